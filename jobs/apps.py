@@ -1,0 +1,13 @@
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate, post_save
+
+
+class JobsConfig(AppConfig):
+    name = "jobs"
+
+    def ready(self) -> None:
+        from jobs import wiring
+
+        post_migrate.connect(wiring.create_default_queue, sender=self)
+        post_save.connect(wiring.dispatch_after_limit_change, sender="tenants.TenantQueue")
+        post_save.connect(wiring.dispatch_after_limit_change, sender="jobs.Queue")

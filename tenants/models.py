@@ -1,0 +1,77 @@
+"""Who may use how much. This app does not know that jobs exist."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Now
+
+
+class Tenant(models.Model):
+    """A customer: owns jobs, has limits, sees nothing of the others."""
+
+    name = models.CharField(max_length=200, unique=True)
+    slug = models.SlugField(unique=True)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class TenantQueue(models.Model):
+    """The slots a tenant has paid for. A tenant without a row here has none.
+
+    A change works at the next dispatch: lowering drains (running jobs are left to end), raising dispatches at once.
+    """
+
+    tenant = models.OneToOneField(Tenant, models.CASCADE, related_name="queue")
+    num_slots = models.PositiveIntegerField(
+        "slots", default=1, help_text="Jobs that may be queued or running at the same moment. 0 pauses the tenant."
+    )
+    user_slots = models.PositiveIntegerField(
+        "slots per user", null=True, blank=True, help_text="The most that one user may hold. Empty: no limit per user."
+    )
+    weight = models.PositiveIntegerField(
+        default=1, help_text="Share of the workers while tenants compete: weight 2 gets twice as many as weight 1."
+    )
+    paused = models.BooleanField(default=False, help_text="Waiting jobs stay waiting; running jobs go on.")
+
+    class Meta:
+        db_table = "tenant_queues"
+        constraints = [
+            models.CheckConstraint(condition=models.Q(weight__gte=1), name="tenant_queues_weight_positive"),
+            models.CheckConstraint(condition=models.Q(num_slots__lte=10_000), name="tenant_queues_num_slots_bounded"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tenant}: {self.num_slots} slots"
+
+
+class Member(models.Model):
+    """A person of a tenant: logs in, sees and runs that tenant's reports."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, related_name="member")
+    tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="members")
+
+    def __str__(self) -> str:
+        return f"{self.user} of {self.tenant}"
+
+
+class ApiKey(models.Model):
+    """A tenant's key to the HTTP API. Only a digest is stored; the secret is shown once, when the key is issued."""
+
+    tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="api_keys")
+    name = models.CharField(max_length=100, help_text="What uses this key, e.g. 'nightly export'.")
+    prefix = models.CharField(max_length=12, unique=True, editable=False)
+    digest = models.CharField(max_length=64, editable=False)  # SHA-256, hex
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        verbose_name = "API key"
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
