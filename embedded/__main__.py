@@ -1,0 +1,43 @@
+"""The command line: `python -m embedded run [--throwaway] -- COMMAND [ARG...]` and `... up`."""
+
+import argparse
+import sys
+
+import environ
+
+from embedded import REPOSITORY, EmbeddedError
+from embedded.run import run
+from embedded.up import up
+
+
+def main() -> int:
+    """Exit status: the command's own, or 1 when the engines cannot be had, or 2 for a wrong call."""
+    arguments = _parser().parse_args()
+    # As settings.py does, and before it: a URL in `.env` wins over the embedded engines too.
+    environ.Env.read_env(REPOSITORY / ".env")
+    try:
+        if arguments.verb == "up":
+            return up()
+        return run(arguments.command, throwaway=arguments.throwaway)
+    except EmbeddedError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m embedded",
+        description="A real PostgreSQL and a real Valkey beside what needs them.",
+        epilog="DATA_DIR: where the data is kept (default .data). A DATABASE_URL, or CELERY_BROKER_URL and "
+        "CACHE_URL, in the environment or .env wins over the engine concerned.",
+    )
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    run_parser = verbs.add_parser("run", help="run a command with the engines' URLs in its environment")
+    run_parser.add_argument("--throwaway", action="store_true", help="use fresh data, removed afterwards")
+    run_parser.add_argument("command", nargs="+", metavar="COMMAND", help="after `--`")
+    verbs.add_parser("up", help="engines, web and workers, until Ctrl-C")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""Which engines are needed, and the environment of what uses them."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from embedded import data_dir, postgresql, valkey
+from embedded.processes import Processes
+
+DATABASE, BROKER, CACHE = "DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL"
+NAMES = "EMBEDDED_ENGINES"  # the engines that are ours; production refuses to start with it
+
+
+def needs_postgresql(environ: Mapping[str, str]) -> bool:
+    """A URL in the environment always wins; an empty one is none."""
+    return not environ.get(DATABASE)
+
+
+def needs_valkey(environ: Mapping[str, str]) -> bool:
+    """Unless somebody else serves the broker and the cache, both."""
+    return not (environ.get(BROKER) and environ.get(CACHE))
+
+
+def merged(environ: Mapping[str, str], urls: Mapping[str, str], names: list[str]) -> dict[str, str]:
+    """`environ` with the `urls` of the engines called `names`, where it has none of its own."""
+    result = dict(environ)
+    if "postgresql" in names:  # PGPORT, PGOPTIONS and such were meant for another server
+        result = {name: value for name, value in result.items() if not name.startswith("PG")}
+    for name, url in urls.items():
+        result[name] = result.get(name) or url
+    if names:
+        result[NAMES] = ",".join(names)
+    return result
+
+
+@contextmanager
+def running(
+    directory: Path, processes: Processes, environ: Mapping[str, str], *, durable: bool
+) -> Iterator[dict[str, str]]:
+    """Start the engines that `environ` lacks; yields the environment for what uses them.
+
+    On leaving, `processes` are stopped, the youngest first: so start there what uses the engines.
+    """
+    urls: dict[str, str] = {}
+    names = []
+    try:
+        if needs_postgresql(environ):
+            urls[DATABASE] = postgresql.start(directory, processes, durable=durable)
+            names.append("postgresql")
+        if needs_valkey(environ):
+            urls[BROKER], urls[CACHE] = valkey.start(directory, processes)
+            names.append("valkey")
+        result = merged(environ, urls, names)
+        data_dir.write_state(directory, {name: result[name] for name in urls})
+        yield result
+    finally:
+        processes.stop()
+        postgresql.tidy(directory)

@@ -1,0 +1,67 @@
+"""How this project's own processes are started: the same for `up`, the demo and the tests."""
+
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Command(NamedTuple):
+    """What to run, and its whole environment: `processes.start("web", *web(8000), log=...)`."""
+
+    argv: list[str]
+    env: dict[str, str]
+
+
+def web(port: int, environ: Mapping[str, str] | None = None) -> Command:
+    """The web process, on the loopback interface. `environ`: instead of ours."""
+    argv = [sys.executable, "-m", "uvicorn", "scheduler_project.asgi:application"]
+    argv += ["--host", "127.0.0.1", "--port", str(port)]
+    argv += ["--timeout-graceful-shutdown", "3"]  # a long poll or a stream would hold the stop for ever
+    return Command(argv, {"DB_POOL_SIZE": "10", **_environment(environ)})
+
+
+def worker(
+    pool: str = "default",
+    concurrency: int = 4,
+    name: str | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Command:
+    """A Celery worker with `concurrency` processes that takes the jobs of `pool`.
+
+    `name` (by default the pool's) has to differ between the workers of one machine.
+    """
+    argv = [sys.executable, "-m", "celery", "-A", "scheduler_project", "worker"]
+    argv += ["-Q", pool, "-n", f"{name or pool}@%h", "-c", str(concurrency)]
+    argv += ["--without-gossip", "--without-mingle"]  # chatter between workers that we have no use for
+    # SIGTERM then waits for running jobs as long as CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT says, not for ever.
+    return Command(argv, {"REMAP_SIGTERM": "SIGQUIT", **_environment(environ)})
+
+
+def manage(*arguments: str, environ: Mapping[str, str] | None = None) -> Command:
+    """`manage.py` with these arguments."""
+    return Command([sys.executable, "manage.py", *arguments], _environment(environ))
+
+
+def free_port() -> int:
+    """A loopback port that nobody has right now: the loser of a race for it has to take another."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def is_free(port: int) -> bool:
+    """Whether a server could listen on this loopback port now."""
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do
+        try:
+            listener.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _environment(environ: Mapping[str, str] | None) -> dict[str, str]:
+    return dict(os.environ if environ is None else environ)

@@ -1,0 +1,83 @@
+"""Child processes that are watched, stopped in reverse order, and never outlive us."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from embedded.process import Process
+
+POLL = 0.1  # seconds between two looks at the children
+
+
+class Processes:
+    """A set of children: `with Processes() as processes: processes.start(...)`.
+
+    On Linux each child gets its stop signal also when we die without a word (PR_SET_PDEATHSIG). The kernel
+    sends that when the *thread* that started the child ends: call `start` from one that stays.
+    """
+
+    def __init__(self) -> None:
+        self._children: list[Process] = []
+        self._stopping = threading.Event()
+        self._stopped = threading.Event()
+        self._watcher: threading.Thread | None = None
+
+    def start(
+        self,
+        name: str,
+        argv: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        *,
+        log: Path | None = None,
+        restart: bool = False,
+        stop_signal: signal.Signals = signal.SIGTERM,
+        account: tuple[int, int] | None = None,
+    ) -> Process:
+        """Start a child in a session of its own.
+
+        `env` is its whole environment (ours by default). Without `log` it shares our input and output.
+        With `restart` it is started again whenever it ends, until it is stopped. `account`: (uid, gid).
+        A command that cannot be executed shows as a child that ended with 127 or 126.
+        """
+        child = Process(
+            name, argv, env=env, log=log, restart=restart, stop_signal=stop_signal, account=account
+        )
+        self._children.append(child)
+        if restart and self._watcher is None:
+            self._watcher = threading.Thread(target=self._watch, name="processes", daemon=True)
+            self._watcher.start()
+        return child
+
+    def _watch(self) -> None:
+        # This thread is the parent of the restarted ones, so it lives until they are stopped (see above).
+        while not self._stopping.wait(POLL):
+            for child in list(self._children):
+                child.restart_if_due()
+        self._stopped.wait()
+
+    def __iter__(self) -> Iterator[Process]:
+        return iter(list(self._children))
+
+    def stop(self, limit: float = 15.0) -> None:
+        """Stop them all, the youngest first; each has `limit` seconds before it is killed."""
+        self._stopping.set()
+        while self._children:
+            self._children[-1].stop(limit)
+            self._children.pop()
+        self._stopped.set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()

@@ -1,0 +1,28 @@
+"""Waiting until a child that was just started answers."""
+
+import time
+from collections.abc import Callable
+
+from embedded import EmbeddedError
+from embedded.process import Process
+
+POLL = 0.02
+
+
+def wait(process: Process, answers: Callable[[], bool], limit: float = 30.0) -> None:
+    """Return when `answers()`. Raises `EmbeddedError`, with the end of the log, if `process` ends or `limit`
+    seconds have passed first."""
+    deadline = time.monotonic() + limit
+    while not answers():
+        if process.restarts or not process.alive:
+            raise EmbeddedError(f"{process.name} ended while starting.{_end_of_log(process)}")
+        if time.monotonic() > deadline:
+            raise EmbeddedError(f"{process.name} does not answer after {limit:.0f} s.{_end_of_log(process)}")
+        time.sleep(POLL)
+
+
+def _end_of_log(process: Process, lines: int = 15) -> str:
+    if process.log is None:
+        return ""
+    text = process.log.read_text(errors="replace").splitlines()[-lines:]
+    return "\n".join([f" The end of {process.log}:", *(f"  {line}" for line in text)])

@@ -1,0 +1,88 @@
+"""`python -m embedded up`: the whole system on this machine, until Ctrl-C."""
+
+import os
+import socket
+import subprocess
+import threading
+from pathlib import Path
+
+from embedded import EmbeddedError, engines, fleet, ready, signals
+from embedded.processes import Processes
+from embedded.run import kept_data
+
+BANNER = """
+  Scheduler   http://127.0.0.1:{port}/
+  Admin       http://127.0.0.1:{port}/admin/
+  Data, logs  {directory}, {directory}/log
+  Stop        Ctrl-C
+"""
+
+
+def up() -> int:
+    """Engines, migrations, sample data, web and workers; stops them all in reverse. Exit status."""
+    signals.on_stop(signals.leave)
+    port, concurrency = _number("WEB_PORT", 8000), _number("WORKER_CONCURRENCY", 4)
+    if not fleet.is_free(port):
+        raise EmbeddedError(f"Port {port} is taken. Choose another: WEB_PORT={port + 1} make up")
+    with (
+        kept_data() as directory,
+        Processes() as processes,
+        engines.running(directory, processes, os.environ, durable=True) as environ,
+    ):
+        log = directory / "log"
+        _say("Preparing the database ...")
+        _manage(environ, "migrate", "--verbosity", "0")
+        logins = _manage(environ, "seed_demo")
+        _say("Starting web and workers ...")
+        web = processes.start("web", *fleet.web(port, environ), log=log / "web.log", restart=True)
+        processes.start(
+            "worker",
+            *fleet.worker("default", concurrency, environ=environ),
+            log=log / "worker.log",
+            restart=True,
+        )
+        ready.wait(web, lambda: _listens(port))
+        _say(BANNER.format(port=port, directory=_short(directory)) + _indented(logins))
+        asked = threading.Event()
+        signals.on_stop(lambda _number: asked.set())
+        asked.wait()
+        _say("\nStopping; running jobs may take some seconds ...")
+        signals.on_stop(signals.ignore)
+    return 0
+
+
+def _number(variable: str, default: int) -> int:
+    given = os.environ.get(variable) or str(default)
+    if not given.isdecimal() or not 1 <= int(given) <= 65535:  # noqa: PLR2004
+        raise EmbeddedError(f"{variable} must be a whole number from 1 to 65535, not {given!r}.")
+    return int(given)
+
+
+def _manage(environ: dict[str, str], *arguments: str) -> str:
+    argv, env = fleet.manage(*arguments, environ=environ)
+    done = subprocess.run(
+        argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=False, text=True
+    )
+    if done.returncode:
+        raise EmbeddedError(f"manage.py {arguments[0]} failed.\n{done.stdout}{done.stderr}".rstrip())
+    return done.stdout
+
+
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def _short(directory: Path) -> Path:
+    return directory.relative_to(Path.cwd()) if directory.is_relative_to(Path.cwd()) else directory
+
+
+def _indented(text: str) -> str:
+    return "".join(f"  {line}\n" if line else "\n" for line in text.splitlines())
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)

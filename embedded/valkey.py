@@ -1,0 +1,66 @@
+"""The embedded Valkey: broker and cache, on a loopback port with a password made for this run."""
+
+import secrets
+from pathlib import Path
+
+import redis
+
+from embedded import EmbeddedError, binaries, data_dir, leftovers, ready
+from embedded.fleet import free_port
+from embedded.processes import Processes
+
+BROKER, CACHE = 0, 1  # database numbers
+ATTEMPTS = 3  # at finding a port that is still free when the server takes it
+
+
+def start(directory: Path, processes: Processes) -> tuple[str, str]:
+    """Start it with its data beneath `directory`. The URLs for Celery and for Django's cache."""
+    program = binaries.valkey()
+    home = directory / "valkey"
+    home.mkdir(mode=0o700, exist_ok=True)
+    leftovers.stop(home, *leftovers.VALKEY)
+    password = secrets.token_urlsafe(32)
+    for attempt in range(1, ATTEMPTS + 1):
+        port = free_port()
+        file = home / "valkey.conf"  # in a file, because anybody can read a command line
+        data_dir.write_private(file, configuration(home, port, password))
+        log = directory / "log" / "valkey.log"
+        process = processes.start("valkey", [str(program), str(file)], log=log, restart=True)
+        try:
+            with redis.Redis(port=port, password=password, socket_timeout=5) as client:
+                ready.wait(process, lambda client=client: _answers(client))
+        except EmbeddedError:
+            process.stop()
+            if attempt == ATTEMPTS or "Address already in use" not in log.read_text(errors="replace"):
+                raise
+        else:
+            break
+    return url(port, password, BROKER), url(port, password, CACHE)
+
+
+def url(port: int, password: str, database: int) -> str:
+    """The URL of one of its databases."""
+    return f"redis://:{password}@127.0.0.1:{port}/{database}"
+
+
+def configuration(home: Path, port: int, password: str) -> str:
+    """The whole configuration file: what is accepted survives kill -9, and memory pressure is an error."""
+    quoted = str(home).replace("\\", "\\\\").replace('"', '\\"')
+    return f"""bind 127.0.0.1
+port {port}
+requirepass {password}
+dir "{quoted}"
+pidfile "{quoted}/{leftovers.VALKEY[0]}"
+appendonly yes
+appendfsync everysec
+save ""
+maxmemory-policy noeviction
+"""
+
+
+def _answers(client: redis.Redis) -> bool:
+    try:
+        client.ping()
+    except redis.ConnectionError:  # not there yet, or still loading its data
+        return False
+    return True
