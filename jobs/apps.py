@@ -6,8 +6,10 @@ class JobsConfig(AppConfig):
     name = "jobs"
 
     def ready(self) -> None:
-        from jobs import wiring
+        from jobs import tasks, wiring
+        from jobs.engine import dispatch
 
+        dispatch.connect(tasks.hand_over)
         post_migrate.connect(wiring.create_default_queue, sender=self)
         post_save.connect(wiring.dispatch_after_limit_change, sender="tenants.TenantQueue")
         post_save.connect(wiring.dispatch_after_limit_change, sender="jobs.Queue")

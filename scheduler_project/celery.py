@@ -9,3 +9,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_project.settings")
 app = Celery("scheduler_project")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.autodiscover_tasks(related_name="worker")  # a worker's presence and clock
+
+# Celery's Django fix-up would close the database connection before and after every job.
+app.conf["CELERY_DB_REUSE_MAX"] = 1_000_000

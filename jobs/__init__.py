@@ -1,0 +1,29 @@
+"""A multi-tenant job scheduler: `from jobs import Asynchronous, job, current_job, submit_many`."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jobs.current import current_job
+    from jobs.engine.cancel import cancel
+    from jobs.proxy import Asynchronous, submit_many
+    from jobs.registry import job
+    from jobs.request import InvalidRequest
+
+__all__ = ["Asynchronous", "InvalidRequest", "cancel", "current_job", "job", "submit_many"]
+
+_HOMES = {
+    "Asynchronous": "jobs.proxy",
+    "InvalidRequest": "jobs.request",
+    "cancel": "jobs.engine.cancel",
+    "current_job": "jobs.current",
+    "job": "jobs.registry",
+    "submit_many": "jobs.proxy",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name at its first use: Django imports this package before any model may be imported."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'jobs' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

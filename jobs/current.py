@@ -1,0 +1,43 @@
+"""`current_job()`: what a running method may know of, and say about, its own job."""
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from tenants.models import Tenant
+
+
+def _nowhere(fraction: float, note: str) -> None:
+    """Outside a job nobody watches the progress."""
+
+
+@dataclass
+class CurrentJob:
+    """The job being executed. Outside a job `id` is None and everything said is discarded.
+
+    stats: JSON values shown to the customer with the job. timeout: seconds this attempt may run.
+    """
+
+    id: int | None = None
+    attempt: int = 0
+    tenant: Tenant | None = None
+    timeout: float | None = None
+    stats: dict[str, Any] = field(default_factory=dict)
+    report_progress: Callable[[float, str], None] = _nowhere
+
+    def progress(self, fraction: float, note: str = "") -> None:
+        """Show how far the job is: fraction 0..1 (clamped), and a note of at most 200 characters."""
+        self.report_progress(min(max(float(fraction), 0.0), 1.0), note[:200])
+
+
+_current: ContextVar[CurrentJob | None] = ContextVar("current_job", default=None)
+
+
+def current_job() -> CurrentJob:
+    """The job this code runs in; a stand-in outside a job, so that a method can be written once."""
+    return _current.get() or CurrentJob()
+
+
+enter = _current.set
+leave = _current.reset

@@ -1,0 +1,93 @@
+"""Put a request together: from a method and its options, or from the names that an HTTP request gives."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import models
+
+from jobs import registry
+from jobs.current import current_job
+from jobs.registry import Target
+from jobs.request import InvalidRequest, JobRequest, digest
+from tenants.models import Tenant
+
+
+def compose_by_name(
+    tenant: Tenant, *, source_type: str, source_id: Any, source_method: str, args: Any, **options: Any
+) -> JobRequest:
+    """A checked request from outside: only @job methods, only the tenant's own objects.
+
+    options: those of `compose`. Raises InvalidRequest; for a foreign object exactly as for a missing one.
+    """
+    target = registry.resolve(source_type, source_method)
+    if not isinstance(args, dict):
+        raise InvalidRequest("args", "must be a JSON object: the arguments by name")
+    instance = None
+    if target.class_level:
+        if source_id is not None:
+            raise InvalidRequest("source_id", f"{source_method} is a job of the class; leave source_id out")
+    else:
+        instance = registry.source(target.model, source_id, tenant.pk)
+        if instance is None:
+            raise InvalidRequest("source_id", f"there is no {source_type} {source_id!r}")
+    return compose(target, instance, target.bind((), args), tenant=tenant, **options)
+
+
+def compose(
+    target: Target,
+    instance: models.Model | None,
+    args: dict[str, Any],
+    *,
+    tenant: Tenant | None = None,
+    delay: float | timedelta | None = None,
+    at: datetime | None = None,
+    dedup: bool | None = None,
+    user: Any = None,
+    queue: str | None = None,
+    priority: int | None = None,
+    timeout: float | None = None,
+) -> JobRequest:
+    """A checked request from bound arguments and options; what is not given comes from @job.
+
+    Raises InvalidRequest.
+    """
+    spec = target.spec
+    if target.class_level:
+        instance = None
+    if not target.class_level and (instance is None or instance.pk is None):
+        raise InvalidRequest("source_id", f"{target.method} is a job of one object; it needs a saved one")
+    source_id = None if instance is None else str(instance.pk)
+    seconds = delay.total_seconds() if isinstance(delay, timedelta) else delay
+    identity = None
+    if spec.dedup if dedup is None else dedup:
+        call = target.bind_all(args)
+        same = spec.dedup_key(**call) if spec.dedup_key else call
+        # A job for later is not the answer to somebody who asks for it now.
+        identity = digest(target.source_type, source_id, target.method, bool(seconds or at), same)
+    return JobRequest(
+        tenant_id=_tenant_id(target, instance, tenant),
+        source_type=target.source_type,
+        source_id=source_id,
+        source_method=target.method,
+        args=args,
+        queue=spec.queue if queue is None else queue,
+        priority=spec.priority if priority is None else priority,
+        user_key=str(getattr(user, "pk", user) if user is not None else ""),
+        delay=seconds,
+        at=at,
+        timeout=spec.timeout if timeout is None else timeout,
+        dedup_key=identity,
+    )
+
+
+def _tenant_id(target: Target, instance: models.Model | None, tenant: Tenant | None) -> int:
+    """The owner: the object's tenant; for a class-level job the one given, or that of the job we run in."""
+    if instance is not None:
+        owner: int = instance.tenant_id  # type: ignore[attr-defined]  # Asynchronous asks for a `tenant`
+        if tenant is not None and tenant.pk != owner:
+            raise InvalidRequest("tenant", "is not the owner of this object")
+        return owner
+    owner_tenant = tenant or current_job().tenant
+    if owner_tenant is None:
+        raise InvalidRequest("tenant", f"{target.method} has no object; say whose job it is: async_(tenant=...)")
+    return owner_tenant.pk

@@ -1,0 +1,61 @@
+"""Dispatch: decide who gets the free slots, then hand the claimed jobs over.
+
+`on_commit()` asks for one when the caller's transaction commits; `dispatch()` is one. How jobs travel is not decided
+here: `connect` is given the callable that carries them.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from asgiref.local import Local
+from django.db import transaction
+
+from jobs import store, telemetry
+from jobs.store import Claimed
+
+HandOver = Callable[[Sequence[Claimed]], None]
+
+_asked = Local()
+_carrier: HandOver | None = None
+
+
+def connect(carrier: HandOver) -> None:
+    """Say how claimed jobs reach a worker. The carrier raises nothing: what it loses, recover sends again."""
+    global _carrier  # noqa: PLW0603 - wired once, when the process starts
+    _carrier = carrier
+
+
+def hand_over(claimed: Sequence[Claimed]) -> None:
+    """Give claimed jobs to the carrier."""
+    if claimed and _carrier is not None:
+        _carrier(claimed)
+
+
+def dispatch(*, in_line: bool = True) -> int:
+    """Fill the free slots; the number of jobs claimed.
+
+    in_line: go home when another dispatch is waiting at the door, whose claim will see what this one would (I2). The clock
+    does not, so that a waiter that died there is made good.
+    """
+    total = 0
+    while claimed := store.claim(in_line=in_line):
+        total += len(claimed)
+        for job in claimed:
+            telemetry.applied("claim", job.id, job.attempt, pool=job.pool, waited=f"{job.waited:.3f}s")
+        hand_over(claimed)
+        if not claimed[0].more:
+            break
+    return total
+
+
+def on_commit() -> None:
+    """Dispatch once when the caller's transaction commits, however often it asked."""
+    request = object()
+    _asked.latest = request
+    # robust: the work is stored and accepted; a dispatch that fails is logged and made good by the clock
+    transaction.on_commit(partial(_once, request), robust=True)
+
+
+def _once(request: object) -> None:
+    if getattr(_asked, "latest", None) is request:
+        dispatch()

@@ -1,0 +1,72 @@
+"""`report.async_.execute(region="EU")`: a method call that becomes a job."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.db import models
+
+from jobs.engine.compose import compose
+from jobs.engine.submit import submit, submit_all
+from jobs.registry import Target, target
+from jobs.request import InvalidRequest, JobRequest
+
+
+class Call:
+    """One @job method, ready to be called asynchronously."""
+
+    def __init__(self, target: Target, instance: models.Model | None, options: Mapping[str, Any]) -> None:
+        self._target = target
+        self._instance = instance
+        self._options = options
+
+    def __call__(self, *args: Any, **kwargs: Any) -> int:
+        """Submit the call; returns the job's id. Raises InvalidRequest."""
+        return submit(self.request(*args, **kwargs)).id
+
+    def request(self, *args: Any, **kwargs: Any) -> JobRequest:
+        """The call as a request, not submitted, for `submit_many`. Raises InvalidRequest."""
+        return compose(self._target, self._instance, self._target.bind(args, kwargs), **self._options)
+
+    def many(self, calls: Iterable[Mapping[str, Any]]) -> list[int]:
+        """Submit one job for each mapping of arguments, in one statement; ids in order. Raises InvalidRequest."""
+        return submit_many(self.request(**call) for call in calls)
+
+
+class Calls:
+    """What `async_` gives: the @job methods of an object or a class, and their options."""
+
+    def __init__(
+        self, model: type[models.Model], instance: models.Model | None, options: Mapping[str, Any] | None = None
+    ) -> None:
+        self._model = model
+        self._instance = instance
+        self._options = dict(options or {})
+
+    def __call__(self, **options: Any) -> "Calls":
+        """The same methods with options: queue, priority (0..10), delay (seconds or timedelta), at (aware datetime),
+        dedup (bool), user (key or user), tenant, timeout (seconds)."""
+        return Calls(self._model, self._instance, {**self._options, **options})
+
+    def __getattr__(self, method: str) -> Call:
+        if method.startswith("_"):
+            raise AttributeError(method)
+        try:
+            return Call(target(self._model, method), self._instance, self._options)
+        except InvalidRequest as error:
+            raise AttributeError(f"{self._model.__name__}.async_.{method}: {error.message}") from None
+
+
+class _Async:
+    def __get__(self, instance: models.Model | None, model: type[models.Model]) -> Calls:
+        return Calls(model, instance)
+
+
+class Asynchronous:
+    """Mix into a model that has a `tenant`: its @job methods can then be called through `async_`."""
+
+    async_ = _Async()
+
+
+def submit_many(requests: Iterable[JobRequest]) -> list[int]:
+    """Submit any number of requests in one statement; the jobs' ids, in order."""
+    return [submitted.id for submitted in submit_all(list(requests))]

@@ -1,0 +1,130 @@
+"""What is asked for: one job, checked. Every refusal of bad input names its field here."""
+
+import hashlib
+import json
+import math
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+MAX_DEPTH = 50  # levels of nesting; deeper values overflow the parsers on the way
+MAX_SECONDS = 366 * 24 * 3600.0  # the longest delay and timeout
+
+
+class InvalidRequest(ValueError):
+    """A job that cannot be accepted. Nothing was stored.
+
+    field: what to correct, as its user knows it ("priority", "args.region").
+    message: what is wrong, and what is allowed.
+    """
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+        self.message = message
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobRequest:
+    """A job to submit. Raises InvalidRequest when a value is out of its range.
+
+    delay, timeout: seconds. at: an aware datetime in the future. dedup_key: None is never identical to another.
+    """
+
+    tenant_id: int
+    source_type: str
+    source_id: str | None
+    source_method: str
+    args: dict[str, Any]
+    queue: str = "default"
+    priority: int = 5
+    user_key: str = ""
+    delay: float | None = None
+    at: datetime | None = None
+    timeout: float | None = None
+    dedup_key: uuid.UUID | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.priority, int) or isinstance(self.priority, bool) or not 0 <= self.priority <= 10:  # noqa: PLR2004
+            raise InvalidRequest("priority", f"must be a whole number from 0 (first) to 10 (last), not {self.priority!r}")
+        if self.delay is not None and self.at is not None:
+            raise InvalidRequest("delay", "give either delay or at, not both")
+        if self.delay is not None:
+            _check_seconds("delay", self.delay, least=0)
+        if self.timeout is not None:
+            _check_seconds("timeout", self.timeout, least=0.1)
+        if self.at is not None:
+            _check_at(self.at)
+        if len(self.user_key) > 100 or "\x00" in self.user_key:  # noqa: PLR2004
+            raise InvalidRequest("user", "must be text of at most 100 characters")
+        size = len(json.dumps(self.args).encode())
+        if size > settings.JOBS_ARGS_MAX_BYTES:
+            limit = settings.JOBS_ARGS_MAX_BYTES
+            raise InvalidRequest("args", f"take {size} bytes as JSON; at most {limit} bytes ({limit // 1024} KB) are allowed")
+
+    @property
+    def deferred(self) -> bool:
+        """Whether it is to wait for a moment of its own."""
+        return bool(self.delay) or self.at is not None
+
+
+def _check_seconds(field: str, value: float, *, least: float) -> None:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or not least <= value <= MAX_SECONDS:
+        raise InvalidRequest(field, f"must be a number of seconds from {least} to {MAX_SECONDS:.0f}, not {value!r}")
+
+
+def _check_at(at: datetime) -> None:
+    if not isinstance(at, datetime):
+        raise InvalidRequest("at", f"must be a date and time with a time zone, not {at!r}")
+    if timezone.is_naive(at):
+        raise InvalidRequest("at", "needs a time zone, for example 2030-01-31T09:00:00+01:00")
+    ahead = (at - timezone.now()).total_seconds()
+    if ahead <= 0:
+        raise InvalidRequest("at", f"must be in the future; {at.isoformat()} is past")
+    if ahead > MAX_SECONDS:
+        raise InvalidRequest("at", f"must be within {MAX_SECONDS / 86400:.0f} days")
+
+
+def as_json(value: Any, field: str = "args", depth: int = 0) -> Any:
+    """The value as JSON gives it back (tuples become lists).
+
+    Raises InvalidRequest, naming the place, for what PostgreSQL's jsonb or JSON itself cannot hold.
+    """
+    if depth > MAX_DEPTH:
+        raise InvalidRequest("args", f"are nested more than {MAX_DEPTH} levels deep")
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise InvalidRequest(field, f"{value!r} is not JSON; use a finite number or null")
+        return value
+    if isinstance(value, str):
+        return _as_text(value, field)
+    if isinstance(value, (list, tuple)):
+        return [as_json(item, f"{field}[{n}]", depth + 1) for n, item in enumerate(value)]
+    if isinstance(value, dict):
+        return {_as_key(key, field): as_json(item, f"{field}.{key}", depth + 1) for key, item in value.items()}
+    raise InvalidRequest(field, f"{type(value).__name__} is not JSON; use text, numbers, true/false, null, lists and objects")
+
+
+def _as_key(key: Any, field: str) -> str:
+    if not isinstance(key, str):
+        raise InvalidRequest(field, f"has the key {key!r}; keys must be text")
+    return _as_text(key, field)
+
+
+def _as_text(value: str, field: str) -> str:
+    if "\x00" in value or not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
+        raise InvalidRequest(field, "holds a NUL or a lone surrogate, which PostgreSQL cannot store")
+    return value
+
+
+def digest(*parts: Any) -> uuid.UUID:
+    """A key that is equal for equal parts: 128 bits of SHA-256 over their canonical JSON."""
+    canonical = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=repr)
+    return uuid.UUID(bytes=hashlib.sha256(canonical.encode()).digest()[:16])

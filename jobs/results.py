@@ -1,0 +1,58 @@
+"""Results: JSON in Django's cache, for a while. The key holds the attempt, so a stale holder overwrites nothing."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.core.cache import cache
+
+from jobs import telemetry
+from jobs.models import Job
+
+
+class ResultRefused(ValueError):
+    """The method returned what cannot be kept: not JSON, or too large."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """A kept result; value may be None, which is a result too."""
+
+    value: Any
+
+
+def _key(job_id: int, attempt: int) -> str:
+    return f"job-result:{job_id}:{attempt}"
+
+
+def keep(job_id: int, attempt: int, value: Any, ttl: float) -> bool:
+    """Keep a result for `ttl` seconds; False when the cache is out of reach (the job has succeeded all the same).
+
+    Raises ResultRefused.
+    """
+    try:
+        text = json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ResultRefused(f"the result is not JSON: {error}") from None
+    size, limit = len(text.encode()), settings.JOBS_RESULT_MAX_BYTES
+    if size > limit:
+        raise ResultRefused(f"the result takes {size:,} bytes; JOBS_RESULT_MAX_BYTES allows {limit:,}: return less")
+    try:
+        cache.set(_key(job_id, attempt), text, timeout=ttl)
+    except Exception as error:  # whatever the cache's own library raises
+        telemetry.noticed("result not kept", job=job_id, error=type(error).__name__)
+        return False
+    return True
+
+
+def load(job: Job) -> Result | None:
+    """The job's result; None if it was never kept, has expired, or the cache is out of reach."""
+    if job.result_expires_at is None:
+        return None
+    try:
+        text = cache.get(_key(job.pk, job.attempt))
+    except Exception as error:  # whatever the cache's own library raises
+        telemetry.noticed("result not read", job=job.pk, error=type(error).__name__)
+        return None
+    return None if text is None else Result(json.loads(text))

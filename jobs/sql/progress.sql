@@ -1,0 +1,7 @@
+-- Change: how far a running job is. Who: its holder, fenced. Locks: the row. Index: primary key (HOT).
+UPDATE jobs
+SET progress = %(fraction)s, progress_note = %(note)s
+WHERE id = %(id)s
+  AND attempt = %(attempt)s  -- guard I3
+  AND status = 'running'  -- guard I3
+RETURNING id

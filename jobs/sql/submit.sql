@@ -1,0 +1,41 @@
+-- Arrow:  submit, to created, or to scheduled when it is due later.
+-- Who:    anybody, inside the caller's own transaction.
+-- Locks:  an identical job being stored elsewhere is waited for; sorted by key, so that two batches cannot deadlock.
+-- Index:  jobs_one_identical decides which of two identical requests is stored.
+-- Returns the place in the batch and the id of each stored job; a missing place has an identical job already.
+WITH request AS MATERIALIZED (
+    SELECT nextval(pg_get_serial_sequence('jobs', 'id')) AS id, r.*
+    FROM (
+        SELECT *
+        FROM jsonb_to_recordset(%(requests)s) AS given (
+            place int, tenant_id bigint, queue text, priority smallint, user_key text,
+            source_type text, source_id text, source_method text, args jsonb,
+            dedup_key uuid, timeout float8, delay float8, at timestamptz
+        )
+        ORDER BY place  -- ids grow in the order of submission: it is the order of the line (I6)
+    ) r
+),
+clock AS (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now),
+stored AS (
+    INSERT INTO jobs (
+        id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, dedup_key, timeout,
+        status, created_at, ready_at, due_at,
+        attempt, crashes, progress_note, stats, last_error
+    )
+    SELECT
+        r.id, r.tenant_id, q.id, r.priority, r.user_key, r.source_type, r.source_id, r.source_method, r.args,
+        r.dedup_key, r.timeout,
+        CASE WHEN due.at IS NULL THEN 'created' ELSE 'scheduled' END,
+        clock.now,
+        CASE WHEN due.at IS NULL THEN clock.now END,
+        due.at,
+        0, 0, '', '{}', ''
+    FROM request r
+    JOIN queues q ON q.name = r.queue
+    CROSS JOIN clock
+    CROSS JOIN LATERAL (SELECT coalesce(r.at, clock.now + nullif(r.delay, 0) * interval '1 second') AS at) due
+    ORDER BY r.tenant_id, r.dedup_key
+    ON CONFLICT (tenant_id, dedup_key) WHERE dedup_key IS NOT NULL AND end_time IS NULL DO NOTHING  -- guard I5
+    RETURNING id
+)
+SELECT request.place, stored.id FROM stored JOIN request USING (id)

@@ -1,0 +1,48 @@
+"""Celery's side of the wire: the message, and how it is sent."""
+
+from collections.abc import Sequence
+
+from celery import shared_task
+from celery.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
+from django.db import connection
+
+from jobs import telemetry, time_limit
+from jobs.engine.execute import execute
+from jobs.store import Claimed
+
+ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
+
+
+@shared_task(name="jobs.run_attempt", Request="jobs.attempt_request:AttemptRequest")
+def run_attempt(job_id: int, attempt: int, timeout: float) -> None:
+    """The message: run this attempt, within `timeout` seconds. It may come late, doubled, or never."""
+    from jobs import worker
+
+    connection.close_if_unusable_or_obsolete()
+    time_limit.arm()
+    execute(
+        job_id,
+        attempt,
+        worker=worker.identity,
+        timeout=timeout,
+        time_is_up=SoftTimeLimitExceeded,
+        body_done=time_limit.disarm,
+    )
+
+
+def hand_over(claimed: Sequence[Claimed]) -> None:
+    """Send a message for each. A broker out of reach is no error: the jobs are safe, and recover sends again."""
+    for sent, job in enumerate(claimed):
+        try:
+            run_attempt.apply_async(
+                (job.id, job.attempt, job.timeout),
+                queue=job.pool,
+                soft_time_limit=job.timeout,
+                time_limit=job.timeout + settings.JOBS_TIMEOUT_GRACE,
+                retry=True,
+                retry_policy=ONE_RECONNECT,
+            )
+        except Exception as error:  # whatever the broker's own library raises
+            telemetry.noticed("broker out of reach", error=type(error).__name__, unsent=len(claimed) - sent)
+            return
