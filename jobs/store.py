@@ -61,7 +61,7 @@ def live_for() -> float:
     return LIVE_BEATS * float(settings.JOBS_BEAT_INTERVAL)
 
 
-def _rows(name: str, **parameters: Any) -> list[tuple[Any, ...]]:
+def _rows(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(statement(name), parameters)
         return cursor.fetchall() if cursor.description else []
