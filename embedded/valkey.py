@@ -1,6 +1,7 @@
 """The embedded Valkey: broker and cache, on a loopback port with a password made for this run."""
 
 import secrets
+from functools import partial
 from pathlib import Path
 
 import redis
@@ -28,7 +29,7 @@ def start(directory: Path, processes: Processes) -> tuple[str, str]:
         process = processes.start("valkey", [str(program), str(file)], log=log, restart=True)
         try:
             with redis.Redis(port=port, password=password, socket_timeout=5) as client:
-                ready.wait(process, lambda client=client: _answers(client))
+                ready.wait(process, partial(_answers, client))
         except EmbeddedError:
             process.stop()
             if attempt == ATTEMPTS or "Address already in use" not in log.read_text(errors="replace"):

@@ -1,0 +1,73 @@
+# Needs only make and Python 3.11 or later: everything else is installed into .venv.
+PYTHON ?= python3
+ARGS ?=
+
+BIN := .venv/bin
+EMBEDDED := $(BIN)/python -m embedded
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
+	--custom-compile-command 'make lock'
+UV := uv==0.13.8
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+.PHONY: help demo up test lint mutants lock clean chromium
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: .venv/.installed ## Run real reports of several tenants, and watch (under two minutes)
+	@$(EMBEDDED) run --throwaway -- $(BIN)/python manage.py demo $(ARGS)
+
+up: .venv/.installed ## Start web, workers and engines until Ctrl-C (WEB_PORT, DATA_DIR, WORKER_CONCURRENCY)
+	@$(EMBEDDED) up
+
+test: .venv/.installed-dev chromium ## Run the tests (ARGS="tests/unit -k slots")
+	@$(EMBEDDED) run --throwaway -- $(BIN)/python -m pytest $(ARGS)
+
+lint: .venv/.installed-dev ## Check style, layers, types and migrations
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/ruff format --quiet --check
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/python -W 'ignore:Got an error checking a consistent migration history:RuntimeWarning' \
+		manage.py makemigrations --check --dry-run # the warning: no database is running
+
+mutants: .venv/.installed-dev ## Remove each guard in jobs/sql in turn, and see a test fail
+	@$(EMBEDDED) run --throwaway -- $(BIN)/python -m tests.architecture.mutants $(ARGS)
+
+lock: .venv/.installed-dev ## Write both lock files anew from requirements*.txt
+	@$(PIP) install $(UV)
+	@$(COMPILE) requirements-dev.txt -o requirements-dev.lock
+	@$(COMPILE) requirements.txt -c requirements-dev.lock -o requirements.lock
+
+clean: ## Remove .venv, the data of `make up`, and caches
+	@rm -rf .venv .data staticfiles .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- the virtual environment: made once, and completed when a lock file changes ------------------------
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; \
+	say which: make PYTHON=/path/to/python3.11")'
+	@echo "Making .venv ..."
+	@$(PYTHON) -m venv .venv
+
+.venv/.installed: requirements.lock | .venv/bin/python
+	@echo "Installing what it runs on ..."
+	@$(PIP) install --require-hashes -r $<
+	@touch $@
+
+.venv/.installed-dev: requirements-dev.lock | .venv/bin/python
+	@echo "Installing what it runs on, and the tools ..."
+	@$(PIP) install --require-hashes -r $<
+	@touch $@
+
+chromium: # for the browser tests, which say why they are skipped where it cannot be had
+	@command -v chromium >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || { \
+		echo "Installing Debian's chromium ..."; \
+		{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive \
+			apt-get -qq install -y --no-install-recommends chromium; } </dev/null >/dev/null 2>&1 || \
+		echo "It could not be installed: the browser tests will be skipped."; \
+	}
