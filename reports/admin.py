@@ -1,0 +1,71 @@
+"""Data sources and reports for the operators. The URL of a source goes in, and never comes out again."""
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+from unfold.admin import ModelAdmin
+from unfold.widgets import UnfoldAdminPasswordWidget
+
+from reports.models import DataReport, DataSource
+
+if TYPE_CHECKING:
+    SourceForm = forms.ModelForm[DataSource]
+else:
+    SourceForm = forms.ModelForm  # generic for the type checker only
+
+
+class DataSourceForm(SourceForm):
+    """Takes a URL without ever showing the one that is stored."""
+
+    url = forms.CharField(
+        label="Database URL",
+        max_length=1000,
+        required=False,
+        widget=UnfoldAdminPasswordWidget(render_value=False, attrs={"autocomplete": "new-password"}),
+        help_text=f"{DataSource._meta.get_field('url').help_text} Empty: keep the one that is stored.",
+    )
+
+    class Meta:
+        model = DataSource
+        fields = ["tenant", "name", "url"]
+
+    def clean_url(self) -> str:
+        url: str = self.cleaned_data["url"] or self.instance.url
+        if not url:
+            raise forms.ValidationError("A new data source needs a URL.")
+        if DataSource(url=url).address is None:
+            raise forms.ValidationError("This is not the URL of a PostgreSQL database.")
+        return url
+
+
+@admin.register(DataSource)
+class DataSourceAdmin(ModelAdmin):
+    form = DataSourceForm
+    list_display = ["name", "tenant", "place", "report_count"]
+    list_filter = ["tenant"]
+    search_fields = ["name", "tenant__name"]
+    list_select_related = ["tenant"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[DataSource]:
+        return super().get_queryset(request).annotate(reports_of_it=Count("reports"))
+
+    @admin.display(description="database")
+    def place(self, source: DataSource) -> str:
+        return source.address or "not a valid URL"
+
+    @admin.display(description="reports", ordering="reports_of_it")
+    def report_count(self, source: Any) -> int:
+        count: int = source.reports_of_it
+        return count
+
+
+@admin.register(DataReport)
+class DataReportAdmin(ModelAdmin):
+    list_display = ["name", "tenant", "source", "question"]
+    list_filter = ["tenant", "source"]
+    search_fields = ["name", "question", "tenant__name"]
+    list_select_related = ["tenant", "source"]
+    fields = ["tenant", "source", "name", "question", "sql", "parameters", "row_limit"]

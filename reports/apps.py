@@ -1,0 +1,18 @@
+from typing import Any
+
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+
+
+class ReportsConfig(AppConfig):
+    name = "reports"
+
+    def ready(self) -> None:
+        post_migrate.connect(create_queue, sender=self)
+
+
+def create_queue(using: str, **_: Any) -> None:
+    """The queue that the reports' @job names; what an operator changed of it stays."""
+    from jobs.models import Queue
+
+    Queue.objects.using(using).get_or_create(name="reports")

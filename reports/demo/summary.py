@@ -1,0 +1,63 @@
+"""What became of the burst, tenant by tenant, and whether every promise was kept."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import connection
+
+from reports.demo.burst import Submissions
+from reports.demo.observer import Sight
+
+OUTCOMES = """
+    SELECT count(*) FILTER (WHERE status = 'success'),
+           count(*) FILTER (WHERE status IN ('error', 'dead')),
+           count(*) FILTER (WHERE end_time IS NOT NULL),
+           coalesce(avg(extract(epoch FROM start_time - created_at)), 0)::float8,
+           coalesce(max(extract(epoch FROM start_time - created_at)), 0)::float8,
+           coalesce(avg(extract(epoch FROM end_time - start_time)), 0)::float8,
+           coalesce(max(extract(epoch FROM end_time - start_time)), 0)::float8
+    FROM jobs WHERE tenant_id = %s AND id = ANY(%s)
+"""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One tenant's part of the burst. Times in seconds: of waiting (submitted to started) and of running."""
+
+    tenant: str
+    jobs: int
+    successes: int
+    errors: int
+    lost: int  # submitted, but without a final status, or without a row
+    deduplicated: int
+    mean_wait: float
+    longest_wait: float
+    mean_run: float
+    longest_run: float
+    sight: Sight
+
+    @property
+    def kept(self) -> bool:
+        """Nothing lost, and the limit never exceeded."""
+        return not self.lost and not self.sight.over_limit
+
+
+def line(name: str, tenant_id: int, submissions: Sequence[Submissions], sights: Mapping[int, Sight]) -> Line:
+    """Add up what one tenant submitted, against what the database has of it."""
+    ids = set[int]().union(*(part.ids for part in submissions))
+    with connection.cursor() as cursor:
+        cursor.execute(OUTCOMES, [tenant_id, list(ids)])
+        successes, errors, ended, mean_wait, longest_wait, mean_run, longest_run = cursor.fetchone()
+    return Line(
+        tenant=name,
+        jobs=len(ids),
+        successes=successes,
+        errors=errors,
+        lost=len(ids) - ended,
+        deduplicated=sum(part.deduplicated for part in submissions),
+        mean_wait=mean_wait,
+        longest_wait=longest_wait,
+        mean_run=mean_run,
+        longest_run=longest_run,
+        sight=sights[tenant_id],
+    )

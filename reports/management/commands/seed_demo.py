@@ -1,0 +1,31 @@
+"""`manage.py seed_demo`: three customers with real data, so that there is something to look at."""
+
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from reports.demo.seeding import PASSWORD, seed
+
+
+class Command(BaseCommand):
+    help = "Make the demo's tenants, logins, API keys, customer databases and reports. Safe to repeat."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if settings.ENVIRONMENT == "production":
+            raise CommandError("Not in production: the demo's passwords are known to everybody.")
+        try:
+            seeded = seed()
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise CommandError(
+                "Each customer gets a role and a database of its own, which the role in DATABASE_URL may not "
+                f"make ({error.diag.message_primary}). ALTER ROLE ... CREATEROLE CREATEDB."
+            ) from error
+        self.stdout.write(f"Logins (password of each: {PASSWORD}):")
+        for username, sees in seeded.logins.items():
+            self.stdout.write(f"  {username:<8} {sees}")
+        if seeded.tokens:
+            self.stdout.write("API keys, shown this once:")
+        for tenant, token in seeded.tokens.items():
+            self.stdout.write(f"  {tenant:<24} {token}")

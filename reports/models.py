@@ -1,0 +1,130 @@
+"""A tenant's data sources, and the SQL reports that run against them as jobs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from psycopg.conninfo import conninfo_to_dict
+
+from jobs import Asynchronous, current_job, job, submit_many
+from reports import parameters as report_parameters
+from reports import query
+from reports.parameters import InvalidParameters, Parameter
+
+TIMEOUT = 120  # seconds
+
+
+class DataSource(models.Model):
+    """A database of a tenant. The URL is a secret: it names a role and its password."""
+
+    tenant = models.ForeignKey("tenants.Tenant", models.CASCADE, related_name="data_sources")
+    name = models.CharField(max_length=100)
+    url = models.CharField(
+        "database URL",
+        max_length=1000,
+        help_text="postgresql://role:password@host:port/database, with a role that may only read.",
+    )
+
+    class Meta:
+        db_table = "data_sources"
+        ordering = ["tenant", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "name"], name="data_sources_name_once_per_tenant"),
+            # What the foreign key (tenant, source) of data_reports points to.
+            models.UniqueConstraint(fields=["tenant", "id"], name="data_sources_tenant_and_id"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def address(self) -> str | None:
+        """Where it is, without the password: "host/database". None: the URL is none."""
+        if not self.url.startswith(("postgresql://", "postgres://")):
+            return None
+        try:
+            place = conninfo_to_dict(self.url)
+        except Exception:  # psycopg's own message quotes the URL
+            return None
+        return f"{place.get('host', 'localhost')}/{place.get('dbname', '')}"
+
+
+class DataReport(Asynchronous, models.Model):
+    """A question to a tenant's database, in SQL, with the parameters a run may choose."""
+
+    tenant = models.ForeignKey("tenants.Tenant", models.CASCADE, related_name="data_reports")
+    source = models.ForeignKey(DataSource, models.RESTRICT, related_name="reports")
+    name = models.CharField(max_length=100)
+    question = models.CharField(max_length=300, help_text="What it answers, in the words of who asks.")
+    sql = models.TextField("SQL", help_text="One SELECT; parameters as %(name)s; a literal % as %%.")
+    parameters = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text='{"state": {"default": "CA", "choices": ["CA", "TX"]}}; without a default: required.',
+    )
+    row_limit = models.PositiveIntegerField(
+        default=5_000,
+        validators=[MinValueValidator(1), MaxValueValidator(100_000)],
+        help_text="A run that returns more is an error.",
+    )
+
+    class Meta:
+        db_table = "data_reports"
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "name"], name="data_reports_name_once_per_tenant"),
+            # And in the migration: FOREIGN KEY (tenant_id, source_id). Django has no such constraint.
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def clean(self) -> None:
+        """Refuse a foreign source, malformed declarations, and placeholders that nothing declares."""
+        if self.source_id and self.tenant_id and self.source.tenant_id != self.tenant_id:
+            raise ValidationError({"source": "A report and its data source belong to the same tenant."})
+        try:
+            report_parameters.declared(self.parameters)
+        except InvalidParameters as error:
+            raise ValidationError({"parameters": str(error)}) from error
+        try:
+            placed = report_parameters.placed(self.sql)
+        except InvalidParameters as error:
+            raise ValidationError({"sql": str(error)}) from error
+        if placed != set(self.parameters):
+            odd = ", ".join(sorted(placed ^ set(self.parameters)))
+            raise ValidationError({"parameters": f"Declare what the SQL names, and nothing else: {odd}."})
+
+    @property
+    def declared_parameters(self) -> list[Parameter]:
+        return report_parameters.declared(self.parameters)
+
+    @job(queue="reports", timeout=TIMEOUT)
+    def execute(self, *, parameters: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Run the report and return {"columns": [...], "rows": [[...], ...]}.
+
+        Args:
+            parameters: values by name; what is left out takes its default.
+
+        Raises:
+            InvalidParameters: a name is unknown, or a value missing or unfit; the message says which.
+            ReportFailed: the database refused, was too slow, could not be reached, or returned too many rows.
+        """
+        values = report_parameters.bind(self.parameters, parameters)
+        run = current_job()
+        run.progress(0.1, f"Asking {self.source.name}")
+        timeout = run.timeout or TIMEOUT
+        table = query.read(self.source.url, self.sql, values, timeout=timeout, row_limit=self.row_limit)
+        run.stats["records"] = len(table.rows)
+        run.progress(1.0, f"{len(table.rows):,} rows")
+        return {"columns": table.columns, "rows": table.rows}
+
+    @classmethod
+    @job(queue="reports", timeout=60)
+    def refresh_all(cls) -> dict[str, list[int]]:
+        """Submit every report of the job's tenant, with its defaults; returns {"jobs": [ids]}."""
+        reports = cls.objects.filter(tenant=current_job().tenant)
+        return {"jobs": submit_many(report.async_.execute.request() for report in reports)}

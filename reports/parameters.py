@@ -1,0 +1,119 @@
+"""The parameters of a report: declared in JSON, placed in its SQL as `%(name)s`, bound to values at each run.
+
+`%(name)s` is psycopg's own notation, so that no parser of ours has to tell a `:name` from a `::cast`, a
+string or a comment: the values travel apart from the SQL, whatever it says. A literal `%` is written `%%`.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+Scalar = str | int | float | bool
+Declarations = Mapping[str, Mapping[str, Any]]
+
+_PLACEHOLDER = re.compile(r"%(?:%|\((?P<name>\w+)\)s|(?P<other>.?))", re.DOTALL)
+_MEMBERS = {"default", "choices", "label"}
+
+
+class InvalidParameters(ValueError):
+    """The values of a run, or the declarations of a report, do not fit; the message names each parameter."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One declared parameter: `{"state": {"default": "CA", "choices": ["CA", "TX"], "label": "State"}}`."""
+
+    name: str
+    label: str
+    default: Scalar | None = None  # None: the run must say
+    choices: tuple[Scalar, ...] = ()  # empty: any value of the default's kind
+
+    @property
+    def kind(self) -> str:
+        """What it takes, as an HTML input names it: "checkbox", "number", "date" or "text"."""
+        match self.default if self.default is not None else next(iter(self.choices), None):
+            case bool():
+                return "checkbox"
+            case int() | float():
+                return "number"
+            case str(text) if _is_date(text):
+                return "date"
+            case _:
+                return "text"
+
+    def problem(self, value: Any) -> str | None:
+        """Why `value` cannot be taken, or None."""
+        if value is None:
+            return f"{self.name} is required"
+        if self.choices:
+            allowed = ", ".join(map(str, self.choices))
+            # True == 1 in Python; 1 and 1.0 are one choice, as they are one number in JSON.
+            truth = isinstance(value, bool)
+            known = any(value == choice and truth == isinstance(choice, bool) for choice in self.choices)
+            return None if known else f"{self.name} must be one of {allowed}"
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        fits = {
+            "checkbox": isinstance(value, bool),
+            "number": number,
+            "date": isinstance(value, str) and _is_date(value),
+            "text": isinstance(value, str),
+        }
+        wanted = {
+            "checkbox": "true or false",
+            "number": "a number",
+            "date": "a date like 2024-12-31",
+            "text": "a text",
+        }
+        return None if fits[self.kind] else f"{self.name} must be {wanted[self.kind]}"
+
+
+def declared(declarations: Declarations) -> list[Parameter]:
+    """Read a report's declarations. Raises `InvalidParameters`: malformed, or a default that does not fit."""
+    found, problems = [], []
+    for name, members in declarations.items():
+        if not name.isidentifier() or not isinstance(members, Mapping) or not _MEMBERS.issuperset(members):
+            problems.append(f'{name} must be declared as {{"default": ..., "choices": [...], "label": ...}}')
+            continue
+        label = members.get("label", name.replace("_", " ").capitalize())
+        parameter = Parameter(name, label, members.get("default"), tuple(members.get("choices", ())))
+        if parameter.default is not None and (problem := parameter.problem(parameter.default)):
+            problems.append(f"default of {problem}")
+        found.append(parameter)
+    if problems:
+        raise InvalidParameters("; ".join(problems))
+    return found
+
+
+def bind(declarations: Declarations, values: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Values for every declared parameter, defaults filled in.
+
+    Raises `InvalidParameters`, naming every parameter that is unknown, missing, or does not fit.
+    """
+    parameters = declared(declarations)
+    values = values or {}
+    bound = {p.name: values.get(p.name, p.default) for p in parameters}
+    problems = [f"{name} is not a parameter of this report" for name in sorted(set(values) - set(bound))]
+    problems += [problem for p in parameters if (problem := p.problem(bound[p.name]))]
+    if problems:
+        raise InvalidParameters("; ".join(problems))
+    return bound
+
+
+def placed(sql: str) -> set[str]:
+    """Names of the parameters placed in `sql`. Raises `InvalidParameters` on any other `%` than `%%`."""
+    names = set()
+    for match in _PLACEHOLDER.finditer(sql):
+        if match["other"] is not None:
+            raise InvalidParameters(f"write %% for a literal %, at character {match.start() + 1}")
+        if match["name"]:
+            names.add(match["name"])
+    return names
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False

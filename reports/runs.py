@@ -1,0 +1,43 @@
+"""The runs of reports: jobs, as the report pages look at them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from jobs import reads
+from jobs.models import Job
+from reports.models import DataReport
+from reports.parameters import Parameter
+
+SOURCE_TYPE = DataReport._meta.label_lower
+RECENT = 1_000  # a tenant's newest jobs looked at: a report that last ran before them shows as not run
+
+
+@dataclass(frozen=True)
+class Field:
+    """A parameter as a form shows it."""
+
+    parameter: Parameter
+    value: Any
+
+
+def latest(tenant_id: int) -> dict[str, Job]:
+    """The newest run of each report of the tenant, by the report's id as text."""
+    # Bounded: a report that never ran would else be looked for through all jobs the tenant ever had.
+    recent = reads.jobs(tenant_id).order_by("-id")[:RECENT]
+    runs = Job.objects.filter(pk__in=recent.values("pk"), source_type=SOURCE_TYPE, source_method="execute")
+    return {str(run.source_id): run for run in runs.order_by("source_id", "-id").distinct("source_id")}
+
+
+def named(tenant_id: int, report_id: int, job_id: str | None) -> Job | None:
+    """The run of that id, if it is one of this tenant's report."""
+    if not job_id or not job_id.isdecimal() or int(job_id) >= 2**63:
+        return None
+    run = reads.job(tenant_id, int(job_id))
+    of_report = run and (run.source_type, run.source_id) == (SOURCE_TYPE, str(report_id))
+    return run if of_report else None
+
+
+def fields(parameters: list[Parameter], run: Job | None) -> list[Field]:
+    """The form's fields, filled with what the run shown was asked, else with the defaults."""
+    asked = (run.args.get("parameters") or {}) if run else {}
+    return [Field(parameter, asked.get(parameter.name, parameter.default)) for parameter in parameters]

@@ -1,0 +1,128 @@
+// Run a report and follow it to its end. The page asks with a long poll, so it learns of a change at once.
+
+import { get, post, Problem } from "./api.js";
+import { table } from "./table.js";
+
+const FINAL = new Set(["success", "error", "dead", "cancelled"]);
+const WORDS = { scheduled: "Scheduled", created: "Waiting for a slot", queued: "Starting", running: "Running",
+  success: "Done", error: "Failed", dead: "Given up", cancelled: "Cancelled" };
+const TICK = 100; // milliseconds between two looks at the clock
+
+const form = document.getElementById("run");
+const parts = Object.fromEntries(
+  ["outcome", "status", "note", "times", "progress", "hint", "failure", "said", "result"].map((id) => [id, document.getElementById(id)]),
+);
+const jobUrl = (id) => `${form.dataset.jobsUrl}/${id}`;
+let following = new AbortController();
+let shown = null; // { job, at }: the job last heard of, and when
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  try {
+    const job = await post(form.dataset.jobsUrl, request(), form.elements.csrfmiddlewaretoken.value);
+    // A reload, or a colleague given the address, picks up this very run.
+    history.replaceState(null, "", `?job=${job.id}`);
+    const same = job.deduplicated && shown?.job.id === job.id;
+    hint(job.deduplicated ? "This report is already on its way; you are following that run." : "");
+    if (!same) await follow(job);
+  } catch (error) {
+    fail(error);
+  }
+});
+
+if (form.dataset.job) get(jobUrl(form.dataset.job)).then(follow).catch(fail);
+
+function request() {
+  const inputs = [...form.querySelectorAll("[data-kind]")];
+  const parameters = Object.fromEntries(inputs.map((input) => [input.name, value(input)]));
+  return { source_type: "reports.datareport", source_id: form.dataset.report, source_method: "execute", args: { parameters } };
+}
+
+function value(input) {
+  if (input.type === "checkbox") return input.checked;
+  if (input.dataset.kind === "checkbox") return input.value === "True";
+  return input.dataset.kind === "number" ? Number(input.value) : input.value;
+}
+
+async function follow(job) {
+  following.abort(); // a run that was followed before
+  following = new AbortController();
+  const { signal } = following;
+  parts.result.hidden = true;
+  try {
+    show(job);
+    while (!FINAL.has(job.status)) {
+      // The long poll answers when the status is not the one seen; while it runs, the progress is wanted too.
+      const wait = job.status === "running" ? 1 : 20;
+      const { id, status } = job;
+      job = await persistently(() => get(`${jobUrl(id)}?wait=${wait}&seen=${status}`, signal), signal);
+      show(job);
+    }
+    if (job.status === "success") await showResult(job, signal);
+  } catch (error) {
+    if (!signal.aborted) fail(error);
+  }
+}
+
+// A server that restarts, or a train in a tunnel, is no reason to lose sight of a run.
+async function persistently(ask, signal) {
+  for (let pause = 500; ; pause = Math.min(pause * 2, 8000)) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (signal.aborted || (error instanceof Problem && error.status < 500)) throw error;
+      parts.note.textContent = "Connection lost, trying again …";
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+}
+
+function show(job) {
+  const changed = shown?.job.id !== job.id || shown.job.status !== job.status;
+  shown = { job, at: performance.now() };
+  parts.outcome.hidden = false;
+  parts.failure.hidden = true;
+  parts.status.dataset.status = job.status;
+  parts.status.textContent = WORDS[job.status];
+  const records = job.stats.records;
+  parts.note.textContent = job.status === "success" && records !== undefined ? count(records) : job.progress_note;
+  parts.progress.hidden = FINAL.has(job.status);
+  if (job.status === "running" && job.progress !== null) parts.progress.value = job.progress;
+  else parts.progress.removeAttribute("value");
+  if (changed) parts.said.textContent = `${WORDS[job.status]}. ${parts.note.textContent}`;
+  if (FINAL.has(job.status)) hint("");
+  if (["error", "dead"].includes(job.status)) fail(new Error(job.last_error || "The report ended without a word."));
+  tick();
+}
+
+async function showResult(job, signal) {
+  if (!job.result_url) return hint("The result of this run has expired. Run the report again to see it.");
+  const result = await get(job.result_url, signal);
+  parts.result.replaceChildren(table(result, document.title));
+  parts.result.hidden = false;
+}
+
+function tick() {
+  if (!shown) return;
+  const { job, at } = shown;
+  const since = FINAL.has(job.status) ? 0 : (performance.now() - at) / 1000;
+  const waited = job.wait_seconds + (job.start_time ? 0 : since);
+  const times = [`waited ${seconds(waited)}`];
+  if (job.start_time) times.push(`ran ${seconds(job.run_seconds + since)}`);
+  parts.times.textContent = times.join(" · ");
+}
+setInterval(tick, TICK);
+
+function fail(error) {
+  parts.outcome.hidden = false;
+  parts.failure.textContent = error.message;
+  parts.failure.hidden = false;
+}
+
+function hint(text) {
+  parts.hint.textContent = text;
+  parts.hint.hidden = !text;
+}
+
+const count = (records) => (records === 1 ? "1 row" : `${records.toLocaleString("en-GB")} rows`);
+const seconds = (number) => `${number.toFixed(number < 10 ? 1 : 0)} s`;
