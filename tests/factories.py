@@ -45,3 +45,10 @@ class MemberFactory(factory.django.DjangoModelFactory):
 
     user = factory.SubFactory(UserFactory)
     tenant = factory.SubFactory(TenantFactory)
+
+
+class ThingFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = "sample.Thing"
+
+    tenant = factory.SubFactory(TenantFactory)

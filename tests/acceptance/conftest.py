@@ -1,0 +1,93 @@
+"""Real processes on the test database: Celery workers and a web server."""
+
+import os
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+from django.db import connection
+
+from embedded import fleet
+from embedded.process import Process
+from embedded.processes import Processes
+from jobs import tasks
+from jobs.engine import dispatch
+from jobs.models import Worker
+from tests.waiting import wait_until
+
+
+@pytest.fixture(autouse=True)
+def sent() -> None:
+    """Here the wire is the real one."""
+    dispatch.connect(tasks.hand_over)
+
+
+@pytest.fixture
+def environ(transactional_db) -> dict[str, str]:
+    """Our environment, with the test database in it; beats are quick, so that the dead are soon known."""
+    parts = urlsplit(os.environ["DATABASE_URL"])
+    url = urlunsplit(parts._replace(path="/" + connection.settings_dict["NAME"]))
+    return {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "tests.settings",
+        "DATABASE_URL": url,
+        "JOBS_BEAT_INTERVAL": "0.5",
+        "JOBS_HAND_OVER_TIMEOUT": "3",
+    }
+
+
+@pytest.fixture
+def processes() -> Iterator[Processes]:
+    with Processes() as processes:
+        yield processes
+
+
+@pytest.fixture
+def start_worker(environ, processes, tmp_path: Path) -> Callable[..., Process]:
+    """Start a real Celery worker and wait until it is registered: `start_worker(pool="default", concurrency=2)`."""
+    tasks.run_attempt.app.control.purge()
+    count = 0
+
+    def start_worker(pool: str = "default", concurrency: int = 2) -> Process:
+        nonlocal count
+        count += 1
+        name = f"{pool}{count}-{os.getpid()}"
+        command = fleet.worker(pool, concurrency, name, environ)
+        process = processes.start(name, *command, log=tmp_path / f"{name}.log")
+        wait_until(
+            lambda: Worker.objects.filter(pid=process.pid, gone_at=None).exists() or not process.alive,
+            f"worker {name} registers",
+        )
+        assert process.alive, (tmp_path / f"{name}.log").read_text()
+        return process
+
+    return start_worker
+
+
+@dataclass(frozen=True)
+class Web:
+    url: str
+
+
+@pytest.fixture
+def web(environ, processes, tmp_path: Path) -> Web:
+    """A real web server on the test database."""
+    port = fleet.free_port()
+    url = f"http://127.0.0.1:{port}"
+    log = tmp_path / "web.log"
+    process = processes.start("web", *fleet.web(port, environ), log=log)
+
+    def answers() -> bool:
+        try:
+            urllib.request.urlopen(f"{url}/accounts/login/", timeout=5).close()
+        except (URLError, ConnectionError):
+            return not process.alive
+        return True
+
+    wait_until(answers, "the web server answers")
+    assert process.alive, log.read_text()
+    return Web(url)

@@ -1,0 +1,46 @@
+"""What every test may use. Only tests/acceptance starts Celery; elsewhere the wire is a list."""
+
+import uuid
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from jobs import store, tasks
+from jobs.engine import dispatch
+from jobs.request import JobRequest
+from jobs.store import Claimed
+
+WorkerFactory = Callable[..., uuid.UUID]
+
+
+@pytest.fixture(autouse=True)
+def sent() -> Iterator[list[Claimed]]:
+    """The messages handed over, instead of a broker."""
+    messages: list[Claimed] = []
+    dispatch.connect(messages.extend)
+    yield messages
+    dispatch.connect(tasks.hand_over)
+
+
+@pytest.fixture
+def register() -> WorkerFactory:
+    """Register a live worker: `register(concurrency=4, pool="default")`."""
+
+    def register(concurrency: int = 100, pool: str = "default") -> uuid.UUID:
+        worker = uuid.uuid4()
+        store.beat(worker, name=f"test@{worker}", pid=1, pool=pool, concurrency=concurrency)
+        return worker
+
+    return register
+
+
+@pytest.fixture
+def exact_capacity(settings) -> None:
+    """A pool's capacity is its processes, without head-room."""
+    settings.JOBS_HEADROOM = 0
+
+
+def request_for(tenant, source_id: object = 1, **options) -> JobRequest:
+    """A request that no registry has to know: for tests that end before the method is called."""
+    values = {"source_type": "tests.thing", "source_method": "run", "args": {}, **options}
+    return JobRequest(tenant_id=tenant.pk, source_id=str(source_id), **values)

@@ -1,0 +1,95 @@
+"""Jobs for the tests: each does one thing that a job may do, well or badly."""
+
+import os
+import signal
+import time
+
+from django.db import connection, models
+
+from jobs import Asynchronous, current_job, job
+
+
+class Run(models.Model):
+    """Written when a body starts: how often it did, and in which process."""
+
+    job_id = models.BigIntegerField()
+    attempt = models.IntegerField()
+    pid = models.IntegerField()
+
+    def __str__(self) -> str:
+        return f"job {self.job_id}, attempt {self.attempt}"
+
+
+def note_run() -> int:
+    current = current_job()
+    Run.objects.create(job_id=current.id or 0, attempt=current.attempt, pid=os.getpid())
+    return current.attempt
+
+
+class Thing(Asynchronous, models.Model):
+    tenant = models.ForeignKey("tenants.Tenant", models.CASCADE)
+
+    def __str__(self) -> str:
+        return f"thing {self.pk}"
+
+    @job
+    def echo(self, value: object = None, *, times: int = 1) -> list[object]:
+        note_run()
+        current_job().stats["times"] = times
+        return [value] * times
+
+    @job(queue="critical", priority=2, timeout=7)
+    def urgent(self) -> None: ...
+
+    @job(dedup_key=lambda day, **_: day)
+    def daily(self, day: str, verbose: bool = False) -> None: ...
+
+    @job(dedup=False)
+    def again(self) -> None: ...
+
+    @job
+    def refuse(self, message: str = "no") -> None:
+        note_run()
+        raise ValueError(message)
+
+    @job
+    def unjson(self) -> object:
+        return object()
+
+    @job
+    def large(self, size: int) -> str:
+        return "x" * size
+
+    @job
+    def wait_for_lock(self, key: int) -> int:
+        """Runs until the test gives up its advisory lock; shows how far it is."""
+        attempt = note_run()
+        current_job().progress(0.5, "waiting")
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_lock_shared(%s), pg_advisory_unlock_shared(%s)", [key, key])
+        return attempt
+
+    @job
+    def kill_first(self, times: int = 1) -> int:
+        """Kills its own process in the first attempts, as the kernel does when memory runs out."""
+        if note_run() <= times:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return current_job().attempt
+
+    @job
+    def spin(self, *, stubborn: bool = False) -> None:
+        """Runs for ever; stubbornly: also after its soft time limit."""
+        note_run()
+        while True:
+            try:
+                time.sleep(3600)
+            except Exception:
+                if not stubborn:
+                    raise
+
+    @classmethod
+    @job
+    def everything(cls, region: str | None = None) -> str:
+        return f"{current_job().tenant} {region}"
+
+    def not_a_job(self) -> None: ...
