@@ -1,0 +1,74 @@
+"""The API put together. Its page and its OpenAPI document need nothing from outside this server."""
+
+from collections.abc import Callable
+from functools import wraps
+from http import HTTPStatus
+from typing import Any, cast
+
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.http.response import HttpResponseBase
+from ninja import NinjaAPI
+from ninja.openapi.schema import OpenAPISchema
+
+from jobs.api import jobs, problems, results
+from jobs.api.auth import MemberSession, TenantKey
+
+View = Callable[..., Any]
+
+
+class ProblemAPI(NinjaAPI):
+    """Ninja, with problem documents in the two places where it has no hook for them."""
+
+    @property
+    def urls(self) -> tuple[list[Any], str, str]:
+        patterns, app_name, namespace = super().urls
+        for pattern in cast(list[Any], patterns):
+            pattern.callback = _with_405_as_problem(pattern.callback)
+        return patterns, app_name, namespace
+
+    def get_openapi_schema(self, **where: Any) -> OpenAPISchema:
+        schema = super().get_openapi_schema(**where)
+        for operations in schema["paths"].values():
+            for operation in operations.values():
+                for status, response in operation["responses"].items():
+                    if status >= HTTPStatus.BAD_REQUEST:
+                        described = response["content"].pop("application/json")
+                        response["content"][problems.MEDIA_TYPE] = described
+        return schema
+
+
+def _with_405_as_problem(view: View) -> View:
+    """Ninja answers a wrong method itself, in plain text, before any of its exception hooks."""
+
+    def answer(response: HttpResponseBase) -> HttpResponseBase:
+        if response.status_code != HTTPStatus.METHOD_NOT_ALLOWED:
+            return response
+        allowed = response["Allow"]
+        problem = problems.ProblemError(405, f"Allowed here: {allowed}.", headers={"Allow": allowed})
+        return problems.respond(problem)
+
+    if iscoroutinefunction(view):
+
+        @wraps(view)
+        async def async_view(*args: Any, **kwargs: Any) -> HttpResponseBase:
+            return answer(await view(*args, **kwargs))
+
+        return markcoroutinefunction(async_view)
+
+    @wraps(view)
+    def sync_view(*args: Any, **kwargs: Any) -> HttpResponseBase:
+        return answer(view(*args, **kwargs))
+
+    return sync_view
+
+
+api = ProblemAPI(
+    title="Jobs",
+    version="1",
+    description="Submit jobs, follow them, fetch their results. Errors are RFC 9457 problem details.",
+    urls_namespace="api",
+    auth=[TenantKey(), MemberSession()],
+)
+api.add_router("", jobs.router)
+api.add_router("", results.router)
+problems.add_to(api)

@@ -1,0 +1,47 @@
+"""Who calls: a tenant's API key, or the session of a logged-in member of a tenant."""
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
+from ninja.security import HttpBearer, SessionAuth
+from ninja.utils import check_csrf
+
+from jobs.api.problems import ProblemError
+from tenants import auth
+from tenants.models import Member, Tenant
+
+
+@dataclass(frozen=True)
+class Caller:
+    tenant: Tenant
+    user_key: str | None = None  # the user all its jobs are for; None: the caller says it in each request
+
+
+class CallerRequest(HttpRequest):
+    """A request that passed the authentication below."""
+
+    auth: Caller
+
+
+class TenantKey(HttpBearer):
+    def authenticate(self, request: HttpRequest, token: str) -> Caller | None:
+        tenant = auth.tenant_of(token)
+        return Caller(tenant) if tenant else None
+
+
+class MemberSession(SessionAuth):
+    """Lets the pages use the same endpoints as programs do. Unsafe methods need the CSRF token."""
+
+    def __call__(self, request: HttpRequest) -> Caller | None:
+        if "Authorization" in request.headers:
+            return None  # a wrong key must not be hidden by the browser's session
+        if isinstance(request.user, AnonymousUser):
+            return None
+        member = Member.objects.select_related("tenant").filter(user=request.user).first()
+        if member is None:
+            raise ProblemError(403, "You are logged in, but not as a member of a tenant.")
+        # Checked here, not first of all as in SessionAuth: a stranger without cookies gets a 401, not a 403.
+        if check_csrf(request) is not None:
+            raise ProblemError(403, "The CSRF token is missing or wrong: send it as X-CSRFToken.")
+        return Caller(member.tenant, user_key=str(member.user_id))

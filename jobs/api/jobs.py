@@ -1,0 +1,130 @@
+"""The endpoints. Each acts on the caller's tenant alone; another tenant's job is like none at all."""
+
+import json
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.http import HttpResponse
+from django.urls import reverse
+from ninja import Query, Router
+from ninja import Status as Answer
+
+from jobs import models, reads
+from jobs.api import schemas, waiting
+from jobs.api.auth import CallerRequest
+from jobs.api.problems import ProblemError, not_found
+from jobs.engine.cancel import cancel
+from jobs.engine.compose import compose_by_name
+from jobs.engine.submit import submit
+from jobs.lifecycle import Status
+
+router = Router(tags=["jobs"])
+
+REFUSED = frozenset({401, 403, 405})
+UNFIT = frozenset({422})
+MISSING = frozenset({404, 422})
+
+Wait = Annotated[float, Query(ge=0, le=waiting.MAX_SECONDS, description="Seconds to wait for a change.")]
+Seen = Annotated[Status, Query(description="The status you know: if it is another by now, do not wait.")]
+Before = Annotated[int, Query(ge=1, description="Only jobs with a lower id.")]
+Limit = Annotated[int, Query(ge=1, le=100)]
+
+
+@router.post(
+    "jobs",
+    url_name="jobs",
+    response={
+        200: schemas.SubmittedJob,
+        202: schemas.SubmittedJob,
+        frozenset({400, 413}) | UNFIT | REFUSED: schemas.Problem,
+    },
+)
+def submit_job(
+    request: CallerRequest, submission: schemas.Submission, response: HttpResponse
+) -> Answer[schemas.SubmittedJob]:
+    """Submit a job. 202: it is new. 200: an identical one is under way, and here it is."""
+    caller = request.auth
+    _check_size(submission.args)
+    options = submission.options()
+    if caller.user_key is not None:
+        options["user"] = caller.user_key  # a member submits for nobody else
+    submitted = submit(
+        compose_by_name(
+            caller.tenant,
+            source_type=submission.source_type,
+            source_id=submission.source_id,
+            source_method=submission.source_method,
+            args=submission.args,
+            **options,
+        )
+    )
+    response["Location"] = reverse("api:job", kwargs={"job_id": submitted.id})
+    job = _job_of(caller.tenant.pk, submitted.id)
+    answer = schemas.SubmittedJob.of(job, deduplicated=submitted.deduplicated)
+    return Answer(200 if submitted.deduplicated else 202, answer)
+
+
+@router.get("jobs", response={200: schemas.JobPage, UNFIT | REFUSED: schemas.Problem})
+def list_jobs(
+    request: CallerRequest,
+    *,
+    status: Status | None = None,
+    source_type: schemas.Text | None = None,
+    source_id: schemas.Text | None = None,
+    before: Before | None = None,
+    limit: Limit = 20,
+) -> schemas.JobPage:
+    """Your jobs, newest first, a page at a time."""
+    said = {"status": status, "source_type": source_type, "source_id": source_id}
+    filters = {name: value for name, value in said.items() if value is not None}
+    found = reads.jobs(request.auth.tenant.pk).filter(**filters)
+    if before is not None:
+        found = found.filter(pk__lt=before)
+    jobs = list(found[: limit + 1])  # one more, to know whether there is another page
+    older = None
+    if len(jobs) > limit:
+        older = f"{reverse('api:jobs')}?{urlencode(filters | {'before': jobs[limit - 1].pk, 'limit': limit})}"
+    return schemas.JobPage(jobs=[schemas.Job.of(job) for job in jobs[:limit]], next=older)
+
+
+@router.get("jobs/{job_id}", url_name="job", response={200: schemas.Job, MISSING | REFUSED: schemas.Problem})
+async def read_job(
+    request: CallerRequest, job_id: int, wait: Wait = 0, seen: Seen | None = None
+) -> schemas.Job:
+    """A job. With `wait`, the answer comes as soon as its status changes, or when the time is over."""
+    tenant_id = request.auth.tenant.pk
+    if wait:
+        await waiting.until_changed(waiting.status_reader(tenant_id, job_id), seen, wait)
+    return schemas.Job.of(await sync_to_async(_job_of)(tenant_id, job_id))
+
+
+@router.post(
+    "jobs/{job_id}/cancel",
+    response={200: schemas.Job, MISSING | REFUSED | frozenset({409}): schemas.Problem},
+)
+def cancel_job(request: CallerRequest, job_id: int) -> schemas.Job:
+    """Cancel a job that has not started. 409: it runs, or it has ended."""
+    tenant_id = request.auth.tenant.pk
+    _job_of(tenant_id, job_id)  # or there is none
+    cancelled = cancel(job_id, tenant_id)
+    job = _job_of(tenant_id, job_id)
+    if not cancelled:
+        raise ProblemError(409, f"The job is {job.status}; only one that has not started can be cancelled.")
+    return schemas.Job.of(job)
+
+
+def _job_of(tenant_id: int, job_id: int) -> models.Job:
+    job = reads.job(tenant_id, job_id)
+    if job is None:
+        raise not_found()
+    return job
+
+
+def _check_size(args: dict[str, Any]) -> None:
+    """The engine would refuse them as well, as unfit; HTTP has a status of its own for too much."""
+    limit = settings.JOBS_ARGS_MAX_BYTES
+    if len(json.dumps(args)) > limit:
+        message = f"must not be over {limit} bytes as JSON ({limit // 1024} KiB)"
+        raise ProblemError(413, f"args: {message}", [schemas.FieldError(field="args", message=message)])

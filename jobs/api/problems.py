@@ -1,0 +1,122 @@
+"""Errors as RFC 9457 problem details: one shape, `application/problem+json`, for every 4xx of the API."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from ninja import NinjaAPI
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+
+from jobs.api.schemas import FieldError, Submission
+from jobs.request import InvalidRequest
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class ProblemError(Exception):
+    """Raised anywhere below the API, it becomes the response."""
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        errors: Iterable[FieldError] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status, self.detail, self.errors, self.headers = status, detail, list(errors), headers
+
+
+def respond(problem: ProblemError) -> HttpResponse:
+    document = {
+        "type": "about:blank",  # the status says it all: no page describes the problem further
+        "title": HTTPStatus(problem.status).phrase,
+        "status": problem.status,
+        "detail": problem.detail,
+        "errors": [error.model_dump() for error in problem.errors],
+    }
+    return HttpResponse(
+        json.dumps(document), content_type=MEDIA_TYPE, status=problem.status, headers=problem.headers
+    )
+
+
+def not_found() -> ProblemError:
+    """What does not exist, and what belongs to another tenant: the same words, byte for byte."""
+    return ProblemError(404, "There is no such job.")
+
+
+@csrf_exempt  # otherwise a POST would be told of a token, and not of the address
+def no_such_address(request: HttpRequest, path: str) -> HttpResponse:
+    """The view behind every address under the API that is none of its own."""
+    return respond(ProblemError(404, "There is nothing at this address; see the API's docs page."))
+
+
+def add_to(api: NinjaAPI) -> None:
+    """Make the API answer with problem documents."""
+    problem_of: dict[type[Exception], Callable[[HttpRequest, Any], ProblemError]] = {
+        ProblemError: lambda request, problem: problem,
+        ValidationError: _unfit,
+        InvalidRequest: _refused,
+        RequestDataTooBig: _too_big,
+        AuthenticationError: _unknown_caller,
+        HttpError: _not_json,
+    }
+    for kind, describe in problem_of.items():
+        api.add_exception_handler(kind, partial(_answer, describe))
+
+
+def _answer(
+    describe: Callable[[HttpRequest, Any], ProblemError], request: HttpRequest, error: Any
+) -> HttpResponse:
+    return respond(describe(request, error))
+
+
+def _unfit(request: HttpRequest, error: ValidationError) -> ProblemError:
+    errors = [FieldError(field=_field(e["loc"]), message=_message(e)) for e in error.errors]
+    return ProblemError(422, f"{errors[0].field}: {errors[0].message}", errors)
+
+
+def _field(loc: tuple[str | int, ...]) -> str:
+    """("body", <parameter's name>, "args", "region") -> "args.region"; ("query", "limit") -> "limit"."""
+    source, *path = loc
+    if source == "body":
+        path = path[1:]
+    return ".".join(map(str, path)) or str(source)
+
+
+def _message(error: dict[str, str]) -> str:
+    if error["type"] == "extra_forbidden":
+        return f"unknown field; allowed are {', '.join(Submission.model_fields)}"
+    return error["msg"].removeprefix("Value error, ")
+
+
+def _refused(request: HttpRequest, error: InvalidRequest) -> ProblemError:
+    return ProblemError(422, str(error), [FieldError(field=error.field, message=error.message)])
+
+
+def _too_big(request: HttpRequest, error: RequestDataTooBig) -> ProblemError:
+    message = f"must not be over {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes"
+    return ProblemError(413, f"body: {message}", [FieldError(field="body", message=message)])
+
+
+def _unknown_caller(request: HttpRequest, error: AuthenticationError) -> ProblemError:
+    challenge = 'Bearer realm="jobs"'
+    if "Authorization" in request.headers:
+        challenge += ', error="invalid_token"'  # RFC 6750: only where a token was presented
+    message = "must be `Bearer <key>`, with a key of your tenant that has not expired and is not revoked"
+    errors = [FieldError(field="Authorization", message=message)]
+    return ProblemError(401, f"Authorization: {message}", errors, {"WWW-Authenticate": challenge})
+
+
+def _not_json(request: HttpRequest, error: HttpError) -> ProblemError:
+    """Ninja's own refusals; the one we meet: a body that is not JSON, its cause the parser's error."""
+    if error.status_code == HTTPStatus.BAD_REQUEST and error.__cause__ is not None:
+        message = f"must be JSON: {error.__cause__}"
+        return ProblemError(400, f"body: {message}", [FieldError(field="body", message=message)])
+    return ProblemError(error.status_code, error.message)

@@ -1,0 +1,55 @@
+"""The endpoint of a job's result: its value, or why there is none."""
+
+from http import HTTPStatus
+
+from django.http import HttpResponse, JsonResponse
+from ninja import Router
+from ninja import Status as Answer
+
+from jobs import models, reads, results
+from jobs.api import schemas
+from jobs.api.auth import CallerRequest
+from jobs.api.problems import ProblemError, not_found
+from jobs.lifecycle import FINAL, Status
+
+router = Router(tags=["jobs"])
+RETRY_AFTER = 1  # seconds; a client that wants it sooner uses ?wait= on the job
+
+
+@router.get(
+    "jobs/{job_id}/result",
+    url_name="job_result",
+    response={
+        200: object,
+        202: schemas.Job,
+        frozenset({401, 403, 404, 405, 409, 410, 422}): schemas.Problem,
+    },
+)
+def read_result(
+    request: CallerRequest, job_id: int, response: HttpResponse
+) -> HttpResponse | Answer[schemas.Job]:
+    """What the job returned, as JSON. 202: it has not ended. 409: it ended badly. 410: it is not kept."""
+    job = reads.job(request.auth.tenant.pk, job_id)
+    if job is None:
+        raise not_found()
+    if job.status not in FINAL:
+        response["Retry-After"] = str(RETRY_AFTER)
+        return Answer(HTTPStatus.ACCEPTED, schemas.Job.of(job))
+    if job.status != Status.SUCCESS:
+        raise ProblemError(409, _failure(job))
+    result = results.load(job)
+    if result is None:
+        raise ProblemError(410, _gone(job))
+    # Already JSON and perhaps megabytes: not once more through a schema.
+    return JsonResponse(result.value, safe=False)
+
+
+def _failure(job: models.Job) -> str:
+    return f"The job ended as {job.status}" + (f": {job.last_error}" if job.last_error else ".")
+
+
+def _gone(job: models.Job) -> str:
+    if job.result_expires_at is None:
+        return "The job ended well; its result was not kept."
+    until = job.result_expires_at.isoformat(timespec="seconds")
+    return f"The result was kept until {until}; submit the job again."

@@ -1,0 +1,69 @@
+"""Who calls, wherever a tenant's data is touched: its owner (a key), a team mate (a session), a stranger."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from reports.models import DataReport, DataSource
+from tenants import auth
+from tenants.models import Tenant
+from tests.factories import MemberFactory, QueueFactory, TenantFactory
+
+
+def caller_with_key(tenant: Tenant) -> Client:
+    """A program with one of the tenant's API keys."""
+    _, token = auth.issue(tenant, "test")
+    return Client(headers={"Authorization": f"Bearer {token}"})
+
+
+@pytest.fixture
+def tenant(db: None) -> Tenant:
+    return TenantFactory(name="Owner & Co.")
+
+
+@pytest.fixture
+def owner(tenant: Tenant) -> Client:
+    return caller_with_key(tenant)
+
+
+@pytest.fixture
+def mate(tenant: Tenant) -> Client:
+    """Logged in as a member of the same tenant; `mate.user` is who."""
+    client = Client()
+    client.user = MemberFactory(tenant=tenant).user
+    client.force_login(client.user)
+    return client
+
+
+@pytest.fixture
+def stranger(db: None) -> Client:
+    return caller_with_key(TenantFactory(name="Stranger Inc."))
+
+
+@pytest.fixture
+def make_report(db: None) -> Callable[..., DataReport]:
+    """Makes a report of a tenant; its jobs are never run in these tests."""
+
+    def make(tenant: Tenant, **fields: Any) -> DataReport:
+        QueueFactory(name="reports")
+        source, _ = DataSource.objects.get_or_create(
+            tenant=tenant, name="Sales", defaults={"url": "postgresql://reader@localhost/sales"}
+        )
+        number = DataReport.objects.count() + 1
+        said = {"name": f"Report {number}", "question": "How many?", "sql": "SELECT 1 AS n"} | fields
+        return DataReport.objects.create(tenant=tenant, source=source, **said)
+
+    return make
+
+
+@pytest.fixture
+def report(tenant: Tenant, make_report: Callable[..., DataReport]) -> DataReport:
+    return make_report(tenant)
+
+
+@pytest.fixture
+def foreign_report(stranger: Client, make_report: Callable[..., DataReport]) -> DataReport:
+    """The stranger's."""
+    return make_report(Tenant.objects.get(name="Stranger Inc."))
