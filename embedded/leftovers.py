@@ -35,6 +35,8 @@ def stop(home: Path, pid_file: str, *signals: signal.Signals) -> None:
     for number in signals:
         # Looked at each time: a pid file outlives its process, and the kernel gives numbers out again.
         if not _runs_in(pid, home):
+            if _exists(pid):  # somebody else by now, whom PostgreSQL would take for its predecessor
+                (home / pid_file).unlink(missing_ok=True)
             return
         with suppress(ProcessLookupError):
             os.kill(pid, number)
@@ -47,6 +49,14 @@ def _wait_until_gone(pid: int, home: Path) -> None:
     deadline = time.monotonic() + PATIENCE
     while _runs_in(pid, home) and time.monotonic() < deadline:
         time.sleep(0.02)
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError as error:
+        return isinstance(error, PermissionError)
+    return True
 
 
 def _runs_in(pid: int, home: Path) -> bool:

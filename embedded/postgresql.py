@@ -138,9 +138,9 @@ def _answers(socket: Path) -> bool:
 def _ensure_database(socket: Path) -> None:
     role, database = sql.Identifier(ROLE), sql.Identifier(DATABASE)
     with _connect(socket) as connection:
-        if not connection.execute("SELECT FROM pg_roles WHERE rolname = %s", [ROLE]).fetchone():
+        if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [ROLE]).fetchone():
             # Not a superuser, who could read files and run programs through SQL. It makes the tests'
             # database, and the demo's customer database with a role that may only read.
             connection.execute(sql.SQL("CREATE ROLE {} LOGIN CREATEDB CREATEROLE").format(role))
-        if not connection.execute("SELECT FROM pg_database WHERE datname = %s", [DATABASE]).fetchone():
+        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone():
             connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(database, role))

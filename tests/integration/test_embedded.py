@@ -1,0 +1,364 @@
+"""`python -m embedded run`, from outside: real engines, started, used, killed, and gone.
+
+Each test has a data directory of its own, and looks at the end for processes that have to do with it.
+"""
+
+import json
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from embedded import REPOSITORY, account, binaries
+from tests.integration.test_embedded_processes import ended
+
+ROOT = os.geteuid() == 0
+OURS = ("DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL", "EMBEDDED_ENGINES", "DATA_DIR")
+
+# Says what the engines answer, as one line of JSON, and leaves a mark for the next run.
+PROBE = """
+import json, os, psycopg, redis
+with psycopg.connect(os.environ["DATABASE_URL"]) as connection:
+    connection.execute("CREATE TABLE IF NOT EXISTS marks (at timestamptz)")
+    connection.execute("INSERT INTO marks VALUES (now())")
+    marks, = connection.execute("SELECT count(*) FROM marks").fetchone()
+    role = connection.execute(
+        "SELECT rolname, rolsuper, rolcreatedb FROM pg_roles WHERE rolname = current_user").fetchone()
+    settings = dict(connection.execute("SELECT name, setting FROM pg_settings").fetchall())
+broker, cache = (redis.Redis.from_url(os.environ[name]) for name in ("CELERY_BROKER_URL", "CACHE_URL"))
+answer = {
+    "marks": marks, "role": role, "pushed": broker.rpush("marks", "x"), "cached": cache.exists("marks"),
+    "max_connections": int(settings["max_connections"]), "fsync": settings["fsync"],
+    "listen": settings["listen_addresses"], "embedded": os.environ["EMBEDDED_ENGINES"],
+    "aof": broker.config_get("append*"), "policy": broker.config_get("maxmemory-policy"),
+}
+broker.close(), cache.close()
+print(json.dumps(answer))
+"""
+WAITING = "import signal; print('ready', flush=True); signal.pause()"
+
+
+def clean_environment(data: Path, **extra: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in OURS}
+    return {**kept, "DATA_DIR": str(data), **extra}
+
+
+def launcher(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "embedded", *arguments]
+
+
+def run(data: Path, *command: str, options: tuple[str, ...] = (), **extra: str):
+    return subprocess.run(
+        launcher("run", *options, "--", *command),
+        cwd=REPOSITORY,
+        env=clean_environment(data, **extra),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def probe(data: Path, **keywords) -> dict:
+    done = run(data, sys.executable, "-c", PROBE, **keywords)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def waiting(data):
+    """Start a run whose command is ready and waits, in a process group of its own, as in a terminal."""
+    started = []
+
+    def start(script: str = WAITING) -> subprocess.Popen:
+        process = subprocess.Popen(
+            launcher("run", "--", sys.executable, "-c", script),
+            cwd=REPOSITORY,
+            env=clean_environment(data),
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        started.append(process)
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    yield start
+    for process in started:  # a test that failed half-way has not stopped it
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+def engine_pids(data: Path) -> list[int]:
+    files = (data / "postgresql" / "postmaster.pid", data / "valkey" / "valkey.pid")
+    return [int(file.read_text().splitlines()[0]) for file in files]
+
+
+def processes_about(path: Path) -> list[str]:
+    """Those that work in `path` or name it on their command line."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            place = os.fspath((entry / "cwd").readlink())
+        except OSError:
+            continue
+        if int(entry.name) != os.getpid() and (str(path) in words or place.startswith(str(path))):
+            found.append(f"{entry.name} {words}")
+    return found
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "data"
+    yield path
+    assert processes_about(path) == []
+
+
+def test_the_engines_answer_and_a_second_run_finds_the_data_of_the_first(data):
+    first, second = probe(data), probe(data)
+    assert (first["marks"], first["pushed"]) == (1, 1)
+    assert (second["marks"], second["pushed"]) == (2, 2)
+    assert second["cached"] == 0, "broker and cache share a database"
+    assert second["role"] == ["app", False, True]
+    assert second["listen"] == ""
+    assert second["fsync"] == "on"
+    assert second["max_connections"] >= 200
+    assert second["embedded"] == "postgresql,valkey"
+    assert second["aof"]["appendonly"] == "yes"
+    assert second["aof"]["appendfsync"] == "everysec"
+    assert second["policy"] == {"maxmemory-policy": "noeviction"}
+
+
+def test_throwaway_data_is_fresh_and_leaves_nothing(data, tmp_path):
+    script = PROBE + "print(os.environ['DATABASE_URL'])"
+    for _ in range(2):
+        done = run(data, sys.executable, "-c", script, options=("--throwaway",), TMPDIR=str(tmp_path))
+        answer, url = done.stdout.splitlines()
+        assert json.loads(answer)["marks"] == 1
+        assert json.loads(answer)["fsync"] == "off"
+        assert not Path(url.partition("host=")[2]).parent.exists()
+    assert not data.exists()
+
+
+@pytest.mark.parametrize(("script", "status"), [("exit 7", 7), ("kill -9 $$", 137), ("exit 0", 0)])
+def test_the_exit_status_is_the_commands(data, script, status):
+    assert run(data, "sh", "-c", script).returncode == status
+
+
+def test_a_command_that_is_not_there(data):
+    done = run(data, "no-such-command")
+    assert done.returncode == 127
+    assert "no-such-command: No such file" in done.stderr
+
+
+def test_urls_in_the_environment_win(data):
+    servers = {
+        "DATABASE_URL": "postgres://db/x",
+        "CELERY_BROKER_URL": "amqp://mq//",
+        "CACHE_URL": "redis://c",
+    }
+    seen = dict(line.split("=", 1) for line in run(data, "env", **servers).stdout.splitlines() if "=" in line)
+    assert {name: seen[name] for name in servers} == servers
+    assert "EMBEDDED_ENGINES" not in seen
+    assert not (data / "postgresql").exists()
+    assert not (data / "valkey").exists()
+
+
+def test_one_url_replaces_one_engine(data):
+    lines = run(data, "env", DATABASE_URL="postgres://db/x", CACHE_URL="redis://c").stdout.splitlines()
+    assert {"DATABASE_URL=postgres://db/x", "CACHE_URL=redis://c", "EMBEDDED_ENGINES=valkey"} <= set(lines)
+    assert not (data / "postgresql").exists()
+
+
+def test_a_long_path_with_a_blank_in_it(data):
+    place = data / ("long " * 24)
+    assert probe(place)["marks"] == 1
+    assert probe(place)["marks"] == 2
+    assert not (place / "socket").is_symlink(), "the short directory of the socket was left behind"
+
+
+def test_a_foreign_locale_and_postgresql_variables_do_no_harm(data):
+    extra = {"LANG": "xx_YY", "LC_ALL": "xx_YY.UTF-8", "PGPORT": "1", "PGHOST": "nowhere", "PGDATA": "/none"}
+    assert probe(data, **extra)["marks"] == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_reaches_the_command_once_and_nothing_stays(data, waiting, number):
+    script = f"""
+import signal, sys
+heard = []
+signal.signal({int(number)}, lambda *_: heard.append(1))
+print("ready", flush=True)
+signal.pause()
+print(signal.sigtimedwait([{int(number)}], 0.5), len(heard), flush=True)
+sys.exit(5)
+"""
+    process = waiting(script)
+    os.killpg(process.pid, number)  # what Ctrl-C does: the whole group hears it
+    output, _ = process.communicate(timeout=30)
+    assert output == "None 1\n"
+    assert process.returncode == 5
+
+
+def test_a_signal_before_the_command_runs_stops_what_has_started(data):
+    process = subprocess.Popen(launcher("run", "--", "true"), cwd=REPOSITORY, env=clean_environment(data))
+    while not (data / "lock").exists() and process.poll() is None:
+        os.sched_yield()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 128 + signal.SIGTERM
+
+
+def test_what_a_killed_command_leaves_behind_is_stopped(data):
+    script = "setsid sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1000; done' & sleep 0.3; kill -9 $$"
+    done = run(data, "sh", "-c", script)
+    assert done.returncode == 137
+    assert ended(int(done.stdout.split()[0]), limit=0)
+
+
+def test_a_second_launcher_is_refused_and_told_where_the_urls_are(data, waiting):
+    process = waiting()
+    second = run(data, "true")
+    state = data / "engines.env"
+    assert second.returncode == 1
+    assert f"in use by process {process.pid}" in second.stderr
+    assert str(state) in second.stderr
+    assert "DATABASE_URL=postgres://" in state.read_text()
+    assert state.stat().st_mode & 0o077 == 0
+    process.terminate()
+    process.communicate(timeout=30)
+    assert not state.exists()
+
+
+def test_a_killed_launcher_takes_all_with_it_and_the_next_run_works_at_once(data, waiting):
+    process = waiting()
+    pids = engine_pids(data)
+    process.kill()
+    assert probe(data)["marks"] == 1
+    process.communicate(timeout=30)
+    assert all(ended(pid) for pid in pids)
+
+
+def test_engines_that_outlived_their_launcher_are_stopped(data):
+    """As where the kernel does not tell them (macOS): started here without any tie to a parent."""
+    probe(data)
+    server = binaries.postgres()
+    identity = account.choose(server)
+    left = [
+        subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        for argv in (
+            [*identity.prefix, server, "-D", data / "postgresql", "-k", data / "socket", "-h", ""],
+            [binaries.valkey(), data / "valkey" / "valkey.conf"],
+        )
+    ]
+    try:
+        while not all((data / name).exists() for name in ("postgresql/postmaster.pid", "valkey/valkey.pid")):
+            assert all(process.poll() is None for process in left)
+            os.sched_yield()
+        answer = probe(data)
+        assert (answer["marks"], answer["pushed"]) == (2, 2)
+        assert [process.wait(10) for process in left] == [0, 0]
+    finally:
+        for process in left:
+            process.kill()
+            process.wait()
+
+
+def test_a_pid_file_whose_number_went_to_somebody_else_harms_nobody(data):
+    probe(data)
+    with subprocess.Popen(["sleep", "1000"]) as bystander:
+        (data / "valkey" / "valkey.pid").write_text(f"{bystander.pid}\n")
+        (data / "postgresql" / "postmaster.pid").write_text(f"{bystander.pid}\n{data}\n")
+        try:
+            probe(data)
+            assert bystander.poll() is None
+        finally:
+            bystander.kill()
+
+
+def test_up_says_which_port_is_taken(data):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        done = subprocess.run(
+            launcher("up"),
+            cwd=REPOSITORY,
+            env=clean_environment(data, WEB_PORT=str(port)),
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert f"Port {port} is taken" in done.stderr
+
+
+@pytest.mark.skipif(not ROOT, reason="only root has to become somebody else")
+def test_root_where_user_namespaces_are_forbidden_becomes_another_user(data):
+    without = data.parent / "bin"
+    without.mkdir()
+    (without / "unshare").write_text("#!/bin/sh\nexit 1\n")
+    (without / "unshare").chmod(0o755)
+    path = f"{without}:{os.environ['PATH']}"
+    before = set(Path("/var/tmp").glob("scheduler-*"))
+    try:
+        answer = probe(data, PATH=path)
+        assert answer["marks"] == 1
+        assert probe(data, PATH=path)["marks"] == 2
+    finally:
+        for stand_in in set(Path("/var/tmp").glob("scheduler-*")) - before:
+            assert (stand_in / "postgresql").stat().st_uid != 0
+            shutil.rmtree(stand_in)
+
+
+def interpreter_for(user: pwd.struct_passwd) -> str | None:
+    """One with our packages that `user` may execute: ours may be under root's home."""
+    same = f"python3.{sys.version_info.minor}"
+    for candidate in (sys.executable, f"/usr/bin/{same}"):
+        try:
+            subprocess.run(
+                [candidate, "-c", "import psycopg, redis, embedded"],
+                user=user.pw_uid,
+                group=user.pw_gid,
+                extra_groups=[],
+                cwd=REPOSITORY,
+                env={"PYTHONPATH": os.pathsep.join(sys.path), "PATH": os.environ["PATH"]},
+                check=True,
+                capture_output=True,
+            )
+        except (OSError, subprocess.CalledProcessError):
+            continue
+        return candidate
+    return None
+
+
+@pytest.mark.skipif(not ROOT, reason="the other tests have just shown it: this is an ordinary user")
+def test_an_ordinary_user():
+    user = pwd.getpwnam("nobody")
+    python = interpreter_for(user)
+    if python is None:
+        pytest.skip("no interpreter, or not this checkout, is within reach of the user nobody")
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+        os.chown(place, user.pw_uid, user.pw_gid)
+        done = subprocess.run(
+            [python, "-m", "embedded", "run", "--", python, "-c", PROBE],
+            user=user.pw_uid,
+            group=user.pw_gid,
+            extra_groups=[],
+            cwd=REPOSITORY,
+            env=clean_environment(Path(place) / "data", PYTHONPATH=os.pathsep.join(sys.path), HOME=place),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["marks"] == 1
+        assert (Path(place) / "data" / "postgresql").stat().st_uid == user.pw_uid
+        assert processes_about(Path(place)) == []
