@@ -12,7 +12,7 @@ from jobs import presence
 
 
 class AttemptRequest(Request):
-    """Passes on what became of the process at once; PostgreSQL is told by the presence, which waits for it if need be."""
+    """Passes on at once what became of the process; the presence tells PostgreSQL, and waits for it if need be."""
 
     def on_failure(self, exc_info: ExceptionInfo, send_failed_event: bool = True, return_ok: bool = False) -> None:
         """The child was lost, was ended at its hard time limit, or could not settle."""
@@ -23,6 +23,6 @@ class AttemptRequest(Request):
         if timed_out:
             # Celery tells us first and kills then; the slot must not be free while the code still runs.
             with suppress(ProcessLookupError, TypeError):
-                os.kill(self.worker_pid, signal.SIGKILL)
+                os.kill(int(self.worker_pid), signal.SIGKILL)  # type: ignore[arg-type]  # None: not yet accepted
         presence.attempts_ended.put((job_id, attempt, timeout if timed_out else None, str(error)))
         super().on_failure(exc_info, send_failed_event, return_ok)

@@ -1,7 +1,7 @@
 """The clock: promotes what is due at its moment, recovers, and dispatches every few seconds as a net.
 
-Every worker carries one; `manage.py clock` runs it alone. An advisory lock makes one of them the leader. It is a session
-lock, so it needs a direct connection or a pooler in session mode.
+Every worker carries one; `manage.py clock` runs it alone. An advisory lock makes one of them the leader. It is a
+session lock, so it needs a direct connection or a pooler in session mode.
 """
 
 import threading

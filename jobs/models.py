@@ -54,7 +54,8 @@ class Queue(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(weight__gte=1), name="queues_weight_positive"),
             models.CheckConstraint(
-                condition=Q(default_timeout__isnull=True) | Q(default_timeout__gt=0), name="queues_timeout_positive"
+                condition=Q(default_timeout__isnull=True) | Q(default_timeout__gt=0),
+                name="queues_timeout_positive",
             ),
         ]
 

@@ -88,9 +88,7 @@ class Presence:
 
     def _beat(self) -> None:
         who = self._identity
-        registered = store.beat(
-            who.id, name=who.name, pid=os.getpid(), pool=who.pool, concurrency=self._processes()
-        )
+        registered = store.beat(who.id, name=who.name, pid=os.getpid(), pool=who.pool, concurrency=self._processes())
         if registered is None:
             self._stop_at_once()
         if registered:

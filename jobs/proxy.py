@@ -1,6 +1,6 @@
 """`report.async_.execute(region="EU")`: a method call that becomes a job."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db import models
@@ -36,7 +36,10 @@ class Calls:
     """What `async_` gives: the @job methods of an object or a class, and their options."""
 
     def __init__(
-        self, model: type[models.Model], instance: models.Model | None, options: Mapping[str, Any] | None = None
+        self,
+        model: type[models.Model],
+        instance: models.Model | None,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         self._model = model
         self._instance = instance

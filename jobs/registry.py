@@ -45,7 +45,8 @@ def job(function: Any = None, **options: Any) -> Any:
 
     queue: the line it waits in. priority: 0 (first) to 10 (last). timeout: seconds it may run. dedup: whether an
     identical unfinished job is returned instead of a second one. dedup_key: called with the bound arguments, returns
-    the JSON value that says what is identical; without it all arguments together do. result_ttl: seconds the result is kept.
+    the JSON value that says what is identical; without it all arguments together do. result_ttl: seconds the result is
+    kept.
     Raises TypeError for a signature whose arguments cannot be named.
     """
     spec = Spec(**options)

@@ -11,6 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
+LAST_PRIORITY = 10
 MAX_DEPTH = 50  # levels of nesting; deeper values overflow the parsers on the way
 MAX_SECONDS = 366 * 24 * 3600.0  # the longest delay and timeout
 
@@ -49,8 +50,14 @@ class JobRequest:
     dedup_key: uuid.UUID | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.priority, int) or isinstance(self.priority, bool) or not 0 <= self.priority <= 10:  # noqa: PLR2004
-            raise InvalidRequest("priority", f"must be a whole number from 0 (first) to 10 (last), not {self.priority!r}")
+        if (
+            not isinstance(self.priority, int)
+            or isinstance(self.priority, bool)
+            or not 0 <= self.priority <= LAST_PRIORITY
+        ):
+            raise InvalidRequest(
+                "priority", f"must be a whole number from 0 (first) to 10 (last), not {self.priority!r}"
+            )
         if self.delay is not None and self.at is not None:
             raise InvalidRequest("delay", "give either delay or at, not both")
         if self.delay is not None:
@@ -64,7 +71,9 @@ class JobRequest:
         size = len(json.dumps(self.args).encode())
         if size > settings.JOBS_ARGS_MAX_BYTES:
             limit = settings.JOBS_ARGS_MAX_BYTES
-            raise InvalidRequest("args", f"take {size} bytes as JSON; at most {limit} bytes ({limit // 1024} KB) are allowed")
+            raise InvalidRequest(
+                "args", f"take {size} bytes as JSON; at most {limit} bytes ({limit // 1024} KB) are allowed"
+            )
 
     @property
     def deferred(self) -> bool:
@@ -109,7 +118,9 @@ def as_json(value: Any, field: str = "args", depth: int = 0) -> Any:
         return [as_json(item, f"{field}[{n}]", depth + 1) for n, item in enumerate(value)]
     if isinstance(value, dict):
         return {_as_key(key, field): as_json(item, f"{field}.{key}", depth + 1) for key, item in value.items()}
-    raise InvalidRequest(field, f"{type(value).__name__} is not JSON; use text, numbers, true/false, null, lists and objects")
+    raise InvalidRequest(
+        field, f"{type(value).__name__} is not JSON; use text, numbers, true/false, null, lists and objects"
+    )
 
 
 def _as_key(key: Any, field: str) -> str:
@@ -119,7 +130,7 @@ def _as_key(key: Any, field: str) -> str:
 
 
 def _as_text(value: str, field: str) -> str:
-    if "\x00" in value or not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
+    if "\x00" in value or (not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value)):
         raise InvalidRequest(field, "holds a NUL or a lone surrogate, which PostgreSQL cannot store")
     return value
 

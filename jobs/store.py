@@ -5,7 +5,6 @@ Each reports what it applied. `now` is the clock of a test; None is the database
 
 import json
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
@@ -174,7 +173,10 @@ def claim(*, in_line: bool = True, now: datetime | None = None) -> list[Claimed]
 def start(job_id: int, attempt: int, worker: uuid.UUID, now: datetime | None = None) -> Started | None:
     """queued -> running; None if this attempt is not waiting to be started."""
     rows = _rows("start", id=job_id, attempt=attempt, worker=worker, now=now)
-    return Started(*rows[0][:-1], args=json.loads(rows[0][-1])) if rows else None
+    if not rows:
+        return None
+    *_, tenant_id, source_type, source_id, source_method, args = rows[0]
+    return Started(job_id, attempt, tenant_id, source_type, source_id, source_method, json.loads(args))
 
 
 def progress(job_id: int, attempt: int, fraction: float, note: str) -> bool:
@@ -186,9 +188,7 @@ def succeed(
     job_id: int, attempt: int, stats: dict[str, Any], result_ttl: float | None, now: datetime | None = None
 ) -> bool:
     """running -> success. result_ttl: seconds its result is kept; None: it was not kept."""
-    return bool(
-        _rows("succeed", id=job_id, attempt=attempt, stats=json.dumps(stats), result_ttl=result_ttl, now=now)
-    )
+    return bool(_rows("succeed", id=job_id, attempt=attempt, stats=json.dumps(stats), result_ttl=result_ttl, now=now))
 
 
 def fail(

@@ -14,7 +14,9 @@ from jobs.store import Claimed
 ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 
 
-@shared_task(name="jobs.run_attempt", Request="jobs.attempt_request:AttemptRequest")
+@shared_task(  # type: ignore[call-overload,untyped-decorator]  # Request is not in its stubs
+    name="jobs.run_attempt", Request="jobs.attempt_request:AttemptRequest"
+)
 def run_attempt(job_id: int, attempt: int, timeout: float) -> None:
     """The message: run this attempt, within `timeout` seconds. It may come late, doubled, or never."""
     from jobs import worker

@@ -5,7 +5,7 @@ import threading
 import uuid
 from typing import Any
 
-from billiard.util import set_pdeathsig
+from billiard.util import set_pdeathsig  # type: ignore[attr-defined]  # not in its stubs
 from celery import signals
 
 from jobs.clock import Clock

@@ -1,9 +1,14 @@
-"""What a test needs, in one line. Jobs are made by the verbs, or by `make_job` for a status out of thin air."""
+"""What a test needs, in one line. Jobs are made by the verbs, or in any status by `make_job`, out of thin air."""
+
+import uuid
+from typing import Any
 
 import factory
 from django.contrib.auth import get_user_model
+from django.utils import timezone
 
-from jobs.models import Queue
+from jobs.lifecycle import FINAL, HOLDING, Status
+from jobs.models import WITNESSES, Job, Queue
 from tenants.models import Member, Tenant, TenantQueue
 
 
@@ -52,3 +57,24 @@ class ThingFactory(factory.django.DjangoModelFactory):
         model = "sample.Thing"
 
     tenant = factory.SubFactory(TenantFactory)
+
+
+def make_job(tenant: Tenant, status: Status = Status.CREATED, **fields: Any) -> Job:
+    """A job in that status, out of thin air: with the witness, times and holder that such a job has."""
+    now = timezone.now()
+    said: dict[str, Any] = {
+        "tenant": tenant,
+        "queue": QueueFactory(),
+        "status": status,
+        "source_type": "reports.datareport",
+        "source_id": "1",
+        "source_method": "execute",
+    }
+    witness = next(column for column, statuses in WITNESSES.items() if status in statuses)
+    free_slot = Job.objects.filter(tenant=tenant).count() + 1
+    said[witness] = free_slot if witness == "slot" else now
+    if status in HOLDING | FINAL:
+        said |= {"attempt": 1, "queued_at": now}
+    if status in {Status.RUNNING, Status.SUCCESS, Status.ERROR}:
+        said |= {"worker": uuid.uuid4(), "start_time": now}
+    return Job.objects.create(**said | fields)

@@ -34,8 +34,8 @@ def hand_over(claimed: Sequence[Claimed]) -> None:
 def dispatch(*, in_line: bool = True) -> int:
     """Fill the free slots; the number of jobs claimed.
 
-    in_line: go home when another dispatch is waiting at the door, whose claim will see what this one would (I2). The clock
-    does not, so that a waiter that died there is made good.
+    in_line: go home when another dispatch is waiting at the door, whose claim will see what this one would (I2).
+    The clock does not, so that a waiter that died there is made good.
     """
     total = 0
     while claimed := store.claim(in_line=in_line):

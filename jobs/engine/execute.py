@@ -120,9 +120,7 @@ def _settle(job: Started, outcome: Outcome) -> None:
     else:
         name, text = type(error).__name__, _printable(str(error))[:ERROR_LENGTH]
         trace = _printable("".join(traceback.format_exception(error)))[-TRACEBACK_LENGTH:]
-        applied = _patiently(
-            lambda: store.fail(job.id, job.attempt, error_class=name, error=text, traceback=trace)
-        )
+        applied = _patiently(lambda: store.fail(job.id, job.attempt, error_class=name, error=text, traceback=trace))
         verb = "fail"
     (telemetry.applied if applied else telemetry.ignored)(verb, job.id, job.attempt)
 

@@ -25,8 +25,9 @@ pool AS MATERIALIZED (
     CROSS JOIN clock
     LEFT JOIN held_by_pool h ON h.pool = w.pool
     WHERE w.gone_at IS NULL
-      AND w.beat_at > clock.now - %(live_for)s * interval '1 second'
+      AND w.beat_at > clock.now - %(live_for)s * interval '1 second'  -- guard
     GROUP BY w.pool
+    HAVING sum(w.concurrency) > 0  -- a draining worker has none, and no use for head-room
 ),
 open_queue AS MATERIALIZED (
     SELECT

@@ -1,0 +1,207 @@
+"""Real Celery workers run real jobs, and die."""
+
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+from django.db import connection
+
+from jobs import results
+from jobs.engine.submit import submit
+from jobs.lifecycle import FINAL
+from jobs.models import FailedAttempt, Job, Worker
+from tests.factories import TenantFactory, ThingFactory
+from tests.sample.models import Run
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def thing():
+    return ThingFactory()
+
+
+def ended(job_id: int) -> Job:
+    """The job, once it is final."""
+    wait_until(lambda: Job.objects.filter(pk=job_id, status__in=FINAL).exists(), f"job {job_id} ends")
+    return Job.objects.get(pk=job_id)
+
+
+def running(job_id: int) -> Job:
+    wait_until(lambda: Run.objects.filter(job_id=job_id).exists(), f"job {job_id} runs")
+    return Job.objects.get(pk=job_id)
+
+
+@contextmanager
+def held_lock(key: int) -> Iterator[None]:
+    """Thing.wait_for_lock(key) runs as long as this."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [key])
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
+
+
+def test_a_job_runs_in_a_worker_and_leaves_its_result_times_and_stats(start_worker, thing):
+    worker = start_worker()
+    job = ended(thing.async_.echo("hello", times=2))
+    assert job.status == "success"
+    assert job.stats == {"times": 2}
+    assert results.load(job).value == ["hello", "hello"]
+    assert job.created_at <= job.queued_at <= job.start_time <= job.end_time
+    assert Worker.objects.get(pk=job.worker).pid == worker.pid
+    assert Run.objects.get().pid != worker.pid
+
+
+def test_a_job_submitted_while_no_worker_lives_starts_as_soon_as_one_registers(start_worker, thing):
+    job_id = thing.async_.echo()
+    assert Job.objects.get(pk=job_id).status == "created"
+    start_worker()
+    assert ended(job_id).status == "success"
+
+
+def test_an_exception_ends_the_job_as_an_error_and_is_kept(start_worker, thing):
+    start_worker()
+    job = ended(thing.async_.refuse("the disk is full"))
+    assert (job.status, job.last_error) == ("error", "ValueError: the disk is full")
+    attempt = FailedAttempt.objects.get(job=job)
+    assert attempt.error_class == "ValueError"
+    assert "in refuse" in attempt.traceback
+    assert attempt.start_time == job.start_time
+
+
+def test_a_process_killed_under_its_job_is_noticed_and_the_job_runs_again(start_worker, thing):
+    start_worker()
+    job = ended(thing.async_.kill_first(times=1))
+    assert (job.status, job.attempt, job.crashes) == ("success", 2, 1)
+    assert list(Run.objects.order_by("attempt").values_list("attempt", flat=True)) == [1, 2]
+    assert "SIGKILL" in FailedAttempt.objects.get(job=job).error
+
+
+def test_a_job_that_kills_its_process_again_and_again_is_dead_in_the_end(start_worker, thing, settings):
+    start_worker()
+    job = ended(thing.async_.kill_first(times=99))
+    assert (job.status, job.crashes) == ("dead", settings.JOBS_MAX_CRASHES)
+    assert FailedAttempt.objects.filter(job=job).count() == settings.JOBS_MAX_CRASHES
+    assert ended(thing.async_.echo()).status == "success"
+
+
+def test_a_worker_killed_with_its_job_loses_nothing_and_the_job_ends_once(start_worker, thing):
+    doomed = start_worker(concurrency=1)
+    with held_lock(7):
+        job_id = thing.async_.wait_for_lock(7)
+        child = running(job_id) and Run.objects.get(job_id=job_id).pid
+        survivor = start_worker(concurrency=1)
+        os.kill(doomed.pid, signal.SIGKILL)
+        wait_until(lambda: Run.objects.filter(job_id=job_id).count() == 2, "the job runs again")
+        with pytest.raises(ProcessLookupError):
+            os.kill(child, 0)
+    job = ended(job_id)
+    assert (job.status, job.attempt, job.crashes) == ("success", 2, 1)
+    assert results.load(job).value == 2
+    assert Worker.objects.get(pk=job.worker).pid == survivor.pid
+    assert Run.objects.filter(job_id=job_id).count() == 2
+
+
+def test_a_job_that_runs_into_its_time_limit_ends_as_such(start_worker, thing):
+    start_worker()
+    job = ended(thing.async_(timeout=0.5).spin())
+    assert (job.status, job.last_error) == ("error", "TimeoutError: timed out after 0.5 s")
+
+
+def test_a_job_that_ignores_its_time_limit_is_killed(start_worker, thing, environ):
+    environ["JOBS_TIMEOUT_GRACE"] = "0.5"
+    start_worker(concurrency=1)
+    job = ended(thing.async_(timeout=0.5).spin(stubborn=True))
+    assert (job.status, job.crashes) == ("error", 0)
+    assert "was killed" in job.last_error
+    assert ended(thing.async_.echo()).status == "success"
+
+
+def test_a_running_job_shows_its_progress(start_worker, thing):
+    start_worker()
+    with held_lock(8):
+        job_id = thing.async_.wait_for_lock(8)
+        wait_until(lambda: Job.objects.get(pk=job_id).progress == 0.5, "the progress is there")
+        job = Job.objects.get(pk=job_id)
+        assert (job.status, job.progress_note) == ("running", "waiting")
+    assert ended(job_id).progress == 1
+
+
+def test_ten_identical_submissions_in_parallel_give_one_job(start_worker, thing):
+    start_worker()
+    request = thing.async_.echo.request("same")
+
+    def press(_: int) -> int:
+        try:
+            return submit(request).id
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(10) as presses:
+        ids = set(presses.map(press, range(10)))
+    assert len(ids) == 1
+    assert ended(ids.pop()).status == "success"
+    assert Run.objects.count() == 1
+
+
+def test_a_message_lost_by_the_broker_is_sent_again(start_worker, thing):
+    from jobs.engine import dispatch
+    from jobs.tasks import hand_over
+
+    start_worker()
+    dispatch.connect(lambda claimed: None)
+    try:
+        job_id = thing.async_.echo()
+    finally:
+        dispatch.connect(hand_over)
+    assert Job.objects.get(pk=job_id).status == "queued"
+    job = ended(job_id)
+    assert (job.status, job.attempt, job.crashes) == ("success", 1, 0)
+    assert Run.objects.count() == 1
+
+
+def test_a_job_due_later_starts_at_its_moment(start_worker, thing):
+    start_worker()
+    job_id = thing.async_(delay=1).echo()
+    assert Job.objects.get(pk=job_id).status == "scheduled"
+    job = ended(job_id)
+    assert job.status == "success"
+    assert (job.start_time - job.created_at).total_seconds() >= 1
+
+
+def test_a_worker_stopped_in_good_order_ends_its_job_first(start_worker, thing):
+    worker = start_worker(concurrency=1)
+    with held_lock(9):
+        job_id = thing.async_.wait_for_lock(9)
+        running(job_id)
+        os.kill(worker.pid, signal.SIGTERM)
+        wait_until(lambda: Worker.objects.get(pid=worker.pid).concurrency == 0, "it drains")
+        later = thing.async_.echo()
+        assert Job.objects.get(pk=later).status == "created"
+    assert ended(job_id).status == "success"
+    worker.wait(30)
+    assert Worker.objects.get(pid=worker.pid).gone_at is not None
+
+
+def test_every_tenant_keeps_to_its_slots_under_a_burst(start_worker):
+    start_worker(concurrency=4)
+    tenants = [TenantFactory(queue__num_slots=n) for n in (1, 2, 3)]
+    ids = [ThingFactory(tenant=tenant).async_.echo(n) for tenant in tenants for n in range(30)]
+    most = {tenant.pk: 0 for tenant in tenants}
+    limits = {tenant.pk: tenant.queue.num_slots for tenant in tenants}
+
+    def all_ended() -> bool:
+        for tenant, before in most.items():
+            most[tenant] = max(before, Job.objects.filter(tenant_id=tenant, slot__isnull=False).count())
+        return not Job.objects.exclude(status__in=FINAL).exists()
+
+    wait_until(all_ended, "all jobs end")
+    assert all(most[tenant] <= limits[tenant] for tenant in most), (most, limits)
+    assert Job.objects.filter(pk__in=ids, status="success").count() == 90
+    assert Run.objects.count() == 90
