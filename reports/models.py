@@ -61,9 +61,9 @@ class DataReport(Asynchronous, models.Model):
     question = models.CharField(max_length=300, help_text="What it answers, in the words of who asks.")
     sql = models.TextField("SQL", help_text="One SELECT; parameters as %(name)s; a literal % as %%.")
     parameters = models.JSONField(
-        default=dict,
+        default=list,
         blank=True,
-        help_text='{"state": {"default": "CA", "choices": ["CA", "TX"]}}; without a default: required.',
+        help_text='[{"name": "state", "default": "CA", "choices": ["CA", "TX"], "label": "State"}]',
     )
     row_limit = models.PositiveIntegerField(
         default=5_000,
@@ -87,15 +87,15 @@ class DataReport(Asynchronous, models.Model):
         if self.source_id and self.tenant_id and self.source.tenant_id != self.tenant_id:
             raise ValidationError({"source": "A report and its data source belong to the same tenant."})
         try:
-            report_parameters.declared(self.parameters)
+            declared = {parameter.name for parameter in self.declared_parameters}
         except InvalidParameters as error:
             raise ValidationError({"parameters": str(error)}) from error
         try:
             placed = report_parameters.placed(self.sql)
         except InvalidParameters as error:
             raise ValidationError({"sql": str(error)}) from error
-        if placed != set(self.parameters):
-            odd = ", ".join(sorted(placed ^ set(self.parameters)))
+        if placed != declared:
+            odd = ", ".join(sorted(placed ^ declared))
             raise ValidationError({"parameters": f"Declare what the SQL names, and nothing else: {odd}."})
 
     @property

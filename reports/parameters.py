@@ -5,16 +5,16 @@ string or a comment: the values travel apart from the SQL, whatever it says. A l
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 Scalar = str | int | float | bool
-Declarations = Mapping[str, Mapping[str, Any]]
+Declarations = Sequence[Mapping[str, Any]]
 
 _PLACEHOLDER = re.compile(r"%(?:%|\((?P<name>\w+)\)s|(?P<other>.?))", re.DOTALL)
-_MEMBERS = {"default", "choices", "label"}
+_MEMBERS = {"name", "default", "choices", "label"}
 
 
 class InvalidParameters(ValueError):
@@ -23,7 +23,7 @@ class InvalidParameters(ValueError):
 
 @dataclass(frozen=True)
 class Parameter:
-    """One declared parameter: `{"state": {"default": "CA", "choices": ["CA", "TX"], "label": "State"}}`."""
+    """A parameter, declared as `{"name": "state", "label": "State", "default": "CA", "choices": ["CA"]}`."""
 
     name: str
     label: str
@@ -70,20 +70,42 @@ class Parameter:
 
 
 def declared(declarations: Declarations) -> list[Parameter]:
-    """Read a report's declarations. Raises `InvalidParameters`: malformed, or a default that does not fit."""
-    found, problems = [], []
-    for name, members in declarations.items():
-        if not name.isidentifier() or not isinstance(members, Mapping) or not _MEMBERS.issuperset(members):
-            problems.append(f'{name} must be declared as {{"default": ..., "choices": [...], "label": ...}}')
+    """Read a report's declarations, in their order.
+
+    Raises `InvalidParameters`: one is malformed, declared twice, or has a default that does not fit.
+    """
+    if not isinstance(declarations, list):
+        raise InvalidParameters("parameters are declared as a list")
+    found: dict[str, Parameter] = {}
+    problems = []
+    for members in declarations:
+        if not _well_formed(members):
+            problems.append(f'{members} must be like {{"name": "state", "default": "CA", "choices": ["CA", "TX"]}}')
             continue
-        label = members.get("label", name.replace("_", " ").capitalize())
+        name = members["name"]
+        label = members.get("label") or name.replace("_", " ").capitalize()
         parameter = Parameter(name, label, members.get("default"), tuple(members.get("choices", ())))
+        if name in found:
+            problems.append(f"{name} is declared twice")
         if parameter.default is not None and (problem := parameter.problem(parameter.default)):
             problems.append(f"default of {problem}")
-        found.append(parameter)
+        found[name] = parameter
     if problems:
         raise InvalidParameters("; ".join(problems))
-    return found
+    return list(found.values())
+
+
+def _well_formed(members: Any) -> bool:
+    return (
+        isinstance(members, Mapping)
+        and _MEMBERS.issuperset(members)
+        and isinstance(members.get("name"), str)
+        and members["name"].isidentifier()
+        and isinstance(members.get("label", ""), str)
+        and isinstance(members.get("choices", []), list)
+        and all(isinstance(value, Scalar) for value in members.get("choices", []))
+        and isinstance(members.get("default"), Scalar | None)
+    )
 
 
 def bind(declarations: Declarations, values: Mapping[str, Any] | None) -> dict[str, Any]:

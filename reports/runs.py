@@ -3,13 +3,49 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils import timezone
+from django.utils.timesince import timesince
+
 from jobs import reads
+from jobs.lifecycle import Status
 from jobs.models import Job
 from reports.models import DataReport
 from reports.parameters import Parameter
 
 SOURCE_TYPE = DataReport._meta.label_lower
+WORDS = {
+    Status.SCHEDULED: "Scheduled",
+    Status.CREATED: "Waiting for a slot",
+    Status.QUEUED: "Starting",
+    Status.RUNNING: "Running",
+    Status.SUCCESS: "Done",
+    Status.ERROR: "Failed",
+    Status.DEAD: "Given up",
+    Status.CANCELLED: "Cancelled",
+}
 RECENT = 1_000  # a tenant's newest jobs looked at: a report that last ran before them shows as not run
+
+
+@dataclass(frozen=True)
+class Line:
+    """A report of the list, and how its latest run is doing."""
+
+    report: DataReport
+    run: Job | None
+
+    @property
+    def word(self) -> str:
+        return WORDS[Status(self.run.status)] if self.run else "Not run yet"
+
+    @property
+    def ago(self) -> str:
+        """How long ago it was submitted, in the greatest unit."""
+        if self.run is None:
+            return ""
+        minute = 60
+        if (timezone.now() - self.run.created_at).total_seconds() < minute:
+            return "just now"
+        return f"{timesince(self.run.created_at, depth=1)} ago"
 
 
 @dataclass(frozen=True)
@@ -18,6 +54,13 @@ class Field:
 
     parameter: Parameter
     value: Any
+
+
+def lines(tenant_id: int) -> list[Line]:
+    """Every report of the tenant, by name."""
+    runs = latest(tenant_id)
+    reports = DataReport.objects.filter(tenant_id=tenant_id).select_related("source")
+    return [Line(report, runs.get(str(report.pk))) for report in reports]
 
 
 def latest(tenant_id: int) -> dict[str, Job]:

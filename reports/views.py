@@ -14,10 +14,7 @@ from tenants.models import Member, Tenant
 def report_list(request: HttpRequest) -> HttpResponse:
     """The reports of the member's tenant, each with its latest run."""
     tenant = _tenant(request)
-    reports = list(DataReport.objects.filter(tenant=tenant).select_related("source"))
-    latest = runs.latest(tenant.id)
-    lines = [(report, latest.get(str(report.pk))) for report in reports]
-    return render(request, "reports/list.html", {"tenant": tenant, "lines": lines})
+    return render(request, "reports/list.html", {"tenant": tenant, "lines": runs.lines(tenant.id)})
 
 
 @login_required
@@ -27,15 +24,12 @@ def report_detail(request: HttpRequest, pk: int) -> HttpResponse:
     report = get_object_or_404(DataReport.objects.select_related("source"), pk=pk, tenant=tenant)
     run = runs.named(tenant.id, report.pk, request.GET.get("job")) or runs.latest(tenant.id).get(str(pk))
     fields = runs.fields(report.declared_parameters, run)
-    return render(
-        request, "reports/detail.html", {"tenant": tenant, "report": report, "run": run, "fields": fields}
-    )
+    shown = {"tenant": tenant, "report": report, "run": run, "fields": fields, "words": runs.WORDS}
+    return render(request, "reports/detail.html", shown)
 
 
 def _tenant(request: HttpRequest) -> Tenant:
-    member = Member.objects.select_related("tenant").filter(user_id=request.user.pk).first()
+    member = Member.objects.select_related("tenant").filter(user__username=request.user.get_username()).first()
     if member is None:
-        raise PermissionDenied(
-            "This login belongs to no tenant. Ask an administrator to make it a member of one."
-        )
+        raise PermissionDenied("This login belongs to no tenant. Ask an administrator to make it a member of one.")
     return member.tenant

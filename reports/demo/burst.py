@@ -5,8 +5,8 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.client import HTTPConnection
 from http import HTTPStatus
+from http.client import HTTPConnection
 from typing import Any
 
 from reports.demo.catalogue import Customer, Sample
@@ -78,9 +78,10 @@ def _presses(customer: Customer, chance: random.Random) -> Iterator[tuple[Sample
 
 def _ways(sample: Sample) -> Iterator[Arguments]:
     """Every choice of parameters that the report's form offers."""
-    offered = [declared.get("choices", [declared["default"]]) for declared in sample.parameters.values()]
+    names = [declared["name"] for declared in sample.parameters]
+    offered = [declared.get("choices", [declared["default"]]) for declared in sample.parameters]
     for values in itertools.product(*offered):
-        yield dict(zip(sample.parameters, values, strict=True))
+        yield dict(zip(names, values, strict=True))
 
 
 def _reports(tenant: Tenant) -> dict[str, DataReport]:

@@ -1,6 +1,6 @@
 """The demo's customers and what they ask: real questions to real data, of different weight. SQL in `sql/`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ class Sample:
     sql_file: str
     name: str
     question: str
-    parameters: Mapping[str, Mapping[str, Any]]
+    parameters: Sequence[Mapping[str, Any]]
     heavy: bool = False
 
     @property
@@ -36,8 +36,12 @@ class Customer:
     samples: tuple[Sample, ...]
 
 
-def _one_of(*choices: Any) -> dict[str, Any]:
-    return {"default": choices[0], "choices": list(choices)}
+def _choice(name: str, label: str, *choices: Any) -> dict[str, Any]:
+    return {"name": name, "label": label, "default": choices[0], "choices": list(choices)}
+
+
+def _free(name: str, label: str, default: Any) -> dict[str, Any]:
+    return {"name": name, "label": label, "default": default}
 
 
 PROVISIONS = Customer(
@@ -48,29 +52,27 @@ PROVISIONS = Customer(
     source="Seattle weather",
     datasets=("weather",),
     samples=(
-        Sample(
-            "rain_by_month", "Rain by month", "Which months bring the rain, and is it the same each year?", {}
-        ),
+        Sample("rain_by_month", "Rain by month", "Which months bring the rain, and is it the same each year?", []),
         Sample(
             "dry_spells",
             "Longest dry spells",
             "For how long can we count on the terrace?",
-            {
-                "since": {"default": "2012-01-01", "label": "Since"},
-                "drizzle_mm": {**_one_of(0.0, 0.5, 1.0, 2.0), "label": "Still dry with, mm"},
-            },
+            [
+                _free("since", "Since", "2012-01-01"),
+                _choice("drizzle_mm", "Still dry with, mm", 0.0, 0.5, 1.0, 2.0),
+            ],
         ),
         Sample(
             "days_like_this",
             "Days like this one",
             "What else was sold on days with the same weather?",
-            {"day": {"default": "2014-08-01", "label": "Day"}},
+            [_free("day", "Day", "2014-08-01")],
         ),
         Sample(
             "weather_twins",
             "Weather twins",
             "Which two days, at least a year apart, were most alike?",
-            {"kind": {**_one_of("any", "sun", "rain", "fog", "drizzle", "snow"), "label": "Weather"}},
+            [_choice("kind", "Weather", "any", "sun", "rain", "fog", "drizzle", "snow")],
             heavy=True,
         ),
     ),
@@ -88,32 +90,29 @@ MERIDIAN = Customer(
             "airports_per_state",
             "Airports per state",
             "Which states have the densest network?",
-            {"at_least": {**_one_of(50, 25, 10, 1), "label": "At least, airports"}},
+            [_choice("at_least", "At least, airports", 50, 25, 10, 1)],
         ),
         Sample(
             "nearest_airports",
             "Nearest alternates",
             "Where can a flight divert to?",
-            {
-                "airport": {
-                    **_one_of("SEA", "ORD", "JFK", "LAX", "DEN", "ATL", "DFW", "MSP"),
-                    "label": "Airport",
-                },
-                "rows": {**_one_of(10, 5, 25, 50), "label": "How many"},
-            },
+            [
+                _choice("airport", "Airport", "SEA", "ORD", "JFK", "LAX", "DEN", "ATL", "DFW", "MSP"),
+                _choice("rows", "How many", 10, 5, 25, 50),
+            ],
         ),
         Sample(
             "loneliest_airports",
             "Loneliest airports",
             "From which airport is it farthest to the next one?",
-            {"state": {**_one_of("all", "AK", "TX", "CA", "NY", "HI"), "label": "State"}},
+            [_choice("state", "State", "all", "AK", "TX", "CA", "NY", "HI")],
             heavy=True,
         ),
         Sample(
             "hub_sites",
             "Sites for a hub",
             "Which airport has most others within reach?",
-            {"radius_km": {**_one_of(150, 100, 200, 300), "label": "Within, km"}},
+            [_choice("radius_km", "Within, km", 150, 100, 200, 300)],
             heavy=True,
         ),
     ),
@@ -131,31 +130,31 @@ FINCH = Customer(
             "growth_of_1000",
             "Growth of 1,000 dollars",
             "What would 1,000 dollars have become?",
-            {"year": {**_one_of(2004, 2000, 2002, 2006, 2008), "label": "Bought in"}},
+            [_choice("year", "Bought in", 2004, 2000, 2002, 2006, 2008)],
         ),
         Sample(
             "rolling_volatility",
             "Rolling volatility",
             "How nervous was the share over the last twelve months?",
-            {"symbol": {**_one_of("AAPL", "AMZN", "GOOG", "IBM", "MSFT"), "label": "Share"}},
+            [_choice("symbol", "Share", "AAPL", "AMZN", "GOOG", "IBM", "MSFT")],
         ),
-        Sample("drawdowns", "Deepest drawdowns", "How much did one lose who bought at the top?", {}),
-        Sample("correlations", "What moves together", "Which shares rise and fall with each other?", {}),
+        Sample("drawdowns", "Deepest drawdowns", "How much did one lose who bought at the top?", []),
+        Sample("correlations", "What moves together", "Which shares rise and fall with each other?", []),
         Sample(
             "possible_futures",
             "Possible futures",
             "What may 1,000 dollars be worth in a year, going by the past?",
-            {
-                "symbol": {**_one_of("AAPL", "AMZN", "GOOG", "IBM", "MSFT"), "label": "Share"},
-                "paths": {**_one_of(100_000, 10_000, 200_000), "label": "Simulated years"},
-            },
+            [
+                _choice("symbol", "Share", "AAPL", "AMZN", "GOOG", "IBM", "MSFT"),
+                _choice("paths", "Simulated years", 100_000, 10_000, 200_000),
+            ],
             heavy=True,
         ),
         Sample(
             "fuel_economy",
             "Fuel economy by origin",
             "Who built the thrifty cars?",
-            {"origin": {**_one_of("all", "USA", "Europe", "Japan"), "label": "Built in"}},
+            [_choice("origin", "Built in", "all", "USA", "Europe", "Japan")],
         ),
     ),
 )

@@ -44,9 +44,7 @@ class Dataset:
 def _read(name: str) -> str:
     package = find_spec("vega_datasets")
     if package is None or not package.submodule_search_locations:
-        raise FileNotFoundError(
-            "The demo's data comes with the package vega_datasets: pip install vega_datasets"
-        )
+        raise FileNotFoundError("The demo's data comes with the package vega_datasets: pip install vega_datasets")
     return (Path(package.submodule_search_locations[0]) / "_data" / name).read_text(encoding="utf-8")
 
 

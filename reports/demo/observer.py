@@ -90,6 +90,4 @@ class Observer:
         with connection.cursor() as cursor:
             cursor.execute(COUNTS, [list(self.sights), self._after_id])
             for tenant_id, waiting, ended, errors in cursor.fetchall():
-                self.sights[tenant_id] = replace(
-                    self.sights[tenant_id], waiting=waiting, ended=ended, errors=errors
-                )
+                self.sights[tenant_id] = replace(self.sights[tenant_id], waiting=waiting, ended=ended, errors=errors)

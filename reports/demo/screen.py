@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -23,7 +23,7 @@ class Screen:
     def __init__(self, console: Console, names: Mapping[int, str]) -> None:
         self._console = console
         self._names = names
-        self._live = Live(console=console, auto_refresh=False) if console.is_terminal else None
+        self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
         self._last_line = 0.0
 
     def __enter__(self) -> "Screen":
@@ -45,13 +45,14 @@ class Screen:
 
     def _line(self, sights: Mapping[int, Sight]) -> list[str]:
         return [
-            f"{self._names[tenant_id]}: {sight.in_use}/{sight.limit} slots, {sight.waiting} waiting, {sight.ended} ended"
+            f"{self._names[tenant_id]}: {sight.in_use}/{sight.limit} slots, "
+            f"{sight.waiting} waiting, {sight.ended} ended"
             for tenant_id, sight in sights.items()
         ]
 
     def _table(self, sights: Mapping[int, Sight]) -> Table:
         wide = self._console.width >= WIDE
-        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
         table.add_column("Tenant", no_wrap=True)
         table.add_column("Slots", no_wrap=True)
         for heading in ("Waiting", "Ended", "Errors"):
@@ -59,10 +60,10 @@ class Screen:
         if wide:
             table.add_column("", width=self._console.width - WIDE + 35)
         for tenant_id, sight in sights.items():
-            cells = [self._names[tenant_id], slots(sight), str(sight.waiting), str(sight.ended), count(sight.errors)]
+            numbers: list[RenderableType] = [str(sight.waiting), str(sight.ended), count(sight.errors)]
             total = max(1, sight.waiting + sight.in_use + sight.ended)
-            bar = [ProgressBar(total=total, completed=sight.ended, complete_style="cyan")] if wide else []
-            table.add_row(*cells, *bar)
+            bar: list[RenderableType] = [ProgressBar(total=total, completed=sight.ended, complete_style="cyan")]
+            table.add_row(self._names[tenant_id], slots(sight), *numbers, *(bar if wide else []))
         return table
 
 
@@ -81,11 +82,11 @@ def count(number: int, style: str = "yellow") -> Text:
 def summary(lines: Sequence[Line], console: Console) -> Table:
     """The table at the end. In a narrow terminal without the longest times."""
     wide = console.width >= WIDE
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("Tenant", no_wrap=True)
     headings = ["Jobs", "Done", "Errors", "Lost", "Dupl."]
-    headings += ["Mean wait", "Longest", "Mean run", "Longest"] if wide else ["Wait", "Run"]
-    for heading in [*headings, "Most slots"]:
+    headings += ["Mean wait s", "Longest", "Mean run s", "Longest"] if wide else ["Wait s", "Run s"]
+    for heading in [*headings, "Peak"]:
         table.add_column(heading, justify="right", no_wrap=True)
     for line in lines:
         times = [line.mean_wait, line.longest_wait, line.mean_run, line.longest_run]
@@ -96,13 +97,13 @@ def summary(lines: Sequence[Line], console: Console) -> Table:
             count(line.errors),
             count(line.lost, "red"),
             str(line.deduplicated),
-            *(f"{seconds:.2f} s" for seconds in (times if wide else times[::2])),
-            most_slots(line.sight),
+            *(f"{seconds:.2f}" for seconds in (times if wide else times[::2])),
+            peak(line.sight),
         )
     return table
 
 
-def most_slots(sight: Sight) -> Text:
+def peak(sight: Sight) -> Text:
     """The greatest number of slots seen in use, against the limit."""
     style = "bold red" if sight.over_limit else "green"
-    return Text(f"{sight.greatest} of {sight.limit}", style=style)
+    return Text(f"{sight.greatest}/{sight.limit}", style=style)

@@ -29,7 +29,7 @@ def seed() -> Seeded:
         tenant = _tenant(customer)
         _reports(tenant, _source(tenant, customer), customer)
         _login(customer.username, tenant)
-        seeded.logins[customer.username] = f"{tenant.name}, {customer.slots} slots"
+        seeded.logins[customer.username] = f"{tenant.name} ({customer.slots} at a time)"
         if not tenant.api_keys.filter(name=KEY_NAME).exists():
             _, seeded.tokens[tenant.name] = issue(tenant, KEY_NAME)
     _login("admin", None)
@@ -47,9 +47,7 @@ def _source(tenant: Tenant, customer: Customer) -> DataSource:
     source = DataSource.objects.filter(tenant=tenant, name=customer.source).first()
     url = provide(tenant.pk, customer.datasets, known_url=source.url if source else "")
     # Written again: the server may listen elsewhere than the last time.
-    source, _ = DataSource.objects.update_or_create(
-        tenant=tenant, name=customer.source, defaults={"url": url}
-    )
+    source, _ = DataSource.objects.update_or_create(tenant=tenant, name=customer.source, defaults={"url": url})
     return source
 
 

@@ -1,6 +1,6 @@
 """What became of the burst, tenant by tenant, and whether every promise was kept."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import connection
@@ -42,7 +42,7 @@ class Line:
         return not self.lost and not self.sight.over_limit
 
 
-def line(name: str, tenant_id: int, submissions: Sequence[Submissions], sights: Mapping[int, Sight]) -> Line:
+def add_up(name: str, tenant_id: int, submissions: Sequence[Submissions], sight: Sight) -> Line:
     """Add up what one tenant submitted, against what the database has of it."""
     ids = set[int]().union(*(part.ids for part in submissions))
     with connection.cursor() as cursor:
@@ -59,5 +59,5 @@ def line(name: str, tenant_id: int, submissions: Sequence[Submissions], sights: 
         longest_wait=longest_wait,
         mean_run=mean_run,
         longest_run=longest_run,
-        sight=sights[tenant_id],
+        sight=sight,
     )

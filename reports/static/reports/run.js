@@ -4,8 +4,7 @@ import { get, post, Problem } from "./api.js";
 import { table } from "./table.js";
 
 const FINAL = new Set(["success", "error", "dead", "cancelled"]);
-const WORDS = { scheduled: "Scheduled", created: "Waiting for a slot", queued: "Starting", running: "Running",
-  success: "Done", error: "Failed", dead: "Given up", cancelled: "Cancelled" };
+const WORDS = JSON.parse(document.getElementById("words").textContent);
 const TICK = 100; // milliseconds between two looks at the clock
 
 const form = document.getElementById("run");

@@ -9,9 +9,9 @@ export function table({ columns, rows }, caption) {
   found.createCaption().append(element("span", caption, "unseen"));
   const head = found.createTHead().insertRow();
   columns.forEach((name, i) => {
-    const cell = element("th", words(name), numeric[i] ? "number" : "");
-    cell.scope = "col";
-    head.append(cell);
+    const heading = element("th", name.replaceAll("_", " "), numeric[i] ? "number" : "");
+    heading.scope = "col";
+    head.append(heading);
   });
   const body = found.createTBody();
   for (const row of rows) {
@@ -25,11 +25,6 @@ function cell(value, numeric) {
   if (value === null) return element("td", "–", "null");
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);
   return element("td", text, numeric ? "number" : "");
-}
-
-function words(name) {
-  const text = name.replaceAll("_", " ");
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function element(tag, text, className) {
