@@ -1,0 +1,28 @@
+# Unfold has no types:
+# mypy: allow-subclassing-any, allow-untyped-decorators
+
+from datetime import timedelta
+
+from django.contrib import admin
+from django.utils import timezone
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+
+from jobs import store
+from jobs.admin.base import ReadOnly
+from jobs.models import Worker
+
+
+@admin.register(Worker)
+class WorkerAdmin(ReadOnly, ModelAdmin):
+    list_display = ["name", "state", "pool", "concurrency", "pid", "started_at", "beat_at", "gone_at"]
+    list_filter = ["pool", ("gone_at", admin.EmptyFieldListFilter)]
+    search_fields = ["name"]
+    ordering = ["-started_at"]
+
+    @display(description="state", label={"live": "success", "silent": "warning", "gone": ""})
+    def state(self, worker: Worker) -> str:
+        if worker.gone_at is not None:
+            return "gone"
+        silence = timezone.now() - worker.beat_at
+        return "silent" if silence > timedelta(seconds=store.live_for()) else "live"

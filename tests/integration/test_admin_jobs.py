@@ -1,0 +1,196 @@
+"""The operators' pages of jobs, queues and workers: what they show, and the little that they may change."""
+
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.conf import settings
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from jobs.lifecycle import FINAL, Status
+from jobs.models import FailedAttempt, Job, Queue, Worker
+from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
+
+pytestmark = pytest.mark.django_db
+JOBS = "/admin/jobs/job/"
+
+
+@pytest.fixture
+def looker() -> Client:
+    """An operator who may look at jobs, and no more."""
+    user = UserFactory(is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="view_job"))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def shown(response):
+    """The ids of the jobs on the page."""
+    return [job.pk for job in response.context["cl"].result_list]
+
+
+def test_the_list_shows_all_tenants_jobs_newest_first(admin_client):
+    made = [make_job(TenantFactory()).pk for _ in range(3)]
+    assert shown(admin_client.get(JOBS)) == made[::-1]
+
+
+@pytest.mark.parametrize("status", Status)
+def test_every_status_has_its_label_and_its_filter(admin_client, status):
+    wanted = make_job(TenantFactory(), status).pk
+    make_job(TenantFactory(), Status.ERROR if status != Status.ERROR else Status.DEAD)
+    response = admin_client.get(f"{JOBS}?status={status}")
+    assert shown(response) == [wanted]
+    assert f">\n\n{status}\n<" in response.content.decode()
+
+
+def test_jobs_are_found_by_id_source_and_user(admin_client):
+    tenant = TenantFactory()
+    found = make_job(tenant, source_type="shop.order", source_id="42", user_key="anna").pk
+    make_job(tenant)
+    for typed in (found, "shop.order", "Shop.Order", "shop.order:42", "user:anna"):
+        assert shown(admin_client.get(JOBS, {"q": typed})) == [found], typed
+    for typed in (10**30, "shop", "shop.order:4", "user:ann", "user:"):
+        assert found not in shown(admin_client.get(JOBS, {"q": typed})), typed
+
+
+def test_the_list_narrows_by_queue_tenant_and_day(admin_client):
+    tenant, queue = TenantFactory(), QueueFactory(name="critical")
+    found = make_job(tenant, queue=queue).pk
+    old = make_job(tenant, created_at=timezone.now() - timedelta(days=40)).pk
+    assert shown(admin_client.get(f"{JOBS}?queue__id__exact={queue.pk}")) == [found]
+    assert shown(admin_client.get(f"{JOBS}?tenant__id__exact={tenant.pk}")) == [old, found]
+    recent = (timezone.now() - timedelta(days=7)).date()
+    assert shown(admin_client.get(f"{JOBS}?created_at__gte={recent}+00:00:00%2B00:00")) == [found]
+
+
+def test_no_page_counts_or_sorts_the_whole_table(admin_client):
+    for _ in range(3):
+        make_job(TenantFactory())
+    for query in ("", "?status=error", "?q=user:anna", "?o=8", "?all="):
+        with CaptureQueriesContext(connection) as queries:
+            assert admin_client.get(JOBS + query).status_code == 200
+        of_jobs = [q["sql"] for q in queries if 'FROM "jobs"' in q["sql"]]
+        assert len(of_jobs) == 1, of_jobs  # and its tenant and queue come with it
+        assert "COUNT(" not in of_jobs[0]
+        assert 'ORDER BY "jobs"."id" DESC LIMIT' in of_jobs[0]
+
+
+def test_a_job_is_only_looked_at(admin_client):
+    job = make_job(TenantFactory(), Status.RUNNING)
+    page = admin_client.get(f"{JOBS}{job.pk}/change/")
+    assert page.status_code == 200
+    assert b'name="_save"' not in page.content
+    assert admin_client.get(f"{JOBS}add/").status_code == 403
+    assert admin_client.post(f"{JOBS}{job.pk}/change/", {"status": "success"}).status_code == 403
+    assert admin_client.post(f"{JOBS}{job.pk}/delete/", {"post": "yes"}).status_code == 403
+    job.refresh_from_db()
+    assert job.status == "running"
+
+
+def test_a_failed_job_shows_each_attempt_with_its_traceback(admin_client):
+    job = make_job(TenantFactory(), Status.ERROR, last_error="ValueError: <b>no</b>")
+    for attempt in (1, 2):
+        FailedAttempt.objects.create(
+            job=job,
+            attempt=attempt,
+            error_class="ValueError",
+            error="<b>no</b>",
+            traceback=f"<line {attempt}>",
+            end_time=timezone.now(),
+        )
+    page = admin_client.get(f"{JOBS}{job.pk}/change/").content.decode()
+    assert page.index("&lt;line 1&gt;") < page.index("&lt;line 2&gt;")
+    assert "<b>no</b>" not in page
+
+
+def cancel(client, *jobs):
+    ids = [job.pk for job in jobs]
+    return client.post(JOBS, {"action": "cancel_jobs", "_selected_action": ids}, follow=True)
+
+
+def test_the_action_cancels_what_has_not_started_and_leaves_the_rest(admin_client):
+    jobs = {status: make_job(TenantFactory(), status) for status in Status}
+    page = cancel(admin_client, *jobs.values()).content.decode()
+    after = dict(Job.objects.values_list("pk", "status"))
+    for status, job in jobs.items():
+        untouched = status == Status.RUNNING or status in FINAL
+        assert after[job.pk] == (status if untouched else "cancelled")
+    assert "Cancelled 3 jobs." in page
+    assert "5 had started or ended" in page
+    assert LogEntry.objects.filter(change_message="Cancelled.").count() == 3
+
+
+def test_who_may_only_look_cancels_nothing(looker):
+    job = make_job(TenantFactory())
+    assert shown(looker.get(JOBS)) == [job.pk]
+    assert b"cancel_jobs" not in looker.get(JOBS).content
+    cancel(looker, job)
+    job.refresh_from_db()
+    assert job.status == "created"
+
+
+def test_a_link_cancels_nothing(admin_client):
+    """A GET is what a foreign page can make an operator's browser send."""
+    job = make_job(TenantFactory())
+    admin_client.get(JOBS, {"action": "cancel_jobs", "_selected_action": job.pk})
+    job.refresh_from_db()
+    assert job.status == "created"
+
+
+def test_a_customers_login_sees_nothing_of_the_admin(mate):
+    for page in ("", "jobs/job/", "jobs/queue/", "jobs/worker/", "tenants/tenant/"):
+        assert mate.get(f"/admin/{page}").status_code == 302
+
+
+def test_queues_are_edited_in_the_list(admin_client):
+    Queue.objects.all().delete()
+    queue = QueueFactory(name="mail")
+    form = {
+        "form-TOTAL_FORMS": 1,
+        "form-INITIAL_FORMS": 1,
+        "form-0-id": queue.pk,
+        "form-0-weight": 3,
+        "form-0-concurrency": 2,
+        "form-0-default_timeout": "",
+        "form-0-paused": "on",
+        "_save": "Save",
+    }
+    assert admin_client.post("/admin/jobs/queue/", form).status_code == 302
+    queue.refresh_from_db()
+    assert (queue.weight, queue.concurrency, queue.default_timeout, queue.paused) == (3, 2, None, True)
+
+
+@pytest.mark.parametrize("weight", ["0", "-1", "", "x"])
+def test_a_queue_without_weight_is_refused(admin_client, weight):
+    response = admin_client.post("/admin/jobs/queue/add/", {"name": "mail", "pool": "default", "weight": weight})
+    assert response.status_code == 200
+    assert "weight" in response.context["adminform"].form.errors
+    assert not Queue.objects.filter(name="mail").exists()
+
+
+def test_a_queue_keeps_its_name_and_is_not_deleted(admin_client):
+    queue = QueueFactory(name="mail")
+    form = {"name": "post", "pool": "default", "weight": 2}
+    assert admin_client.post(f"/admin/jobs/queue/{queue.pk}/change/", form).status_code == 302
+    assert admin_client.post(f"/admin/jobs/queue/{queue.pk}/delete/", {"post": "yes"}).status_code == 403
+    queue.refresh_from_db()
+    assert (queue.name, queue.weight) == ("mail", 2)
+
+
+def test_workers_show_whether_they_live(admin_client):
+    now, long_ago = timezone.now(), timezone.now() - timedelta(seconds=100 * settings.JOBS_BEAT_INTERVAL)
+    for name, beat_at, gone_at in (("a", now, None), ("b", long_ago, None), ("c", now, now)):
+        Worker.objects.create(
+            id=uuid.uuid4(), name=name, pid=1, pool="default", concurrency=2, beat_at=beat_at, gone_at=gone_at
+        )
+    response = admin_client.get("/admin/jobs/worker/")
+    admin = response.context["cl"].model_admin
+    states = {worker.name: admin.state(worker) for worker in response.context["cl"].result_list}
+    assert states == {"a": "live", "b": "silent", "c": "gone"}
+    assert admin_client.get("/admin/jobs/worker/add/").status_code == 403

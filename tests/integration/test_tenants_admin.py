@@ -1,0 +1,144 @@
+"""The admin of tenants: slots that work at once, and keys that are shown once."""
+
+import re
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.messages import get_messages
+
+from jobs.engine import dispatch
+from tenants import auth
+from tenants.models import ApiKey, Tenant, TenantQueue
+from tests.factories import MemberFactory, TenantFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+TOKEN = re.compile(r"[0-9a-f]{12}\.[\w-]{43}")
+
+
+def tenant_form(**fields):
+    return {
+        "name": "Acme",
+        "slug": "acme",
+        "queue-TOTAL_FORMS": 1,
+        "queue-INITIAL_FORMS": 0,
+        "queue-0-num_slots": 1,
+        "queue-0-weight": 1,
+        "members-TOTAL_FORMS": 0,
+        "members-INITIAL_FORMS": 0,
+    } | fields
+
+
+def slots_form(queue, **fields):
+    said = {"num_slots": queue.num_slots, "user_slots": "", "weight": queue.weight} | fields
+    form = {"form-TOTAL_FORMS": 1, "form-INITIAL_FORMS": 1, "form-0-id": queue.pk, "_save": "Save"}
+    return form | {f"form-0-{name}": value for name, value in said.items()}
+
+
+def issue(admin_client, tenant, name="nightly export"):
+    form = {"tenant": tenant.pk, "name": name, "expires_at_0": "", "expires_at_1": ""}
+    return admin_client.post("/admin/tenants/apikey/add/", form, follow=True)
+
+
+def test_a_new_tenant_gets_the_slots_of_the_untouched_form(admin_client):
+    assert admin_client.post("/admin/tenants/tenant/add/", tenant_form()).status_code == 302
+    assert TenantQueue.objects.get(tenant__slug="acme").num_slots == 1
+
+
+def test_a_new_tenant_gets_its_slots_and_members(admin_client):
+    user = UserFactory()
+    form = tenant_form(**{"queue-0-num_slots": 5, "members-TOTAL_FORMS": 1, "members-0-user": user.pk})
+    assert admin_client.post("/admin/tenants/tenant/add/", form).status_code == 302
+    tenant = Tenant.objects.get(slug="acme")
+    assert tenant.queue.num_slots == 5
+    assert tenant.members.get().user == user
+
+
+def test_a_user_is_a_member_of_one_tenant_only(admin_client):
+    taken = MemberFactory().user
+    form = tenant_form(**{"members-TOTAL_FORMS": 1, "members-0-user": taken.pk})
+    assert admin_client.post("/admin/tenants/tenant/add/", form).status_code == 200
+    assert not Tenant.objects.filter(slug="acme").exists()
+
+
+def test_slots_are_edited_in_the_list_and_work_at_once(admin_client, django_capture_on_commit_callbacks, monkeypatch):
+    queue = TenantFactory().queue
+    passes = []
+    monkeypatch.setattr(dispatch, "dispatch", lambda *args, **kwargs: passes.append(args))
+    with django_capture_on_commit_callbacks(execute=True):
+        form = slots_form(queue, num_slots=7, paused="on")
+        assert admin_client.post("/admin/tenants/tenantqueue/", form).status_code == 302
+    queue.refresh_from_db()
+    assert (queue.num_slots, queue.user_slots, queue.paused) == (7, None, True)
+    assert passes
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("num_slots", -1), ("num_slots", 10_001), ("num_slots", ""), ("weight", 0), ("user_slots", -1)]
+)
+def test_limits_out_of_range_are_refused_at_the_field(admin_client, field, value):
+    queue = TenantFactory().queue
+    response = admin_client.post("/admin/tenants/tenantqueue/", slots_form(queue, **{field: value}))
+    assert response.status_code == 200
+    assert any(response.context["cl"].formset.errors)
+    queue.refresh_from_db()
+    assert (queue.num_slots, queue.weight) == (2, 1)
+
+
+def test_tenants_slots_and_keys_are_not_deleted_here(admin_client):
+    tenant = TenantFactory()
+    key, _ = auth.issue(tenant, "test")
+    for page in (f"tenant/{tenant.pk}", f"tenantqueue/{tenant.queue.pk}", f"apikey/{key.pk}"):
+        assert admin_client.post(f"/admin/tenants/{page}/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_an_issued_key_is_shown_once_and_works(admin_client):
+    tenant = TenantFactory()
+    page = issue(admin_client, tenant).content.decode()
+    token = TOKEN.search(page).group()
+    assert auth.tenant_of(token) == tenant
+    key = ApiKey.objects.get()
+    secret = token.partition(".")[2]
+    for again in ("", f"{key.pk}/change/", f"{key.pk}/history/"):
+        later = admin_client.get(f"/admin/tenants/apikey/{again}")
+        assert later.status_code == 200
+        assert secret not in later.content.decode()
+        assert not list(get_messages(later.wsgi_request))
+    assert secret not in str(list(LogEntry.objects.values()))
+
+
+def test_no_page_shows_a_digest(admin_client):
+    tenant = TenantFactory()
+    issue(admin_client, tenant)
+    key = ApiKey.objects.get()
+    for page in (f"tenant/{tenant.pk}/change/", "apikey/", f"apikey/{key.pk}/change/"):
+        response = admin_client.get(f"/admin/tenants/{page}")
+        assert response.status_code == 200
+        assert key.prefix in response.content.decode()
+        assert key.digest not in response.content.decode()
+
+
+def test_changing_a_key_keeps_its_secret_and_its_tenant(admin_client):
+    tenant, other = TenantFactory(), TenantFactory()
+    key, token = auth.issue(tenant, "test")
+    form = {"tenant": other.pk, "name": "renamed", "expires_at_0": "", "expires_at_1": ""}
+    page = admin_client.post(f"/admin/tenants/apikey/{key.pk}/change/", form, follow=True).content.decode()
+    key.refresh_from_db()
+    assert (key.name, key.tenant) == ("renamed", tenant)
+    assert auth.tenant_of(token) == tenant
+    assert not TOKEN.search(page)
+
+
+def test_the_action_revokes_the_chosen_keys(admin_client):
+    tenant = TenantFactory()
+    (leaked, leaked_token), (_, good_token) = auth.issue(tenant, "leaked"), auth.issue(tenant, "good")
+    form = {"action": "revoke", "_selected_action": [leaked.pk]}
+    page = admin_client.post("/admin/tenants/apikey/", form, follow=True)
+    assert auth.tenant_of(leaked_token) is None
+    assert auth.tenant_of(good_token) == tenant
+    assert b"Revoked 1 key" in page.content
+    assert LogEntry.objects.get().change_message == "Revoked."
+
+
+@pytest.mark.parametrize("page", ["auth/user/", "auth/group/", "auth/user/add/"])
+def test_the_pages_of_users_and_groups_work(admin_client, page):
+    assert admin_client.get(f"/admin/{page}").status_code == 200
