@@ -9,6 +9,7 @@ from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http.response import HttpResponseBase
 from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
+from ninja.operation import Operation
 
 from jobs.api import jobs, problems, results
 from jobs.api.auth import MemberSession, TenantKey
@@ -17,7 +18,7 @@ View = Callable[..., Any]
 
 
 class ProblemAPI(NinjaAPI):
-    """Ninja, with problem documents in the two places where it has no hook for them."""
+    """Ninja, with problem documents also where it has no exception hook for them, and short operation ids."""
 
     @property
     def urls(self) -> tuple[list[Any], str, str]:
@@ -25,6 +26,9 @@ class ProblemAPI(NinjaAPI):
         for pattern in cast(list[Any], patterns):
             pattern.callback = _with_405_as_problem(pattern.callback)
         return patterns, app_name, namespace
+
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        return operation.view_func.__name__
 
     def get_openapi_schema(self, **where: Any) -> OpenAPISchema:
         schema = super().get_openapi_schema(**where)

@@ -25,6 +25,11 @@ class CallerRequest(HttpRequest):
 
 
 class TenantKey(HttpBearer):
+    def __call__(self, request: HttpRequest) -> Caller | None:
+        # Not Ninja's own: when debugging, that logs a header with a mistyped "Bearer", and so the secret.
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        return self.authenticate(request, token) if scheme.lower() == "bearer" else None
+
     def authenticate(self, request: HttpRequest, token: str) -> Caller | None:
         tenant = auth.tenant_of(token)
         return Caller(tenant) if tenant else None

@@ -6,13 +6,13 @@ from urllib.parse import urlencode
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from ninja import Query, Router
 from ninja import Status as Answer
 
 from jobs import models, reads
-from jobs.api import schemas, waiting
+from jobs.api import inputs, schemas, waiting
 from jobs.api.auth import CallerRequest
 from jobs.api.problems import ProblemError, not_found
 from jobs.engine.cancel import cancel
@@ -28,8 +28,6 @@ MISSING = frozenset({404, 422})
 
 Wait = Annotated[float, Query(ge=0, le=waiting.MAX_SECONDS, description="Seconds to wait for a change.")]
 Seen = Annotated[Status, Query(description="The status you know: if it is another by now, do not wait.")]
-Before = Annotated[int, Query(ge=1, description="Only jobs with a lower id.")]
-Limit = Annotated[int, Query(ge=1, le=100)]
 
 
 @router.post(
@@ -42,7 +40,7 @@ Limit = Annotated[int, Query(ge=1, le=100)]
     },
 )
 def submit_job(
-    request: CallerRequest, submission: schemas.Submission, response: HttpResponse
+    request: CallerRequest, submission: inputs.Submission, response: HttpResponse
 ) -> Answer[schemas.SubmittedJob]:
     """Submit a job. 202: it is new. 200: an identical one is under way, and here it is."""
     caller = request.auth
@@ -67,32 +65,24 @@ def submit_job(
 
 
 @router.get("jobs", response={200: schemas.JobPage, UNFIT | REFUSED: schemas.Problem})
-def list_jobs(
-    request: CallerRequest,
-    *,
-    status: Status | None = None,
-    source_type: schemas.Text | None = None,
-    source_id: schemas.Text | None = None,
-    before: Before | None = None,
-    limit: Limit = 20,
-) -> schemas.JobPage:
+def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.JobPage:
     """Your jobs, newest first, a page at a time."""
-    said = {"status": status, "source_type": source_type, "source_id": source_id}
-    filters = {name: value for name, value in said.items() if value is not None}
+    _check_names(request)
+    filters = wanted.model_dump(include={"status", "source_type", "source_id"}, exclude_none=True)
     found = reads.jobs(request.auth.tenant.pk).filter(**filters)
-    if before is not None:
-        found = found.filter(pk__lt=before)
-    jobs = list(found[: limit + 1])  # one more, to know whether there is another page
+    if wanted.before is not None:
+        found = found.filter(pk__lt=wanted.before)
+    jobs = list(found[: wanted.limit + 1])  # one more, to know whether there is another page
     older = None
-    if len(jobs) > limit:
-        older = f"{reverse('api:jobs')}?{urlencode(filters | {'before': jobs[limit - 1].pk, 'limit': limit})}"
-    return schemas.JobPage(jobs=[schemas.Job.of(job) for job in jobs[:limit]], next=older)
+    if len(jobs) > wanted.limit:
+        del jobs[-1]
+        page = {"before": jobs[-1].pk, "limit": wanted.limit}
+        older = f"{reverse('api:jobs')}?{urlencode(filters | page)}"
+    return schemas.JobPage(jobs=[schemas.Job.of(job) for job in jobs], next=older)
 
 
 @router.get("jobs/{job_id}", url_name="job", response={200: schemas.Job, MISSING | REFUSED: schemas.Problem})
-async def read_job(
-    request: CallerRequest, job_id: int, wait: Wait = 0, seen: Seen | None = None
-) -> schemas.Job:
+async def read_job(request: CallerRequest, job_id: int, wait: Wait = 0, seen: Seen | None = None) -> schemas.Job:
     """A job. With `wait`, the answer comes as soon as its status changes, or when the time is over."""
     tenant_id = request.auth.tenant.pk
     if wait:
@@ -122,9 +112,17 @@ def _job_of(tenant_id: int, job_id: int) -> models.Job:
     return job
 
 
+def _check_names(request: HttpRequest) -> None:
+    """A misspelt filter that is passed over in silence would return all the jobs."""
+    allowed = inputs.Wanted.model_fields
+    if unknown := set(request.GET) - set(allowed):
+        message = f"unknown parameter; allowed are {', '.join(allowed)}"
+        raise ProblemError.unfit(dict.fromkeys(sorted(unknown), message))
+
+
 def _check_size(args: dict[str, Any]) -> None:
     """The engine would refuse them as well, as unfit; HTTP has a status of its own for too much."""
     limit = settings.JOBS_ARGS_MAX_BYTES
     if len(json.dumps(args)) > limit:
         message = f"must not be over {limit} bytes as JSON ({limit // 1024} KiB)"
-        raise ProblemError(413, f"args: {message}", [schemas.FieldError(field="args", message=message)])
+        raise ProblemError.unfit({"args": message}, 413)

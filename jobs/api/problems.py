@@ -13,7 +13,8 @@ from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
-from jobs.api.schemas import FieldError, Submission
+from jobs.api.inputs import Submission
+from jobs.api.schemas import FieldError
 from jobs.request import InvalidRequest
 
 MEDIA_TYPE = "application/problem+json"
@@ -32,6 +33,14 @@ class ProblemError(Exception):
         super().__init__(detail)
         self.status, self.detail, self.errors, self.headers = status, detail, list(errors), headers
 
+    @classmethod
+    def unfit(
+        cls, fields: Mapping[str, str], status: int = 422, headers: Mapping[str, str] | None = None
+    ) -> "ProblemError":
+        """What is wrong with the input, field by field."""
+        errors = [FieldError(field=field, message=message) for field, message in fields.items()]
+        return cls(status, f"{errors[0].field}: {errors[0].message}", errors, headers)
+
 
 def respond(problem: ProblemError) -> HttpResponse:
     document = {
@@ -41,9 +50,7 @@ def respond(problem: ProblemError) -> HttpResponse:
         "detail": problem.detail,
         "errors": [error.model_dump() for error in problem.errors],
     }
-    return HttpResponse(
-        json.dumps(document), content_type=MEDIA_TYPE, status=problem.status, headers=problem.headers
-    )
+    return HttpResponse(json.dumps(document), content_type=MEDIA_TYPE, status=problem.status, headers=problem.headers)
 
 
 def not_found() -> ProblemError:
@@ -71,15 +78,12 @@ def add_to(api: NinjaAPI) -> None:
         api.add_exception_handler(kind, partial(_answer, describe))
 
 
-def _answer(
-    describe: Callable[[HttpRequest, Any], ProblemError], request: HttpRequest, error: Any
-) -> HttpResponse:
+def _answer(describe: Callable[[HttpRequest, Any], ProblemError], request: HttpRequest, error: Any) -> HttpResponse:
     return respond(describe(request, error))
 
 
 def _unfit(request: HttpRequest, error: ValidationError) -> ProblemError:
-    errors = [FieldError(field=_field(e["loc"]), message=_message(e)) for e in error.errors]
-    return ProblemError(422, f"{errors[0].field}: {errors[0].message}", errors)
+    return ProblemError.unfit({_field(e["loc"]): _message(e) for e in error.errors})
 
 
 def _field(loc: tuple[str | int, ...]) -> str:
@@ -97,12 +101,12 @@ def _message(error: dict[str, str]) -> str:
 
 
 def _refused(request: HttpRequest, error: InvalidRequest) -> ProblemError:
-    return ProblemError(422, str(error), [FieldError(field=error.field, message=error.message)])
+    return ProblemError.unfit({error.field: error.message})
 
 
 def _too_big(request: HttpRequest, error: RequestDataTooBig) -> ProblemError:
     message = f"must not be over {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes"
-    return ProblemError(413, f"body: {message}", [FieldError(field="body", message=message)])
+    return ProblemError.unfit({"body": message}, 413)
 
 
 def _unknown_caller(request: HttpRequest, error: AuthenticationError) -> ProblemError:
@@ -110,13 +114,12 @@ def _unknown_caller(request: HttpRequest, error: AuthenticationError) -> Problem
     if "Authorization" in request.headers:
         challenge += ', error="invalid_token"'  # RFC 6750: only where a token was presented
     message = "must be `Bearer <key>`, with a key of your tenant that has not expired and is not revoked"
-    errors = [FieldError(field="Authorization", message=message)]
-    return ProblemError(401, f"Authorization: {message}", errors, {"WWW-Authenticate": challenge})
+    return ProblemError.unfit({"Authorization": message}, 401, {"WWW-Authenticate": challenge})
 
 
 def _not_json(request: HttpRequest, error: HttpError) -> ProblemError:
     """Ninja's own refusals; the one we meet: a body that is not JSON, its cause the parser's error."""
     if error.status_code == HTTPStatus.BAD_REQUEST and error.__cause__ is not None:
         message = f"must be JSON: {error.__cause__}"
-        return ProblemError(400, f"body: {message}", [FieldError(field="body", message=message)])
+        return ProblemError.unfit({"body": message}, 400)
     return ProblemError(error.status_code, error.message)

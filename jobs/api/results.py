@@ -3,6 +3,7 @@
 from http import HTTPStatus
 
 from django.http import HttpResponse, JsonResponse
+from django.utils import timezone
 from ninja import Router
 from ninja import Status as Answer
 
@@ -25,9 +26,7 @@ RETRY_AFTER = 1  # seconds; a client that wants it sooner uses ?wait= on the job
         frozenset({401, 403, 404, 405, 409, 410, 422}): schemas.Problem,
     },
 )
-def read_result(
-    request: CallerRequest, job_id: int, response: HttpResponse
-) -> HttpResponse | Answer[schemas.Job]:
+def read_result(request: CallerRequest, job_id: int, response: HttpResponse) -> HttpResponse | Answer[schemas.Job]:
     """What the job returned, as JSON. 202: it has not ended. 409: it ended badly. 410: it is not kept."""
     job = reads.job(request.auth.tenant.pk, job_id)
     if job is None:
@@ -51,5 +50,7 @@ def _failure(job: models.Job) -> str:
 def _gone(job: models.Job) -> str:
     if job.result_expires_at is None:
         return "The job ended well; its result was not kept."
+    if job.result_expires_at > timezone.now():
+        return "The result is not there any more: the cache has lost it early, or is down. Submit the job again."
     until = job.result_expires_at.isoformat(timespec="seconds")
     return f"The result was kept until {until}; submit the job again."

@@ -147,9 +147,7 @@ def test_a_huge_body_is_not_even_read(owner, good):
     assert_problem(post(owner, text), 413, "body", str(settings.DATA_UPLOAD_MAX_MEMORY_SIZE))
 
 
-@pytest.mark.parametrize(
-    "authorization", [None, "Bearer ", "Bearer wrong", "Basic YTpi", "Bearer é", "Token"]
-)
+@pytest.mark.parametrize("authorization", [None, "Bearer ", "Bearer wrong", "Basic YTpi", "Bearer é", "Token"])
 def test_a_missing_or_wrong_key_is_refused(good, authorization):
     caller = Client(headers={"Authorization": authorization} if authorization else {})
     response = post(caller, good)

@@ -1,0 +1,45 @@
+"""The API's own page and its OpenAPI document."""
+
+import re
+
+import pytest
+from django.contrib.staticfiles import finders
+from django.test import Client
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def openapi():
+    return Client().get("/api/v1/openapi.json").json()
+
+
+def test_the_docs_page_needs_nothing_from_elsewhere():
+    page = Client().get("/api/v1/docs").content.decode()
+    assert not re.search(r"""(?:src|href|url)\s*[=:]\s*["']?(?:https?:)?//""", page)
+    files = re.findall(r"""(?:src|href)=["']/static/([^"']+)""", page)
+    assert len(files) >= 3
+    assert all(finders.find(file) for file in files)
+
+
+def test_every_refusal_is_described_as_a_problem(openapi):
+    for path, operations in openapi["paths"].items():
+        for method, operation in operations.items():
+            problems = {s: r for s, r in operation["responses"].items() if int(s) >= 400}
+            assert {"401", "403"} <= set(problems), (method, path)
+            for response in problems.values():
+                assert list(response["content"]) == ["application/problem+json"]
+    assert set(openapi["components"]["schemas"]["Problem"]["properties"]) >= {"title", "status", "errors"}
+
+
+def test_both_ways_to_come_in_are_described(openapi):
+    schemes = openapi["components"]["securitySchemes"]
+    assert {(s["type"], s.get("scheme"), s.get("in")) for s in schemes.values()} == {
+        ("http", "bearer", None),
+        ("apiKey", None, "cookie"),
+    }
+
+
+def test_every_operation_has_a_name_of_its_own(openapi):
+    names = [o["operationId"] for path in openapi["paths"].values() for o in path.values()]
+    assert sorted(names) == ["cancel_job", "list_jobs", "read_job", "read_result", "submit_job"]

@@ -1,0 +1,143 @@
+"""GET /api/v1/jobs/{id}?wait=: answered when the status changes, without a connection held meanwhile."""
+
+import asyncio
+import time
+
+import pytest
+from asgiref.sync import async_to_sync, sync_to_async
+from django.db import connection
+from django.test import AsyncClient
+
+from jobs import reads
+from jobs.api import waiting
+from jobs.engine.cancel import cancel
+from jobs.lifecycle import FINAL, Status
+from tenants import auth
+from tests.factories import TenantFactory, make_job
+
+
+class Time:
+    """A clock that moves only while somebody sleeps."""
+
+    def __init__(self):
+        self.now = 100.0
+        self.sleeps = []
+
+    async def sleep(self, seconds):
+        self.sleeps.append(seconds)
+        self.now += seconds
+
+    def wait(self, statuses, seen=None, seconds=20.0):
+        """Wait while the statuses are read one after the other; the last one stays. Seconds waited."""
+        left = list(statuses)
+
+        async def read():
+            return left.pop(0) if len(left) > 1 else left[0]
+
+        start = self.now
+        asyncio.run(waiting.until_changed(read, seen, seconds, sleep=self.sleep, clock=lambda: self.now))
+        return self.now - start
+
+
+def test_the_wait_ends_with_the_first_other_status():
+    time = Time()
+    time.wait(["created", "created", "queued"])
+    assert len(time.sleeps) == 2
+
+
+def test_the_wait_is_over_when_the_time_is():
+    assert Time().wait(["running"], seconds=7.3) == pytest.approx(7.3)
+
+
+def test_looks_grow_rarer_from_a_twentieth_to_half_a_second():
+    time = Time()
+    time.wait(["running"], seconds=10)
+    full = time.sleeps[:-1]  # the last one is cut by the deadline
+    assert full[0] == 0.05
+    assert full == sorted(full)
+    assert full[-1] == 0.5
+    assert len(full) < 30
+
+
+@pytest.mark.parametrize("status", [*FINAL, None])
+def test_what_cannot_change_is_not_waited_for(status):
+    assert Time().wait([status]) == 0
+
+
+def test_a_status_that_has_changed_since_it_was_seen_is_not_waited_for():
+    assert Time().wait(["running"], seen="queued") == 0
+    assert Time().wait(["running", "running", "success"], seen="running") > 0
+
+
+@pytest.fixture
+def answer(transactional_db):
+    """Asks as the owner of a running job would, in the event loop of this test."""
+
+    def ask(tenant, path):
+        _, token = auth.issue(tenant, "test")
+        began = time.monotonic()
+        response = async_to_sync(AsyncClient().get)(path, headers={"Authorization": f"Bearer {token}"})
+        return response.json(), time.monotonic() - began
+
+    return ask
+
+
+def test_a_long_poll_is_answered_as_soon_as_the_job_moves_on(answer, monkeypatch):
+    tenant = TenantFactory()
+    job = make_job(tenant, Status.CREATED)
+    look, looks = reads.status, []
+
+    def look_and_cancel_meanwhile(tenant_id, job_id):
+        looks.append(look(tenant_id, job_id))
+        if len(looks) == 2:
+            assert cancel(job_id)
+        return looks[-1]
+
+    monkeypatch.setattr(reads, "status", look_and_cancel_meanwhile)
+    body, seconds = answer(tenant, f"/api/v1/jobs/{job.pk}?wait=30")
+    assert looks == ["created", "created", "cancelled"]
+    assert body["status"] == "cancelled"
+    assert seconds < 20
+
+
+def test_a_long_poll_without_a_change_answers_with_the_job_as_it_is(answer):
+    tenant = TenantFactory()
+    job = make_job(tenant, Status.RUNNING)
+    body, seconds = answer(tenant, f"/api/v1/jobs/{job.pk}?wait=0.2")
+    assert body["status"] == "running"
+    assert 0.2 <= seconds < 20
+
+
+def test_a_change_that_was_missed_is_answered_at_once(answer):
+    tenant = TenantFactory()
+    job = make_job(tenant, Status.RUNNING)
+    body, seconds = answer(tenant, f"/api/v1/jobs/{job.pk}?wait=30&seen=queued")
+    assert body["status"] == "running"
+    assert seconds < 20
+
+
+def test_a_stranger_is_not_kept_waiting(answer):
+    job = make_job(TenantFactory(), Status.RUNNING)
+    problem, seconds = answer(TenantFactory(), f"/api/v1/jobs/{job.pk}?wait=30")
+    assert problem["status"] == 404
+    assert seconds < 20
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_connection_is_held_between_two_looks():
+    job = make_job(TenantFactory(), Status.RUNNING)
+
+    async def look_and_see_what_is_left():
+        read = waiting.status_reader(job.tenant_id, job.pk)
+        return await read(), await sync_to_async(lambda: connection.connection)()
+
+    assert async_to_sync(look_and_see_what_is_left)() == ("running", None)
+
+
+@pytest.mark.django_db
+def test_a_look_costs_one_query_and_leaves_an_open_transaction_alone(django_assert_num_queries):
+    job = make_job(TenantFactory(), Status.RUNNING)
+    with django_assert_num_queries(1):
+        status = async_to_sync(waiting.status_reader(job.tenant_id, job.pk))()
+    assert status == "running"
+    assert connection.connection is not None
