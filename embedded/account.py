@@ -106,8 +106,6 @@ def _other_user() -> pwd.struct_passwd:
 
 def _runs(*argv: str) -> bool:
     try:
-        return (
-            subprocess.run(argv, capture_output=True, check=False, stdin=subprocess.DEVNULL).returncode == 0
-        )
+        return subprocess.run(argv, capture_output=True, check=False, stdin=subprocess.DEVNULL).returncode == 0
     except OSError:
         return False

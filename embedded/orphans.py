@@ -7,6 +7,7 @@ that was started beneath us can get away.
 import ctypes
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Collection
@@ -28,15 +29,18 @@ def inherit() -> None:
 
 def wait(command: Process, engines: Processes) -> int:
     """The return code of `command`. Meanwhile bury the orphans that end: they would stay zombies."""
-    if LINUX:
-        while command.alive:
+    while True:
+        # Never without a limit: a signal that comes just before the system call would not be forwarded
+        # until that returns, since Python runs its handlers between bytecodes only.
+        with suppress(subprocess.TimeoutExpired):
+            return command.wait(0.2)
+        while LINUX:
             # Look, but leave the zombie: whoever keeps a Popen for it wants the status.
-            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | os.WNOHANG)
             if ended is None or ended.si_pid == command.pid:
                 break
             if not any(engine.pid == ended.si_pid and not engine.alive for engine in engines):
                 _bury(ended.si_pid)  # an orphan; an engine's own Popen has just buried it
-    return command.wait()
 
 
 def sweep(spared: Processes, grace: float = 3.0) -> None:

@@ -58,9 +58,7 @@ class Process:
         with self.log.open("ab") as output:
             self._popen = self._popen_with(tether, subprocess.DEVNULL, output)
 
-    def _popen_with(
-        self, tether: list[str], stdin: int | None, output: IO[bytes] | None
-    ) -> subprocess.Popen[bytes]:
+    def _popen_with(self, tether: list[str], stdin: int | None, output: IO[bytes] | None) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [*tether, *self._argv],
             env=self._env,

@@ -44,9 +44,7 @@ class Processes:
         With `restart` it is started again whenever it ends, until it is stopped. `account`: (uid, gid).
         A command that cannot be executed shows as a child that ended with 127 or 126.
         """
-        child = Process(
-            name, argv, env=env, log=log, restart=restart, stop_signal=stop_signal, account=account
-        )
+        child = Process(name, argv, env=env, log=log, restart=restart, stop_signal=stop_signal, account=account)
         self._children.append(child)
         if restart and self._watcher is None:
             self._watcher = threading.Thread(target=self._watch, name="processes", daemon=True)

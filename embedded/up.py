@@ -15,6 +15,7 @@ BANNER = """
   Admin       http://127.0.0.1:{port}/admin/
   Data, logs  {directory}, {directory}/log
   Stop        Ctrl-C
+
 """
 
 
@@ -45,7 +46,8 @@ def up() -> int:
         _say(BANNER.format(port=port, directory=_short(directory)) + _indented(logins))
         asked = threading.Event()
         signals.on_stop(lambda _number: asked.set())
-        asked.wait()
+        while not asked.wait(1):  # never without a limit: see orphans.wait
+            pass
         _say("\nStopping; running jobs may take some seconds ...")
         signals.on_stop(signals.ignore)
     return 0
@@ -60,9 +62,7 @@ def _number(variable: str, default: int) -> int:
 
 def _manage(environ: dict[str, str], *arguments: str) -> str:
     argv, env = fleet.manage(*arguments, environ=environ)
-    done = subprocess.run(
-        argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=False, text=True
-    )
+    done = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=False, text=True)
     if done.returncode:
         raise EmbeddedError(f"manage.py {arguments[0]} failed.\n{done.stdout}{done.stderr}".rstrip())
     return done.stdout
