@@ -43,7 +43,8 @@ class Observer:
 
     def __init__(self, tenant_ids: list[int], after_id: int) -> None:
         self.sights = {tenant_id: Sight() for tenant_id in tenant_ids}
-        self.looks = 0
+        self.looks = 0  # at the slots
+        self.counts = 0  # of all jobs
         self._after_id = after_id
         self._enough = threading.Event()
         self._failure: BaseException | None = None
@@ -58,6 +59,11 @@ class Observer:
         self._thread.join()
         if self._failure is not None:
             raise RuntimeError("The observer stopped looking") from self._failure
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is still looking."""
+        return self._thread.is_alive()
 
     def _watch(self) -> None:
         counted_at = 0.0
@@ -91,3 +97,4 @@ class Observer:
             cursor.execute(COUNTS, [list(self.sights), self._after_id])
             for tenant_id, waiting, ended, errors in cursor.fetchall():
                 self.sights[tenant_id] = replace(self.sights[tenant_id], waiting=waiting, ended=ended, errors=errors)
+        self.counts += 1

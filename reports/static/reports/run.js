@@ -90,7 +90,7 @@ function show(job) {
   else parts.progress.removeAttribute("value");
   if (changed) parts.said.textContent = `${WORDS[job.status]}. ${parts.note.textContent}`;
   if (FINAL.has(job.status)) hint("");
-  if (["error", "dead"].includes(job.status)) fail(new Error(job.last_error || "The report ended without a word."));
+  if (["error", "dead"].includes(job.status)) fail(new Error(reason(job)));
   tick();
 }
 
@@ -123,5 +123,7 @@ function hint(text) {
   parts.hint.hidden = !text;
 }
 
+// "ReportFailed: The database ...": the name is for programmers.
+const reason = (job) => job.last_error.replace(/^[A-Z]\w*: /, "") || "The report ended without a word.";
 const count = (records) => (records === 1 ? "1 row" : `${records.toLocaleString("en-GB")} rows`);
 const seconds = (number) => `${number.toFixed(number < 10 ? 1 : 0)} s`;

@@ -1,0 +1,123 @@
+"""A report runs plainly and as a job; it and its data source belong to one tenant."""
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, connection
+
+from jobs import results
+from jobs.engine.dispatch import dispatch
+from jobs.engine.execute import execute
+from jobs.models import Job
+from reports.models import DataReport, DataSource
+from reports.parameters import InvalidParameters
+from tests.factories import TenantFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PLACES = [{"name": "least", "default": 2}]
+
+
+@pytest.fixture
+def source(tenant) -> DataSource:
+    """The test database itself: these reports read no table."""
+    connection.ensure_connection()
+    info = connection.connection.info
+    url = f"postgresql://{info.user}:{info.password}@/{info.dbname}?host={info.host}&port={info.port}"
+    return DataSource.objects.create(tenant=tenant, name="Numbers", url=url)
+
+
+@pytest.fixture
+def report(tenant, source) -> DataReport:
+    sql = "SELECT n, n * n AS square FROM generate_series(1, 4) AS n WHERE n >= %(least)s"
+    content = {"name": "Squares", "question": "How large?", "sql": sql, "parameters": PLACES}
+    return DataReport.objects.create(tenant=tenant, source=source, **content)
+
+
+def run_job(job_id: int, register, sent) -> Job:
+    """What a worker would do with the message."""
+    worker = register()
+    dispatch()
+    message = next(message for message in sent if message.id == job_id)
+    execute(message.id, message.attempt, worker=worker, timeout=message.timeout)
+    return Job.objects.get(pk=job_id)
+
+
+def test_a_plain_call_returns_columns_and_rows(report):
+    assert report.execute(parameters={"least": 3}) == {"columns": ["n", "square"], "rows": [[3, 9], [4, 16]]}
+    assert len(report.execute()["rows"]) == 3
+
+
+def test_as_a_job_it_keeps_the_result_counts_records_and_shows_progress(report, register, sent):
+    job = run_job(report.async_.execute(parameters={"least": 4}), register, sent)
+    assert (job.status, job.stats, job.progress, job.progress_note) == ("success", {"records": 1}, 1.0, "1 rows")
+    assert results.load(job).value == {"columns": ["n", "square"], "rows": [[4, 16]]}
+
+
+def test_an_unfit_parameter_ends_the_job_with_its_name(report, register, sent):
+    job = run_job(report.async_.execute(parameters={"region": "EU"}), register, sent)
+    assert (job.status, job.last_error) == ("error", "InvalidParameters: region is not a parameter of this report")
+
+
+def test_the_time_limit_of_the_job_is_that_of_the_query(report, register, sent):
+    report.sql = "SELECT pg_sleep(60), %(least)s"
+    report.save()
+    job = run_job(report.async_(timeout=0.3).execute(), register, sent)
+    assert job.status == "error"
+    assert "statement timeout" in job.last_error
+
+
+def test_refresh_all_submits_every_report_of_its_tenant_and_no_other(report, source, tenant, register, sent):
+    DataReport.objects.create(tenant=tenant, source=source, name="One", question="?", sql="SELECT 1")
+    stranger = TenantFactory()
+    foreign = DataSource.objects.create(tenant=stranger, name="Theirs", url=source.url)
+    DataReport.objects.create(tenant=stranger, source=foreign, name="Other", question="?", sql="SELECT 1")
+    job = run_job(DataReport.async_(tenant=tenant).refresh_all(), register, sent)
+    submitted = results.load(job).value["jobs"]
+    assert len(submitted) == 2
+    assert set(Job.objects.filter(pk__in=submitted).values_list("tenant_id", flat=True)) == {tenant.pk}
+
+
+def test_the_database_refuses_a_report_on_another_tenants_source(report):
+    stranger = TenantFactory()
+    theirs = DataSource.objects.create(tenant=stranger, name="Theirs", url="postgresql://x@/y")
+    with pytest.raises(IntegrityError, match="data_reports_source_of_same_tenant"):
+        DataReport.objects.filter(pk=report.pk).update(source=theirs)
+    report.source = theirs
+    with pytest.raises(ValidationError, match="belong to the same tenant"):
+        report.full_clean()
+
+
+def test_a_tenant_goes_with_its_sources_and_reports(report, tenant):
+    tenant.delete()
+    assert not DataSource.objects.exists()
+    assert not DataReport.objects.exists()
+
+
+def test_a_name_is_taken_once_per_tenant(report):
+    report.pk = None
+    with pytest.raises(IntegrityError, match="data_reports_name_once_per_tenant"):
+        report.save()
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"sql": "SELECT %(region)s"}, "parameters"),
+        ({"sql": "SELECT 1"}, "parameters"),
+        ({"sql": "SELECT 5 % 2, %(least)s"}, "sql"),
+        ({"parameters": [{"name": "least", "default": []}]}, "parameters"),
+        ({"parameters": {"least": 2}}, "parameters"),
+        ({"row_limit": 0}, "row_limit"),
+    ],
+)
+def test_what_could_never_run_is_refused_when_it_is_edited(report, changes, field):
+    for name, value in changes.items():
+        setattr(report, name, value)
+    with pytest.raises(ValidationError) as caught:
+        report.full_clean()
+    assert field in caught.value.message_dict
+
+
+def test_a_stored_report_that_does_not_fit_its_parameters_fails_clearly(report):
+    with pytest.raises(InvalidParameters, match="least must be a number"):
+        report.execute(parameters={"least": "two"})
