@@ -44,6 +44,8 @@ open_queue AS MATERIALIZED (
 ),
 
 -- 2. The lanes that may be served: walk the tenants of each open queue, then the users of each open lane ----------
+-- BETWEEN, not =: with the queue a constant, jobs_of_tenant would give the same order, and the planner liked to walk a
+-- million jobs of one tenant there.
 lane AS MATERIALIZED (
     SELECT
         q.id AS queue_id, t.tenant_id,
@@ -55,12 +57,13 @@ lane AS MATERIALIZED (
     CROSS JOIN LATERAL (
         WITH RECURSIVE walk AS (
             (SELECT tenant_id FROM jobs
-             WHERE ready_at IS NOT NULL AND queue_id = q.id
-             ORDER BY tenant_id LIMIT 1)
+             WHERE ready_at IS NOT NULL AND queue_id BETWEEN q.id AND q.id
+             ORDER BY queue_id, tenant_id LIMIT 1)
             UNION ALL
             SELECT (SELECT j.tenant_id FROM jobs j
-                    WHERE j.ready_at IS NOT NULL AND j.queue_id = q.id AND j.tenant_id > walk.tenant_id
-                    ORDER BY j.tenant_id LIMIT 1)
+                    WHERE j.ready_at IS NOT NULL
+                      AND (j.queue_id, j.tenant_id) > (q.id, walk.tenant_id) AND j.queue_id <= q.id
+                    ORDER BY j.queue_id, j.tenant_id LIMIT 1)
             FROM walk WHERE walk.tenant_id IS NOT NULL
         )
         SELECT tenant_id FROM walk WHERE tenant_id IS NOT NULL

@@ -1,0 +1,51 @@
+"""An auditor: reads committed states, again and again, and keeps every limit that it saw exceeded."""
+
+import threading
+
+import psycopg
+from django.db import connection
+
+VIOLATIONS = """
+WITH held AS (
+    SELECT j.*, q.name AS queue_name, q.pool, q.concurrency
+    FROM jobs j JOIN queues q ON q.id = j.queue_id WHERE j.slot IS NOT NULL
+)
+SELECT 'tenant ' || h.tenant_id, count(*), max(t.num_slots)
+FROM held h JOIN tenant_queues t USING (tenant_id) GROUP BY h.tenant_id HAVING count(*) > max(t.num_slots)
+UNION ALL
+SELECT 'user ' || user_key, count(*), max(t.user_slots)
+FROM held h JOIN tenant_queues t USING (tenant_id) WHERE user_key <> ''
+GROUP BY tenant_id, user_key HAVING count(*) > max(t.user_slots)
+UNION ALL
+SELECT 'queue ' || queue_name, count(*), max(concurrency)
+FROM held GROUP BY queue_name HAVING count(*) > max(concurrency)
+UNION ALL
+SELECT 'pool ' || pool, count(*), max(w.capacity)
+FROM held JOIN (SELECT pool, sum(concurrency) AS capacity FROM workers GROUP BY pool) w USING (pool)
+GROUP BY pool HAVING count(*) > max(w.capacity)
+"""
+
+
+class Auditor:
+    """`with Auditor() as auditor: ...`, then look at `violations` and `looks`."""
+
+    def __init__(self) -> None:
+        self.violations: list[tuple[str, int, int]] = []
+        self.looks = 0
+        self._parameters = connection.get_connection_params()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def _watch(self) -> None:
+        with psycopg.connect(**self._parameters, autocommit=True) as own:
+            while not self._stop.is_set():
+                self.violations += own.execute(VIOLATIONS).fetchall()
+                self.looks += 1
+
+    def __enter__(self) -> "Auditor":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()

@@ -1,0 +1,213 @@
+"""The door, each race from both sides: a pass is held open in the middle while another one comes."""
+
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+from django.db import connection
+
+from jobs import store
+from jobs.engine.dispatch import dispatch
+from jobs.engine.submit import submit
+from jobs.models import Job
+from jobs.sql import statement
+from tests.conftest import request_for
+from tests.factories import QueueFactory, TenantFactory
+from tests.waiting import wait_until
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
+
+PARAMETERS = {"now": None, "headroom": 0, "live_for": 15, "default_timeout": 1.0}
+
+
+class Pass:
+    """A dispatch that goes step by step, on a connection of its own."""
+
+    def __init__(self, own: psycopg.Connection) -> None:
+        self._own = own
+
+    def knock(self, in_line: bool = True) -> bool:
+        return self._own.execute(statement("knock"), {"in_line": in_line}).fetchone()[0]
+
+    def enter(self) -> None:
+        self._own.execute(statement("enter"))
+
+    def give_place(self) -> None:
+        self._own.execute(statement("give_place"))
+
+    def claim(self) -> list[int]:
+        return [row[0] for row in self._own.execute(statement("claim"), PARAMETERS).fetchall()]
+
+    def come_in(self) -> None:
+        assert self.knock()
+        self.enter()
+        self.give_place()
+
+    def commit(self) -> None:
+        self._own.commit()
+
+
+@contextmanager
+def a_pass():
+    with psycopg.connect(**connection.get_connection_params()) as own:
+        yield Pass(own)
+
+
+@contextmanager
+def elsewhere():
+    """Run things in a thread of their own: `run(function) -> Future`."""
+    with ThreadPoolExecutor(2) as pool:
+
+        def closing(function):
+            try:
+                return function()
+            finally:
+                connection.close()
+
+        yield lambda function: pool.submit(closing, function)
+
+
+def waiting_at_the_door() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+        return cursor.fetchone()[0]
+
+
+def held(**filters) -> int:
+    return Job.objects.filter(slot__isnull=False, **filters).count()
+
+
+def quietly_submit(tenant, **options) -> int:
+    """Store a job without the dispatch that would follow."""
+    return store.insert({0: request_for(tenant, **options)})[0]
+
+
+def test_a_dispatch_waits_for_the_one_inside_and_counts_what_that_took(register):
+    """I1: without the door it would count the pool's one place as free, and take it for the lighter tenant."""
+    register(concurrency=1)
+    heavy, light = TenantFactory(), TenantFactory(queue__weight=10)
+    quietly_submit(heavy)
+    with a_pass() as inside, elsewhere() as run:
+        inside.come_in()
+        assert len(inside.claim()) == 1
+        quietly_submit(light)
+        late: Future[int] = run(dispatch)
+        wait_until(lambda: waiting_at_the_door() or late.done(), "the second dispatch waits")
+        assert not late.done()
+        inside.commit()
+        assert late.result() == 0
+    assert held() == 1
+
+
+def test_a_dispatch_whose_predecessor_rolls_back_takes_the_place(register):
+    """The other side: nothing was taken after all."""
+    register(concurrency=1)
+    heavy, light = TenantFactory(), TenantFactory(queue__weight=10)
+    quietly_submit(heavy)
+    with a_pass() as inside, elsewhere() as run:
+        inside.come_in()
+        assert len(inside.claim()) == 1
+        quietly_submit(light)
+        late = run(dispatch)
+        wait_until(waiting_at_the_door, "the second dispatch waits")
+        inside._own.rollback()
+        assert late.result() == 1
+    assert held(tenant=light) == 1
+
+
+def test_a_finisher_that_goes_home_is_served_by_the_one_waiting(register, sent):
+    """I2, first side: the settle commits before the waiter takes its snapshot."""
+    worker = register(concurrency=1)
+    tenant = TenantFactory(queue__num_slots=1)
+    submit(request_for(tenant, 1))
+    submit(request_for(tenant, 2))
+    with a_pass() as inside, elsewhere() as run:
+        inside.come_in()
+        assert inside.claim() == []  # its snapshot is taken: it will not see what comes now
+        waiter = run(dispatch)
+        wait_until(waiting_at_the_door, "one waits at the door")
+        assert store.start(sent[0].id, 1, worker)
+        assert store.succeed(sent[0].id, 1, {}, None)
+        assert dispatch() == 0  # goes home: the waiter will see to it
+        assert held() == 0
+        inside.commit()
+        assert waiter.result() == 1
+    assert held() == 1
+
+
+def test_a_finisher_that_comes_after_the_snapshot_waits_for_itself(register, sent):
+    """I2, second side: the one inside gave up the waiting place before its snapshot, so nobody relies on it."""
+    worker = register(concurrency=1)
+    tenant = TenantFactory(queue__num_slots=1)
+    submit(request_for(tenant, 1))
+    submit(request_for(tenant, 2))
+    with a_pass() as inside, elsewhere() as run:
+        inside.come_in()
+        assert inside.claim() == []
+        assert store.start(sent[0].id, 1, worker)
+        assert store.succeed(sent[0].id, 1, {}, None)
+        finisher = run(dispatch)
+        wait_until(lambda: waiting_at_the_door() or finisher.done(), "the finisher waits")
+        inside.commit()
+        assert finisher.result() == 1
+    assert held() == 1
+
+
+def test_however_many_finish_at_once_one_waits_and_the_others_go_home(register):
+    register()
+    with a_pass() as inside, elsewhere() as run:
+        inside.come_in()
+        waiter = run(dispatch)
+        wait_until(waiting_at_the_door, "one waits at the door")
+        assert [dispatch() for _ in range(5)] == [0] * 5
+        assert waiting_at_the_door() == 1
+        inside.commit()
+        waiter.result()
+
+
+def test_a_waiter_that_stalls_does_not_keep_the_clock_away(register):
+    register()
+    tenant = TenantFactory()
+    quietly_submit(tenant)
+    with a_pass() as stalled:
+        assert stalled.knock()
+        assert dispatch() == 0
+        assert dispatch(in_line=False) == 1
+
+
+def test_a_waiter_that_dies_leaves_its_place(register):
+    register()
+    quietly_submit(TenantFactory())
+    with a_pass() as dying:
+        assert dying.knock()
+        dying._own.close()
+    wait_until(lambda: dispatch() == 1, "the place is free again")
+
+
+def test_a_claim_takes_its_snapshot_after_the_lock_not_before(register):
+    """A queue's one place, taken by the pass before while this one waited, is seen as taken."""
+    register()
+    QueueFactory(name="single", concurrency=1)
+    first, second = TenantFactory(), TenantFactory(queue__weight=10)
+    quietly_submit(first, queue="single")
+    barrier = threading.Barrier(2)
+
+    def late_dispatch() -> int:
+        barrier.wait()
+        return dispatch(in_line=False)
+
+    with a_pass() as inside, elsewhere() as run:
+        inside.come_in()
+        late = run(late_dispatch)
+        barrier.wait()
+        wait_until(waiting_at_the_door, "the second dispatch waits")
+        assert len(inside.claim()) == 1
+        quietly_submit(second, queue="single")
+        inside.commit()
+        assert late.result() == 0
+    assert held(queue__name="single") == 1

@@ -1,0 +1,103 @@
+"""I1, I2 and I3 under real concurrency: eight dispatching workers, four submitters, an auditor, and no clock."""
+
+import queue
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection
+
+from jobs import store
+from jobs.engine import dispatch
+from jobs.engine.submit import submit_all
+from jobs.models import Job
+from jobs.store import Claimed
+from tests.concurrency.audit import Auditor
+from tests.conftest import request_for
+from tests.factories import QueueFactory, TenantFactory
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
+
+WORKERS, SUBMITTERS = 8, 4
+STALLED = 30.0  # seconds without a message while jobs wait: a wake-up was lost
+
+
+class Fleet:
+    """Workers on a wire that delivers every message twice."""
+
+    def __init__(self, worker, expected: int) -> None:
+        self._worker = worker
+        self._wire: queue.SimpleQueue[Claimed | None] = queue.SimpleQueue()
+        self._left = expected
+        self._lock = threading.Lock()
+        self.starts: Counter[int] = Counter()
+        self.dispatches = 0
+
+    def carry(self, claimed) -> None:
+        for job in claimed:
+            self._wire.put(job)
+            self._wire.put(job)
+
+    def run(self) -> None:
+        while message := self._wire.get(timeout=STALLED):
+            if not store.start(message.id, message.attempt, self._worker):
+                continue
+            assert store.succeed(message.id, message.attempt, {}, None)
+            dispatch.dispatch()
+            with self._lock:
+                self.starts[message.id] += 1
+                self.dispatches += 1
+                self._left -= 1
+                if self._left == 0:
+                    for _ in range(WORKERS):
+                        self._wire.put(None)
+
+
+def in_threads(*works: Callable[[], object]) -> None:
+    """Run all at once; raise what any of them raised."""
+
+    def closing(work: Callable[[], object]) -> None:
+        try:
+            work()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(works)) as pool:
+        for future in [pool.submit(closing, work) for work in works]:
+            future.result()
+
+
+@pytest.mark.parametrize(("capacity", "jobs"), [(1, 3000), (2, 3000), (100, 4800)])
+def test_no_limit_is_exceeded_no_wake_up_lost_and_no_attempt_started_twice(register, capacity, jobs):
+    QueueFactory(name="emails", concurrency=3, weight=3)
+    tenants = [
+        TenantFactory(queue__num_slots=slots, queue__user_slots=users)
+        for slots, users in ((1, None), (2, 1), (3, 2), (5, None), (8, 3))
+    ]
+    fleet = Fleet(register(concurrency=capacity), jobs)
+    dispatch.connect(fleet.carry)
+
+    def submit(share: int) -> None:
+        for batch in range(jobs // SUBMITTERS // 25):
+            submit_all(
+                [
+                    request_for(
+                        tenants[(n + share) % len(tenants)],
+                        f"{share}-{batch}-{n}",
+                        user_key=("", "ada", "bob")[n % 3],
+                        queue=("default", "emails")[n % 2],
+                        priority=n % 11,
+                    )
+                    for n in range(25)
+                ]
+            )
+
+    with Auditor() as auditor:
+        in_threads(*[fleet.run] * WORKERS, *[lambda share=share: submit(share) for share in range(SUBMITTERS)])
+    assert auditor.violations == []
+    assert auditor.looks > 100
+    assert fleet.dispatches == jobs
+    assert set(fleet.starts.values()) == {1}
+    assert Job.objects.filter(status="success", slot=None).count() == jobs

@@ -1,0 +1,337 @@
+"""Who gets the free slots: each limit, each order, and that no level blocks the line of another."""
+
+from collections import Counter
+
+import pytest
+
+from jobs import store
+from jobs.engine.dispatch import dispatch
+from jobs.engine.submit import submit_all
+from jobs.models import Job, Queue
+from tests.conftest import request_for
+from tests.factories import QueueFactory, TenantFactory
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
+
+
+def submit(tenant, count: int = 1, **options) -> list[int]:
+    return [s.id for s in submit_all([request_for(tenant, n, **options) for n in range(count)])]
+
+
+def finish(claimed: store.Claimed, worker) -> None:
+    assert store.start(claimed.id, claimed.attempt, worker)
+    assert store.succeed(claimed.id, claimed.attempt, {}, None)
+
+
+def held(**filters) -> int:
+    return Job.objects.filter(slot__isnull=False, **filters).count()
+
+
+class TestSlots:
+    def test_a_tenant_gets_as_many_jobs_as_it_has_slots_and_each_its_own_number(self, register):
+        register()
+        tenant = TenantFactory(queue__num_slots=3)
+        submit(tenant, 10)
+        assert sorted(Job.objects.filter(slot__isnull=False).values_list("slot", flat=True)) == [1, 2, 3]
+
+    def test_a_freed_slot_number_is_given_again(self, register, sent):
+        worker = register()
+        tenant = TenantFactory(queue__num_slots=3)
+        submit(tenant, 10)
+        second = Job.objects.get(slot=2)
+        finish(store.Claimed(second.pk, second.attempt, "default", 1), worker)
+        assert dispatch() == 1
+        assert Job.objects.get(slot=2).pk != second.pk
+
+    def test_a_tenant_with_no_slots_waits(self, register):
+        register()
+        submit(TenantFactory(queue__num_slots=0), 2)
+        assert held() == 0
+
+    def test_a_tenant_without_a_row_in_tenant_queues_waits(self, register):
+        register()
+        submit(TenantFactory(queue=None), 2)
+        assert held() == 0
+
+    def test_lowering_the_slots_drains_and_raising_dispatches_at_once(self, register, sent):
+        worker = register()
+        tenant = TenantFactory(queue__num_slots=3)
+        submit(tenant, 10)
+        tenant.queue.num_slots = 1
+        tenant.queue.save()
+        for claimed in sent[:2]:
+            finish(claimed, worker)
+            assert dispatch() == 0
+        finish(sent[2], worker)
+        assert dispatch() == 1
+        tenant.queue.num_slots = 4
+        tenant.queue.save()
+        assert held() == 4
+
+    def test_a_paused_tenant_waits_until_it_is_resumed(self, register):
+        register()
+        tenant = TenantFactory(queue__paused=True)
+        submit(tenant, 3)
+        assert held() == 0
+        tenant.queue.paused = False
+        tenant.queue.save()
+        assert held() == 2
+
+    def test_a_full_tenant_does_not_hold_up_another(self, register):
+        register()
+        full, other = TenantFactory(queue__num_slots=1), TenantFactory(queue__num_slots=1)
+        submit(full, 100)
+        submit(other)
+        assert held(tenant=other) == 1
+
+
+class TestUsers:
+    def test_a_user_gets_no_more_than_the_tenant_allows_a_user(self, register):
+        register()
+        tenant = TenantFactory(queue__num_slots=5, queue__user_slots=2)
+        submit(tenant, 10, user_key="ada")
+        assert held(user_key="ada") == 2
+
+    def test_a_full_user_does_not_hold_up_a_colleague_behind_it_in_the_line(self, register):
+        register()
+        tenant = TenantFactory(queue__num_slots=5, queue__user_slots=2)
+        submit(tenant, 50, user_key="ada")
+        submit(tenant, 50, user_key="bob")
+        submit(tenant, 50)
+        assert (held(user_key="ada"), held(user_key="bob"), held(user_key="")) == (2, 2, 1)
+
+    def test_a_users_limit_holds_across_queues(self, register):
+        register()
+        QueueFactory(name="emails")
+        tenant = TenantFactory(queue__num_slots=9, queue__user_slots=2)
+        submit_all(
+            [request_for(tenant, n, user_key="ada", queue=queue) for n in range(5) for queue in ("default", "emails")]
+        )
+        assert held(user_key="ada") == 2
+
+    def test_without_a_limit_per_user_the_line_is_one(self, register):
+        register()
+        tenant = TenantFactory(queue__num_slots=3)
+        ids = [submit(tenant, user_key=user)[0] for user in ("zoe", "ada", "zoe", "bob")]
+        assert list(Job.objects.filter(slot__isnull=False).order_by("id").values_list("id", flat=True)) == ids[:3]
+
+
+class TestQueues:
+    def test_a_queues_concurrency_holds_over_all_tenants(self, register):
+        register()
+        QueueFactory(name="emails", concurrency=3)
+        for _ in range(4):
+            submit(TenantFactory(), 5, queue="emails")
+        assert held(queue__name="emails") == 3
+
+    def test_a_full_queue_does_not_hold_up_the_tenants_other_queues(self, register):
+        register()
+        QueueFactory(name="emails", concurrency=1)
+        tenant = TenantFactory(queue__num_slots=4)
+        submit(tenant, 10_000, queue="emails")
+        submit(tenant, 10)
+        assert held(queue__name="emails") == 1
+        assert held(queue__name="default") == 3
+
+    def test_one_pass_that_is_cut_by_a_queue_is_followed_by_one_that_fills_the_slot(self, register):
+        """The tenant's slot goes to its line in the capped queue, which is full by then; the other line gets it."""
+        register()
+        QueueFactory(name="emails", concurrency=1, weight=100)
+        early, late = TenantFactory(queue__num_slots=1), TenantFactory(queue__num_slots=1)
+        submit_all(
+            [
+                request_for(early, queue="emails"),
+                request_for(late, queue="emails"),
+                request_for(late, 2, queue="default"),
+            ]
+        )
+        assert held(tenant=early) == held(tenant=late) == 1
+
+    def test_a_paused_queue_waits_until_it_is_resumed(self, register):
+        register()
+        queue = QueueFactory(name="emails", paused=True)
+        submit(TenantFactory(), 1, queue="emails")
+        assert held() == 0
+        queue.paused = False
+        queue.save()
+        assert held() == 1
+
+    def test_weights_three_to_one_are_served_three_to_one(self, register, sent):
+        worker = register(concurrency=1)
+        QueueFactory(name="a", weight=3)
+        QueueFactory(name="b", weight=1)
+        tenant = TenantFactory(queue__num_slots=1)
+        submit_all([request_for(tenant, n, queue=queue) for n in range(1000) for queue in ("a", "b")])
+        served: Counter[str] = Counter()
+        for n in range(1000):
+            served[Job.objects.get(pk=sent[n].id).queue.name] += 1
+            finish(sent[n], worker)
+            dispatch()
+        assert served == {"a": 750, "b": 250}
+
+    def test_weights_hold_within_one_large_batch_too(self, register):
+        QueueFactory(name="a", weight=3)
+        QueueFactory(name="b", weight=1)
+        for _ in range(10):
+            tenant = TenantFactory(queue__num_slots=10)
+            submit(tenant, 100, queue="a")
+            submit(tenant, 100, queue="b")
+        register(concurrency=40)
+        dispatch()
+        assert held(queue__name="a") == 30
+        assert held(queue__name="b") == 10
+
+    def test_a_queue_that_was_idle_does_not_catch_up_on_what_it_missed(self, register, sent):
+        worker = register(concurrency=1)
+        for name in "abc":
+            QueueFactory(name=name)
+        tenant = TenantFactory(queue__num_slots=1)
+        submit(tenant, 100, queue="a")
+        submit(tenant, 100, queue="b")
+        for n in range(100):
+            finish(sent[n], worker)
+            dispatch()
+        submit(tenant, 100, queue="c")
+        for n in range(100, 130):
+            finish(sent[n], worker)
+            dispatch()
+        served = Counter(Job.objects.get(pk=c.id).queue.name for c in sent[101:131])
+        assert served == {"a": 10, "b": 10, "c": 10}
+
+    def test_pools_are_separate_and_only_live_workers_count(self, register):
+        QueueFactory(name="images", pool="gpu")
+        tenant = TenantFactory(queue__num_slots=9)
+        submit(tenant, 5, queue="images")
+        submit(tenant, 5)
+        register(concurrency=2)
+        dispatch()
+        assert (held(queue__name="images"), held(queue__name="default")) == (0, 2)
+        register(concurrency=1, pool="gpu")
+        dispatch()
+        assert (held(queue__name="images"), held(queue__name="default")) == (1, 2)
+
+    def test_a_tenants_lines_in_two_pools_take_turns(self, register, sent):
+        """With one slot, whichever pool's virtual time is behind must not get it every time."""
+        workers = {"default": register(concurrency=1), "gpu": register(concurrency=1, pool="gpu")}
+        QueueFactory(name="images", pool="gpu")
+        tenant = TenantFactory(queue__num_slots=1)
+        submit_all([request_for(tenant, n, queue=queue) for n in range(20) for queue in ("default", "images")])
+        for n in range(20):
+            finish(sent[n], workers[sent[n].pool])
+            dispatch()
+        assert Counter(c.pool for c in sent[:20]) == {"default": 10, "gpu": 10}
+
+
+class TestCapacity:
+    def test_no_more_is_handed_to_a_pool_than_it_has_processes_and_head_room(self, register, settings):
+        settings.JOBS_HEADROOM = 1
+        register(concurrency=2)
+        submit(TenantFactory(queue__num_slots=50), 50)
+        assert held() == 3
+
+    def test_without_a_live_worker_jobs_wait_and_a_draining_one_is_none(self, register, settings):
+        settings.JOBS_HEADROOM = 1
+        register(concurrency=0)
+        submit(TenantFactory())
+        assert held() == 0
+
+    def test_a_worker_that_stopped_beating_is_no_capacity(self, register):
+        worker = register()
+        from jobs.models import Worker
+
+        Worker.objects.filter(pk=worker).update(beat_at="2020-01-01T00:00Z")
+        submit(TenantFactory())
+        assert held() == 0
+
+
+class TestOrder:
+    def test_a_lane_is_served_by_priority_and_then_in_the_order_of_submission(self, register, sent):
+        worker = register(concurrency=1)
+        tenant = TenantFactory(queue__num_slots=1, queue__paused=True)
+        ids = [submit(tenant, priority=priority)[0] for priority in (5, 10, 0, 5, 0, 10)]
+        tenant.queue.paused = False
+        tenant.queue.save()
+        for n in range(6):
+            finish(sent[n], worker)
+            dispatch()
+        assert [c.id for c in sent] == [ids[n] for n in (2, 4, 0, 3, 1, 5)]
+
+    def test_a_freed_worker_goes_to_the_tenant_that_uses_least_of_its_share(self, register, sent):
+        register(concurrency=8)
+        heavy, light = TenantFactory(queue__num_slots=8), TenantFactory(queue__num_slots=8)
+        submit(heavy, 100)
+        assert held(tenant=heavy) == 8
+        submit(light, 100)
+        register(concurrency=8)
+        dispatch()
+        assert (held(tenant=heavy), held(tenant=light)) == (8, 8)
+
+    def test_weights_of_tenants_share_the_workers(self, register):
+        tenants = [TenantFactory(queue__num_slots=50, queue__weight=weight) for weight in (1, 3)]
+        for tenant in tenants:
+            submit(tenant, 100)
+        register(concurrency=20)
+        dispatch()
+        assert [held(tenant=tenant) for tenant in tenants] == [5, 15]
+
+    def test_equals_are_served_by_the_longest_wait(self, register, sent):
+        tenants = [TenantFactory(queue__num_slots=1) for _ in range(3)]
+        for tenant in reversed(tenants):
+            submit(tenant)
+        register(concurrency=1)
+        dispatch()
+        assert held(tenant=tenants[2]) == 1
+
+
+class TestTheDoor:
+    def test_the_claim_refuses_to_run_outside_the_door(self, register):
+        from django.db import connection
+
+        from jobs.sql import statement
+
+        register()
+        tenant = TenantFactory(queue__paused=True)
+        submit(tenant)
+        type(tenant.queue).objects.update(paused=False)
+        parameters = {"now": None, "headroom": 0, "live_for": 15, "default_timeout": 1.0}
+        with connection.cursor() as cursor:
+            cursor.execute(statement("claim"), parameters)
+            assert cursor.fetchall() == []
+        assert held() == 0
+
+    def test_a_dispatch_inside_a_transaction_is_refused(self, register):
+        from django.db import transaction
+        from django.db.transaction import TransactionManagementError
+
+        with transaction.atomic(), pytest.raises(TransactionManagementError):
+            dispatch()
+
+    def test_a_pass_that_fails_leaves_no_place_taken_at_the_door(self, register, settings):
+        register()
+        tenant = TenantFactory(queue__paused=True)
+        submit(tenant)
+        type(tenant.queue).objects.update(paused=False)
+        good = settings.JOBS_HEADROOM
+        settings.JOBS_HEADROOM = "not a number"
+        with pytest.raises(Exception, match="not a number"):
+            dispatch()
+        settings.JOBS_HEADROOM = good
+        assert dispatch() == 1
+
+    def test_a_row_somebody_is_cancelling_is_skipped_and_its_slot_filled_when_he_is_done(self, register):
+        import psycopg
+        from django.db import connection
+
+        register()
+        tenant = TenantFactory(queue__num_slots=1, queue__paused=True)
+        first, _ = submit(tenant, 2)
+        type(tenant.queue).objects.update(paused=False)
+        with psycopg.connect(**connection.get_connection_params(), autocommit=False) as other:
+            other.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [first])
+            assert dispatch() == 0  # and it did not wait
+        assert dispatch() == 1
+        assert Job.objects.get(slot=1).pk == first
+
+
+def test_the_default_queue_is_there_after_migrate():
+    assert Queue.objects.filter(name="default").exists()
