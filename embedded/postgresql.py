@@ -49,6 +49,7 @@ def start(directory: Path, processes: Processes, *, durable: bool) -> str:
         log=directory / "log" / "postgresql.log",
         restart=True,
         stop_signal=signal.SIGINT,  # fast: SIGTERM would wait for every client to leave
+        death_signal=signal.SIGINT,
         account=identity.ids,
     )
     ready.wait(process, lambda: _answers(socket))

@@ -30,6 +30,7 @@ class Process:
         log: Path | None,
         restart: bool,
         stop_signal: signal.Signals,
+        death_signal: signal.Signals,
         account: tuple[int, int] | None,
     ) -> None:
         self.name = name
@@ -40,6 +41,7 @@ class Process:
         self._argv = list(argv)
         self._env = dict(os.environ if env is None else env)
         self._stop_signal = stop_signal
+        self._death_signal = death_signal
         self._account = account or (-1, -1)
         self._lock = threading.Lock()  # a stop must not meet a restart half-way
         if log is not None:
@@ -48,7 +50,7 @@ class Process:
         self._spawn()
 
     def _spawn(self) -> None:
-        tether = [sys.executable, "-IS", str(TETHER), str(int(self._stop_signal)), str(os.getpid())]
+        tether = [sys.executable, "-IS", str(TETHER), str(int(self._death_signal)), str(os.getpid())]
         tether += [str(number) for number in self._account]
         self._started = time.monotonic()
         if self.log is None:

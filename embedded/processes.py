@@ -17,7 +17,7 @@ POLL = 0.1  # seconds between two looks at the children
 class Processes:
     """A set of children: `with Processes() as processes: processes.start(...)`.
 
-    On Linux each child gets its stop signal also when we die without a word (PR_SET_PDEATHSIG). The kernel
+    On Linux each child gets its death signal when we die without a word (PR_SET_PDEATHSIG). The kernel
     sends that when the *thread* that started the child ends: call `start` from one that stays.
     """
 
@@ -36,15 +36,27 @@ class Processes:
         log: Path | None = None,
         restart: bool = False,
         stop_signal: signal.Signals = signal.SIGTERM,
+        death_signal: signal.Signals = signal.SIGKILL,
         account: tuple[int, int] | None = None,
     ) -> Process:
         """Start a child in a session of its own.
 
         `env` is its whole environment (ours by default). Without `log` it shares our input and output.
         With `restart` it is started again whenever it ends, until it is stopped. `account`: (uid, gid).
+        `death_signal` is by default one that cannot be put off: when all die at once, a Celery worker that is
+        asked politely waits for a broker that has gone.
         A command that cannot be executed shows as a child that ended with 127 or 126.
         """
-        child = Process(name, argv, env=env, log=log, restart=restart, stop_signal=stop_signal, account=account)
+        child = Process(
+            name,
+            argv,
+            env=env,
+            log=log,
+            restart=restart,
+            stop_signal=stop_signal,
+            death_signal=death_signal,
+            account=account,
+        )
         self._children.append(child)
         if restart and self._watcher is None:
             self._watcher = threading.Thread(target=self._watch, name="processes", daemon=True)

@@ -1,6 +1,7 @@
 """The embedded Valkey: broker and cache, on a loopback port with a password made for this run."""
 
 import secrets
+import signal
 from functools import partial
 from pathlib import Path
 
@@ -26,7 +27,9 @@ def start(directory: Path, processes: Processes) -> tuple[str, str]:
         file = home / "valkey.conf"  # in a file, because anybody can read a command line
         data_dir.write_private(file, configuration(home, port, password))
         log = directory / "log" / "valkey.log"
-        process = processes.start("valkey", [str(program), str(file)], log=log, restart=True)
+        process = processes.start(
+            "valkey", [str(program), str(file)], log=log, restart=True, death_signal=signal.SIGTERM
+        )
         try:
             with redis.Redis(port=port, password=password, socket_timeout=5) as client:
                 ready.wait(process, partial(_answers, client))

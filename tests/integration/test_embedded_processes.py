@@ -97,14 +97,24 @@ def test_children_do_not_ignore_a_broken_pipe(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells children of their parent's death")
-def test_children_end_when_we_are_killed():
+def test_children_end_when_we_are_killed_also_those_that_ignore_sigterm(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
     parent = """
 import os, signal
 from embedded.processes import Processes
-print(Processes().start("child", ["sleep", "1000"]).pid, flush=True)
+child = Processes().start("child", ["sh", "-c", "trap '' TERM; echo deaf > $PIPE; exec sleep 1000"])
+open(os.environ["PIPE"]).readline()
+print(child.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
-    done = subprocess.run([sys.executable, "-c", parent], stdout=subprocess.PIPE, check=False, timeout=30)
+    done = subprocess.run(
+        [sys.executable, "-c", parent],
+        env={**os.environ, "PIPE": str(pipe)},
+        stdout=subprocess.PIPE,
+        check=False,
+        timeout=30,
+    )
     assert done.returncode == -signal.SIGKILL
     assert ended(int(done.stdout))
 
