@@ -36,12 +36,14 @@ class SlotsInline(TabularInline):
     form = SlotsForm
     min_num = max_num = 1
     can_delete = False
-    verbose_name_plural = "slots"
+    hide_title = True
+    verbose_name = verbose_name_plural = "slots"
 
 
 class MembersInline(TabularInline):
     model = Member
     autocomplete_fields = ["user"]
+    hide_title = True
     extra = 0
 
 

@@ -11,6 +11,7 @@ from unfold.decorators import display
 from jobs.admin.base import HugeTableAdmin, ReadOnly
 from jobs.admin.filters import StatusFilter
 from jobs.admin.search import HELP, search
+from jobs.admin.timeline import timeline
 from jobs.engine.cancel import cancel
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
@@ -29,7 +30,7 @@ COLOURS = {
 FIELDS: dict[str | None, list[str | tuple[str, ...]]] = {
     None: [("state", "tenant"), ("source_type", "source_id", "source_method"), "args", "last_error"],
     "Line": [("queue", "priority"), ("user_key", "slot"), ("attempt", "crashes"), ("timeout", "worker")],
-    "Times": [("created_at", "due_at"), ("queued_at", "start_time"), ("end_time", "result_expires_at")],
+    "Times": ["timeline"],
     "What it tells": [("progress", "progress_note"), "stats"],
 }
 
@@ -37,26 +38,22 @@ FIELDS: dict[str | None, list[str | tuple[str, ...]]] = {
 class FailedAttemptInline(ReadOnly, StackedInline):
     model = FailedAttempt
     ordering = ["attempt"]
-    fields = readonly_fields = [
-        "attempt",
-        "error_class",
-        "error",
-        "queued_at",
-        "start_time",
-        "end_time",
-        "worker",
-        "trace",
-    ]
+    fields = readonly_fields = ["error_class", "error", "worker", "timeline", "trace"]
     extra = 0
+
+    @display(description="times (UTC)")
+    def timeline(self, failed: FailedAttempt) -> str:
+        return timeline(queued=failed.queued_at, started=failed.start_time, ended=failed.end_time)
 
     @display(description="traceback")
     def trace(self, failed: FailedAttempt) -> str:
-        return format_html('<pre class="overflow-x-auto text-xs">{}</pre>', failed.traceback or "none")
+        wrapped = '<pre class="text-xs" style="white-space: pre-wrap; overflow-wrap: anywhere">{}</pre>'
+        return format_html(wrapped, failed.traceback or "none")
 
 
 @admin.register(Job)
 class JobAdmin(HugeTableAdmin):
-    list_display = ["id", "state", "tenant", "call", "queue", "priority", "user_key", "created_at", "took"]
+    list_display = ["id", "state", "tenant", "call", "queue", "priority", "user_key", "created", "took"]
     list_select_related = ["tenant", "queue"]
     list_filter = [StatusFilter, "queue", "tenant", "created_at"]
     search_fields = ["id"]  # shows the box; what is typed is read by `search`
@@ -64,7 +61,7 @@ class JobAdmin(HugeTableAdmin):
     actions = ["cancel_jobs"]
     inlines = [FailedAttemptInline]
     fieldsets = [(title, {"fields": fields}) for title, fields in FIELDS.items()]
-    readonly_fields = ["state"]
+    readonly_fields = ["state", "timeline"]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Job], search_term: str
@@ -79,6 +76,21 @@ class JobAdmin(HugeTableAdmin):
     def call(self, job: Job) -> str:
         source = job.source_type if job.source_id is None else f"{job.source_type}:{job.source_id}"
         return f"{source} {job.source_method}"
+
+    @display(description="created (UTC)")
+    def created(self, job: Job) -> str:
+        return f"{job.created_at:%Y-%m-%d %H:%M:%S}"
+
+    @display(description="times (UTC)")
+    def timeline(self, job: Job) -> str:
+        return timeline(
+            created=job.created_at,
+            due=job.due_at,
+            queued=job.queued_at,
+            started=job.start_time,
+            ended=job.end_time,
+            result_expires=job.result_expires_at,
+        )
 
     @display(description="ran for", empty_value="")
     def took(self, job: Job) -> str | None:

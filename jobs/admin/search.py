@@ -4,7 +4,7 @@ from django.db.models import QuerySet
 
 from jobs.models import Job
 
-HELP = "17 · user:anna · reports.datareport · reports.datareport:42"
+HELP = "id, user:anna or reports.datareport:42"
 MAX_ID = 2**63 - 1
 
 
