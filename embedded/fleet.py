@@ -35,8 +35,7 @@ def worker(
     argv = [sys.executable, "-m", "celery", "-A", "scheduler_project", "worker"]
     argv += ["-Q", pool, "-n", f"{name or pool}@%h", "-c", str(concurrency)]
     argv += ["--without-gossip", "--without-mingle"]  # chatter between workers that we have no use for
-    # SIGTERM then waits for running jobs as long as CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT says, not for ever.
-    return Command(argv, {"REMAP_SIGTERM": "SIGQUIT", **_environment(environ)})
+    return Command(argv, _environment(environ))
 
 
 def manage(*arguments: str, environ: Mapping[str, str] | None = None) -> Command:

@@ -1,5 +1,6 @@
 """Celery's side of the wire: the message, and how it is sent."""
 
+import uuid
 from collections.abc import Sequence
 
 from celery import shared_task
@@ -11,6 +12,7 @@ from jobs import telemetry, time_limit
 from jobs.engine.execute import execute
 from jobs.store import Claimed
 
+WORKER_ID = uuid.uuid4()  # of this Celery worker: chosen in the parent, before its pool forks and its children run jobs
 ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 
 
@@ -19,14 +21,12 @@ ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "int
 )
 def run_attempt(job_id: int, attempt: int, timeout: float) -> None:
     """The message: run this attempt, within `timeout` seconds. It may come late, doubled, or never."""
-    from jobs import worker
-
     connection.close_if_unusable_or_obsolete()
     time_limit.arm()
     execute(
         job_id,
         attempt,
-        worker=worker.identity,
+        worker=WORKER_ID,
         timeout=timeout,
         time_is_up=SoftTimeLimitExceeded,
         body_done=time_limit.disarm,

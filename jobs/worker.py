@@ -2,7 +2,6 @@
 
 import signal
 import threading
-import uuid
 from typing import Any
 
 from billiard.util import set_pdeathsig  # type: ignore[attr-defined]  # not in its stubs
@@ -10,10 +9,10 @@ from celery import signals
 
 from jobs.clock import Clock
 from jobs.presence import Identity, Presence
+from jobs.tasks import WORKER_ID
 
 JOIN_SECONDS = 5.0
 
-identity = uuid.uuid4()  # set in the parent before the pool forks: its children run jobs in this name
 _stop = threading.Event()
 _draining = threading.Event()
 _threads: list[threading.Thread] = []
@@ -39,7 +38,7 @@ def appear(sender: Any, **_: Any) -> None:
     """Register, beat, and carry the clock."""
     pool = sender.pool
     presence = Presence(
-        Identity(identity, sender.hostname, next(iter(sender.app.amqp.queues.consume_from))),
+        Identity(WORKER_ID, sender.hostname, next(iter(sender.app.amqp.queues.consume_from))),
         _stop,
         processes=lambda: 0 if _draining.is_set() else pool.num_processes,
         children=lambda: [process.pid for process in pool._pool._pool],
