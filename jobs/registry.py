@@ -84,7 +84,8 @@ class Target:
         except TypeError as error:
             shown = str(inspect.signature(self.function)).replace("self, ", "").replace("cls, ", "")
             raise InvalidRequest("args", f"do not fit {self.method}{shown}: {error}") from None
-        return {name: as_json(value, f"args.{name}") for name, value in _by_name(bound).items()}
+        named: dict[str, Any] = as_json(_by_name(bound), "args")
+        return named
 
     def bind_all(self, args: dict[str, Any]) -> dict[str, Any]:
         """Bound arguments with the defaults filled in: f() and f(region=None) are the same call."""

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 LAST_PRIORITY = 10
 MAX_DEPTH = 50  # levels of nesting; deeper values overflow the parsers on the way
+MAX_INTEGER_BITS = 10_000  # about 3,000 digits; from 4,300 on Python neither writes nor reads them
 MAX_SECONDS = 366 * 24 * 3600.0  # the longest delay and timeout
 
 
@@ -66,8 +67,10 @@ class JobRequest:
             _check_seconds("timeout", self.timeout, least=0.1)
         if self.at is not None:
             _check_at(self.at)
-        if len(self.user_key) > 100 or "\x00" in self.user_key:  # noqa: PLR2004
+        if len(self.user_key) > 100:  # noqa: PLR2004
             raise InvalidRequest("user", "must be text of at most 100 characters")
+        _as_text(self.user_key, "user")
+        _as_text(self.queue, "queue")
         size = len(json.dumps(self.args).encode())
         if size > settings.JOBS_ARGS_MAX_BYTES:
             limit = settings.JOBS_ARGS_MAX_BYTES
@@ -83,7 +86,7 @@ class JobRequest:
 
 def _check_seconds(field: str, value: float, *, least: float) -> None:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or not least <= value <= MAX_SECONDS:
+    if not number or not least <= value <= MAX_SECONDS:  # not a number (nan) lies nowhere
         raise InvalidRequest(field, f"must be a number of seconds from {least} to {MAX_SECONDS:.0f}, not {value!r}")
 
 
@@ -106,6 +109,8 @@ def as_json(value: Any, field: str = "args", depth: int = 0) -> Any:
     """
     if depth > MAX_DEPTH:
         raise InvalidRequest("args", f"are nested more than {MAX_DEPTH} levels deep")
+    if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
+        raise InvalidRequest(field, "is a number of too many digits")
     if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, float):
