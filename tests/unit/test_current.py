@@ -1,0 +1,55 @@
+"""`current_job()`, in a job and outside of one."""
+
+import threading
+
+import pytest
+
+from jobs import current, current_job
+from jobs.current import CurrentJob
+
+
+@pytest.fixture
+def said():
+    """A running job; the list of what it reports."""
+    reports: list[tuple[float, str]] = []
+    token = current.enter(CurrentJob(id=7, attempt=2, report_progress=lambda *report: reports.append(report)))
+    yield reports
+    current.leave(token)
+
+
+def test_outside_a_job_there_is_a_stand_in_that_forgets_what_it_is_told():
+    job = current_job()
+    assert (job.id, job.attempt, job.tenant, job.timeout) == (None, 0, None, None)
+    job.progress(0.5, "half")
+    job.stats["rows"] = 3
+    assert current_job().stats == {}
+
+
+def test_inside_a_job_it_is_that_job_and_its_stats_stay(said):
+    current_job().stats["rows"] = 3
+    assert (current_job().id, current_job().attempt, current_job().stats) == (7, 2, {"rows": 3})
+
+
+def test_after_the_job_it_is_the_stand_in_again():
+    token = current.enter(CurrentJob(id=7))
+    current.leave(token)
+    assert current_job().id is None
+
+
+@pytest.mark.parametrize(("told", "shown"), [(-1, 0.0), (0, 0.0), (0.25, 0.25), (1, 1.0), (7, 1.0)])
+def test_progress_is_kept_between_nothing_and_all(said, told, shown):
+    current_job().progress(told)
+    assert said == [(shown, "")]
+
+
+def test_a_note_is_cut_to_what_can_be_stored(said):
+    current_job().progress(0.5, "n" * 201)
+    assert said == [(0.5, "n" * 200)]
+
+
+def test_another_thread_is_not_in_the_job(said):
+    seen: list[int | None] = []
+    thread = threading.Thread(target=lambda: seen.append(current_job().id))
+    thread.start()
+    thread.join()
+    assert seen == [None]

@@ -1,0 +1,166 @@
+"""What may run as a job, and which arguments fit it."""
+
+import pytest
+
+from jobs import job
+from jobs.registry import methods, resolve, source_types, target
+from jobs.request import MAX_DEPTH, InvalidRequest
+from tests.sample.models import Run, Thing
+
+
+def bind(method: str, *args, **kwargs):
+    return target(Thing, method).bind(args, kwargs)
+
+
+class TestMarking:
+    def test_a_method_that_takes_unnamed_arguments_cannot_be_a_job(self):
+        with pytest.raises(TypeError, match=r"unfit: \*rows cannot be given by name"):
+
+            @job
+            def unfit(self, *rows): ...
+
+    def test_a_method_that_takes_arguments_by_position_only_cannot_be_a_job(self):
+        with pytest.raises(TypeError, match="day cannot be given by name"):
+
+            @job(queue="reports")
+            def unfit(self, day, /): ...
+
+    def test_self_by_position_only_is_no_obstacle(self):
+        @job
+        def fit(self, /, day): ...
+
+        assert fit.job_spec.queue == "default"
+
+    def test_a_method_with_any_named_arguments_may_be_a_job(self):
+        @job
+        def fit(self, **options): ...
+
+        assert fit.job_spec.dedup
+
+    def test_a_marked_method_stays_what_it_was(self):
+        def plain(self): ...
+
+        assert job(plain) is plain
+        assert job(priority=1)(plain) is plain
+
+    def test_job_above_classmethod_is_refused_since_it_would_mark_no_function(self):
+        with pytest.raises(TypeError):
+
+            @job
+            @classmethod
+            def unfit(cls): ...
+
+    def test_an_option_that_does_not_exist_is_refused(self):
+        with pytest.raises(TypeError, match="prio"):
+            job(prio=1)
+
+
+class TestNames:
+    def test_a_source_type_is_a_model_with_a_job(self):
+        assert source_types()["sample.thing"] is Thing
+        assert "sample.run" not in source_types()
+        assert "auth.user" not in source_types()
+
+    def test_a_target_knows_its_method_and_what_was_said_of_it(self):
+        urgent = resolve("sample.thing", "urgent")
+        assert (urgent.model, urgent.method, urgent.source_type) == (Thing, "urgent", "sample.thing")
+        assert (urgent.spec.queue, urgent.spec.priority, urgent.spec.timeout) == ("critical", 2, 7)
+        assert not urgent.class_level
+
+    def test_a_classmethod_is_a_job_of_the_class(self):
+        assert resolve("sample.thing", "everything").class_level
+
+    def test_an_unknown_source_type_is_refused_and_the_known_ones_are_named(self):
+        with pytest.raises(InvalidRequest, match=r"^source_type: 'auth\.user' is unknown; known: .*sample\.thing"):
+            resolve("auth.user", "delete")
+
+    @pytest.mark.parametrize(
+        "method",
+        ["not_a_job", "delete", "save", "missing", "tenant", "tenant_id", "objects", "async_", "__init__", "_meta", ""],
+    )
+    def test_what_is_not_marked_cannot_be_named(self, method):
+        with pytest.raises(InvalidRequest, match=r"^source_method: .*is not a job; jobs: .*echo") as refusal:
+            resolve("sample.thing", method)
+        assert refusal.value.field == "source_method"
+
+    def test_a_model_without_jobs_says_that_it_has_none(self):
+        with pytest.raises(InvalidRequest, match="jobs: none"):
+            target(Run, "save")
+
+    def test_an_override_that_is_not_marked_is_not_a_job_any_more(self):
+        class Careful(Thing):
+            class Meta:
+                proxy = True
+                app_label = "sample_of_a_test"
+
+            def echo(self): ...
+
+        assert "echo" not in methods(Careful)
+        assert "refuse" in methods(Careful)
+
+    def test_a_function_that_has_no_object_is_not_a_job_of_one(self):
+        class Confused:
+            @staticmethod
+            @job
+            def apart(day): ...
+
+        with pytest.raises(InvalidRequest, match="not a job"):
+            target(Confused, "apart")
+
+
+class TestArguments:
+    def test_arguments_by_position_and_by_name_become_the_same_call(self):
+        assert bind("echo", 7) == bind("echo", value=7) == {"value": 7}
+
+    def test_only_what_was_given_is_kept(self):
+        assert bind("echo") == {}
+
+    def test_defaults_are_filled_in_to_compare_calls(self):
+        echo = target(Thing, "echo")
+        assert echo.bind_all({}) == echo.bind_all({"times": 1}) == {"value": None, "times": 1}
+
+    def test_the_values_are_what_json_gives_back(self):
+        assert bind("echo", (1, 2)) == {"value": [1, 2]}
+
+    @pytest.mark.parametrize(
+        ("args", "kwargs", "said"),
+        [
+            ((), {"colour": 1}, r"do not fit echo\(value: object = None, \*, times: int = 1\).*'colour'"),
+            ((1, 2), {}, "too many positional"),
+            ((1,), {"value": 1}, "multiple values"),
+            ((), {"self": 1}, "'self'"),
+        ],
+    )
+    def test_arguments_that_do_not_fit_are_refused_and_the_signature_shown(self, args, kwargs, said):
+        with pytest.raises(InvalidRequest, match=said) as refusal:
+            bind("echo", *args, **kwargs)
+        assert refusal.value.field == "args"
+
+    def test_a_missing_argument_is_refused(self):
+        with pytest.raises(InvalidRequest, match="'day'"):
+            bind("daily")
+
+    def test_an_argument_that_is_not_json_is_refused_and_named(self):
+        with pytest.raises(InvalidRequest, match=r"^args\.value: object is not JSON"):
+            bind("echo", value=object())
+
+    def test_arguments_of_any_name_are_kept_beside_the_others(self):
+        assert target(Open, "open").bind((1,), {"b": (2,)}) == {"a": 1, "b": [2]}
+
+    def test_a_name_that_cannot_be_stored_is_refused(self):
+        with pytest.raises(InvalidRequest, match="NUL"):
+            target(Open, "open").bind((), {"a": 1, "b\x00": 2})
+
+    def test_nesting_below_an_argument_is_limited(self):
+        value: object = 0
+        for _ in range(MAX_DEPTH + 1):
+            value = [value]
+        with pytest.raises(InvalidRequest, match="levels deep"):
+            bind("echo", value)
+
+
+class Open:
+    """Takes arguments of any name."""
+
+    @job
+    def open(self, a, **rest): ...
