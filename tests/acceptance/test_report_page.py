@@ -1,0 +1,178 @@
+"""A member runs reports in a real browser, against a real web server and a real worker."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from django.db import connection
+from django.test import Client
+from playwright.sync_api import Page, expect, sync_playwright
+
+from jobs.models import Job
+from reports.models import DataReport, DataSource
+from tests.factories import MemberFactory, TenantFactory
+from tests.waiting import wait_until
+
+CHROMIUM = "/usr/bin/chromium"
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+LOCK = 4242  # while the test holds it, the report that asks for it runs
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(
+        not (Path(CHROMIUM).exists() or shutil.which("chromium")),
+        reason="no chromium on this machine: apt-get install chromium",
+    ),
+]
+
+
+@pytest.fixture
+def tenant():
+    return TenantFactory(name="Owner & Co.")
+
+
+@pytest.fixture
+def make_report(tenant):
+    connection.ensure_connection()
+    info = connection.connection.info
+    login = f"{quote(info.user)}:{quote(info.password)}" if info.password else quote(info.user)
+    url = f"postgresql://{login}@/{info.dbname}?host={quote(info.host, safe='')}&port={info.port}"
+    source = DataSource.objects.create(tenant=tenant, name="Numbers", url=url)
+
+    def make_report(sql: str, parameters: list[dict[str, object]] | None = None) -> DataReport:
+        content = {"name": "Squares", "question": "How large?", "sql": sql, "parameters": parameters or []}
+        return DataReport.objects.create(tenant=tenant, source=source, **content)
+
+    return make_report
+
+
+@pytest.fixture
+def page(web, tenant, monkeypatch) -> Iterator[Page]:
+    """A page of a member's browser, which must not meet an error of its own or ask anybody else for anything."""
+    # Playwright keeps an event loop in this thread, and Django would refuse us the database.
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+    session = Client()
+    session.force_login(MemberFactory(tenant=tenant).user)
+    problems: list[str] = []
+    with sync_playwright() as playwright:
+        path = CHROMIUM if Path(CHROMIUM).exists() else shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        context = browser.new_context(base_url=web.url)
+        context.add_cookies([{"name": "sessionid", "value": session.cookies["sessionid"].value, "url": web.url}])
+        page = context.new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", lambda request: request.url.startswith((web.url, "data:")) or problems.append(request.url))
+        yield page
+        connection.close()  # to Django the event loop is a place of its own, with a connection of its own
+        browser.close()
+    assert problems == []
+
+
+@contextmanager
+def report_kept_running() -> Iterator[None]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
+
+
+def running() -> None:
+    wait_until(lambda: Job.objects.filter(status="running").exists(), "the report runs")
+
+
+def address(report: DataReport) -> str:
+    return f"/reports/{report.pk}/"
+
+
+def test_a_run_shows_its_table_without_a_reload(page, start_worker, make_report):
+    start_worker()
+    parameters = [{"name": "least", "default": 2, "label": "At least"}]
+    sql = "SELECT n AS a_number, '<b>' || n || '</b>' AS text FROM generate_series(1, 4) AS n WHERE n >= %(least)s"
+    page.goto(address(make_report(sql, parameters)))
+    page.evaluate("window.loadedOnce = true")
+    page.get_by_label("At least").fill("3")
+    page.get_by_role("button", name="Run").click()
+    table = page.get_by_role("table")
+    expect(table.get_by_role("columnheader")).to_have_text(["a number", "text"])
+    expect(table.get_by_role("cell")).to_have_text(["3", "<b>3</b>", "4", "<b>4</b>"])
+    expect(page.locator("#status")).to_have_text("Done")
+    expect(page.locator("#note")).to_have_text("2 rows")
+    expect(page.locator("#said")).to_have_text("Done. 2 rows")
+    assert page.evaluate("window.loadedOnce")
+
+
+def test_ten_clicks_run_one_job_and_say_so(page, start_worker, make_report):
+    start_worker()
+    page.goto(address(make_report(f"SELECT 1 AS n FROM pg_advisory_xact_lock_shared({LOCK})")))
+    with report_kept_running():
+        for _ in range(10):
+            with page.expect_response("**/api/v1/jobs"):
+                page.get_by_role("button", name="Run").click()
+        running()
+        expect(page.locator("#status")).to_have_text("Running")
+        expect(page.locator("#hint")).to_contain_text("already on its way")
+    expect(page.get_by_role("table")).to_be_visible()
+    expect(page.locator("#hint")).to_be_hidden()
+    assert Job.objects.count() == 1
+
+
+def test_a_reload_during_a_run_picks_it_up_again(page, start_worker, make_report):
+    start_worker()
+    page.goto(address(make_report(f"SELECT 'found' AS n FROM pg_advisory_xact_lock_shared({LOCK})")))
+    with report_kept_running():
+        page.get_by_role("button", name="Run").click()
+        running()
+        page.reload()
+        expect(page.locator("#status")).to_have_text("Running")
+        expect(page.locator("#note")).to_have_text("Asking Numbers")
+    expect(page.get_by_role("cell")).to_have_text("found")
+    assert Job.objects.count() == 1
+
+
+def test_a_run_waits_visibly_until_there_is_a_worker(page, start_worker, make_report):
+    page.goto(address(make_report("SELECT 'found' AS n")))
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator("#status")).to_have_text("Waiting for a slot")
+    expect(page.locator("#times")).to_contain_text("waited")
+    start_worker()
+    expect(page.get_by_role("cell")).to_have_text("found")
+
+
+def test_a_report_that_fails_shows_why(page, start_worker, make_report):
+    start_worker()
+    page.goto(address(make_report("SELECT 1 / 0")))
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_role("alert")).to_have_text("The database refused the query: division by zero.")
+    expect(page.locator("#status")).to_have_text("Failed")
+    expect(page.get_by_role("table")).to_have_count(0)
+
+
+def test_a_refused_request_shows_which_field(page, make_report):
+    report = make_report("SELECT 1")
+    page.goto(address(report))
+    report.delete()
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_role("alert")).to_contain_text("source_id")
+
+
+def test_a_stranger_cannot_open_the_report(page, make_report):
+    theirs = make_report("SELECT 1")
+    stranger = TenantFactory()
+    other = DataSource.objects.create(tenant=stranger, name="Theirs", url=theirs.source.url)
+    foreign = DataReport.objects.create(tenant=stranger, source=other, name="Secret", question="?", sql="SELECT 1")
+    assert page.goto(address(theirs)).status == 200
+    assert page.goto(address(foreign)).status == 404
