@@ -65,7 +65,7 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
-WHITENOISE_USE_FINDERS = True  # `make up` and `make demo` need no collectstatic
+WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = ENVIRONMENT != "production"  # elsewhere without collectstatic
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "reports:list"
 LOGOUT_REDIRECT_URL = "login"

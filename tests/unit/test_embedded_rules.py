@@ -150,5 +150,4 @@ def test_web_and_worker_get_the_environment_they_are_given():
     assert fleet.web(8000, {"HOME": "/h"}).env == {"HOME": "/h", "DB_POOL_SIZE": "10"}
     assert fleet.web(8000, {"DB_POOL_SIZE": "3"}).env["DB_POOL_SIZE"] == "3"
     command = fleet.worker("heavy", 2, "heavy-1", environ={})
-    assert command.env["REMAP_SIGTERM"] == "SIGQUIT"
     assert command.argv[-8:-2] == ["-Q", "heavy", "-n", "heavy-1@%h", "-c", "2"]
