@@ -97,7 +97,6 @@ async def read_job(request: CallerRequest, job_id: int, wait: Wait = 0, seen: Se
 def cancel_job(request: CallerRequest, job_id: int) -> schemas.Job:
     """Cancel a job that has not started. 409: it runs, or it has ended."""
     tenant_id = request.auth.tenant.pk
-    _job_of(tenant_id, job_id)  # or there is none
     cancelled = cancel(job_id, tenant_id)
     job = _job_of(tenant_id, job_id)
     if not cancelled:
