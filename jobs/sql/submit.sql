@@ -34,7 +34,7 @@ stored AS (
     JOIN queues q ON q.name = r.queue
     CROSS JOIN clock
     CROSS JOIN LATERAL (SELECT coalesce(r.at, clock.now + nullif(r.delay, 0) * interval '1 second') AS at) due
-    ORDER BY r.tenant_id, r.dedup_key
+    ORDER BY r.tenant_id, r.dedup_key, r.place
     ON CONFLICT (tenant_id, dedup_key) WHERE dedup_key IS NOT NULL AND end_time IS NULL DO NOTHING  -- guard I5
     RETURNING id
 )

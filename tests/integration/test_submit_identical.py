@@ -1,0 +1,177 @@
+"""One job for identical submits in the window (I5): what is identical, and until when."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from jobs import InvalidRequest, cancel, store, submit_many
+from jobs.engine.submit import submit_all
+from jobs.lifecycle import FINAL, Status
+from jobs.models import Job
+from tests.conftest import request_for
+from tests.factories import TenantFactory, ThingFactory, make_job
+from tests.sample.models import Thing
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def thing() -> Thing:
+    return ThingFactory()
+
+
+def age(job_id: int, **by: float) -> None:
+    Job.objects.filter(pk=job_id).update(created_at=timezone.now() - timedelta(**by))
+
+
+class TestWhatIsIdentical:
+    def test_the_same_call_twice_is_one_job(self, thing):
+        assert thing.async_.echo(1) == thing.async_.echo(1)
+        assert Job.objects.count() == 1
+
+    def test_a_call_that_spells_its_defaults_out_is_the_same(self, thing):
+        assert thing.async_.echo() == thing.async_.echo(None) == thing.async_.echo(times=1, value=None)
+
+    def test_how_it_is_to_run_does_not_matter(self, thing):
+        first = thing.async_.echo()
+        assert thing.async_(priority=0, user="ann", timeout=5).echo() == first
+
+    def test_other_arguments_methods_objects_and_classes_are_different_jobs(self, thing):
+        other = ThingFactory(tenant=thing.tenant)
+        calls = [thing.async_.echo(1), thing.async_.echo("1"), thing.async_.refuse(), other.async_.echo(1)]
+        assert len({*calls, Thing.async_(tenant=thing.tenant).everything()}) == 5
+
+    def test_another_tenants_identical_job_is_not_mine(self):
+        mine, theirs = (Thing.async_(tenant=TenantFactory()).everything() for _ in range(2))
+        assert mine != theirs
+
+    def test_a_job_for_later_is_not_the_answer_to_somebody_who_asks_for_it_now(self, thing):
+        later = thing.async_(delay=60).echo()
+        assert thing.async_.echo() != later
+        assert thing.async_(delay=90).echo() == later
+        assert thing.async_(at=timezone.now() + timedelta(hours=1)).echo() == later
+
+    def test_a_method_may_say_itself_what_is_identical(self, thing):
+        monday = thing.async_.daily("monday")
+        assert thing.async_.daily("monday", verbose=True) == monday
+        assert thing.async_.daily(day="tuesday") != monday
+
+    def test_a_call_may_ask_for_a_job_of_its_own(self, thing):
+        first = thing.async_.echo()
+        assert thing.async_(dedup=False).echo() != thing.async_(dedup=False).echo()
+        assert thing.async_.echo() == first
+
+    def test_a_method_may_ask_for_a_job_at_every_call_and_a_call_against_it(self, thing):
+        assert thing.async_.again() != thing.async_.again()
+        assert thing.async_(dedup=True).again() == thing.async_(dedup=True).again()
+
+
+class TestUntilWhen:
+    @pytest.mark.parametrize("status", sorted(set(Status) - FINAL))
+    def test_an_unfinished_job_is_returned_whatever_its_status(self, status):
+        request = with_key(TenantFactory())
+        job = make_job(tenant_of(request), status, dedup_key=request.dedup_key)
+        (submitted,) = submit_all([request])
+        assert (submitted.id, submitted.deduplicated) == (job.pk, True)
+
+    @pytest.mark.parametrize("status", sorted(FINAL))
+    def test_a_finished_job_is_not(self, status):
+        request = with_key(TenantFactory())
+        job = make_job(tenant_of(request), status, dedup_key=request.dedup_key)
+        (submitted,) = submit_all([request])
+        assert submitted.id != job.pk
+        assert not submitted.deduplicated
+
+    def test_a_cancelled_job_makes_room_for_the_next(self, thing):
+        first = thing.async_.echo()
+        assert cancel(first)
+        assert thing.async_.echo() != first
+
+    def test_within_the_window_it_is_the_same_job(self, thing, settings):
+        first = thing.async_.echo()
+        age(first, seconds=settings.JOBS_DEDUP_WINDOW - 30)
+        assert thing.async_.echo() == first
+
+    def test_after_the_window_there_is_a_new_job_and_the_old_one_runs_on(self, settings):
+        request = with_key(TenantFactory())
+        old = make_job(tenant_of(request), Status.RUNNING, dedup_key=request.dedup_key)
+        age(old.pk, seconds=settings.JOBS_DEDUP_WINDOW + 1)
+        (new,) = submit_all([request])
+        assert new.id != old.pk
+        assert not new.deduplicated
+        assert submit_all([request])[0].id == new.id
+        old.refresh_from_db()
+        assert old.status == "running"
+        assert store.succeed(old.pk, old.attempt, {}, None)
+
+    def test_only_the_job_with_that_key_of_that_tenant_gives_it_up(self, settings):
+        request = with_key(TenantFactory())
+        stranger = make_job(TenantFactory(), dedup_key=request.dedup_key)
+        sibling = make_job(tenant_of(request), dedup_key=with_key(stranger.tenant, "another").dedup_key)
+        old = make_job(tenant_of(request), dedup_key=request.dedup_key)
+        for job in (stranger, sibling, old):
+            age(job.pk, seconds=settings.JOBS_DEDUP_WINDOW + 1)
+        submit_all([request])
+        for job in (stranger, sibling, old):
+            job.refresh_from_db()
+        assert (stranger.dedup_key, old.dedup_key) == (request.dedup_key, None)
+        assert sibling.dedup_key is not None
+
+    def test_a_finished_job_keeps_its_key_when_it_is_old(self, settings):
+        request = with_key(TenantFactory())
+        finished = make_job(tenant_of(request), Status.SUCCESS, dedup_key=request.dedup_key)
+        unfinished = make_job(tenant_of(request), dedup_key=request.dedup_key)
+        for job in (finished, unfinished):
+            age(job.pk, seconds=settings.JOBS_DEDUP_WINDOW + 1)
+        submit_all([request])
+        finished.refresh_from_db()
+        assert finished.dedup_key == request.dedup_key
+
+
+class TestInOneBatch:
+    def test_duplicates_within_a_batch_are_one_job(self, thing):
+        ids = thing.async_.echo.many([{"value": 1}, {"value": 2}, {"value": 1, "times": 1}])
+        assert ids[0] == ids[2] != ids[1]
+        assert Job.objects.count() == 2
+
+    def test_of_duplicates_within_a_batch_the_first_is_stored(self, thing):
+        submitted = submit_all([thing.async_.echo.request(n % 7) for n in range(70)])
+        assert [s.deduplicated for s in submitted] == [False] * 7 + [True] * 63
+        assert [s.id for s in submitted] == sorted({s.id for s in submitted}) * 10
+
+    def test_what_is_new_identical_doubled_old_and_without_key_may_be_mixed(self, thing, settings):
+        here, old = thing.async_.echo("here"), thing.async_.echo("old")
+        age(old, seconds=settings.JOBS_DEDUP_WINDOW + 1)
+        calls = [
+            thing.async_.echo.request("new"),
+            thing.async_.echo.request("here"),
+            thing.async_.again.request(),
+            thing.async_.echo.request("old"),
+            thing.async_.echo.request("new"),
+            thing.async_.again.request(),
+            thing.async_.echo.request("old"),
+        ]
+        submitted = submit_all(calls)
+        assert [s.deduplicated for s in submitted] == [False, True, False, False, True, False, True]
+        ids = [s.id for s in submitted]
+        assert ids[1] == here
+        assert (ids[0], ids[3]) == (ids[4], ids[6])
+        assert len({*ids, old}) == 6
+        assert Job.objects.get(pk=ids[3]).args == {"value": "old"}
+
+    def test_a_batch_with_one_bad_call_stores_nothing(self, thing):
+        with pytest.raises(InvalidRequest):
+            submit_many([thing.async_.echo.request(1), thing.async_(queue="missing").echo.request(2)])
+        assert not Job.objects.exists()
+
+
+def with_key(tenant, what: str = "this"):
+    thing = ThingFactory(tenant=tenant)
+    return request_for(tenant, dedup_key=thing.async_.echo.request(what).dedup_key)
+
+
+def tenant_of(request):
+    from tenants.models import Tenant
+
+    return Tenant.objects.get(pk=request.tenant_id)
