@@ -5,7 +5,6 @@ here: `connect` is given the callable that carries them.
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from asgiref.local import Local
 from django.db import transaction
@@ -53,7 +52,7 @@ def on_commit() -> None:
     request = object()
     _asked.latest = request
     # robust: the work is stored and accepted; a dispatch that fails is logged and made good by the clock
-    transaction.on_commit(partial(_once, request), robust=True)
+    transaction.on_commit(lambda: _once(request), robust=True)  # not a partial: Django's log names the function
 
 
 def _once(request: object) -> None:
