@@ -2,8 +2,12 @@
 
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
+import psycopg
 import pytest
+from django.db import connection
 
 from jobs import store, tasks
 from jobs.engine import dispatch
@@ -38,6 +42,32 @@ def register() -> WorkerFactory:
 def exact_capacity(settings) -> None:
     """A pool's capacity is its processes, without head-room."""
     settings.JOBS_HEADROOM = 0
+
+
+@pytest.fixture
+def elsewhere(transactional_db) -> Iterator[Callable[..., Future]]:
+    """Do something in a thread, with a connection of its own: `elsewhere(submit, request).result()`."""
+    with ThreadPoolExecutor(16) as threads:
+
+        def in_a_thread(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Future:
+            def closing() -> Any:
+                try:
+                    return function(*args, **kwargs)
+                finally:
+                    connection.close()
+
+            return threads.submit(closing)
+
+        yield in_a_thread
+
+
+@pytest.fixture
+def blocked(transactional_db) -> Iterator[Callable[[], int]]:
+    """How many of the database's sessions wait for a lock now, as an onlooker sees it."""
+    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as onlooker:
+        question = """SELECT count(*) FROM pg_stat_activity
+                      WHERE datname = current_database() AND wait_event_type = 'Lock'"""
+        yield lambda: onlooker.execute(question).fetchone()[0]
 
 
 def request_for(tenant, source_id: object = 1, **options) -> JobRequest:

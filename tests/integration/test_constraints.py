@@ -1,0 +1,161 @@
+"""What the database itself refuses, whatever any code does: half-states, and two jobs where one may be."""
+
+import uuid
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from jobs.lifecycle import Status
+from jobs.models import WITNESSES, Job, Queue
+from tenants.models import TenantQueue
+from tests.factories import TenantFactory, make_job
+
+pytestmark = pytest.mark.django_db
+
+SET = {"due_at": "now()", "ready_at": "now()", "slot": "17", "end_time": "now()"}
+
+
+def update(job: Job, change: str) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"UPDATE jobs SET {change} WHERE id = %s", [job.pk])
+
+
+def refused(constraint: str):
+    return pytest.raises(IntegrityError, match=f'"{constraint}"')
+
+
+def witness(status: Status) -> str:
+    return next(column for column, statuses in WITNESSES.items() if status in statuses)
+
+
+@pytest.fixture
+def tenant():
+    return TenantFactory()
+
+
+@pytest.mark.parametrize("status", Status)
+class TestHalfStates:
+    def test_a_job_may_be_in_any_status_with_its_witness(self, status, tenant):
+        assert make_job(tenant, status).status == status
+
+    def test_a_status_without_its_witness_is_refused(self, status, tenant):
+        job = make_job(tenant, status)
+        with refused("jobs_no_half_state"):
+            update(job, f"{witness(status)} = NULL")
+
+    @pytest.mark.parametrize("column", WITNESSES)
+    def test_a_status_with_the_witness_of_another_is_refused(self, status, column, tenant):
+        job = make_job(tenant, status)
+        own = witness(status)
+        if column == own:
+            update(job, f"{column} = {SET[column]}")
+        else:
+            with refused("jobs_no_half_state"):
+                update(job, f"{column} = {SET[column]}")
+            with refused("jobs_no_half_state"):
+                update(job, f"{own} = NULL, {column} = {SET[column]}")
+
+    @pytest.mark.parametrize("other", Status)
+    def test_a_status_does_not_change_alone_to_one_with_another_witness(self, status, other, tenant):
+        job = make_job(tenant, status, attempt=1, worker=uuid.uuid4(), start_time="2030-01-01T00:00Z")
+        if witness(status) == witness(other):
+            update(job, f"status = '{other}'")
+        else:
+            with refused("jobs_no_half_state"):
+                update(job, f"status = '{other}'")
+
+
+def test_an_unknown_status_is_refused(tenant):
+    with refused("jobs_no_half_state"):
+        update(make_job(tenant), "status = 'asleep'")
+
+
+@pytest.mark.parametrize("column", ["worker", "start_time"])
+def test_a_running_job_without_worker_or_start_is_refused(column, tenant):
+    job = make_job(tenant, Status.RUNNING)
+    with refused("jobs_running_has_worker"):
+        update(job, f"{column} = NULL")
+
+
+def test_a_queued_job_needs_no_worker_yet(tenant):
+    update(make_job(tenant, Status.QUEUED), "worker = NULL, start_time = NULL")
+
+
+@pytest.mark.parametrize("status", [Status.QUEUED, Status.RUNNING])
+def test_a_slot_without_a_counted_attempt_is_refused(status, tenant):
+    job = make_job(tenant, status)
+    with refused("jobs_holder_has_attempt"):
+        update(job, "attempt = 0")
+
+
+class TestSlots:
+    def test_two_jobs_in_one_slot_of_a_tenant_are_refused(self, tenant):
+        make_job(tenant, Status.RUNNING, slot=1)
+        job = make_job(tenant, Status.QUEUED, slot=2)
+        with refused("jobs_one_job_per_slot"):
+            update(job, "slot = 1")
+
+    def test_two_tenants_have_a_first_slot_each(self, tenant):
+        make_job(tenant, Status.RUNNING, slot=1)
+        make_job(TenantFactory(), Status.RUNNING, slot=1)
+
+    @pytest.mark.parametrize("slot", [0, -1])
+    def test_slots_count_from_one(self, slot, tenant):
+        job = make_job(tenant, Status.QUEUED)
+        with pytest.raises(IntegrityError, match="slot"):
+            update(job, f"slot = {slot}")
+
+
+class TestIdentical:
+    def test_two_unfinished_jobs_with_one_key_are_refused(self, tenant):
+        key = uuid.uuid4()
+        make_job(tenant, Status.RUNNING, dedup_key=key)
+        with refused("jobs_one_identical"), transaction.atomic():
+            make_job(tenant, Status.SCHEDULED, dedup_key=key)
+
+    def test_a_finished_one_is_no_obstacle(self, tenant):
+        key = uuid.uuid4()
+        make_job(tenant, Status.SUCCESS, dedup_key=key)
+        make_job(tenant, Status.DEAD, dedup_key=key)
+        make_job(tenant, dedup_key=key)
+
+    def test_nor_is_another_tenants(self, tenant):
+        key = uuid.uuid4()
+        make_job(tenant, dedup_key=key)
+        make_job(TenantFactory(), dedup_key=key)
+
+    def test_jobs_without_a_key_are_never_identical(self, tenant):
+        make_job(tenant, dedup_key=None)
+        make_job(tenant, dedup_key=None)
+
+
+@pytest.mark.parametrize("priority", [-1, 11])
+def test_a_priority_beyond_first_and_last_is_refused(priority, tenant):
+    job = make_job(tenant)
+    with pytest.raises(IntegrityError, match="priority"):
+        update(job, f"priority = {priority}")
+
+
+@pytest.mark.parametrize(
+    ("model", "change"),
+    [
+        (Queue, {"weight": 0}),
+        (Queue, {"default_timeout": 0}),
+        (Queue, {"name": "default"}),
+        (TenantQueue, {"weight": 0}),
+        (TenantQueue, {"num_slots": 10_001}),
+        (TenantQueue, {"num_slots": -1}),
+    ],
+    ids=str,
+)
+def test_a_limit_that_makes_no_sense_is_refused(model, change, tenant):
+    Queue.objects.get_or_create(name="default")
+    made = Queue.objects.create(name="other") if model is Queue else tenant.queue
+    with pytest.raises(IntegrityError), transaction.atomic():
+        model.objects.filter(pk=made.pk).update(**change)
+
+
+def test_a_queue_with_jobs_is_not_deleted(tenant):
+    job = make_job(tenant)
+    with pytest.raises(IntegrityError):
+        job.queue.delete()
