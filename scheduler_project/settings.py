@@ -1,12 +1,14 @@
 """Every setting, read from the environment (django-environ); `deploy/.env.example` lists them."""
 
+import os
 from pathlib import Path
 
 import environ
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
+env = environ.Env()
+env.ENVIRON = {name: value for name, value in os.environ.items() if value}  # an empty variable is an unset one
 
 # --- Django -----------------------------------------------------------------------------------------
 
@@ -15,6 +17,8 @@ DEBUG = env.bool("DEBUG", False)
 SECRET_KEY = env.str("SECRET_KEY", "insecure-development-key-never-for-production")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+EMBEDDED_ENGINES = env.list("EMBEDDED_ENGINES", default=[])  # set by `python -m embedded`, for checks.py
+ALLOW_EMBEDDED_IN_PRODUCTION = env.bool("ALLOW_EMBEDDED_IN_PRODUCTION", False)
 
 INSTALLED_APPS = [
     "unfold",
