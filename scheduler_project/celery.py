@@ -2,7 +2,9 @@
 
 import os
 
-from celery import Celery
+from celery import Celery, signals
+
+from scheduler_project.checks import refuse_unsafe_start
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_project.settings")
 
@@ -13,3 +15,5 @@ app.autodiscover_tasks(related_name="worker")  # a worker's presence and clock
 
 # Celery's Django fix-up would close the database connection before and after every job.
 app.conf["CELERY_DB_REUSE_MAX"] = 1_000_000
+
+signals.celeryd_init.connect(refuse_unsafe_start)  # sent by workers only, once Django's apps are loaded
