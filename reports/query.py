@@ -54,7 +54,7 @@ def read(url: str, statement: str, values: Mapping[str, Any], *, timeout: float,
 def _limit(connection: psycopg.Connection[Any], timeout: float) -> None:
     limits = {
         "statement_timeout": f"{max(1, int(timeout * 1000))}ms",
-        "client_connection_check_interval": "1s",  # a worker that is killed, or out of time, leaves no query behind
+        "client_connection_check_interval": "1s",  # a worker that is killed or out of time leaves no query
         "cursor_tuple_fraction": "1",  # all rows are wanted: plan for the last one, not for the first
         "jit": "off",
     }

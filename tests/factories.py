@@ -2,9 +2,11 @@
 
 import uuid
 from typing import Any
+from urllib.parse import quote
 
 import factory
 from django.contrib.auth import get_user_model
+from django.db import connection
 from django.utils import timezone
 
 from jobs.lifecycle import FINAL, HOLDING, Status
@@ -78,3 +80,11 @@ def make_job(tenant: Tenant, status: Status = Status.CREATED, **fields: Any) -> 
     if status in {Status.RUNNING, Status.SUCCESS, Status.ERROR}:
         said |= {"worker": uuid.uuid4(), "start_time": now}
     return Job.objects.create(**said | fields)
+
+
+def database_url() -> str:
+    """The URL of the test database, for a data source whose reports read no table of a customer."""
+    connection.ensure_connection()
+    info = connection.connection.info
+    login = f"{quote(info.user)}:{quote(info.password)}" if info.password else quote(info.user)
+    return f"postgresql://{login}@/{info.dbname}?host={quote(info.host, safe='')}&port={info.port}"

@@ -4,7 +4,6 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 from django.db import connection
@@ -13,7 +12,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from jobs.models import Job
 from reports.models import DataReport, DataSource
-from tests.factories import MemberFactory, TenantFactory
+from tests.factories import MemberFactory, TenantFactory, database_url
 from tests.waiting import wait_until
 
 CHROMIUM = "/usr/bin/chromium"
@@ -45,11 +44,7 @@ def tenant():
 
 @pytest.fixture
 def make_report(tenant):
-    connection.ensure_connection()
-    info = connection.connection.info
-    login = f"{quote(info.user)}:{quote(info.password)}" if info.password else quote(info.user)
-    url = f"postgresql://{login}@/{info.dbname}?host={quote(info.host, safe='')}&port={info.port}"
-    source = DataSource.objects.create(tenant=tenant, name="Numbers", url=url)
+    source = DataSource.objects.create(tenant=tenant, name="Numbers", url=database_url())
 
     def make_report(sql: str, parameters: list[dict[str, object]] | None = None) -> DataReport:
         content = {"name": "Squares", "question": "How large?", "sql": sql, "parameters": parameters or []}

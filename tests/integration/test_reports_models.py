@@ -2,7 +2,7 @@
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, connection
+from django.db import IntegrityError
 
 from jobs import results
 from jobs.engine.dispatch import dispatch
@@ -10,7 +10,7 @@ from jobs.engine.execute import execute
 from jobs.models import Job
 from reports.models import DataReport, DataSource
 from reports.parameters import InvalidParameters
-from tests.factories import TenantFactory
+from tests.factories import TenantFactory, database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -20,10 +20,7 @@ PLACES = [{"name": "least", "default": 2}]
 @pytest.fixture
 def source(tenant) -> DataSource:
     """The test database itself: these reports read no table."""
-    connection.ensure_connection()
-    info = connection.connection.info
-    url = f"postgresql://{info.user}:{info.password}@/{info.dbname}?host={info.host}&port={info.port}"
-    return DataSource.objects.create(tenant=tenant, name="Numbers", url=url)
+    return DataSource.objects.create(tenant=tenant, name="Numbers", url=database_url())
 
 
 @pytest.fixture

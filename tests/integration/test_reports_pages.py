@@ -41,7 +41,9 @@ def test_without_login_there_is_only_the_login_page(report):
 def test_a_login_without_a_tenant_is_told_so(report):
     client = Client()
     client.force_login(UserFactory())
-    assert client.get(reverse("reports:list")).status_code == 403
+    response = client.get(reverse("reports:list"))
+    assert response.status_code == 403
+    assert "belongs to no tenant" in response.content.decode()
     assert client.get(page_of(report)).status_code == 403
 
 

@@ -3,7 +3,6 @@
 import signal
 from contextlib import contextmanager
 from datetime import date
-from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -11,6 +10,7 @@ from django.db import connection
 
 from reports import query
 from reports.query import ReportFailed
+from tests.factories import database_url
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -19,10 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def url() -> str:
     """The test database, as a role that may do anything: what is refused is refused by the query's own limits."""
-    connection.ensure_connection()
-    info = connection.connection.info
-    user = f"{quote(info.user)}:{quote(info.password)}" if info.password else quote(info.user)
-    return f"postgresql://{user}@/{info.dbname}?host={quote(info.host, safe='')}&port={info.port}"
+    return database_url()
 
 
 def read(url, statement, values=None, *, timeout=10.0, row_limit=100):

@@ -29,6 +29,7 @@ form.addEventListener("submit", async (event) => {
   }
 });
 
+form.querySelector("button").disabled = false;
 if (form.dataset.job) get(jobUrl(form.dataset.job)).then(follow).catch(fail);
 
 function request() {
