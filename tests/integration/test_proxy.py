@@ -1,0 +1,175 @@
+"""`thing.async_(...).method(...)`: what becomes of the call, of its options, and of what cannot be called."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from jobs import InvalidRequest, current, current_job, submit_many
+from jobs.current import CurrentJob
+from jobs.models import Job
+from tests.factories import MemberFactory, QueueFactory, TenantFactory, ThingFactory
+from tests.sample.models import Run, Thing
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def thing() -> Thing:
+    QueueFactory(name="critical")
+    return ThingFactory()
+
+
+def stored(job_id: int) -> Job:
+    return Job.objects.select_related("queue").get(pk=job_id)
+
+
+class TestTheCall:
+    def test_it_is_stored_with_its_object_method_and_arguments(self, thing):
+        job = stored(thing.async_.echo((1, "ü"), times=2))
+        assert (job.tenant, job.source_type, job.source_id) == (thing.tenant, "sample.thing", str(thing.pk))
+        assert (job.source_method, job.args) == ("echo", {"value": [1, "ü"], "times": 2})
+
+    def test_it_is_not_run(self, thing):
+        thing.async_.echo()
+        assert not Run.objects.exists()
+
+    def test_called_plainly_it_runs_at_once_and_stores_no_job(self, thing):
+        assert thing.echo("hello", times=2) == ["hello", "hello"]
+        assert not Job.objects.exists()
+
+    def test_many_calls_give_their_ids_in_order(self, thing):
+        ids = thing.async_.echo.many([{"value": n} for n in (3, 1, 2)])
+        assert [stored(job).args["value"] for job in ids] == [3, 1, 2]
+        assert ids == sorted(ids)
+
+    def test_no_calls_give_no_ids(self, thing):
+        assert thing.async_.echo.many([]) == []
+
+    def test_requests_of_several_objects_and_classes_are_submitted_together(self, thing):
+        other = ThingFactory()
+        requests = [
+            thing.async_.echo.request(1),
+            other.async_(priority=0).refuse.request(),
+            Thing.async_(tenant=other.tenant).everything.request(region="EU"),
+        ]
+        assert not Job.objects.exists()
+        jobs = [stored(job) for job in submit_many(iter(requests))]
+        assert [job.tenant_id for job in jobs] == [thing.tenant_id, other.tenant_id, other.tenant_id]
+        assert [job.source_method for job in jobs] == ["echo", "refuse", "everything"]
+        assert [job.priority for job in jobs] == [5, 0, 5]
+
+    def test_one_bad_call_of_many_is_refused_and_none_is_stored(self, thing):
+        with pytest.raises(InvalidRequest, match="colour"):
+            thing.async_.echo.many([{"value": 1}, {"colour": 2}])
+        assert not Job.objects.exists()
+
+
+class TestOptions:
+    def test_what_the_method_says_holds_where_the_call_says_nothing(self, thing):
+        job = stored(thing.async_.urgent())
+        assert (job.queue.name, job.priority, job.timeout) == ("critical", 2, 7)
+
+    def test_what_the_call_says_goes_before_it(self, thing):
+        job = stored(thing.async_(queue="default", priority=0, timeout=1.5).urgent())
+        assert (job.queue.name, job.priority, job.timeout) == ("default", 0, 1.5)
+
+    def test_options_may_be_given_in_steps_and_the_later_goes_first(self, thing):
+        urgently = thing.async_(queue="critical", priority=1)
+        job = stored(urgently(priority=0).echo())
+        assert (job.queue.name, job.priority) == ("critical", 0)
+        assert stored(urgently.echo(2)).priority == 1
+
+    def test_options_do_not_stay_with_the_object(self, thing):
+        thing.async_(priority=0).echo(1)
+        assert stored(thing.async_.echo(2)).priority == 5
+
+    @pytest.mark.parametrize("delay", [90, 90.0, timedelta(seconds=90)], ids=str)
+    def test_a_delay_is_seconds_or_a_timedelta(self, thing, delay):
+        job = stored(thing.async_(delay=delay).echo())
+        assert (job.status, job.due_at - job.created_at) == ("scheduled", timedelta(seconds=90))
+
+    def test_at_is_a_moment(self, thing):
+        moment = timezone.now() + timedelta(days=1)
+        job = stored(thing.async_(at=moment).echo())
+        assert (job.status, job.due_at) == ("scheduled", moment)
+
+    def test_a_user_is_an_object_or_a_key(self, thing):
+        user = MemberFactory(tenant=thing.tenant).user
+        assert stored(thing.async_(user=user).echo(1)).user_key == str(user.pk)
+        assert stored(thing.async_(user="ann").echo(2)).user_key == "ann"
+        assert stored(thing.async_(user=7).echo(3)).user_key == "7"
+        assert stored(thing.async_.echo(4)).user_key == ""
+
+    @pytest.mark.parametrize(
+        ("options", "field"),
+        [
+            ({"at": datetime(2000, 1, 1, tzinfo=UTC)}, "at"),
+            ({"at": datetime(2999, 1, 1)}, "at"),  # noqa: DTZ001 - that is the point
+            ({"delay": 1, "at": datetime(2999, 1, 1, tzinfo=UTC)}, "delay"),
+            ({"delay": timedelta(seconds=-1)}, "delay"),
+            ({"priority": 11}, "priority"),
+            ({"timeout": 0}, "timeout"),
+            ({"user": "u" * 101}, "user"),
+            ({"queue": "missing"}, "queue"),
+            ({"queue": "nul\x00"}, "queue"),
+        ],
+        ids=str,
+    )
+    def test_an_option_out_of_its_range_is_named_and_nothing_is_stored(self, thing, options, field):
+        with pytest.raises(InvalidRequest) as refusal:
+            thing.async_(**options).echo()
+        assert refusal.value.field == field
+        assert not Job.objects.exists()
+
+    def test_an_option_that_does_not_exist_is_an_error(self, thing):
+        with pytest.raises(TypeError, match="prio"):
+            thing.async_(prio=1).echo()
+
+
+class TestWhatCannotBeCalled:
+    @pytest.mark.parametrize("name", ["not_a_job", "delete", "missing", "tenant"])
+    def test_what_is_not_a_job_is_no_attribute_and_the_jobs_are_named(self, thing, name):
+        with pytest.raises(AttributeError, match=rf"Thing\.async_\.{name}: .*is not a job; jobs: .*echo"):
+            getattr(thing.async_, name)
+
+    def test_private_names_are_no_jobs_so_that_copying_works(self, thing):
+        with pytest.raises(AttributeError, match="__deepcopy__"):
+            thing.async_.__deepcopy__  # noqa: B018
+        assert not hasattr(thing.async_, "_meta")
+
+    def test_an_unsaved_object_has_no_jobs_yet(self, thing):
+        with pytest.raises(InvalidRequest, match=r"^source_id: echo is a job of one object; it needs a saved one"):
+            Thing(tenant=thing.tenant).async_.echo()
+
+    def test_a_job_of_one_object_is_not_called_on_the_class(self, thing):
+        with pytest.raises(InvalidRequest, match="^source_id: "):
+            Thing.async_(tenant=thing.tenant).echo()
+
+    def test_an_object_does_not_take_another_tenant(self, thing):
+        with pytest.raises(InvalidRequest, match="^tenant: is not the owner"):
+            thing.async_(tenant=TenantFactory()).echo()
+        assert stored(thing.async_(tenant=thing.tenant).echo()).tenant == thing.tenant
+
+
+class TestOfTheClass:
+    def test_a_class_level_job_has_no_object_and_is_the_given_tenants(self, thing):
+        job = stored(Thing.async_(tenant=thing.tenant).everything(region="EU"))
+        assert (job.source_id, job.tenant, job.args) == (None, thing.tenant, {"region": "EU"})
+
+    def test_without_a_tenant_it_is_nobodys_and_refused(self):
+        with pytest.raises(InvalidRequest, match=r"^tenant: .*async_\(tenant=\.\.\.\)"):
+            Thing.async_.everything()
+
+    def test_inside_a_job_it_is_that_jobs_tenants(self, thing):
+        token = current.enter(CurrentJob(id=1, tenant=thing.tenant))
+        try:
+            job = stored(Thing.async_.everything())
+        finally:
+            current.leave(token)
+        assert job.tenant == thing.tenant
+        assert current_job().id is None
+
+    def test_called_on_an_object_it_still_has_none(self, thing):
+        job = stored(thing.async_(tenant=thing.tenant).everything())
+        assert (job.source_id, job.tenant) == (None, thing.tenant)
