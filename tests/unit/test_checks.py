@@ -1,0 +1,155 @@
+"""What must be right before anything starts: each check red and green, and every way to start refuses."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from django.conf import settings
+from django.core.checks import run_checks
+
+from embedded import REPOSITORY
+from scheduler_project import checks
+
+KEY = "k" * checks.SECRET_KEY_LENGTH
+GOOD = {
+    "ENVIRONMENT": "production",
+    "SECRET_KEY": KEY,
+    "ALLOWED_HOSTS": "scheduler.example.com",
+    "CACHE_URL": "redis://127.0.0.1:1/1",
+}
+STARTS = {
+    "manage.py check": ["manage.py", "check"],
+    "manage.py clock": ["manage.py", "clock"],
+    "uvicorn": ["-m", "uvicorn", "scheduler_project.asgi:application", "--port", "0"],
+    "uvicorn, wsgi": ["-m", "uvicorn", "--interface", "wsgi", "scheduler_project.wsgi:application", "--port", "0"],
+    "celery": ["-m", "celery", "-A", "scheduler_project", "worker", "-Q", "default"],
+}
+
+
+@pytest.fixture
+def production(settings):
+    """Settings that no check has anything against."""
+    settings.ENVIRONMENT = "production"
+    settings.EMBEDDED_ENGINES = []
+    settings.ALLOW_EMBEDDED_IN_PRODUCTION = False
+    settings.SECRET_KEY = KEY
+    settings.DEBUG = False
+    settings.ALLOWED_HOSTS = ["scheduler.example.com", "localhost"]
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache"}}
+    return settings
+
+
+def found() -> list[tuple[str, str]]:
+    return [(message.id, message.hint) for message in run_checks(tags=[checks.TAG])]
+
+
+def test_good_production_settings_pass(production) -> None:
+    assert found() == []
+    checks.refuse_unsafe_start()
+
+
+UNSAFE = [
+    ("scheduler.E002", "EMBEDDED_ENGINES", ["postgresql"], "DATABASE_URL"),
+    ("scheduler.E003", "SECRET_KEY", "k" * (checks.SECRET_KEY_LENGTH - 1), "SECRET_KEY"),
+    ("scheduler.E003", "SECRET_KEY", "insecure-" + KEY, "SECRET_KEY"),
+    ("scheduler.E004", "DEBUG", True, "DEBUG"),
+    ("scheduler.E005", "ALLOWED_HOSTS", [], "ALLOWED_HOSTS"),
+    ("scheduler.E005", "ALLOWED_HOSTS", ["scheduler.example.com", "*"], "ALLOWED_HOSTS"),
+    ("scheduler.E005", "ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"], "ALLOWED_HOSTS"),
+    (
+        "scheduler.E006",
+        "CACHES",
+        {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}},
+        "CACHE_URL",
+    ),
+    (
+        "scheduler.E006",
+        "CACHES",
+        {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}},
+        "CACHE_URL",
+    ),
+]
+
+
+@pytest.mark.parametrize(("identity", "name", "value", "variable"), UNSAFE)
+def test_an_unsafe_setting_is_an_error_in_production_only(production, identity, name, value, variable) -> None:
+    setattr(production, name, value)
+    [(found_id, hint)] = found()
+    assert found_id == identity
+    assert variable in hint
+    production.ENVIRONMENT = "development"
+    assert found() == []
+
+
+def test_embedded_engines_can_be_allowed(production) -> None:
+    production.EMBEDDED_ENGINES = ["postgresql", "valkey"]
+    production.ALLOW_EMBEDDED_IN_PRODUCTION = True
+    assert found() == []
+
+
+@pytest.mark.parametrize("environment", ["prod", "Production", ""])
+def test_an_unknown_environment_is_an_error(production, environment) -> None:
+    production.ENVIRONMENT = environment
+    [(identity, hint)] = found()
+    assert identity == "scheduler.E001"
+    assert "production" in hint
+
+
+@pytest.mark.parametrize("environment", checks.ENVIRONMENTS)
+def test_another_database_than_postgresql_is_an_error_everywhere(production, monkeypatch, environment) -> None:
+    production.ENVIRONMENT = environment
+    monkeypatch.setitem(production.DATABASES["default"], "ENGINE", "django.db.backends.sqlite3")
+    [(identity, hint)] = found()
+    assert identity == "scheduler.E007"
+    assert "DATABASE_URL" in hint
+
+
+@pytest.mark.parametrize("name", [*checks.POSITIVE, *checks.NOT_NEGATIVE])
+def test_numbers_have_a_range_everywhere(production, name) -> None:
+    production.ENVIRONMENT = "development"
+    for value in (-1, float("nan"), float("inf")):
+        setattr(production, name, value)
+        [(identity, hint)] = found()
+        assert identity == "scheduler.E008"
+        assert name in hint
+    setattr(production, name, 0)
+    assert len(found()) == (name in checks.POSITIVE)
+    setattr(production, name, 0.5)
+    assert found() == []
+
+
+def test_every_number_of_the_scheduler_has_a_range() -> None:
+    numbers = {name for name in dir(settings) if name.startswith("JOBS_") and _is_number(getattr(settings, name))}
+    assert numbers == {name for name in checks.POSITIVE + checks.NOT_NEGATIVE if name.startswith("JOBS_")}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_nothing_starts_in_production_with_the_default_secret_key(start) -> None:
+    done = _run(STARTS[start], SECRET_KEY="")
+    assert done.returncode > 0
+    assert "scheduler.E003" in done.stderr
+    assert "Set SECRET_KEY to" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) < 10
+
+
+@pytest.mark.parametrize("start", ["uvicorn", "uvicorn, wsgi", "celery"])
+def test_the_exit_status_tells_systemd_not_to_try_again(start) -> None:
+    assert _run(STARTS[start], JOBS_BEAT_INTERVAL="0").returncode == os.EX_CONFIG
+
+
+def test_with_good_settings_the_command_line_starts() -> None:
+    done = _run(STARTS["manage.py check"])
+    assert done.returncode == 0, done.stderr
+
+
+def _run(argv: list[str], **environ: str) -> subprocess.CompletedProcess[str]:
+    env = {"PATH": os.environ["PATH"], **GOOD, **environ}
+    return subprocess.run(
+        [sys.executable, *argv], cwd=REPOSITORY, env=env, capture_output=True, text=True, check=False, timeout=60
+    )
