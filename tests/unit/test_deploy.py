@@ -1,0 +1,140 @@
+"""What deploy/ says about the rest of the repository must stay true."""
+
+import ast
+import re
+
+import pytest
+
+from embedded import REPOSITORY, fleet
+from scheduler_project import settings
+
+DEPLOY = REPOSITORY / "deploy"
+EXAMPLE = (DEPLOY / ".env.example").read_text()
+COMPOSE = (DEPLOY / "compose.yaml").read_text()
+DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
+UNITS = {path.name: path.read_text() for path in (DEPLOY / "systemd").glob("*.service")}
+WORKER_UNIT = UNITS["scheduler-worker@.service"]
+MUST_BE_SET = {"ENVIRONMENT", "SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL"}
+
+
+def variables_of_settings() -> dict[str, str]:
+    """Name and default, as text, of each `env.<type>("NAME", default)` in settings.py."""
+    found = {}
+    for node in ast.walk(ast.parse((REPOSITORY / "scheduler_project/settings.py").read_text())):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="env")), args=[ast.Constant(value=name), *rest]):
+                [default] = [*rest, *(keyword.value for keyword in node.keywords)]
+                found[name] = _text(ast.literal_eval(default))
+    return found
+
+
+def _text(value: object) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case list():
+            return ",".join(value)
+    return str(value)
+
+
+def variables_of_example() -> dict[str, str]:
+    """Name and value of each variable, set or commented out."""
+    return dict(re.findall(r"^#?([A-Z_]+)=(.*)$", EXAMPLE, re.MULTILINE))
+
+
+def interpolated() -> set[str]:
+    """What compose.yaml and the units take from the environment."""
+    return set(re.findall(r"(?<!\$)\$\{([A-Z_]+)", COMPOSE + "".join(UNITS.values())))
+
+
+def test_the_example_lists_exactly_the_variables_that_are_read() -> None:
+    listed = re.findall(r"^#?([A-Z_]+)=", EXAMPLE, re.MULTILINE)
+    assert len(listed) == len(set(listed))
+    assert set(listed) == set(variables_of_settings()) | interpolated()
+
+
+def test_no_setting_reads_the_environment_past_env() -> None:
+    source = (REPOSITORY / "scheduler_project/settings.py").read_text()
+    assert re.findall(r"os\.\w+", source) == ["os.environ"]  # the one that env is made of
+
+
+def test_the_example_shows_the_defaults() -> None:
+    defaults, example = variables_of_settings(), variables_of_example()
+    commented = set(re.findall(r"^#([A-Z_]+)=", EXAMPLE, re.MULTILINE)) & set(defaults)
+    assert set(defaults) - commented == MUST_BE_SET
+    assert {name: example[name] for name in commented} == {name: defaults[name] for name in commented}
+
+
+def test_the_example_reads_the_same_to_compose_systemd_and_environ() -> None:
+    for line in EXAMPLE.splitlines():
+        assert re.fullmatch(r"|# .*|#?[A-Z_]+=\S*", line), line
+    for value in variables_of_example().values():
+        assert not re.search(r"[#'\"$\\]", value), value
+
+
+def test_the_example_holds_no_secret() -> None:
+    example = variables_of_example()
+    assert {example[name] for name in ("SECRET_KEY", "POSTGRES_PASSWORD", "VALKEY_PASSWORD")} == {""}
+
+
+def test_what_the_image_copies_is_there_and_let_into_the_build() -> None:
+    copied = re.findall(r"^COPY (?!--from)(\S+)", DOCKERFILE, re.MULTILINE)
+    let_in = re.findall(r"^!(\S+)", (DEPLOY / "Dockerfile.dockerignore").read_text(), re.MULTILINE)
+    assert {name.rstrip("/") for name in copied} == set(let_in)
+    assert all((REPOSITORY / name).exists() for name in copied)
+
+
+def test_the_image_holds_every_app() -> None:
+    apps = {name for name in settings.INSTALLED_APPS if (REPOSITORY / name).is_dir()}
+    assert apps | {"scheduler_project"} <= set(re.findall(r"^COPY (\w+)/ ", DOCKERFILE, re.MULTILINE))
+
+
+def test_what_the_image_leaves_out_is_in_the_lock() -> None:
+    [names] = re.findall(r"!/\^\(([a-z|-]+)\)==/", DOCKERFILE)
+    lock = (REPOSITORY / "requirements.lock").read_text()
+    for name in names.split("|"):
+        assert re.search(rf"^{name}==", lock, re.MULTILINE), name
+
+
+def test_the_image_holds_no_secret_and_is_not_run_by_root() -> None:
+    assert "SECRET_KEY" not in DOCKERFILE
+    assert re.findall(r"^USER (\w+)", DOCKERFILE, re.MULTILINE) == ["scheduler"]
+    assert "--require-hashes" in DOCKERFILE
+
+
+@pytest.mark.parametrize("text", [DOCKERFILE, UNITS["scheduler-web.service"]], ids=["image", "unit"])
+def test_web_is_started_as_in_development(text) -> None:
+    words = set(re.findall(r"[^\s\",\[\]/]+", text))
+    assert set(fleet.web(8000).argv[2:]) - {"127.0.0.1"} <= words  # the image's web listens to the network
+
+
+@pytest.mark.parametrize("text", [COMPOSE, WORKER_UNIT], ids=["compose", "unit"])
+def test_workers_are_started_as_in_development(text) -> None:
+    [command] = re.findall(r"(?:- celery|ExecStart=\S+/celery)\b(.*?)--without-mingle\n", text, re.DOTALL)
+    long = {"-A": "--app", "-Q": "--queues", "-n": "--hostname", "-c": "--concurrency"}
+    options = {long.get(word, word) for word in fleet.worker().argv[3:] if word.startswith("-")}
+    assert options == {*re.findall(r"(?<=\s)--[a-z-]+", command), "--without-mingle"}
+
+
+def test_a_stopping_worker_is_given_the_time_of_a_job() -> None:
+    defaults = variables_of_settings()
+    longest = float(defaults["JOBS_DEFAULT_TIMEOUT"]) + float(defaults["JOBS_TIMEOUT_GRACE"])
+    [by_systemd] = re.findall(r"^TimeoutStopSec=(\d+)$", WORKER_UNIT, re.MULTILINE)
+    by_compose = re.findall(r"stop_grace_period: (\d+)s", COMPOSE.partition("\n  worker:\n")[2])
+    assert float(by_systemd) > longest
+    assert [by_systemd] == by_compose
+
+
+def test_a_refused_start_is_not_tried_again() -> None:
+    assert all("\nRestartPreventExitStatus=78\n" in unit for unit in UNITS.values())
+
+
+def test_the_broker_keeps_what_it_accepts() -> None:
+    words = re.findall(r"^      - (.*)$", COMPOSE, re.MULTILINE)
+    assert words[words.index("--appendonly") + 1] == '"yes"'
+    assert words[words.index("--maxmemory-policy") + 1] == "noeviction"
+
+
+def test_only_web_is_published_and_only_to_this_machine() -> None:
+    assert COMPOSE.count("ports:") == 1
+    assert "- 127.0.0.1:${WEB_PORT:-8000}:8000" in COMPOSE
