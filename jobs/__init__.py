@@ -6,13 +6,33 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from jobs.current import current_job
     from jobs.engine.cancel import cancel
+    from jobs.engine.revive import revive
+    from jobs.policies.retry import Retry
     from jobs.proxy import Asynchronous, submit_many
     from jobs.registry import job
     from jobs.request import InvalidRequest
+    from jobs.verdicts import Abandon, Cancelled, RetryLater
 
-__all__ = ["Asynchronous", "InvalidRequest", "cancel", "current_job", "job", "submit_many"]
+__all__ = [
+    "Abandon",
+    "Asynchronous",
+    "Cancelled",
+    "InvalidRequest",
+    "Retry",
+    "RetryLater",
+    "cancel",
+    "current_job",
+    "job",
+    "revive",
+    "submit_many",
+]
 
 _HOMES = {
+    "Abandon": "jobs.verdicts",
+    "Cancelled": "jobs.verdicts",
+    "Retry": "jobs.policies.retry",
+    "RetryLater": "jobs.verdicts",
+    "revive": "jobs.engine.revive",
     "Asynchronous": "jobs.proxy",
     "InvalidRequest": "jobs.request",
     "cancel": "jobs.engine.cancel",

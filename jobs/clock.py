@@ -1,4 +1,4 @@
-"""The clock: promotes what is due at its moment, recovers, and dispatches every few seconds as a net.
+"""The clock: promotes what is due at its moment, dispatches as a net, and sees to the periodic duties.
 
 Every worker carries one; `manage.py clock` runs it alone. An advisory lock makes one of them the leader. It is a
 session lock, so it needs a direct connection or a pooler in session mode.
@@ -6,16 +6,42 @@ session lock, so it needs a direct connection or a pooler in session mode.
 
 import threading
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import store, telemetry
-from jobs.engine import recover
+from jobs.engine import cancel, expire, pause, recover
 from jobs.engine.dispatch import dispatch
 from jobs.engine.promote import promote
 
-NET_INTERVAL = 2.0  # seconds between two rounds of recovery and the dispatch that is the net
 LONGEST_SLEEP = 1.0  # seconds; also how soon another clock takes over, and how soon a stop is heard
+
+
+@dataclass
+class Duty:
+    """Something to do every so many seconds."""
+
+    every: float
+    run: Callable[[], object]
+    next_at: float = 0.0
+
+    def run_if_due(self) -> None:
+        if time.monotonic() >= self.next_at:
+            self.run()
+            self.next_at = time.monotonic() + self.every
+
+
+def duties() -> list[Duty]:
+    """What the leader does besides promoting and dispatching."""
+    return [
+        Duty(1.0, recover.take_back_orphans),
+        Duty(1.0, recover.hand_over_again),
+        Duty(1.0, cancel.enforce),
+        Duty(5.0, pause.release),
+        Duty(60.0, expire.expire_dead),
+    ]
 
 
 class Clock:
@@ -25,7 +51,7 @@ class Clock:
         self._stop = stop
         self._session: object = None  # the connection that holds the leader's lock
         self._leads_since = 0.0
-        self._next_round = 0.0
+        self._duties = duties()
 
     def run(self) -> None:
         """Tick until stopped."""
@@ -53,26 +79,22 @@ class Clock:
             cursor.execute("LISTEN jobs_due")
         self._session = connection.connection
         self._leads_since = time.monotonic()
-        self._next_round = 0.0
         telemetry.noticed("this clock leads")
         return True
 
     def _tick(self) -> None:
+        moment = store.next_moment()  # before the work: one that passes meanwhile is not slept over
         promote()
-        if time.monotonic() >= self._next_round:
-            self._round()
-            self._next_round = time.monotonic() + NET_INTERVAL
-        due = store.next_due()
-        pause = min(self._next_round - time.monotonic(), LONGEST_SLEEP, LONGEST_SLEEP if due is None else due)
-        if pause > 0:
-            # A job submitted for an earlier moment ends the sleep.
-            for _ in connection.connection.notifies(timeout=pause, stop_after=1):
-                pass
-
-    def _round(self) -> None:
+        dispatch(in_line=False)  # the net, and what a rate limit has a token for again
         # After an outage every worker's last beat is old; give each the time to beat again before any is declared gone.
         if time.monotonic() - self._leads_since > store.live_for():
             recover.declare_gone()
-        recover.take_back_orphans()
-        recover.hand_over_again()
-        dispatch(in_line=False)
+        for duty in self._duties:
+            duty.run_if_due()
+        self._sleep(LONGEST_SLEEP if moment is None else min(moment, LONGEST_SLEEP))
+
+    def _sleep(self, seconds: float) -> None:
+        """Until then, or until somebody submits a job for an earlier moment."""
+        if seconds > 0:
+            for _ in connection.connection.notifies(timeout=seconds, stop_after=1):
+                pass

@@ -10,9 +10,9 @@ class Status(StrEnum):
     QUEUED = "queued"  # holds a slot, handed to Celery; the worker that takes it up moves it on (start)
     RUNNING = "running"  # holds a slot, being executed; its worker moves it on (settle), or recover if that died
     SUCCESS = "success"  # ended well; nobody moves it on
-    ERROR = "error"  # ended badly, and had no retry policy; nobody moves it on
-    DEAD = "dead"  # given up after too many crashes: the dead-letter queue
-    CANCELLED = "cancelled"  # stopped on request
+    ERROR = "error"  # ended badly, and had no retry policy; a person moves it on (revive)
+    DEAD = "dead"  # given up: the dead-letter queue; a person moves it on (revive, discard), or it expires
+    CANCELLED = "cancelled"  # stopped on request; a person moves it on (revive)
 
 
 WAITING = frozenset({Status.SCHEDULED, Status.CREATED})
@@ -36,7 +36,15 @@ ARROWS = (
     Arrow("start", frozenset({Status.QUEUED}), Status.RUNNING, fenced=True),
     Arrow("succeed", frozenset({Status.RUNNING}), Status.SUCCESS, fenced=True),
     Arrow("fail", frozenset({Status.RUNNING}), Status.ERROR, fenced=True),
-    Arrow("take_back", frozenset({Status.RUNNING}), Status.CREATED, fenced=True),
     Arrow("bury", frozenset({Status.RUNNING}), Status.DEAD, fenced=True),
+    Arrow("retry", frozenset({Status.RUNNING}), Status.SCHEDULED, fenced=True),
+    Arrow("snooze", frozenset({Status.RUNNING}), Status.SCHEDULED, fenced=True),
+    Arrow("stop", frozenset({Status.RUNNING}), Status.CANCELLED, fenced=True),
+    Arrow("take_back", frozenset({Status.RUNNING}), Status.CREATED, fenced=True),
+    Arrow("put_off", frozenset({Status.QUEUED}), Status.SCHEDULED, fenced=True),
+    Arrow("hold", frozenset({Status.CREATED}), Status.SCHEDULED),
+    Arrow("release", frozenset({Status.SCHEDULED}), Status.CREATED),
     Arrow("cancel", WAITING | {Status.QUEUED}, Status.CANCELLED),
+    Arrow("revive", frozenset({Status.ERROR, Status.DEAD, Status.CANCELLED}), Status.CREATED),
+    Arrow("discard", frozenset({Status.DEAD}), Status.CANCELLED),
 )

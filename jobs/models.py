@@ -1,5 +1,7 @@
 """Tables, constraints, indexes; no behaviour. Rows of `jobs` are written by `jobs/store.py` alone."""
 
+from datetime import UTC, datetime
+
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
@@ -7,6 +9,10 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from jobs.lifecycle import FINAL, HOLDING, Status
+from tenants.models import rate_is_whole
+
+# A job of a paused type waits for this moment: it is scheduled, and nothing walks past it.
+HELD_UNTIL = datetime(9999, 12, 31, tzinfo=UTC)
 
 # Each kind of status is witnessed by one column. The partial indexes name these columns and never the status,
 # so that queued -> running changes no indexed column and is a HOT update.
@@ -46,12 +52,27 @@ class Queue(models.Model):
         validators=[MinValueValidator(0.1)],
         help_text="Seconds a job may run, where the job does not say. Empty: JOBS_DEFAULT_TIMEOUT.",
     )
+    default_max_retries = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="Retries of a job whose method has no policy of its own. Empty: none."
+    )
+    default_backoff = models.FloatField(
+        default=10.0,
+        validators=[MinValueValidator(0.0)],
+        help_text="Seconds before the first of those retries; each further delay is twice as long.",
+    )
+    rate_limit = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)], help_text="Jobs started per window, over all tenants."
+    )
+    rate_window = models.FloatField(
+        null=True, blank=True, validators=[MinValueValidator(0.001)], help_text="Seconds of the rate limit's window."
+    )
     paused = models.BooleanField(default=False, help_text="Waiting jobs stay waiting; running jobs go on.")
 
     class Meta:
         db_table = "queues"
         ordering = ["name"]
         constraints = [
+            models.CheckConstraint(condition=rate_is_whole(), name="queues_rate_limit_has_window"),
             models.CheckConstraint(condition=Q(weight__gte=1), name="queues_weight_positive"),
             models.CheckConstraint(
                 condition=Q(default_timeout__isnull=True) | Q(default_timeout__gt=0),
@@ -64,7 +85,9 @@ class Queue(models.Model):
 
 
 class QueueTurn(models.Model):
-    """How much of its share a queue has been served: its virtual time (stride scheduling). Written by the claim.
+    """How much of its share a queue has been served, and of its rate limit spent. Written by the claim.
+
+    virtual_time: start-time fair queueing. full_at: when the rate limit's bucket will be full again.
 
     Not a column of `queues`: saving a form there would write a stale turn back, and an open form's transaction
     would hold up the claim.
@@ -72,12 +95,56 @@ class QueueTurn(models.Model):
 
     queue = models.OneToOneField(Queue, models.CASCADE, primary_key=True, related_name="turn")
     virtual_time = models.FloatField(default=0)
+    full_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "queue_turns"
 
     def __str__(self) -> str:
         return f"{self.queue} at {self.virtual_time}"
+
+
+class TenantTurn(models.Model):
+    """How much of its rate limit a tenant has spent. Written by the claim.
+
+    full_at: when the bucket will be full again.
+    """
+
+    tenant = models.OneToOneField("tenants.Tenant", models.CASCADE, primary_key=True, related_name="+")
+    full_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "tenant_turns"
+
+    def __str__(self) -> str:
+        return f"{self.tenant} full at {self.full_at}"
+
+
+class PausedJobType(models.Model):
+    """A job type that is paused: its waiting jobs are held, its running ones go on."""
+
+    source_type = models.CharField(max_length=200)
+    source_method = models.CharField(max_length=100)
+    paused_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "paused_job_types"
+        constraints = [models.UniqueConstraint(fields=["source_type", "source_method"], name="paused_job_types_once")]
+
+    def __str__(self) -> str:
+        return f"{self.source_type}.{self.source_method}"
+
+
+class DeathNotice(models.Model):
+    """One row: the deaths up to this moment have been announced. Its lock is held by whoever announces."""
+
+    upto = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "death_notices"
+
+    def __str__(self) -> str:
+        return f"announced up to {self.upto}"
 
 
 class Job(models.Model):
@@ -98,7 +165,10 @@ class Job(models.Model):
     slot = models.PositiveIntegerField(null=True)  # 1..num_slots of the tenant
     attempt = models.PositiveIntegerField(default=0)  # only grows: the fence
     crashes = models.PositiveSmallIntegerField(default=0)
+    retries = models.PositiveIntegerField(default=0)  # of this series; a revival begins a new one
+    max_retries = models.PositiveIntegerField(null=True)  # null: the policy's
     timeout = models.FloatField(null=True)  # seconds; null: the queue's default
+    memory = models.PositiveIntegerField(null=True)  # MiB its process may use; null: the setting's
     worker = models.UUIDField(null=True)  # the `workers` row that runs, or ran, the last attempt
 
     created_at = models.DateTimeField(db_default=Now())
@@ -108,6 +178,8 @@ class Job(models.Model):
     handed_at = models.DateTimeField(null=True)  # when its message was last sent to the broker
     start_time = models.DateTimeField(null=True)
     end_time = models.DateTimeField(null=True)
+    cancel_requested_at = models.DateTimeField(null=True)  # while it was running
+    died_at = models.DateTimeField(null=True)  # set if and only if dead; the dead-letter queue is its index
 
     progress = models.FloatField(null=True)  # 0..1
     progress_note = models.CharField(max_length=200, default="", blank=True)
@@ -128,6 +200,11 @@ class Job(models.Model):
             models.CheckConstraint(
                 condition=~Q(status__in=sorted(HOLDING)) | Q(attempt__gte=1), name="jobs_holder_has_attempt"
             ),
+            models.CheckConstraint(
+                condition=Q(status=Status.DEAD, died_at__isnull=False)
+                | ~Q(status=Status.DEAD) & Q(died_at__isnull=True),
+                name="jobs_dead_has_moment",
+            ),
             # Whatever any code does, a tenant's slot is held by one job.
             models.UniqueConstraint(
                 fields=["tenant", "slot"], condition=Q(slot__isnull=False), name="jobs_one_job_per_slot"
@@ -146,6 +223,7 @@ class Job(models.Model):
                 name="jobs_claim",
             ),
             models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="jobs_due"),
+            models.Index(fields=["died_at"], condition=Q(died_at__isnull=False), name="jobs_dead"),
             models.Index(fields=["tenant", "-id"], name="jobs_of_tenant"),
         ]
 

@@ -15,10 +15,22 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import store, telemetry
 from jobs.engine import dispatch, recover
+from jobs.store import Failure
 
-# (job, attempt, seconds of the hard time limit that ended it or None, error): put by the consumer's thread, which must
-# not wait for PostgreSQL; kept here until PostgreSQL has it.
-attempts_ended: queue.SimpleQueue[tuple[int, int, float | None, str]] = queue.SimpleQueue()
+
+@dataclass(frozen=True)
+class Ended:
+    """An attempt whose process is no more. timed_out_after: seconds of the hard time limit that ended it."""
+
+    job_id: int
+    attempt: int
+    error_class: str = ""
+    error: str = ""
+    timed_out_after: float | None = None
+
+
+# Put by the consumer's thread, which must not wait for PostgreSQL; kept here until PostgreSQL has it. None only wakes.
+attempts_ended: queue.SimpleQueue[Ended | None] = queue.SimpleQueue()
 
 EXIT_DECLARED_GONE = 75  # EX_TEMPFAIL: the supervisor starts a new worker, which registers anew
 
@@ -62,7 +74,7 @@ class Presence:
     def beat_now(self) -> None:
         """Beat at once, because the number of processes has changed."""
         self._next_beat = 0.0
-        attempts_ended.put((0, 0, None, "woken"))
+        attempts_ended.put(None)
 
     def _step(self) -> None:
         if time.monotonic() >= self._next_beat:
@@ -73,18 +85,18 @@ class Presence:
         except queue.Empty:
             return
         try:
-            self._report(*ended)
+            self._report(ended)
         except (DatabaseError, InterfaceError):
             attempts_ended.put(ended)
             raise
 
-    def _report(self, job_id: int, attempt: int, time_limit: float | None, error: str) -> None:
-        if not job_id:
+    def _report(self, ended: Ended | None) -> None:
+        if ended is None:
             return
-        if time_limit is None:
-            recover.take_back(job_id, attempt, error)
+        if ended.timed_out_after is not None:
+            recover.time_out(ended.job_id, ended.attempt, ended.timed_out_after)
         else:
-            recover.time_out(job_id, attempt, time_limit)
+            recover.take_back(ended.job_id, ended.attempt, Failure(ended.error_class, ended.error))
 
     def _beat(self) -> None:
         who = self._identity

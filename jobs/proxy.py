@@ -47,7 +47,7 @@ class Calls:
 
     def __call__(self, **options: Any) -> "Calls":
         """The same methods with options: queue, priority (0..10), delay (seconds or timedelta), at (aware datetime),
-        dedup (bool), user (key or user), tenant, timeout (seconds)."""
+        dedup (bool), user (key or user), tenant, timeout (seconds), max_retries."""
         return Calls(self._model, self._instance, {**self._options, **options})
 
     def __getattr__(self, method: str) -> Call:

@@ -10,6 +10,7 @@ from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db import models
 
+from jobs.policies.retry import Retry
 from jobs.request import InvalidRequest, as_json
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -26,6 +27,8 @@ class Spec:
     dedup: bool = True
     dedup_key: Callable[..., Any] | None = None
     result_ttl: float | None = None  # seconds
+    retry: Retry | None = None
+    memory: int | None = None  # MiB
 
 
 @overload
@@ -39,6 +42,8 @@ def job(
     dedup: bool = ...,
     dedup_key: Callable[..., Any] | None = ...,
     result_ttl: float | None = ...,
+    retry: Retry | None = ...,
+    memory: int | None = ...,
 ) -> Callable[[Function], Function]: ...
 def job(function: Any = None, **options: Any) -> Any:
     """Mark a method as one that may run as a job; under @classmethod, for a job without an object.
@@ -46,7 +51,8 @@ def job(function: Any = None, **options: Any) -> Any:
     queue: the line it waits in. priority: 0 (first) to 10 (last). timeout: seconds it may run. dedup: whether an
     identical unfinished job is returned instead of a second one. dedup_key: called with the bound arguments, returns
     the JSON value that says what is identical; without it all arguments together do. result_ttl: seconds the result is
-    kept.
+    kept. retry: when a failed attempt is tried again; without it a failure is final. memory: MiB that its process may
+    use before it is killed.
     Raises TypeError for a signature whose arguments cannot be named.
     """
     spec = Spec(**options)

@@ -14,6 +14,7 @@ from django.utils import timezone
 LAST_PRIORITY = 10
 MAX_DEPTH = 50  # levels of nesting; deeper values overflow the parsers on the way
 MAX_INTEGER_BITS = 10_000  # about 3,000 digits; from 4,300 on Python neither writes nor reads them
+MAX_WHOLE = 1_000_000  # MiB, retries
 MAX_SECONDS = 366 * 24 * 3600.0  # the longest delay and timeout
 
 
@@ -34,7 +35,8 @@ class InvalidRequest(ValueError):
 class JobRequest:
     """A job to submit. Raises InvalidRequest when a value is out of its range.
 
-    delay, timeout: seconds. at: an aware datetime in the future. dedup_key: None is never identical to another.
+    delay, timeout: seconds. memory: MiB. at: an aware datetime in the future. max_retries: instead of the policy's own.
+    dedup_key: None is never identical to another.
     """
 
     tenant_id: int
@@ -48,6 +50,8 @@ class JobRequest:
     delay: float | None = None
     at: datetime | None = None
     timeout: float | None = None
+    memory: int | None = None
+    max_retries: int | None = None
     dedup_key: uuid.UUID | None = None
 
     def __post_init__(self) -> None:
@@ -65,6 +69,8 @@ class JobRequest:
             _check_seconds("delay", self.delay, least=0)
         if self.timeout is not None:
             _check_seconds("timeout", self.timeout, least=0.1)
+        _check_whole("memory", self.memory, least=16)
+        _check_whole("max_retries", self.max_retries, least=0)
         if self.at is not None:
             _check_at(self.at)
         if len(self.user_key) > 100:  # noqa: PLR2004
@@ -88,6 +94,13 @@ def _check_seconds(field: str, value: float, *, least: float) -> None:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not number or not least <= value <= MAX_SECONDS:  # not a number (nan) lies nowhere
         raise InvalidRequest(field, f"must be a number of seconds from {least} to {MAX_SECONDS:.0f}, not {value!r}")
+
+
+def _check_whole(field: str, value: int | None, *, least: int) -> None:
+    if value is None:
+        return
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MAX_WHOLE:
+        raise InvalidRequest(field, f"must be a whole number from {least} to {MAX_WHOLE}, not {value!r}")
 
 
 def _check_at(at: datetime) -> None:

@@ -10,7 +10,7 @@ from django.db import connection
 
 from jobs import telemetry, time_limit
 from jobs.engine.execute import execute
-from jobs.store import Claimed
+from jobs.store import Applied, Claimed
 
 WORKER_ID = uuid.uuid4()  # of this Celery worker: chosen in the parent, before its pool forks and its children run jobs
 ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
@@ -19,8 +19,11 @@ ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "int
 @shared_task(  # type: ignore[call-overload,untyped-decorator]  # Request is not in its stubs
     name="jobs.run_attempt", Request="jobs.attempt_request:AttemptRequest"
 )
-def run_attempt(job_id: int, attempt: int, timeout: float) -> None:
-    """The message: run this attempt, within `timeout` seconds. It may come late, doubled, or never."""
+def run_attempt(job_id: int, attempt: int, timeout: float, memory: int | None) -> None:
+    """The message: run this attempt, within `timeout` seconds. It may come late, doubled, or never.
+
+    memory: MiB its process may use; the worker's parent process sees to that.
+    """
     connection.close_if_unusable_or_obsolete()
     time_limit.arm()
     execute(
@@ -33,12 +36,26 @@ def run_attempt(job_id: int, attempt: int, timeout: float) -> None:
     )
 
 
+def task_id(job: Claimed | Applied) -> str:
+    """Celery's name for an attempt."""
+    return f"{job.id}-{job.attempt}"
+
+
+def end_process(job: Applied) -> None:
+    """End the process that runs this attempt. A broker out of reach is no error: the clock asks again."""
+    try:
+        run_attempt.app.control.revoke(task_id(job), terminate=True, signal="SIGKILL")
+    except Exception as error:  # whatever the broker's own library raises
+        telemetry.noticed("broker out of reach", error=type(error).__name__, job=job.id)
+
+
 def hand_over(claimed: Sequence[Claimed]) -> None:
     """Send a message for each. A broker out of reach is no error: the jobs are safe, and recover sends again."""
     for sent, job in enumerate(claimed):
         try:
             run_attempt.apply_async(
-                (job.id, job.attempt, job.timeout),
+                (job.id, job.attempt, job.timeout, job.memory),
+                task_id=task_id(job),
                 queue=job.pool,
                 soft_time_limit=job.timeout,
                 time_limit=job.timeout + settings.JOBS_TIMEOUT_GRACE,

@@ -7,6 +7,7 @@ from typing import Any
 from billiard.util import set_pdeathsig  # type: ignore[attr-defined]  # not in its stubs
 from celery import signals
 
+from jobs import memory
 from jobs.clock import Clock
 from jobs.presence import Identity, Presence
 from jobs.tasks import WORKER_ID
@@ -44,7 +45,11 @@ def appear(sender: Any, **_: Any) -> None:
         children=lambda: [process.pid for process in pool._pool._pool],
     )
     _presence.append(presence)
-    for name, run in (("presence", presence.run), ("clock", Clock(_stop).run)):
+    for name, run in (
+        ("presence", presence.run),
+        ("clock", Clock(_stop).run),
+        ("memory", lambda: memory.watch.run(_stop)),
+    ):
         thread = threading.Thread(target=run, name=name, daemon=True)
         _threads.append(thread)
         thread.start()

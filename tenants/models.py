@@ -1,6 +1,7 @@
 """Who may use how much. This app does not know that jobs exist."""
 
 from django.conf import settings
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
 
@@ -19,6 +20,11 @@ class Tenant(models.Model):
         return self.name
 
 
+def rate_is_whole() -> models.Q:
+    """A rate limit is a number of jobs and a window, or neither."""
+    return models.Q(rate_limit__isnull=True, rate_window__isnull=True) | models.Q(rate_limit__gte=1, rate_window__gt=0)
+
+
 class TenantQueue(models.Model):
     """The slots a tenant has paid for. A tenant without a row here has none.
 
@@ -35,11 +41,20 @@ class TenantQueue(models.Model):
     weight = models.PositiveIntegerField(
         default=1, help_text="Share of the workers while tenants compete: weight 2 gets twice as many as weight 1."
     )
+    rate_limit = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)], help_text="Jobs started per window. Empty: no limit."
+    )
+    rate_window = models.FloatField(
+        null=True, blank=True, validators=[MinValueValidator(0.001)], help_text="Seconds of the rate limit's window."
+    )
     paused = models.BooleanField(default=False, help_text="Waiting jobs stay waiting; running jobs go on.")
 
     class Meta:
         db_table = "tenant_queues"
+        verbose_name = "slots"
+        verbose_name_plural = "slots"
         constraints = [
+            models.CheckConstraint(condition=rate_is_whole(), name="tenant_queues_rate_limit_has_window"),
             models.CheckConstraint(condition=models.Q(weight__gte=1), name="tenant_queues_weight_positive"),
             models.CheckConstraint(condition=models.Q(num_slots__lte=10_000), name="tenant_queues_num_slots_bounded"),
         ]

@@ -46,6 +46,7 @@ def compose(
     queue: str | None = None,
     priority: int | None = None,
     timeout: float | None = None,
+    max_retries: int | None = None,
 ) -> JobRequest:
     """A checked request from bound arguments and options; what is not given comes from @job.
 
@@ -76,6 +77,8 @@ def compose(
         delay=seconds,
         at=at,
         timeout=spec.timeout if timeout is None else timeout,
+        memory=spec.memory,
+        max_retries=max_retries,
         dedup_key=identity,
     )
 

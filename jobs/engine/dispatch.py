@@ -42,6 +42,8 @@ def dispatch(*, in_line: bool = True) -> int:
         for job in claimed:
             telemetry.applied("claim", job.id, job.attempt, pool=job.pool, waited=f"{job.waited:.3f}s")
         hand_over(claimed)
+        if any(job.limited for job in claimed):
+            store.wake_clock()  # it has to know when the next token is there
         if not claimed[0].more:
             break
     return total

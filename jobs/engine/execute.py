@@ -1,40 +1,21 @@
 """Execute one attempt, step by step: start, call, keep the result, settle, dispatch the next."""
 
-import time
-import traceback
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection
 
 from jobs import current, registry, results, store, telemetry
 from jobs.engine import dispatch
+from jobs.engine.settle import Outcome, settle
 from jobs.request import as_json
 from jobs.store import Started
 from tenants.models import Tenant
 
-SETTLE_PATIENCE = 60.0  # seconds for which an outcome waits for the database to come back
-ERROR_LENGTH = 2_000  # characters of an error that are kept
-TRACEBACK_LENGTH = 20_000  # characters, the last ones
-
-Value = TypeVar("Value")
-
 
 class SourceGone(Exception):
     """The object that the job was to be called on no longer exists, or is no longer its tenant's."""
-
-
-@dataclass
-class Outcome:
-    """How the body ended: with a value, or with an error."""
-
-    value: Any = None
-    error: BaseException | None = None
-    stats: dict[str, Any] = field(default_factory=dict)
-    result_ttl: float | None = None  # seconds; None: the setting's
 
 
 def execute(
@@ -53,7 +34,7 @@ def execute(
     """
     job = store.start(job_id, attempt, worker)
     if job is None:
-        telemetry.ignored("start", job_id, attempt)
+        _not_started(job_id, attempt)
         return
     telemetry.applied("start", job_id, attempt, worker=worker)
     outcome = Outcome()
@@ -67,8 +48,17 @@ def execute(
     except (Exception, SystemExit) as error:  # whatever the method raises is the job's outcome, not ours
         outcome.error = error
     _keep_result(job, outcome)
-    _settle(job, outcome)
+    settle(job, outcome)
     dispatch.dispatch()
+
+
+def _not_started(job_id: int, attempt: int) -> None:
+    """The message is stale, or the job's type was paused while it was on its way."""
+    if store.put_off(job_id, attempt):
+        telemetry.applied("put_off", job_id, attempt)
+        dispatch.dispatch()
+    else:
+        telemetry.ignored("start", job_id, attempt)
 
 
 def _call(job: Started, outcome: Outcome, timeout: float) -> None:
@@ -92,6 +82,7 @@ def _call(job: Started, outcome: Outcome, timeout: float) -> None:
             timeout=timeout,
             stats=outcome.stats,
             report_progress=report_progress,
+            ask_cancelled=lambda: store.cancel_requested(job.id, job.attempt),
         )
     )
     try:
@@ -101,7 +92,7 @@ def _call(job: Started, outcome: Outcome, timeout: float) -> None:
 
 
 def _keep_result(job: Started, outcome: Outcome) -> None:
-    """Before the settling: a job that is a success has its result there. `result_ttl` 0 says that none was kept."""
+    """Before the settling: a job that is a success has its result there."""
     if outcome.error is not None:
         return
     ttl = settings.JOBS_RESULT_TTL if outcome.result_ttl is None else outcome.result_ttl
@@ -110,39 +101,3 @@ def _keep_result(job: Started, outcome: Outcome) -> None:
         outcome.result_ttl = ttl if results.keep(job.id, job.attempt, outcome.value, ttl) else None
     except ValueError as error:
         outcome.error = error
-
-
-def _settle(job: Started, outcome: Outcome) -> None:
-    error = outcome.error
-    if error is None:
-        applied = _patiently(lambda: store.succeed(job.id, job.attempt, outcome.stats, outcome.result_ttl))
-        verb = "succeed"
-    else:
-        name, text = type(error).__name__, _printable(str(error))[:ERROR_LENGTH]
-        trace = _printable("".join(traceback.format_exception(error)))[-TRACEBACK_LENGTH:]
-        applied = _patiently(lambda: store.fail(job.id, job.attempt, error_class=name, error=text, traceback=trace))
-        verb = "fail"
-    (telemetry.applied if applied else telemetry.ignored)(verb, job.id, job.attempt)
-
-
-def _patiently(statement: Callable[[], Value]) -> Value:
-    """Run a statement, again and again while the database is away: what was computed must not be lost to its restart.
-
-    Safe to repeat: each is fenced, and applies once. Raises the last error after SETTLE_PATIENCE.
-    """
-    give_up = time.monotonic() + SETTLE_PATIENCE
-    pause = 0.05
-    while True:
-        try:
-            return statement()
-        except (OperationalError, InterfaceError):
-            if time.monotonic() > give_up:
-                raise
-            connection.close()
-            time.sleep(pause)
-            pause = min(pause * 2, 2.0)
-
-
-def _printable(text: str) -> str:
-    """Without what PostgreSQL's text cannot hold."""
-    return text.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode(errors="replace").decode()

@@ -4,6 +4,12 @@ from django.conf import settings
 
 from jobs import store, telemetry
 from jobs.engine import dispatch
+from jobs.engine.deaths import announce
+from jobs.engine.settle import Outcome, settle
+from jobs.lifecycle import Status
+from jobs.store import Failure
+
+_VERBS = {Status.CREATED: "take_back", Status.DEAD: "bury", Status.CANCELLED: "stop"}
 
 
 def declare_gone() -> None:
@@ -16,30 +22,32 @@ def take_back_orphans() -> None:
     """Take back what gone workers were running; one dispatch serves the slots that this frees."""
     orphans = store.orphans()
     for job_id, attempt, worker in orphans:
-        _take_back(job_id, attempt, f"worker {worker} is gone")
+        _take_back(job_id, attempt, Failure("WorkerGone", f"worker {worker} is gone"))
     if orphans:
         dispatch.dispatch()
 
 
-def take_back(job_id: int, attempt: int, error: str) -> None:
+def take_back(job_id: int, attempt: int, failure: Failure) -> None:
     """An attempt's process died: its job waits again, or is dead after JOBS_MAX_CRASHES crashes."""
-    _take_back(job_id, attempt, error)
+    _take_back(job_id, attempt, failure)
     dispatch.dispatch()
 
 
-def _take_back(job_id: int, attempt: int, error: str) -> None:
-    status = store.take_back(job_id, attempt, error, settings.JOBS_MAX_CRASHES)
+def _take_back(job_id: int, attempt: int, failure: Failure) -> None:
+    status = store.take_back(job_id, attempt, failure, settings.JOBS_MAX_CRASHES)
     if status is None:
         telemetry.ignored("take_back", job_id, attempt)
-    else:
-        telemetry.applied("bury" if status == "dead" else "take_back", job_id, attempt, error=error)
+        return
+    telemetry.applied(_VERBS[Status(status)], job_id, attempt, error=failure.error)
+    if status == Status.DEAD:
+        announce(job_id, attempt)
 
 
 def time_out(job_id: int, attempt: int, seconds: float) -> None:
-    """An attempt was ended at its hard time limit, having ignored the soft one."""
-    error = f"timed out after {seconds:g} s and was killed"
-    if store.fail(job_id, attempt, error_class="TimeoutError", error=error):
-        telemetry.applied("fail", job_id, attempt, error=error)
+    """An attempt was ended at its hard time limit, having ignored the soft one: a failure, for its policy to judge."""
+    job = store.holder(job_id, attempt)
+    if job is not None:
+        settle(job, Outcome(error=TimeoutError(f"timed out after {seconds:g} s and was killed")))
     dispatch.dispatch()
 
 

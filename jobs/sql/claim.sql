@@ -4,6 +4,9 @@
 -- Locks:  the claimed rows only. A row that is being cancelled is skipped; its canceller asks for a dispatch of its own.
 -- Index:  jobs_claim, walked lane by lane (a loose index scan: one probe for each tenant and user with jobs waiting, however
 --         many jobs they have); jobs_one_job_per_slot for what is held. Never a scan of the waiting jobs (I9).
+-- Rates:  a token bucket (the generic cell rate algorithm, ITU-T I.371) of `rate_limit` tokens that refills evenly over
+--         `rate_window` seconds, kept as the moment when it will be full. So at most rate_limit jobs start at once, and over
+--         any t seconds at most rate_limit * (1 + t / rate_window).
 -- Each limit cuts what the one before it left, so a pass claims at least one job if any may be claimed, but perhaps not
 -- all: `more` then says that another pass may find a place for somebody.
 WITH RECURSIVE
@@ -32,15 +35,26 @@ pool AS MATERIALIZED (
 open_queue AS MATERIALIZED (
     SELECT
         q.id, q.pool, q.weight, q.default_timeout,
+        q.rate_window / q.rate_limit AS refill, t.full_at,
         pool.free AS pool_free,
-        least(pool.free, q.concurrency - coalesce(h.n, 0)) AS free  -- concurrency null: least() ignores it
+        least(pool.free, q.concurrency - coalesce(h.n, 0), bucket.tokens) AS free  -- a limit that is null is ignored
     FROM queues q
+    CROSS JOIN clock
     JOIN pool ON pool.pool = q.pool
     LEFT JOIN held_by_queue h ON h.queue_id = q.id
+    LEFT JOIN queue_turns t ON t.queue_id = q.id
+    CROSS JOIN LATERAL (
+        SELECT floor(
+            q.rate_limit
+            - greatest(coalesce(extract(epoch FROM t.full_at - clock.now), 0), 0) * q.rate_limit / q.rate_window
+            + 0.000001
+        ) AS tokens
+    ) bucket
     WHERE current_setting('jobs.door', true) LIKE 'waiting%%'  -- guard I1
       AND NOT q.paused  -- guard
       AND pool.free > 0
       AND (q.concurrency IS NULL OR q.concurrency > coalesce(h.n, 0))
+      AND (q.rate_limit IS NULL OR bucket.tokens >= 1)
 ),
 
 -- 2. The lanes that may be served: walk the tenants of each open queue, then the users of each open lane ----------
@@ -51,9 +65,11 @@ lane AS MATERIALIZED (
         q.id AS queue_id, t.tenant_id,
         tq.weight, tq.num_slots, tq.user_slots,
         coalesce(h.n, 0) AS tenant_held,
-        tq.num_slots - coalesce(h.n, 0) AS tenant_free,
-        least(q.free, tq.num_slots - coalesce(h.n, 0)) AS free
+        tq.rate_window / tq.rate_limit AS tenant_refill, turn.full_at AS tenant_full_at,
+        least(tq.num_slots - coalesce(h.n, 0), bucket.tokens) AS tenant_free,
+        least(q.free, tq.num_slots - coalesce(h.n, 0), bucket.tokens) AS free
     FROM open_queue q
+    CROSS JOIN clock
     CROSS JOIN LATERAL (
         WITH RECURSIVE walk AS (
             (SELECT tenant_id FROM jobs
@@ -70,8 +86,17 @@ lane AS MATERIALIZED (
     ) t
     JOIN tenant_queues tq ON tq.tenant_id = t.tenant_id
     LEFT JOIN held_by_tenant h ON h.tenant_id = t.tenant_id
+    LEFT JOIN tenant_turns turn ON turn.tenant_id = t.tenant_id
+    CROSS JOIN LATERAL (
+        SELECT floor(
+            tq.rate_limit
+            - greatest(coalesce(extract(epoch FROM turn.full_at - clock.now), 0), 0) * tq.rate_limit / tq.rate_window
+            + 0.000001
+        ) AS tokens
+    ) bucket
     WHERE NOT tq.paused  -- guard
       AND tq.num_slots > coalesce(h.n, 0)
+      AND (tq.rate_limit IS NULL OR bucket.tokens >= 1)
 ),
 line AS MATERIALIZED (
     SELECT
@@ -129,7 +154,9 @@ present AS MATERIALIZED (
     GROUP BY q.pool
 ),
 turn AS MATERIALIZED (
-    SELECT q.id AS queue_id, q.weight, greatest(t.virtual_time, present.virtual_time, 0) AS virtual_time
+    SELECT
+        q.id AS queue_id, q.weight, q.refill, q.full_at,
+        greatest(t.virtual_time, present.virtual_time, 0) AS virtual_time
     FROM open_queue q
     LEFT JOIN queue_turns t ON t.queue_id = q.id
     LEFT JOIN present ON present.pool = q.pool
@@ -150,7 +177,7 @@ ranked AS MATERIALIZED (
     FROM ranked_in_pool
 ),
 
--- 4. Cut at every limit -----------------------------------------------------------------------------------------
+-- 4. Cut at every limit (a rate limit is in `free`: what its bucket holds) -----------------------------------------------------------------------------------------
 within_user AS (
     SELECT * FROM (
         SELECT *, row_number() OVER (PARTITION BY tenant_id, user_key ORDER BY tenant_rank, ready_at, id) AS nth_of_user
@@ -163,7 +190,7 @@ within_tenant AS (
         SELECT *, row_number() OVER (PARTITION BY tenant_id ORDER BY tenant_rank, ready_at, id) AS nth_of_tenant
         FROM within_user
     ) r
-    WHERE nth_of_tenant <= tenant_free
+    WHERE nth_of_tenant <= tenant_free  -- guard I1
 ),
 within_queue AS (
     SELECT * FROM (
@@ -190,7 +217,9 @@ pass AS MATERIALIZED (
 
 -- 5. Take them: a slot number for each, and the queues' turns move on -------------------------------------------
 locked AS (
-    SELECT j.id, c.tenant_id, c.num_slots, c.queue_id, c.pool, c.pool_rank, c.default_timeout, c.ready_at
+    SELECT
+        j.id, c.tenant_id, c.num_slots, c.tenant_refill, c.tenant_full_at, c.queue_id, c.pool, c.pool_rank,
+        c.default_timeout, c.ready_at
     FROM chosen c
     JOIN jobs j ON j.id = c.id
     WHERE j.ready_at IS NOT NULL
@@ -222,23 +251,36 @@ claimed AS (
     CROSS JOIN clock
     WHERE j.id = n.id
     RETURNING
-        j.id, j.attempt, n.queue_id, n.pool, n.pool_rank,
+        j.id, j.attempt, j.memory, j.tenant_id, n.tenant_refill, n.tenant_full_at, n.queue_id, n.pool, n.pool_rank,
         coalesce(j.timeout, n.default_timeout, %(default_timeout)s) AS timeout,
         extract(epoch FROM clock.now - n.ready_at)::float8 AS waited
 ),
--- A queue that is served alone needs no turn, and leaves no dead row behind.
+-- A queue that is served alone and without a rate limit needs no turn, and leaves no dead row behind.
 competed AS (
     SELECT q.pool FROM candidate c JOIN open_queue q ON q.id = c.queue_id
     GROUP BY q.pool HAVING count(DISTINCT c.queue_id) > 1
 ),
 moved_on AS (
-    INSERT INTO queue_turns AS t (queue_id, virtual_time)
-    SELECT turn.queue_id, turn.virtual_time + count(*)::float8 / turn.weight
-    FROM claimed JOIN turn USING (queue_id)
-    WHERE claimed.pool IN (SELECT pool FROM competed)
-    GROUP BY turn.queue_id, turn.virtual_time, turn.weight
-    ON CONFLICT (queue_id) DO UPDATE SET virtual_time = excluded.virtual_time
+    INSERT INTO queue_turns (queue_id, virtual_time, full_at)
+    SELECT
+        turn.queue_id,
+        turn.virtual_time + count(*)::float8 / turn.weight,
+        greatest(turn.full_at, clock.now) + count(*) * turn.refill * interval '1 second'
+    FROM claimed JOIN turn USING (queue_id) CROSS JOIN clock
+    WHERE claimed.pool IN (SELECT pool FROM competed) OR turn.refill IS NOT NULL
+    GROUP BY turn.queue_id, turn.virtual_time, turn.weight, turn.full_at, turn.refill, clock.now
+    ON CONFLICT (queue_id) DO UPDATE SET virtual_time = excluded.virtual_time, full_at = excluded.full_at
+),
+spent AS (
+    INSERT INTO tenant_turns (tenant_id, full_at)
+    SELECT c.tenant_id, greatest(c.tenant_full_at, clock.now) + count(*) * c.tenant_refill * interval '1 second'
+    FROM claimed c CROSS JOIN clock
+    WHERE c.tenant_refill IS NOT NULL
+    GROUP BY c.tenant_id, c.tenant_full_at, c.tenant_refill, clock.now
+    ON CONFLICT (tenant_id) DO UPDATE SET full_at = excluded.full_at
 )
-SELECT c.id, c.attempt, c.pool, c.timeout, c.waited, pass.more
-FROM claimed c CROSS JOIN pass
+SELECT
+    c.id, c.attempt, c.pool, c.timeout, c.memory, c.waited, pass.more,
+    turn.refill IS NOT NULL OR c.tenant_refill IS NOT NULL AS limited
+FROM claimed c JOIN turn USING (queue_id) CROSS JOIN pass
 ORDER BY c.pool, c.pool_rank

@@ -22,4 +22,4 @@ WHERE q.id = j.queue_id
   AND j.status = 'queued'  -- guard I3
   AND j.handed_at < clock.now - %(patience)s * interval '1 second'  -- guard
   AND pool.processes > coalesce(busy.processes, 0)  -- guard
-RETURNING j.id, j.attempt, q.pool, coalesce(j.timeout, q.default_timeout, %(default_timeout)s) AS timeout
+RETURNING j.id, j.attempt, q.pool, coalesce(j.timeout, q.default_timeout, %(default_timeout)s) AS timeout, j.memory

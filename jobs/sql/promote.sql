@@ -1,14 +1,20 @@
--- Arrow:  promote, scheduled -> created, for the jobs that are due.
+-- Arrow:  promote, scheduled -> created, for the jobs that are due; one whose type is paused is held instead.
 -- Who:    the clock.
 -- Locks:  the rows; one that somebody is cancelling is left to the next pass.
 -- Index:  jobs_due.
-UPDATE jobs
-SET status = 'created', ready_at = due_at, due_at = NULL
-WHERE id IN (
-    SELECT id FROM jobs
-    WHERE due_at <= coalesce(%(now)s::timestamptz, clock_timestamp())  -- guard
-    ORDER BY due_at
+UPDATE jobs j
+SET status = CASE WHEN due.paused THEN 'scheduled' ELSE 'created' END,
+    ready_at = CASE WHEN due.paused THEN NULL ELSE j.due_at END,
+    due_at = CASE WHEN due.paused THEN %(held_until)s::timestamptz END
+FROM (
+    SELECT d.id, EXISTS (
+        SELECT FROM paused_job_types p WHERE p.source_type = d.source_type AND p.source_method = d.source_method
+    ) AS paused
+    FROM jobs d
+    WHERE d.due_at <= coalesce(%(now)s::timestamptz, clock_timestamp())  -- guard
+    ORDER BY d.due_at
     LIMIT %(batch)s
-    FOR NO KEY UPDATE SKIP LOCKED
-)
-RETURNING id, attempt
+    FOR NO KEY UPDATE OF d SKIP LOCKED
+) due
+WHERE j.id = due.id
+RETURNING j.id, j.attempt

@@ -1,11 +1,15 @@
 -- Arrow:  start, queued -> running.
 -- Who:    the worker process that received the message (job, attempt). A doubled, late or recovered message finds no row.
 -- Locks:  the row. Index: primary key; no indexed column changes (HOT).
-UPDATE jobs
+UPDATE jobs j
 SET status = 'running',
     worker = %(worker)s,
     start_time = coalesce(%(now)s::timestamptz, clock_timestamp())
-WHERE id = %(id)s
-  AND attempt = %(attempt)s  -- guard I3
-  AND status = 'queued'  -- guard I3
-RETURNING id, attempt, tenant_id, source_type, source_id, source_method, args::text AS args
+FROM queues q
+WHERE q.id = j.queue_id
+  AND j.id = %(id)s
+  AND j.attempt = %(attempt)s  -- guard I3
+  AND j.status = 'queued'  -- guard I3
+  AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
+RETURNING j.id, j.attempt, j.tenant_id, j.source_type, j.source_id, j.source_method, j.args::text AS args,
+    j.retries, j.max_retries, q.default_max_retries, q.default_backoff

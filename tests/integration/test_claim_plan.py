@@ -18,8 +18,8 @@ PARAMETERS = {"now": None, "headroom": 1, "live_for": 3600, "default_timeout": 1
 
 FILL = """
 INSERT INTO jobs (tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, status, ready_at,
-                  attempt, crashes, progress_note, stats, last_error)
-SELECT %s, %s, 5, '', 'tests.thing', n::text, 'run', '{}', 'created', now(), 0, 0, '', '{}', ''
+                  attempt, crashes, retries, progress_note, stats, last_error)
+SELECT %s, %s, 5, '', 'tests.thing', n::text, 'run', '{}', 'created', now(), 0, 0, 0, '', '{}', ''
 FROM generate_series(1, %s) n
 """
 

@@ -1,0 +1,15 @@
+"""Expire: dead jobs that nobody wanted back are deleted after JOBS_DEAD_TTL seconds."""
+
+from django.conf import settings
+
+from jobs import store, telemetry
+
+
+def expire_dead() -> int:
+    """Delete them, in batches; their number."""
+    total = 0
+    while expired := store.expire_dead(settings.JOBS_DEAD_TTL):
+        total += len(expired)
+        for job in expired:
+            telemetry.applied("expire", job.id, job.attempt)
+    return total

@@ -1,0 +1,37 @@
+"""Pause and resume a job type. (Queues and tenants have a column for it, which the claim reads.)"""
+
+from jobs import registry, store, telemetry
+from jobs.engine import dispatch
+from jobs.models import PausedJobType
+
+
+def pause_job_type(source_type: str, source_method: str) -> int:
+    """No job of this type starts any more; the number of waiting ones now held.
+
+    Raises InvalidRequest for an unknown type.
+    The row is committed before the line is swept, so that whoever submits from now on sees it; what was being submitted
+    meanwhile, or is on its way to a worker, is put off at its start.
+    """
+    registry.resolve(source_type, source_method)
+    PausedJobType.objects.get_or_create(source_type=source_type, source_method=source_method)
+    held = store.hold(source_type, source_method)
+    for job in held:
+        telemetry.applied("hold", job.id, job.attempt)
+    return len(held)
+
+
+def resume_job_type(source_type: str, source_method: str) -> int:
+    """Jobs of this type start again; the number of jobs released. Raises InvalidRequest for an unknown type."""
+    registry.resolve(source_type, source_method)
+    PausedJobType.objects.filter(source_type=source_type, source_method=source_method).delete()
+    return release()
+
+
+def release() -> int:
+    """Put every held job whose type is not paused back in line; the clock asks too, for what a resumption missed."""
+    released = store.release()
+    for job in released:
+        telemetry.applied("release", job.id, job.attempt)
+    if released:
+        dispatch.on_commit()
+    return len(released)

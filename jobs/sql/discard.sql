@@ -1,0 +1,7 @@
+-- Arrow:  discard, dead -> cancelled: out of the dead-letter queue, without another go.
+-- Who:    an operator. Locks: the row. Index: primary key.
+UPDATE jobs
+SET status = 'cancelled', died_at = NULL
+WHERE id = %(id)s
+  AND status = 'dead'  -- guard
+RETURNING id, attempt

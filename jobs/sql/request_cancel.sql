@@ -1,0 +1,8 @@
+-- Change: a running job is asked to stop. Not an arrow: its holder carries it out, and holds the slot until it has.
+-- Who:    its tenant (tenant given), or an operator (null). Locks: the row. Index: primary key (HOT).
+UPDATE jobs
+SET cancel_requested_at = coalesce(cancel_requested_at, %(now)s::timestamptz, clock_timestamp())
+WHERE id = %(id)s
+  AND status = 'running'  -- guard
+  AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
+RETURNING id, attempt

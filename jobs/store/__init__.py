@@ -1,0 +1,63 @@
+"""The only writer of job rows: one function per statement of `sql/`.
+
+Each reports what it applied. `now` is the clock of a test; None is the database's own.
+"""
+
+from jobs.store.attempts import (
+    Failure,
+    cancel_requested,
+    fail,
+    holder,
+    progress,
+    put_off,
+    retry,
+    snooze,
+    start,
+    stop,
+    succeed,
+    take_back,
+)
+from jobs.store.claiming import claim, hold, next_moment, promote, release
+from jobs.store.rows import Applied, Claimed, Started, live_for
+from jobs.store.submitting import find_identical, insert, release_identical, wake_clock
+from jobs.store.wishes import cancel, discard, expire_dead, overdue_cancels, request_cancel, revive
+from jobs.store.workers import beat, declare_gone, hand_over_again, leave, orphans
+
+__all__ = [
+    "Applied",
+    "Claimed",
+    "Failure",
+    "Started",
+    "beat",
+    "cancel",
+    "cancel_requested",
+    "claim",
+    "declare_gone",
+    "discard",
+    "expire_dead",
+    "fail",
+    "find_identical",
+    "hand_over_again",
+    "hold",
+    "holder",
+    "insert",
+    "leave",
+    "live_for",
+    "next_moment",
+    "orphans",
+    "overdue_cancels",
+    "progress",
+    "promote",
+    "put_off",
+    "release",
+    "release_identical",
+    "request_cancel",
+    "retry",
+    "revive",
+    "snooze",
+    "start",
+    "stop",
+    "succeed",
+    "take_back",
+    "wake_clock",
+]

@@ -1,0 +1,71 @@
+"""The line: what is due joins it, what is paused leaves it, and the claim takes from its head."""
+
+from datetime import datetime
+
+import psycopg
+from django.conf import settings
+from django.db import connection
+from django.db.transaction import TransactionManagementError
+from psycopg.rows import class_row
+
+from jobs.models import HELD_UNTIL
+from jobs.sql import statement
+from jobs.store.rows import Applied, Claimed, applied, live_for, rows
+
+
+def promote(batch: int = 1000, now: datetime | None = None) -> list[Applied]:
+    """scheduled -> created for at most `batch` due jobs."""
+    return applied("promote", batch=batch, held_until=HELD_UNTIL, now=now)
+
+
+def next_moment() -> float | None:
+    """Seconds until a job is due or a rate limit has its next token (negative: late); None if neither is to come."""
+    seconds: float | None = rows("next_moment", held_until=HELD_UNTIL)[0][0]
+    return seconds
+
+
+def hold(source_type: str, source_method: str) -> list[Applied]:
+    """created -> scheduled for the waiting jobs of a paused type."""
+    return applied("hold", source_type=source_type, source_method=source_method, held_until=HELD_UNTIL)
+
+
+def release(now: datetime | None = None) -> list[Applied]:
+    """scheduled -> created for the held jobs whose type is not paused."""
+    return applied("release", held_until=HELD_UNTIL, now=now)
+
+
+def claim(*, in_line: bool = True, now: datetime | None = None) -> list[Claimed]:
+    """created -> queued, through the one door; empty also if somebody else is waiting there to see to it.
+
+    One pipeline, so that no client can stall while it holds the door. The commit is not waited for: if the server dies
+    with it, the jobs are still created and their messages start nothing.
+    """
+    if connection.in_atomic_block:
+        raise TransactionManagementError("A dispatch is a transaction of its own; ask for it on commit.")
+    connection.ensure_connection()
+    raw = connection.connection
+    cursor = psycopg.Cursor(raw, row_factory=class_row(Claimed))
+    plain = psycopg.Cursor(raw)
+    parameters = {
+        "now": now,
+        "headroom": settings.JOBS_HEADROOM,
+        "live_for": live_for(),
+        "default_timeout": float(settings.JOBS_DEFAULT_TIMEOUT),
+    }
+    try:
+        with raw.pipeline():
+            plain.execute("BEGIN")
+            # The plan must not depend on how fresh the table's statistics are: a scan of the line is never right.
+            plain.execute("SET LOCAL enable_seqscan = off")
+            plain.execute("SET LOCAL enable_bitmapscan = off")
+            plain.execute("SET LOCAL synchronous_commit = off")
+            plain.execute(statement("knock"), {"in_line": in_line})
+            plain.execute(statement("enter"))
+            plain.execute(statement("give_place"))
+            cursor.execute(statement("claim"), parameters)
+            plain.execute("COMMIT")
+            return cursor.fetchall()
+    except BaseException:
+        raw.close()  # the waiting place is held by the session: it must not outlive a failed pass
+        connection.close()
+        raise

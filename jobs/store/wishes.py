@@ -1,0 +1,35 @@
+"""What people ask for: cancel, revive, discard. tenant_id: whose job it must be; None for an operator."""
+
+from datetime import datetime
+
+from jobs.store.rows import Applied, applied, rows
+
+
+def cancel(job_id: int, tenant_id: int | None = None, now: datetime | None = None) -> bool:
+    """scheduled, created or queued -> cancelled."""
+    return bool(rows("cancel", id=job_id, tenant_id=tenant_id, now=now))
+
+
+def request_cancel(job_id: int, tenant_id: int | None = None, now: datetime | None = None) -> bool:
+    """Ask a running job to stop; its holder carries it out."""
+    return bool(rows("request_cancel", id=job_id, tenant_id=tenant_id, now=now))
+
+
+def overdue_cancels(grace: float, now: datetime | None = None) -> list[Applied]:
+    """The running attempts that were asked to stop more than `grace` seconds ago."""
+    return applied("overdue_cancels", grace=grace, now=now)
+
+
+def revive(job_id: int, tenant_id: int | None = None, now: datetime | None = None) -> bool:
+    """error, dead or cancelled -> created."""
+    return bool(rows("revive", id=job_id, tenant_id=tenant_id, now=now))
+
+
+def discard(job_id: int) -> bool:
+    """dead -> cancelled."""
+    return bool(rows("discard", id=job_id))
+
+
+def expire_dead(ttl: float, batch: int = 1000, now: datetime | None = None) -> list[Applied]:
+    """Delete at most `batch` jobs that have been dead for `ttl` seconds."""
+    return applied("expire_dead", ttl=ttl, batch=batch, now=now)

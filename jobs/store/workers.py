@@ -1,0 +1,41 @@
+"""Workers: who is live, what the gone ones were running, and whose message was lost."""
+
+import uuid
+from datetime import datetime
+
+from django.conf import settings
+
+from jobs.store.rows import Claimed, live_for, rows
+
+
+def beat(worker: uuid.UUID, *, name: str, pid: int, pool: str, concurrency: int) -> bool | None:
+    """Register or go on; True if it is new, None if it was declared gone and must stop."""
+    found = rows("beat", id=worker, name=name, pid=pid, pool=pool, concurrency=concurrency)
+    return found[0][0] if found else None
+
+
+def leave(worker: uuid.UUID) -> None:
+    """A worker stops in good order."""
+    rows("leave", id=worker)
+
+
+def declare_gone(now: datetime | None = None) -> list[str]:
+    """The names of the workers that stopped beating, now declared gone."""
+    return [name for (name,) in rows("declare_gone", live_for=live_for(), now=now)]
+
+
+def orphans() -> list[tuple[int, int, str]]:
+    """(job id, attempt, worker's name) of the running attempts whose worker is gone."""
+    return [(job_id, attempt, worker) for job_id, attempt, worker in rows("orphans")]
+
+
+def hand_over_again(patience: float, now: datetime | None = None) -> list[Claimed]:
+    """The queued jobs whose message must be lost: `patience` seconds unanswered beside an idle process."""
+    lost = rows(
+        "hand_over_again",
+        patience=patience,
+        live_for=live_for(),
+        default_timeout=float(settings.JOBS_DEFAULT_TIMEOUT),
+        now=now,
+    )
+    return [Claimed(*row) for row in lost]
