@@ -5,6 +5,7 @@ n counts the retries so far, from 0: the delay before the first retry is that of
 
 import math
 import random
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -13,6 +14,7 @@ Answer = float | Literal["exponential", False]
 Decide = Callable[[BaseException, int], Answer]
 
 BASE, CAP = 10.0, 3600.0  # seconds: the first exponential delay, and the longest
+LONGEST = 366 * 24 * 3600.0  # seconds: no cap is above, so that the due moment is one that PostgreSQL can hold
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,7 @@ class Retry:
     cap: the longest delay, in seconds. jitter: 0..1, the part of the delay that is drawn at random ("full jitter" is 1,
     https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/), so that what failed together does not
     come back together.
+    Raises ValueError, naming the parameter, for a value out of its range.
     """
 
     decide: Decide
@@ -34,18 +37,21 @@ class Retry:
     jitter: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.max_retries < 0:
-            raise ValueError(f"max_retries: must be 0 or more, not {self.max_retries!r}")
-        if not 0 <= self.jitter <= 1:
+        if not callable(self.decide):
+            raise ValueError(f"decide: must be a callable (error, n), not {self.decide!r}")
+        if not isinstance(self.max_retries, int) or isinstance(self.max_retries, bool) or self.max_retries < 0:
+            raise ValueError(f"max_retries: must be a whole number, 0 or more, not {self.max_retries!r}")
+        if self.queue is not None and not (isinstance(self.queue, str) and self.queue):
+            raise ValueError(f"queue: must be a queue's name or None, not {self.queue!r}")
+        if not (_is_number(self.jitter) and 0 <= self.jitter <= 1):
             raise ValueError(f"jitter: must be from 0 to 1, not {self.jitter!r}")
-        for name in ("base", "cap"):
-            seconds = getattr(self, name)
-            if not (math.isfinite(seconds) and seconds >= 0):
-                raise ValueError(f"{name}: must be a number of seconds, not {seconds!r}")
+        _check_seconds("base", self.base, most=sys.float_info.max)
+        _check_seconds("cap", self.cap, most=LONGEST)
 
     @classmethod
     def every(cls, seconds: float, *, max_retries: int, queue: str | None = None, jitter: float = 0.0) -> "Retry":
         """After the same delay each time."""
+        _check_seconds("seconds", seconds, most=LONGEST)
         return cls(lambda error, n: seconds, max_retries, queue, cap=seconds, jitter=jitter)
 
     @classmethod
@@ -97,15 +103,23 @@ class Retry:
         if retries >= (self.max_retries if max_retries is None else max_retries):
             return None
         answer = self.decide(error, retries)
-        if answer is False or answer is None:
+        if answer is False:
             return None
         seconds = self._exponential(retries) if answer == "exponential" else answer
-        number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-        if not number or not (math.isfinite(seconds) and seconds >= 0):
+        if not (_is_number(seconds) and 0 <= seconds < math.inf):
             raise ValueError(f'a retry policy answers seconds, "exponential" or False, not {answer!r}')
-        seconds = min(float(seconds), self.cap)
-        return seconds * (1 - self.jitter * draw())
+        # the cap first: a whole number like 3 ** 1000 is too large for a float
+        return float(min(seconds, self.cap)) * (1 - self.jitter * draw())
 
     def _exponential(self, retries: int) -> float:
         # 2.0 ** 1024 overflows; long before, the cap is reached
         return min(self.base * 2.0 ** min(retries, 1000), self.cap)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _check_seconds(name: str, value: float, *, most: float) -> None:
+    if not (_is_number(value) and 0 <= value <= most):  # nan lies nowhere
+        raise ValueError(f"{name}: must be a number of seconds from 0 to {most:g}, not {value!r}")
