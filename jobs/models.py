@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from jobs.lifecycle import FINAL, HOLDING, Status
-from tenants.models import rate_is_whole
+from tenants.models import check_rate, rate_is_whole
 
 # A job of a paused type waits for this moment: it is scheduled, and nothing walks past it.
 HELD_UNTIL = datetime(9999, 12, 31, tzinfo=UTC)
@@ -82,6 +82,9 @@ class Queue(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        check_rate(self.rate_limit, self.rate_window)
 
 
 class QueueTurn(models.Model):
@@ -229,6 +232,14 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return f"job {self.pk}: {self.source_type}.{self.source_method} ({self.status})"
+
+
+class DeadLetter(Job):
+    """A dead job, for the operators: they are allowed to look at dead letters, or to revive and discard them."""
+
+    class Meta:
+        proxy = True
+        default_permissions = ["view", "change"]
 
 
 class FailedAttempt(models.Model):

@@ -1,4 +1,4 @@
-"""API keys: `prefix.secret`. The prefix finds the row, the secret proves the caller.
+"""Keys to the API, of tenants and of operators: `prefix.secret`. The prefix finds the row, the secret proves the caller.
 
 Of the secret only the SHA-256 is stored. A fast digest is right here, unlike for passwords: 256 random bits
 cannot be guessed, however fast the guessing.
@@ -9,12 +9,16 @@ import hmac
 import re
 import secrets
 from datetime import datetime, timedelta
+from typing import TypeVar
 
-from django.db.models import Q
+from django.contrib.auth.models import User
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from tenants.models import ApiKey, Tenant
+from tenants.models import ApiKey, Key, OperatorKey, Tenant
+
+AnyKey = TypeVar("AnyKey", bound=Key)
 
 TOKEN = re.compile(r"(?P<prefix>[0-9a-f]{12})\.(?P<secret>[A-Za-z0-9_-]{43})")
 LAST_USED_RESOLUTION = timedelta(minutes=1)
@@ -31,39 +35,57 @@ def issue(tenant: Tenant, name: str, expires_at: datetime | None = None) -> tupl
     return key, token
 
 
-def mint(key: ApiKey) -> str:
+def issue_to_operator(user: User, name: str, expires_at: datetime | None = None) -> tuple[OperatorKey, str]:
+    """Store a new key that acts as this user; otherwise as `issue`."""
+    key = OperatorKey(user=user, name=name, expires_at=expires_at)
+    token = mint(key)
+    key.save()
+    return key, token
+
+
+def mint(key: Key) -> str:
     """Give an unsaved key its prefix and digest; return its token."""
     secret = secrets.token_urlsafe(32)
     key.prefix, key.digest = secrets.token_hex(6), _digest(secret)
     return f"{key.prefix}.{secret}"
 
 
-def revoke(key: ApiKey) -> None:
+def revoke(key: Key) -> None:
     """Make the key useless from now on. The first revocation is the one that is remembered."""
-    ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now())
+    type(key)._default_manager.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now())
 
 
 def tenant_of(token: str) -> Tenant | None:
     """The tenant whose key this is; None if it is malformed, unknown, wrong, expired or revoked."""
+    key = _key_of(token, ApiKey.objects.select_related("tenant"))
+    return key.tenant if key else None
+
+
+def operator_of(token: str) -> User | None:
+    """The operator whose key this is; None also if that user is deactivated, or not staff any more."""
+    key = _key_of(token, OperatorKey.objects.select_related("user").filter(user__is_active=True, user__is_staff=True))
+    return key.user if key else None
+
+
+def _key_of(token: str, keys: QuerySet[AnyKey]) -> AnyKey | None:
     parts = TOKEN.fullmatch(token)
     if parts is None:
         return None
     not_expired = Q(expires_at=None) | Q(expires_at__gt=Now())
-    good = ApiKey.objects.filter(not_expired, revoked_at=None)
-    key = good.select_related("tenant").filter(prefix=parts["prefix"]).first()
+    key = keys.filter(not_expired, revoked_at=None, prefix=parts["prefix"]).first()
     if key is None or not hmac.compare_digest(key.digest, _digest(parts["secret"])):
         return None
     _note_use(key)
-    return key.tenant
+    return key
 
 
-def _note_use(key: ApiKey) -> None:
+def _note_use(key: Key) -> None:
     """Remember when the key was last used, to the minute: not every request should write a row."""
     a_while_ago = timezone.now() - LAST_USED_RESOLUTION
     if key.last_used_at is None or key.last_used_at < a_while_ago:
         # Guarded again in the statement, so that requests arriving together write once.
         unnoted = Q(last_used_at=None) | Q(last_used_at__lt=a_while_ago)
-        ApiKey.objects.filter(unnoted, pk=key.pk).update(last_used_at=timezone.now())
+        type(key)._default_manager.filter(unnoted, pk=key.pk).update(last_used_at=timezone.now())
 
 
 def _digest(secret: str) -> str:

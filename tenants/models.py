@@ -1,7 +1,8 @@
 """Who may use how much. This app does not know that jobs exist."""
 
 from django.conf import settings
-from django.core.validators import MinValueValidator
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
 
@@ -25,6 +26,14 @@ def rate_is_whole() -> models.Q:
     return models.Q(rate_limit__isnull=True, rate_window__isnull=True) | models.Q(rate_limit__gte=1, rate_window__gt=0)
 
 
+def check_rate(limit: int | None, window: float | None) -> None:
+    """Raise ValidationError, on the field that is missing, for half a rate limit."""
+    if limit is not None and window is None:
+        raise ValidationError({"rate_window": "A rate limit needs its window: the seconds it is counted over."})
+    if window is not None and limit is None:
+        raise ValidationError({"rate_limit": "A window needs its rate limit: the jobs that may start in it."})
+
+
 class TenantQueue(models.Model):
     """The slots a tenant has paid for. A tenant without a row here has none.
 
@@ -33,19 +42,32 @@ class TenantQueue(models.Model):
 
     tenant = models.OneToOneField(Tenant, models.CASCADE, related_name="queue")
     num_slots = models.PositiveIntegerField(
-        "slots", default=1, help_text="Jobs that may be queued or running at the same moment. 0 pauses the tenant."
+        "slots",
+        default=1,
+        validators=[MaxValueValidator(10_000)],
+        help_text="Jobs that may be queued or running at the same moment. 0 pauses the tenant.",
     )
     user_slots = models.PositiveIntegerField(
         "slots per user", null=True, blank=True, help_text="The most that one user may hold. Empty: no limit per user."
     )
     weight = models.PositiveIntegerField(
-        default=1, help_text="Share of the workers while tenants compete: weight 2 gets twice as many as weight 1."
+        default=1,
+        validators=[MinValueValidator(1)],
+        help_text="Share of the workers while tenants compete: weight 2 gets twice as many as weight 1.",
     )
     rate_limit = models.PositiveIntegerField(
-        null=True, blank=True, validators=[MinValueValidator(1)], help_text="Jobs started per window. Empty: no limit."
+        "rate limit (jobs)",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="Jobs started per window. Empty: no limit.",
     )
     rate_window = models.FloatField(
-        null=True, blank=True, validators=[MinValueValidator(0.001)], help_text="Seconds of the rate limit's window."
+        "rate window (seconds)",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0.001)],
+        help_text="Over how many seconds the rate limit counts.",
     )
     paused = models.BooleanField(default=False, help_text="Waiting jobs stay waiting; running jobs go on.")
 
@@ -62,6 +84,9 @@ class TenantQueue(models.Model):
     def __str__(self) -> str:
         return f"{self.tenant}: {self.num_slots} slots"
 
+    def clean(self) -> None:
+        check_rate(self.rate_limit, self.rate_window)
+
 
 class Member(models.Model):
     """A person of a tenant: logs in, sees and runs that tenant's reports."""
@@ -73,10 +98,9 @@ class Member(models.Model):
         return f"{self.user} of {self.tenant}"
 
 
-class ApiKey(models.Model):
-    """A tenant's key to the HTTP API. Only a digest is stored; the secret is shown once, when the key is issued."""
+class Key(models.Model):
+    """A key to the HTTP API. Only a digest is stored; the secret is shown once, when the key is issued."""
 
-    tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="api_keys")
     name = models.CharField(max_length=100, help_text="What uses this key, e.g. 'nightly export'.")
     prefix = models.CharField(max_length=12, unique=True, editable=False)
     digest = models.CharField(max_length=64, editable=False)  # SHA-256, hex
@@ -86,7 +110,30 @@ class ApiKey(models.Model):
     last_used_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
-        verbose_name = "API key"
+        abstract = True
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+
+class ApiKey(Key):
+    """A tenant's key: opens what is that tenant's, and nothing of the operators."""
+
+    tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="api_keys")
+
+    class Meta:
+        verbose_name = "API key"
+
+
+class OperatorKey(Key):
+    """An operator's key: acts as that user, with the permissions this user has at that moment.
+
+    In a table of its own, so that no mistake in a query can let a tenant's key open what is the operators'.
+    """
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="operator_keys", limit_choices_to={"is_staff": True}
+    )
+
+    class Meta:
+        verbose_name = "operator key"

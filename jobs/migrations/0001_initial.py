@@ -223,4 +223,16 @@ class Migration(migrations.Migration):
             model_name='job',
             constraint=models.UniqueConstraint(condition=models.Q(('dedup_key__isnull', False), ('end_time__isnull', True)), fields=('tenant', 'dedup_key'), name='jobs_one_identical'),
         ),
+        migrations.CreateModel(
+            name='DeadLetter',
+            fields=[
+            ],
+            options={
+                'proxy': True,
+                'default_permissions': ['view', 'change'],
+                'indexes': [],
+                'constraints': [],
+            },
+            bases=('jobs.job',),
+        ),
     ]
