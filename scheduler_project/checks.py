@@ -28,6 +28,7 @@ POSITIVE = (
     "JOBS_CANCEL_GRACE",
     "JOBS_MAX_CRASHES",
     "JOBS_DEAD_TTL",
+    "JOBS_DEATH_NOTICE_INTERVAL",
     "JOBS_BEAT_INTERVAL",
     "JOBS_HAND_OVER_TIMEOUT",
     "JOBS_RESULT_TTL",
@@ -145,6 +146,17 @@ def postgresql() -> Iterator[CheckMessage]:
             "The database is not PostgreSQL.",
             hint="Set DATABASE_URL to postgres://user:password@host:5432/name",
             id="scheduler.E007",
+        )
+
+
+@_registered
+def webhook() -> Iterator[CheckMessage]:
+    """Nobody would miss the messages that an address of another kind never gets."""
+    if settings.JOBS_DEATH_WEBHOOK and not settings.JOBS_DEATH_WEBHOOK.startswith(("https://", "http://")):
+        yield Error(
+            "JOBS_DEATH_WEBHOOK is no http:// or https:// URL.",  # which is a secret: it is not shown
+            hint="Set JOBS_DEATH_WEBHOOK to https://host/path, or unset it.",
+            id="scheduler.E009",
         )
 
 

@@ -140,6 +140,17 @@ JOBS_RESULT_TTL = env.int("JOBS_RESULT_TTL", 3600)  # seconds a result is kept i
 JOBS_RESULT_MAX_BYTES = env.int("JOBS_RESULT_MAX_BYTES", 5_000_000)
 JOBS_ARGS_MAX_BYTES = 256 * 1024
 
+JOBS_DEATH_NOTICE_INTERVAL = env.float("JOBS_DEATH_NOTICE_INTERVAL", 60)  # seconds between two messages about deaths
+JOBS_DEATH_NOTIFIERS = env.list("JOBS_DEATH_NOTIFIERS", default=["jobs.notifiers.mail", "jobs.notifiers.webhook"])
+JOBS_DEATH_WEBHOOK = env.str("JOBS_DEATH_WEBHOOK", "")  # a URL that is sent JSON when jobs died
+
+# --- mail: who is told, and how -------------------------------------------------------------------------
+
+ADMINS = [("", address) for address in env.list("ADMINS", default=[])]
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("DEFAULT_FROM_EMAIL", "scheduler@localhost")
+vars().update(env.email_url("EMAIL_URL", "consolemail://"))
+EMAIL_TIMEOUT = 10  # seconds
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -105,6 +105,17 @@ def test_another_database_than_postgresql_is_an_error_everywhere(production, mon
     assert "DATABASE_URL" in hint
 
 
+@pytest.mark.parametrize("url", ["ftp://host/T0/secret", "host/T0/secret", "file:///etc/passwd"])
+def test_a_webhook_that_is_no_web_address_is_an_error_that_does_not_show_it(production, url) -> None:
+    production.JOBS_DEATH_WEBHOOK = url
+    [(identity, hint)] = found()
+    assert identity == "scheduler.E009"
+    assert "JOBS_DEATH_WEBHOOK" in hint
+    assert url not in str(checks.run_checks(tags=[checks.TAG]))
+    production.JOBS_DEATH_WEBHOOK = "https://host/T0/secret"
+    assert found() == []
+
+
 @pytest.mark.parametrize("name", [*checks.POSITIVE, *checks.NOT_NEGATIVE])
 def test_numbers_have_a_range_everywhere(production, name) -> None:
     production.ENVIRONMENT = "development"
