@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import store, telemetry
-from jobs.engine import cancel, expire, pause, recover
+from jobs.engine import cancel, expire, notify, pause, recover
 from jobs.engine.dispatch import dispatch
 from jobs.engine.promote import promote
 
@@ -41,6 +42,7 @@ def duties() -> list[Duty]:
         Duty(1.0, cancel.enforce),
         Duty(5.0, pause.release),
         Duty(60.0, expire.expire_dead),
+        Duty(settings.JOBS_DEATH_NOTICE_INTERVAL, notify.notify_in_background),
     ]
 
 

@@ -1,0 +1,23 @@
+-- Reads:  the deaths after `since`, by tenant, job type and class of error, with the newest job of each as its sample.
+-- Who:    the clock's leader, for one notifier. Locks: none. Index: jobs_dead; failed_attempts_once; primary key.
+-- The last `settled` seconds are left for the next time: a death has its moment shortly before its commit, and `since` must
+-- not move past one that nobody can see yet.
+WITH clock AS (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now),
+alike AS (
+    SELECT
+        j.tenant_id, j.source_type, j.source_method, coalesce(f.error_class, '') AS error_class,
+        count(*) AS deaths, max(j.id) AS sample_id, max(j.died_at) AS last_at
+    FROM jobs j
+    CROSS JOIN clock
+    LEFT JOIN failed_attempts f ON f.job_id = j.id AND f.attempt = j.attempt
+    WHERE j.died_at > %(since)s  -- guard
+      AND j.died_at <= clock.now - %(settled)s * interval '1 second'  -- guard
+    GROUP BY j.tenant_id, j.source_type, j.source_method, coalesce(f.error_class, '')
+)
+SELECT
+    t.slug, alike.source_type || '.' || alike.source_method AS job_type, alike.error_class,
+    alike.deaths, alike.sample_id, sample.last_error, alike.last_at
+FROM alike
+JOIN tenants_tenant t ON t.id = alike.tenant_id
+JOIN jobs sample ON sample.id = alike.sample_id
+ORDER BY alike.deaths DESC, alike.sample_id

@@ -1,0 +1,52 @@
+"""Deaths, and who has been told of them."""
+
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.db import transaction
+
+from jobs.models import DeathNotice
+from jobs.store.rows import rows
+
+SETTLED = 5.0  # seconds after which a death is surely committed
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Deaths:
+    """Jobs of one tenant and job type that died of the same class of error.
+
+    tenant: its slug. job_type: "app.model.method". sample: the id of the newest of them; last_error: that job's.
+    """
+
+    tenant: str
+    job_type: str
+    error_class: str
+    count: int
+    sample: int
+    last_error: str
+    last_at: datetime
+
+
+@contextmanager
+def unannounced(notifier: str, now: datetime | None = None) -> Iterator[list[Deaths]]:
+    """The deaths that this notifier has not been told of, the largest group first; `now` is the clock of a test.
+
+    They count as announced when the block ends without an error, so at least once. Empty also while somebody else is in
+    such a block. Each notifier has a row of its own: one that fails must not have the others repeat themselves.
+    """
+    place = zlib.crc32(notifier.encode())
+    DeathNotice.objects.get_or_create(pk=place, defaults={"upto": BEGINNING})
+    with transaction.atomic():
+        notice = DeathNotice.objects.select_for_update(skip_locked=True).filter(pk=place).first()
+        if notice is None:
+            yield []
+            return
+        deaths = [Deaths(*row) for row in rows("deaths", since=notice.upto, settled=SETTLED, now=now)]
+        yield deaths
+        if deaths:
+            notice.upto = max(group.last_at for group in deaths)
+            notice.save(update_fields=["upto"])
