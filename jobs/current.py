@@ -34,7 +34,7 @@ class CurrentJob:
     tenant: Tenant | None = None
     timeout: float | None = None
     stats: dict[str, Any] = field(default_factory=dict)
-    report_progress: Callable[[float, str], None] = _nowhere
+    report_progress: Callable[[float, str], object] = _nowhere
     ask_cancelled: Callable[[], bool] = _never
     _asked_at: float = -math.inf
     _cancelled: bool = False

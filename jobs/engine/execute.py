@@ -2,9 +2,11 @@
 
 import uuid
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 
 from jobs import current, registry, results, store, telemetry
 from jobs.engine import dispatch
@@ -71,9 +73,6 @@ def _call(job: Started, outcome: Outcome, timeout: float) -> None:
         if callee is None:
             raise SourceGone(f"{job.source_type} {job.source_id} is gone")
 
-    def report_progress(fraction: float, note: str) -> None:
-        store.progress(job.id, job.attempt, fraction, note)
-
     token = current.enter(
         current.CurrentJob(
             id=job.id,
@@ -81,8 +80,8 @@ def _call(job: Started, outcome: Outcome, timeout: float) -> None:
             tenant=Tenant.objects.get(pk=job.tenant_id),
             timeout=timeout,
             stats=outcome.stats,
-            report_progress=report_progress,
-            ask_cancelled=lambda: store.cancel_requested(job.id, job.attempt),
+            report_progress=partial(_if_database_answers, store.progress, job.id, job.attempt),
+            ask_cancelled=partial(_if_database_answers, store.cancel_requested, job.id, job.attempt),
         )
     )
     try:
@@ -91,13 +90,26 @@ def _call(job: Started, outcome: Outcome, timeout: float) -> None:
         current.leave(token)
 
 
+def _if_database_answers(statement: Callable[..., bool], *parameters: Any) -> bool:
+    """What a body says and asks by the way must not end it: while the database is away, nothing is said and asked."""
+    try:
+        return statement(*parameters)
+    except (OperationalError, InterfaceError) as error:
+        telemetry.noticed("job without database", error=type(error).__name__)
+        return False
+
+
 def _keep_result(job: Started, outcome: Outcome) -> None:
     """Before the settling: a job that is a success has its result there."""
+    try:
+        outcome.stats = as_json(outcome.stats, "stats")
+    except ValueError as error:
+        outcome.stats = {}
+        outcome.error = outcome.error or error  # one that was there before is the one to be seen
     if outcome.error is not None:
         return
     ttl = settings.JOBS_RESULT_TTL if outcome.result_ttl is None else outcome.result_ttl
     try:
-        outcome.stats = as_json(outcome.stats, "stats")
         outcome.result_ttl = ttl if results.keep(job.id, job.attempt, outcome.value, ttl) else None
     except ValueError as error:
         outcome.error = error

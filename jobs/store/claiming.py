@@ -59,6 +59,9 @@ def claim(*, in_line: bool = True, now: datetime | None = None) -> list[Claimed]
             plain.execute("SET LOCAL enable_seqscan = off")
             plain.execute("SET LOCAL enable_bitmapscan = off")
             plain.execute("SET LOCAL synchronous_commit = off")
+            # A pass takes milliseconds. One that cannot get in, or out, must not hold others up: the clock tries again.
+            plain.execute("SET LOCAL lock_timeout = '5s'")
+            plain.execute("SET LOCAL statement_timeout = '30s'")
             plain.execute(statement("knock"), {"in_line": in_line})
             plain.execute(statement("enter"))
             plain.execute(statement("give_place"))
