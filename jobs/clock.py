@@ -98,5 +98,6 @@ class Clock:
     def _sleep(self, seconds: float) -> None:
         """Until then, or until somebody submits a job for an earlier moment."""
         if seconds > 0:
-            for _ in connection.connection.notifies(timeout=seconds, stop_after=1):
-                pass
+            with connection.wrap_database_errors:  # psycopg's own would end the clock
+                for _ in connection.connection.notifies(timeout=seconds, stop_after=1):
+                    pass

@@ -53,7 +53,7 @@ def claim(*, in_line: bool = True, now: datetime | None = None) -> list[Claimed]
         "default_timeout": float(settings.JOBS_DEFAULT_TIMEOUT),
     }
     try:
-        with raw.pipeline():
+        with connection.wrap_database_errors, raw.pipeline():  # whoever dispatches knows Django's errors, not psycopg's
             plain.execute("BEGIN")
             # The plan must not depend on how fresh the table's statistics are: a scan of the line is never right.
             plain.execute("SET LOCAL enable_seqscan = off")
