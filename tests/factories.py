@@ -79,6 +79,8 @@ def make_job(tenant: Tenant, status: Status = Status.CREATED, **fields: Any) -> 
         said |= {"attempt": 1, "queued_at": now}
     if status in {Status.RUNNING, Status.SUCCESS, Status.ERROR}:
         said |= {"worker": uuid.uuid4(), "start_time": now}
+    if status == Status.DEAD:
+        said["died_at"] = now
     return Job.objects.create(**said | fields)
 
 

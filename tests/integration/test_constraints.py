@@ -58,11 +58,19 @@ class TestHalfStates:
     @pytest.mark.parametrize("other", Status)
     def test_a_status_does_not_change_alone_to_one_with_another_witness(self, status, other, tenant):
         job = make_job(tenant, status, attempt=1, worker=uuid.uuid4(), start_time="2030-01-01T00:00Z")
+        change = f"status = '{other}', died_at = {'now()' if other == Status.DEAD else 'NULL'}"
         if witness(status) == witness(other):
-            update(job, f"status = '{other}'")
+            update(job, change)
         else:
             with refused("jobs_no_half_state"):
-                update(job, f"status = '{other}'")
+                update(job, change)
+
+
+@pytest.mark.parametrize("status", Status)
+def test_a_job_has_a_moment_of_death_if_and_only_if_it_is_dead(status, tenant):
+    job = make_job(tenant, status)
+    with refused("jobs_dead_has_moment"):
+        update(job, "died_at = NULL" if status == Status.DEAD else "died_at = now()")
 
 
 def test_an_unknown_status_is_refused(tenant):
@@ -142,11 +150,17 @@ def test_a_priority_beyond_first_and_last_is_refused(priority, tenant):
         (Queue, {"weight": 0}),
         (Queue, {"default_timeout": 0}),
         (Queue, {"name": "default"}),
+        (Queue, {"rate_limit": 5}),
+        (Queue, {"rate_window": 5}),
+        (Queue, {"rate_limit": 0, "rate_window": 5}),
+        (Queue, {"rate_limit": 5, "rate_window": 0}),
+        (TenantQueue, {"rate_limit": 5}),
+        (TenantQueue, {"rate_window": 5}),
         (TenantQueue, {"weight": 0}),
         (TenantQueue, {"num_slots": 10_001}),
         (TenantQueue, {"num_slots": -1}),
     ],
-    ids=str,
+    ids=lambda value: value.__name__ if isinstance(value, type) else str(value),
 )
 def test_a_limit_that_makes_no_sense_is_refused(model, change, tenant):
     Queue.objects.get_or_create(name="default")

@@ -1,0 +1,252 @@
+"""Recover: workers that stopped beating, jobs whose holder died, messages that were lost."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from jobs import store
+from jobs.engine import recover
+from jobs.lifecycle import Status
+from jobs.models import FailedAttempt, Job, Worker
+from jobs.store import Failure
+from tests.factories import QueueFactory, TenantFactory, make_job
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def tenant():
+    return TenantFactory(queue__num_slots=10)
+
+
+def beat(worker, concurrency: int = 1) -> bool | None:
+    return store.beat(worker, name="again", pid=1, pool="default", concurrency=concurrency)
+
+
+def silent(worker, seconds: float) -> None:
+    Worker.objects.filter(pk=worker).update(beat_at=timezone.now() - timedelta(seconds=seconds))
+
+
+def running(tenant, worker, **fields) -> Job:
+    return make_job(tenant, Status.RUNNING, worker=worker, **fields)
+
+
+def unanswered(tenant, seconds: float, **fields) -> Job:
+    """A queued job whose message was sent so long ago."""
+    return make_job(tenant, Status.QUEUED, handed_at=timezone.now() - timedelta(seconds=seconds), **fields)
+
+
+def now_is(job: Job) -> tuple[str, int, int]:
+    job.refresh_from_db()
+    return job.status, job.attempt, job.crashes
+
+
+class TestWorkers:
+    def test_a_worker_is_new_once_and_then_goes_on(self, register):
+        worker = register()
+        assert beat(worker, concurrency=7) is False
+        assert Worker.objects.get().concurrency == 7
+
+    def test_one_that_is_silent_for_three_beats_is_gone_and_no_other(self, register):
+        quiet, loud = register(), register()
+        silent(quiet, store.live_for() + 1)
+        silent(loud, store.live_for() - 1)
+        assert store.declare_gone() == [Worker.objects.get(pk=quiet).name]
+        assert Worker.objects.get(pk=loud).gone_at is None
+        assert store.declare_gone() == []
+
+    def test_the_moment_of_the_third_missed_beat_decides(self, register):
+        register()
+        last = Worker.objects.get().beat_at + timedelta(seconds=store.live_for())
+        assert store.declare_gone(now=last) == []
+        assert len(store.declare_gone(now=last + timedelta(microseconds=1))) == 1
+
+    def test_one_that_was_declared_gone_never_comes_back_under_its_id(self, register):
+        worker = register()
+        store.declare_gone(now=timezone.now() + timedelta(days=1))
+        before = Worker.objects.values().get()
+        assert beat(worker) is None
+        assert Worker.objects.values().get() == before
+
+    def test_one_that_left_in_good_order_is_gone_and_not_missed(self, register):
+        worker = register()
+        store.leave(worker)
+        left = Worker.objects.get().gone_at
+        assert left is not None
+        assert store.declare_gone(now=timezone.now() + timedelta(days=1)) == []
+        store.leave(worker)
+        assert Worker.objects.get().gone_at == left
+
+    def test_leaving_takes_no_other_worker_along(self, register):
+        stays, leaves = register(), register()
+        store.leave(leaves)
+        assert Worker.objects.get(pk=stays).gone_at is None
+
+
+class TestOrphans:
+    def test_a_job_of_a_gone_worker_is_given_to_another(self, tenant, register, sent):
+        dead = register()
+        job = running(tenant, dead)
+        silent(dead, 3600)
+        recover.declare_gone()
+        register()
+        recover.take_back_orphans()
+        assert now_is(job) == ("queued", 2, 1)
+        assert [(message.id, message.attempt) for message in sent] == [(job.pk, 2)]
+        assert FailedAttempt.objects.get().error == f"worker {Worker.objects.get(pk=dead).name} is gone"
+
+    def test_a_job_of_a_worker_that_left_or_that_nobody_knows_is_one_too(self, tenant, register):
+        left = register()
+        jobs = [running(tenant, left), running(tenant, "00000000-0000-0000-0000-000000000001")]
+        store.leave(left)
+        recover.take_back_orphans()
+        assert [now_is(job) for job in jobs] == [("created", 1, 1)] * 2
+
+    def test_a_job_of_a_live_worker_is_none(self, tenant, register):
+        job = running(tenant, register())
+        assert store.orphans() == []
+        recover.take_back_orphans()
+        assert now_is(job) == ("running", 1, 0)
+
+    def test_what_the_gone_worker_had_not_started_is_no_orphan_but_a_lost_message(self, tenant, register):
+        dead = register()
+        job = make_job(tenant, Status.QUEUED, worker=dead)
+        store.leave(dead)
+        recover.take_back_orphans()
+        assert now_is(job) == ("queued", 1, 0)
+
+    def test_an_orphan_that_settled_in_the_last_moment_has_settled(self, tenant, register, monkeypatch):
+        dead = register()
+        job = running(tenant, dead)
+        store.leave(dead)
+        seen = store.orphans()
+        assert store.succeed(job.pk, 1, {}, None)
+        monkeypatch.setattr(store, "orphans", lambda: seen)
+        recover.take_back_orphans()
+        assert now_is(job) == ("success", 1, 0)
+        assert not FailedAttempt.objects.exists()
+
+
+class TestCrashes:
+    def test_a_job_that_crashes_too_often_is_dead(self, tenant, settings):
+        settings.JOBS_MAX_CRASHES = 3
+        job = running(tenant, "00000000-0000-0000-0000-000000000001")
+        history = []
+        for attempt in (1, 2, 3):
+            recover.take_back(job.pk, attempt, Failure("Crashed", f"crash {attempt}"))
+            history.append(now_is(job))
+            Job.objects.filter(status="created").update(status="running", ready_at=None, slot=1, attempt=attempt + 1)
+        assert history == [("created", 1, 1), ("created", 2, 2), ("dead", 3, 3)]
+        assert list(FailedAttempt.objects.order_by("attempt").values_list("error", flat=True)) == [
+            "crash 1",
+            "crash 2",
+            "crash 3",
+        ]
+        assert job.last_error == "Crashed: crash 3"
+        assert job.end_time is not None
+
+    def test_a_crash_that_is_told_twice_counts_once(self, tenant):
+        job = running(tenant, "00000000-0000-0000-0000-000000000001")
+        recover.take_back(job.pk, 1, Failure("Crashed", "killed"))
+        recover.take_back(job.pk, 1, Failure("Crashed", "killed"))
+        assert now_is(job) == ("created", 1, 1)
+
+    def test_the_freed_slot_goes_to_the_next_job_at_once(self, register, sent):
+        tenant = TenantFactory(queue__num_slots=1)
+        job = running(tenant, register())
+        waiting = make_job(tenant, priority=0)
+        recover.take_back(job.pk, 1, Failure("Crashed", "killed"))
+        assert [message.id for message in sent] == [waiting.pk]
+
+
+class TestTimeOut:
+    def test_an_attempt_killed_at_its_limit_is_an_error_and_no_crash(self, tenant, register, sent):
+        job, waiting = running(tenant, register()), make_job(tenant)
+        recover.time_out(job.pk, 1, 2.5)
+        assert now_is(job) == ("error", 1, 0)
+        assert job.last_error == "TimeoutError: timed out after 2.5 s and was killed"
+        assert [message.id for message in sent] == [waiting.pk]
+
+    def test_one_that_settled_in_the_last_moment_has_settled(self, tenant, register):
+        job = running(tenant, register())
+        store.succeed(job.pk, 1, {}, None)
+        recover.time_out(job.pk, 1, 2.5)
+        assert now_is(job) == ("success", 1, 0)
+
+
+class TestLostMessages:
+    @pytest.fixture(autouse=True)
+    def patience(self, settings):
+        settings.JOBS_HAND_OVER_TIMEOUT = 10
+
+    def test_one_unanswered_beside_an_idle_process_is_sent_again_as_the_same_attempt(self, tenant, register, sent):
+        register(concurrency=1)
+        job = unanswered(tenant, 11, attempt=3, timeout=7.5)
+        recover.hand_over_again()
+        (message,) = sent
+        assert (message.id, message.attempt, message.pool, message.timeout) == (job.pk, 3, "default", 7.5)
+        assert now_is(job) == ("queued", 3, 0)
+
+    def test_after_it_was_sent_again_it_has_time_to_be_answered(self, tenant, register, sent):
+        register(concurrency=1)
+        unanswered(tenant, 11)
+        recover.hand_over_again()
+        recover.hand_over_again()
+        assert len(sent) == 1
+
+    def test_one_that_was_sent_just_now_is_waited_for(self, tenant, register, sent):
+        register(concurrency=1)
+        unanswered(tenant, 9)
+        recover.hand_over_again()
+        assert sent == []
+
+    def test_while_every_process_is_busy_it_is_in_line_and_not_lost(self, tenant, register, sent):
+        worker = register(concurrency=2)
+        busy = [running(tenant, worker), running(tenant, worker)]
+        job = unanswered(tenant, 3600)
+        recover.hand_over_again()
+        assert sent == []
+        store.succeed(busy[0].pk, 1, {}, None)
+        recover.hand_over_again()
+        assert [message.id for message in sent] == [job.pk]
+
+    @pytest.mark.parametrize("absence", ["silent", "gone", "draining", "elsewhere"])
+    def test_only_a_live_process_of_its_pool_is_idle(self, absence, tenant, register, sent):
+        worker = register(
+            concurrency=0 if absence == "draining" else 1, pool="other" if absence == "elsewhere" else "default"
+        )
+        if absence == "silent":
+            silent(worker, 3600)
+        if absence == "gone":
+            store.leave(worker)
+        unanswered(tenant, 11)
+        recover.hand_over_again()
+        assert sent == []
+
+    def test_busy_processes_of_another_pool_are_not_counted(self, tenant, register, sent):
+        register(concurrency=1)
+        running(tenant, register(pool="other"), queue=QueueFactory(name="far", pool="other"))
+        job = unanswered(tenant, 11)
+        recover.hand_over_again()
+        assert [message.id for message in sent] == [job.pk]
+
+    def test_of_two_messages_only_one_starts(self, tenant, register, sent):
+        worker = register(concurrency=1)
+        job = unanswered(tenant, 11)
+        recover.hand_over_again()
+        assert store.start(job.pk, sent[0].attempt, worker)
+        assert store.start(job.pk, job.attempt, worker) is None
+
+    def test_the_limit_is_the_jobs_the_queues_or_the_settings(self, tenant, register, sent, settings):
+        register()
+        settings.JOBS_DEFAULT_TIMEOUT = 99
+        quick = QueueFactory(name="quick", default_timeout=3)
+        jobs = [
+            unanswered(tenant, 11, queue=quick, timeout=1),
+            unanswered(tenant, 11, queue=quick),
+            unanswered(tenant, 11),
+        ]
+        recover.hand_over_again()
+        limits = {message.id: message.timeout for message in sent}
+        assert [limits[job.pk] for job in jobs] == [1, 3, 99]
