@@ -59,6 +59,7 @@ def _settle_failure(job: Started, error: BaseException, stats: dict[str, Any] | 
         try:
             delay = policy.delay(error, job.retries, job.max_retries)
         except Exception as broken:  # the policy's own code; its error is the one to be seen
+            broken.add_note(f"when asked for a retry after {type(error).__name__}: {error}")
             error = broken
     failure = as_failure(error, stats)
     if delay is not None and policy is not None:
