@@ -6,7 +6,8 @@
 --         many jobs they have); jobs_one_job_per_slot for what is held. Never a scan of the waiting jobs (I9).
 -- Rates:  a token bucket (the generic cell rate algorithm, ITU-T I.371) of `rate_limit` tokens that refills evenly over
 --         `rate_window` seconds, kept as the moment when it will be full. So at most rate_limit jobs start at once, and over
---         any t seconds at most rate_limit * (1 + t / rate_window).
+--         any t seconds at most rate_limit * (1 + t / rate_window). Half a microsecond is forgiven: moments are rounded to
+--         whole ones. What would be full only after two windows was spent under a slower limit, and begins anew.
 -- Each limit cuts what the one before it left, so a pass claims at least one job if any may be claimed, but perhaps not
 -- all: `more` then says that another pass may find a place for somebody.
 WITH RECURSIVE
@@ -35,7 +36,7 @@ pool AS MATERIALIZED (
 open_queue AS MATERIALIZED (
     SELECT
         q.id, q.pool, q.weight, q.default_timeout,
-        q.rate_window / q.rate_limit AS refill, t.full_at,
+        q.rate_window / q.rate_limit AS refill, spent.full_at,
         pool.free AS pool_free,
         least(pool.free, q.concurrency - coalesce(h.n, 0), bucket.tokens) AS free  -- a limit that is null is ignored
     FROM queues q
@@ -44,10 +45,13 @@ open_queue AS MATERIALIZED (
     LEFT JOIN held_by_queue h ON h.queue_id = q.id
     LEFT JOIN queue_turns t ON t.queue_id = q.id
     CROSS JOIN LATERAL (
+        SELECT CASE WHEN extract(epoch FROM t.full_at - clock.now) < 2 * q.rate_window THEN t.full_at END AS full_at
+    ) spent
+    CROSS JOIN LATERAL (
         SELECT floor(
             q.rate_limit
-            - greatest(coalesce(extract(epoch FROM t.full_at - clock.now), 0), 0) * q.rate_limit / q.rate_window
-            + 0.000001
+            - greatest(coalesce(extract(epoch FROM spent.full_at - clock.now) - 0.0000005, 0), 0)
+            * q.rate_limit / q.rate_window
         ) AS tokens
     ) bucket
     WHERE current_setting('jobs.door', true) LIKE 'waiting%%'  -- guard I1
@@ -65,7 +69,7 @@ lane AS MATERIALIZED (
         q.id AS queue_id, t.tenant_id,
         tq.weight, tq.num_slots, tq.user_slots,
         coalesce(h.n, 0) AS tenant_held,
-        tq.rate_window / tq.rate_limit AS tenant_refill, turn.full_at AS tenant_full_at,
+        tq.rate_window / tq.rate_limit AS tenant_refill, spent.full_at AS tenant_full_at,
         least(tq.num_slots - coalesce(h.n, 0), bucket.tokens) AS tenant_free,
         least(q.free, tq.num_slots - coalesce(h.n, 0), bucket.tokens) AS free
     FROM open_queue q
@@ -88,10 +92,13 @@ lane AS MATERIALIZED (
     LEFT JOIN held_by_tenant h ON h.tenant_id = t.tenant_id
     LEFT JOIN tenant_turns turn ON turn.tenant_id = t.tenant_id
     CROSS JOIN LATERAL (
+        SELECT CASE WHEN extract(epoch FROM turn.full_at - clock.now) < 2 * tq.rate_window THEN turn.full_at END AS full_at
+    ) spent
+    CROSS JOIN LATERAL (
         SELECT floor(
             tq.rate_limit
-            - greatest(coalesce(extract(epoch FROM turn.full_at - clock.now), 0), 0) * tq.rate_limit / tq.rate_window
-            + 0.000001
+            - greatest(coalesce(extract(epoch FROM spent.full_at - clock.now) - 0.0000005, 0), 0)
+            * tq.rate_limit / tq.rate_window
         ) AS tokens
     ) bucket
     WHERE NOT tq.paused  -- guard

@@ -1,0 +1,176 @@
+"""Rate limits of queues and tenants: bursts, changes while jobs wait, and what a limited line leaves to others."""
+
+import threading
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from jobs import clock, store
+from jobs.engine import dispatch
+from jobs.engine.submit import submit_all
+from jobs.models import Job, Queue, QueueTurn
+from tests.conftest import request_for
+from tests.factories import QueueFactory, TenantFactory
+from tests.waiting import wait_until
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
+
+HOUR = 3600.0
+
+
+def submit(tenant, count: int = 1, **options) -> list[int]:
+    return [s.id for s in submit_all([request_for(tenant, n, **options) for n in range(count)])]
+
+
+def started(**filters) -> int:
+    return Job.objects.filter(attempt=1, **filters).count()
+
+
+@pytest.fixture
+def tenant(register):
+    register()
+    return TenantFactory(queue__num_slots=50)
+
+
+class Limited:
+    """What has a rate limit in a test: the queue "limited", or the tenant."""
+
+    def __init__(self, row: Callable) -> None:
+        self._row = row
+
+    def to(self, limit: int | None, window: float | None) -> None:
+        row = self._row()
+        row.rate_limit, row.rate_window = limit, window
+        row.save()  # dispatches
+
+
+@pytest.fixture(params=["queue", "tenant"])
+def limited(request, tenant) -> Limited:
+    QueueFactory(name="limited")
+    return Limited(lambda: Queue.objects.get(name="limited") if request.param == "queue" else tenant.queue)
+
+
+class TestChanges:
+    def test_a_limit_on_what_was_idle_gives_its_whole_burst_at_once_and_no_more(self, limited, tenant):
+        limited.to(5, HOUR)
+        submit(tenant, 9, queue="limited")
+        assert started() == 5
+        assert dispatch.dispatch() == 0
+
+    def test_what_started_before_there_was_a_limit_does_not_count(self, limited, tenant):
+        submit(tenant, 9, queue="limited")
+        limited.to(5, HOUR)
+        submit(tenant, 9, queue="limited")
+        assert started() == 9 + 5
+
+    @pytest.mark.parametrize(("limit", "refill"), [(60, 60), (2, 1800)])
+    def test_an_empty_bucket_stays_empty_and_fills_at_the_new_rate(self, limited, tenant, limit, refill):
+        limited.to(6, HOUR)
+        submit(tenant, 9, queue="limited")
+        limited.to(limit, HOUR)
+        assert started() == 6
+        assert refill - 30 < store.next_moment() <= refill
+
+    def test_a_removed_limit_lets_all_start_at_once(self, limited, tenant):
+        limited.to(2, HOUR)
+        submit(tenant, 9, queue="limited")
+        limited.to(None, None)
+        assert started() == 9
+
+    def test_a_much_shorter_window_is_not_held_up_by_what_was_spent_in_the_longer_one(self, limited, tenant):
+        limited.to(2, HOUR)
+        submit(tenant, 9, queue="limited")
+        limited.to(2, 60)
+        assert started() == 4
+        assert dispatch.dispatch() == 0
+
+    def test_nor_is_a_limit_that_comes_after_one_that_was_removed(self, limited, tenant):
+        limited.to(1, HOUR)
+        submit(tenant, 3, queue="limited")
+        limited.to(None, None)
+        limited.to(4, 60)
+        submit(tenant, 9, queue="limited")
+        assert started() == 3 + 4
+
+
+class TestOthers:
+    def test_a_limited_queue_holds_no_slot_while_it_waits(self, register, sent):
+        worker = register()
+        tenant = TenantFactory(queue__num_slots=2)
+        QueueFactory(name="limited", rate_limit=1, rate_window=HOUR)
+        submit(tenant, 5, queue="limited")
+        assert store.start(sent[0].id, 1, worker)
+        assert store.succeed(sent[0].id, 1, {}, None)
+        assert dispatch.dispatch() == 0
+        assert not Job.objects.filter(slot__isnull=False).exists()
+        submit(tenant, 2)
+        assert Job.objects.filter(slot__isnull=False, queue__name="default").count() == 2
+
+    def test_a_queues_limit_holds_over_its_tenants(self, tenant):
+        QueueFactory(name="limited", rate_limit=5, rate_window=HOUR)
+        other = TenantFactory(queue__num_slots=50)
+        submit(tenant, 4, queue="limited")
+        submit(other, 4, queue="limited")
+        assert (started(tenant=tenant), started(tenant=other)) == (4, 1)
+
+    def test_a_tenants_limit_holds_over_its_queues_and_is_its_own(self, tenant):
+        QueueFactory(name="emails")
+        slow = TenantFactory(queue__num_slots=50, queue__rate_limit=5, queue__rate_window=HOUR)
+        for owner in (slow, tenant):
+            submit(owner, 4, queue="emails")
+            submit(owner, 4)
+        assert (started(tenant=slow), started(tenant=tenant)) == (5, 8)
+
+    def test_a_queue_without_a_limit_leaves_no_turn_behind_when_it_is_served_alone(self, tenant):
+        submit(tenant, 5)
+        assert not QueueTurn.objects.exists()
+
+
+class TestTheNextToken:
+    def test_it_is_a_moment_of_the_clock(self, limited, tenant):
+        limited.to(5, 10)
+        assert store.next_moment() is None
+        submit(tenant, 9, queue="limited")
+        token = Job.objects.filter(attempt=1).latest("queued_at").queued_at + timedelta(seconds=2)
+        latest = (token - timezone.now()).total_seconds()
+        seconds = store.next_moment()
+        earliest = (token - timezone.now()).total_seconds()
+        assert earliest - 1e-3 <= seconds <= latest + 1e-3
+
+    def test_an_unlimited_queue_has_none(self, limited, tenant):
+        limited.to(5, 10)
+        submit(tenant, 9, queue="limited")
+        limited.to(None, None)
+        assert store.next_moment() is None
+
+    def test_the_clock_dispatches_at_each_token_and_nobody_else_has_to(self, limited, tenant, rarely_ticking):
+        """A job that ends asks for no dispatch here, and the clock's own net is too wide to catch one in time."""
+        submit(tenant, 15, queue="limited", delay=0.01)
+        limited.to(5, 1)
+        rarely_ticking()
+        wait_until(lambda: Job.objects.filter(status="success").count() == 15, "all jobs end")
+        moments = list(Job.objects.order_by("queued_at").values_list("queued_at", flat=True))
+        assert moments[0] == moments[4]
+        assert all(at - moments[0] >= n * timedelta(seconds=0.2) for n, at in enumerate(moments[4:]))
+
+
+@pytest.fixture
+def rarely_ticking(tenant, register, elsewhere, monkeypatch) -> Iterator[Callable[[], object]]:
+    """Start a clock that sleeps until a moment of its own; what is handed over ends at once, unseen."""
+    monkeypatch.setattr(clock, "LONGEST_SLEEP", 20.0)
+    worker, stop = register(), threading.Event()
+
+    def run(claimed) -> None:
+        for job in claimed:
+            assert store.start(job.id, job.attempt, worker)
+            assert store.succeed(job.id, job.attempt, {}, None)
+
+    dispatch.connect(run)
+    runs = []
+    yield lambda: runs.append(elsewhere(clock.Clock(stop).run))
+    stop.set()
+    store.wake_clock()
+    for ended in runs:
+        ended.result(40)
