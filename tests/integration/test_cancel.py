@@ -1,0 +1,335 @@
+"""Cancel: waiting work at once; running work on request, and its slot is free when the code has really stopped."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from jobs import Retry, RetryLater, current_job, job, store, tasks
+from jobs.engine import cancel as engine
+from jobs.engine import recover
+from jobs.engine.cancel import Cancellation, cancel
+from jobs.engine.settle import Outcome, settle
+from jobs.lifecycle import FINAL, Status
+from jobs.models import FailedAttempt, Job
+from jobs.store import Applied, Failure, Started
+from jobs.verdicts import Cancelled
+from tests.attempts import WORKER, run
+from tests.factories import TenantFactory, ThingFactory, make_job
+from tests.sample.models import Thing
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NOWHERE = 2**31  # an id that no job has
+CRASH = Failure("ProcessDied", "signal 9")
+BEFORE_RUNNING = [Status.SCHEDULED, Status.CREATED, Status.QUEUED]
+
+
+@pytest.fixture
+def thing(register) -> Thing:
+    register()
+    return ThingFactory(tenant=TenantFactory(queue__num_slots=1))
+
+
+@pytest.fixture
+def body(monkeypatch):
+    """Let Thing.echo be this function, marked as a job: `body(function, retry=...)`."""
+
+    def body(function, **options) -> None:
+        monkeypatch.setattr(Thing, "echo", job(**options)(function))
+
+    return body
+
+
+@pytest.fixture
+def running(thing, body) -> Started:
+    """An attempt that is under way; its method would be tried again."""
+    body(lambda self: None, retry=Retry.every(300, max_retries=5))
+    started = store.start(thing.async_.echo(), 1, WORKER)
+    assert started is not None
+    return started
+
+
+def now_is(job_id: int) -> Job:
+    return Job.objects.get(pk=job_id)
+
+
+def asked_to_stop(end=lambda: None):
+    """A body that is asked to stop, twice, and then ends in this way."""
+
+    def body(self) -> object:
+        job_id = current_job().id
+        current_job().stats["rows"] = 3
+        assert [cancel(job_id), cancel(job_id)] == [Cancellation.REQUESTED] * 2
+        assert (now_is(job_id).status, now_is(job_id).slot) == ("running", 1)
+        return end()
+
+    return body
+
+
+def raises(error: BaseException):
+    def end() -> None:
+        raise error
+
+    return end
+
+
+class TestWaiting:
+    @pytest.mark.parametrize("status", BEFORE_RUNNING)
+    def test_a_job_that_has_not_started_never_does(self, status, thing):
+        job = make_job(thing.tenant, status)
+        assert cancel(job.pk) == Cancellation.CANCELLED
+        cancelled = now_is(job.pk)
+        assert (cancelled.status, cancelled.slot, cancelled.end_time is None) == ("cancelled", None, False)
+        assert store.start(job.pk, job.attempt, WORKER) is None
+        assert store.promote(now=timezone.now() + timedelta(days=1)) == []
+        assert store.claim() == []
+
+    def test_the_slot_of_a_queued_one_goes_to_the_next(self, thing, sent):
+        first, second = thing.async_.echo(), thing.async_.again()
+        cancel(first)
+        assert [message.id for message in sent] == [first, second]
+
+    def test_a_retry_that_waits_is_cancelled_too(self, thing, body, sent):
+        body(raises_in_body(ValueError()), retry=Retry.every(300, max_retries=1))
+        job_id = thing.async_.echo()
+        assert run(sent, job_id).status == "scheduled"
+        assert cancel(job_id) == Cancellation.CANCELLED
+        assert now_is(job_id).due_at is None
+
+    @pytest.mark.parametrize("status", sorted(FINAL))
+    def test_for_one_that_has_ended_it_is_too_late(self, status, thing):
+        job = make_job(thing.tenant, status, died_at=timezone.now() if status == Status.DEAD else None)
+        before = Job.objects.values().get(pk=job.pk)
+        assert cancel(job.pk) == Cancellation.TOO_LATE
+        assert Job.objects.values().get(pk=job.pk) == before
+
+
+class TestRunning:
+    def test_code_that_lets_itself_be_stopped_ends_cancelled_and_keeps_its_stats(self, thing, body, sent):
+        body(asked_to_stop(lambda: current_job().check_cancelled()), retry=Retry.every(1, max_retries=5))
+        ended = run(sent, thing.async_.echo())
+        assert (ended.status, ended.attempt, ended.retries, ended.stats) == ("cancelled", 1, 0, {"rows": 3})
+        assert ended.last_error == ""
+        assert not FailedAttempt.objects.exists()
+
+    def test_code_can_ask_by_itself_and_end_as_it_likes(self, thing, body, sent):
+        seen = []
+
+        def end() -> str:
+            seen.append(current_job().cancel_requested)
+            return "half of it"
+
+        body(asked_to_stop(end))
+        assert run(sent, thing.async_.echo()).status == "success"
+        assert seen == [True]
+
+    def test_code_that_nobody_asked_goes_on(self, thing, body, sent):
+        body(lambda self: current_job().check_cancelled())
+        assert run(sent, thing.async_.echo()).status == "success"
+
+    def test_code_that_says_so_without_having_been_asked_has_failed(self, thing, body, sent):
+        body(raises_in_body(Cancelled("just so")))
+        ended = run(sent, thing.async_.echo())
+        assert ended.status == "error"
+        assert "nobody asked it to stop" in ended.last_error
+
+    @pytest.mark.parametrize("error", [ValueError("no"), RetryLater(1)], ids=["a failure", "RetryLater"])
+    def test_one_that_would_be_tried_again_is_cancelled_instead(self, error, thing, body, sent):
+        body(asked_to_stop(raises(error)), retry=Retry.every(1, max_retries=5))
+        ended = run(sent, thing.async_.echo())
+        assert (ended.status, ended.due_at, ended.slot) == ("cancelled", None, None)
+
+    def test_one_that_fails_for_good_meanwhile_is_an_error(self, thing, body, sent):
+        body(asked_to_stop(raises(ValueError("no"))))
+        ended = run(sent, thing.async_.echo())
+        assert (ended.status, ended.last_error) == ("error", "ValueError: no")
+
+    def test_its_slot_goes_to_the_next_when_it_has_stopped_and_not_when_it_is_asked(self, thing, body, sent):
+        waiting = []
+
+        def stop() -> None:
+            waiting.append(thing.async_.again())
+            assert now_is(waiting[0]).status == "created"
+            current_job().check_cancelled()
+
+        body(asked_to_stop(stop))
+        run(sent, thing.async_.echo())
+        assert [message.id for message in sent][1:] == waiting
+
+    def test_the_first_request_says_when(self, running):
+        store.request_cancel(running.id)
+        first = now_is(running.id).cancel_requested_at
+        store.request_cancel(running.id, now=timezone.now() + timedelta(hours=1))
+        assert now_is(running.id).cancel_requested_at == first
+
+
+class TestCrashes:
+    def test_one_that_was_asked_and_crashes_is_cancelled_and_the_crash_kept(self, running):
+        cancel(running.id)
+        recover.take_back(running.id, 1, CRASH)
+        ended = now_is(running.id)
+        assert (ended.status, ended.attempt, ended.crashes, ended.slot) == ("cancelled", 1, 1, None)
+        assert FailedAttempt.objects.get().error_class == "ProcessDied"
+
+    def test_so_is_one_that_has_crashed_as_often_as_it_may(self, running, settings):
+        settings.JOBS_MAX_CRASHES = 1
+        cancel(running.id)
+        recover.take_back(running.id, 1, CRASH)
+        assert (now_is(running.id).status, now_is(running.id).died_at) == ("cancelled", None)
+
+    def test_so_is_one_that_runs_into_its_hard_limit(self, running):
+        cancel(running.id)
+        recover.time_out(running.id, 1, 2.5)
+        assert now_is(running.id).status == "cancelled"
+
+
+class TestTheGrace:
+    @pytest.fixture
+    def ended(self):
+        """The attempts whose processes were to be ended."""
+        ended: list[Applied] = []
+        engine.connect(ended.append)
+        yield ended
+        engine.connect(tasks.end_process)
+
+    def test_the_process_of_one_that_does_not_stop_is_ended_when_the_grace_is_over(self, running, ended, settings):
+        settings.JOBS_CANCEL_GRACE = 10
+        asked = timezone.now() - timedelta(seconds=9)
+        store.request_cancel(running.id, now=asked)
+        engine.enforce()
+        assert ended == []
+        Job.objects.update(cancel_requested_at=asked - timedelta(seconds=1))
+        engine.enforce()
+        assert ended == [Applied(running.id, 1)]
+        assert (now_is(running.id).status, now_is(running.id).slot) == ("running", 1)
+
+    def test_it_is_asked_for_until_the_process_is_gone(self, running, ended, settings):
+        settings.JOBS_CANCEL_GRACE = 0
+        cancel(running.id)
+        engine.enforce()
+        engine.enforce()
+        recover.take_back(running.id, 1, CRASH)
+        engine.enforce()
+        assert ended == [Applied(running.id, 1)] * 2
+
+    def test_the_moment_of_the_grace_decides(self, running):
+        store.request_cancel(running.id)
+        over = now_is(running.id).cancel_requested_at + timedelta(seconds=10)
+        assert store.overdue_cancels(10, now=over) == []
+        assert store.overdue_cancels(10, now=over + timedelta(microseconds=1)) == [Applied(running.id, 1)]
+
+    def test_one_that_nobody_asked_is_left_alone(self, running, ended, settings):
+        settings.JOBS_CANCEL_GRACE = 0
+        engine.enforce()
+        assert ended == []
+
+
+class TestWhoMay:
+    @pytest.mark.parametrize("status", [*BEFORE_RUNNING, Status.RUNNING])
+    def test_its_owner_may_and_a_stranger_cannot_tell_it_from_none(self, status):
+        owner, stranger = TenantFactory(), TenantFactory()
+        job = make_job(owner, status)
+        before = Job.objects.values().get(pk=job.pk)
+        assert cancel(job.pk, stranger.pk) == cancel(NOWHERE, stranger.pk) == Cancellation.TOO_LATE
+        assert Job.objects.values().get(pk=job.pk) == before
+        assert cancel(job.pk, owner.pk) != Cancellation.TOO_LATE
+
+
+class TestRaces:
+    """What the other one does is held uncommitted, until the one that is looked at waits for its row."""
+
+    @pytest.fixture
+    def meanwhile(self, elsewhere, blocked):
+        """Ask in a thread, and wait until it stands before the row."""
+
+        def meanwhile(function, *args):
+            asked = elsewhere(function, *args)
+            wait_until(lambda: blocked() == 1 or asked.done(), "it waits for the row")
+            assert not asked.done()
+            return asked
+
+        return meanwhile
+
+    def test_a_retry_that_commits_first_is_cancelled_as_it_waits(self, running, meanwhile):
+        with transaction.atomic():
+            assert store.retry(running.id, 1, Failure("ValueError", "no"), delay=300)
+            asked = meanwhile(cancel, running.id)
+        assert asked.result(30) == Cancellation.CANCELLED
+        assert (now_is(running.id).status, now_is(running.id).due_at) == ("cancelled", None)
+
+    def test_a_retry_that_rolls_back_leaves_a_running_job_to_be_asked(self, running, meanwhile):
+        with transaction.atomic():
+            assert store.retry(running.id, 1, Failure("ValueError", "no"), delay=300)
+            asked = meanwhile(cancel, running.id)
+            transaction.set_rollback(True)
+        assert asked.result(30) == Cancellation.REQUESTED
+        assert now_is(running.id).status == "running"
+
+    @pytest.mark.parametrize("error", [ValueError("no"), RetryLater(1)], ids=["retry", "snooze"])
+    def test_a_request_that_commits_first_lets_nothing_be_tried_again(self, error, running, meanwhile):
+        with transaction.atomic():
+            assert cancel(running.id) == Cancellation.REQUESTED
+            settling = meanwhile(settle, running, Outcome(error=error))
+        settling.result(30)
+        assert now_is(running.id).status == "cancelled"
+
+    def test_a_request_that_rolls_back_leaves_the_retry(self, running, meanwhile):
+        with transaction.atomic():
+            assert cancel(running.id) == Cancellation.REQUESTED
+            settling = meanwhile(settle, running, Outcome(error=ValueError("no")))
+            transaction.set_rollback(True)
+        settling.result(30)
+        assert now_is(running.id).status == "scheduled"
+
+    def test_a_crash_that_is_taken_back_first_is_cancelled_as_it_waits(self, running, meanwhile):
+        with transaction.atomic():
+            assert store.take_back(running.id, 1, CRASH, 3) == "created"
+            asked = meanwhile(cancel, running.id)
+        assert asked.result(30) == Cancellation.CANCELLED
+        assert now_is(running.id).status == "cancelled"
+
+    def test_a_request_that_commits_first_lets_no_crash_be_taken_back(self, running, meanwhile):
+        with transaction.atomic():
+            assert cancel(running.id) == Cancellation.REQUESTED
+            taking = meanwhile(recover.take_back, running.id, 1, CRASH)
+        taking.result(30)
+        assert now_is(running.id).status == "cancelled"
+
+    def test_a_success_that_commits_first_makes_it_too_late(self, running, meanwhile):
+        with transaction.atomic():
+            assert store.succeed(running.id, 1, {}, None)
+            asked = meanwhile(cancel, running.id)
+        assert asked.result(30) == Cancellation.TOO_LATE
+        assert now_is(running.id).status == "success"
+
+    def test_a_request_that_commits_first_takes_no_success_away(self, running, meanwhile):
+        with transaction.atomic():
+            assert cancel(running.id) == Cancellation.REQUESTED
+            settling = meanwhile(settle, running, Outcome(value="done"))
+        settling.result(30)
+        assert now_is(running.id).status == "success"
+
+    def test_a_start_that_commits_first_leaves_a_running_job_to_be_asked(self, thing, meanwhile):
+        job_id = thing.async_.echo()
+        with transaction.atomic():
+            assert store.start(job_id, 1, WORKER)
+            asked = meanwhile(cancel, job_id)
+        assert asked.result(30) == Cancellation.REQUESTED
+
+    def test_a_cancel_that_commits_first_lets_nothing_start(self, thing, meanwhile):
+        job_id = thing.async_.echo()
+        with transaction.atomic():
+            assert cancel(job_id) == Cancellation.CANCELLED
+            starting = meanwhile(store.start, job_id, 1, WORKER)
+        assert starting.result(30) is None
+        assert now_is(job_id).status == "cancelled"
+
+
+def raises_in_body(error: BaseException):
+    def body(self) -> None:
+        raise error
+
+    return body
