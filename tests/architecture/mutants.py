@@ -1,0 +1,134 @@
+"""Remove each guard of `jobs/sql` in turn, and see a test go red: `make mutants`, or for some, ARGS="claim start".
+
+A guard that no test misses is a guard that the next change may lose. Each mutant is a copy of the tree in which one
+guard is gone; the tests run there, first those that know the statement, then the others of the engine.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+from rich.console import Console
+
+from tests.architecture.guards import Guard, guards, without
+
+REPOSITORY = Path(__file__).parents[2]
+PATIENCE = 300  # seconds for one run; a mutant may wait for ever
+VERBS = ("tests/integration/test_verbs.py", "tests/integration/test_verbs_of_strangers.py")
+SUBMIT = ("tests/integration/test_submit_identical.py", "tests/integration/test_submit_races.py")
+CLAIM = ("tests/integration/test_claim.py", "tests/concurrency/test_door.py")
+RECOVER = ("tests/integration/test_recover.py",)
+KNOWING = {  # which tests know a statement; the others are known by VERBS
+    "submit": SUBMIT,
+    "find_identical": SUBMIT,
+    "release_identical": SUBMIT,
+    "claim": CLAIM,
+    "enter": CLAIM,
+    "beat": RECOVER,
+    "declare_gone": RECOVER,
+    "hand_over_again": RECOVER,
+    "orphans": RECOVER,
+}
+OTHERS = (
+    "tests/integration/test_execute.py",
+    "tests/integration/test_clock.py",
+    "tests/integration/test_submit.py",
+    "tests/concurrency",
+)
+EVERYTHING = tuple(sorted({*OTHERS, *VERBS, *SUBMIT, *CLAIM, *RECOVER}))
+
+console = Console(highlight=False, soft_wrap=True)
+
+
+class Broken(Exception):
+    """The tests could not be run, or are red without any mutant: then red says nothing."""
+
+
+def main(statements: Sequence[str]) -> int:
+    """0: every guard is missed by a test. 1: some are not. 2: it cannot be said."""
+    wanted = [guard for guard in guards(REPOSITORY) if not statements or guard.statement in statements]
+    with tempfile.TemporaryDirectory(prefix="mutants-") as directory:
+        copy = Path(directory)
+        copy_tree(copy)
+        try:
+            check_green(copy, ("tests/architecture/test_guards.py",), "--create-db")
+            survivors = [guard for guard in wanted if not dies(copy, guard)]
+        except Broken as broken:
+            console.print(str(broken), markup=False)
+            return 2
+    console.print(f"{len(wanted)} guards, {len(survivors)} survive without being missed")
+    return 1 if survivors or not wanted else 0
+
+
+def copy_tree(target: Path) -> None:
+    """The files of the repository as they lie there, committed or not."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (REPOSITORY / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(REPOSITORY / name, target / name)
+
+
+def dies(copy: Path, guard: Guard) -> bool:
+    """Whether a test goes red when this guard is gone; says which."""
+    begin = time.monotonic()
+    red = ""
+    for tests in (KNOWING.get(guard.statement, VERBS), EVERYTHING):
+        check_green(copy, tests)
+        with mutant(copy, guard):
+            red = first_red(copy, tests)
+        if red:
+            break
+    verdict = f"red: {red}" if red else "SURVIVES"
+    console.print(f"{guard!s:24} {guard.invariant:3} {verdict} ({time.monotonic() - begin:.1f} s)", markup=False)
+    return bool(red)
+
+
+@contextmanager
+def mutant(copy: Path, guard: Guard) -> Iterator[None]:
+    """The copy without that guard."""
+    path = copy / guard.path
+    text = path.read_text(encoding="utf-8")
+    path.write_text(without(text, guard), encoding="utf-8")
+    try:
+        yield
+    finally:
+        path.write_text(text, encoding="utf-8")
+
+
+@cache
+def check_green(copy: Path, tests: tuple[str, ...], *options: str) -> None:
+    """Raises Broken if these tests are red without any mutant."""
+    if red := first_red(copy, tests, *options):
+        raise Broken(f"red without a mutant: {red}")
+
+
+def first_red(copy: Path, tests: Iterable[str], *options: str) -> str:
+    """The first test that fails in that tree; "" if all pass. Raises Broken."""
+    command = [sys.executable, "-m", "pytest", *tests, "-x", "-q", "--reuse-db", "--timeout=60", *options]
+    environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        ended = subprocess.run(
+            command, cwd=copy, env=environ, capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise Broken(f"no end within {PATIENCE} s: {' '.join(command)}") from None
+    if ended.returncode == 0:
+        return ""
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+::.+?)(?: - .*)?$", ended.stdout, re.MULTILINE)
+    if ended.returncode != 1 or failed is None:
+        raise Broken(f"{' '.join(command)}\n{ended.stdout}\n{ended.stderr}")
+    return failed[1]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,78 @@
+"""Every arrow is guarded, and `make mutants` can take each guard away."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from jobs.lifecycle import ARROWS
+from tests.architecture.guards import Guard, guards, without
+from tests.architecture.mutants import EVERYTHING, KNOWING, REPOSITORY
+
+STATEMENTS = sorted((REPOSITORY / "jobs" / "sql").glob("*.sql"))
+GOING = {path: path.read_text(encoding="utf-8") for path in STATEMENTS}
+GOING = {path: text for path, text in GOING.items() if text.startswith("-- Arrow:")}
+GUARDS = list(guards(REPOSITORY))
+
+
+def guard_of(code: str) -> Guard:
+    return Guard(Path("jobs/sql/example.sql"), 2, code, "")
+
+
+def accepted(statement: str) -> None:
+    """Let PostgreSQL parse and plan it, with nothing for each parameter. Raises its error."""
+    with connection.cursor() as cursor:
+        cursor.execute("EXPLAIN " + re.sub(r"%\(\w+\)s", "NULL", statement).replace("%%", "%"))
+
+
+def test_every_arrow_is_gone_by_a_statement_that_names_it():
+    headers = " ".join(re.match(r"(?:--.*\n)+", text)[0] for text in GOING.values())
+    assert not [arrow.verb for arrow in ARROWS if not re.search(rf"\b{arrow.verb}\b", headers)]
+
+
+@pytest.mark.parametrize("path", GOING, ids=lambda path: path.stem)
+def test_a_statement_that_goes_an_arrow_has_a_guard(path):
+    assert [guard for guard in GUARDS if guard.statement == path.stem]
+
+
+@pytest.mark.parametrize("arrow", [arrow for arrow in ARROWS if arrow.fenced], ids=lambda arrow: arrow.verb)
+def test_a_fenced_arrow_is_guarded_by_the_attempt(arrow):
+    statement = "fail" if arrow.verb == "bury" else arrow.verb
+    assert [guard for guard in GUARDS if guard.statement == statement and "attempt = %(attempt)s" in guard.code]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("guard", GUARDS, ids=str)
+def test_without_a_guard_there_is_still_a_statement_and_another_one(guard):
+    text = (REPOSITORY / guard.path).read_text(encoding="utf-8")
+    mutant = without(text, guard)
+    assert mutant != text
+    assert mutant.count("\n") == text.count("\n")
+    accepted(text)
+    accepted(mutant)
+
+
+@pytest.mark.parametrize(
+    ("code", "left"),
+    [
+        ("AND status = 'queued'", ""),
+        ("WHERE NOT q.paused", "WHERE true"),
+        ("ON CONFLICT (id) DO NOTHING", ""),
+        ("SELECT pg_advisory_xact_lock(1)", "SELECT true"),
+    ],
+)
+def test_only_the_line_of_the_guard_changes(code, left):
+    assert without(f"first\n  {code}  -- guard I3\nlast\n", guard_of(code)) == f"first\n{left}\nlast\n"
+
+
+def test_a_guard_of_an_unknown_kind_is_refused():
+    with pytest.raises(ValueError, match=r"example\.sql:2: how is this guard removed\? LIMIT 1"):
+        without("first\nLIMIT 1  -- guard\n", guard_of("LIMIT 1"))
+
+
+def test_the_tests_that_know_a_statement_are_there():
+    statements = {path.stem for path in STATEMENTS}
+    assert set(KNOWING) <= statements
+    assert all((REPOSITORY / path).exists() for path in EVERYTHING)
+    assert {path for tests in KNOWING.values() for path in tests} <= set(EVERYTHING)
