@@ -1,0 +1,122 @@
+"""The gates between a job that is ready and a worker: which are closed, each with a sentence for people."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from jobs.store.explain import Facts
+
+
+class Gate(StrEnum):
+    """What holds a job. The values are stable: programs may compare them."""
+
+    ENDED = "ended"  # it is final, and nothing will move it on by itself
+    RUNNING = "running"
+    QUEUED = "queued"  # handed over; a worker has yet to take it up
+    SCHEDULED = "scheduled"  # due later: a delay, or the backoff of a retry
+    HELD = "held"  # its job type is paused
+    TENANT_PAUSED = "tenant_paused"
+    NO_SLOTS = "no_slots"  # the tenant has 0 slots, or none were ever set
+    SLOTS_FULL = "slots_full"
+    QUEUE_PAUSED = "queue_paused"
+    QUEUE_FULL = "queue_full"
+    QUEUE_RATE = "queue_rate"
+    TENANT_RATE = "tenant_rate"
+    USER_FULL = "user_full"
+    NO_WORKER = "no_worker"
+    POOL_FULL = "pool_full"
+    NEXT = "next"  # all gates are open: it goes with the next dispatch that reaches its place
+
+
+@dataclass(frozen=True)
+class Hold:
+    """A closed gate. used, limit: how much of it is in use. opens_at: when it opens by itself, where that is known."""
+
+    gate: Gate
+    sentence: str
+    used: int | None = None
+    limit: int | None = None
+    opens_at: datetime | None = None
+
+
+def as_text(moment: datetime) -> str:
+    """A moment for people."""
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def closed(job: Facts) -> Iterator[Hold]:
+    """The closed gates, those of the tenant first: that is what its owner can change."""
+    if job.type_paused:
+        yield Hold(Gate.HELD, f"The job type {job.source_type} {job.source_method} is paused.")
+    yield from _slots(job)
+    yield from _queue(job)
+    yield from _rate(
+        Gate.TENANT_RATE,
+        f"Tenant {job.tenant}",
+        (job.tenant_rate_limit, job.tenant_rate_window, job.tenant_tokens, job.tenant_token_at),
+    )
+    if job.user_key and job.user_slots is not None and job.user_held >= job.user_slots:
+        yield Hold(
+            Gate.USER_FULL,
+            f"User {job.user_key} holds as many slots as a user of {job.tenant} may: "
+            f"{job.user_held} of {job.user_slots}.",
+            job.user_held,
+            job.user_slots,
+        )
+    yield from _pool(job)
+
+
+def _slots(job: Facts) -> Iterator[Hold]:
+    if job.tenant_paused:
+        yield Hold(Gate.TENANT_PAUSED, f"Tenant {job.tenant} is paused.")
+    if not job.num_slots:
+        which = "no slots: none were ever set" if job.num_slots is None else "0 slots"
+        yield Hold(Gate.NO_SLOTS, f"Tenant {job.tenant} has {which}.", job.tenant_held, 0)
+    elif job.tenant_held >= job.num_slots:
+        yield Hold(
+            Gate.SLOTS_FULL,
+            f"All slots of tenant {job.tenant} are in use: {job.tenant_held} of {job.num_slots}.",
+            job.tenant_held,
+            job.num_slots,
+        )
+
+
+def _queue(job: Facts) -> Iterator[Hold]:
+    if job.queue_paused:
+        yield Hold(Gate.QUEUE_PAUSED, f"Queue {job.queue} is paused.")
+    if job.queue_concurrency is not None and job.queue_held >= job.queue_concurrency:
+        yield Hold(
+            Gate.QUEUE_FULL,
+            f"Queue {job.queue} has as many jobs under way as it may: {job.queue_held} of {job.queue_concurrency}.",
+            job.queue_held,
+            job.queue_concurrency,
+        )
+    yield from _rate(
+        Gate.QUEUE_RATE,
+        f"Queue {job.queue}",
+        (job.queue_rate_limit, job.queue_rate_window, job.queue_tokens, job.queue_token_at),
+    )
+
+
+Bucket = tuple[int | None, float | None, float | None, datetime | None]
+
+
+def _rate(gate: Gate, whose: str, bucket: Bucket) -> Iterator[Hold]:
+    limit, window, tokens, next_at = bucket
+    if limit is None or tokens is None or tokens >= 1:
+        return
+    then = "" if next_at is None else f" The next one may start at {as_text(next_at)}."
+    yield Hold(gate, f"{whose} may start {limit} jobs in {window:g} s, and has.{then}", limit, limit, next_at)
+
+
+def _pool(job: Facts) -> Iterator[Hold]:
+    if job.pool_processes == 0:
+        yield Hold(Gate.NO_WORKER, f"No live worker serves pool {job.pool}.", job.pool_held, 0)
+    elif job.pool_held >= job.pool_capacity:
+        yield Hold(
+            Gate.POOL_FULL,
+            f"Pool {job.pool} is full: {job.pool_held} of {job.pool_capacity} places are taken.",
+            job.pool_held,
+            job.pool_capacity,
+        )

@@ -1,0 +1,46 @@
+"""I9 for explain: a look at one job costs the same whether a thousand jobs wait or a hundred thousand."""
+
+import pytest
+from django.db import connection, transaction
+
+from jobs.models import Job
+from jobs.sql import statement
+from jobs.store.explain import MOST, NAMES, PROBES
+from tests.factories import TenantFactory
+from tests.integration.test_claim_plan import buffers, fill, indexes_of_jobs
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FEW, MANY = 5_000, 100_000
+INDEXES = {
+    "explain": {"jobs_pkey", "jobs_one_job_per_slot"},
+    "explain_line": {"jobs_pkey", "jobs_one_job_per_slot", "jobs_claim"},
+}
+
+
+def plan_of(name: str, job_id: int) -> dict:
+    parameters = {"id": job_id, "tenant_id": None, "now": None, "headroom": 1, "live_for": 15}
+    parameters |= {"most": MOST, "probes": PROBES, "names": NAMES}
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")  # as in the store
+        cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + statement(name), parameters)
+        return cursor.fetchone()[0][0]["Plan"]
+
+
+@pytest.mark.parametrize("name", INDEXES)
+def test_it_reads_as_much_at_a_hundred_thousand_waiting_jobs_as_at_a_few(name):
+    tenant = TenantFactory(queue__num_slots=1)
+    for _ in range(20):
+        fill(TenantFactory(), 10)
+    fill(tenant, FEW)
+    plan_of(name, 1)  # reads the catalogues into this connection's caches
+    few = plan_of(name, Job.objects.latest("id").pk)
+    fill(tenant, MANY - FEW)
+    unanalyzed = plan_of(name, Job.objects.latest("id").pk)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE jobs")
+    many = plan_of(name, Job.objects.latest("id").pk)
+    for plan in (few, unanalyzed, many):
+        assert plan["Actual Rows"] == 1
+        assert indexes_of_jobs(plan) <= INDEXES[name]
+    assert max(buffers(unanalyzed), buffers(many)) <= 2 * buffers(few), [buffers(p) for p in (few, unanalyzed, many)]
