@@ -6,7 +6,8 @@
 WITH clock AS (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now),
 job AS MATERIALIZED (
     SELECT * FROM jobs
-    WHERE id = %(id)s AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
+    WHERE id = %(id)s
+      AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
 ),
 held AS (
     SELECT
@@ -58,20 +59,28 @@ CROSS JOIN LATERAL (
       AND w.beat_at > clock.now - %(live_for)s * interval '1 second'
 ) pool
 CROSS JOIN LATERAL (
+    SELECT CASE WHEN extract(epoch FROM queue_turn.full_at - clock.now) < 2 * q.rate_window THEN queue_turn.full_at END
+        AS full_at
+) queue_spent
+CROSS JOIN LATERAL (
     SELECT
         floor(
             q.rate_limit
-            - greatest(coalesce(extract(epoch FROM queue_turn.full_at - clock.now), 0), 0)
-            * q.rate_limit / q.rate_window + 0.000001
+            - greatest(coalesce(extract(epoch FROM queue_spent.full_at - clock.now) - 0.0000005, 0), 0)
+            * q.rate_limit / q.rate_window
         ) AS tokens,
-        queue_turn.full_at - (q.rate_limit - 1) * q.rate_window / q.rate_limit * interval '1 second' AS next_at
+        queue_spent.full_at - (q.rate_limit - 1) * q.rate_window / q.rate_limit * interval '1 second' AS next_at
 ) queue_bucket
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN extract(epoch FROM tenant_turn.full_at - clock.now) < 2 * tq.rate_window THEN tenant_turn.full_at END
+        AS full_at
+) tenant_spent
 CROSS JOIN LATERAL (
     SELECT
         floor(
             tq.rate_limit
-            - greatest(coalesce(extract(epoch FROM tenant_turn.full_at - clock.now), 0), 0)
-            * tq.rate_limit / tq.rate_window + 0.000001
+            - greatest(coalesce(extract(epoch FROM tenant_spent.full_at - clock.now) - 0.0000005, 0), 0)
+            * tq.rate_limit / tq.rate_window
         ) AS tokens,
-        tenant_turn.full_at - (tq.rate_limit - 1) * tq.rate_window / tq.rate_limit * interval '1 second' AS next_at
+        tenant_spent.full_at - (tq.rate_limit - 1) * tq.rate_window / tq.rate_limit * interval '1 second' AS next_at
 ) tenant_bucket
