@@ -1,4 +1,4 @@
-"""Keys to the API, of tenants and of operators: `prefix.secret`. The prefix finds the row, the secret proves the caller.
+"""Keys to the API, of tenants and operators: `prefix.secret`. The prefix finds the row, the secret proves the caller.
 
 Of the secret only the SHA-256 is stored. A fast digest is right here, unlike for passwords: 256 random bits
 cannot be guessed, however fast the guessing.

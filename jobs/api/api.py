@@ -8,10 +8,11 @@ from typing import Any, cast
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http.response import HttpResponseBase
 from ninja import NinjaAPI
+from ninja.errors import ValidationError, ValidationErrorContext
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
-from jobs.api import jobs, problems, results
+from jobs.api import jobs, operator, problems, results, stats
 from jobs.api.auth import MemberSession, TenantKey
 
 View = Callable[..., Any]
@@ -26,6 +27,18 @@ class ProblemAPI(NinjaAPI):
         for pattern in cast(list[Any], patterns):
             pattern.callback = _with_405_as_problem(pattern.callback)
         return patterns, app_name, namespace
+
+    def validation_error_from_error_contexts(
+        self, error_contexts: list[ValidationErrorContext[Any]]
+    ) -> ValidationError:
+        """Ninja's, and with an unknown field those that are known."""
+        error = super().validation_error_from_error_contexts(error_contexts)
+        models = [c.model for c in error_contexts for _ in c.pydantic_validation_error.errors()]
+        for refused, model in zip(error.errors, models, strict=True):
+            if refused["type"] == "extra_forbidden":
+                body = model.model_fields[refused["loc"][1]].annotation
+                refused["allowed"] = list(body.model_fields)
+        return error
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
         return operation.view_func.__name__
@@ -75,4 +88,7 @@ api = ProblemAPI(
 )
 api.add_router("", jobs.router)
 api.add_router("", results.router)
+api.add_router("", stats.router)
+for router in operator.routers:
+    api.add_router("operator", router)
 problems.add_to(api)

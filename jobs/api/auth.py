@@ -1,6 +1,7 @@
 """Who calls: a tenant's API key, or the session of a logged-in member of a tenant."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
@@ -24,12 +25,14 @@ class CallerRequest(HttpRequest):
     auth: Caller
 
 
-class TenantKey(HttpBearer):
-    def __call__(self, request: HttpRequest) -> Caller | None:
+class Bearer(HttpBearer):
+    def __call__(self, request: HttpRequest) -> Any:
         # Not Ninja's own: when debugging, that logs a header with a mistyped "Bearer", and so the secret.
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         return self.authenticate(request, token) if scheme.lower() == "bearer" else None
 
+
+class TenantKey(Bearer):
     def authenticate(self, request: HttpRequest, token: str) -> Caller | None:
         tenant = auth.tenant_of(token)
         return Caller(tenant) if tenant else None
@@ -46,7 +49,14 @@ class MemberSession(SessionAuth):
         member = Member.objects.select_related("tenant").filter(user=request.user).first()
         if member is None:
             raise ProblemError(403, "You are logged in, but not as a member of a tenant.")
-        # Checked here, not first of all as in SessionAuth: a stranger without cookies gets a 401, not a 403.
-        if check_csrf(request) is not None:
-            raise ProblemError(403, "The CSRF token is missing or wrong: send it as X-CSRFToken.")
+        refuse_forgery(request)
         return Caller(member.tenant, user_key=str(member.user_id))
+
+
+def refuse_forgery(request: HttpRequest) -> None:
+    """Raise the problem of a session without its CSRF token.
+
+    Asked when the caller is known, not first, as in SessionAuth: a stranger without cookies gets a 401, not a 403.
+    """
+    if check_csrf(request) is not None:
+        raise ProblemError(403, "The CSRF token is missing or wrong: send it as X-CSRFToken.")

@@ -3,10 +3,13 @@
 from datetime import datetime
 from typing import Annotated, Any
 
+from django.http import HttpRequest
 from ninja import Schema
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool, StrictFloat, StrictInt
 
+from jobs.api.problems import ProblemError
 from jobs.lifecycle import Status
+from jobs.request import MAX_WHOLE
 
 
 def _storable(text: str) -> str:
@@ -15,7 +18,8 @@ def _storable(text: str) -> str:
     return text
 
 
-def _moment(written: Any) -> Any:
+def as_moment(written: Any) -> Any:
+    """A moment as ISO 8601 writes it; the zone is checked by whoever takes it."""
     # Pydantic would also take 1700000000, as seconds since 1970: whoever means a delay had better be told.
     if written is None:
         return None
@@ -31,7 +35,8 @@ def _key(source_id: Any) -> Any:
 
 Text = Annotated[str, AfterValidator(_storable)]
 SourceId = Annotated[Text, BeforeValidator(_key, json_schema_input_type=int | str)]
-Moment = Annotated[datetime, BeforeValidator(_moment)]
+Moment = Annotated[datetime, BeforeValidator(as_moment)]
+Retries = Annotated[StrictInt, Field(ge=0, le=MAX_WHOLE)]
 CALL = {"source_type", "source_id", "source_method", "args"}  # the other fields say how to run it
 
 
@@ -61,6 +66,9 @@ class Submission(Schema):
     timeout: Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)] | None = Field(
         None, description="Seconds it may run."
     )
+    max_retries: Retries | None = Field(
+        None, description="How often a failed attempt is tried again, instead of what the method or its queue says."
+    )
 
     def options(self) -> dict[str, Any]:
         """What was said about how to run it; what was not said is left to the method and its queue."""
@@ -75,3 +83,10 @@ class Wanted(Schema):
     source_id: Text | None = None
     before: int | None = Field(None, ge=1, description="Only jobs with a lower id.")
     limit: int = Field(20, ge=1, le=100)
+
+
+def refuse_unknown_names(request: HttpRequest, known: type[Schema]) -> None:
+    """A misspelt filter that is passed over in silence would return everything."""
+    if unknown := set(request.GET) - set(known.model_fields):
+        message = f"unknown parameter; allowed are {', '.join(known.model_fields)}"
+        raise ProblemError.unfit(dict.fromkeys(sorted(unknown), message))

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.urls import reverse
 from ninja import Query, Router
 from ninja import Status as Answer
@@ -15,8 +15,9 @@ from jobs import models, reads
 from jobs.api import inputs, schemas, waiting
 from jobs.api.auth import CallerRequest
 from jobs.api.problems import ProblemError, not_found
-from jobs.engine.cancel import cancel
+from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.compose import compose_by_name
+from jobs.engine.revive import revive
 from jobs.engine.submit import submit
 from jobs.lifecycle import Status
 
@@ -25,6 +26,7 @@ router = Router(tags=["jobs"])
 REFUSED = frozenset({401, 403, 405})
 UNFIT = frozenset({422})
 MISSING = frozenset({404, 422})
+TOO_LATE = frozenset({409})
 
 Wait = Annotated[float, Query(ge=0, le=waiting.MAX_SECONDS, description="Seconds to wait for a change.")]
 Seen = Annotated[Status, Query(description="The status you know: if it is another by now, do not wait.")]
@@ -67,7 +69,7 @@ def submit_job(
 @router.get("jobs", response={200: schemas.JobPage, UNFIT | REFUSED: schemas.Problem})
 def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.JobPage:
     """Your jobs, newest first, a page at a time."""
-    _check_names(request)
+    inputs.refuse_unknown_names(request, inputs.Wanted)
     filters = wanted.model_dump(include={"status", "source_type", "source_id"}, exclude_none=True)
     found = reads.jobs(request.auth.tenant.pk).filter(**filters)
     if wanted.before is not None:
@@ -92,16 +94,30 @@ async def read_job(request: CallerRequest, job_id: int, wait: Wait = 0, seen: Se
 
 @router.post(
     "jobs/{job_id}/cancel",
-    response={200: schemas.Job, MISSING | REFUSED | frozenset({409}): schemas.Problem},
+    response={200: schemas.Job, 202: schemas.Job, MISSING | REFUSED | TOO_LATE: schemas.Problem},
 )
-def cancel_job(request: CallerRequest, job_id: int) -> schemas.Job:
-    """Cancel a job that has not started. 409: it runs, or it has ended."""
+def cancel_job(request: CallerRequest, job_id: int) -> Answer[schemas.Job]:
+    """Cancel a job. 200: it was waiting, and will not run. 202: it runs, and was asked to stop. 409: it has ended."""
     tenant_id = request.auth.tenant.pk
-    cancelled = cancel(job_id, tenant_id)
+    outcome = cancel(job_id, tenant_id)
     job = _job_of(tenant_id, job_id)
-    if not cancelled:
-        raise ProblemError(409, f"The job is {job.status}; only one that has not started can be cancelled.")
-    return schemas.Job.of(job)
+    if outcome is Cancellation.TOO_LATE:
+        raise ProblemError(409, f"The job has ended already, as {job.status}.")
+    return Answer(200 if outcome is Cancellation.CANCELLED else 202, schemas.Job.of(job))
+
+
+@router.post(
+    "jobs/{job_id}/revive",
+    response={202: schemas.Job, MISSING | REFUSED | TOO_LATE: schemas.Problem},
+)
+def revive_job(request: CallerRequest, job_id: int) -> Answer[schemas.Job]:
+    """Give a job that ended badly a new series of attempts. 409: it is under way, or it ended well."""
+    tenant_id = request.auth.tenant.pk
+    revived = revive(job_id, tenant_id)
+    job = _job_of(tenant_id, job_id)
+    if not revived:
+        raise ProblemError(409, f"The job is {job.status}; revived is what ended as error, dead or cancelled.")
+    return Answer(202, schemas.Job.of(job))
 
 
 def _job_of(tenant_id: int, job_id: int) -> models.Job:
@@ -109,14 +125,6 @@ def _job_of(tenant_id: int, job_id: int) -> models.Job:
     if job is None:
         raise not_found()
     return job
-
-
-def _check_names(request: HttpRequest) -> None:
-    """A misspelt filter that is passed over in silence would return all the jobs."""
-    allowed = inputs.Wanted.model_fields
-    if unknown := set(request.GET) - set(allowed):
-        message = f"unknown parameter; allowed are {', '.join(allowed)}"
-        raise ProblemError.unfit(dict.fromkeys(sorted(unknown), message))
 
 
 def _check_size(args: dict[str, Any]) -> None:

@@ -13,7 +13,6 @@ from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
-from jobs.api.inputs import Submission
 from jobs.api.schemas import FieldError
 from jobs.request import InvalidRequest
 
@@ -94,10 +93,10 @@ def _field(loc: tuple[str | int, ...]) -> str:
     return ".".join(map(str, path)) or str(source)
 
 
-def _message(error: dict[str, str]) -> str:
+def _message(error: dict[str, Any]) -> str:
     if error["type"] == "extra_forbidden":
-        return f"unknown field; allowed are {', '.join(Submission.model_fields)}"
-    return error["msg"].removeprefix("Value error, ")
+        return f"unknown field; allowed are {', '.join(error['allowed'])}"
+    return str(error["msg"]).removeprefix("Value error, ")
 
 
 def _refused(request: HttpRequest, error: InvalidRequest) -> ProblemError:
@@ -113,7 +112,8 @@ def _unknown_caller(request: HttpRequest, error: AuthenticationError) -> Problem
     challenge = 'Bearer realm="jobs"'
     if "Authorization" in request.headers:
         challenge += ', error="invalid_token"'  # RFC 6750: only where a token was presented
-    message = "must be `Bearer <key>`, with a key of your tenant that has not expired and is not revoked"
+    whose = "an operator's key" if "/operator/" in request.path else "a key of your tenant"
+    message = f"must be `Bearer <key>`, with {whose} that has not expired and is not revoked"
     return ProblemError.unfit({"Authorization": message}, 401, {"WWW-Authenticate": challenge})
 
 

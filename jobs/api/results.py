@@ -44,6 +44,8 @@ def read_result(request: CallerRequest, job_id: int, response: HttpResponse) -> 
 
 
 def _failure(job: models.Job) -> str:
+    if job.status == Status.CANCELLED:  # its error is that of an attempt before
+        return "The job was cancelled" + (f"; before that: {job.last_error}" if job.last_error else ".")
     return f"The job ended as {job.status}" + (f": {job.last_error}" if job.last_error else ".")
 
 

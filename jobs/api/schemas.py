@@ -25,11 +25,16 @@ class Job(Schema):
     priority: int
     user: str = Field(description="Empty: for none of your users in particular.")
     attempt: int = Field(description="How many times it was handed to a worker.")
+    retries: int = Field(description="How many of them were tries after a failure, since it was submitted or revived.")
+    max_retries: int | None = Field(description="Null: what its method or queue says.")
+    crashes: int = Field(description="How many attempts lost their process.")
     created_at: datetime
-    due_at: datetime | None = Field(description="While scheduled: when it will be ready.")
+    due_at: datetime | None = Field(description="While scheduled and not held: when it will be ready.")
+    held: bool = Field(description="Scheduled until its job type, which is paused, is resumed.")
     queued_at: datetime | None
     start_time: datetime | None
     end_time: datetime | None
+    cancel_requested_at: datetime | None = Field(description="When it was asked to stop, while running.")
     wait_seconds: float = Field(description="From submission to its start; grows until then.")
     run_seconds: float | None = Field(description="From its start to its end; grows until then.")
     progress: float | None = Field(description="0..1, where the job tells it.")
@@ -40,10 +45,13 @@ class Job(Schema):
 
     @classmethod
     def of(cls, job: models.Job, **more: Any) -> Self:
+        held = job.due_at == models.HELD_UNTIL
         same = {name: getattr(job, name) for name in cls.model_fields if hasattr(job, name)}
         own = {
             "queue": job.queue.name,
             "user": job.user_key,
+            "held": held,
+            "due_at": None if held else job.due_at,
             "wait_seconds": _seconds(job.created_at, job.start_time or job.end_time),
             "run_seconds": job.start_time and _seconds(job.start_time, job.end_time),
             "result_url": result_url(job),

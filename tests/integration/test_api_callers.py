@@ -16,6 +16,8 @@ ENDPOINTS = [
     ("GET", "/api/v1/jobs/1"),
     ("GET", "/api/v1/jobs/1/result"),
     ("POST", "/api/v1/jobs/1/cancel"),
+    ("POST", "/api/v1/jobs/1/revive"),
+    ("GET", "/api/v1/stats"),
 ]
 
 

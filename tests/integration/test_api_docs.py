@@ -41,5 +41,27 @@ def test_both_ways_to_come_in_are_described(openapi):
 
 
 def test_every_operation_has_a_name_of_its_own(openapi):
+    tenants = {
+        operation["operationId"]
+        for path, operations in openapi["paths"].items()
+        for operation in operations.values()
+        if "/operator/" not in path
+    }
+    assert tenants == {
+        "cancel_job",
+        "list_jobs",
+        "read_job",
+        "read_result",
+        "read_stats",
+        "revive_job",
+        "submit_job",
+    }
     names = [o["operationId"] for path in openapi["paths"].values() for o in path.values()]
-    assert sorted(names) == ["cancel_job", "list_jobs", "read_job", "read_result", "submit_job"]
+    assert len(names) == len(set(names))
+
+
+def test_what_is_the_operators_is_described_as_theirs(openapi):
+    for path, operations in openapi["paths"].items():
+        ways = {"OperatorKey", "StaffSession"} if "/operator/" in path else {"TenantKey", "MemberSession"}
+        for operation in operations.values():
+            assert {name for way in operation["security"] for name in way} == ways

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, Job
+from jobs.models import HELD_UNTIL, FailedAttempt, Job
 from tests.factories import make_job
 
 pytestmark = pytest.mark.django_db
@@ -23,6 +23,9 @@ def test_a_job_tells_its_whole_story(owner, mate, tenant):
         args={"region": "EU"},
         user_key="anna",
         priority=3,
+        retries=2,
+        max_retries=5,
+        crashes=1,
         created_at=NOON,
         queued_at=NOON + timedelta(seconds=1),
         start_time=NOON + timedelta(seconds=2),
@@ -43,11 +46,16 @@ def test_a_job_tells_its_whole_story(owner, mate, tenant):
         "priority": 3,
         "user": "anna",
         "attempt": 1,
+        "retries": 2,
+        "max_retries": 5,
+        "crashes": 1,
         "created_at": "2026-03-01T12:00:00Z",
         "due_at": None,
+        "held": False,
         "queued_at": "2026-03-01T12:00:01Z",
         "start_time": "2026-03-01T12:00:02Z",
         "end_time": "2026-03-01T12:00:05Z",
+        "cancel_requested_at": None,
         "wait_seconds": 2.0,
         "run_seconds": 3.0,
         "progress": 1.0,
@@ -63,6 +71,14 @@ def test_a_job_tells_its_whole_story(owner, mate, tenant):
 def test_a_job_of_every_status_can_be_read(owner, tenant, status):
     job = owner.get(f"/api/v1/jobs/{make_job(tenant, status).pk}").json()
     assert job["status"] == status
+
+
+def test_a_held_job_is_held_and_the_moment_that_never_comes_is_not_told(owner, tenant):
+    response = owner.get(f"/api/v1/jobs/{make_job(tenant, Status.SCHEDULED, due_at=HELD_UNTIL).pk}")
+    assert response.json().items() >= {"status": "scheduled", "held": True, "due_at": None}.items()
+    assert b"9999" not in response.content
+    due = owner.get(f"/api/v1/jobs/{make_job(tenant, Status.SCHEDULED, due_at=NOON).pk}").json()
+    assert due.items() >= {"held": False, "due_at": "2026-03-01T12:00:00Z"}.items()
 
 
 def test_waiting_and_running_times_grow_until_they_end(owner, tenant):

@@ -7,6 +7,7 @@ from django.core.cache import cache
 
 from jobs import results
 from jobs.lifecycle import FINAL, Status
+from jobs.models import HELD_UNTIL
 from tests.factories import make_job
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +52,16 @@ def test_a_job_that_has_not_ended_has_no_result_yet(owner, tenant, status):
     assert response.json()["status"] == status
 
 
+def test_a_held_job_has_no_result_yet(owner, tenant):
+    response = owner.get(f"/api/v1/jobs/{make_job(tenant, Status.SCHEDULED, due_at=HELD_UNTIL).pk}/result")
+    assert (response.status_code, response.json()["held"]) == (202, True)
+
+
+def test_a_job_that_was_asked_to_stop_has_not_ended(owner, tenant):
+    job = make_job(tenant, Status.RUNNING, cancel_requested_at=datetime.now(UTC))
+    assert owner.get(f"/api/v1/jobs/{job.pk}/result").status_code == 202
+
+
 @pytest.mark.parametrize("status", FINAL - {Status.SUCCESS})
 def test_a_job_that_ended_badly_says_how(owner, tenant, status):
     job = make_job(tenant, status, last_error="ReportFailed: no such column")
@@ -59,6 +70,13 @@ def test_a_job_that_ended_badly_says_how(owner, tenant, status):
     assert response["Content-Type"] == "application/problem+json"
     assert status in response.json()["detail"]
     assert "ReportFailed: no such column" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("status", FINAL - {Status.SUCCESS})
+def test_one_that_ended_badly_without_an_error_says_so_too(owner, tenant, status):
+    response = owner.get(f"/api/v1/jobs/{make_job(tenant, status).pk}/result")
+    assert response.status_code == 409
+    assert response.json()["detail"].endswith(f"{status}.")
 
 
 def test_a_result_that_has_expired_is_gone(owner, tenant):

@@ -1,0 +1,54 @@
+"""Who operates: a key that acts as a staff user, or that user's session. Each endpoint asks for one permission."""
+
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.http import HttpRequest
+from ninja.security import SessionAuth
+
+from jobs.api.auth import Bearer, refuse_forgery
+from jobs.api.problems import ProblemError
+from tenants import auth
+
+
+class OperatorRequest(HttpRequest):
+    """A request that passed the authentication below."""
+
+    auth: User
+
+
+def may(permission: str) -> list[Any]:
+    """The `auth` of what takes this permission, such as "jobs.change_queue"."""
+    return [OperatorKey(permission), StaffSession(permission)]
+
+
+class OperatorKey(Bearer):
+    def __init__(self, permission: str) -> None:
+        super().__init__()
+        self.permission = permission
+
+    def authenticate(self, request: HttpRequest, token: str) -> User | None:
+        user = auth.operator_of(token)
+        return _permitted(user, self.permission) if user else None
+
+
+class StaffSession(SessionAuth):
+    def __init__(self, permission: str) -> None:
+        super().__init__()
+        self.permission = permission
+
+    def __call__(self, request: HttpRequest) -> User | None:
+        if "Authorization" in request.headers:
+            return None  # a wrong key must not be hidden by the browser's session
+        if isinstance(request.user, AnonymousUser):
+            return None
+        if not request.user.is_staff:
+            raise ProblemError(403, "You are logged in, but not as an operator.")
+        refuse_forgery(request)
+        return _permitted(request.user, self.permission)
+
+
+def _permitted(user: User, permission: str) -> User:
+    if not user.has_perm(permission):
+        raise ProblemError(403, f"{user.get_username()} lacks the permission {permission}.")
+    return user

@@ -1,0 +1,93 @@
+"""Dead letters: list, revive, discard."""
+
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+from django.db import transaction
+from django.urls import reverse
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from jobs.api.inputs import refuse_unknown_names
+from jobs.api.operator.auth import OperatorRequest, may
+from jobs.api.operator.changes import PROBLEMS, REFUSED, note
+from jobs.api.operator.letters import MOST, Filters, Letter, Letters, Listing, Place, Selection
+from jobs.api.problems import ProblemError
+from jobs.api.schemas import Problem
+from jobs.engine.revive import discard, revive
+from jobs.models import Job
+
+CHANGE = may("jobs.change_deadletter")
+BATCH = 100  # letters in a transaction: one dispatch for all, and no lock for long
+router = Router(tags=["operators"], auth=may("jobs.view_deadletter"))
+
+
+class Revived(Schema):
+    revived: int
+    skipped: int = Field(description="Not dead, or not any more.")
+    more: bool = Field(description=f"More than {MOST} fit: ask again for the others.")
+
+
+class Discarded(Schema):
+    discarded: int
+    skipped: int = Field(description="Not dead, or not any more.")
+    more: bool = Field(description=f"More than {MOST} fit: ask again for the others.")
+
+
+@router.get("dead", url_name="dead", response={200: Letters, REFUSED | {422}: Problem})
+def list_dead(request: OperatorRequest, wanted: Query[Listing]) -> Letters:
+    """Dead letters of all tenants, latest death first, a page at a time."""
+    refuse_unknown_names(request, Listing)
+    found = wanted.matching().select_related("tenant", "queue").defer("args", "stats")
+    if wanted.after is not None:
+        found = found.filter(wanted.after.earlier())
+    letters = list(found[: wanted.limit + 1])  # one more, to know whether there is another page
+    earlier = None
+    if len(letters) > wanted.limit:
+        del letters[-1]
+        last = letters[-1]
+        assert last.died_at is not None  # noqa: S101 - for the type checker: the filter says it
+        said = {name: value for name, value in request.GET.items() if name != "after"}
+        earlier = f"{reverse('api:dead')}?{urlencode(said | {'after': str(Place(last.died_at, last.pk))})}"
+    return Letters(dead=[Letter.of(letter) for letter in letters], next=earlier)
+
+
+@router.post("dead/revive", auth=CHANGE, response={200: Revived, **PROBLEMS})
+def revive_dead(request: OperatorRequest, wanted: Selection) -> Revived:
+    """Give them a new series of attempts."""
+    done, skipped, more = _each(request, wanted, revive, "Revived.")
+    return Revived(revived=done, skipped=skipped, more=more)
+
+
+@router.post("dead/discard", auth=CHANGE, response={200: Discarded, **PROBLEMS})
+def discard_dead(request: OperatorRequest, wanted: Selection) -> Discarded:
+    """Take them out of the dead letters for good; the jobs stay, as cancelled."""
+    done, skipped, more = _each(request, wanted, discard, "Discarded.")
+    return Discarded(discarded=done, skipped=skipped, more=more)
+
+
+def _each(
+    request: OperatorRequest, wanted: Selection, verb: Callable[[int], bool], message: str
+) -> tuple[int, int, bool]:
+    """How many the verb was applied to, how many it was not, and whether more fit."""
+    ids, more = _chosen(wanted)
+    done: list[int] = []
+    for first in range(0, len(ids), BATCH):
+        batch = ids[first : first + BATCH]
+        with transaction.atomic():
+            applied = [job_id for job_id in batch if verb(job_id)]
+            note(request.auth, list(Job.objects.filter(pk__in=applied).defer("args", "stats")), message)
+        done += applied
+    asked = len(ids) if wanted.ids is None else len(set(wanted.ids))
+    return len(done), asked - len(done), more
+
+
+def _chosen(wanted: Selection) -> tuple[list[int], bool]:
+    """The ids of those that are dead now, the earliest deaths first; and whether more fit."""
+    filtered = wanted.model_dump(include=set(Filters.model_fields), exclude_none=True)
+    if (wanted.ids is None) == (not filtered):
+        raise ProblemError.unfit({"ids": f"give ids, or at least one of {', '.join(Filters.model_fields)}; not both"})
+    dead = wanted.matching() if wanted.ids is None else wanted.matching().filter(pk__in=wanted.ids)
+    # The one order in which all of them lock: two requests at once do not wait for each other in a circle.
+    ids = list(dead.order_by("died_at", "pk").values_list("pk", flat=True)[: MOST + 1])
+    return ids[:MOST], len(ids) > MOST

@@ -1,0 +1,67 @@
+"""Job types: pause and resume them."""
+
+from ninja import Router, Schema
+from pydantic import ConfigDict, Field
+
+from jobs import registry
+from jobs.api.inputs import Text
+from jobs.api.operator.auth import OperatorRequest, may
+from jobs.api.operator.changes import PROBLEMS, REFUSED, note
+from jobs.api.schemas import Problem
+from jobs.engine.pause import pause_job_type, resume_job_type
+from jobs.models import PausedJobType
+
+router = Router(tags=["operators"], auth=may("jobs.view_pausedjobtype"))
+
+
+class JobType(Schema):
+    source_type: str
+    source_method: str
+    paused: bool
+
+
+class NamedType(Schema):
+    model_config = ConfigDict(extra="forbid")
+
+    source_type: Text = Field(examples=["reports.datareport"])
+    source_method: Text = Field(examples=["execute"])
+
+
+class Held(JobType):
+    jobs: int = Field(description="How many waiting jobs are held now.")
+
+
+class Released(JobType):
+    jobs: int = Field(description="How many jobs are in line again.")
+
+
+@router.get("job-types", response={200: list[JobType], REFUSED: Problem})
+def list_job_types(request: OperatorRequest) -> list[JobType]:
+    """Every job type there is, and whether it is paused."""
+    paused = set(PausedJobType.objects.values_list("source_type", "source_method"))
+    known = {
+        (source_type, name)
+        for source_type, model in registry.source_types().items()
+        for name in registry.methods(model)
+    }
+    return [
+        JobType(source_type=source_type, source_method=method, paused=(source_type, method) in paused)
+        for source_type, method in sorted(known | paused)
+    ]
+
+
+@router.post("job-types/pause", auth=may("jobs.add_pausedjobtype"), response={200: Held, **PROBLEMS})
+def pause_type(request: OperatorRequest, wanted: NamedType) -> Held:
+    """Start no more jobs of this type: the waiting ones are held, out of everybody's way."""
+    held = pause_job_type(wanted.source_type, wanted.source_method)
+    note(request.auth, list(PausedJobType.objects.filter(**wanted.model_dump())), "Paused.")
+    return Held(**wanted.model_dump(), paused=True, jobs=held)
+
+
+@router.post("job-types/resume", auth=may("jobs.delete_pausedjobtype"), response={200: Released, **PROBLEMS})
+def resume_type(request: OperatorRequest, wanted: NamedType) -> Released:
+    """Put the held jobs of this type back in line."""
+    paused = list(PausedJobType.objects.filter(**wanted.model_dump()))
+    released = resume_job_type(wanted.source_type, wanted.source_method)
+    note(request.auth, paused, "Resumed.")
+    return Released(**wanted.model_dump(), paused=False, jobs=released)

@@ -1,0 +1,113 @@
+"""Dead letters over the wire: which are meant, and what is told of them."""
+
+from datetime import datetime
+from typing import Annotated, Any, NamedTuple, Self
+
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from ninja import Schema
+from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field, StrictInt
+
+from jobs.api.inputs import Text, as_moment
+from jobs.models import DeadLetter, FailedAttempt
+from jobs.reads import LARGEST_ID
+
+MOST = 1000  # letters that one request revives or discards
+
+When = Annotated[AwareDatetime, BeforeValidator(as_moment)]
+
+
+class Letter(Schema):
+    """A dead job."""
+
+    id: int
+    tenant: str = Field(description="Its slug.")
+    queue: str
+    source_type: str
+    source_id: str | None
+    source_method: str
+    user: str
+    attempt: int
+    retries: int
+    crashes: int
+    created_at: datetime
+    died_at: datetime
+    error_class: str
+    last_error: str
+
+    @classmethod
+    def of(cls, letter: Any) -> Self:
+        same = {name: getattr(letter, name) for name in cls.model_fields if hasattr(letter, name)}
+        own = {"tenant": letter.tenant.slug, "queue": letter.queue.name, "user": letter.user_key}
+        return cls(**same | own | {"error_class": letter.error_class or ""})
+
+
+class Letters(Schema):
+    dead: list[Letter] = Field(description="Latest death first.")
+    next: str | None = Field(description="Where the earlier ones are.")
+
+
+class Filters(Schema):
+    """All that are given must fit."""
+
+    queue: Text | None = None
+    tenant: Text | None = Field(None, description="Its slug.")
+    source_type: Text | None = None
+    source_method: Text | None = None
+    error_class: Text | None = Field(None, description='Of the last attempt, such as "ValueError".')
+    died_after: When | None = None
+    died_before: When | None = None
+
+    def matching(self) -> QuerySet[DeadLetter]:
+        """The dead letters that fit, each with its `error_class`, latest death first: the order of the index."""
+        last = FailedAttempt.objects.filter(job=OuterRef("pk"), attempt=OuterRef("attempt")).values("error_class")
+        column = {
+            "queue": "queue__name",
+            "tenant": "tenant__slug",
+            "died_after": "died_at__gt",
+            "died_before": "died_at__lt",
+        }
+        said = {name: getattr(self, name) for name in Filters.model_fields if getattr(self, name) is not None}
+        return (
+            DeadLetter.objects.filter(died_at__isnull=False)
+            .annotate(error_class=Subquery(last[:1]))
+            .filter(**{column.get(name, name): value for name, value in said.items()})
+            .order_by("-died_at", "-pk")
+        )
+
+
+class Place(NamedTuple):
+    """Where a page begins: after this death."""
+
+    died_at: datetime
+    id: int
+
+    def earlier(self) -> Q:
+        return Q(died_at__lte=self.died_at) & (Q(died_at__lt=self.died_at) | Q(pk__lt=self.id))
+
+    def __str__(self) -> str:
+        return f"{self.died_at.isoformat()}_{self.id}"
+
+
+def _place(written: Any) -> Any:
+    if not isinstance(written, str):
+        return written
+    moment, _, job_id = written.partition("_")
+    died_at = as_moment(moment)
+    if died_at.tzinfo is None or not job_id.isdecimal() or int(job_id) > LARGEST_ID:
+        raise ValueError("must be as in the `next` of the page before")
+    return Place(died_at, int(job_id))
+
+
+class Listing(Filters):
+    after: Annotated[Place, BeforeValidator(_place, json_schema_input_type=str)] | None = Field(
+        None, description="As in the `next` of the page before."
+    )
+    limit: int = Field(20, ge=1, le=100)
+
+
+class Selection(Filters):
+    """These ids, or all that fit the filters."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ids: list[Annotated[StrictInt, Field(ge=1, le=LARGEST_ID)]] | None = Field(None, max_length=MOST)

@@ -1,0 +1,84 @@
+"""Queues: their limits and defaults, and whether they are paused."""
+
+from typing import Annotated, Any
+
+from django.db import transaction
+from ninja import Router, Schema
+from pydantic import ConfigDict, Field, StrictBool, StrictFloat, StrictInt
+
+from jobs import models
+from jobs.api.inputs import Text
+from jobs.api.operator.auth import OperatorRequest, may
+from jobs.api.operator.changes import PROBLEMS, REFUSED, change, no_such
+from jobs.api.schemas import Problem
+from jobs.request import MAX_SECONDS
+
+CHANGE = may("jobs.change_queue")
+router = Router(tags=["operators"], auth=may("jobs.view_queue"))
+
+Seconds = Annotated[StrictFloat, Field(le=MAX_SECONDS, allow_inf_nan=False)]
+
+
+class Queue(Schema):
+    name: str
+    weight: int
+    pool: str
+    concurrency: int | None
+    rate_limit: int | None
+    rate_window: float | None
+    default_timeout: float | None
+    default_max_retries: int | None
+    default_backoff: float
+    paused: bool
+
+
+class QueueChange(Schema):
+    """What to change; what is left out stays. Null where there may be none: no limit, no default."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    weight: StrictInt | None = Field(
+        None, description="While two queues of a pool wait, weights 3 and 1 are served 3 : 1."
+    )
+    pool: Text | None = Field(None, description="The workers that serve it.")
+    concurrency: StrictInt | None = Field(None, description="Jobs at once, over all tenants. Null: no limit.")
+    rate_limit: StrictInt | None = Field(None, description="Jobs started per window. Null, both: no limit.")
+    rate_window: Seconds | None = Field(None, description="Seconds.")
+    default_timeout: Seconds | None = Field(None, description="Seconds. Null: the setting's.")
+    default_max_retries: StrictInt | None = Field(None, description="Null: no retries.")
+    default_backoff: Seconds | None = Field(None, description="Seconds before the first of those retries.")
+    paused: StrictBool | None = Field(None, description="Waiting jobs stay waiting; running jobs go on.")
+
+
+@router.get("queues", response={200: list[Queue], REFUSED: Problem})
+def list_queues(request: OperatorRequest) -> list[models.Queue]:
+    """All queues, by name."""
+    return list(models.Queue.objects.order_by("name"))
+
+
+@router.patch("queues/{name}", auth=CHANGE, response={200: Queue, **PROBLEMS})
+def change_queue(request: OperatorRequest, name: str, wanted: QueueChange) -> models.Queue:
+    """Change a queue; the next dispatch, which follows at once, goes by it."""
+    return _change(request, name, wanted.model_dump(exclude_unset=True))
+
+
+@router.post("queues/{name}/pause", auth=CHANGE, response={200: Queue, **PROBLEMS})
+def pause_queue(request: OperatorRequest, name: str) -> models.Queue:
+    """Start no more of its jobs; running ones go on."""
+    return _change(request, name, {"paused": True})
+
+
+@router.post("queues/{name}/resume", auth=CHANGE, response={200: Queue, **PROBLEMS})
+def resume_queue(request: OperatorRequest, name: str) -> models.Queue:
+    """Start its jobs again."""
+    return _change(request, name, {"paused": False})
+
+
+@transaction.atomic
+def _change(request: OperatorRequest, name: str, values: dict[str, Any]) -> models.Queue:
+    # no_key: a submit, which refers to the row, does not have to wait.
+    queue = models.Queue.objects.select_for_update(no_key=True).filter(name=name.replace("\x00", "")).first()
+    if queue is None:
+        raise no_such("queue")
+    change(request.auth, queue, values)
+    return queue

@@ -1,0 +1,61 @@
+"""Tenants: how many slots each has, and how fast it may start jobs."""
+
+from django.db import transaction
+from ninja import Router, Schema
+from pydantic import ConfigDict, Field, StrictBool, StrictInt
+
+from jobs.api.operator.auth import OperatorRequest, may
+from jobs.api.operator.changes import PROBLEMS, change, no_such
+from jobs.api.operator.queues import Seconds
+from tenants.models import Tenant, TenantQueue
+
+router = Router(tags=["operators"], auth=may("tenants.view_tenantqueue"))
+
+
+class Slots(Schema):
+    tenant: str = Field(alias="tenant.slug", description="Its slug.")
+    num_slots: int
+    user_slots: int | None
+    weight: int
+    rate_limit: int | None
+    rate_window: float | None
+    paused: bool
+
+
+class SlotsChange(Schema):
+    """What to change; what is left out stays. Null where there may be none: no limit, no default."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    num_slots: StrictInt | None = Field(None, description="Jobs at once. 0 pauses the tenant.")
+    user_slots: StrictInt | None = Field(None, description="The most one user may hold. Null: no limit per user.")
+    weight: StrictInt | None = Field(None, description="Share of the workers while tenants compete.")
+    rate_limit: StrictInt | None = Field(None, description="Jobs started per window. Null, both: no limit.")
+    rate_window: Seconds | None = Field(None, description="Seconds.")
+    paused: StrictBool | None = Field(None, description="Waiting jobs stay waiting; running jobs go on.")
+
+
+@router.get("tenants/{slug}", response={200: Slots, **PROBLEMS}, by_alias=False)
+def read_tenant(request: OperatorRequest, slug: str) -> TenantQueue:
+    """A tenant's slots."""
+    tenant = _tenant(slug)
+    return TenantQueue.objects.filter(tenant=tenant).first() or TenantQueue(tenant=tenant, num_slots=0)
+
+
+@router.patch("tenants/{slug}", auth=may("tenants.change_tenantqueue"), response={200: Slots, **PROBLEMS})
+@transaction.atomic
+def change_tenant(request: OperatorRequest, slug: str, wanted: SlotsChange) -> TenantQueue:
+    """Change a tenant's slots. Fewer: running jobs are left to end. More: waiting ones start at once."""
+    tenant = _tenant(slug)
+    # A tenant without a row has no slots, and gets none by the change of something else.
+    TenantQueue.objects.get_or_create(tenant=tenant, defaults={"num_slots": 0})
+    slots = TenantQueue.objects.select_for_update(no_key=True).get(tenant=tenant)
+    change(request.auth, slots, wanted.model_dump(exclude_unset=True))
+    return slots
+
+
+def _tenant(slug: str) -> Tenant:
+    tenant = Tenant.objects.filter(slug=slug.replace("\x00", "")).first()
+    if tenant is None:
+        raise no_such("tenant")
+    return tenant

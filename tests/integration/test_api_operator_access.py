@@ -1,0 +1,134 @@
+"""Who may operate: an operator's key or a staff session, with the permission; and nobody else."""
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.test import Client
+
+from jobs.api.api import api
+from jobs.models import Queue
+from tenants import auth
+from tests.factories import UserFactory, make_job
+from tests.integration.conftest import caller_with_key
+
+pytestmark = pytest.mark.django_db
+QUEUE = "/api/v1/operator/queues/default"
+
+ENDPOINTS = [
+    (method.upper(), path.format(name="default", slug="nobody"))
+    for path, operations in api.get_openapi_schema()["paths"].items()
+    if "/operator/" in path
+    for method in operations
+]
+
+
+def with_permissions(user, *codenames):
+    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+    return user
+
+
+def key_of(user):
+    _, token = auth.issue_to_operator(user, "test")
+    return Client(enforce_csrf_checks=True, headers={"Authorization": f"Bearer {token}"})
+
+
+def session_of(user):
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def call(client, method, path):
+    return client.generic(method, path, "{}", "application/json")
+
+
+def assert_problem(response, status, *words):
+    assert response.status_code == status, response.content
+    assert response["Content-Type"] == "application/problem+json"
+    assert response.json()["status"] == status
+    for word in words:
+        assert word in response.json()["detail"]
+
+
+def test_there_are_endpoints_to_be_tested():
+    assert len(ENDPOINTS) == 12
+
+
+@pytest.mark.parametrize(("method", "path"), ENDPOINTS)
+class TestEveryEndpoint:
+    def test_nobody_is_let_in(self, method, path):
+        response = call(Client(), method, path)
+        assert_problem(response, 401, "operator's key")
+        assert response["WWW-Authenticate"] == 'Bearer realm="jobs"'
+
+    def test_a_tenants_key_opens_nothing(self, method, path, owner):
+        assert_problem(call(owner, method, path), 401)
+
+    def test_a_member_of_a_tenant_is_no_operator(self, method, path, mate):
+        assert_problem(call(mate, method, path), 403, "not as an operator")
+
+    @pytest.mark.parametrize("come_in", [key_of, session_of])
+    def test_staff_without_the_permission_is_told_which(self, method, path, come_in):
+        assert_problem(call(come_in(UserFactory(is_staff=True)), method, path), 403, "lacks the permission")
+
+    @pytest.mark.parametrize("come_in", [key_of, session_of])
+    def test_an_operator_is_let_in(self, method, path, come_in):
+        assert call(come_in(UserFactory(is_staff=True, is_superuser=True)), method, path).status_code in (200, 404, 422)
+
+
+def test_who_may_look_may_not_change():
+    looker = key_of(with_permissions(UserFactory(is_staff=True), "view_queue"))
+    assert looker.get("/api/v1/operator/queues").status_code == 200
+    assert_problem(looker.patch(QUEUE, {"paused": True}, "application/json"), 403, "jobs.change_queue")
+    assert not Queue.objects.get(name="default").paused
+
+
+def test_an_operators_key_opens_nothing_of_a_tenant(tenant):
+    made = make_job(tenant)
+    operator = key_of(UserFactory(is_staff=True, is_superuser=True))
+    for method, path in (("GET", f"/api/v1/jobs/{made.pk}"), ("POST", f"/api/v1/jobs/{made.pk}/cancel")):
+        assert_problem(call(operator, method, path), 401)
+
+
+@pytest.mark.parametrize("change", [{"is_active": False}, {"is_staff": False}])
+def test_a_key_is_worth_no_more_than_its_user_is_now(change):
+    user = UserFactory(is_staff=True, is_superuser=True)
+    operator = key_of(user)
+    assert operator.get("/api/v1/operator/queues").status_code == 200
+    for name, value in change.items():
+        setattr(user, name, value)
+    user.save()
+    assert_problem(operator.get("/api/v1/operator/queues"), 401)
+
+
+def test_a_revoked_key_opens_nothing():
+    user = UserFactory(is_staff=True, is_superuser=True)
+    key, token = auth.issue_to_operator(user, "leaked")
+    auth.revoke(key)
+    response = Client(headers={"Authorization": f"Bearer {token}"}).get("/api/v1/operator/queues")
+    assert_problem(response, 401)
+    assert 'error="invalid_token"' in response["WWW-Authenticate"]
+
+
+def test_a_session_changes_nothing_without_the_csrf_token():
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(UserFactory(is_staff=True, is_superuser=True))
+    assert_problem(browser.post(f"{QUEUE}/pause"), 403, "CSRF")
+    assert not Queue.objects.get(name="default").paused
+    browser.get("/accounts/login/")
+    token = browser.cookies["csrftoken"].value
+    assert browser.post(f"{QUEUE}/pause", headers={"X-CSRFToken": token}).status_code == 200
+
+
+def test_a_wrong_key_is_not_hidden_by_a_good_session(tenant):
+    browser = session_of(UserFactory(is_staff=True, is_superuser=True))
+    _, tenants_token = auth.issue(tenant, "test")
+    for token in ("wrong", tenants_token):
+        assert_problem(browser.get("/api/v1/operator/queues", headers={"Authorization": f"Bearer {token}"}), 401)
+
+
+def test_the_same_prefix_and_secret_in_the_other_table_opens_nothing(tenant):
+    """However alike the keys are: each kind is looked for in its own table."""
+    key, token = auth.issue_to_operator(UserFactory(is_staff=True, is_superuser=True), "test")
+    assert auth.tenant_of(token) is None
+    assert auth.operator_of(token) == key.user
+    assert caller_with_key(tenant).get("/api/v1/operator/queues").status_code == 401

@@ -1,0 +1,241 @@
+"""The operators' API of queues, tenants and job types: what is changed works at once, what does not fit is named."""
+
+import json
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.test import Client
+
+from jobs.lifecycle import Status
+from jobs.models import HELD_UNTIL, Job, PausedJobType, Queue
+from tenants import auth
+from tenants.models import TenantQueue
+from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
+
+pytestmark = pytest.mark.django_db
+BASE = "/api/v1/operator"
+REPORT = {"source_type": "reports.datareport", "source_method": "execute"}
+
+
+@pytest.fixture
+def operator(db):
+    user = UserFactory(is_staff=True, is_superuser=True)
+    _, token = auth.issue_to_operator(user, "test")
+    client = Client(headers={"Authorization": f"Bearer {token}"})
+    client.user = user
+    return client
+
+
+def send(client, method, path, body=None):
+    text = "" if body is None else body if isinstance(body, str) else json.dumps(body)
+    return client.generic(method, BASE + path, text, "application/json")
+
+
+def assert_problem(response, status, *fields):
+    assert response.status_code == status, response.content
+    assert response["Content-Type"] == "application/problem+json"
+    assert [error["field"] for error in response.json()["errors"]] == list(fields)
+
+
+class TestQueues:
+    def test_they_are_listed_by_name_with_all_their_limits(self, operator):
+        QueueFactory(name="mail", rate_limit=10, rate_window=60, concurrency=3)
+        queues = send(operator, "GET", "/queues").json()
+        assert [queue["name"] for queue in queues] == sorted(Queue.objects.values_list("name", flat=True))
+        (mail,) = (queue for queue in queues if queue["name"] == "mail")
+        assert mail == {
+            "name": "mail",
+            "weight": 1,
+            "pool": "default",
+            "concurrency": 3,
+            "rate_limit": 10,
+            "rate_window": 60,
+            "default_timeout": None,
+            "default_max_retries": None,
+            "default_backoff": 10,
+            "paused": False,
+        }
+
+    def test_what_is_named_is_changed_and_the_rest_stays(self, operator):
+        queue = QueueFactory(name="mail", weight=2, concurrency=3)
+        change = {"concurrency": None, "rate_limit": 10, "rate_window": 0.5, "default_max_retries": 4, "pool": "slow"}
+        response = send(operator, "PATCH", "/queues/mail", change)
+        assert response.status_code == 200
+        assert response.json().items() >= (change | {"weight": 2}).items()
+        queue.refresh_from_db()
+        assert {name: getattr(queue, name) for name in change} == change
+        assert queue.weight == 2
+
+    @pytest.mark.parametrize(
+        ("change", "field"),
+        [
+            ({"weight": 0}, "weight"),
+            ({"weight": None}, "weight"),
+            ({"weight": 2**31}, "weight"),
+            ({"weight": "3"}, "weight"),
+            ({"weight": 1.5}, "weight"),
+            ({"pool": "no spaces"}, "pool"),
+            ({"pool": ""}, "pool"),
+            ({"pool": "a\x00"}, "pool"),
+            ({"pool": "x" * 51}, "pool"),
+            ({"concurrency": -1}, "concurrency"),
+            ({"rate_limit": 5}, "rate_window"),
+            ({"rate_window": 5}, "rate_limit"),
+            ({"rate_limit": 0, "rate_window": 5}, "rate_limit"),
+            ({"rate_limit": 5, "rate_window": 0}, "rate_window"),
+            ({"default_timeout": 0}, "default_timeout"),
+            ({"default_timeout": 1e12}, "default_timeout"),
+            ({"default_max_retries": 40_000}, "default_max_retries"),
+            ({"default_backoff": -1}, "default_backoff"),
+            ({"default_backoff": None}, "default_backoff"),
+            ({"paused": None}, "paused"),
+            ({"paused": 1}, "paused"),
+            ({"name": "post"}, "name"),
+        ],
+        ids=str,
+    )
+    def test_what_does_not_fit_is_refused_by_name(self, operator, change, field):
+        QueueFactory(name="mail")
+        before = Queue.objects.values().get(name="mail")
+        assert_problem(send(operator, "PATCH", "/queues/mail", change), 422, field)
+        assert Queue.objects.values().get(name="mail") == before
+
+    def test_an_unknown_field_is_told_which_there_are(self, operator):
+        problem = send(operator, "PATCH", "/queues/default", {"wieght": 1}).json()
+        assert "weight, pool, concurrency" in problem["errors"][0]["message"]
+
+    @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
+    def test_a_window_is_a_finite_number(self, operator, number):
+        response = send(operator, "PATCH", "/queues/default", f'{{"rate_limit": 1, "rate_window": {number}}}')
+        assert response.status_code in (400, 422)
+
+    def test_half_a_rate_limit_is_not_left_over(self, operator):
+        QueueFactory(name="mail", rate_limit=5, rate_window=60)
+        assert_problem(send(operator, "PATCH", "/queues/mail", {"rate_limit": None}), 422, "rate_limit")
+        both = {"rate_limit": None, "rate_window": None}
+        assert send(operator, "PATCH", "/queues/mail", both).status_code == 200
+
+    def test_an_empty_change_changes_nothing(self, operator):
+        assert send(operator, "PATCH", "/queues/default", {}).status_code == 200
+        assert not LogEntry.objects.exists()
+
+    def test_it_is_paused_and_resumed(self, operator):
+        assert send(operator, "POST", "/queues/default/pause").json()["paused"] is True
+        assert Queue.objects.get(name="default").paused
+        assert send(operator, "POST", "/queues/default/resume").json()["paused"] is False
+        assert not Queue.objects.get(name="default").paused
+
+    @pytest.mark.parametrize("name", ["nonsense", "%00", "a%20b"])
+    def test_one_that_is_not_there_is_not_found(self, operator, name):
+        for method, path in (("PATCH", ""), ("POST", "/pause"), ("POST", "/resume")):
+            assert_problem(send(operator, method, f"/queues/{name}{path}", {}), 404)
+
+    def test_who_changed_it_is_in_its_history(self, operator):
+        send(operator, "PATCH", "/queues/default", {"weight": 3})
+        entry = LogEntry.objects.get()
+        assert (entry.user, entry.get_edited_object()) == (operator.user, Queue.objects.get(name="default"))
+        assert entry.get_change_message() == "Changed weight."
+
+
+class TestTenants:
+    def test_a_tenants_slots_are_read_and_changed(self, operator):
+        tenant = TenantFactory(slug="acme", queue__num_slots=2)
+        change = {"num_slots": 5, "user_slots": 1, "weight": 3, "rate_limit": 7, "rate_window": 60, "paused": True}
+        assert send(operator, "PATCH", "/tenants/acme", change).json() == change | {"tenant": "acme"}
+        assert send(operator, "GET", "/tenants/acme").json() == change | {"tenant": "acme"}
+        tenant.queue.refresh_from_db()
+        assert {name: getattr(tenant.queue, name) for name in change} == change
+
+    @pytest.mark.parametrize(
+        ("change", "field"),
+        [
+            ({"num_slots": -1}, "num_slots"),
+            ({"num_slots": 10_001}, "num_slots"),
+            ({"num_slots": None}, "num_slots"),
+            ({"user_slots": -1}, "user_slots"),
+            ({"weight": 0}, "weight"),
+            ({"rate_limit": 5}, "rate_window"),
+            ({"rate_window": 5}, "rate_limit"),
+            ({"paused": "yes"}, "paused"),
+            ({"tenant": "other"}, "tenant"),
+        ],
+        ids=str,
+    )
+    def test_what_does_not_fit_is_refused_by_name(self, operator, change, field):
+        TenantFactory(slug="acme")
+        before = TenantQueue.objects.values().get()
+        assert_problem(send(operator, "PATCH", "/tenants/acme", change), 422, field)
+        assert TenantQueue.objects.values().get() == before
+
+    def test_one_that_is_not_there_is_not_found(self, operator):
+        assert_problem(send(operator, "GET", "/tenants/nobody"), 404)
+        assert_problem(send(operator, "PATCH", "/tenants/nobody", {"paused": True}), 404)
+
+    def test_one_without_slots_gets_none_by_another_change(self, operator):
+        TenantFactory(slug="acme", queue=None)
+        assert send(operator, "GET", "/tenants/acme").json()["num_slots"] == 0
+        assert send(operator, "PATCH", "/tenants/acme", {"weight": 2}).json()["num_slots"] == 0
+        assert send(operator, "PATCH", "/tenants/acme", {"num_slots": 2}).json()["num_slots"] == 2
+
+
+@pytest.mark.django_db(transaction=True)
+class TestAtOnce:
+    """A change dispatches when it commits; nothing else does here, and no clock runs."""
+
+    def test_more_slots(self, operator, register, sent):
+        register()
+        waiting = make_job(TenantFactory(slug="acme", queue__num_slots=0))
+        send(operator, "PATCH", "/tenants/acme", {"num_slots": 1})
+        assert [message.id for message in sent] == [waiting.pk]
+
+    def test_a_resumed_queue(self, operator, register, sent):
+        register()
+        waiting = make_job(TenantFactory(), queue=QueueFactory(name="mail", paused=True))
+        send(operator, "POST", "/queues/mail/resume")
+        assert [message.id for message in sent] == [waiting.pk]
+
+    def test_a_resumed_job_type(self, operator, register, sent):
+        register()
+        waiting = make_job(TenantFactory())
+        send(operator, "POST", "/job-types/pause", REPORT)
+        assert Job.objects.get().due_at == HELD_UNTIL
+        assert sent == []
+        send(operator, "POST", "/job-types/resume", REPORT)
+        assert [message.id for message in sent] == [waiting.pk]
+
+
+class TestJobTypes:
+    def test_pausing_holds_the_waiting_ones_and_resuming_lets_them_go(self, operator):
+        tenant = TenantFactory()
+        for status in (Status.CREATED, Status.CREATED, Status.RUNNING):
+            make_job(tenant, status)
+        make_job(tenant, source_method="other")
+        paused = send(operator, "POST", "/job-types/pause", REPORT)
+        assert (paused.status_code, paused.json()) == (200, REPORT | {"paused": True, "jobs": 2})
+        assert PausedJobType.objects.get().source_method == "execute"
+        assert REPORT | {"paused": True} in send(operator, "GET", "/job-types").json()
+        resumed = send(operator, "POST", "/job-types/resume", REPORT)
+        assert (resumed.status_code, resumed.json()) == (200, REPORT | {"paused": False, "jobs": 2})
+        assert not PausedJobType.objects.exists()
+        assert REPORT | {"paused": False} in send(operator, "GET", "/job-types").json()
+
+    def test_doing_it_twice_changes_no_more(self, operator):
+        make_job(TenantFactory())
+        assert [send(operator, "POST", "/job-types/pause", REPORT).json()["jobs"] for _ in range(2)] == [1, 0]
+        assert [send(operator, "POST", "/job-types/resume", REPORT).json()["jobs"] for _ in range(2)] == [1, 0]
+
+    @pytest.mark.parametrize("verb", ["pause", "resume"])
+    @pytest.mark.parametrize(
+        ("change", "field"),
+        [
+            ({"source_type": "reports.nonsense"}, "source_type"),
+            ({"source_method": "delete"}, "source_method"),
+            ({"source_method": None}, "source_method"),
+            ({"source_type": "a\x00"}, "source_type"),
+            ({"queue": "mail"}, "queue"),
+        ],
+        ids=str,
+    )
+    def test_what_is_no_job_type_is_refused_by_name(self, operator, verb, change, field):
+        assert_problem(send(operator, "POST", f"/job-types/{verb}", REPORT | change), 422, field)
+        assert not PausedJobType.objects.exists()

@@ -1,0 +1,80 @@
+"""GET /api/v1/stats: a tenant's counts by status, and its slots."""
+
+from copy import copy
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from jobs.api import stats
+from jobs.lifecycle import Status
+from jobs.models import HELD_UNTIL, Job
+from tenants.models import TenantQueue
+from tests.factories import QueueFactory, TenantFactory, make_job
+
+pytestmark = pytest.mark.django_db
+
+
+def read(caller):
+    response = caller.get("/api/v1/stats")
+    assert response.status_code == 200
+    return response.json()
+
+
+def test_every_status_is_counted_and_the_held_apart(owner, mate, tenant):
+    TenantQueue.objects.filter(tenant=tenant).update(num_slots=7, user_slots=2, paused=True)
+    for count, status in enumerate(Status, start=1):
+        for _ in range(count):
+            make_job(tenant, status)
+    make_job(tenant, queue=QueueFactory(name="other"))
+    for _ in range(2):
+        make_job(tenant, Status.SCHEDULED, due_at=HELD_UNTIL)
+    total = sum(range(1, len(Status) + 1)) + 3
+    expected = {
+        "slots": {"in_use": 7, "limit": 7, "per_user": 2, "paused": True},
+        "under_way": {"scheduled": 1, "held": 2, "created": 3, "queued": 3, "running": 4},
+        "ended": {"among": total, "success": 5, "error": 6, "dead": 7, "cancelled": 8},
+    }
+    assert read(owner) == read(mate) == expected
+
+
+def test_a_stranger_sees_nothing_of_it(stranger, tenant):
+    for status in Status:
+        make_job(tenant, status)
+    counts = read(stranger)
+    assert set(counts["under_way"].values()) == set(counts["ended"].values()) == {0}
+    assert counts["slots"] == {"in_use": 0, "limit": 2, "per_user": None, "paused": False}
+
+
+def test_a_tenant_without_slots_has_none(owner, tenant):
+    TenantQueue.objects.filter(tenant=tenant).delete()
+    assert read(owner)["slots"]["limit"] == 0
+
+
+def test_only_the_latest_that_ended_are_looked_at(owner, tenant, monkeypatch):
+    monkeypatch.setattr(stats, "LATEST", 2)
+    for status in (Status.ERROR, Status.SUCCESS, Status.SUCCESS):
+        make_job(tenant, status)
+    assert read(owner)["ended"] == {"among": 2, "success": 2, "error": 0, "dead": 0, "cancelled": 0}
+
+
+def test_each_count_comes_from_an_index_of_what_it_counts(owner, tenant):
+    for status in Status:
+        make_job(tenant, status)
+    others = make_job(TenantFactory(), Status.SUCCESS)
+    others.pk = None
+    Job.objects.bulk_create([copy(others) for _ in range(5000)])
+    read(owner)  # notes the key's last use
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE jobs")
+        with CaptureQueriesContext(connection) as queries:
+            read(owner)
+        plans = []
+        for query in [q["sql"] for q in queries if 'FROM "jobs"' in q["sql"]]:
+            cursor.execute(f"EXPLAIN {query}")
+            plans.append("\n".join(line for (line,) in cursor.fetchall()))
+    indexes = ["jobs_due", "jobs_claim", "jobs_one_job_per_slot", "jobs_of_tenant"]
+    assert len(plans) == len(indexes)
+    for index, plan in zip(indexes, plans, strict=True):
+        assert index in plan, plan
+        assert "Seq Scan on jobs" not in plan
