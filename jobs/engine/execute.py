@@ -34,11 +34,9 @@ def execute(
     timeout: its soft time limit in seconds. time_is_up: what interrupts the body when that is over. body_done: called
     when the body has ended, so that the settling is not interrupted any more.
     """
-    job = store.start(job_id, attempt, worker)
+    job = _start(job_id, attempt, worker)
     if job is None:
-        _not_started(job_id, attempt)
         return
-    telemetry.applied("start", job_id, attempt, worker=worker)
     outcome = Outcome()
     try:
         try:
@@ -54,13 +52,20 @@ def execute(
     dispatch.dispatch()
 
 
-def _not_started(job_id: int, attempt: int) -> None:
-    """The message is stale, or the job's type was paused while it was on its way."""
-    if store.put_off(job_id, attempt):
+def _start(job_id: int, attempt: int, worker: uuid.UUID) -> Started | None:
+    """None if the message is stale, or the job's type was paused while it was on its way: then it is put off."""
+    job = store.start(job_id, attempt, worker)
+    if job is None and store.put_off(job_id, attempt):
         telemetry.applied("put_off", job_id, attempt)
         dispatch.dispatch()
-    else:
+        return None
+    # Again: of a type that was resumed between the two, neither has applied, and this is the job's only message.
+    job = job or store.start(job_id, attempt, worker)
+    if job is None:
         telemetry.ignored("start", job_id, attempt)
+    else:
+        telemetry.applied("start", job_id, attempt, worker=worker)
+    return job
 
 
 def _call(job: Started, outcome: Outcome, timeout: float) -> None:
