@@ -24,7 +24,11 @@ REPOSITORY = Path(__file__).parents[2]
 PATIENCE = 300  # seconds for one run; a mutant may wait for ever
 VERBS = ("tests/integration/test_verbs.py", "tests/integration/test_verbs_of_strangers.py")
 SUBMIT = ("tests/integration/test_submit_identical.py", "tests/integration/test_submit_races.py")
-CLAIM = ("tests/integration/test_claim.py", "tests/concurrency/test_door.py")
+CLAIM = (
+    "tests/integration/test_verbs_claim.py",
+    "tests/integration/test_claim.py",
+    "tests/concurrency/test_door.py",
+)
 RECOVER = ("tests/integration/test_recover.py",)
 KNOWING = {  # which tests know a statement; the others are known by VERBS
     "submit": SUBMIT,

@@ -1,0 +1,20 @@
+"""A pass of the claim cuts its candidates at one limit after the other; what one cuts off uses up no later place."""
+
+import pytest
+
+from jobs import store
+from jobs.models import Job
+from tests.factories import QueueFactory, TenantFactory, make_job
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
+
+
+def test_jobs_beyond_a_tenants_slots_take_no_process_from_another_tenant(register):
+    """A tenant's slots are cut in each of its lanes; two lanes together may still hold more than it has."""
+    register(concurrency=2)
+    full, other = TenantFactory(queue__num_slots=1), TenantFactory(queue__num_slots=1)
+    make_job(full)
+    make_job(full, queue=QueueFactory(name="second"))
+    make_job(other)
+    store.claim()
+    assert set(Job.objects.filter(slot=1).values_list("tenant_id", flat=True)) == {full.pk, other.pk}
