@@ -1,0 +1,177 @@
+"""Ten thousand jobs that may not go stand at the head of the line; whoever may go still gets every slot there is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from jobs import store
+from jobs.engine import pause
+from jobs.engine.dispatch import dispatch
+from jobs.engine.submit import submit_all
+from jobs.lifecycle import Status
+from jobs.models import Job, Queue, QueueTurn, TenantTurn
+from jobs.request import JobRequest
+from tenants.models import Tenant
+from tests.conftest import request_for
+from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.integration.test_claim_plan import buffers, explain, indexes_of_jobs
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
+
+SLOTS, FEW, MANY = 4, 100, 10_000
+HOUR = 3600.0
+
+FILL = """
+INSERT INTO jobs (tenant_id, queue_id, user_key, source_type, source_id, source_method, priority, args, status,
+                  ready_at, attempt, crashes, retries, progress_note, stats, last_error)
+SELECT %s, %s, %s, 'sample.thing', n::text, 'again', 0, '{}', 'created', now(), 0, 0, 0, '', '{}', ''
+FROM generate_series(1, %s) n
+"""
+
+
+@dataclass
+class Blocked:
+    """Where jobs stand that may not go, and who may."""
+
+    tenant: Tenant
+    queue: Queue
+    user_key: str = ""
+    other: Tenant | None = None  # None: the same tenant's jobs in "default"
+    free: int = SLOTS  # slots that are left for those
+    close: Callable[[], object] = lambda: None  # what blocks them once they stand there
+
+    def fill(self, count: int) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(FILL, [self.tenant.pk, self.queue.pk, self.user_key, count])
+        self.close()
+
+
+def occupy(queue: Queue, count: int = 1, tenant: Tenant | None = None, **fields) -> None:
+    """Jobs hold places there; each is of a tenant of its own unless one is given."""
+    for _ in range(count):
+        make_job(tenant or TenantFactory(), Status.QUEUED, queue=queue, **fields)
+
+
+def in_an_hour():
+    return timezone.now() + timedelta(hours=1)
+
+
+def a_rate_limited_queue(tenant: Tenant) -> Blocked:
+    queue = QueueFactory(name="blocked", rate_limit=1, rate_window=HOUR)
+    QueueTurn.objects.create(queue=queue, full_at=in_an_hour())
+    return Blocked(tenant, queue)
+
+
+def a_full_queue(tenant: Tenant) -> Blocked:
+    queue = QueueFactory(name="blocked", concurrency=1)
+    occupy(queue)
+    return Blocked(tenant, queue)
+
+
+def a_paused_queue(tenant: Tenant) -> Blocked:
+    return Blocked(tenant, QueueFactory(name="blocked", paused=True))
+
+
+def a_full_pool(tenant: Tenant) -> Blocked:
+    queue = QueueFactory(name="blocked", pool="small")
+    occupy(queue, 2)  # its one process, and the head-room
+    return Blocked(tenant, queue)
+
+
+def a_pool_without_workers(tenant: Tenant) -> Blocked:
+    return Blocked(tenant, QueueFactory(name="blocked", pool="nobody"))
+
+
+def a_paused_job_type(tenant: Tenant) -> Blocked:
+    """In the very queue of the others."""
+    return Blocked(tenant, QueueFactory(), close=lambda: pause.pause_job_type("sample.thing", "again"))
+
+
+def a_full_user(tenant: Tenant) -> Blocked:
+    """Of the same tenant, in the very queue of the others."""
+    occupy(QueueFactory(), tenant=tenant, user_key="ada")
+    return Blocked(tenant, QueueFactory(), user_key="ada", free=SLOTS - 1)
+
+
+def a_full_tenant(tenant: Tenant) -> Blocked:
+    occupy(QueueFactory(), SLOTS, tenant)
+    return Blocked(tenant, QueueFactory(), other=TenantFactory(queue__num_slots=SLOTS))
+
+
+def a_rate_limited_tenant(tenant: Tenant) -> Blocked:
+    tenant.queue.rate_limit, tenant.queue.rate_window = 1, HOUR
+    tenant.queue.save()
+    TenantTurn.objects.create(tenant=tenant, full_at=in_an_hour())
+    return Blocked(tenant, QueueFactory(), other=TenantFactory(queue__num_slots=SLOTS))
+
+
+def a_paused_tenant(tenant: Tenant) -> Blocked:
+    tenant.queue.paused = True
+    tenant.queue.save()
+    return Blocked(tenant, QueueFactory(), other=TenantFactory(queue__num_slots=SLOTS))
+
+
+LEVELS: list[Callable[[Tenant], Blocked]] = [
+    a_rate_limited_queue,
+    a_full_queue,
+    a_paused_queue,
+    a_full_pool,
+    a_pool_without_workers,
+    a_paused_job_type,
+    a_full_user,
+    a_full_tenant,
+    a_rate_limited_tenant,
+    a_paused_tenant,
+]
+
+
+@pytest.fixture(params=LEVELS, ids=lambda level: level.__name__)
+def blocked(request, register) -> Blocked:
+    register(concurrency=100)
+    register(concurrency=1, pool="small")
+    return request.param(TenantFactory(queue__num_slots=SLOTS, queue__user_slots=1))
+
+
+def behind(blocked: Blocked) -> dict[int, JobRequest]:
+    """Jobs that may go, later in the line than all that may not, and less urgent."""
+    return {n: request_for(blocked.other or blocked.tenant, n) for n in range(3 * SLOTS)}
+
+
+def plan_of_a_claim() -> dict[str, Any]:
+    """When this connection knows the catalogues, and after a vacuum: each held job left a dead entry in the index."""
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM (INDEX_CLEANUP ON) jobs")
+    explain()
+    return explain()
+
+
+def test_who_may_go_gets_every_free_slot_again_and_again(blocked, register):
+    worker = register()
+    blocked.fill(MANY)
+    standing = set(Job.objects.filter(tenant=blocked.tenant, source_method="again").values_list("id", flat=True))
+    going = [submitted.id for submitted in submit_all(list(behind(blocked).values()))]
+    for round_ in range(3):
+        running = Job.objects.filter(id__in=going, status="queued")
+        assert [job.id for job in running.order_by("id")] == going[round_ * blocked.free : (round_ + 1) * blocked.free]
+        for job in running:
+            assert store.start(job.id, job.attempt, worker)
+            assert store.succeed(job.id, job.attempt, {}, None)
+        dispatch()
+    assert not Job.objects.filter(id__in=standing, attempt__gt=0).exists()
+
+
+def test_the_claim_reads_as_little_behind_ten_thousand_as_behind_a_hundred(blocked):
+    blocked.fill(FEW)
+    store.insert(behind(blocked))  # without the dispatch that would follow
+    few = plan_of_a_claim()
+    blocked.fill(MANY - FEW)
+    many = plan_of_a_claim()
+    for plan in (few, many):
+        assert plan["Actual Rows"] == blocked.free
+        assert indexes_of_jobs(plan) <= {"jobs_claim", "jobs_one_job_per_slot", "jobs_pkey"}
+    assert buffers(many) <= 2 * buffers(few)
