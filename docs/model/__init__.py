@@ -1,0 +1,1 @@
+"""The dispatch protocol and the attempt fence as small models, checked exhaustively. See README.md."""

@@ -1,0 +1,170 @@
+"""One job's life: the attempt fence, lost, doubled and late messages, deaths and zombies. I3, and that nothing is stuck.
+
+Jobs do not touch each other's rows, so one is enough. Time is left out: whatever waits for a timeout may happen at once.
+"""
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+from docs.model import verbs
+from docs.model.explorer import Step
+from docs.model.verbs import ACTIVE, FINAL, IDLE, OFF, Left, Process, Report, Row, Rules, State
+
+
+@dataclass(frozen=True)
+class Fence:
+    """The statements (rules), and how much may go wrong (left). workers: each a parent with one process."""
+
+    rules: Rules = Rules()
+    left: Left = Left()
+    workers: int = 2
+    check_answers: bool = False  # a cancel that is told "too late" was
+
+    def start(self) -> State:
+        workers = (Process(registered=self.rules.registers_first),) * self.workers
+        return State(Row(), workers, left=self.left)
+
+    def key(self, state: State) -> Hashable:
+        """Workers are alike: they may change places."""
+        holder = state.row.holder
+        marked = sorted(
+            (process, i == holder, tuple(r.attempt for r in state.reports if r.worker == i))
+            for i, process in enumerate(state.processes)
+        )
+        late = tuple(sorted((attempt, state.processes[worker], worker == holder) for attempt, worker in state.late))
+        return (state.row._replace(holder=0), tuple(marked), late, state[2:4], state[6:])
+
+    # --- what can happen -------------------------------------------------------------------------------------
+
+    def steps(self, state: State) -> Iterator[Step[State]]:
+        workers = (self._worker(state, worker) for worker in range(len(state.processes)))
+        return chain(self._job(state), self._wire(state), self._canceller(state), *workers, self._recover(state))
+
+    def _job(self, state: State) -> Iterator[Step[State]]:
+        row = state.row
+        if row.status == "created":
+            claimed = row._replace(status="queued", attempt=row.attempt + 1, holder=-1)
+            sent = tuple(sorted((*state.wire, claimed.attempt)))
+            yield Step("dispatch", f"claims, hands over attempt {claimed.attempt}", state._replace(row=claimed, wire=sent))
+        elif row.status == "scheduled":
+            yield Step("clock", "promotes", state._replace(row=row._replace(status="created")))
+        elif row.status in FINAL - {"success"} and state.left.revives:
+            row = row._replace(status="created", cancel=False, crashes=0)
+            yield Step("user", "revives", state.spend("revives")._replace(row=row))
+
+    def _wire(self, state: State) -> Iterator[Step[State]]:
+        for attempt in sorted(set(state.wire)):
+            yield Step("broker", f"loses a message of attempt {attempt}", verbs.without_message(state, attempt))
+        if state.left.doubles:
+            for attempt in range(1, state.row.attempt + 1):
+                doubled = state.spend("doubles")._replace(wire=tuple(sorted((*state.wire, attempt))))
+                yield Step("broker", f"delivers attempt {attempt} again", doubled)
+        if state.row.status == "queued" and state.row.attempt not in state.wire:
+            sent = state._replace(wire=tuple(sorted((*state.wire, state.row.attempt))))
+            yield Step("recover", f"hands over attempt {state.row.attempt} again", sent)
+
+    def _worker(self, state: State, me: int) -> Iterator[Step[State]]:
+        process, name = state.processes[me], f"worker {me + 1}"
+        if process.at == OFF:
+            if not process.gone:
+                yield Step("recover", f"declares {name} gone", verbs.gone(state, me))
+            return
+        if not process.registered:
+            yield Step(name, "registers", state.put(me, process._replace(registered=True)))
+        if process.at == IDLE:
+            for attempt in sorted(set(state.wire)):
+                received = verbs.without_message(state, attempt).put(me, process._replace(at="start", attempt=attempt))
+                yield Step(name, f"receives attempt {attempt}", received)
+        else:
+            for what, after in verbs.go_on(self.rules, state, me):
+                yield Step(name, what, after)
+        yield from self._death(state, me, name)
+
+    def _death(self, state: State, me: int, name: str) -> Iterator[Step[State]]:
+        process = state.processes[me]
+        if process.gone:  # a zombie: alive, but declared gone
+            yield Step(name, "finds itself declared gone, stops", state.put(me, process.off()))
+            return
+        if state.left.deaths:
+            for what, after in verbs.process_dies(self.rules, state.spend("deaths"), me):
+                yield Step(name, what, after)
+        if state.left.losses:
+            lost = state.spend("losses")
+            yield Step(name, "is killed as a whole", verbs.worker_dies(lost, me))
+            if process.registered:
+                yield Step("recover", f"declares {name} gone, which only stalls", verbs.gone(lost, me))
+
+    def _recover(self, state: State) -> Iterator[Step[State]]:
+        for attempt, worker in sorted(set(state.late)):
+            yield Step(
+                "server", f"runs the start that worker {worker + 1} left behind",
+                verbs.late_start(self.rules, state, attempt, worker),
+            )  # fmt: skip
+        for report in sorted(set(state.reports)):
+            who = "recover" if report.worker < 0 else f"parent of worker {report.worker + 1}"
+            yield Step(who, f"takes back attempt {report.attempt}", verbs.take_back(self.rules, state, report))
+        if verbs.is_orphan(state.row, state.processes) and not any(r.worker < 0 for r in state.reports):
+            report = Report(state.row.attempt, -1)
+            yield Step("recover", "reads: its worker is gone", state._replace(reports=(*state.reports, report)))
+        if self.rules.parents_compare:
+            yield from self._compare(state)
+
+    def _compare(self, state: State) -> Iterator[Step[State]]:
+        """The remedy for an attempt that runs nowhere: a parent looks for its rows that none of its processes runs."""
+        row = state.row
+        if row.status != "running" or row.holder < 0:
+            return
+        process = state.processes[row.holder]
+        report = Report(row.attempt, row.holder)
+        if process.at != OFF and not process.holds(row.attempt) and report not in state.reports:
+            name = f"parent of worker {row.holder + 1}"
+            yield Step(name, "misses a process of its own", state._replace(reports=(*state.reports, report)))
+
+    def _canceller(self, state: State) -> Iterator[Step[State]]:
+        if state.cancelling or state.left.cancels:
+            what, after = verbs.cancel(self.rules, state)
+            yield Step("user", what, after)
+
+    # --- what must hold --------------------------------------------------------------------------------------
+
+    def fault(self, state: State) -> str | None:
+        row = state.row
+        if twice := [attempt for attempt, count in enumerate(state.starts, 1) if count > 1]:
+            return f"I3: the body of attempt {twice[0]} started twice"
+        if state.stale:
+            return f"I3: {state.stale}"
+        if row.cancel and row.status not in FINAL | {"running"}:
+            return "a request to stop was forgotten: the job will run again"
+        if self.check_answers and state.answer == "too late":
+            return None if row.status in FINAL else f"cancel was told 'too late', but the job is {row.status}"
+        return self._robbed(state) or self._stuck(state)
+
+    def _robbed(self, state: State) -> str | None:
+        for me, process in enumerate(state.processes):
+            if process.at in ACTIVE and not process.gone and not self._is_held(state.row, me, process):
+                return f"I3: worker {me + 1} is alive and at attempt {process.attempt}, but does not hold the slot any more"
+        return None
+
+    @staticmethod
+    def _is_held(row: Row, me: int, process: Process) -> bool:
+        return row.status == "running" and row.attempt == process.attempt and row.holder == me
+
+    def _stuck(self, state: State) -> str | None:
+        """A running job has a holder, or somebody is going to take it back. (A queued one is handed over again.)"""
+        row = state.row
+        if row.status != "running" or verbs.is_orphan(row, state.processes) or self.rules.parents_compare:
+            return None
+        process = state.processes[row.holder]
+        if process.at == OFF or process.holds(row.attempt):  # off: will be declared gone
+            return None
+        reported = any(report.attempt == row.attempt for report in state.reports)
+        return None if reported else "I4: it runs nowhere, and nobody will take it back"
+
+    def show(self, state: State) -> str:
+        row = state.row
+        shown = f"{row.status} attempt {row.attempt}" + (", to be cancelled" if row.cancel else "")
+        if row.status == "running":
+            shown += f", held by {row.holder + 1}"
+        return shown + (f"; on the wire: {', '.join(map(str, state.wire))}" if state.wire else "")
