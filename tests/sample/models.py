@@ -6,7 +6,7 @@ import time
 
 from django.db import connection, models
 
-from jobs import Asynchronous, current_job, job
+from jobs import Asynchronous, Retry, current_job, job
 
 
 class Run(models.Model):
@@ -24,6 +24,24 @@ def note_run() -> int:
     current = current_job()
     Run.objects.create(job_id=current.id or 0, attempt=current.attempt, pid=os.getpid())
     return current.attempt
+
+
+def spin(*, stubborn: bool) -> None:
+    """Runs for ever; stubbornly: also after its soft time limit."""
+    note_run()
+    while True:
+        try:
+            time.sleep(3600)
+        except Exception:
+            if not stubborn:
+                raise
+
+
+def swallow(mib: int) -> None:
+    note_run()
+    swallowed = b"x" * (mib * 1024 * 1024)  # written to, so that it is resident
+    while swallowed:
+        time.sleep(3600)
 
 
 class Thing(Asynchronous, models.Model):
@@ -78,14 +96,7 @@ class Thing(Asynchronous, models.Model):
 
     @job
     def spin(self, *, stubborn: bool = False) -> None:
-        """Runs for ever; stubbornly: also after its soft time limit."""
-        note_run()
-        while True:
-            try:
-                time.sleep(3600)
-            except Exception:
-                if not stubborn:
-                    raise
+        spin(stubborn=stubborn)
 
     @classmethod
     @job
@@ -93,3 +104,33 @@ class Thing(Asynchronous, models.Model):
         return f"{current_job().tenant} {region}"
 
     def not_a_job(self) -> None: ...
+
+    @job(retry=Retry.every(0.1, max_retries=3))
+    def fail_first(self, times: int = 1) -> int:
+        """Fails in the first attempts."""
+        if note_run() <= times:
+            raise ValueError(f"not in attempt {current_job().attempt}")
+        return current_job().attempt
+
+    @job(retry=Retry.every(0, max_retries=1))
+    def spin_again(self, *, stubborn: bool = False) -> None:
+        """As `spin`, and tried again."""
+        spin(stubborn=stubborn)
+
+    @job(retry=Retry.every(0, max_retries=9))
+    def until_cancelled(self) -> None:
+        """Runs until it is asked to stop."""
+        note_run()
+        while True:
+            current_job().check_cancelled()
+            time.sleep(0.05)
+
+    @job(memory=300)
+    def swallow(self, mib: int) -> None:
+        """Uses so many MiB of memory more than its process did before, and keeps them."""
+        swallow(mib)
+
+    @job
+    def swallow_by_default(self, mib: int) -> None:
+        """As `swallow`, without a ceiling of its own."""
+        swallow(mib)
