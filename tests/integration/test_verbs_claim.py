@@ -18,3 +18,13 @@ def test_jobs_beyond_a_tenants_slots_take_no_process_from_another_tenant(registe
     make_job(other)
     store.claim()
     assert set(Job.objects.filter(slot=1).values_list("tenant_id", flat=True)) == {full.pk, other.pk}
+
+
+def test_a_queues_concurrency_is_shared_by_the_tenants_of_one_pass(register):
+    """It is cut in each lane, too; the lanes of two tenants together may still hold more."""
+    register(concurrency=10)
+    queue = QueueFactory(name="narrow", concurrency=1)
+    for _ in range(2):
+        make_job(TenantFactory(queue__num_slots=1), queue=queue)
+    store.claim()
+    assert Job.objects.filter(slot=1).count() == 1
