@@ -1,0 +1,106 @@
+"""The guide to jobs runs: its Python, block by block, against a database and a worker that is always idle."""
+
+import doctest
+import io
+import json
+import re
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.core.cache import cache
+from django.db import connection
+from django.test import Client
+
+from embedded import REPOSITORY
+from jobs import reads, registry, signals
+from jobs.engine.execute import execute
+from jobs.models import Queue
+from tests.factories import QueueFactory, TenantFactory
+from tests.pages import Block, blocks
+
+GUIDE = REPOSITORY / "docs/jobs.md"
+Names = dict[str, Any]
+
+
+@pytest.fixture
+def names(transactional_db: None) -> Iterator[Names]:
+    """The names that the guide's reader has. The model it declares is in the app `reports`, and gone afterwards."""
+    QueueFactory(name="default")
+    QueueFactory(name="mail")
+    cache.clear()
+    receivers = list(signals.job_died.receivers)
+    tenant = TenantFactory(queue__num_slots=50)
+    yield {"__name__": "reports.guide", "tenant": tenant, "reads": reads, "Queue": Queue}
+    signals.job_died.receivers = receivers
+    signals.job_died.sender_receivers_cache.clear()
+    model = apps.all_models["reports"].pop("letter")
+    with connection.schema_editor() as editor:
+        editor.delete_model(model)
+    apps.clear_cache()
+    registry.source_types.cache_clear()
+
+
+def declare(block: Block, names: Names) -> None:
+    """Execute the block; make the table of the model that it declares."""
+    known = set(apps.all_models["reports"])
+    exec(compile(block.text, f"{GUIDE.name}:{block.line}", "exec"), names)
+    for name in set(apps.all_models["reports"]) - known:
+        with connection.schema_editor() as editor:
+            editor.create_model(apps.all_models["reports"][name])
+        registry.source_types.cache_clear()
+
+
+def converse(block: Block, names: Names, work: Callable[[], None]) -> None:
+    """Type each line of a session and compare what is shown; after each, the worker does its work."""
+    for example in doctest.DocTestParser().get_examples(block.text):
+        shown, where = io.StringIO(), f"{GUIDE.name}:{block.line + example.lineno}"
+        raised = None
+        with redirect_stdout(shown):
+            try:
+                exec(compile(example.source, where, "single"), names)
+            except Exception as error:
+                assert example.exc_msg, f"{where}\n{traceback.format_exc()}"
+                raised = traceback.format_exception_only(error)[-1]
+            work()
+        assert raised == example.exc_msg, where
+        good = doctest.OutputChecker().check_output(example.want, shown.getvalue(), doctest.ELLIPSIS)
+        assert good or raised, f"{where} shows {shown.getvalue()!r}, not {example.want!r}"
+
+
+def test_the_guide_runs(names, register, sent) -> None:
+    worker = register(concurrency=100)
+
+    def work() -> None:
+        while sent:
+            message = sent.pop(0)
+            execute(message.id, message.attempt, worker=worker, timeout=message.timeout)
+
+    for block in blocks(GUIDE, "python", "pycon"):
+        if block.language == "python":
+            declare(block, names)
+        else:
+            converse(block, names, work)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("page", ["docs/jobs.md", "docs/operations.md", "README.md"])
+def test_the_requests_are_those_of_the_api(page: str) -> None:
+    """Addresses, filters and fields of the curl commands, against the OpenAPI document."""
+    document = Client().get("/api/v1/openapi.json").json()
+    text = "".join(block.text for block in blocks(REPOSITORY / page, "sh")).replace("\\\n", " ")
+    requests = re.split(r"^ *curl ", text, flags=re.MULTILINE)[1:]
+    assert requests
+    for request in requests:
+        path, query = re.search(r"(/api/v1/[\w/]+)\??([\w=&]*)", request).groups()
+        body = re.search(r"-d '(.*)'", request, re.DOTALL)
+        method = "post" if body or "-X POST" in request else "get"
+        operation = document["paths"][re.sub(r"/\d+", "/{job_id}", path)][method]
+        known = {parameter["name"] for parameter in operation.get("parameters", [])}
+        assert {pair.partition("=")[0] for pair in query.split("&") if pair} <= known
+        if body:
+            schema = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+            assert set(json.loads(body[1])) <= set(document["components"]["schemas"][schema]["properties"])
