@@ -1,8 +1,11 @@
-"""What a tenant may see of its jobs. Every read takes the tenant: another's job is as one that does not exist."""
+"""What a tenant may see of its jobs. Every read takes the tenant: another's job is as one that does not exist.
 
-from django.db.models import QuerySet
+The one exception is what the operators see: the dead letters of all.
+"""
 
-from jobs.models import Job
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from jobs.models import DeadLetter, FailedAttempt, Job
 
 LARGEST_ID = 2**63 - 1
 
@@ -22,3 +25,13 @@ def status(tenant_id: int, job_id: int) -> str | None:
     if job_id > LARGEST_ID:
         return None
     return Job.objects.filter(tenant_id=tenant_id, pk=job_id).values_list("status", flat=True).first()
+
+
+def dead_letters() -> QuerySet[DeadLetter]:
+    """The dead jobs of all tenants, latest death first (the index jobs_dead), each with its last `error_class`."""
+    last = FailedAttempt.objects.filter(job=OuterRef("pk"), attempt=OuterRef("attempt"))
+    return (
+        DeadLetter.objects.filter(died_at__isnull=False)
+        .annotate(error_class=Subquery(last.values("error_class")[:1]))
+        .order_by("-died_at", "-pk")
+    )

@@ -124,6 +124,12 @@ if CELERY_BROKER_URL.startswith(("redis", "rediss")):
         "health_check_interval": 25,
     }
 
+UNFOLD = {
+    "SITE_TITLE": "Scheduler",
+    "SITE_HEADER": "Scheduler",
+    "SIDEBAR": {"navigation": "scheduler_project.admin_menu.navigation"},
+}
+
 # --- the scheduler ------------------------------------------------------------------------------------
 
 JOBS_DEDUP_WINDOW = env.float("JOBS_DEDUP_WINDOW", 600)  # seconds in which an identical job is not started twice

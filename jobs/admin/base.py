@@ -28,12 +28,13 @@ class ReadOnly:
 class NewestFirst(ChangeList):
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[str]:
         # Not what `?o=` says: Django obeys it also where `sortable_by` shows no arrow.
-        return ["-pk"]
+        return list(self.model_admin.newest_first)
 
 
 class HugeTableAdmin(ReadOnly, ModelAdmin):
-    """For millions of rows: none of its pages counts them, or sorts them by anything but the primary key."""
+    """For millions of rows: none of its pages counts them, or sorts them by anything but an index."""
 
+    newest_first: tuple[str, ...] = ("-pk",)
     paginator = InfinitePaginator  # knows no count, only "Previous" and "Next"
     show_full_result_count = False
     list_disable_select_all = True  # "select all 9,999,999,999"

@@ -4,9 +4,12 @@ from django.contrib.admin import ModelAdmin, SimpleListFilter
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
+from jobs import reads
 from jobs.lifecycle import Status
-from jobs.models import WITNESSES, Job
+from jobs.models import HELD_UNTIL, WITNESSES, DeadLetter, Job
 
+HELD = "held"
+LATEST = 1000  # dead letters that are looked at for what to offer
 WITNESS_OF = {status: column for column, statuses in WITNESSES.items() for status in statuses}
 
 
@@ -17,11 +20,43 @@ class StatusFilter(SimpleListFilter):
     parameter_name = "status"
 
     def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
-        return [(status.value, status.value.capitalize()) for status in Status]
+        return [*((status.value, status.value.capitalize()) for status in Status), (HELD, "Held (job type paused)")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Job]) -> QuerySet[Job]:
+        if self.value() == HELD:
+            return queryset.filter(due_at=HELD_UNTIL)
         try:
             status = Status(self.value() or "")
         except ValueError:
             return queryset
         return queryset.filter(Q(status=status), Q((f"{WITNESS_OF[status]}__isnull", False)))
+
+
+class JobTypeFilter(SimpleListFilter):
+    """The job types that died lately, also those that are no longer in the code."""
+
+    title = "job type"
+    parameter_name = "type"
+
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
+        died = reads.dead_letters().values_list("source_type", "source_method")[:LATEST]
+        return [(f"{source_type}.{method}", f"{source_type} {method}") for source_type, method in sorted(set(died))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[DeadLetter]) -> QuerySet[DeadLetter]:
+        source_type, _, method = (self.value() or "").rpartition(".")
+        return queryset.filter(source_type=source_type, source_method=method) if method else queryset
+
+
+class ErrorClassFilter(SimpleListFilter):
+    """The classes of the errors that jobs died of lately."""
+
+    title = "error class"
+    parameter_name = "error"
+
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
+        letters: QuerySet[Any] = reads.dead_letters()  # their error_class is no field
+        classes = set(letters.values_list("error_class", flat=True)[:LATEST])
+        return [(name, name) for name in sorted(filter(None, classes))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(error_class=self.value()) if self.value() else queryset

@@ -1,22 +1,24 @@
 # Unfold has no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.template.loader import render_to_string
 from django.utils.html import format_html
 from unfold.admin import StackedInline
 from unfold.decorators import display
 
+from jobs.admin.actions import cancel_jobs, revive_jobs
 from jobs.admin.base import HugeTableAdmin, ReadOnly
-from jobs.admin.filters import StatusFilter
+from jobs.admin.filters import HELD, StatusFilter
 from jobs.admin.search import HELP, search
 from jobs.admin.timeline import timeline
-from jobs.engine.cancel import cancel
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, Job
+from jobs.models import HELD_UNTIL, FailedAttempt, Job
 
 COLOURS = {
+    HELD: "warning",
     Status.SCHEDULED: "",
     Status.CREATED: "",
     Status.QUEUED: "primary",
@@ -28,8 +30,13 @@ COLOURS = {
 }
 
 FIELDS: dict[str | None, list[str | tuple[str, ...]]] = {
-    None: [("state", "tenant"), ("source_type", "source_id", "source_method"), "args", "last_error"],
-    "Line": [("queue", "priority"), ("user_key", "slot"), ("attempt", "crashes"), ("timeout", "worker")],
+    None: [("badge", "tenant"), ("source_type", "source_id", "source_method"), "args", "last_error"],
+    "Line": [
+        ("queue", "priority"),
+        ("user_key", "slot"),
+        ("attempt", "tries", "crashes"),
+        ("timeout", "memory", "worker"),
+    ],
     "Times": ["timeline"],
     "What it tells": [("progress", "progress_note"), "stats"],
 }
@@ -58,10 +65,10 @@ class JobAdmin(HugeTableAdmin):
     list_filter = [StatusFilter, "queue", "tenant", "created_at"]
     search_fields = ["id"]  # shows the box; what is typed is read by `search`
     search_help_text = HELP
-    actions = ["cancel_jobs"]
+    actions = [cancel_jobs, revive_jobs]
     inlines = [FailedAttemptInline]
     fieldsets = [(title, {"fields": fields}) for title, fields in FIELDS.items()]
-    readonly_fields = ["state", "timeline"]
+    readonly_fields = ["badge", "tries", "timeline"]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Job], search_term: str
@@ -70,7 +77,23 @@ class JobAdmin(HugeTableAdmin):
 
     @display(description="status", label=COLOURS)
     def state(self, job: Job) -> str:
-        return job.status
+        return HELD if job.due_at == HELD_UNTIL else job.status
+
+    @display(description="status")
+    def badge(self, job: Job) -> str:
+        """Unfold colours a label in lists only."""
+        state = self.state(job)
+        label = render_to_string("unfold/helpers/label.html", {"text": state, "type": COLOURS[state]})
+        note = ""
+        if state == HELD:
+            note = "its job type is paused"
+        elif job.status == Status.RUNNING and job.cancel_requested_at is not None:
+            note = "asked to stop"
+        return format_html('{}<span class="ml-2">{}</span>', label, note) if note else label
+
+    @display(description="retries")
+    def tries(self, job: Job) -> str:
+        return str(job.retries) if job.max_retries is None else f"{job.retries} of {job.max_retries}"
 
     @display(description="call")
     def call(self, job: Job) -> str:
@@ -85,9 +108,10 @@ class JobAdmin(HugeTableAdmin):
     def timeline(self, job: Job) -> str:
         return timeline(
             created=job.created_at,
-            due=job.due_at,
+            due=None if job.due_at == HELD_UNTIL else job.due_at,
             queued=job.queued_at,
             started=job.start_time,
+            asked_to_stop=job.cancel_requested_at,
             ended=job.end_time,
             result_expires=job.result_expires_at,
         )
@@ -98,16 +122,5 @@ class JobAdmin(HugeTableAdmin):
             return None
         return f"{(job.end_time - job.start_time).total_seconds():.1f} s"
 
-    def has_cancel_permission(self, request: HttpRequest) -> bool:
-        return bool(request.user.has_perm("jobs.change_job"))
-
-    @admin.action(description="Cancel those that have not started", permissions=["cancel"])
-    def cancel_jobs(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
-        cancelled = [job for job in jobs if cancel(job.pk)]
-        for job in cancelled:
-            self.log_change(request, job, "Cancelled.")
-        late = len(jobs) - len(cancelled)
-        if cancelled:
-            self.message_user(request, f"Cancelled {len(cancelled)} jobs.", messages.SUCCESS)
-        if late:
-            self.message_user(request, f"{late} had started or ended, and were left alone.", messages.WARNING)
+    def has_operate_permission(self, request: HttpRequest) -> bool:
+        return bool(request.user.has_perm(f"jobs.change_{self.opts.model_name}"))

@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin
+from unfold.decorators import display
 
 from jobs.models import Queue
 
@@ -14,13 +15,23 @@ from jobs.models import Queue
 class QueueAdmin(ModelAdmin):
     """Edited in place; what is saved works at the next dispatch."""
 
-    list_display = ["name", "weight", "pool", "concurrency", "default_timeout", "paused"]
+    list_display = ["name", "weight", "pool", "concurrency", "rate", "default_timeout", "paused"]
     list_editable = ["weight", "concurrency", "default_timeout", "paused"]
     list_filter = ["pool", "paused"]
     search_fields = ["name"]
+    fieldsets = [
+        (None, {"fields": ["name", "paused"]}),
+        ("Share", {"fields": [("weight", "pool", "concurrency")]}),
+        ("Rate limit", {"fields": [("rate_limit", "rate_window")]}),
+        ("Where a job does not say", {"fields": [("default_timeout", "default_max_retries", "default_backoff")]}),
+    ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Queue | None = None) -> list[str]:
         return ["name"] if obj else []  # code and clients name it
+
+    @display(description="rate limit", empty_value="")
+    def rate(self, queue: Queue) -> str | None:
+        return f"{queue.rate_limit} per {queue.rate_window:g} s" if queue.rate_limit else None
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False  # Its jobs refer to it; asking whether it has any would count millions. Pause it.

@@ -1,5 +1,6 @@
 """The operators' pages of jobs, queues and workers: what they show, and the little that they may change."""
 
+import re
 import uuid
 from datetime import timedelta
 
@@ -13,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from jobs.lifecycle import FINAL, Status
-from jobs.models import FailedAttempt, Job, Queue, Worker
+from jobs.models import HELD_UNTIL, FailedAttempt, Job, Queue, Worker
 from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
 
 pytestmark = pytest.mark.django_db
@@ -121,9 +122,53 @@ def test_the_action_cancels_what_has_not_started_and_leaves_the_rest(admin_clien
     for status, job in jobs.items():
         untouched = status == Status.RUNNING or status in FINAL
         assert after[job.pk] == (status if untouched else "cancelled")
+    assert Job.objects.get(cancel_requested_at__isnull=False) == jobs[Status.RUNNING]
     assert "Cancelled 3 jobs." in page
-    assert "5 had started or ended" in page
+    assert "Asked 1 job to stop" in page
+    assert "Too late for 4 jobs" in page
     assert LogEntry.objects.filter(change_message="Cancelled.").count() == 3
+    assert LogEntry.objects.get(change_message="Asked to stop.").get_edited_object() == jobs[Status.RUNNING]
+
+
+def test_the_action_revives_what_ended_badly_and_leaves_the_rest(admin_client):
+    jobs = {status: make_job(TenantFactory(), status) for status in Status}
+    form = {"action": "revive_jobs", "_selected_action": [job.pk for job in jobs.values()]}
+    page = admin_client.post(JOBS, form, follow=True).content.decode()
+    after = dict(Job.objects.values_list("pk", "status"))
+    bad = {Status.ERROR, Status.DEAD, Status.CANCELLED}
+    assert {status: after[job.pk] for status, job in jobs.items()} == {s: "created" if s in bad else s for s in Status}
+    assert "Revived 3 jobs." in page
+    assert "Left 5 jobs alone" in page
+
+
+def test_a_held_job_says_that_its_type_is_paused_and_no_date(admin_client):
+    job = make_job(TenantFactory(), Status.SCHEDULED, due_at=HELD_UNTIL)
+    make_job(TenantFactory(), Status.SCHEDULED)
+    assert shown(admin_client.get(f"{JOBS}?status=held")) == [job.pk]
+    page = admin_client.get(f"{JOBS}{job.pk}/change/").content.decode()
+    assert "its job type is paused" in page
+    assert "9999" not in page
+
+
+@pytest.mark.parametrize(("max_retries", "told"), [(None, "2"), (5, "2 of 5")])
+def test_a_job_shows_its_retries_and_that_it_was_asked_to_stop(admin_client, max_retries, told):
+    asked_at = timezone.now()
+    job = make_job(TenantFactory(), Status.RUNNING, retries=2, max_retries=max_retries, cancel_requested_at=asked_at)
+    response = admin_client.get(f"{JOBS}{job.pk}/change/")
+    assert response.context["adminform"].model_admin.tries(job) == told
+    page = response.content.decode()
+    assert f">{told}<" in re.sub(r"\s*([<>])\s*", r"\1", page)
+    assert "asked to stop" in page
+    assert f"{asked_at:%H:%M:%S}" in page
+
+
+@pytest.mark.parametrize("status", Status)
+def test_the_badge_of_a_jobs_page_has_the_colour_of_the_list(admin_client, status):
+    job = make_job(TenantFactory(), status)
+    label = r'<span class="inline-block[^>]*text-(\w+)-700[^>]*>\s*' + status
+    in_list = re.search(label, admin_client.get(JOBS).content.decode())
+    on_page = re.search(label, admin_client.get(f"{JOBS}{job.pk}/change/").content.decode())
+    assert in_list and on_page and in_list[1] == on_page[1]
 
 
 def test_who_may_only_look_cancels_nothing(looker):
@@ -176,11 +221,22 @@ def test_a_queue_without_weight_is_refused(admin_client, weight):
 
 def test_a_queue_keeps_its_name_and_is_not_deleted(admin_client):
     queue = QueueFactory(name="mail")
-    form = {"name": "post", "pool": "default", "weight": 2}
+    form = {"name": "post", "pool": "default", "weight": 2, "default_backoff": 10}
     assert admin_client.post(f"/admin/jobs/queue/{queue.pk}/change/", form).status_code == 302
     assert admin_client.post(f"/admin/jobs/queue/{queue.pk}/delete/", {"post": "yes"}).status_code == 403
     queue.refresh_from_db()
     assert (queue.name, queue.weight) == ("mail", 2)
+
+
+@pytest.mark.parametrize(("rate", "field"), [({"rate_limit": 5}, "rate_window"), ({"rate_window": 60}, "rate_limit")])
+def test_half_a_rate_limit_of_a_queue_is_refused_at_the_field_that_is_missing(admin_client, rate, field):
+    form = {"name": "mail", "pool": "default", "weight": 1, "default_backoff": 10}
+    response = admin_client.post("/admin/jobs/queue/add/", form | rate)
+    assert list(response.context["adminform"].form.errors) == [field]
+    assert not Queue.objects.filter(name="mail").exists()
+    whole = {"rate_limit": 5, "rate_window": 60}
+    assert admin_client.post("/admin/jobs/queue/add/", form | whole).status_code == 302
+    assert b"5 per 60 s" in admin_client.get("/admin/jobs/queue/").content
 
 
 def test_workers_show_whether_they_live(admin_client):

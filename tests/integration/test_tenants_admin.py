@@ -4,11 +4,12 @@ import re
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission
 from django.contrib.messages import get_messages
 
 from jobs.engine import dispatch
 from tenants import auth
-from tenants.models import ApiKey, Tenant, TenantQueue
+from tenants.models import ApiKey, OperatorKey, Tenant, TenantQueue
 from tests.factories import MemberFactory, TenantFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -137,6 +138,54 @@ def test_the_action_revokes_the_chosen_keys(admin_client):
     assert auth.tenant_of(good_token) == tenant
     assert b"Revoked 1 key" in page.content
     assert LogEntry.objects.get().change_message == "Revoked."
+
+
+@pytest.mark.parametrize(("rate", "field"), [({"rate_limit": 5}, "rate_window"), ({"rate_window": 60}, "rate_limit")])
+def test_half_a_rate_limit_is_refused_at_the_field_that_is_missing(admin_client, rate, field):
+    queue = TenantFactory().queue
+    form = {"num_slots": 1, "weight": 1}
+    page = f"/admin/tenants/tenantqueue/{queue.pk}/change/"
+    assert list(admin_client.post(page, form | rate).context["adminform"].form.errors) == [field]
+    new = tenant_form(**{f"queue-0-{name}": value for name, value in rate.items()})
+    assert admin_client.post("/admin/tenants/tenant/add/", new).status_code == 200
+    assert not Tenant.objects.filter(slug="acme").exists()
+    assert admin_client.post(page, form | {"rate_limit": 5, "rate_window": 60}).status_code == 302
+    assert b"5 per 60 s" in admin_client.get("/admin/tenants/tenantqueue/").content
+
+
+def issue_to(client, name="deploy script", **fields):
+    return client.post("/admin/tenants/operatorkey/add/", {"name": name} | fields, follow=True)
+
+
+def test_a_superuser_issues_an_operators_key_and_sees_it_once(admin_client):
+    user = UserFactory(is_staff=True)
+    page = issue_to(admin_client, user=user.pk)
+    (token,) = TOKEN.findall(page.content.decode())
+    assert auth.operator_of(token) == user
+    assert not TOKEN.search(admin_client.get("/admin/tenants/operatorkey/").content.decode())
+
+
+def test_no_key_is_issued_for_who_is_no_operator(admin_client):
+    page = issue_to(admin_client, user=UserFactory().pk)
+    assert "user" in page.context["adminform"].form.errors
+    assert not OperatorKey.objects.exists()
+
+
+def test_an_operator_issues_keys_for_nobody_else(admin_user, client):
+    """Otherwise who may issue keys could come back as a superuser."""
+    user = UserFactory(is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=["add_operatorkey", "view_operatorkey"]))
+    client.force_login(user)
+    assert b'name="user"' not in client.get("/admin/tenants/operatorkey/add/").content
+    page = issue_to(client, user=admin_user.pk)
+    (token,) = TOKEN.findall(page.content.decode())
+    assert auth.operator_of(token) == user
+
+
+def test_an_operators_key_is_revoked(admin_client):
+    key, token = auth.issue_to_operator(UserFactory(is_staff=True), "leaked")
+    admin_client.post("/admin/tenants/operatorkey/", {"action": "revoke", "_selected_action": [key.pk]})
+    assert auth.operator_of(token) is None
 
 
 @pytest.mark.parametrize("page", ["auth/user/", "auth/group/", "auth/user/add/"])

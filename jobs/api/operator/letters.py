@@ -3,12 +3,13 @@
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple, Self
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import Q, QuerySet
 from ninja import Schema
 from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field, StrictInt
 
+from jobs import reads
 from jobs.api.inputs import Text, as_moment
-from jobs.models import DeadLetter, FailedAttempt
+from jobs.models import DeadLetter
 from jobs.reads import LARGEST_ID
 
 MOST = 1000  # letters that one request revives or discards
@@ -58,8 +59,7 @@ class Filters(Schema):
     died_before: When | None = None
 
     def matching(self) -> QuerySet[DeadLetter]:
-        """The dead letters that fit, each with its `error_class`, latest death first: the order of the index."""
-        last = FailedAttempt.objects.filter(job=OuterRef("pk"), attempt=OuterRef("attempt")).values("error_class")
+        """The dead letters that fit, latest death first."""
         column = {
             "queue": "queue__name",
             "tenant": "tenant__slug",
@@ -67,12 +67,7 @@ class Filters(Schema):
             "died_before": "died_at__lt",
         }
         said = {name: getattr(self, name) for name in Filters.model_fields if getattr(self, name) is not None}
-        return (
-            DeadLetter.objects.filter(died_at__isnull=False)
-            .annotate(error_class=Subquery(last[:1]))
-            .filter(**{column.get(name, name): value for name, value in said.items()})
-            .order_by("-died_at", "-pk")
-        )
+        return reads.dead_letters().filter(**{column.get(name, name): value for name, value in said.items()})
 
 
 class Place(NamedTuple):

@@ -1,0 +1,65 @@
+"""What an operator does to a selection of jobs; each says what came of it."""
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from django.contrib import admin, messages
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from jobs.engine import revive
+from jobs.engine.cancel import Cancellation, cancel
+from jobs.models import Job
+
+
+@admin.action(description="Cancel: stop what waits, ask what runs to stop", permissions=["operate"])
+def cancel_jobs(page: "admin.ModelAdmin[Any]", request: HttpRequest, jobs: QuerySet[Job]) -> None:
+    outcomes = [(job.pk, cancel(job.pk)) for job in jobs]
+    of = {outcome: [pk for pk, came in outcomes if came is outcome] for outcome in Cancellation}
+    cancelled, requested, late = (of[outcome] for outcome in Cancellation)
+    _note(request, cancelled, "Cancelled.")
+    _note(request, requested, "Asked to stop.")
+    if cancelled:
+        page.message_user(request, f"Cancelled {_jobs(cancelled)}.", messages.SUCCESS)
+    if requested:
+        page.message_user(request, f"Asked {_jobs(requested)} to stop: running until the code stops.", messages.INFO)
+    if late:
+        page.message_user(request, f"Too late for {_jobs(late)}: ended already.", messages.WARNING)
+
+
+@admin.action(description="Revive: another series of attempts", permissions=["operate"])
+def revive_jobs(page: "admin.ModelAdmin[Any]", request: HttpRequest, jobs: QuerySet[Job]) -> None:
+    chosen = [job.pk for job in jobs]
+    revived = [pk for pk in chosen if revive.revive(pk)]
+    _note(request, revived, "Revived.")
+    _tell(page, request, revived, chosen, verb="Revived", others="under way, or ended well")
+
+
+@admin.action(description="Discard: give up for good", permissions=["operate"])
+def discard_jobs(page: "admin.ModelAdmin[Any]", request: HttpRequest, jobs: QuerySet[Job]) -> None:
+    chosen = [job.pk for job in jobs]
+    discarded = [pk for pk in chosen if revive.discard(pk)]
+    _note(request, discarded, "Discarded.")
+    _tell(page, request, discarded, chosen, verb="Discarded", others="not dead any more")
+
+
+def _tell(
+    page: "admin.ModelAdmin[Any]", request: HttpRequest, done: list[int], chosen: list[int], *, verb: str, others: str
+) -> None:
+    left = [pk for pk in chosen if pk not in done]
+    if done:
+        page.message_user(request, f"{verb} {_jobs(done)}.", messages.SUCCESS)
+    if left:
+        page.message_user(request, f"Left {_jobs(left)} alone: {others}.", messages.WARNING)
+
+
+def _note(request: HttpRequest, ids: Iterable[int], message: str) -> None:
+    """In the history of the jobs, not of their dead letters: those are gone when somebody looks."""
+    if jobs := list(Job.objects.filter(pk__in=ids).defer("args", "stats")):
+        LogEntry.objects.log_actions(cast("User", request.user).pk, jobs, CHANGE, message)
+
+
+def _jobs(ids: list[int]) -> str:
+    return "1 job" if len(ids) == 1 else f"{len(ids)} jobs"

@@ -1,0 +1,35 @@
+# Unfold has no types:
+# mypy: allow-subclassing-any, allow-untyped-decorators
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.template.defaultfilters import truncatechars
+from unfold.decorators import display
+
+from jobs import reads
+from jobs.admin.actions import discard_jobs, revive_jobs
+from jobs.admin.filters import ErrorClassFilter, JobTypeFilter
+from jobs.admin.jobs import JobAdmin
+from jobs.models import DeadLetter
+
+
+@admin.register(DeadLetter)
+class DeadLetterAdmin(JobAdmin):
+    """What retries did not save, latest death first."""
+
+    newest_first = ("-died_at", "-pk")
+    list_display = ["id", "died", "tenant", "call", "queue", "error", "attempt"]
+    list_filter = [ErrorClassFilter, JobTypeFilter, "queue", "tenant", "died_at"]
+    actions = [revive_jobs, discard_jobs]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[DeadLetter]:
+        return reads.dead_letters()
+
+    @display(description="died (UTC)")
+    def died(self, letter: DeadLetter) -> str:
+        return f"{letter.died_at:%Y-%m-%d %H:%M:%S}"
+
+    @display(description="error")
+    def error(self, letter: DeadLetter) -> str:
+        return truncatechars(letter.last_error, 80)

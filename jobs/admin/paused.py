@@ -1,0 +1,104 @@
+# Unfold has no types:
+# mypy: allow-subclassing-any, allow-untyped-decorators
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.models import ADDITION, DELETION, LogEntry
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminSelectWidget
+
+from jobs import registry
+from jobs.admin.base import ReadOnly
+from jobs.engine.pause import pause_job_type, resume_job_type
+from jobs.models import PausedJobType
+from jobs.request import InvalidRequest
+
+if TYPE_CHECKING:
+    PausedForm = forms.ModelForm[PausedJobType]
+else:
+    PausedForm = forms.ModelForm  # generic for the type checker only
+
+
+class PauseForm(PausedForm):
+    """Asks for one of the job types there are."""
+
+    job_type = forms.ChoiceField(
+        widget=UnfoldAdminSelectWidget,
+        help_text="Its waiting jobs are held, out of everybody's way; running jobs go on.",
+    )
+
+    class Meta:
+        model = PausedJobType
+        fields: list[str] = []
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = (
+            f"{name}.{method}" for name, model in registry.source_types().items() for method in registry.methods(model)
+        )
+        paused = set(map(str, PausedJobType.objects.all()))
+        choices = [(name, name) for name in sorted(known) if name not in paused]
+        self.fields["job_type"].choices = choices  # type: ignore[attr-defined]  # it is a ChoiceField
+
+    def clean(self) -> dict[str, Any]:
+        chosen = self.cleaned_data.get("job_type", "")
+        self.instance.source_type, _, self.instance.source_method = chosen.rpartition(".")
+        return self.cleaned_data
+
+
+@admin.register(PausedJobType)
+class PausedJobTypeAdmin(ReadOnly, ModelAdmin):
+    """The engine pauses and resumes: a row that came or went by the ORM would hold or release nothing."""
+
+    form = PauseForm
+    fields = ["job_type"]
+    list_display = ["name", "paused_at"]
+    list_display_links = None
+    ordering = ["source_type", "source_method"]
+    actions = ["resume"]
+
+    @display(description="job type")
+    def name(self, paused: PausedJobType) -> str:
+        return str(paused)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return bool(request.user.has_perm("jobs.add_pausedjobtype"))
+
+    def has_resume_permission(self, request: HttpRequest) -> bool:
+        return bool(request.user.has_perm("jobs.delete_pausedjobtype"))
+
+    def save_model(self, request: HttpRequest, obj: PausedJobType, form: PauseForm, change: bool) -> None:
+        # After the page's transaction: the row has to be committed before the line is swept.
+        transaction.on_commit(lambda: self._pause(request, obj.source_type, obj.source_method))
+
+    def _pause(self, request: HttpRequest, source_type: str, source_method: str) -> None:
+        held = pause_job_type(source_type, source_method)
+        paused = PausedJobType.objects.filter(source_type=source_type, source_method=source_method)
+        LogEntry.objects.log_actions(cast("User", request.user).pk, paused, ADDITION, "Paused.")
+        self.message_user(request, f"Paused {source_type}.{source_method}: {held} waiting jobs held.", messages.SUCCESS)
+
+    def log_addition(self, request: HttpRequest, obj: PausedJobType, message: Any) -> None:
+        """Not yet: the row is not there."""
+
+    def response_add(
+        self, request: HttpRequest, obj: PausedJobType, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        return self.response_post_save_add(request, obj)
+
+    @admin.action(description="Resume: put their jobs back in line", permissions=["resume"])
+    def resume(self, request: HttpRequest, paused: QuerySet[PausedJobType]) -> None:
+        for job_type in paused:
+            try:
+                released = resume_job_type(job_type.source_type, job_type.source_method)
+            except InvalidRequest as error:  # its code is gone
+                self.message_user(request, f"Left {job_type} paused: {error}.", messages.ERROR)
+                continue
+            LogEntry.objects.log_actions(cast("User", request.user).pk, [job_type], DELETION, "Resumed.")
+            self.message_user(request, f"Resumed {job_type}: {released} jobs back in line.", messages.SUCCESS)

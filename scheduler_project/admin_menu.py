@@ -1,0 +1,46 @@
+"""The menu of the admin: by what an operator wants to do, not by which app a table is in."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+SECTIONS = {
+    "Work": {
+        "Job": "list_alt",
+        "DeadLetter": "report",
+        "PausedJobType": "pause_circle",
+    },
+    "Capacity": {
+        "TenantQueue": "speed",
+        "Queue": "stacks",
+        "Worker": "memory",
+    },
+    "Access": {
+        "Tenant": "apartment",
+        "ApiKey": "key",
+        "OperatorKey": "vpn_key",
+        "User": "person",
+        "Group": "group",
+    },
+}
+OTHERS, ICON = "Data", "table"
+
+
+def navigation(request: HttpRequest) -> list[dict[str, Any]]:
+    """The sections and their pages: those that this user may see, and none that is missing here."""
+    pages = {model["object_name"]: model for app in admin.site.get_app_list(request) for model in app["models"]}
+    sections = {
+        title: [(pages.pop(name), icon) for name, icon in known.items() if name in pages]
+        for title, known in SECTIONS.items()
+    }
+    sections[OTHERS] = [(page, ICON) for page in pages.values()]
+    return [
+        {
+            "title": title,
+            "separator": True,
+            "items": [{"title": str(page["name"]), "icon": icon, "link": page["admin_url"]} for page, icon in shown],
+        }
+        for title, shown in sections.items()
+        if shown
+    ]

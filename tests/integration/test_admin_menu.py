@@ -1,0 +1,40 @@
+"""The menu of the admin: whatever there is, for who may see it."""
+
+import re
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import Permission
+from django.test import RequestFactory
+
+from scheduler_project.admin_menu import navigation
+from tests.factories import UserFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def menu_of(user):
+    request = RequestFactory().get("/admin/")
+    request.user = user
+    return {section["title"]: [item["link"] for item in section["items"]] for section in navigation(request)}
+
+
+def test_every_page_is_in_it_once(admin_user):
+    links = [link for section in menu_of(admin_user).values() for link in section]
+    assert len(links) == len(set(links)) == len(admin.site._registry)
+    assert "/admin/jobs/deadletter/" in menu_of(admin_user)["Work"]
+
+
+def test_who_may_see_one_page_gets_one(client):
+    user = UserFactory(is_staff=True)
+    assert menu_of(user) == {}
+    user.user_permissions.add(Permission.objects.get(codename="view_deadletter"))
+    user = type(user).objects.get(pk=user.pk)  # permissions are cached
+    assert menu_of(user) == {"Work": ["/admin/jobs/deadletter/"]}
+
+
+def test_every_page_of_it_opens(admin_client, admin_user):
+    for section in menu_of(admin_user).values():
+        for link in section:
+            assert admin_client.get(link).status_code == 200, link
+    assert re.search(r"<title>[^<]*Scheduler", admin_client.get("/admin/").content.decode())
