@@ -22,7 +22,11 @@ from tests.architecture.guards import Guard, guards, without
 
 REPOSITORY = Path(__file__).parents[2]
 PATIENCE = 300  # seconds for one run; a mutant may wait for ever
-VERBS = ("tests/integration/test_verbs.py", "tests/integration/test_verbs_of_strangers.py")
+VERBS = (
+    "tests/integration/test_verbs.py",
+    "tests/integration/test_verbs_wishes.py",
+    "tests/integration/test_verbs_of_strangers.py",
+)
 SUBMIT = ("tests/integration/test_submit_identical.py", "tests/integration/test_submit_races.py")
 CLAIM = (
     "tests/integration/test_verbs_claim.py",

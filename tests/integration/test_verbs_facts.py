@@ -1,0 +1,125 @@
+"""What a verb notes in the row, and beside it, when it goes its arrow."""
+
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from jobs import store
+from jobs.lifecycle import Status
+from jobs.models import FailedAttempt, Job
+from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.verbs import KILLED, LATER, REFUSED, WORKER
+
+
+@pytest.mark.django_db
+class TestWhatAVerbWrites:
+    """Beside status and witness. `now` is a moment that the database's own clock does not show."""
+
+    @pytest.fixture
+    def running(self) -> Job:
+        return make_job(TenantFactory(), Status.RUNNING, attempt=3, progress=0.5, last_error="Crashed: earlier")
+
+    def test_promote_lets_the_job_wait_since_it_was_due(self):
+        job = make_job(TenantFactory(), Status.SCHEDULED)
+        store.promote(now=LATER)
+        due = job.due_at
+        job.refresh_from_db()
+        assert job.ready_at == due
+
+    def test_start_notes_who_and_when_and_returns_the_call(self):
+        job = make_job(TenantFactory(), Status.QUEUED, args={"a": [1, "ü"]})
+        started = store.start(job.pk, 1, WORKER, now=LATER)
+        assert (started.args, started.source_id, started.tenant_id) == ({"a": [1, "ü"]}, "1", job.tenant_id)
+        job.refresh_from_db()
+        assert (job.worker, job.start_time) == (WORKER, LATER)
+
+    def test_succeed_keeps_stats_and_until_when_the_result_is_there(self, running):
+        store.succeed(running.pk, 3, {"rows": 3}, 60, now=LATER)
+        running.refresh_from_db()
+        assert (running.end_time, running.stats, running.progress, running.last_error) == (LATER, {"rows": 3}, 1, "")
+        assert running.result_expires_at == LATER + timedelta(seconds=60)
+
+    def test_succeed_without_a_result_says_that_none_was_kept(self, running):
+        store.succeed(running.pk, 3, {}, None, now=LATER)
+        running.refresh_from_db()
+        assert running.result_expires_at is None
+
+    def test_a_job_that_never_told_its_progress_has_none_in_the_end(self):
+        job = make_job(TenantFactory(), Status.RUNNING)
+        store.succeed(job.pk, 1, {}, None)
+        job.refresh_from_db()
+        assert job.progress is None
+
+    @pytest.mark.parametrize("verb", ["fail", "bury", "retry", "take_back"])
+    def test_a_failed_attempt_is_kept_with_why_and_when(self, verb, running):
+        go = {
+            "fail": lambda: store.fail(running.pk, 3, REFUSED, now=LATER),
+            "bury": lambda: store.fail(running.pk, 3, REFUSED, dead=True, now=LATER),
+            "retry": lambda: store.retry(running.pk, 3, REFUSED, delay=10, now=LATER),
+            "take_back": lambda: store.take_back(running.pk, 3, REFUSED, 3, now=LATER),
+        }
+        assert go[verb]()
+        running.refresh_from_db()
+        assert running.last_error == "ValueError: no"
+        kept = FailedAttempt.objects.get(job=running)
+        assert (kept.attempt, kept.error_class, kept.error) == (3, "ValueError", "no")
+        assert kept.traceback == ("" if verb == "take_back" else "Traceback ...")
+        assert (kept.worker, kept.start_time, kept.end_time) == (running.worker, running.start_time, LATER)
+
+    def test_bury_notes_when_the_job_died(self, running):
+        store.fail(running.pk, 3, REFUSED, dead=True, now=LATER)
+        running.refresh_from_db()
+        assert (running.died_at, running.end_time) == (LATER, LATER)
+
+    def test_retry_waits_out_the_delay_and_counts(self, running):
+        store.retry(running.pk, 3, REFUSED, delay=10, now=LATER)
+        running.refresh_from_db()
+        assert (running.due_at, running.retries, running.queue.name) == (LATER + timedelta(seconds=10), 1, "default")
+
+    def test_retry_may_go_to_another_queue(self, running):
+        QueueFactory(name="retries")
+        store.retry(running.pk, 3, REFUSED, delay=10, queue="retries")
+        running.refresh_from_db()
+        assert running.queue.name == "retries"
+
+    def test_snooze_waits_and_counts_nothing(self, running):
+        store.snooze(running.pk, 3, {"page": 2}, delay=10, now=LATER)
+        running.refresh_from_db()
+        assert (running.due_at, running.retries, running.crashes) == (LATER + timedelta(seconds=10), 0, 0)
+        assert running.stats == {"page": 2}
+        assert not FailedAttempt.objects.exists()
+
+    def test_take_back_counts_the_crash(self, running):
+        store.take_back(running.pk, 3, KILLED, 3, now=LATER)
+        running.refresh_from_db()
+        assert (running.crashes, running.retries, running.ready_at) == (1, 0, LATER)
+
+    def test_revive_begins_a_new_series_under_the_next_attempt(self):
+        job = make_job(
+            TenantFactory(), Status.DEAD, attempt=7, retries=5, crashes=3, progress=0.5, dedup_key=uuid.uuid4()
+        )
+        store.revive(job.pk, now=LATER)
+        job.refresh_from_db()
+        assert (job.attempt, job.retries, job.crashes, job.ready_at) == (7, 0, 0, LATER)
+        assert (job.died_at, job.progress, job.dedup_key) == (None, None, None)
+
+    def test_cancel_notes_when(self):
+        job = make_job(TenantFactory(), Status.QUEUED)
+        store.cancel(job.pk, now=LATER)
+        job.refresh_from_db()
+        assert job.end_time == LATER
+
+
+@pytest.mark.django_db(transaction=True)
+def test_claim_counts_the_attempt_and_forgets_the_last_holder(register):
+    register()
+    before = timezone.now() - timedelta(minutes=1)
+    tenant = TenantFactory(queue__num_slots=1)
+    job = make_job(tenant, attempt=3, worker=WORKER, start_time=before, progress=0.7, progress_note="was here")
+    store.claim()
+    job.refresh_from_db()
+    assert (job.attempt, job.slot, job.worker, job.start_time) == (4, 1, None, None)
+    assert (job.progress, job.progress_note) == (None, "")
+    assert before < job.queued_at == job.handed_at

@@ -1,0 +1,59 @@
+"""Every verb of the store under one shape, so that all can be tried on a job in any status."""
+
+import uuid
+from datetime import timedelta
+
+from django.db import connection
+from django.utils import timezone
+
+from jobs import store
+from jobs.models import HELD_UNTIL, Job, PausedJobType
+from jobs.store import Failure
+
+WORKER = uuid.uuid4()
+REFUSED = Failure("ValueError", "no", "Traceback ...")
+KILLED = Failure("Crashed", "killed")
+LATER = timezone.now() + timedelta(hours=1)
+
+
+def moved(job: Job, those: list) -> bool:
+    return job.pk in {one.id for one in those}
+
+
+def pause(job: Job) -> None:
+    PausedJobType.objects.create(source_type=job.source_type, source_method=job.source_method)
+
+
+# What each verb's statement says it applied. `attempt` is what its holder believes to hold.
+VERBS = {
+    "promote": lambda job, attempt: moved(job, store.promote(now=LATER)),
+    "claim": lambda job, attempt: moved(job, store.claim()),
+    "start": lambda job, attempt: store.start(job.pk, attempt, WORKER) is not None,
+    "succeed": lambda job, attempt: store.succeed(job.pk, attempt, {"rows": 3}, 60),
+    "fail": lambda job, attempt: store.fail(job.pk, attempt, REFUSED),
+    "bury": lambda job, attempt: store.fail(job.pk, attempt, REFUSED, dead=True),
+    "retry": lambda job, attempt: store.retry(job.pk, attempt, REFUSED, delay=10),
+    "snooze": lambda job, attempt: store.snooze(job.pk, attempt, {}, delay=10),
+    "stop": lambda job, attempt: store.stop(job.pk, attempt),
+    "take_back": lambda job, attempt: store.take_back(job.pk, attempt, KILLED, max_crashes=2) == "created",
+    "put_off": lambda job, attempt: store.put_off(job.pk, attempt),
+    "hold": lambda job, attempt: moved(job, store.hold(job.source_type, job.source_method)),
+    "release": lambda job, attempt: moved(job, store.release()),
+    "cancel": lambda job, attempt: store.cancel(job.pk),
+    "revive": lambda job, attempt: store.revive(job.pk),
+    "discard": lambda job, attempt: store.discard(job.pk),
+}
+FOR_MANY = {"promote", "claim", "hold", "release"}  # these name no job
+# What has to be so before, for the verb to have a reason.
+REASONS = {
+    "stop": lambda job: Job.objects.filter(pk=job.pk).update(cancel_requested_at=timezone.now()),
+    "put_off": pause,
+    "release": lambda job: Job.objects.filter(pk=job.pk, status="scheduled").update(due_at=HELD_UNTIL),
+}
+
+
+def row(job: Job) -> tuple[str, ...]:
+    """The row as it lies there, and its version: equal only if no statement wrote it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT ctid::text, xmin::text, jobs::text FROM jobs WHERE id = %s", [job.pk])
+        return cursor.fetchone()
