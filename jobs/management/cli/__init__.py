@@ -1,0 +1,1 @@
+"""The operator's command line: one module per subcommand, or a few that belong together."""

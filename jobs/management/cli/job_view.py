@@ -1,0 +1,71 @@
+"""A job as the command line tells it: as a JSON object, and the words of a table."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from jobs.lifecycle import Status
+from jobs.models import HELD_UNTIL, Job
+
+PLAIN = (
+    *("id", "status", "source_type", "source_id", "source_method", "args", "priority", "timeout"),
+    *("attempt", "retries", "max_retries", "crashes"),
+    *("created_at", "ready_at", "queued_at", "start_time", "end_time", "cancel_requested_at"),
+    *("progress", "progress_note", "stats", "last_error"),
+)
+
+
+def is_held(job: Job) -> bool:
+    """Whether its job type is paused; its due moment is then none to show."""
+    return job.due_at == HELD_UNTIL
+
+
+def as_json(job: Job) -> dict[str, Any]:
+    """Stable keys; moments are ISO 8601, lengths are seconds."""
+    return {name: getattr(job, name) for name in PLAIN} | {
+        "tenant": job.tenant.slug,
+        "queue": job.queue.name,
+        "user": job.user_key,
+        "held": is_held(job),
+        "due_at": None if is_held(job) else job.due_at,
+    }
+
+
+def state(job: Job) -> str:
+    """Its status; "held" for a job of a paused type."""
+    return "held" if is_held(job) else job.status
+
+
+def call(job: Job) -> str:
+    """What it calls: reports.datareport:7 execute."""
+    return f"{job.source_type}{'' if job.source_id is None else ':' + job.source_id} {job.source_method}"
+
+
+def waited(job: Job) -> timedelta:
+    """From its submission to its (last) start; grows until then."""
+    return (job.start_time or job.end_time or _now(job.created_at)) - job.created_at
+
+
+def ran(job: Job) -> timedelta | None:
+    """From its (last) start to its end; grows until then."""
+    if job.start_time is None:
+        return None
+    if job.end_time is None and job.status != Status.RUNNING:
+        return None  # between two attempts
+    return (job.end_time or _now(job.start_time)) - job.start_time
+
+
+def age(job: Job) -> timedelta:
+    """Since it was submitted."""
+    return _now(job.created_at) - job.created_at
+
+
+def ended_ago(job: Job) -> timedelta | None:
+    """Since it ended."""
+    return None if job.end_time is None else _now(job.end_time) - job.end_time
+
+
+def _now(at_least: datetime) -> datetime:
+    # The database's clock wrote that moment, ours says what time it is: a little apart, never negative.
+    return max(timezone.now(), at_least)

@@ -1,0 +1,72 @@
+"""`manage.py jobs cancel | revive | discard`: one job or a selection, each told what came of it."""
+
+from collections.abc import Callable
+
+from django.core.management.base import CommandError, CommandParser
+
+from jobs.engine import cancel, revive
+from jobs.engine.cancel import Cancellation
+from jobs.management.cli import inputs
+from jobs.management.cli.screen import Screen
+from jobs.management.cli.subcommands import Options, Subcommand
+from jobs.models import Job
+
+Change = Callable[[int], str | None]  # what came of it; None: nothing
+
+
+def _cancel(job_id: int) -> str | None:
+    done = cancel.cancel(job_id)
+    return None if done == Cancellation.TOO_LATE else done.value
+
+
+def _revive(job_id: int) -> str | None:
+    return "revived" if revive.revive(job_id) else None
+
+
+def _discard(job_id: int) -> str | None:
+    return "discarded" if revive.discard(job_id) else None
+
+
+SAYS = {
+    "cancelled": "is cancelled",
+    "requested": "is running, and was asked to stop",
+    "revived": "waits again, with a new series of attempts",
+    "discarded": "is discarded",
+}
+
+
+def _subcommand(name: str, help: str, change: Change, possible: str) -> Subcommand:
+    def arguments(parser: CommandParser) -> None:
+        parser.add_argument("ids", metavar="id", type=inputs.job_id, nargs="+")
+
+    def run(options: Options, screen: Screen) -> None:
+        outcomes = {job_id: change(job_id) for job_id in dict.fromkeys(options["ids"])}
+        screen.document({"jobs": [{"id": job_id, "outcome": outcome} for job_id, outcome in outcomes.items()]})
+        for job_id, outcome in outcomes.items():
+            if outcome is not None:
+                screen.say(f"Job {job_id} {SAYS[outcome]}.")
+        refused = [_why(job_id) for job_id, outcome in outcomes.items() if outcome is None]
+        if refused:
+            raise CommandError(f"id: {'; '.join(refused)}. {possible}")
+
+    return Subcommand(name, help, arguments, run)
+
+
+def _why(job_id: int) -> str:
+    status = Job.objects.filter(pk=job_id).values_list("status", flat=True).first()
+    return f"there is no job {job_id}" if status is None else f"job {job_id} is {status}"
+
+
+CANCEL = _subcommand(
+    "cancel",
+    "Cancel jobs that wait; ask those that run to stop.",
+    _cancel,
+    "Jobs that have not ended can be cancelled.",
+)
+REVIVE = _subcommand(
+    "revive",
+    "Give failed, dead or cancelled jobs another go.",
+    _revive,
+    "Jobs that are error, dead or cancelled can be revived.",
+)
+DISCARD = _subcommand("discard", "Take dead jobs out of the dead letters.", _discard, "Dead jobs can be discarded.")

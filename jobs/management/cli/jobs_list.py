@@ -1,0 +1,137 @@
+"""`manage.py jobs list`: the newest first; what is due, soonest first; dead letters, latest first."""
+
+from django.core.management.base import CommandParser
+from django.db.models import Q, QuerySet
+
+from jobs import registry
+from jobs.lifecycle import Status
+from jobs.management.cli import inputs, job_view
+from jobs.management.cli.screen import Column, Screen, length, moment
+from jobs.management.cli.subcommands import Options, Subcommand
+from jobs.models import WITNESSES, Job
+from jobs.request import InvalidRequest
+
+# The order that the index of such a status gives; a list of the others walks the primary key.
+ORDERS = {Status.SCHEDULED: "due_at", Status.DEAD: "-died_at"}
+MOST = 10_000
+
+COLUMNS = [
+    Column("ID", right=True),
+    Column("STATUS"),
+    Column("TENANT", flexible=True),
+    Column("QUEUE", flexible=True),
+    Column("PRIO", right=True),
+    Column("USER", wide=True),
+    Column("CALL", flexible=True),
+    Column("TRY", right=True),
+    Column("SUBMITTED (UTC)", wide=True),
+    Column("AGE", right=True),
+    Column("WAITED", right=True, wide=True),
+    Column("RAN", right=True, wide=True),
+]
+FAILED_COLUMNS = [
+    Column("ID", right=True),
+    Column("STATUS", wide=True),
+    Column("TENANT", flexible=True),
+    Column("QUEUE", wide=True, flexible=True),
+    Column("CALL", flexible=True),
+    Column("TRY", right=True),
+    Column("ENDED (UTC)", wide=True),
+    Column("AGO", right=True),
+    Column("LAST ERROR", flexible=True),
+]
+
+
+def arguments(parser: CommandParser) -> None:
+    parser.add_argument("--tenant", metavar="SLUG")
+    parser.add_argument("--queue", metavar="NAME")
+    parser.add_argument("--status", choices=[status.value for status in Status], metavar="STATUS")
+    parser.add_argument(
+        "--type", metavar="TYPE", help="reports.datareport, or with a method: reports.datareport.execute"
+    )
+    parser.add_argument("--error", metavar="CLASS", help="Whose last error is of this class, e.g. ValueError.")
+    parser.add_argument("--limit", type=inputs.whole(1, MOST), default=20, metavar="N", help="Default: 20.")
+
+
+def run(options: Options, screen: Screen) -> None:
+    limit = options["limit"]
+    found = list(_selected(options)[: limit + 1])
+    jobs, more = found[:limit], len(found) > limit
+    screen.document({"jobs": [job_view.as_json(job) for job in jobs], "more": more})
+    if not jobs:
+        screen.say("No such jobs.")
+        return
+    if options["error"] or options["status"] in {Status.DEAD, Status.ERROR}:
+        screen.table(FAILED_COLUMNS, map(_failed_row, jobs))
+    else:
+        screen.table(COLUMNS, map(_row, jobs))
+    if more:
+        screen.say(f"There are more; --limit shows more than {limit}.")
+
+
+def _selected(options: Options) -> QuerySet[Job]:
+    chosen = Q()
+    order = "-pk"
+    if options["tenant"]:
+        chosen &= Q(tenant=inputs.tenant_named(options["tenant"]))
+    if options["queue"]:
+        chosen &= Q(queue=inputs.queue_named(options["queue"]))
+    if options["status"]:
+        status = Status(options["status"])
+        witness = next(column for column, statuses in WITNESSES.items() if status in statuses)
+        # The witness too: the partial indexes name it, and not the status.
+        chosen &= Q(status=status) & Q((f"{witness}__isnull", False))
+        if status == Status.DEAD:
+            chosen &= Q(died_at__isnull=False)
+        order = ORDERS.get(status, order)
+    if options["type"]:
+        chosen &= _of_type(options["type"])
+    if options["error"]:
+        chosen &= Q(last_error__startswith=f"{options['error']}:")
+    return Job.objects.select_related("tenant", "queue").filter(chosen).order_by(order)
+
+
+def _of_type(text: str) -> Q:
+    """By source type, perhaps with a method. Raises InvalidRequest, saying which there are."""
+    source_type, _, method = text.rpartition(".")
+    if source_type in registry.source_types():
+        registry.resolve(source_type, method)
+        return Q(source_type=source_type, source_method=method)
+    if text not in registry.source_types():
+        raise InvalidRequest("type", f"{text!r} is unknown; known: {', '.join(sorted(registry.source_types()))}")
+    return Q(source_type=text)
+
+
+def _row(job: Job) -> list[object]:
+    return [
+        job.pk,
+        job_view.state(job),
+        job.tenant.slug,
+        job.queue.name,
+        job.priority,
+        job.user_key or None,
+        job_view.call(job),
+        job.attempt,
+        moment(job.created_at),
+        length(job_view.age(job)),
+        length(job_view.waited(job)),
+        length(job_view.ran(job)),
+    ]
+
+
+def _failed_row(job: Job) -> list[object]:
+    error = " ".join(job.last_error.split())
+    return [
+        job.pk,
+        job_view.state(job),
+        job.tenant.slug,
+        job.queue.name,
+        job_view.call(job),
+        job.attempt,
+        moment(job.end_time),
+        length(job_view.ended_ago(job)),
+        error or None,
+    ]
+
+
+LIST = Subcommand("list", "List jobs of all tenants, newest first; dead letters: --status dead.", arguments, run)

@@ -1,0 +1,39 @@
+"""`manage.py jobs pause | resume`: a job type."""
+
+from collections.abc import Callable
+
+from django.core.management.base import CommandParser
+
+from jobs.engine.pause import pause_job_type, resume_job_type
+from jobs.management.cli.screen import Screen
+from jobs.management.cli.subcommands import Options, Subcommand
+
+
+def _subcommand(name: str, help: str, change: Callable[[str, str], int], paused: bool, says: str) -> Subcommand:
+    def arguments(parser: CommandParser) -> None:
+        parser.add_argument("source_type", help="E.g. reports.datareport.")
+        parser.add_argument("source_method", metavar="method", help="E.g. execute.")
+
+    def run(options: Options, screen: Screen) -> None:
+        named = {key: options[key] for key in ("source_type", "source_method")}
+        count = change(options["source_type"], options["source_method"])
+        screen.document(named | {"paused": paused, "jobs": count})
+        screen.say(says.format(**named, jobs=f"{count:,} job{'' if count == 1 else 's'}"))
+
+    return Subcommand(name, help, arguments, run)
+
+
+PAUSE = _subcommand(
+    "pause",
+    "Pause a job type: its waiting jobs are held, its running ones go on.",
+    pause_job_type,
+    True,
+    "{source_type} {source_method} is paused; {jobs} held.",
+)
+RESUME = _subcommand(
+    "resume",
+    "Resume a job type.",
+    resume_job_type,
+    False,
+    "{source_type} {source_method} goes on; {jobs} released.",
+)

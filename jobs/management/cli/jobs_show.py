@@ -1,0 +1,133 @@
+"""`manage.py jobs show` and `explain`: one job, and why it is where it is."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from jobs import results
+from jobs.engine.explain import Explanation, explain
+from jobs.management.cli import inputs, job_view
+from jobs.management.cli.remedies import remedy
+from jobs.management.cli.screen import Column, Screen, length, moment, utc
+from jobs.management.cli.subcommands import Options, Subcommand
+from jobs.models import FailedAttempt, Job
+from jobs.store.explain import MOST
+
+LONGEST_RESULT = 1_000  # characters of a result that a terminal shows
+ATTEMPT = ("attempt", "error_class", "error", "traceback", "queued_at", "start_time", "end_time")
+
+
+def arguments(parser: CommandParser) -> None:
+    parser.add_argument("id", type=inputs.job_id)
+
+
+def show(options: Options, screen: Screen) -> None:
+    job = inputs.job_numbered(options["id"])
+    attempts = list(FailedAttempt.objects.filter(job=job).order_by("attempt"))
+    kept = results.load(job)
+    screen.document(
+        job_view.as_json(job)
+        | {
+            "failed_attempts": [{name: getattr(failed, name) for name in ATTEMPT} for failed in attempts],
+            "result_kept": kept is not None,
+            "result": kept.value if kept else None,
+        }
+    )
+    screen.facts(_facts(job) | {"result": _short(kept.value) if kept else None})
+    if attempts:
+        screen.say("")
+        screen.table(
+            [
+                Column("TRY", right=True),
+                Column("ENDED (UTC)"),
+                Column("RAN", right=True),
+                Column("ERROR", flexible=True),
+            ],
+            [
+                [a.attempt, moment(a.end_time), _ran(a), f"{a.error_class}: {' '.join(a.error.split())}"]
+                for a in attempts
+            ],
+        )
+
+
+def _ran(failed: FailedAttempt) -> str | None:
+    return None if failed.start_time is None else length(failed.end_time - failed.start_time)
+
+
+def _facts(job: Job) -> dict[str, object]:
+    progress = None if job.progress is None else f"{job.progress:.0%} {job.progress_note}"
+    return {
+        "job": job.pk,
+        "status": job_view.state(job),
+        "tenant": job.tenant.slug,
+        "call": job_view.call(job),
+        "args": _short(job.args),
+        "queue": f"{job.queue.name}, priority {job.priority}",
+        "user": job.user_key,
+        "attempt": f"{job.attempt} ({job.retries} retries, {job.crashes} crashes)",
+        "submitted": utc(job.created_at),
+        "due": None if job_view.is_held(job) else utc(job.due_at),
+        "queued": utc(job.queued_at),
+        "started": utc(job.start_time),
+        "ended": utc(job.end_time),
+        "waited": length(job_view.waited(job)),
+        "ran": length(job_view.ran(job)),
+        "to stop since": utc(job.cancel_requested_at) if job.end_time is None else None,
+        "progress": progress,
+        "stats": _short(job.stats) if job.stats else None,
+        "last error": job.last_error,
+    }
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return (
+        text
+        if len(text) <= LONGEST_RESULT
+        else f"{text[:LONGEST_RESULT]}… ({len(text):,} characters; --json shows all)"
+    )
+
+
+def tell(options: Options, screen: Screen) -> None:
+    job = inputs.job_numbered(options["id"])
+    found = explain(job.pk)
+    if found is None:  # discarded between the two looks
+        raise CommandError(f"id: there is no job {job.pk}")
+    screen.document(asdict(found))
+    screen.say(found.sentence)
+    screen.facts(
+        {
+            "job": f"{job.pk}, {job_view.call(job)}",
+            "tenant": job.tenant.slug,
+            "queue": job.queue.name,
+            "status": found.status,
+            "gate": found.gate.replace("_", " "),
+            "in line since" if found.place else "since": _since(found),
+            "opens": utc(found.opens_at),
+            "also": ", ".join(gate.replace("_", " ") for gate in found.also),
+            "place": _place(found),
+            "competes with": _competitors(found),
+            "to change it": remedy(found.gate, job),
+        }
+    )
+
+
+def _since(found: Explanation) -> str | None:
+    return None if found.since is None else f"{utc(found.since)} ({length(found.now - found.since)})"
+
+
+def _place(found: Explanation) -> str | None:
+    if found.place is None:
+        return None
+    return f"{found.place:,} in its lane" if found.place <= MOST else f"behind more than {MOST:,} of its lane"
+
+
+def _competitors(found: Explanation) -> str:
+    sorts = (("tenants", found.tenants), ("queues", found.queues))
+    return "; ".join(f"{sort} {', '.join(names)}" for sort, names in sorts if names)
+
+
+SHOW = Subcommand("show", "Show a job: its times, failed attempts and result.", arguments, show)
+EXPLAIN = Subcommand("explain", "Tell which gate holds a job, and its place in line.", arguments, tell)

@@ -1,0 +1,51 @@
+"""`manage.py jobs submit`: what the HTTP API does, with the same checks."""
+
+from django.core.management.base import CommandParser
+from django.db import transaction
+
+from jobs.engine.compose import compose_by_name
+from jobs.engine.submit import submit
+from jobs.management.cli import inputs
+from jobs.management.cli.screen import Screen
+from jobs.management.cli.subcommands import Options, Subcommand
+from jobs.request import LAST_PRIORITY
+
+
+def arguments(parser: CommandParser) -> None:
+    parser.add_argument("source_type", help="What it is a job of, e.g. reports.datareport.")
+    parser.add_argument("source_id", help="The id of the object; - for a job of the class.")
+    parser.add_argument("source_method", metavar="method", help="The method, marked @job.")
+    parser.add_argument("--tenant", required=True, metavar="SLUG", help="Whose job it is.")
+    # Not "args": Django takes an option of that name for the positional arguments of the command.
+    parser.add_argument(
+        "--args", dest="call", type=inputs.json_object, default={}, metavar="JSON", help="The arguments by name."
+    )
+    parser.add_argument("--queue", metavar="NAME", help="Instead of the method's own.")
+    parser.add_argument("--priority", type=inputs.whole(0, LAST_PRIORITY), metavar="N", help="0 is first, 10 last.")
+    parser.add_argument("--delay", type=inputs.seconds, metavar="SECONDS", help="Start it so much later.")
+    parser.add_argument("--at", type=inputs.moment, metavar="MOMENT", help="Start it then: 2030-01-31T09:00:00+01:00.")
+    parser.add_argument("--timeout", type=inputs.seconds, metavar="SECONDS", help="How long it may run.")
+    parser.add_argument("--user", metavar="KEY", help="The tenant's user it is for.")
+    parser.add_argument(
+        "--no-dedup", dest="dedup", action="store_false", default=None, help="Also beside an identical unfinished job."
+    )
+
+
+def run(options: Options, screen: Screen) -> None:
+    given = ("queue", "priority", "delay", "at", "timeout", "user", "dedup")
+    request = compose_by_name(
+        inputs.tenant_named(options["tenant"]),
+        source_type=options["source_type"],
+        source_id=None if options["source_id"] == "-" else options["source_id"],
+        source_method=options["source_method"],
+        args=options["call"],
+        **{name: options[name] for name in given},
+    )
+    with transaction.atomic():
+        submitted = submit(request)
+    screen.document({"id": submitted.id, "deduplicated": submitted.deduplicated})
+    there = "An identical job is under way already: job" if submitted.deduplicated else "Submitted job"
+    screen.say(f"{there} {submitted.id}.")
+
+
+SUBMIT = Subcommand("submit", "Submit a job.", arguments, run)

@@ -1,0 +1,126 @@
+"""What a command shows: a table, some facts, a sentence; or all of it as one JSON document."""
+
+import dataclasses
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import IO, Any, cast
+
+from django.core.management.base import OutputWrapper
+from django.core.serializers.json import DjangoJSONEncoder
+from rich.console import Console, JustifyMethod
+from rich.table import Table
+from rich.text import Text
+
+WIDE = 110  # columns from which a table shows what a narrow one leaves out
+GAP = 2  # columns between two of a table
+LEAST = 8  # columns below which nothing is cut
+COLOURS = {
+    "queued": "cyan",
+    "running": "blue",
+    "success": "green",
+    "error": "red",
+    "dead": "red",
+    "cancelled": "yellow",
+    "paused": "yellow",
+    "held": "yellow",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """right: numbers. wide: only where there is room. flexible: takes the room that is left, and is cut if need be."""
+
+    title: str
+    right: bool = False
+    wide: bool = False
+    flexible: bool = False
+
+
+class Screen:
+    """Where a command writes. as_json: nothing but the document given to `document`."""
+
+    def __init__(self, out: OutputWrapper, *, as_json: bool, no_color: bool = False) -> None:
+        self.as_json = as_json
+        self._out = out
+        self._console = Console(file=cast(IO[str], out), highlight=False, no_color=no_color or None)
+
+    def document(self, document: dict[str, Any]) -> None:
+        """The one JSON document of a command; nothing unless --json was given."""
+        if self.as_json:
+            self._out.write(json.dumps(document, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2))
+
+    def say(self, sentence: str) -> None:
+        """A line for people."""
+        if not self.as_json:
+            self._console.print(Text(sentence), soft_wrap=not self._console.is_terminal)
+
+    def table(self, columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
+        """Rows for people; a status is coloured."""
+        if self.as_json:
+            return
+        shown = [n for n, column in enumerate(columns) if not column.wide or self._console.width >= WIDE]
+        texts = [[_cell(row[n]) for n in shown] for row in rows]
+        table = Table(box=None, padding=(0, GAP, 0, 0), header_style="bold dim", pad_edge=False)
+        for column, width in zip((columns[n] for n in shown), self._widths(columns, shown, texts), strict=True):
+            justify: JustifyMethod = "right" if column.right else "left"
+            table.add_column(column.title, justify=justify, width=width, no_wrap=True, overflow="ellipsis")
+        for row_of_texts in texts:
+            table.add_row(*row_of_texts)
+        self._console.print(table)
+
+    def _widths(self, columns: Sequence[Column], shown: Sequence[int], texts: list[list[Text]]) -> list[int]:
+        """Each as wide as its longest cell; where that is too much, the widest flexible one gives way."""
+        widths = [
+            max([len(columns[n].title), *(row[place].cell_len for row in texts)]) for place, n in enumerate(shown)
+        ]
+        flexible = [place for place, n in enumerate(shown) if columns[n].flexible]
+        while flexible and sum(widths) + GAP * (len(widths) - 1) > self._console.width:
+            widest = max(flexible, key=widths.__getitem__)
+            if widths[widest] <= LEAST:
+                break
+            widths[widest] -= 1
+        return widths
+
+    def facts(self, facts: dict[str, object]) -> None:
+        """Names and values of one thing; what is None or empty is left out."""
+        if self.as_json:
+            return
+        table = Table(box=None, padding=(0, GAP, 0, 0), show_header=False, pad_edge=False)
+        table.add_column(style="dim", no_wrap=True)
+        table.add_column(overflow="fold")
+        for name, value in facts.items():
+            if value not in (None, ""):
+                table.add_row(name, _cell(value))
+        self._console.print(table)
+
+
+def _cell(value: object) -> Text:
+    text = "–" if value is None else str(value)
+    return Text(text, style=COLOURS.get(text, "dim" if value is None else ""))
+
+
+def moment(at: datetime | None) -> str | None:
+    """To the second, in UTC, as all moments are shown."""
+    return None if at is None else f"{at:%Y-%m-%d %H:%M:%S}"
+
+
+def utc(at: datetime | None) -> str | None:
+    """The same, where no heading says that it is UTC."""
+    return None if at is None else f"{moment(at)} UTC"
+
+
+def length(time: timedelta | None) -> str | None:
+    """A length of time in its largest unit: 1.5s, 42s, 12m, 3h, 9d."""
+    if time is None:
+        return None
+    seconds = max(time.total_seconds(), 0.0)
+    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f}{unit}"
+    return f"{seconds:.1f}s" if seconds < 10 else f"{seconds:.0f}s"  # noqa: PLR2004
+
+
+def rate(limit: int | None, window: float | None) -> str | None:
+    """As it is typed: 100/60."""
+    return None if limit is None or window is None else f"{limit}/{window:g}"

@@ -1,0 +1,66 @@
+"""`manage.py <command> <subcommand> …`: what the commands share."""
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NoReturn
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from jobs.management.cli.screen import Screen
+from jobs.request import InvalidRequest
+
+Options = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Subcommand:
+    """run: raises CommandError or InvalidRequest, which is shown as one line."""
+
+    name: str
+    help: str
+    arguments: Callable[[CommandParser], None]
+    run: Callable[[Options, Screen], None]
+
+
+class OneLineParser(CommandParser):
+    """Refuses in one line, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        if self.called_from_command_line:
+            self.exit(2, f"CommandError: {message}\n")
+        raise CommandError(message)
+
+
+class SubcommandsCommand(BaseCommand):
+    """A command that is its subcommands. `default`: the one that is meant when none is named."""
+
+    subcommands: ClassVar[Sequence[Subcommand]]
+    default: ClassVar[Subcommand | None] = None
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        # Django makes this parser itself, always of its own class.
+        parser.error = partial(OneLineParser.error, parser)  # type: ignore[method-assign, arg-type]
+        _add_json(parser, False)
+        parser.set_defaults(run=self.default and self.default.run)
+        children = parser.add_subparsers(
+            parser_class=OneLineParser, metavar="COMMAND", title="commands", required=self.default is None
+        )
+        for subcommand in self.subcommands:
+            child = children.add_parser(subcommand.name, help=subcommand.help, description=subcommand.help)
+            child.set_defaults(run=subcommand.run)
+            subcommand.arguments(child)
+            # Suppressed: a default here would undo a --json that was given before the subcommand.
+            _add_json(child, argparse.SUPPRESS)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        screen = Screen(self.stdout, as_json=options["json"], no_color=options["no_color"])
+        try:
+            options["run"](options, screen)
+        except InvalidRequest as refused:
+            raise CommandError(str(refused)) from None
+
+
+def _add_json(parser: CommandParser, default: Any) -> None:
+    parser.add_argument("--json", action="store_true", default=default, help="Print one JSON document.")

@@ -1,0 +1,123 @@
+"""`manage.py tenants slots`: what each tenant may use and uses; and to change it, from the next dispatch on.
+
+Here and not in `tenants`, which does not know that jobs exist.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from jobs.management.cli import counts, inputs
+from jobs.management.cli.screen import Column, Screen, rate
+from jobs.management.cli.subcommands import Options, Subcommand
+from tenants.models import Tenant, TenantQueue
+
+MOST_SLOTS = 10_000
+COLUMNS = [
+    Column("TENANT", flexible=True),
+    Column("NAME", wide=True, flexible=True),
+    Column("SLOTS", right=True),
+    Column("IN USE", right=True),
+    Column("WAITING", right=True),
+    Column("PER USER", right=True),
+    Column("WEIGHT", right=True),
+    Column("RATE", right=True),
+    Column("STATE"),
+]
+
+
+def arguments(parser: CommandParser) -> None:
+    parser.add_argument("slug", nargs="?", help="The tenant; all of them without it.")
+    parser.add_argument(
+        "--set", dest="num_slots", type=inputs.whole(0, MOST_SLOTS), metavar="N", help="Slots; 0 pauses the tenant."
+    )
+    unset: Any = ...  # "none" is a value
+    parser.add_argument(
+        "--user-slots",
+        type=inputs.whole_or_none(0),
+        default=unset,
+        metavar="N",
+        help="Most slots of one user, or none.",
+    )
+    parser.add_argument("--weight", type=inputs.whole(1), metavar="N", help="Share of the workers; 2 gets twice of 1.")
+    parser.add_argument("--rate", type=inputs.rate, metavar="JOBS/SECONDS", help="Most jobs started, or none.")
+    parser.add_argument("--pause", dest="paused", action="store_true", default=None)
+    parser.add_argument("--resume", dest="paused", action="store_false", default=None)
+
+
+def run(options: Options, screen: Screen) -> None:
+    changes = _changes(options)
+    if options["slug"] is None:
+        if changes:
+            raise CommandError("slug: say which tenant to change")
+        tenants: Iterable[Tenant] = Tenant.objects.select_related("queue").order_by("slug")
+    else:
+        tenant = inputs.tenant_named(options["slug"])
+        if changes:
+            _change(tenant, changes)
+        tenants = [Tenant.objects.select_related("queue").get(pk=tenant.pk)]
+    shown = _lines(tenants)
+    screen.document({"tenants": shown})
+    if not shown:
+        screen.say("There are no tenants.")
+        return
+    screen.table(COLUMNS, map(_row, shown))
+
+
+def _changes(options: Options) -> dict[str, Any]:
+    changes = {name: options[name] for name in ("num_slots", "weight", "paused") if options[name] is not None}
+    if options["user_slots"] is not ...:
+        changes["user_slots"] = options["user_slots"]
+    if options["rate"] is not None:
+        changes["rate_limit"], changes["rate_window"] = options["rate"]
+    return changes
+
+
+def _change(tenant: Tenant, changes: dict[str, Any]) -> None:
+    slots, created = TenantQueue.objects.get_or_create(tenant=tenant, defaults=changes)
+    if not created:
+        for name, value in changes.items():
+            setattr(slots, name, value)
+        slots.save(update_fields=[*changes])  # only these: somebody else may be changing the others
+
+
+def _lines(tenants: Iterable[Tenant]) -> list[dict[str, Any]]:
+    holding, waiting = counts.holding("tenant"), counts.waiting("tenant")
+    return [
+        {"tenant": tenant.slug, "name": tenant.name}
+        | _settings(getattr(tenant, "queue", None))
+        | {"in_use": holding.get(tenant.pk, 0), "waiting": waiting.get(tenant.pk, 0)}
+        for tenant in tenants
+    ]
+
+
+def _settings(slots: TenantQueue | None) -> dict[str, Any]:
+    """A tenant without a row has no slots."""
+    names = ("num_slots", "user_slots", "weight", "rate_limit", "rate_window", "paused")
+    return {name: getattr(slots, name, None) for name in names} | ({} if slots else {"num_slots": 0, "paused": False})
+
+
+def _row(line: dict[str, Any]) -> list[object]:
+    return [
+        line["tenant"],
+        line["name"],
+        line["num_slots"],
+        line["in_use"],
+        f"{line['waiting']:,}",
+        line["user_slots"],
+        line["weight"],
+        rate(line["rate_limit"], line["rate_window"]),
+        _state(line),
+    ]
+
+
+def _state(line: dict[str, Any]) -> str:
+    if line["paused"]:
+        return "paused"
+    if not line["num_slots"]:
+        return "no slots"
+    return "full" if line["waiting"] and line["in_use"] >= line["num_slots"] else "open"
+
+
+SLOTS = Subcommand("slots", "Show the tenants' slots and their use; or change those of one.", arguments, run)
