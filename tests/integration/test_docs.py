@@ -107,6 +107,11 @@ class TestOperations:
         command = app if isinstance(app, BaseCommand) else load_command_class(app, name)
         command.create_parser("manage.py", name).parse_args(arguments)
 
+    def test_every_warning_is_explained(self) -> None:
+        explained = " ".join(warnings for warnings, _ in table(DOCS / "operations.md", "warning", "meaning"))
+        source = "".join(path.read_text() for path in (REPOSITORY / "jobs").rglob("*.py"))
+        assert set(re.findall(r"`([^`]+)`", explained)) == set(re.findall(r'noticed\(\s*"([^"]+)"', source))
+
     @pytest.mark.django_db
     @pytest.mark.parametrize("statement", QUERIES)
     def test_every_query_runs_and_only_reads(self, statement: str) -> None:
