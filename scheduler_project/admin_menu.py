@@ -38,7 +38,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     return [
         {
             "title": title,
-            "separator": True,
+            "separator": title not in list(SECTIONS)[:1],
             "items": [{"title": str(page["name"]), "icon": icon, "link": page["admin_url"]} for page, icon in shown],
         }
         for title, shown in sections.items()

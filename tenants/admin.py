@@ -26,7 +26,7 @@ class Kept(ModelAdmin):
 
 
 SLOTS: list[tuple[str | None, dict[str, Any]]] = [
-    ("Share", {"fields": [("num_slots", "user_slots", "weight")]}),
+    ("Share", {"fields": ["num_slots", "user_slots", "weight"]}),
     ("Rate limit", {"fields": [("rate_limit", "rate_window")]}),
 ]
 
@@ -40,7 +40,7 @@ class SlotsForm(ModelForm):  # type: ignore[type-arg]
 class SlotsInline(StackedInline):
     model = TenantQueue
     form = SlotsForm
-    fieldsets = [(None, {"fields": [("num_slots", "user_slots", "weight"), ("rate_limit", "rate_window"), "paused"]})]
+    fieldsets = [(None, {"fields": [("num_slots", "user_slots"), "weight", ("rate_limit", "rate_window"), "paused"]})]
     min_num = max_num = 1
     can_delete = False
     hide_title = True
@@ -101,7 +101,11 @@ class TenantQueueAdmin(Kept):
 
     @display(description="rate limit", empty_value="")
     def rate(self, slots: TenantQueue) -> str | None:
-        return f"{slots.rate_limit} per {slots.rate_window:g} s" if slots.rate_limit else None
+        return (
+            f"{slots.rate_limit}\N{NO-BREAK SPACE}per\N{NO-BREAK SPACE}{slots.rate_window:g}\N{NO-BREAK SPACE}s"
+            if slots.rate_limit
+            else None
+        )
 
     def get_readonly_fields(self, request: HttpRequest, obj: TenantQueue | None = None) -> list[str]:
         return ["tenant"] if obj else []

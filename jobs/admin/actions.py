@@ -22,11 +22,13 @@ def cancel_jobs(page: "admin.ModelAdmin[Any]", request: HttpRequest, jobs: Query
     _note(request, cancelled, "Cancelled.")
     _note(request, requested, "Asked to stop.")
     if cancelled:
-        page.message_user(request, f"Cancelled {_jobs(cancelled)}.", messages.SUCCESS)
+        page.message_user(request, f"Cancelled {count_of_jobs(len(cancelled))}.", messages.SUCCESS)
     if requested:
-        page.message_user(request, f"Asked {_jobs(requested)} to stop: running until the code stops.", messages.INFO)
+        page.message_user(
+            request, f"Asked {count_of_jobs(len(requested))} to stop: running until the code stops.", messages.INFO
+        )
     if late:
-        page.message_user(request, f"Too late for {_jobs(late)}: ended already.", messages.WARNING)
+        page.message_user(request, f"Too late for {count_of_jobs(len(late))}: ended already.", messages.WARNING)
 
 
 @admin.action(description="Revive: another series of attempts", permissions=["operate"])
@@ -50,9 +52,9 @@ def _tell(
 ) -> None:
     left = [pk for pk in chosen if pk not in done]
     if done:
-        page.message_user(request, f"{verb} {_jobs(done)}.", messages.SUCCESS)
+        page.message_user(request, f"{verb} {count_of_jobs(len(done))}.", messages.SUCCESS)
     if left:
-        page.message_user(request, f"Left {_jobs(left)} alone: {others}.", messages.WARNING)
+        page.message_user(request, f"Left {count_of_jobs(len(left))} alone: {others}.", messages.WARNING)
 
 
 def _note(request: HttpRequest, ids: Iterable[int], message: str) -> None:
@@ -61,5 +63,5 @@ def _note(request: HttpRequest, ids: Iterable[int], message: str) -> None:
         LogEntry.objects.log_actions(cast("User", request.user).pk, jobs, CHANGE, message)
 
 
-def _jobs(ids: list[int]) -> str:
-    return "1 job" if len(ids) == 1 else f"{len(ids)} jobs"
+def count_of_jobs(count: int) -> str:
+    return "1 job" if count == 1 else f"{count} jobs"

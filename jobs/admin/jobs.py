@@ -35,7 +35,8 @@ FIELDS: dict[str | None, list[str | tuple[str, ...]]] = {
         ("queue", "priority"),
         ("user_key", "slot"),
         ("attempt", "tries", "crashes"),
-        ("timeout", "memory", "worker"),
+        ("timeout", "memory"),
+        "worker",
     ],
     "Times": ["timeline"],
     "What it tells": [("progress", "progress_note"), "stats"],
@@ -45,7 +46,7 @@ FIELDS: dict[str | None, list[str | tuple[str, ...]]] = {
 class FailedAttemptInline(ReadOnly, StackedInline):
     model = FailedAttempt
     ordering = ["attempt"]
-    fields = readonly_fields = ["error_class", "error", "worker", "timeline", "trace"]
+    fields = readonly_fields = ["error", "worker", "timeline", "trace"]  # its class is in the title
     extra = 0
 
     @display(description="times (UTC)")

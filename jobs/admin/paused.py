@@ -15,6 +15,7 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from jobs import registry
+from jobs.admin.actions import count_of_jobs
 from jobs.admin.base import ReadOnly
 from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.models import PausedJobType
@@ -59,7 +60,7 @@ class PausedJobTypeAdmin(ReadOnly, ModelAdmin):
 
     form = PauseForm
     fields = ["job_type"]
-    list_display = ["name", "paused_at"]
+    list_display = ["name", "since"]
     list_display_links = None
     ordering = ["source_type", "source_method"]
     actions = ["resume"]
@@ -68,11 +69,21 @@ class PausedJobTypeAdmin(ReadOnly, ModelAdmin):
     def name(self, paused: PausedJobType) -> str:
         return str(paused)
 
+    @display(description="paused since (UTC)")
+    def since(self, paused: PausedJobType) -> str:
+        return f"{paused.paused_at:%Y-%m-%d %H:%M:%S}"
+
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return bool(request.user.has_perm("jobs.add_pausedjobtype"))
 
     def has_resume_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.has_perm("jobs.delete_pausedjobtype"))
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        only_save = {"show_save_and_add_another": False, "show_save_and_continue": False}
+        return super().add_view(request, form_url, (extra_context or {}) | only_save)
 
     def save_model(self, request: HttpRequest, obj: PausedJobType, form: PauseForm, change: bool) -> None:
         # After the page's transaction: the row has to be committed before the line is swept.
@@ -82,7 +93,9 @@ class PausedJobTypeAdmin(ReadOnly, ModelAdmin):
         held = pause_job_type(source_type, source_method)
         paused = PausedJobType.objects.filter(source_type=source_type, source_method=source_method)
         LogEntry.objects.log_actions(cast("User", request.user).pk, paused, ADDITION, "Paused.")
-        self.message_user(request, f"Paused {source_type}.{source_method}: {held} waiting jobs held.", messages.SUCCESS)
+        self.message_user(
+            request, f"Paused {source_type}.{source_method}: {count_of_jobs(held)} held.", messages.SUCCESS
+        )
 
     def log_addition(self, request: HttpRequest, obj: PausedJobType, message: Any) -> None:
         """Not yet: the row is not there."""
@@ -101,4 +114,4 @@ class PausedJobTypeAdmin(ReadOnly, ModelAdmin):
                 self.message_user(request, f"Left {job_type} paused: {error}.", messages.ERROR)
                 continue
             LogEntry.objects.log_actions(cast("User", request.user).pk, [job_type], DELETION, "Resumed.")
-            self.message_user(request, f"Resumed {job_type}: {released} jobs back in line.", messages.SUCCESS)
+            self.message_user(request, f"Resumed {job_type}: {count_of_jobs(released)} back in line.", messages.SUCCESS)

@@ -21,9 +21,9 @@ class QueueAdmin(ModelAdmin):
     search_fields = ["name"]
     fieldsets = [
         (None, {"fields": ["name", "paused"]}),
-        ("Share", {"fields": [("weight", "pool", "concurrency")]}),
+        ("Share", {"fields": ["weight", "pool", "concurrency"]}),
         ("Rate limit", {"fields": [("rate_limit", "rate_window")]}),
-        ("Where a job does not say", {"fields": [("default_timeout", "default_max_retries", "default_backoff")]}),
+        ("Where a job does not say", {"fields": ["default_timeout", "default_max_retries", "default_backoff"]}),
     ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Queue | None = None) -> list[str]:
@@ -31,7 +31,11 @@ class QueueAdmin(ModelAdmin):
 
     @display(description="rate limit", empty_value="")
     def rate(self, queue: Queue) -> str | None:
-        return f"{queue.rate_limit} per {queue.rate_window:g} s" if queue.rate_limit else None
+        return (
+            f"{queue.rate_limit}\N{NO-BREAK SPACE}per\N{NO-BREAK SPACE}{queue.rate_window:g}\N{NO-BREAK SPACE}s"
+            if queue.rate_limit
+            else None
+        )
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False  # Its jobs refer to it; asking whether it has any would count millions. Pause it.

@@ -28,7 +28,7 @@ def test_pausing_holds_the_waiting_jobs(admin_client):
     running.refresh_from_db()
     assert (waiting.status, waiting.due_at, running.status) == ("scheduled", HELD_UNTIL, "running")
     page = admin_client.get(PAUSED).content.decode()
-    assert "Paused reports.datareport.execute: 1 waiting jobs held." in page
+    assert "Paused reports.datareport.execute: 1 job held." in page
     assert LogEntry.objects.get().change_message == "Paused."
 
 
@@ -36,7 +36,7 @@ def test_resuming_releases_them(admin_client):
     job = make_job(TenantFactory())
     pause(admin_client, "reports.datareport.execute")
     page = resume(admin_client, PausedJobType.objects.get())
-    assert "Resumed reports.datareport.execute: 1 jobs back in line." in page
+    assert "Resumed reports.datareport.execute: 1 job back in line." in page
     assert Job.objects.get(pk=job.pk).status == "created"
     assert not PausedJobType.objects.exists()
 
