@@ -16,9 +16,8 @@ from django.db import connection
 from django.test import Client
 
 from embedded import REPOSITORY
-from jobs import reads, registry, signals
+from jobs import registry, signals
 from jobs.engine.execute import execute
-from jobs.models import Queue
 from tests.factories import QueueFactory, TenantFactory
 from tests.pages import Block, blocks
 
@@ -34,7 +33,7 @@ def names(transactional_db: None) -> Iterator[Names]:
     cache.clear()
     receivers = list(signals.job_died.receivers)
     tenant = TenantFactory(queue__num_slots=50)
-    yield {"__name__": "reports.guide", "tenant": tenant, "reads": reads, "Queue": Queue}
+    yield {"__name__": "reports.guide", "tenant": tenant}
     signals.job_died.receivers = receivers
     signals.job_died.sender_receivers_cache.clear()
     model = apps.all_models["reports"].pop("letter")
