@@ -66,6 +66,11 @@ def ended_ago(job: Job) -> timedelta | None:
     return None if job.end_time is None else _now(job.end_time) - job.end_time
 
 
+def due_in(job: Job) -> timedelta | None:
+    """Until it is due; 0 if it is late."""
+    return None if job.due_at is None else max(job.due_at - timezone.now(), timedelta(0))
+
+
 def _now(at_least: datetime) -> datetime:
     # The database's clock wrote that moment, ours says what time it is: a little apart, never negative.
     return max(timezone.now(), at_least)

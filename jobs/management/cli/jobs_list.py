@@ -29,6 +29,16 @@ COLUMNS = [
     Column("WAITED", right=True, wide=True),
     Column("RAN", right=True, wide=True),
 ]
+DUE_COLUMNS = [
+    Column("ID", right=True),
+    Column("STATUS"),
+    Column("TENANT", flexible=True),
+    Column("QUEUE", flexible=True),
+    Column("CALL", flexible=True),
+    Column("TRY", right=True),
+    Column("DUE (UTC)", wide=True),
+    Column("DUE IN", right=True),
+]
 FAILED_COLUMNS = [
     Column("ID", right=True),
     Column("STATUS", wide=True),
@@ -63,6 +73,8 @@ def run(options: Options, screen: Screen) -> None:
         return
     if options["error"] or options["status"] in {Status.DEAD, Status.ERROR}:
         screen.table(FAILED_COLUMNS, map(_failed_row, jobs))
+    elif options["status"] == Status.SCHEDULED:
+        screen.table(DUE_COLUMNS, map(_due_row, jobs))
     else:
         screen.table(COLUMNS, map(_row, jobs))
     if more:
@@ -116,6 +128,20 @@ def _row(job: Job) -> list[object]:
         length(job_view.age(job)),
         length(job_view.waited(job)),
         length(job_view.ran(job)),
+    ]
+
+
+def _due_row(job: Job) -> list[object]:
+    held = job_view.is_held(job)
+    return [
+        job.pk,
+        job_view.state(job),
+        job.tenant.slug,
+        job.queue.name,
+        job_view.call(job),
+        job.attempt,
+        None if held else moment(job.due_at),
+        None if held else length(job_view.due_in(job)),
     ]
 
 

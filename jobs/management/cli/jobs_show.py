@@ -66,7 +66,7 @@ def _facts(job: Job) -> dict[str, object]:
         "args": _short(job.args),
         "queue": f"{job.queue.name}, priority {job.priority}",
         "user": job.user_key,
-        "attempt": f"{job.attempt} ({job.retries} retries, {job.crashes} crashes)",
+        "attempt": f"{job.attempt}, retries {job.retries}, crashes {job.crashes}",
         "submitted": utc(job.created_at),
         "due": None if job_view.is_held(job) else utc(job.due_at),
         "queued": utc(job.queued_at),

@@ -75,7 +75,8 @@ def _changes(options: Options) -> dict[str, Any]:
 
 
 def _change(tenant: Tenant, changes: dict[str, Any]) -> None:
-    slots, created = TenantQueue.objects.get_or_create(tenant=tenant, defaults=changes)
+    # A tenant without a row has no slots, and gets none by the way.
+    slots, created = TenantQueue.objects.get_or_create(tenant=tenant, defaults={"num_slots": 0} | changes)
     if not created:
         for name, value in changes.items():
             setattr(slots, name, value)

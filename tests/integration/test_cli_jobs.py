@@ -1,0 +1,296 @@
+"""`manage.py jobs`: each subcommand for people and as JSON, and what it refuses."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import ManagementUtility, call_command
+from django.core.management.base import CommandError
+
+from jobs import store
+from jobs.lifecycle import Status
+from jobs.models import HELD_UNTIL, Job
+from jobs.store import Failure
+from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def run(*words: object) -> str:
+    out = StringIO()
+    call_command("jobs", *map(str, words), stdout=out)
+    return out.getvalue()
+
+
+def run_json(*words: object) -> dict:
+    return json.loads(run(*words, "--json"))
+
+
+def refusal(*words: object) -> str:
+    with pytest.raises(CommandError) as refused:
+        run(*words)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+@pytest.fixture
+def tenant():
+    return TenantFactory(slug="acme", queue__num_slots=50)
+
+
+@pytest.fixture
+def thing(tenant):
+    return ThingFactory(tenant=tenant)
+
+
+def dead(tenant, worker, error: str = "ValueError") -> Job:
+    job = make_job(tenant, Status.RUNNING, worker=worker, source_type="sample.thing")
+    assert store.fail(job.pk, job.attempt, Failure(error, "no such region"), dead=True)
+    return job
+
+
+class TestSubmit:
+    def test_it_is_stored_as_said(self, thing):
+        QueueFactory(name="emails")
+        words = ["--tenant", "acme", "--args", '{"value": [1]}', "--queue", "emails", "--priority", 0]
+        out = run("submit", "sample.thing", thing.pk, "echo", *words, "--delay", 60, "--timeout", 9, "--user", "ada")
+        job = Job.objects.get()
+        assert out == f"Submitted job {job.pk}.\n"
+        assert (job.args, job.queue.name, job.priority, job.user_key) == ({"value": [1]}, "emails", 0, "ada")
+        assert (job.status, job.timeout, job.source_id) == ("scheduled", 9, str(thing.pk))
+
+    def test_an_identical_one_is_said_to_be_there_unless_one_asks_for_another(self, thing):
+        words = ["submit", "sample.thing", thing.pk, "echo", "--tenant", "acme"]
+        first, second = run_json(*words), run_json(*words)
+        assert (first["deduplicated"], second) == (False, {"id": first["id"], "deduplicated": True})
+        assert run(*words) == f"An identical job is under way already: job {first['id']}.\n"
+        assert run_json(*words, "--no-dedup")["id"] != first["id"]
+
+    def test_a_job_of_the_class_and_a_moment(self, tenant):
+        run("submit", "sample.thing", "-", "everything", "--tenant", "acme", "--at", "2027-01-31T09:00:00+01:00")
+        job = Job.objects.get()
+        assert (job.source_id, job.due_at.isoformat()) == (None, "2027-01-31T08:00:00+00:00")
+
+    def test_it_is_dispatched_at_once(self, thing, register, sent):
+        register()
+        assert [run_json("submit", "sample.thing", thing.pk, "echo", "--tenant", "acme")["id"]] == [c.id for c in sent]
+
+    @pytest.mark.parametrize(
+        ("words", "says"),
+        [
+            (["sample.thing", "ID", "echo", "--tenant", "nobody"], "tenant: 'nobody' is unknown; known: acme, other"),
+            (["sample.thing", "ID", "echo"], "the following arguments are required: --tenant"),
+            (["sample.nothing", "ID", "echo", "--tenant", "acme"], "source_type: 'sample.nothing' is unknown; known:"),
+            (["sample.thing", "ID", "not_a_job", "--tenant", "acme"], "source_method: 'not_a_job' is not a job; jobs:"),
+            (["sample.thing", "0", "echo", "--tenant", "acme"], "source_id: there is no sample.thing '0'"),
+            (["sample.thing", "ID", "echo", "--tenant", "other"], "source_id: there is no sample.thing"),
+            (["sample.thing", "ID", "echo", "--tenant", "acme", "--args", "[1]"], "--args: must be a JSON object"),
+            (["sample.thing", "ID", "echo", "--tenant", "acme", "--args", "{"], "--args: must be a JSON object"),
+            (["sample.thing", "ID", "echo", "--tenant", "acme", "--args", '{"no": 1}'], "args: do not fit echo("),
+            (["sample.thing", "ID", "echo", "--tenant", "acme", "--queue", "no"], "queue: 'no' is unknown; queues:"),
+            (
+                ["sample.thing", "ID", "echo", "--tenant", "acme", "--priority", "11"],
+                "--priority: must be a whole number from 0 to 10, not '11'",
+            ),
+            (["sample.thing", "ID", "echo", "--tenant", "acme", "--delay", "soon"], "--delay: must be a number of"),
+            (
+                ["sample.thing", "ID", "echo", "--tenant", "acme", "--delay", "nan"],
+                "delay: must be a number of seconds",
+            ),
+            (["sample.thing", "ID", "echo", "--tenant", "acme", "--at", "noon"], "--at: must be like 2030-01-31T09:00"),
+            (["sample.thing", "ID", "echo", "--tenant", "acme", "--at", "2120-01-31"], "at: needs a time zone"),
+            (
+                ["sample.thing", "ID", "echo", "--tenant", "acme", "--delay", "1", "--at", "2026-12-31T00:00Z"],
+                "delay: give either delay or at",
+            ),
+        ],
+    )
+    def test_refusals_name_the_field_and_store_nothing(self, thing, words, says):
+        TenantFactory(slug="other")
+        assert says in refusal("submit", *(str(thing.pk) if word == "ID" else word for word in words))
+        assert not Job.objects.exists()
+
+
+class TestList:
+    def test_newest_first_and_no_more_than_asked_for(self, tenant):
+        jobs = [make_job(tenant).pk for _ in range(4)]
+        found = run_json("list", "--limit", 3)
+        assert ([job["id"] for job in found["jobs"]], found["more"]) == (jobs[:0:-1], True)
+        assert "There are more" in run("list", "--limit", 3)
+        assert "There are more" not in run("list", "--limit", 4)
+
+    def test_the_filters(self, tenant):
+        other = TenantFactory(slug="other")
+        emails = QueueFactory(name="emails")
+        here = make_job(tenant, Status.RUNNING, source_type="sample.thing", source_method="echo")
+        there = make_job(other, queue=emails, source_type="sample.thing", source_method="urgent")
+        for words, expected in [
+            (["--tenant", "acme"], {here.pk}),
+            (["--queue", "emails"], {there.pk}),
+            (["--status", "running"], {here.pk}),
+            (["--status", "success"], set()),
+            (["--type", "sample.thing"], {here.pk, there.pk}),
+            (["--type", "sample.thing.urgent"], {there.pk}),
+            (["--tenant", "acme", "--queue", "emails"], set()),
+        ]:
+            assert {job["id"] for job in run_json("list", *words)["jobs"]} == expected, words
+
+    @pytest.mark.parametrize("status", Status)
+    def test_each_status_finds_its_own(self, tenant, status, register):
+        for other in set(Status) - {Status.DEAD}:
+            make_job(tenant, other)
+        dead(tenant, register())
+        assert {job["status"] for job in run_json("list", "--status", status)["jobs"]} == {status.value}
+
+    def test_dead_letters_by_error(self, tenant, register):
+        worker = register()
+        first, _, third = dead(tenant, worker), dead(tenant, worker, "KeyError"), dead(tenant, worker)
+        found = run_json("list", "--status", "dead", "--error", "ValueError")["jobs"]
+        assert [job["id"] for job in found] == [third.pk, first.pk]
+        assert "KeyError: no such region" in run("list", "--status", "dead")
+        assert run("list", "--status", "dead", "--error", "Value") == "No such jobs.\n"
+
+    def test_what_is_due_first_stands_first_and_what_is_held_has_no_date(self, tenant):
+        make_job(tenant, Status.SCHEDULED, due_at=HELD_UNTIL)
+        late = make_job(tenant, Status.SCHEDULED, due_at="2030-02-01T00:00Z")
+        soon = make_job(tenant, Status.SCHEDULED, due_at="2030-01-01T00:00Z")
+        found = run_json("list", "--status", "scheduled")["jobs"]
+        assert [job["id"] for job in found][:2] == [soon.pk, late.pk]
+        assert (found[2]["held"], found[2]["due_at"]) == (True, None)
+        shown = run("list", "--status", "scheduled")
+        assert "held" in shown
+        assert "9999" not in shown
+
+    def test_nothing_found(self, tenant):
+        assert run("list") == "No such jobs.\n"
+        assert run_json("list") == {"jobs": [], "more": False}
+
+    @pytest.mark.parametrize("columns", [80, 140])
+    def test_each_line_fits_and_the_ids_are_never_cut(self, tenant, columns, monkeypatch, register):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        long = TenantFactory(slug="a-tenant-with-a-very-long-name-indeed-and-more")
+        job = dead(long, register())
+        make_job(long, source_method="m" * 100)
+        for words in ([], ["--status", "dead"]):
+            lines = run("list", *words).splitlines()
+            assert max(map(len, lines)) <= columns
+            assert str(job.pk) in lines[-1].split()
+        assert ("SUBMITTED" in run("list")) == (columns == 140)
+
+    @pytest.mark.parametrize(
+        ("words", "says"),
+        [
+            (["--tenant", "no"], "tenant: 'no' is unknown; known: acme"),
+            (["--queue", "no"], "queue: 'no' is unknown; known: "),
+            (["--status", "lost"], "argument --status: invalid choice: 'lost'"),
+            (["--type", "no.thing"], "type: 'no.thing' is unknown; known: "),
+            (["--type", "sample.thing.no"], "source_method: 'no' is not a job"),
+            (["--limit", "0"], "argument --limit: must be a whole number from 1 to 10,000"),
+            (["--limit", "9" * 5000], "argument --limit: must be a whole number"),
+        ],
+    )
+    def test_refusals(self, tenant, words, says):
+        assert says in refusal("list", *words)
+
+
+class TestShow:
+    def test_a_job_with_its_failed_attempts(self, tenant, register):
+        job = dead(tenant, register())
+        found = run_json("show", job.pk)
+        assert (found["id"], found["tenant"], found["status"], found["result_kept"]) == (job.pk, "acme", "dead", False)
+        assert [failed["error_class"] for failed in found["failed_attempts"]] == ["ValueError"]
+        shown = run("show", job.pk)
+        assert f"job         {job.pk}" in shown
+        assert shown.count("ValueError: no such region") == 2
+
+    def test_its_result(self, tenant, thing, register):
+        from jobs import results
+
+        job = make_job(tenant, Status.RUNNING, worker=register())
+        results.keep(job.pk, job.attempt, None, 60)
+        assert store.succeed(job.pk, job.attempt, {"rows": 3}, 60)
+        found = run_json("show", job.pk)
+        assert (found["result_kept"], found["result"], found["stats"]) == (True, None, {"rows": 3})
+        assert '{"rows": 3}' in run("show", job.pk)
+
+    def test_refusals(self, tenant):
+        assert refusal("show", 999) == "id: there is no job 999"
+        assert "argument id: must be a whole number from 1 to" in refusal("show", "one")
+        assert "argument id: must be a whole number from 1 to" in refusal("show", 2**63)
+
+
+class TestExplain:
+    def test_the_gate_for_people_and_programs(self, tenant, register):
+        register()
+        tenant.queue.paused = True
+        tenant.queue.save()
+        job = make_job(tenant)
+        found = run_json("explain", job.pk)
+        assert (found["gate"], found["place"], found["status"]) == ("tenant_paused", 1, "created")
+        shown = run("explain", job.pk)
+        assert shown.startswith(found["sentence"])
+        assert "manage.py tenants slots acme --resume" in shown
+
+    def test_a_job_that_does_not_exist(self, tenant):
+        assert refusal("explain", 999) == "id: there is no job 999"
+
+
+class TestChange:
+    def test_cancel(self, tenant, register):
+        waiting, running = make_job(tenant), make_job(tenant, Status.RUNNING, worker=register())
+        assert run_json("cancel", waiting.pk, running.pk)["jobs"] == [
+            {"id": waiting.pk, "outcome": "cancelled"},
+            {"id": running.pk, "outcome": "requested"},
+        ]
+        waiting.refresh_from_db()
+        assert waiting.status == "cancelled"
+
+    def test_revive_dispatches_at_once(self, tenant, register, sent):
+        job = dead(tenant, register())
+        assert run("revive", job.pk) == f"Job {job.pk} waits again, with a new series of attempts.\n"
+        assert [claimed.id for claimed in sent] == [job.pk]
+
+    def test_discard(self, tenant, register):
+        job = dead(tenant, register())
+        assert run("discard", job.pk) == f"Job {job.pk} is discarded.\n"
+        assert run_json("list", "--status", "dead")["jobs"] == []
+
+    @pytest.mark.parametrize("verb", ["cancel", "revive", "discard"])
+    def test_what_cannot_be_is_told_and_the_others_are_done(self, tenant, register, verb):
+        good = make_job(tenant) if verb == "cancel" else dead(tenant, register())
+        success = make_job(tenant, Status.SUCCESS)
+        said = refusal(verb, success.pk, good.pk, 999)
+        assert said.startswith(f"id: job {success.pk} is success; there is no job 999. ")
+        assert Job.objects.get(pk=good.pk).status == ("queued" if verb == "revive" else "cancelled")
+
+
+class TestPause:
+    def test_what_waits_is_held_until_it_is_resumed(self, tenant, register, sent):
+        job = make_job(tenant, source_type="sample.thing", source_method="echo")
+        assert run("pause", "sample.thing", "echo") == "sample.thing echo is paused; 1 job held.\n"
+        job.refresh_from_db()
+        assert job.due_at == HELD_UNTIL
+        register()
+        assert run_json("resume", "sample.thing", "echo") == {
+            "source_type": "sample.thing",
+            "source_method": "echo",
+            "paused": False,
+            "jobs": 1,
+        }
+        assert [claimed.id for claimed in sent] == [job.pk]
+
+    def test_an_unknown_type_is_refused(self, db):
+        assert refusal("pause", "sample.thing", "no").startswith("source_method: 'no' is not a job; jobs: ")
+        assert refusal("resume", "no.thing", "no").startswith("source_type: 'no.thing' is unknown; known: ")
+
+
+@pytest.mark.parametrize("words", [["show", "999"], ["show", "one"], ["lost"], ["list", "--lost"]])
+def test_a_refusal_on_the_command_line_is_one_line_and_not_zero(db, words, capfd):
+    argv = ["manage.py", "jobs", *words]
+    with pytest.raises(SystemExit) as left:
+        ManagementUtility(argv).execute()
+    said = capfd.readouterr()
+    assert left.value.code != 0
+    assert said.out == ""
+    assert said.err.startswith("CommandError: ")
+    assert said.err.count("\n") == 1

@@ -1,0 +1,184 @@
+"""`manage.py tenants slots` and `manage.py queues`: what they show, that a change works at once, what they refuse."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from jobs.models import Job, Queue
+from tenants.models import TenantQueue
+from tests.factories import QueueFactory, TenantFactory, make_job
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def run(*words: object) -> str:
+    out = StringIO()
+    call_command(*map(str, words), stdout=out)
+    return out.getvalue()
+
+
+def slots(*words: object) -> list[dict]:
+    return json.loads(run("tenants", "slots", *words, "--json"))["tenants"]
+
+
+def queues(*words: object) -> list[dict]:
+    return json.loads(run("queues", *words, "--json"))["queues"]
+
+
+def refusal(*words: object) -> str:
+    with pytest.raises(CommandError) as refused:
+        run(*words)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+def held() -> int:
+    return Job.objects.filter(slot__isnull=False).count()
+
+
+@pytest.fixture
+def tenant():
+    return TenantFactory(slug="acme", name="Acme", queue__num_slots=2)
+
+
+class TestSlots:
+    def test_all_tenants_with_what_they_hold_and_what_waits(self, tenant):
+        TenantFactory(slug="new", queue=None)
+        make_job(tenant, "running")
+        for _ in range(3):
+            make_job(tenant)
+        acme, new = slots()
+        assert (acme["tenant"], acme["num_slots"], acme["in_use"], acme["waiting"]) == ("acme", 2, 1, 3)
+        assert (new["num_slots"], new["weight"], new["in_use"]) == (0, None, 0)
+        lines = run("tenants", "slots").splitlines()
+        assert lines[1].split() == ["acme", "2", "1", "3", "–", "1", "–", "open"]
+        assert lines[2].endswith("no slots")
+
+    def test_raising_them_dispatches_at_once(self, tenant, register):
+        register()
+        slots("acme", "--set", 0)
+        for _ in range(5):
+            make_job(tenant)
+        assert slots("acme", "--set", 3)[0]["in_use"] == 3
+
+    def test_pause_and_resume(self, tenant, register):
+        register()
+        assert slots("acme", "--pause")[0]["paused"]
+        make_job(tenant)
+        slots("acme", "--weight", 2)
+        assert held() == 0
+        assert "paused" in run("tenants", "slots", "acme")
+        slots("acme", "--resume")
+        assert held() == 1
+
+    def test_the_other_limits_and_none(self, tenant):
+        (line,) = slots("acme", "--user-slots", 1, "--weight", 3, "--rate", "100/60")
+        assert (line["user_slots"], line["weight"], line["rate_limit"], line["rate_window"]) == (1, 3, 100, 60)
+        assert "100/60" in run("tenants", "slots", "acme")
+        (line,) = slots("acme", "--user-slots", "none", "--rate", "none")
+        assert (line["user_slots"], line["weight"], line["rate_limit"], line["rate_window"]) == (None, 3, None, None)
+        assert line["num_slots"] == 2
+
+    def test_a_tenant_without_slots_gets_a_row(self):
+        TenantFactory(slug="new", queue=None)
+        assert slots("new", "--set", 4)[0]["num_slots"] == 4
+        assert TenantQueue.objects.get(tenant__slug="new").num_slots == 4
+
+    def test_another_limit_gives_no_slot_by_the_way(self):
+        TenantFactory(slug="new", queue=None)
+        (line,) = slots("new", "--weight", 2)
+        assert (line["num_slots"], line["weight"]) == (0, 2)
+
+    def test_looking_changes_nothing(self):
+        TenantFactory(slug="new", queue=None)
+        slots("new")
+        assert not TenantQueue.objects.filter(tenant__slug="new").exists()
+
+    @pytest.mark.parametrize(
+        ("words", "says"),
+        [
+            (["no"], "tenant: 'no' is unknown; known: acme"),
+            (["--set", "3"], "slug: say which tenant to change"),
+            (["acme", "--set", "10001"], "argument --set: must be a whole number from 0 to 10,000, not '10001'"),
+            (["acme", "--set", "-1"], "argument --set: must be a whole number from 0 to 10,000, not '-1'"),
+            (["acme", "--set", "two"], "argument --set: must be a whole number"),
+            (["acme", "--weight", "0"], "argument --weight: must be a whole number from 1 to"),
+            (["acme", "--user-slots", "x"], "argument --user-slots: must be a whole number from 0 to"),
+            (["acme", "--rate", "5"], "argument --rate: must be jobs/seconds like 100/60"),
+            (["acme", "--rate", "0/60"], "argument --rate: must be jobs/seconds"),
+            (["acme", "--rate", "5/0"], "argument --rate: must be jobs/seconds"),
+            (["acme", "--rate", "5/inf"], "argument --rate: must be jobs/seconds"),
+        ],
+    )
+    def test_refusals_change_nothing(self, tenant, words, says):
+        before = slots()
+        assert says in refusal("tenants", "slots", *words)
+        assert slots() == before
+
+
+class TestQueues:
+    def test_without_a_word_they_are_listed(self, tenant):
+        QueueFactory(name="emails", concurrency=1, rate_limit=2, rate_window=1)
+        make_job(tenant, "running", queue=Queue.objects.get(name="emails"))
+        make_job(tenant, queue=Queue.objects.get(name="emails"))
+        assert queues() == queues("list")
+        emails = next(queue for queue in queues() if queue["name"] == "emails")
+        assert (emails["in_use"], emails["waiting"], emails["concurrency"], emails["rate_limit"]) == (1, 1, 1, 2)
+        (line,) = [line for line in run("queues").splitlines() if line.startswith("emails")]
+        assert line.split() == ["emails", "default", "1", "1", "1", "1", "2/1", "full"]
+
+    def test_json_may_be_said_before_or_after_the_subcommand(self):
+        assert json.loads(run("queues", "--json", "list")) == json.loads(run("queues", "list", "--json"))
+
+    def test_pause_and_resume_work_at_once(self, tenant, register):
+        register()
+        QueueFactory(name="emails")
+        assert queues("pause", "emails")[0]["paused"]
+        make_job(tenant, queue=Queue.objects.get(name="emails"))
+        queues("set", "emails", "--weight", 2)
+        assert held() == 0
+        assert queues("resume", "emails")[0]["in_use"] == 1
+
+    def test_set(self, tenant, register):
+        register()
+        QueueFactory(name="emails", concurrency=0)
+        make_job(tenant, queue=Queue.objects.get(name="emails"))
+        (line,) = queues("set", "emails", "--weight", 3, "--concurrency", 4, "--rate", "10/0.5")
+        assert (line["weight"], line["concurrency"], line["rate_limit"], line["rate_window"]) == (3, 4, 10, 0.5)
+        assert line["in_use"] == 1
+        (line,) = queues("set", "emails", "--concurrency", "none", "--rate", "none")
+        assert (line["weight"], line["concurrency"], line["rate_limit"], line["rate_window"]) == (3, None, None, None)
+
+    def test_only_what_was_said_is_written(self, monkeypatch):
+        """Somebody pauses the queue while its weight is being changed: it stays paused."""
+        QueueFactory(name="emails")
+        save = Queue.save
+
+        def save_late(queue: Queue, **options) -> None:
+            Queue.objects.filter(pk=queue.pk).update(paused=True)
+            save(queue, **options)
+
+        monkeypatch.setattr(Queue, "save", save_late)
+        queues("set", "emails", "--weight", 7)
+        assert Queue.objects.filter(name="emails", paused=True, weight=7).exists()
+
+    @pytest.mark.parametrize(
+        ("words", "says"),
+        [
+            (["pause", "no"], "queue: 'no' is unknown; known: "),
+            (["pause"], "the following arguments are required: name"),
+            (["set", "emails"], "set: say what to change: --weight, --concurrency or --rate"),
+            (["set", "emails", "--weight", "0"], "argument --weight: must be a whole number from 1 to"),
+            (["set", "emails", "--concurrency", "-1"], "none for no limit"),
+            (["set", "emails", "--rate", "x/y"], "argument --rate: must be jobs/seconds"),
+            (["lost"], "invalid choice: 'lost'"),
+        ],
+    )
+    def test_refusals_change_nothing(self, words, says):
+        QueueFactory(name="emails")
+        before = queues()
+        assert says in refusal("queues", *words)
+        assert queues() == before
