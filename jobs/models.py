@@ -2,14 +2,16 @@
 
 from datetime import UTC, datetime
 
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from jobs.lifecycle import FINAL, HOLDING, Status
-from tenants.models import check_rate, rate_is_whole
+from tenants.models import LONGEST_WINDOW, SHORTEST_WINDOW, check_rate, rate_is_whole
+
+LONGEST = 366 * 24 * 3600.0  # seconds of a timeout and of a backoff
 
 # A job of a paused type waits for this moment: it is scheduled, and nothing walks past it.
 HELD_UNTIL = datetime(9999, 12, 31, tzinfo=UTC)
@@ -49,7 +51,7 @@ class Queue(models.Model):
     default_timeout = models.FloatField(
         null=True,
         blank=True,
-        validators=[MinValueValidator(0.1)],
+        validators=[MinValueValidator(0.1), MaxValueValidator(LONGEST)],
         help_text="Seconds a job may run, where the job does not say. Empty: JOBS_DEFAULT_TIMEOUT.",
     )
     default_max_retries = models.PositiveSmallIntegerField(
@@ -57,14 +59,17 @@ class Queue(models.Model):
     )
     default_backoff = models.FloatField(
         default=10.0,
-        validators=[MinValueValidator(0.0)],
+        validators=[MinValueValidator(0.0), MaxValueValidator(LONGEST)],
         help_text="Seconds before the first of those retries; each further delay is twice as long.",
     )
     rate_limit = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1)], help_text="Jobs started per window, over all tenants."
     )
     rate_window = models.FloatField(
-        null=True, blank=True, validators=[MinValueValidator(0.001)], help_text="Seconds of the rate limit's window."
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(SHORTEST_WINDOW), MaxValueValidator(LONGEST_WINDOW)],
+        help_text="Seconds of the rate limit's window.",
     )
     paused = models.BooleanField(default=False, help_text="Waiting jobs stay waiting; running jobs go on.")
 
@@ -72,10 +77,13 @@ class Queue(models.Model):
         db_table = "queues"
         ordering = ["name"]
         constraints = [
+            models.CheckConstraint(
+                condition=Q(default_backoff__gte=0, default_backoff__lte=LONGEST), name="queues_backoff_bounded"
+            ),
             models.CheckConstraint(condition=rate_is_whole(), name="queues_rate_limit_has_window"),
             models.CheckConstraint(condition=Q(weight__gte=1), name="queues_weight_positive"),
             models.CheckConstraint(
-                condition=Q(default_timeout__isnull=True) | Q(default_timeout__gt=0),
+                condition=Q(default_timeout__isnull=True) | Q(default_timeout__gt=0, default_timeout__lte=LONGEST),
                 name="queues_timeout_positive",
             ),
         ]
@@ -108,19 +116,22 @@ class QueueTurn(models.Model):
 
 
 class TenantTurn(models.Model):
-    """How much of its rate limit a tenant has spent. Written by the claim.
+    """How much of its share a tenant has had, and of its rate limit spent. Written by the claim and by the charge.
 
-    full_at: when the bucket will be full again.
+    virtual_time: seconds for which it has held slots, divided by its weight. seen_at: when it last arrived or paid: what
+    has waited since before then is no arrival. full_at: when the rate limit's bucket will be full again.
     """
 
     tenant = models.OneToOneField("tenants.Tenant", models.CASCADE, primary_key=True, related_name="+")
-    full_at = models.DateTimeField()
+    virtual_time = models.FloatField(db_default=0.0)
+    seen_at = models.DateTimeField(null=True)
+    full_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "tenant_turns"
 
     def __str__(self) -> str:
-        return f"{self.tenant} full at {self.full_at}"
+        return f"{self.tenant} at {self.virtual_time}"
 
 
 class PausedJobType(models.Model):
@@ -226,6 +237,7 @@ class Job(models.Model):
                 name="jobs_claim",
             ),
             models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="jobs_due"),
+            models.Index(fields=["tenant"], condition=Q(due_at__isnull=False), name="jobs_scheduled_of_tenant"),
             models.Index(fields=["died_at"], condition=Q(died_at__isnull=False), name="jobs_dead"),
             models.Index(fields=["tenant", "-id"], name="jobs_of_tenant"),
         ]

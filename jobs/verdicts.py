@@ -1,6 +1,6 @@
 """What a running method may raise to say how its attempt ends."""
 
-import math
+LONGEST = 366 * 24 * 3600.0  # seconds
 
 
 class Abandon(Exception):
@@ -10,17 +10,13 @@ class Abandon(Exception):
 class RetryLater(Exception):
     """`raise RetryLater(30)`: run me again in so many seconds. No failure, and no retry is spent.
 
-    Raises ValueError for what is not a number of seconds.
+    Raises ValueError for what is not a number of seconds, or is more than 366 days.
     """
 
     def __init__(self, seconds: float) -> None:
-        if (
-            isinstance(seconds, bool)
-            or not isinstance(seconds, (int, float))
-            or not math.isfinite(seconds)
-            or seconds < 0
-        ):
-            raise ValueError(f"RetryLater takes a number of seconds, not {seconds!r}")
+        number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+        if not number or not 0 <= seconds <= LONGEST:  # nan lies nowhere
+            raise ValueError(f"RetryLater takes a number of seconds from 0 to {LONGEST:.0f}, not {seconds!r}")
         super().__init__(f"again in {seconds:g} s")
         self.seconds = float(seconds)
 

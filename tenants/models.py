@@ -21,9 +21,14 @@ class Tenant(models.Model):
         return self.name
 
 
+SHORTEST_WINDOW, LONGEST_WINDOW = 0.001, 366 * 24 * 3600.0  # seconds; moments beyond are none PostgreSQL can hold
+
+
 def rate_is_whole() -> models.Q:
     """A rate limit is a number of jobs and a window, or neither."""
-    return models.Q(rate_limit__isnull=True, rate_window__isnull=True) | models.Q(rate_limit__gte=1, rate_window__gt=0)
+    return models.Q(rate_limit__isnull=True, rate_window__isnull=True) | models.Q(
+        rate_limit__gte=1, rate_window__gte=SHORTEST_WINDOW, rate_window__lte=LONGEST_WINDOW
+    )
 
 
 def check_rate(limit: int | None, window: float | None) -> None:
@@ -66,15 +71,18 @@ class TenantQueue(models.Model):
         "rate window (seconds)",
         null=True,
         blank=True,
-        validators=[MinValueValidator(0.001)],
+        validators=[MinValueValidator(SHORTEST_WINDOW), MaxValueValidator(LONGEST_WINDOW)],
         help_text="Over how many seconds the rate limit counts.",
+    )
+    max_waiting = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Jobs that may wait before more are refused. Empty: JOBS_MAX_WAITING."
     )
     paused = models.BooleanField(default=False, help_text="Waiting jobs stay waiting; running jobs go on.")
 
     class Meta:
         db_table = "tenant_queues"
-        verbose_name = "slots"
-        verbose_name_plural = "slots"
+        verbose_name = "tenant's slots"
+        verbose_name_plural = "tenants' slots"
         constraints = [
             models.CheckConstraint(condition=rate_is_whole(), name="tenant_queues_rate_limit_has_window"),
             models.CheckConstraint(condition=models.Q(weight__gte=1), name="tenant_queues_weight_positive"),

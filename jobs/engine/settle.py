@@ -10,7 +10,7 @@ from django.db import InterfaceError, OperationalError, connection
 
 from jobs import registry, store, telemetry
 from jobs.engine.deaths import announce
-from jobs.policies.retry import Retry
+from jobs.policies.retry import CAP, Retry
 from jobs.request import InvalidRequest
 from jobs.store import Failure, Started
 from jobs.verdicts import Abandon, Cancelled, RetryLater
@@ -90,7 +90,8 @@ def policy_of(job: Started) -> Retry | None:
     if own is not None:
         return own
     allowed = job.default_max_retries if job.max_retries is None else job.max_retries
-    return None if allowed is None else Retry.exponential(max_retries=allowed, base=job.default_backoff)
+    base = job.default_backoff
+    return None if allowed is None else Retry.exponential(max_retries=allowed, base=base, cap=max(base, CAP))
 
 
 def as_failure(error: BaseException, stats: dict[str, Any] | None = None) -> Failure:
@@ -106,6 +107,8 @@ def as_failure(error: BaseException, stats: dict[str, Any] | None = None) -> Fai
 def _apply(job: Started, verb: str, statement: Callable[[], bool]) -> bool:
     applied = _patiently(statement)
     (telemetry.applied if applied else telemetry.ignored)(verb, job.id, job.attempt)
+    if applied:
+        _patiently(lambda: store.charge(job.id, job.attempt))
     return applied
 
 

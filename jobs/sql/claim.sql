@@ -15,9 +15,12 @@ clock AS MATERIALIZED (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) 
 
 -- 1. What is held, and what is free -----------------------------------------------------------------------
 held AS MATERIALIZED (
-    SELECT tenant_id, queue_id, user_key, slot FROM jobs WHERE slot IS NOT NULL
+    SELECT tenant_id, queue_id, user_key, slot, queued_at FROM jobs WHERE slot IS NOT NULL
 ),
-held_by_tenant AS (SELECT tenant_id, count(*) AS n FROM held GROUP BY tenant_id),
+held_by_tenant AS (
+    SELECT tenant_id, count(*) AS n, sum(greatest(extract(epoch FROM clock.now - queued_at), 0)) AS seconds
+    FROM held CROSS JOIN clock GROUP BY tenant_id
+),
 held_by_user AS (SELECT tenant_id, user_key, count(*) AS n FROM held GROUP BY tenant_id, user_key),
 held_by_queue AS (SELECT queue_id, count(*) AS n FROM held GROUP BY queue_id),
 held_by_pool AS (
@@ -139,21 +142,57 @@ candidate AS MATERIALIZED (
 ),
 
 -- 3. Whose turn it is -----------------------------------------------------------------------------------------
--- Within a lane: priority, then submission (I6). Between tenants: who uses least of its share, (held + rank) / weight; ties
--- to the longest wait. Between queues: start-time fair queueing (Goyal, Vin, Cheng 1996): the r-th job of a queue starts at
--- virtual time + (r - 1) / weight, the least goes first; a queue that comes back starts at its pool's present time, not
--- in its past.
+-- Within a lane: priority, then submission (I6).
+-- Between tenants: who has used least, virtual time + 10 s * (slots held + rank) / weight; ties to the longest wait. A
+-- tenant's virtual time is the seconds for which it has held slots, divided by its weight: the second term shares the slots
+-- of this moment, the first makes good over time what whole slots cannot share (one worker, ten tenants; weights 1 and 10).
+-- Without it a flood of old jobs would win every tie (I7). A tenant that arrives, having neither held nor waited, starts at
+-- the least virtual time of the others, not in its past.
+-- Between queues: start-time fair queueing (Goyal, Vin, Cheng 1996): the r-th job of a queue starts at
+-- virtual time + (r - 1) / weight, the least goes first; a queue that comes back starts at its pool's present time, too.
+contender AS MATERIALIZED (
+    SELECT
+        c.tenant_id,
+        coalesce(t.virtual_time, 0) + coalesce(h.seconds, 0)::float8 / tq.weight AS virtual_time,
+        h.n IS NULL AND coalesce(c.waits_since > t.seen_at, true) AS arrives
+    FROM (
+        SELECT tenant_id, min(waits_since) AS waits_since
+        FROM (
+            SELECT tenant_id, ready_at AS waits_since FROM candidate
+            UNION ALL
+            SELECT tenant_id, NULL FROM held_by_tenant
+        ) all_of_them
+        GROUP BY tenant_id
+    ) c
+    JOIN tenant_queues tq ON tq.tenant_id = c.tenant_id
+    LEFT JOIN held_by_tenant h ON h.tenant_id = c.tenant_id
+    LEFT JOIN tenant_turns t ON t.tenant_id = c.tenant_id
+),
+share AS MATERIALIZED (
+    SELECT
+        c.tenant_id,
+        CASE WHEN c.arrives THEN greatest(c.virtual_time, others.virtual_time) ELSE c.virtual_time END AS virtual_time,
+        c.arrives AND others.n > 1 AS arrives
+    FROM contender c
+    CROSS JOIN (
+        SELECT
+            count(*) AS n,
+            coalesce(min(virtual_time) FILTER (WHERE NOT arrives), max(virtual_time)) AS virtual_time
+        FROM contender
+    ) others
+),
 ranked_in_lane AS (
     SELECT *, row_number() OVER (PARTITION BY queue_id, tenant_id ORDER BY priority, id) AS lane_rank
     FROM candidate
 ),
 ranked_in_queue AS (
-    SELECT *,
+    SELECT r.*,
         row_number() OVER (
             PARTITION BY queue_id
-            ORDER BY (tenant_held + lane_rank)::float8 / weight, ready_at, id
+            ORDER BY share.virtual_time + 10.0 * (tenant_held + lane_rank) / weight, ready_at, id
         ) AS queue_rank
-    FROM ranked_in_lane
+    FROM ranked_in_lane r
+    JOIN share ON share.tenant_id = r.tenant_id
 ),
 present AS MATERIALIZED (
     SELECT q.pool, max(t.virtual_time - 1.0 / q.weight) AS virtual_time  -- the start of the last job served
@@ -184,7 +223,7 @@ ranked AS MATERIALIZED (
     FROM ranked_in_pool
 ),
 
--- 4. Cut at every limit (a rate limit is in `free`: what its bucket holds) -----------------------------------------------------------------------------------------
+-- 4. Cut at every limit (a rate limit is in `free`: what its bucket holds) ----------------------------------------
 within_user AS (
     SELECT * FROM (
         SELECT *, row_number() OVER (PARTITION BY tenant_id, user_key ORDER BY tenant_rank, ready_at, id) AS nth_of_user
@@ -279,12 +318,25 @@ moved_on AS (
     ON CONFLICT (queue_id) DO UPDATE SET virtual_time = excluded.virtual_time, full_at = excluded.full_at
 ),
 spent AS (
-    INSERT INTO tenant_turns (tenant_id, full_at)
-    SELECT c.tenant_id, greatest(c.tenant_full_at, clock.now) + count(*) * c.tenant_refill * interval '1 second'
+    SELECT c.tenant_id, greatest(c.tenant_full_at, clock.now) + count(*) * c.tenant_refill * interval '1 second' AS full_at
     FROM claimed c CROSS JOIN clock
     WHERE c.tenant_refill IS NOT NULL
     GROUP BY c.tenant_id, c.tenant_full_at, c.tenant_refill, clock.now
-    ON CONFLICT (tenant_id) DO UPDATE SET full_at = excluded.full_at
+),
+-- A tenant's turn is written when it arrives among others, and when it spends of a rate limit; else when it pays (charge).
+tenants_moved_on AS (
+    INSERT INTO tenant_turns AS t (tenant_id, virtual_time, seen_at, full_at)
+    SELECT
+        tenant_id,
+        CASE WHEN share.arrives THEN share.virtual_time ELSE 0 END,
+        CASE WHEN share.arrives THEN clock.now END,
+        spent.full_at
+    FROM share LEFT JOIN spent USING (tenant_id) CROSS JOIN clock
+    WHERE share.arrives OR spent.full_at IS NOT NULL
+    ON CONFLICT (tenant_id) DO UPDATE SET
+        virtual_time = greatest(t.virtual_time, excluded.virtual_time),
+        seen_at = coalesce(excluded.seen_at, t.seen_at),
+        full_at = coalesce(excluded.full_at, t.full_at)
 )
 SELECT
     c.id, c.attempt, c.pool, c.timeout, c.memory, c.waited, pass.more,

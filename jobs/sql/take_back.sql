@@ -1,6 +1,8 @@
--- Arrow:  take_back, running -> created; or bury, -> dead, when it has crashed too often; or stop, -> cancelled, when it
---         was asked to. The crash is kept.
+-- Arrow:  take_back, queued / running -> created; or bury, -> dead, when it has crashed too often; or stop,
+--         -> cancelled, when it was asked to. The crash is kept.
 -- Who:    recover, for an attempt whose process or worker died; fenced: if it settled meanwhile, nothing happens.
+--         Also when it is still queued: its process may have died with the start on its way, and the server may carry that
+--         out after us. It would find the job as it expects it, and nobody would be there to run it.
 -- Locks:  the row. Index: primary key.
 WITH crashed AS (
     UPDATE jobs
@@ -18,7 +20,7 @@ WITH crashed AS (
     FROM (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now) clock
     WHERE id = %(id)s
       AND attempt = %(attempt)s  -- guard I3
-      AND status = 'running'  -- guard I3
+      AND status IN ('queued', 'running')  -- guard I3
     RETURNING id, attempt, status, worker, queued_at, start_time, clock.now AS ended
 ),
 kept AS (

@@ -6,6 +6,7 @@ Each reports what it applied. `now` is the clock of a test; None is the database
 from jobs.store.attempts import (
     Failure,
     cancel_requested,
+    charge,
     fail,
     holder,
     progress,
@@ -31,6 +32,7 @@ __all__ = [
     "beat",
     "cancel",
     "cancel_requested",
+    "charge",
     "claim",
     "declare_gone",
     "discard",

@@ -87,6 +87,11 @@ def stop(job_id: int, attempt: int, stats: dict[str, Any] | None = None, now: da
     return bool(rows("stop", id=job_id, attempt=attempt, stats=None if stats is None else json.dumps(stats), now=now))
 
 
+def charge(job_id: int, attempt: int, now: datetime | None = None) -> None:
+    """The tenant pays for the slot that this attempt has held; once, after it has ended."""
+    rows("charge", id=job_id, attempt=attempt, now=now)
+
+
 def take_back(job_id: int, attempt: int, failure: Failure, max_crashes: int, now: datetime | None = None) -> str | None:
     """running -> created after a crash; -> dead after `max_crashes`; -> cancelled if it was asked to stop.
 

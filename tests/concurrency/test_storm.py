@@ -65,8 +65,11 @@ def in_threads(*works: Callable[[], object]) -> None:
             connection.close()
 
     with ThreadPoolExecutor(len(works)) as pool:
-        for future in [pool.submit(closing, work) for work in works]:
-            future.result()
+        futures = [pool.submit(closing, work) for work in works]
+    failures = [error for future in futures if (error := future.exception())]
+    # Those who waited in vain did so because of the others: show them last.
+    for error in sorted(failures, key=lambda error: isinstance(error, queue.Empty)):
+        raise error
 
 
 @pytest.mark.parametrize(("capacity", "jobs"), [(1, 3000), (2, 3000), (100, 4800)])

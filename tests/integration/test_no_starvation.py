@@ -1,0 +1,128 @@
+"""I7: every tenant with a free slot, and every queue with a weight, gets its share, whatever the others submit."""
+
+import heapq
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from jobs import store
+from jobs.engine.submit import submit_all
+from jobs.models import Job
+from jobs.store import Claimed
+from tests.conftest import request_for
+from tests.factories import QueueFactory, TenantFactory
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
+
+
+class Fleet:
+    """Workers in a time of their own: a job of a tenant takes as many seconds as `durations` says."""
+
+    def __init__(self, worker, durations: dict[int, float] | None = None) -> None:
+        self._worker = worker
+        self._durations = durations or {}
+        self._running: list[tuple[datetime, int, Claimed]] = []
+        self.now = datetime.now(UTC)
+        self.served: list[Job] = []
+        self.seconds: Counter[int] = Counter()
+
+    def dispatch(self) -> None:
+        while claimed := store.claim(now=self.now):
+            for job in claimed:
+                assert store.start(job.id, job.attempt, self._worker, now=self.now)
+                self.served.append(Job.objects.select_related("queue").get(pk=job.id))
+                takes = self._durations.get(self.served[-1].tenant_id, 1.0)
+                heapq.heappush(self._running, (self.now + timedelta(seconds=takes), job.id, job))
+
+    def run(self, jobs: int) -> None:
+        """Until so many jobs have ended."""
+        self.dispatch()
+        for _ in range(jobs):
+            self.now, _id, job = heapq.heappop(self._running)
+            assert store.succeed(job.id, job.attempt, {}, None, now=self.now)
+            store.charge(job.id, job.attempt, now=self.now)
+            tenant = Job.objects.get(pk=job.id).tenant_id
+            self.seconds[tenant] += self._durations.get(tenant, 1.0)
+            self.dispatch()
+
+
+@pytest.fixture
+def fleet(register, settings):
+    """`fleet(processes, durations)`; workers count as live whatever the time is."""
+    settings.JOBS_BEAT_INTERVAL = 1e7
+
+    def fleet(processes: int, durations: dict[int, float] | None = None) -> Fleet:
+        return Fleet(register(concurrency=processes), durations)
+
+    return fleet
+
+
+def paused_tenant(**options):
+    """A tenant that waits until all have submitted."""
+    return TenantFactory(queue__num_slots=50, queue__paused=True, **options)
+
+
+def resume(*tenants) -> None:
+    type(tenants[0].queue).objects.filter(tenant__in=tenants).update(paused=False)
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_a_flood_does_not_hold_up_newcomers(fleet, processes):
+    flood = paused_tenant()
+    submit_all([request_for(flood, n, priority=0) for n in range(500)])
+    resume(flood)
+    workers = fleet(processes)
+    workers.run(20)
+    newcomers = [paused_tenant() for _ in range(10)]
+    for tenant in newcomers:
+        submit_all([request_for(tenant, priority=10)])
+    resume(*newcomers)
+    before = len(workers.served)
+    workers.run(12)
+    assert {job.tenant_id for job in workers.served[before:]} >= {tenant.pk for tenant in newcomers}
+
+
+@pytest.mark.parametrize("processes", [1, 2, 4])
+def test_a_tenant_of_long_jobs_gets_no_more_worker_seconds_than_one_of_short_jobs(fleet, processes):
+    long, short = paused_tenant(), paused_tenant()
+    submit_all([request_for(tenant, n) for n in range(600) for tenant in (long, short)])
+    resume(long, short)
+    workers = fleet(processes, {long.pk: 10.0, short.pk: 1.0})
+    workers.run(500)
+    assert workers.seconds[long.pk] == pytest.approx(workers.seconds[short.pk], rel=0.1)
+
+
+@pytest.mark.parametrize("processes", [1, 2, 5])
+def test_weights_of_tenants_share_the_worker_seconds_however_few_the_workers(fleet, processes):
+    heavy, light = paused_tenant(queue__weight=9), paused_tenant(queue__weight=1)
+    submit_all([request_for(tenant, n) for n in range(600) for tenant in (heavy, light)])
+    resume(heavy, light)
+    workers = fleet(processes)
+    workers.run(600)
+    assert workers.seconds[light.pk] == pytest.approx(60, abs=12)
+
+
+def test_a_tenant_that_was_away_has_no_credit_and_no_debt_when_it_comes_back(fleet):
+    steady, away = paused_tenant(), paused_tenant()
+    submit_all([request_for(steady, n) for n in range(300)])
+    resume(steady)
+    workers = fleet(1)
+    workers.run(100)
+    submit_all([request_for(away, n) for n in range(100)])
+    resume(away)
+    workers.run(1)
+    before = dict(workers.seconds)
+    workers.run(40)
+    assert workers.seconds[away.pk] - before.get(away.pk, 0) == pytest.approx(20, abs=2)
+
+
+def test_a_light_queue_is_served_beside_a_heavy_one(fleet):
+    QueueFactory(name="heavy", weight=99)
+    tenant = paused_tenant()
+    submit_all([request_for(tenant, n, queue="heavy") for n in range(300)])
+    submit_all([request_for(tenant, n) for n in range(10)])
+    resume(tenant)
+    workers = fleet(1)
+    workers.run(200)
+    assert Counter(job.queue.name for job in workers.served[:200]) == {"heavy": 198, "default": 2}
