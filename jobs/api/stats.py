@@ -67,7 +67,7 @@ def _slots(tenant_id: int, in_use: int) -> Slots:
 def _under_way(tenant_id: int) -> UnderWay:
     own = Job.objects.filter(tenant=tenant_id)
     held = Q(due_at=HELD_UNTIL)
-    # The index jobs_due knows no tenants: this reads all that is scheduled, but nothing that has ended.
+    # From a partial index of what is scheduled: nothing that has ended is read.
     scheduled = own.filter(due_at__isnull=False).aggregate(scheduled=Count("pk", ~held), held=Count("pk", held))
     # Every queue is named, so that the index jobs_claim, which begins with the queue, is entered at the tenant.
     created = own.filter(ready_at__isnull=False, queue__in=list(Queue.objects.values_list("pk", flat=True))).count()

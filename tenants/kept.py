@@ -1,0 +1,14 @@
+# Unfold has no types:
+# mypy: allow-subclassing-any, allow-untyped-decorators
+
+from typing import Any
+
+from django.http import HttpRequest
+from unfold.admin import ModelAdmin
+
+
+class Kept(ModelAdmin):
+    """Rows that are not deleted here: with a tenant its jobs would go, even the running ones. Pause it."""
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False

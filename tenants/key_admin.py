@@ -1,0 +1,83 @@
+"""The admin of keys: of tenants to the API, of operators to their part of it."""
+
+# Unfold has no types:
+# mypy: allow-subclassing-any, allow-untyped-decorators
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.forms import ModelForm
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.html import format_html
+from unfold.decorators import display
+
+from tenants import auth
+from tenants.kept import Kept
+from tenants.models import ApiKey, Key, OperatorKey
+
+
+class KeyAdmin(Kept):
+    """Issues keys and revokes them; a key is never changed."""
+
+    owner: str
+    actions = ["revoke"]
+
+    def get_fields(self, request: HttpRequest, obj: Key | None = None) -> list[str]:
+        seen = ["prefix", "created_at", "last_used_at", "revoked_at"] if obj else []
+        return [self.owner, "name", "expires_at", *seen]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Key | None = None) -> list[str]:
+        return [self.owner, "prefix", "created_at", "last_used_at", "revoked_at"] if obj else []
+
+    def save_model(self, request: HttpRequest, obj: Key, form: "ModelForm[Key]", change: bool) -> None:
+        """Issue a new key, and show its token this one time."""
+        token = None if change else auth.mint(obj)
+        super().save_model(request, obj, form, change)
+        if token:
+            text = "The key is <code>{}</code> Copy it now: it is not stored, and cannot be shown again."
+            self.message_user(request, format_html(text, token), messages.WARNING)
+
+    @display(description="state", label={"good": "success", "expired": "warning", "revoked": "danger"})
+    def state(self, key: Key) -> str:
+        if key.revoked_at:
+            return "revoked"
+        return "expired" if key.expires_at and key.expires_at <= timezone.now() else "good"
+
+    @admin.action(description="Revoke: refuse these keys from now on", permissions=["change"])
+    def revoke(self, request: HttpRequest, keys: QuerySet[Key]) -> None:
+        for key in keys:
+            auth.revoke(key)
+            self.log_change(request, key, "Revoked.")
+        self.message_user(request, f"Revoked {len(keys)} keys.", messages.SUCCESS)
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(KeyAdmin):
+    owner = "tenant"
+    list_display = ["name", "tenant", "prefix", "state", "expires_at", "last_used_at"]
+    list_filter = ["tenant"]
+    list_select_related = ["tenant"]
+    search_fields = ["name", "prefix", "tenant__name"]
+    autocomplete_fields = ["tenant"]
+
+
+@admin.register(OperatorKey)
+class OperatorKeyAdmin(KeyAdmin):
+    """A key acts as its user: who is no superuser issues keys for nobody else."""
+
+    owner = "user"
+    list_display = ["name", "user", "prefix", "state", "expires_at", "last_used_at"]
+    list_filter = ["user"]
+    list_select_related = ["user"]
+    search_fields = ["name", "prefix", "user__username"]
+
+    def get_fields(self, request: HttpRequest, obj: Key | None = None) -> list[str]:
+        fields = super().get_fields(request, obj)
+        return fields if obj or request.user.is_superuser else fields[1:]
+
+    def save_model(self, request: HttpRequest, obj: Any, form: "ModelForm[Key]", change: bool) -> None:
+        if not change and not request.user.is_superuser:
+            obj.user = request.user
+        super().save_model(request, obj, form, change)
