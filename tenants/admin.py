@@ -16,7 +16,7 @@ from tenants.kept import Kept
 from tenants.models import ApiKey, Member, Tenant, TenantQueue
 
 SLOTS: list[tuple[str | None, dict[str, Any]]] = [
-    ("Share", {"fields": ["num_slots", "user_slots", "weight"]}),
+    ("Share", {"fields": ["num_slots", "user_slots", "weight", "max_waiting"]}),
     ("Rate limit", {"fields": [("rate_limit", "rate_window")]}),
 ]
 
@@ -30,7 +30,19 @@ class SlotsForm(ModelForm):  # type: ignore[type-arg]
 class SlotsInline(StackedInline):
     model = TenantQueue
     form = SlotsForm
-    fieldsets = [(None, {"fields": [("num_slots", "user_slots"), "weight", ("rate_limit", "rate_window"), "paused"]})]
+    fieldsets = [
+        (
+            None,
+            {
+                "fields": [
+                    ("num_slots", "user_slots"),
+                    ("weight", "max_waiting"),
+                    ("rate_limit", "rate_window"),
+                    "paused",
+                ]
+            },
+        )
+    ]
     min_num = max_num = 1
     can_delete = False
     hide_title = True

@@ -17,6 +17,7 @@ class Slots(Schema):
     num_slots: int
     user_slots: int | None
     weight: int
+    max_waiting: int | None
     rate_limit: int | None
     rate_window: float | None
     paused: bool
@@ -30,6 +31,7 @@ class SlotsChange(Schema):
     num_slots: StrictInt | None = Field(None, description="Jobs at once. 0 pauses the tenant.")
     user_slots: StrictInt | None = Field(None, description="The most one user may hold. Null: no limit per user.")
     weight: StrictInt | None = Field(None, description="Share of the workers while tenants compete.")
+    max_waiting: StrictInt | None = Field(None, description="Jobs that may wait. Null: the setting's.")
     rate_limit: StrictInt | None = Field(None, description="Jobs started per window. Null, both: no limit.")
     rate_window: Seconds | None = Field(None, description="Seconds.")
     paused: StrictBool | None = Field(None, description="Waiting jobs stay waiting; running jobs go on.")
