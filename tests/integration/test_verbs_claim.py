@@ -12,11 +12,15 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 def test_jobs_beyond_a_tenants_slots_take_no_process_from_another_tenant(register):
     """A tenant's slots are cut in each of its lanes; two lanes together may still hold more than it has."""
     register(concurrency=2)
-    full, other = TenantFactory(queue__num_slots=1), TenantFactory(queue__num_slots=1)
+    full, other, second = (
+        TenantFactory(queue__num_slots=1),
+        TenantFactory(queue__num_slots=1),
+        QueueFactory(name="second"),
+    )
     make_job(full)
-    make_job(full, queue=QueueFactory(name="second"))
+    make_job(full, queue=second)
     make_job(other)
-    store.claim()
+    assert len(store.claim()) == 2
     assert set(Job.objects.filter(slot=1).values_list("tenant_id", flat=True)) == {full.pk, other.pk}
 
 
@@ -24,7 +28,6 @@ def test_a_queues_concurrency_is_shared_by_the_tenants_of_one_pass(register):
     """It is cut in each lane, too; the lanes of two tenants together may still hold more."""
     register(concurrency=10)
     queue = QueueFactory(name="narrow", concurrency=1)
-    for _ in range(2):
-        make_job(TenantFactory(queue__num_slots=1), queue=queue)
-    store.claim()
-    assert Job.objects.filter(slot=1).count() == 1
+    for tenant in (TenantFactory(), TenantFactory()):
+        make_job(tenant, queue=queue)
+    assert len(store.claim()) == 1
