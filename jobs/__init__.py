@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from jobs.policies.retry import Retry
     from jobs.proxy import Asynchronous, submit_many
     from jobs.registry import job
-    from jobs.request import InvalidRequest
+    from jobs.request import InvalidRequest, TooManyWaiting
     from jobs.verdicts import Abandon, Cancelled, RetryLater
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "InvalidRequest",
     "Retry",
     "RetryLater",
+    "TooManyWaiting",
     "cancel",
     "current_job",
     "job",
@@ -32,6 +33,7 @@ _HOMES = {
     "Cancelled": "jobs.verdicts",
     "Retry": "jobs.policies.retry",
     "RetryLater": "jobs.verdicts",
+    "TooManyWaiting": "jobs.request",
     "revive": "jobs.engine.revive",
     "Asynchronous": "jobs.proxy",
     "InvalidRequest": "jobs.request",

@@ -44,7 +44,7 @@ class Queue(models.Model):
         validators=[MinValueValidator(1)],
         help_text="While two queues of a pool have jobs waiting, weights 3 and 1 are served 3 : 1.",
     )
-    pool = models.SlugField(default="default", help_text="The workers that serve it: celery worker -Q <pool>.")
+    pool = models.SlugField(default="default", help_text="The workers that serve it: celery worker -Q POOL.")
     concurrency = models.PositiveIntegerField(
         null=True, blank=True, help_text="Jobs queued or running at once, over all tenants. Empty: no limit."
     )
@@ -118,8 +118,8 @@ class QueueTurn(models.Model):
 class TenantTurn(models.Model):
     """How much of its share a tenant has had, and of its rate limit spent. Written by the claim and by the charge.
 
-    virtual_time: seconds for which it has held slots, divided by its weight. seen_at: when it last arrived or paid: what
-    has waited since before then is no arrival. full_at: when the rate limit's bucket will be full again.
+    virtual_time: seconds for which it has held slots, divided by its weight. seen_at: when it last arrived or paid;
+    what has waited since before is no arrival. full_at: when the rate limit's bucket will be full again.
     """
 
     tenant = models.OneToOneField("tenants.Tenant", models.CASCADE, primary_key=True, related_name="+")

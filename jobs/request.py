@@ -31,6 +31,19 @@ class InvalidRequest(ValueError):
         self.message = message
 
 
+class TooManyWaiting(RuntimeError):
+    """The tenant has so many jobs waiting that no more are taken. Nothing was stored.
+
+    retry_after: seconds after which asking again makes sense.
+    """
+
+    retry_after = 10
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"{limit:,} jobs may wait, and so many do; try again when some have run")
+        self.limit = limit
+
+
 @dataclass(frozen=True, kw_only=True)
 class JobRequest:
     """A job to submit. Raises InvalidRequest when a value is out of its range.

@@ -139,6 +139,7 @@ JOBS_MAX_CRASHES = env.int("JOBS_MAX_CRASHES", 3)  # crashes after which a job i
 JOBS_CANCEL_GRACE = env.float("JOBS_CANCEL_GRACE", 10)  # seconds a running job has to stop before its process is ended
 JOBS_DEAD_TTL = env.float("JOBS_DEAD_TTL", 2592000)  # seconds a dead job can be revived before it is deleted
 JOBS_DEFAULT_MEMORY = env.int("JOBS_DEFAULT_MEMORY", 0)  # MiB a job's process may use, where @job says nothing; 0: any
+JOBS_MAX_WAITING = env.int("JOBS_MAX_WAITING", 100000)  # jobs of a tenant that may wait, where its slots say nothing
 JOBS_HEADROOM = env.int("JOBS_HEADROOM", 1)  # jobs handed to a pool above its processes, to hide latency
 JOBS_BEAT_INTERVAL = env.float("JOBS_BEAT_INTERVAL", 5)  # seconds; a worker silent for three is dead
 JOBS_HAND_OVER_TIMEOUT = env.float("JOBS_HAND_OVER_TIMEOUT", 10)  # seconds until an unanswered message is lost

@@ -51,12 +51,13 @@ def dispatch(*, in_line: bool = True) -> int:
 
 def on_commit() -> None:
     """Dispatch once when the caller's transaction commits, however often it asked."""
-    request = object()
-    _asked.latest = request
+    _asked.pending = True
     # robust: the work is stored and accepted; a dispatch that fails is logged and made good by the clock
-    transaction.on_commit(lambda: _once(request), robust=True)  # not a partial: Django's log names the function
+    transaction.on_commit(_once, robust=True)
 
 
-def _once(request: object) -> None:
-    if getattr(_asked, "latest", None) is request:
+def _once() -> None:
+    """The first of a transaction's requests that was not rolled back dispatches for all: everything is committed."""
+    if getattr(_asked, "pending", False):
+        _asked.pending = False
         dispatch()

@@ -8,7 +8,8 @@ from django.conf import settings
 from jobs import store, telemetry
 from jobs.engine import dispatch
 from jobs.models import Queue
-from jobs.request import InvalidRequest, JobRequest
+from jobs.request import InvalidRequest, JobRequest, TooManyWaiting
+from tenants.models import TenantQueue
 
 
 @dataclass(frozen=True)
@@ -20,16 +21,21 @@ class Submitted:
 
 
 def submit(request: JobRequest) -> Submitted:
-    """Store one job. It exists if and only if the caller's transaction commits. Raises InvalidRequest."""
+    """Store one job. It exists if and only if the caller's transaction commits. Raises as `submit_all` does."""
     return submit_all([request])[0]
 
 
 def submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:
-    """Store any number of jobs in one statement; what became of each, in order. Raises InvalidRequest."""
+    """Store any number of jobs in one statement; what became of each, in order.
+
+    Raises InvalidRequest, and TooManyWaiting when the tenant's backlog is full.
+    """
     if not requests:
         return []
     _check_queues(requests)
-    stored, identical = _place(dict(enumerate(requests)))
+    places = dict(enumerate(requests))
+    _check_room(places)
+    stored, identical = _place(places)
     for place in stored:
         telemetry.applied("submit", stored[place], queue=requests[place].queue)
     if any(requests[place].deferred for place in stored):
@@ -46,6 +52,24 @@ def _check_queues(requests: Sequence[JobRequest]) -> None:
     if unknown := named - set(Queue.objects.filter(name__in=named).values_list("name", flat=True)):
         known = ", ".join(Queue.objects.order_by("name").values_list("name", flat=True))
         raise InvalidRequest("queue", f"{min(unknown)!r} is unknown; queues: {known}")
+
+
+def _check_room(places: dict[int, JobRequest]) -> None:
+    """Refuse what would make a tenant's backlog longer than it may be; who asks for a job that is there gets it still.
+
+    Counted before the rows are stored: submits at the same moment may go over it together, by what they store.
+    """
+    tenants = {request.tenant_id for request in places.values()}
+    limits = dict(TenantQueue.objects.filter(tenant__in=tenants).values_list("tenant_id", "max_waiting"))
+    for tenant_id in tenants:
+        own = limits.get(tenant_id)
+        limit = settings.JOBS_MAX_WAITING if own is None else own
+        asked = {place: request for place, request in places.items() if request.tenant_id == tenant_id}
+        if store.count_waiting(tenant_id, limit + 1) + len(asked) <= limit:
+            continue
+        keyed = {place: request for place, request in asked.items() if request.dedup_key}
+        if len(asked) > len(store.find_identical(keyed, settings.JOBS_DEDUP_WINDOW)):
+            raise TooManyWaiting(limit)
 
 
 def _place(waiting: dict[int, JobRequest]) -> tuple[dict[int, int], dict[int, int]]:

@@ -32,7 +32,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.SlugField(help_text='What @job(queue=...) and the API name.', unique=True)),
                 ('weight', models.PositiveIntegerField(default=1, help_text='While two queues of a pool have jobs waiting, weights 3 and 1 are served 3 : 1.', validators=[django.core.validators.MinValueValidator(1)])),
-                ('pool', models.SlugField(default='default', help_text='The workers that serve it: celery worker -Q <pool>.')),
+                ('pool', models.SlugField(default='default', help_text='The workers that serve it: celery worker -Q POOL.')),
                 ('concurrency', models.PositiveIntegerField(blank=True, help_text='Jobs queued or running at once, over all tenants. Empty: no limit.', null=True)),
                 ('default_timeout', models.FloatField(blank=True, help_text='Seconds a job may run, where the job does not say. Empty: JOBS_DEFAULT_TIMEOUT.', null=True, validators=[django.core.validators.MinValueValidator(0.1), django.core.validators.MaxValueValidator(31622400.0)])),
                 ('default_max_retries', models.PositiveSmallIntegerField(blank=True, help_text='Retries of a job whose method has no policy of its own. Empty: none.', null=True)),

@@ -20,7 +20,7 @@ from jobs.store.attempts import (
 )
 from jobs.store.claiming import claim, hold, next_moment, promote, release
 from jobs.store.rows import Applied, Claimed, Started, live_for
-from jobs.store.submitting import find_identical, insert, release_identical, wake_clock
+from jobs.store.submitting import count_waiting, find_identical, insert, release_identical, wake_clock
 from jobs.store.wishes import cancel, discard, expire_dead, overdue_cancels, request_cancel, revive
 from jobs.store.workers import beat, declare_gone, hand_over_again, leave, orphans
 
@@ -34,6 +34,7 @@ __all__ = [
     "cancel_requested",
     "charge",
     "claim",
+    "count_waiting",
     "declare_gone",
     "discard",
     "expire_dead",

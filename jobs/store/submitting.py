@@ -53,6 +53,12 @@ def release_identical(requests: dict[int, JobRequest], window: float, now: datet
     rows("release_identical", requests=_identities(requests), window=window, now=now)
 
 
+def count_waiting(tenant_id: int, most: int) -> int:
+    """How many of the tenant's jobs wait; a number above `most` only says that there are more."""
+    count: int = rows("count_waiting", tenant_id=tenant_id, most=most)[0][0]
+    return count
+
+
 def wake_clock() -> None:
     """Tell the clock, when this transaction commits, that something is due at a moment of its own."""
     with connection.cursor() as cursor:
