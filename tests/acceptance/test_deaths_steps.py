@@ -1,0 +1,150 @@
+"""A worker's process, or the whole worker, killed between each two steps of an attempt.
+
+Whoever is killed while the server has its statement leaves that behind. The server may still carry it out ("left"), or
+not ("lost"): what happens then is not the same, and both must be right.
+"""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from jobs import tasks
+from jobs.engine import dispatch
+from jobs.models import Job
+from jobs.store import Claimed
+from tests.acceptance.test_execution import ended, running
+from tests.chaos.freezing import DOOR, NUMBER, ROW, Held, arrived, children, cut, has_ended, kill
+from tests.factories import TenantFactory, ThingFactory
+from tests.sample.models import Run, Thing
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Survive = Callable[[], None]
+
+
+@pytest.fixture
+def thing() -> Thing:
+    return ThingFactory(tenant=TenantFactory(queue__num_slots=1))
+
+
+@pytest.fixture
+def worker(start_worker) -> int:
+    """The pid of a worker with one process."""
+    return start_worker(concurrency=1).pid
+
+
+@pytest.fixture
+def unsent() -> Iterator[list[Claimed]]:
+    """Messages that the test sends itself."""
+    messages: list[Claimed] = []
+    dispatch.connect(messages.extend)
+    yield messages
+    dispatch.connect(tasks.hand_over)
+
+
+def end_victim(victim: str, worker: int, backend: int, statement: str) -> None:
+    """Kill the process that runs the job, or its worker; and with `lost` the statement that it left to the server."""
+    processes = children(worker)
+    kill(worker if victim == "worker" else processes[0])
+    wait_until(lambda: all(map(has_ended, processes)) or victim == "process", "its processes end with the worker")
+    if statement == "lost":
+        cut(backend)
+
+
+def check(job_id: int, attempt: int, crashes: int, bodies: list[int]) -> None:
+    """It succeeded in this attempt; the bodies that started are of these attempts, each once; all slots are free."""
+    job = ended(job_id)
+    assert (job.status, job.attempt, job.crashes) == ("success", attempt, crashes)
+    assert list(Run.objects.filter(job_id=job_id).order_by("id").values_list("attempt", flat=True)) == bodies
+    wait_until(lambda: not Job.objects.filter(slot__isnull=False).exists(), "all slots are free")
+
+
+@pytest.mark.parametrize(
+    ("victim", "statement", "attempt", "crashes"),
+    [
+        ("process", "left", 2, 1),  # its parent knows, and takes the job back whether it was started or not
+        ("process", "lost", 2, 1),
+        ("worker", "left", 2, 1),  # started by a dead worker: an orphan
+        ("worker", "lost", 1, 0),  # still queued, and its message lost: sent again
+    ],
+)
+def test_killed_before_the_start(*, worker, thing, unsent, start_worker, victim, statement, attempt, crashes):
+    job_id = thing.async_.echo()
+    with Held(ROW, job_id):
+        tasks.hand_over(unsent)
+        dispatch.connect(tasks.hand_over)
+        end_victim(victim, worker, arrived("its start", "query LIKE '-- Arrow:  start,%%'"), statement)
+    if victim == "worker":
+        start_worker(concurrency=1)
+    check(job_id, attempt, crashes, bodies=[attempt])
+
+
+@pytest.mark.parametrize("victim", ["process", "worker"])
+def test_killed_after_the_start_and_before_the_body(worker, thing, start_worker, victim):
+    with Held("LOCK TABLE sample_thing IN ACCESS EXCLUSIVE MODE"):
+        job_id = thing.async_.echo()
+        end_victim(victim, worker, arrived("the look for its object", "query LIKE '%%sample_thing%%'"), "left")
+    if victim == "worker":
+        start_worker(concurrency=1)
+    check(job_id, attempt=2, crashes=1, bodies=[2])
+
+
+@pytest.mark.parametrize(
+    ("victim", "statement", "attempt", "crashes", "bodies"),
+    [
+        ("process", "left", 1, 0, [1]),  # the server has the outcome: a dead process has settled
+        ("process", "lost", 2, 1, [1, 2]),
+        ("worker", "lost", 2, 1, [1, 2]),
+    ],
+)
+def test_killed_after_the_body_and_before_the_settling(
+    *, worker, thing, start_worker, victim, statement, attempt, crashes, bodies
+):
+    with Held(NUMBER, 7) as body:
+        job_id = thing.async_.wait_for_lock(7)
+        running(job_id)
+        backend = arrived("its body", "wait_event = 'advisory'")
+        with Held(ROW, job_id):
+            body.release()
+            assert arrived("its settling", "query LIKE '-- Arrow:  succeed,%%'") == backend
+            end_victim(victim, worker, backend, statement)
+    if victim == "worker":
+        start_worker(concurrency=1)
+    check(job_id, attempt, crashes, bodies)
+
+
+@pytest.mark.parametrize(
+    ("victim", "statement"),
+    [
+        ("process", "left"),  # the server claims for a dead client: nobody sends what was claimed
+        ("process", "lost"),
+        ("worker", "left"),
+    ],
+)
+def test_killed_after_the_settling_and_before_the_next_dispatch(worker, thing, start_worker, victim, statement):
+    with Held(NUMBER, 7) as body:
+        job_id = thing.async_.wait_for_lock(7)
+        running(job_id)
+        backend = arrived("its body", "wait_event = 'advisory'")
+        waiting = thing.async_.again()
+        with Held(DOOR):
+            body.release()
+            arrived("its dispatch", f"pid = {backend} AND query LIKE '-- The door, step 2%%'")
+            end_victim(victim, worker, backend, statement)
+    if victim == "worker":
+        start_worker(concurrency=1)
+    check(job_id, attempt=1, crashes=0, bodies=[1])
+    job = ended(waiting)
+    assert (job.status, job.attempt, job.crashes) == ("success", 1, 0)
+
+
+def test_a_start_that_the_server_carries_out_after_the_death_was_told_starts_nothing(worker, thing, unsent):
+    """Else the job would be running for ever, in a worker that lives and knows nothing of it."""
+    job_id = thing.async_.echo()
+    with Held("LOCK TABLE paused_job_types IN ACCESS EXCLUSIVE MODE"):  # the start reads it; the taking back does not
+        tasks.hand_over(unsent)
+        dispatch.connect(tasks.hand_over)
+        end_victim("process", worker, arrived("its start", "query LIKE '-- Arrow:  start,%%'"), "left")
+        wait_until(lambda: Job.objects.filter(pk=job_id, crashes=1).exists(), "the job is taken back")
+    check(job_id, attempt=2, crashes=1, bodies=[2])
