@@ -44,8 +44,9 @@ def holders(onlooker):
 
 
 @pytest.fixture
-def start_clock(elsewhere):
-    """Start a clock in a thread; each is stopped in the end."""
+def start_clock(elsewhere, monkeypatch):
+    """Start a clock in a thread; each is stopped in the end. It notifies nobody: that goes on in the background."""
+    monkeypatch.setattr(clock.notify, "notify_in_background", lambda: None)
     stops: list[threading.Event] = []
     runs = []
 
