@@ -3,10 +3,11 @@
 import os
 import signal
 import time
+from pathlib import Path
 
 from django.db import connection, models
 
-from jobs import Asynchronous, Retry, current_job, job
+from jobs import Asynchronous, Retry, RetryLater, current_job, job
 
 
 class Run(models.Model):
@@ -134,3 +135,46 @@ class Thing(Asynchronous, models.Model):
     def swallow_by_default(self, mib: int) -> None:
         """As `swallow`, without a ceiling of its own."""
         swallow(mib)
+
+    @job
+    def wait_for_file(self, path: str) -> int:
+        """Runs until the file is there, and meanwhile asks nothing of PostgreSQL; so it may be away."""
+        attempt = note_run()
+        while not Path(path).exists():
+            time.sleep(0.02)
+        current_job().stats["attempt"] = attempt
+        return attempt
+
+    # What a chaos run submits: short jobs, whose bodies leave their evidence outside PostgreSQL.
+
+    @job
+    def work(self, number: int, *, seconds: float) -> int:
+        """Ends well."""
+        return self._labour(number, seconds)
+
+    @job(retry=Retry.every(0.3, max_retries=1000))
+    def stumble(self, number: int, *, seconds: float) -> int:
+        """Fails in two of three attempts, or asks for another."""
+        attempt = self._labour(number, seconds)
+        if attempt % 3 == 1:
+            raise ValueError(f"not in attempt {attempt}")
+        if attempt % 3 == 2:
+            raise RetryLater(0.2)
+        return attempt
+
+    @job
+    def fail(self, number: int, *, seconds: float) -> int:
+        """Ends badly."""
+        raise ValueError(f"never, as in attempt {self._labour(number, seconds)}")
+
+    def _labour(self, number: int, seconds: float) -> int:
+        current = current_job()
+        line = f"{current.id} {current.attempt} {os.getpid()}\n"
+        evidence = os.open(os.environ["CHAOS_EVIDENCE"], os.O_WRONLY | os.O_APPEND)
+        os.write(evidence, line.encode())  # one write: whole, also when the process is killed
+        os.close(evidence)
+        current.stats["attempt"] = current.attempt
+        time.sleep(seconds)
+        if number % 2:  # the others do not listen
+            current.check_cancelled()
+        return current.attempt

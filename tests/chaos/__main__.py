@@ -1,0 +1,86 @@
+"""`python -m tests.chaos --seconds 600 --seed 42`: many deaths, thousands of jobs, nothing lost.
+
+Exit status 1 when anything went wrong that must not.
+"""
+
+import argparse
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+
+from rich.console import Console
+
+from embedded import orphans, signals
+from embedded.processes import Processes
+from tests.chaos import world
+from tests.waiting import wait_until
+
+CALM = 120.0  # seconds after the last death within which every job must be final
+
+
+def main() -> int:
+    arguments = _arguments()
+    signals.on_stop(signals.leave)
+    orphans.inherit()
+    try:
+        with world.created() as created:
+            return run(created, arguments.seconds, arguments.seed, arguments.pause)
+    finally:
+        orphans.sweep(spared=Processes())
+
+
+def run(created: world.World, seconds: float, seed: int, pause: float) -> int:
+    """One run; the exit status. It imports late: only now is Django set up."""
+    from tests.chaos import verdict
+    from tests.chaos.auditor import Auditor
+    from tests.chaos.deaths import Deaths
+    from tests.chaos.load import Load, things
+
+    console = Console()
+    console.print(f"chaos for {seconds:.0f} s, seed {seed}")
+    load = Load(things(), seed)
+    deaths = Deaths(created, random.Random(seed), pause)
+    created.start_workers()
+    with Auditor() as auditor:
+        load.start()
+        created.wait_for_workers()
+        deaths.start()
+        time.sleep(seconds)
+        deaths.stop()
+        load.stop()
+        calm = time.monotonic()
+        late = _late(created, verdict.unfinished)
+        calm = time.monotonic() - calm
+    violations = late + verdict.judge(created.evidence, load.accepted, auditor.violations)
+    audit = Counter({"looks": auditor.looks, "violations": len(violations)})
+    counts = {"deaths": deaths.struck, "load": load.counts, "audit": audit}
+    console.print(verdict.table(f"seed {seed}: {seconds:.0f} s of chaos, all final {calm:.0f} s later", counts))
+    for words in violations[:50]:
+        console.print(f"VIOLATION: {words}", style="bold red")
+    if violations:
+        console.print(f"logs: {created.keep_logs()}")
+    return 1 if violations else 0
+
+
+def _late(created: world.World, unfinished: Callable[[], int]) -> list[str]:
+    """Wait until every job is final; a complaint when the calm is too short for that."""
+    created.wait_for_database()
+    try:
+        wait_until(lambda: unfinished() == 0, "every job is final", CALM)
+    except AssertionError as error:
+        return [str(error)]
+    return []
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=600, help="how long deaths go on (default 600)")
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="of the schedule and the load")
+    parser.add_argument("--pause", type=float, default=2.5, help="mean seconds between two deaths")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+"""The load: jobs of many tenants, with retries, delays, snoozes, cancels and identical ones, from several threads."""
+
+import random
+import threading
+from collections import Counter
+from typing import Any
+
+from django.db import DatabaseError, InterfaceError, connection
+
+from jobs import submit_many
+from jobs.engine.cancel import cancel
+from jobs.lifecycle import FINAL
+from jobs.models import Job, Queue
+from jobs.request import JobRequest
+from tests.factories import TenantFactory
+from tests.sample.models import Thing
+
+SLOTS = (1, 1, 2, 2, 3, 4)  # of each tenant
+USERS = ("", "ada", "bob")
+MOST_UNFINISHED = 400  # then the submitters wait: the machine is small
+BATCH = 10
+
+
+def things() -> list[Thing]:
+    """One of each tenant, and a queue of its own limit."""
+    Queue.objects.create(name="narrow", concurrency=2, weight=3)
+    made = [TenantFactory(queue__num_slots=slots, queue__user_slots=max(1, slots - 1)) for slots in SLOTS]
+    return [Thing.objects.create(tenant=tenant) for tenant in made]
+
+
+class Load:
+    """Submits until stopped. accepted: the id of every job whose submission was answered."""
+
+    def __init__(self, things: list[Thing], seed: int, threads: int = 2) -> None:
+        self.accepted: set[int] = set()
+        self.counts: Counter[str] = Counter()
+        self._things = things
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._threads = [
+            threading.Thread(target=self._run, args=(random.Random(f"{seed}/{n}"),), daemon=True)
+            for n in range(threads)
+        ]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _run(self, chance: random.Random) -> None:
+        recent: list[int] = []
+        while not self._stop.wait(chance.uniform(0.05, 0.25)):
+            try:
+                if Job.objects.exclude(status__in=FINAL).count() < MOST_UNFINISHED:
+                    recent = (recent + self._submit(chance))[-100:]
+                self._cancel(chance, recent)
+            except (DatabaseError, InterfaceError):  # refused, or the answer was lost
+                connection.close()
+                with self._lock:
+                    self.counts["refused or unanswered submissions"] += 1
+        connection.close()
+
+    def _submit(self, chance: random.Random) -> list[int]:
+        requests = [self._request(chance) for _ in range(chance.randint(1, BATCH))]
+        requests += [request for request in requests if chance.random() < 0.2]  # pressed twice
+        ids = submit_many(requests)
+        with self._lock:
+            self.counts["identical submissions"] += len(ids) - len(set(ids) - self.accepted)
+            self.accepted.update(ids)
+        return ids
+
+    def _request(self, chance: random.Random) -> JobRequest:
+        options: dict[str, Any] = {"priority": chance.randint(0, 10), "user": chance.choice(USERS)}
+        if chance.random() < 0.2:
+            options["delay"] = chance.uniform(0.1, 3)
+        if chance.random() < 0.3:
+            options["queue"] = "narrow"
+        calls = chance.choice(self._things).async_(**options)
+        method = chance.choices(["work", "stumble", "fail"], [7, 3, 1])[0]
+        number, seconds = chance.randrange(10**9), round(chance.expovariate(1 / 0.06), 4)
+        return getattr(calls, method).request(number, seconds=min(seconds, 1.0))
+
+    def _cancel(self, chance: random.Random, recent: list[int]) -> None:
+        if recent and chance.random() < 0.2:
+            answer = cancel(chance.choice(recent))
+            with self._lock:
+                self.counts[f"cancel: {answer}"] += 1

@@ -1,0 +1,73 @@
+"""The verdict on a chaos run: what must hold when all is quiet again, and the table that says so."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.db.models import Sum
+from rich.table import Table
+
+from jobs import results
+from jobs.lifecycle import FINAL, Status
+from jobs.models import FailedAttempt, Job
+
+
+def unfinished() -> int:
+    """Jobs that are not final yet."""
+    return Job.objects.exclude(status__in=FINAL).count()
+
+
+def judge(evidence: Path, accepted: set[int], exceeded: list[tuple[str, int, int]]) -> list[str]:
+    """Everything that went wrong, in words. accepted: the jobs that must be there; exceeded: what the auditor saw."""
+    started: dict[int, Counter[int]] = {}  # job id -> attempt -> how often its body started
+    for line in evidence.read_text().splitlines():
+        job_id, attempt, _pid = map(int, line.split())
+        started.setdefault(job_id, Counter())[attempt] += 1
+    there = set(Job.objects.values_list("id", flat=True))
+    return [
+        *(f"limit exceeded: {what} held {held}, may {limit}" for what, held, limit in exceeded),
+        *(f"job {job_id} was accepted, and is not there" for job_id in sorted(accepted - there)),
+        *(f"job {job_id} ran, and is not there" for job_id in sorted(set(started) - there)),
+        *(words for job in Job.objects.order_by("id") for words in _complaints(job, started.get(job.pk, Counter()))),
+    ]
+
+
+def _complaints(job: Job, started: Counter[int]) -> Iterator[str]:
+    if job.status not in FINAL:
+        yield f"job {job.pk} is still {job.status}, attempt {job.attempt}, slot {job.slot}"
+    for attempt, times in started.items():
+        if times > 1:
+            yield f"job {job.pk}: the body of attempt {attempt} started {times} times"
+        if attempt > job.attempt:
+            yield f"job {job.pk} is at attempt {job.attempt}, but the body of attempt {attempt} started"
+    if job.status == Status.SUCCESS:
+        yield from _foreign(job, started)
+
+
+def _foreign(job: Job, started: Counter[int]) -> Iterator[str]:
+    """What a success has from an attempt other than its last."""
+    if not started[job.attempt]:
+        yield f"job {job.pk} succeeded in attempt {job.attempt}, whose body never started"
+    if job.stats.get("attempt") != job.attempt:
+        yield f"job {job.pk}, attempt {job.attempt}: stats of attempt {job.stats.get('attempt')}"
+    result = results.load(job)  # None: gone with the broker's data, where the cache is too
+    if result is not None and result.value != job.attempt:
+        yield f"job {job.pk}, attempt {job.attempt}: result of attempt {result.value}"
+
+
+def table(title: str, counts: dict[str, Counter[str]]) -> Table:
+    """What happened, in figures: those given, and what PostgreSQL holds."""
+    sums = Job.objects.aggregate(retries=Sum("retries"), crashes=Sum("crashes"), attempts=Sum("attempt"))
+    crashes = FailedAttempt.objects.filter(error_class__in=["ProcessDied", "WorkerGone"])
+    sections = {
+        **counts,
+        "jobs": Counter(Job.objects.values_list("status", flat=True)),
+        "attempts": Counter({name: total or 0 for name, total in sums.items()}),
+        "crashes": Counter(crashes.values_list("error_class", flat=True)),
+    }
+    shown = Table(title=title, title_justify="left", show_header=False)
+    for section, figures in sections.items():
+        for name, number in sorted(figures.items()):
+            shown.add_row(section, name, f"{number:,}")
+        shown.add_section()
+    return shown

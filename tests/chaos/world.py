@@ -1,0 +1,107 @@
+"""Engines, workers and settings of a chaos run: all of its own, since it kills them."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import redis
+
+from embedded import data_dir, engines, fleet
+from embedded.process import Process
+from embedded.processes import Processes
+from tests.waiting import wait_until
+
+WORKERS, CONCURRENCY = 3, 2
+URLS = (engines.DATABASE, engines.BROKER, engines.CACHE)
+SETTINGS = {
+    "DJANGO_SETTINGS_MODULE": "tests.settings",
+    "JOBS_BEAT_INTERVAL": "0.5",
+    "JOBS_HAND_OVER_TIMEOUT": "2",
+    "JOBS_CANCEL_GRACE": "2",
+    "JOBS_HEADROOM": "0",  # the auditor knows a pool's processes, not its head-room
+    "JOBS_MAX_CRASHES": "1000",  # chaos must not bury what it has not caused to be poison
+    "LOG_LEVEL": "INFO",
+}
+
+
+@dataclass
+class World:
+    """What a death may strike. evidence: the file in which each body that starts writes a line."""
+
+    directory: Path
+    environ: dict[str, str]
+    processes: Processes
+    workers: list[Process] = field(default_factory=list)
+
+    @property
+    def evidence(self) -> Path:
+        return self.directory / "evidence"
+
+    def engine(self, name: str) -> Process:
+        """The running postgresql or valkey."""
+        return next(process for process in self.processes if process.name == name)
+
+    def valkey(self) -> redis.Redis:
+        return redis.Redis.from_url(self.environ[engines.BROKER], socket_timeout=5)
+
+    def start_workers(self) -> None:
+        """Supervised, as in production: a worker that ends is started again."""
+        for number in range(WORKERS):
+            name = f"worker{number}"
+            command = fleet.worker("default", CONCURRENCY, f"{name}-{os.getpid()}", self.environ)
+            log = self.directory / "log" / f"{name}.log"
+            self.workers.append(self.processes.start(name, *command, log=log, restart=True))
+
+    def keep_logs(self) -> Path:
+        """Save them from the end of the run."""
+        kept = Path(tempfile.mkdtemp(prefix="chaos-"))
+        shutil.copytree(self.directory / "log", kept, dirs_exist_ok=True)
+        return kept
+
+    def wait_for_workers(self) -> None:
+        """Until they are registered."""
+        from jobs.models import Worker
+
+        wait_until(lambda: Worker.objects.filter(gone_at=None).count() == WORKERS, "the workers register")
+
+    def wait_for_database(self) -> None:
+        """Until it answers us, on a new connection."""
+        from django.db import Error, connection
+
+        def answers() -> bool:
+            connection.close()
+            try:
+                connection.ensure_connection()
+            except Error:
+                return False
+            return True
+
+        wait_until(answers, "PostgreSQL is back")
+
+
+@contextmanager
+def created() -> Iterator[World]:
+    """Engines up, this process' Django set up on them, tables made."""
+    with data_dir.throwaway() as directory, Processes() as processes:
+        ours = {name: value for name, value in os.environ.items() if name not in {*URLS, engines.NAMES}}
+        with engines.running(directory, processes, ours, durable=False) as environ:
+            world = World(directory, {**environ, **SETTINGS}, processes)
+            world.environ["CHAOS_EVIDENCE"] = str(world.evidence)
+            world.evidence.touch()
+            os.environ.update(world.environ, LOG_LEVEL="CRITICAL")  # what goes wrong here is the verdict's to say
+            _set_up_django()
+            yield world
+
+
+def _set_up_django() -> None:
+    import django
+    from django.core.management import call_command
+
+    import scheduler_project.celery  # noqa: F401  # the app that carries messages
+
+    django.setup()
+    call_command("migrate", verbosity=0)
