@@ -1,24 +1,25 @@
-"""One job's life: the attempt fence, lost, doubled and late messages, deaths and zombies. I3, and that nothing is stuck.
+"""One job's life: the attempt fence, lost, doubled, late messages, deaths, zombies. I3, and that nothing is stuck.
 
-Jobs do not touch each other's rows, so one is enough. Time is left out: whatever waits for a timeout may happen at once.
+Jobs do not touch each other's rows, so one is enough. Time is left out: what waits for a timeout may happen at once.
 """
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
 
 from docs.model import verbs
 from docs.model.explorer import Step
-from docs.model.verbs import ACTIVE, FINAL, IDLE, OFF, Left, Process, Report, Row, Rules, State
+from docs.model.job import ACTIVE, FINAL, IDLE, OFF, Left, Process, Report, Row, Rules, State
+
+PROTOCOL, ONCE = Rules(), Left()
 
 
 @dataclass(frozen=True)
 class Fence:
     """The statements (rules), and how much may go wrong (left). workers: each a parent with one process."""
 
-    rules: Rules = Rules()
-    left: Left = Left()
+    rules: Rules = PROTOCOL
+    left: Left = ONCE
     workers: int = 2
     check_answers: bool = False  # a cancel that is told "too late" was
 
@@ -27,14 +28,21 @@ class Fence:
         return State(Row(), workers, left=self.left)
 
     def key(self, state: State) -> Hashable:
-        """Workers are alike: they may change places."""
-        holder = state.row.holder
-        marked = sorted(
-            (process, i == holder, tuple(r.attempt for r in state.reports if r.worker == i))
-            for i, process in enumerate(state.processes)
-        )
-        late = tuple(sorted((attempt, state.processes[worker], worker == holder) for attempt, worker in state.late))
-        return (state.row._replace(holder=0), tuple(marked), late, state[2:4], state[6:])
+        """Workers are alike: they may change places. Of their processes only matters which are the same."""
+        row = state.row
+
+        def seen_from(worker: int) -> Hashable:
+            process = state.processes[worker]
+            reports = sorted((r.attempt, process.life - r.life) for r in state.reports if r.worker == worker)
+            late = sorted((r.attempt, process.life - r.life) for r in state.late if r.worker == worker)
+            holds = process.life - row.life if row.holder == worker else -1
+            return (process._replace(life=0), holds, tuple(reports), tuple(late))
+
+        workers = tuple(sorted(seen_from(worker) for worker in range(len(state.processes))))  # type: ignore[type-var]
+        clocks = tuple(report.attempt for report in state.reports if report.worker < 0)
+        answer = state.answer if self.check_answers else ""
+        said = (state.cancelling, answer, state.stale)
+        return (row._replace(holder=0, life=0), workers, clocks, state.wire, state.starts, said, state.left)
 
     # --- what can happen -------------------------------------------------------------------------------------
 
@@ -47,7 +55,9 @@ class Fence:
         if row.status == "created":
             claimed = row._replace(status="queued", attempt=row.attempt + 1, holder=-1)
             sent = tuple(sorted((*state.wire, claimed.attempt)))
-            yield Step("dispatch", f"claims, hands over attempt {claimed.attempt}", state._replace(row=claimed, wire=sent))
+            yield Step(
+                "dispatch", f"claims, hands over attempt {claimed.attempt}", state._replace(row=claimed, wire=sent)
+            )
         elif row.status == "scheduled":
             yield Step("clock", "promotes", state._replace(row=row._replace(status="created")))
         elif row.status in FINAL - {"success"} and state.left.revives:
@@ -61,9 +71,17 @@ class Fence:
             for attempt in range(1, state.row.attempt + 1):
                 doubled = state.spend("doubles")._replace(wire=tuple(sorted((*state.wire, attempt))))
                 yield Step("broker", f"delivers attempt {attempt} again", doubled)
-        if state.row.status == "queued" and state.row.attempt not in state.wire:
+        if state.row.status == "queued" and not self._under_way(state):
             sent = state._replace(wire=tuple(sorted((*state.wire, state.row.attempt))))
             yield Step("recover", f"hands over attempt {state.row.attempt} again", sent)
+
+    def _under_way(self, state: State) -> bool:
+        """If nothing is doubled, recover's patience is long enough for a message to be taken, and a death reported."""
+        attempt = state.row.attempt
+        if attempt in state.wire or self.left.doubles:
+            return attempt in state.wire
+        received = any(p.at == "start" and p.attempt == attempt for p in state.processes)
+        return received or any(one.attempt == attempt for one in (*state.reports, *state.late))
 
     def _worker(self, state: State, me: int) -> Iterator[Step[State]]:
         process, name = state.processes[me], f"worker {me + 1}"
@@ -87,8 +105,9 @@ class Fence:
         if process.gone:  # a zombie: alive, but declared gone
             yield Step(name, "finds itself declared gone, stops", state.put(me, process.off()))
             return
-        if state.left.deaths:
-            for what, after in verbs.process_dies(self.rules, state.spend("deaths"), me):
+        may_die = process.at in ACTIVE or (process.at == "start" and (self.rules.doubled_die or not self.left.doubles))
+        if state.left.deaths and may_die:
+            for what, after in verbs.process_dies(state.spend("deaths"), me):
                 yield Step(name, what, after)
         if state.left.losses:
             lost = state.spend("losses")
@@ -97,30 +116,15 @@ class Fence:
                 yield Step("recover", f"declares {name} gone, which only stalls", verbs.gone(lost, me))
 
     def _recover(self, state: State) -> Iterator[Step[State]]:
-        for attempt, worker in sorted(set(state.late)):
-            yield Step(
-                "server", f"runs the start that worker {worker + 1} left behind",
-                verbs.late_start(self.rules, state, attempt, worker),
-            )  # fmt: skip
+        for sent in sorted(set(state.late)):
+            what = f"runs the start that worker {sent.worker + 1} left behind"
+            yield Step("server", what, verbs.late_start(self.rules, state, sent))
         for report in sorted(set(state.reports)):
             who = "recover" if report.worker < 0 else f"parent of worker {report.worker + 1}"
             yield Step(who, f"takes back attempt {report.attempt}", verbs.take_back(self.rules, state, report))
         if verbs.is_orphan(state.row, state.processes) and not any(r.worker < 0 for r in state.reports):
             report = Report(state.row.attempt, -1)
             yield Step("recover", "reads: its worker is gone", state._replace(reports=(*state.reports, report)))
-        if self.rules.parents_compare:
-            yield from self._compare(state)
-
-    def _compare(self, state: State) -> Iterator[Step[State]]:
-        """The remedy for an attempt that runs nowhere: a parent looks for its rows that none of its processes runs."""
-        row = state.row
-        if row.status != "running" or row.holder < 0:
-            return
-        process = state.processes[row.holder]
-        report = Report(row.attempt, row.holder)
-        if process.at != OFF and not process.holds(row.attempt) and report not in state.reports:
-            name = f"parent of worker {row.holder + 1}"
-            yield Step(name, "misses a process of its own", state._replace(reports=(*state.reports, report)))
 
     def _canceller(self, state: State) -> Iterator[Step[State]]:
         if state.cancelling or state.left.cancels:
@@ -144,7 +148,7 @@ class Fence:
     def _robbed(self, state: State) -> str | None:
         for me, process in enumerate(state.processes):
             if process.at in ACTIVE and not process.gone and not self._is_held(state.row, me, process):
-                return f"I3: worker {me + 1} is alive and at attempt {process.attempt}, but does not hold the slot any more"
+                return f"I3: worker {me + 1} is alive and at attempt {process.attempt}, but its slot was taken from it"
         return None
 
     @staticmethod
@@ -154,7 +158,7 @@ class Fence:
     def _stuck(self, state: State) -> str | None:
         """A running job has a holder, or somebody is going to take it back. (A queued one is handed over again.)"""
         row = state.row
-        if row.status != "running" or verbs.is_orphan(row, state.processes) or self.rules.parents_compare:
+        if row.status != "running" or verbs.is_orphan(row, state.processes):
             return None
         process = state.processes[row.holder]
         if process.at == OFF or process.holds(row.attempt):  # off: will be declared gone

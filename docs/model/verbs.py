@@ -1,101 +1,8 @@
 """The statements that move a job, as functions from state to state; a rule that is off is a guard that is missing."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
 
-FINAL = frozenset({"success", "error", "dead", "cancelled"})
-OFF, IDLE = "off", "idle"
-# Where a process is that has started an attempt: about to enter its body, in it, or about to settle.
-ACTIVE = frozenset({"enter", "body", "succeed", "retry", "snooze", "stop", "fail"})
-MAX_CRASHES = 2
-TWICE = 2
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What the statements guard. The defaults are the protocol's."""
-
-    settle_fenced: bool = True  # ... AND attempt = %(attempt)s AND status = 'running', in whatever settles
-    start_guards_status: bool = True  # ... AND status = 'queued'
-    start_guards_attempt: bool = True  # ... AND attempt = %(attempt)s
-    attempt_only_grows: bool = True  # a snooze does not give its number back
-    cancel_waits: bool = True  # the slot of a running job is kept until its code has stopped
-    retry_minds_cancel: bool = True  # ... AND cancel_requested_at IS NULL, in retry and snooze
-    take_back_fenced: bool = True  # ... AND attempt = %(attempt)s
-    # What the code relies on, or is proposed for it: see README.md
-    duplicates_survive: bool = True  # no process dies, or loses the database, between a message and its start
-    report_names_process: bool = False  # a parent's take_back says whose death it reports
-    registers_first: bool = True  # a worker is in the table before it starts anything
-    start_checks_worker: bool = False  # start only for a worker that is registered, and not gone
-    start_ends_first: bool = True  # a start that was sent is over when the death of its sender is reported
-    parents_compare: bool = False  # a parent looks for rows of its own that none of its processes runs
-    cancel_at_once: bool = False  # cancel and request_cancel are one statement
-
-
-class Left(NamedTuple):
-    """How much may still happen. deaths: of processes; losses: of whole workers, killed or stalled."""
-
-    deaths: int = 1
-    losses: int = 1
-    doubles: int = 1
-    retries: int = 1
-    cancels: int = 1
-    revives: int = 1
-
-
-class Row(NamedTuple):
-    """The job, as committed. holder: the worker that started it."""
-
-    status: str = "created"
-    attempt: int = 0
-    holder: int = -1
-    cancel: bool = False  # asked to stop
-    crashes: int = 0
-
-
-class Process(NamedTuple):
-    """The process of a worker. at: what it does next. gone: its worker was declared gone."""
-
-    at: str = IDLE
-    attempt: int = 0
-    gone: bool = False
-    registered: bool = True
-
-    def holds(self, attempt: int) -> bool:
-        return self.at in ACTIVE and self.attempt == attempt
-
-    def idle(self) -> "Process":
-        return self._replace(at=IDLE, attempt=0)
-
-    def off(self) -> "Process":
-        return self._replace(at=OFF, attempt=0)
-
-
-class Report(NamedTuple):
-    """A take_back under way. worker: whose parent reports it; -1: the clock, which saw that the worker is gone."""
-
-    attempt: int
-    worker: int
-
-
-class State(NamedTuple):
-    row: Row
-    processes: tuple[Process, ...]
-    wire: tuple[int, ...] = ()  # attempts, a message each
-    starts: tuple[int, ...] = ()  # how often the body of each attempt started
-    reports: tuple[Report, ...] = ()
-    late: tuple[tuple[int, int], ...] = ()  # starts (attempt, worker) at the server, whose sender is dead
-    cancelling: str = ""  # the next statement of a cancel under way
-    answer: str = ""  # what the canceller was told last
-    stale: str = ""  # what a stale holder did change
-    left: Left = Left()
-
-    def put(self, me: int, process: Process) -> "State":
-        return self._replace(processes=(*self.processes[:me], process, *self.processes[me + 1 :]))
-
-    def spend(self, what: str) -> "State":
-        return self._replace(left=self.left._replace(**{what: getattr(self.left, what) - 1}))
+from docs.model.job import MAX_CRASHES, TWICE, Process, Report, Row, Rules, State
 
 
 def without_message(state: State, attempt: int) -> State:
@@ -111,20 +18,18 @@ def go_on(rules: Rules, state: State, me: int) -> Iterator[tuple[str, State]]:
     """The next step of a process that has something to do."""
     process = state.processes[me]
     if process.at == "start":
-        row = started(rules, state, process.attempt, me)
+        row = started(rules, state, process.attempt, me, process.life)
         if row is None:
             yield "start: no row, leaves it", state.put(me, process.idle())
         else:
-            yield "starts", state._replace(row=row).put(me, process._replace(at="enter"))
-    elif process.at == "enter":
-        yield f"enters the body of attempt {process.attempt}", _enter(state, me)
+            yield "starts, enters the body", _enter(state._replace(row=row), me)
     elif process.at == "body":
-        yield from _body(state, me)
+        yield from _body(rules, state, me)
     else:
-        yield _settle(rules, state, me)
+        yield _settle(rules, state, me, process.at)
 
 
-def started(rules: Rules, state: State, attempt: int, worker: int) -> Row | None:
+def started(rules: Rules, state: State, attempt: int, worker: int, life: int) -> Row | None:
     """start.sql"""
     row, process = state.row, state.processes[worker]
     refused = (
@@ -132,7 +37,7 @@ def started(rules: Rules, state: State, attempt: int, worker: int) -> Row | None
         or (rules.start_guards_status and row.status != "queued")
         or (rules.start_checks_worker and (process.gone or not process.registered))
     )
-    return None if refused else row._replace(status="running", holder=worker)
+    return None if refused else row._replace(status="running", holder=worker, life=life)
 
 
 def _enter(state: State, me: int) -> State:
@@ -142,26 +47,25 @@ def _enter(state: State, me: int) -> State:
     return state._replace(starts=tuple(starts)).put(me, process._replace(at="body"))
 
 
-def _body(state: State, me: int) -> Iterator[tuple[str, State]]:
+def _body(rules: Rules, state: State, me: int) -> Iterator[tuple[str, State]]:
+    """The body ends, in whatever way, and the first statement is tried to settle it."""
     process = state.processes[me]
-    yield "body ends well", state.put(me, process._replace(at="succeed"))
-    yield "body fails for good", state.put(me, process._replace(at="fail"))
+    yield _settle(rules, state, me, "succeed")
+    yield _settle(rules, state, me, "fail")
     if state.left.retries:
-        spent = state.spend("retries")
-        yield "body fails, to be retried", spent.put(me, process._replace(at="retry"))
-        yield "body asks to be run later", spent.put(me, process._replace(at="snooze"))
+        yield _settle(rules, state.spend("retries"), me, "retry")
+        yield _settle(rules, state.spend("retries"), me, "snooze")
     if state.row.cancel and state.row.status == "running" and state.row.attempt == process.attempt:
-        yield "body sees that it is to stop", state.put(me, process._replace(at="stop"))
+        yield _settle(rules, state, me, "stop")  # it has seen that it is to stop
 
 
 ENDS = {"succeed": "success", "retry": "scheduled", "snooze": "scheduled", "stop": "cancelled", "fail": "error"}
 REFUSED = {"retry": "stop", "snooze": "stop", "stop": "fail"}  # what settle.py tries next
 
 
-def _settle(rules: Rules, state: State, me: int) -> tuple[str, State]:
+def _settle(rules: Rules, state: State, me: int, verb: str) -> tuple[str, State]:
     """One of the statements that end an attempt."""
     process, row = state.processes[me], state.row
-    verb = process.at
     fits = not rules.settle_fenced or (row.status == "running" and row.attempt == process.attempt)
     if verb in {"retry", "snooze"} and rules.retry_minds_cancel:
         fits = fits and not row.cancel
@@ -182,23 +86,20 @@ def _settle(rules: Rules, state: State, me: int) -> tuple[str, State]:
 # --- deaths ----------------------------------------------------------------------------------------------------
 
 
-def process_dies(rules: Rules, state: State, me: int) -> Iterator[tuple[str, State]]:
+def process_dies(state: State, me: int) -> Iterator[tuple[str, State]]:
     """Killed, or unable to go on. Its parent is going to report it, and has another process by then."""
     process = state.processes[me]
-    if process.at == IDLE or (process.at == "start" and rules.duplicates_survive and rules.start_ends_first):
-        return
-    report = Report(process.attempt, me)
-    reported = state._replace(reports=(*state.reports, report)).put(me, process.idle())
-    if process.at != "start" or not rules.duplicates_survive:
-        yield f"its process dies before: {process.at}", reported
-    if process.at == "start" and not rules.start_ends_first:
-        yield "its process dies when it has sent its start", reported._replace(late=((process.attempt, me),))
+    report = Report(process.attempt, me, process.life)
+    after = state._replace(reports=(*state.reports, report)).put(me, process.idle()._replace(life=process.life + 1))
+    yield f"its process dies before: {process.at}", after
+    if process.at == "start":
+        yield "its process dies when it has sent its start", after._replace(late=(*state.late, report))
 
 
-def late_start(rules: Rules, state: State, attempt: int, worker: int) -> State:
+def late_start(rules: Rules, state: State, sent: Report) -> State:
     """The server ends a statement although its client is dead."""
-    row = started(rules, state, attempt, worker)
-    late = tuple(one for one in state.late if one != (attempt, worker))
+    row = started(rules, state, sent.attempt, sent.worker, sent.life)
+    late = tuple(one for one in state.late if one != sent)
     return state._replace(late=late, row=state.row if row is None else row)
 
 
@@ -225,9 +126,10 @@ def take_back(rules: Rules, state: State, report: Report) -> State:
     reports = list(state.reports)
     reports.remove(report)
     state, row = state._replace(reports=tuple(reports)), state.row
-    fits = row.status == "running" and (row.attempt == report.attempt or not rules.take_back_fenced)
-    if rules.report_names_process and report.worker >= 0:
-        fits = fits and row.holder == report.worker
+    fits = row.status == "running" or (row.status == "queued" and rules.take_back_minds_queued)
+    fits = fits and (row.attempt == report.attempt or not rules.take_back_fenced)
+    if rules.report_names_process and row.status == "running" and report.worker >= 0:
+        fits = fits and (row.holder, row.life) == (report.worker, report.life)
     if not fits:
         return state
     crashes = row.crashes + 1
@@ -239,7 +141,7 @@ def take_back(rules: Rules, state: State, report: Report) -> State:
 
 
 def cancel(rules: Rules, state: State) -> tuple[str, State]:
-    """cancel.sql, then request_cancel.sql, then cancel.sql once more: a statement at a time, as cancel.py sends them."""
+    """cancel.sql, then request_cancel.sql, then cancel.sql once more: one statement after another, as in cancel.py."""
     row, statement = state.row, state.cancelling or "cancel"
     if not state.cancelling:
         state = state.spend("cancels")

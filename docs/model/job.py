@@ -1,0 +1,106 @@
+"""A job, its messages and its workers as a state; which guards there are; how much may go wrong."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+FINAL = frozenset({"success", "error", "dead", "cancelled"})
+OFF, IDLE = "off", "idle"
+# Where a process is that has started an attempt: in its body, or about to try the next way of settling.
+ACTIVE = frozenset({"body", "stop", "fail"})
+MAX_CRASHES = 2
+TWICE = 2
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the statements guard. The defaults are the protocol's."""
+
+    settle_fenced: bool = True  # ... AND attempt = %(attempt)s AND status = 'running', in whatever settles
+    start_guards_status: bool = True  # ... AND status = 'queued'
+    start_guards_attempt: bool = True  # ... AND attempt = %(attempt)s
+    attempt_only_grows: bool = True  # a snooze does not give its number back
+    cancel_waits: bool = True  # the slot of a running job is kept until its code has stopped
+    retry_minds_cancel: bool = True  # ... AND cancel_requested_at IS NULL, in retry and snooze
+    take_back_fenced: bool = True  # ... AND attempt = %(attempt)s
+    take_back_minds_queued: bool = True  # ... AND status IN ('queued', 'running')
+    # What the code relies on, or is proposed for it: see README.md
+    doubled_die: bool = False  # a process may die between a doubled message and its start
+    report_names_process: bool = False  # start keeps the process; a parent's take_back names it
+    registers_first: bool = True  # a worker is in the table before it starts anything
+    start_checks_worker: bool = False  # start only for a worker that is registered, and not gone
+    cancel_at_once: bool = False  # cancel and request_cancel are one statement
+
+
+class Left(NamedTuple):
+    """How much may still happen.
+
+    deaths: of processes. losses: of whole workers, killed or stalled. doubles: of messages, by the broker; if there are
+    any, recover has no patience either, and sends again what is only slow.
+    """
+
+    deaths: int = 1
+    losses: int = 1
+    doubles: int = 1
+    retries: int = 1
+    cancels: int = 1
+    revives: int = 1
+
+
+class Row(NamedTuple):
+    """The job, as committed. holder: the worker that started it."""
+
+    status: str = "created"
+    attempt: int = 0
+    holder: int = -1
+    life: int = 0  # of the process that started it
+    cancel: bool = False  # asked to stop
+    crashes: int = 0
+
+
+class Process(NamedTuple):
+    """The process of a worker. at: what it does next. gone: its worker was declared gone. life: which process it is."""
+
+    at: str = IDLE
+    attempt: int = 0
+    gone: bool = False
+    registered: bool = True
+    life: int = 0
+
+    def holds(self, attempt: int) -> bool:
+        return self.at in ACTIVE and self.attempt == attempt
+
+    def idle(self) -> "Process":
+        return self._replace(at=IDLE, attempt=0)
+
+    def off(self) -> "Process":
+        return self._replace(at=OFF, attempt=0)
+
+
+class Report(NamedTuple):
+    """A take_back under way. worker: whose parent reports it; -1: the clock, which saw that the worker is gone.
+
+    life: which of its processes died. Two may have been given the same message.
+    """
+
+    attempt: int
+    worker: int
+    life: int = 0
+
+
+class State(NamedTuple):
+    row: Row
+    processes: tuple[Process, ...]
+    wire: tuple[int, ...] = ()  # attempts, a message each
+    starts: tuple[int, ...] = ()  # how often the body of each attempt started
+    reports: tuple[Report, ...] = ()
+    late: tuple[Report, ...] = ()  # starts at the server, whose sender is dead
+    cancelling: str = ""  # the next statement of a cancel under way
+    answer: str = ""  # what the canceller was told last
+    stale: str = ""  # what a stale holder did change
+    left: Left = Left()
+
+    def put(self, me: int, process: Process) -> "State":
+        return self._replace(processes=(*self.processes[:me], process, *self.processes[me + 1 :]))
+
+    def spend(self, what: str) -> "State":
+        return self._replace(left=self.left._replace(**{what: getattr(self.left, what) - 1}))
