@@ -12,7 +12,7 @@ UV := uv==0.13.8
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo up test lint mutants lock clean chromium
+.PHONY: help demo up test lint mutants model lock clean chromium
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ lint: .venv/.installed-dev ## Check style, layers, types and migrations
 
 mutants: .venv/.installed-dev ## Remove each guard in jobs/sql in turn, and see a test fail
 	@$(EMBEDDED) run --throwaway -- $(BIN)/python -m tests.architecture.mutants $(ARGS)
+
+model: ## Explore the protocol exhaustively (docs/model), and find the faults put into it
+	@$(PYTHON) -m docs.model
 
 lock: .venv/.installed-dev ## Write both lock files anew from requirements*.txt
 	@$(PIP) install $(UV)
