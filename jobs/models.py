@@ -292,3 +292,17 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.pool})"
+
+
+class Repair(models.Model):
+    """How often the clock had to make something good, by kind: a metric that should stand still."""
+
+    kind = models.CharField(max_length=40, primary_key=True)
+    count = models.PositiveBigIntegerField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "repairs"
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.count}"

@@ -1,7 +1,7 @@
 """Pause and resume a job type. (Queues and tenants have a column for it, which the claim reads.)"""
 
 from jobs import registry, store, telemetry
-from jobs.engine import dispatch
+from jobs.engine import dispatch, repairs
 from jobs.models import PausedJobType
 
 
@@ -25,6 +25,11 @@ def resume_job_type(source_type: str, source_method: str) -> int:
     registry.resolve(source_type, source_method)
     PausedJobType.objects.filter(source_type=source_type, source_method=source_method).delete()
     return release()
+
+
+def release_strays() -> None:
+    """The clock's duty: release what a resumption missed, and count it."""
+    repairs.count(repairs.STRAY, release())
 
 
 def release() -> int:

@@ -3,7 +3,7 @@
 from django.conf import settings
 
 from jobs import store, telemetry
-from jobs.engine import dispatch
+from jobs.engine import dispatch, repairs
 from jobs.engine.deaths import announce
 from jobs.engine.settle import Outcome, settle
 from jobs.lifecycle import Status
@@ -24,6 +24,7 @@ def take_back_orphans() -> None:
     for job_id, attempt, worker in orphans:
         _take_back(job_id, attempt, Failure("WorkerGone", f"worker {worker} is gone"))
     if orphans:
+        repairs.count(repairs.ORPHAN, len(orphans))
         dispatch.dispatch()
 
 
@@ -57,4 +58,5 @@ def hand_over_again() -> None:
     lost = store.hand_over_again(settings.JOBS_HAND_OVER_TIMEOUT)
     for job in lost:
         telemetry.noticed("message lost, sent again", job=job.id, attempt=job.attempt)
+    repairs.count(repairs.MESSAGE, len(lost))
     dispatch.hand_over(lost)

@@ -18,11 +18,12 @@ from jobs.store.attempts import (
     succeed,
     take_back,
 )
+from jobs.store.checks import excesses, heads, odd_states
 from jobs.store.claiming import claim, hold, next_moment, promote, release
 from jobs.store.rows import Applied, Claimed, Started, live_for
 from jobs.store.submitting import count_waiting, find_identical, insert, release_identical, wake_clock
 from jobs.store.wishes import cancel, discard, expire_dead, overdue_cancels, request_cancel, revive
-from jobs.store.workers import beat, declare_gone, hand_over_again, leave, orphans
+from jobs.store.workers import beat, count_repairs, declare_gone, hand_over_again, leave, orphans
 
 __all__ = [
     "Applied",
@@ -34,19 +35,23 @@ __all__ = [
     "cancel_requested",
     "charge",
     "claim",
+    "count_repairs",
     "count_waiting",
     "declare_gone",
     "discard",
+    "excesses",
     "expire_dead",
     "fail",
     "find_identical",
     "hand_over_again",
+    "heads",
     "hold",
     "holder",
     "insert",
     "leave",
     "live_for",
     "next_moment",
+    "odd_states",
     "orphans",
     "overdue_cancels",
     "progress",

@@ -29,6 +29,11 @@ def orphans() -> list[tuple[int, int, str]]:
     return [(job_id, attempt, worker) for job_id, attempt, worker in rows("orphans")]
 
 
+def count_repairs(kind: str, number: int) -> None:
+    """Add to the number of repairs of this kind."""
+    rows("count_repairs", kind=kind, number=number)
+
+
 def hand_over_again(patience: float, now: datetime | None = None) -> list[Claimed]:
     """The queued jobs whose message must be lost: `patience` seconds unanswered beside an idle process."""
     lost = rows(

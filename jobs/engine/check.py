@@ -1,0 +1,85 @@
+"""Check: look at live data for what must not be. Reads only; what it finds is a bug, or a process that is missing.
+
+Two things show only by a second look a moment later: a level over its limit may be draining, unless something was
+claimed for it since; and a job that nothing holds may be about to go, unless it is still there.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from jobs import store, telemetry
+from jobs.engine import repairs
+from jobs.engine.explain import explain
+from jobs.engine.gates import Gate
+from jobs.store.checks import Excess
+
+BOUND = 30.0  # seconds for which the clock and the workers may be late
+LANES = 200  # whose first jobs are explained
+
+
+@dataclass(frozen=True)
+class Finding:
+    """what: a stable code. subject: whom it concerns. detail: a sentence for people."""
+
+    what: str
+    subject: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a look saw that the next one has to judge."""
+
+    excesses: dict[tuple[str, str], Excess]
+    next_in_line: frozenset[int]
+
+
+def look(now: datetime | None = None) -> Look:
+    """Look at what only a second look can judge. `now` is the clock of a test."""
+    excesses = {(excess.level, excess.name): excess for excess in store.excesses()}
+    heads = store.heads(BOUND, LANES, now)
+    return Look(excesses, frozenset(job for job in heads if _nothing_holds(job)))
+
+
+def findings(before: Look, after: Look, now: datetime | None = None) -> list[Finding]:
+    """What must not be: seen by both looks, or to be seen at once."""
+    return [
+        *[Finding(what, f"job {job}", detail) for what, job, detail in store.odd_states(BOUND, now)],
+        *_over_limits(before, after),
+        *[
+            Finding("waits_for_nothing", f"job {job}", "every gate is open, and no dispatch has claimed it")
+            for job in sorted(before.next_in_line & after.next_in_line)
+        ],
+    ]
+
+
+class Inspection:
+    """The clock's duty: looks again and again, and each look judges what the one before it saw."""
+
+    def __init__(self) -> None:
+        self._before: Look | None = None
+
+    def run(self) -> None:
+        """Log and count what must not be."""
+        after = look()
+        if self._before is not None:
+            found = findings(self._before, after)
+            for finding in found:
+                telemetry.noticed(finding.what, subject=finding.subject, detail=finding.detail)
+            repairs.count(repairs.FINDING, len(found))
+        self._before = after
+
+
+def _over_limits(before: Look, after: Look) -> list[Finding]:
+    return [
+        Finding("over_limit", f"{excess.level} {excess.name}", f"holds {excess.held}, and {excess.limit} are allowed")
+        for key, excess in after.excesses.items()
+        if key in before.excesses
+        and before.excesses[key].limit == excess.limit
+        and excess.newest > before.excesses[key].newest
+    ]
+
+
+def _nothing_holds(job_id: int) -> bool:
+    explanation = explain(job_id)
+    return explanation is not None and explanation.gate is Gate.NEXT

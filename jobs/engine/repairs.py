@@ -1,0 +1,20 @@
+"""Repairs: what the clock had to make good. Each is counted; in a healthy system the counts stay where they are."""
+
+from jobs import store
+from jobs.models import Repair
+
+ORPHAN = "orphan_taken_back"  # its worker was gone
+MESSAGE = "message_sent_again"  # the broker lost it, or its sender died
+STRAY = "held_job_released"  # it was submitted while its type was being resumed
+FINDING = "finding"  # something that must not be; the log names it
+
+
+def count(kind: str, number: int = 1) -> None:
+    """Count so many repairs of a kind."""
+    if number:
+        store.count_repairs(kind, number)
+
+
+def counts() -> dict[str, int]:
+    """All repairs ever, by kind."""
+    return dict(Repair.objects.order_by("kind").values_list("kind", "count"))

@@ -1,0 +1,18 @@
+-- Reads:  every level that holds more than its limit, the moment of its newest claim, and the limit. Who: check.
+-- Locks:  none. Index: jobs_one_job_per_slot. A lowered limit drains, so one look proves nothing: check looks twice.
+WITH held AS MATERIALIZED (
+    SELECT j.tenant_id, j.user_key, j.queued_at, q.name AS queue, q.concurrency
+    FROM jobs j JOIN queues q ON q.id = j.queue_id
+    WHERE j.slot IS NOT NULL
+)
+SELECT 'tenant', t.slug, count(*), max(tq.num_slots), max(h.queued_at)
+FROM held h JOIN tenants_tenant t ON t.id = h.tenant_id JOIN tenant_queues tq ON tq.tenant_id = t.id
+GROUP BY t.slug HAVING count(*) > max(tq.num_slots)
+UNION ALL
+SELECT 'user', t.slug || ' / ' || h.user_key, count(*), max(tq.user_slots), max(h.queued_at)
+FROM held h JOIN tenants_tenant t ON t.id = h.tenant_id JOIN tenant_queues tq ON tq.tenant_id = t.id
+WHERE h.user_key <> ''
+GROUP BY t.slug, h.user_key HAVING count(*) > max(tq.user_slots)
+UNION ALL
+SELECT 'queue', h.queue, count(*), max(h.concurrency), max(h.queued_at)
+FROM held h GROUP BY h.queue HAVING count(*) > max(h.concurrency)

@@ -1,0 +1,43 @@
+"""What check looks at. Reads only."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+
+from jobs.store.rows import live_for, rows
+
+
+@dataclass(frozen=True)
+class Excess:
+    """A level (tenant, user, queue) that holds more than its limit; newest: the moment of its latest claim."""
+
+    level: str
+    name: str
+    held: int
+    limit: int
+    newest: datetime
+
+
+def excesses() -> list[Excess]:
+    """The levels over their limits, be it that the limit was lowered."""
+    return [Excess(*row) for row in rows("check_levels")]
+
+
+def odd_states(bound: float, now: datetime | None = None) -> list[tuple[str, int, str]]:
+    """(what, job id, detail) of the jobs in a state for `bound` seconds longer than they should be."""
+    found = rows(
+        "check_states",
+        bound=bound,
+        live_for=live_for(),
+        default_timeout=float(settings.JOBS_DEFAULT_TIMEOUT),
+        grace=float(settings.JOBS_TIMEOUT_GRACE),
+        patience=float(settings.JOBS_HAND_OVER_TIMEOUT),
+        now=now,
+    )
+    return [(what, job_id, detail) for what, job_id, detail in found]
+
+
+def heads(bound: float, most: int, now: datetime | None = None) -> list[int]:
+    """The first jobs of at most `most` lanes that have waited for `bound` seconds."""
+    return [job_id for (job_id,) in rows("heads", bound=bound, most=most, now=now)]

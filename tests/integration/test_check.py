@@ -1,0 +1,169 @@
+"""`check` finds what must not be, and keeps quiet about what may."""
+
+import json
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.utils import timezone
+
+from jobs import store
+from jobs.engine import check, recover, repairs
+from jobs.engine.check import findings, look
+from jobs.lifecycle import Status
+from jobs.management.commands import check_invariants
+from jobs.models import Job, Queue, Worker
+from tests.factories import TenantFactory, make_job
+
+pytestmark = pytest.mark.django_db
+
+LONG_AGO = timezone.now() - timedelta(hours=1)
+
+
+@pytest.fixture
+def tenant():
+    return TenantFactory(queue__num_slots=2)
+
+
+@pytest.fixture
+def worker(register):
+    return register(concurrency=4)
+
+
+def found() -> set[tuple[str, str]]:
+    """What two looks in a row find."""
+    return {(finding.what, finding.subject) for finding in findings(look(), look())}
+
+
+def test_a_healthy_system_has_no_findings(tenant, worker):
+    make_job(tenant, Status.SCHEDULED, due_at=timezone.now() + timedelta(days=1))
+    make_job(tenant, Status.QUEUED, handed_at=timezone.now())
+    make_job(tenant, Status.RUNNING, worker=worker)
+    make_job(tenant)
+    for status in (Status.SUCCESS, Status.ERROR, Status.DEAD, Status.CANCELLED):
+        make_job(tenant, status)
+    assert found() == set()
+
+
+def test_a_running_job_whose_worker_is_long_gone_is_found(tenant, worker):
+    job = make_job(tenant, Status.RUNNING, worker=worker)
+    Worker.objects.update(gone_at=LONG_AGO)
+    assert found() == {("worker_gone", f"job {job.pk}")}
+
+
+def test_a_job_that_runs_beyond_its_time_limit_is_found(tenant, worker, settings):
+    settings.JOBS_DEFAULT_TIMEOUT = 60
+    job = make_job(tenant, Status.RUNNING, worker=worker, start_time=LONG_AGO)
+    make_job(tenant, Status.RUNNING, worker=worker, start_time=LONG_AGO, timeout=7200.0)
+    assert found() == {("runs_too_long", f"job {job.pk}")}
+
+
+def test_a_due_job_that_no_clock_promotes_is_found(tenant):
+    job = make_job(tenant, Status.SCHEDULED, due_at=LONG_AGO)
+    assert found() == {("overdue", f"job {job.pk}")}
+
+
+def test_a_message_that_nobody_takes_up_beside_an_idle_process_is_found(tenant, worker):
+    job = make_job(tenant, Status.QUEUED, handed_at=LONG_AGO)
+    assert found() == {("message_lost", f"job {job.pk}")}
+    Worker.objects.update(concurrency=0)
+    assert found() == set()
+
+
+def test_a_job_that_nothing_holds_and_nobody_claims_is_found(tenant, worker):
+    job = make_job(tenant, ready_at=LONG_AGO)
+    assert found() == {("waits_for_nothing", f"job {job.pk}")}
+
+
+def test_a_job_behind_a_gate_is_not(tenant, worker):
+    make_job(tenant, ready_at=LONG_AGO)
+    tenant.queue.paused = True
+    tenant.queue.save()
+    assert found() == set()
+
+
+def test_a_lowered_limit_drains_and_is_no_finding(tenant, worker):
+    for _ in range(2):
+        make_job(tenant, Status.RUNNING, worker=worker)
+    tenant.queue.num_slots = 1
+    tenant.queue.save()
+    assert found() == set()
+
+
+def test_what_is_claimed_over_a_limit_is_found(tenant, worker):
+    Queue.objects.filter(name="default").update(concurrency=1)
+    for _ in range(2):
+        make_job(tenant, Status.RUNNING, worker=worker)
+    tenant.queue.num_slots = 1
+    tenant.queue.save()
+    before = look()
+    make_job(tenant, Status.RUNNING, worker=worker, user_key="ada")
+    assert {(finding.what, finding.subject) for finding in findings(before, look())} == {
+        ("over_limit", f"tenant {tenant.slug}"),
+        ("over_limit", "queue default"),
+    }
+
+
+@pytest.mark.parametrize("witness", ["slot = 1", "ready_at = now()", "due_at = now()"])
+def test_a_half_state_is_found_should_the_constraint_ever_be_dropped(tenant, witness):
+    job = make_job(tenant, Status.SUCCESS)
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute("ALTER TABLE jobs DROP CONSTRAINT jobs_no_half_state")
+        cursor.execute(f"UPDATE jobs SET {witness}")
+    assert ("half_state", f"job {job.pk}") in found()
+
+
+class TestTheCommand:
+    @pytest.fixture(autouse=True)
+    def no_pause(self, monkeypatch):
+        monkeypatch.setattr(check_invariants, "BETWEEN_LOOKS", 0.0)
+
+    def test_says_that_all_is_well(self):
+        out = StringIO()
+        call_command("check_invariants", stdout=out)
+        assert "All is as it must be." in out.getvalue()
+
+    def test_names_what_it_found_and_fails(self, tenant):
+        job = make_job(tenant, Status.SCHEDULED, due_at=LONG_AGO)
+        out = StringIO()
+        with pytest.raises(CommandError, match="1 found"):
+            call_command("check_invariants", stdout=out)
+        assert f"overdue: job {job.pk}: was due at" in out.getvalue()
+
+    def test_speaks_json(self, tenant):
+        job = make_job(tenant, Status.SCHEDULED, due_at=LONG_AGO)
+        repairs.count(repairs.MESSAGE, 3)
+        out = StringIO()
+        with pytest.raises(CommandError):
+            call_command("check_invariants", "--json", stdout=out)
+        document = json.loads(out.getvalue())
+        assert document["findings"][0]["subject"] == f"job {job.pk}"
+        assert document["repairs"] == {"message_sent_again": 3}
+
+
+class TestTheClocksDuty:
+    def test_what_is_found_is_counted_from_the_second_look_on(self, tenant):
+        make_job(tenant, Status.SCHEDULED, due_at=LONG_AGO)
+        inspection = check.Inspection()
+        inspection.run()
+        assert repairs.counts() == {}
+        inspection.run()
+        inspection.run()
+        assert repairs.counts() == {"finding": 2}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_repairs_are_counted_by_kind_and_stand_still_in_a_healthy_system(tenant, worker):
+    recover.take_back_orphans()
+    recover.hand_over_again()
+    assert repairs.counts() == {}
+    make_job(tenant, Status.RUNNING)
+    make_job(tenant, Status.QUEUED, handed_at=LONG_AGO)
+    recover.hand_over_again()
+    recover.take_back_orphans()
+    assert repairs.counts() == {"message_sent_again": 1, "orphan_taken_back": 1}
+    assert not store.orphans()
+    assert Job.objects.filter(crashes=1).count() == 1
