@@ -40,6 +40,9 @@ mutants: .venv/.installed-dev ## Remove each guard in jobs/sql in turn, and see 
 model: ## Explore the protocol exhaustively (docs/model), and find the faults put into it
 	@$(PYTHON) -m docs.model
 
+chaos: .venv/.installed-dev ## Kill everything at random, and see that nothing is lost (SECONDS=600, SEED)
+	@$(BIN)/python -m tests.chaos --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED))
+
 lock: .venv/.installed-dev ## Write both lock files anew from requirements*.txt
 	@$(PIP) install $(UV)
 	@$(COMPILE) requirements-dev.txt -o requirements-dev.lock
