@@ -10,6 +10,7 @@
 --         whole ones. What would be full only after two windows was spent under a slower limit, and begins anew.
 -- Each limit cuts what the one before it left, so a pass claims at least one job if any may be claimed, but perhaps not
 -- all: `more` then says that another pass may find a place for somebody.
+-- Followers: explain.sql (what is free) and explain_line.sql (the order) repeat its formulas; change them with it.
 WITH RECURSIVE
 clock AS MATERIALIZED (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now),
 
