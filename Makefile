@@ -12,7 +12,7 @@ UV := uv==0.13.8
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo up test lint mutants model lock clean chromium
+.PHONY: help demo up test lint mutants model chaos lock clean chromium
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
