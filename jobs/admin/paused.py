@@ -110,8 +110,8 @@ class PausedJobTypeAdmin(ReadOnly, ModelAdmin):
         for job_type in paused:
             try:
                 released = resume_job_type(job_type.source_type, job_type.source_method)
-            except InvalidRequest as error:  # its code is gone
-                self.message_user(request, f"Left {job_type} paused: {error}.", messages.ERROR)
+            except InvalidRequest as error:  # somebody else was faster
+                self.message_user(request, f"{error.message}.", messages.WARNING)
                 continue
             LogEntry.objects.log_actions(cast("User", request.user).pk, [job_type], DELETION, "Resumed.")
             self.message_user(request, f"Resumed {job_type}: {count_of_jobs(released)} back in line.", messages.SUCCESS)

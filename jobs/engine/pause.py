@@ -3,6 +3,7 @@
 from jobs import registry, store, telemetry
 from jobs.engine import dispatch, repairs
 from jobs.models import PausedJobType
+from jobs.request import InvalidRequest
 
 
 def pause_job_type(source_type: str, source_method: str) -> int:
@@ -21,9 +22,14 @@ def pause_job_type(source_type: str, source_method: str) -> int:
 
 
 def resume_job_type(source_type: str, source_method: str) -> int:
-    """Jobs of this type start again; the number of jobs released. Raises InvalidRequest for an unknown type."""
-    registry.resolve(source_type, source_method)
-    PausedJobType.objects.filter(source_type=source_type, source_method=source_method).delete()
+    """Jobs of this type start again; the number of jobs released. Raises InvalidRequest for a type that is not paused.
+
+    The registry is not asked: a type whose code was removed while it was paused must not hold its jobs for ever.
+    """
+    resumed, _ = PausedJobType.objects.filter(source_type=source_type, source_method=source_method).delete()
+    if not resumed:
+        paused = ", ".join(sorted(map(str, PausedJobType.objects.all()))) or "none"
+        raise InvalidRequest("source_method", f"{source_type}.{source_method} is not paused; paused: {paused}")
     return release()
 
 

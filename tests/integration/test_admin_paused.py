@@ -4,6 +4,7 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
 
+from jobs.engine.pause import resume_job_type
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Job, PausedJobType
 from tests.factories import TenantFactory, UserFactory, make_job
@@ -39,6 +40,25 @@ def test_resuming_releases_them(admin_client):
     assert "Resumed reports.datareport.execute: 1 job back in line." in page
     assert Job.objects.get(pk=job.pk).status == "created"
     assert not PausedJobType.objects.exists()
+
+
+def test_one_whose_code_was_removed_is_resumed_too(admin_client):
+    removed = PausedJobType.objects.create(source_type="reports.datareport", source_method="removed")
+    job = make_job(TenantFactory(), Status.SCHEDULED, source_method="removed", due_at=HELD_UNTIL)
+    assert "Resumed reports.datareport.removed: 1 job back in line." in resume(admin_client, removed)
+    assert Job.objects.get(pk=job.pk).status == "created"
+
+
+def test_one_that_somebody_else_resumed_meanwhile_is_said_to_be(admin_client, monkeypatch):
+    pause(admin_client, "reports.datareport.execute")
+
+    def late(*job_type):
+        resume_job_type(*job_type)
+        return resume_job_type(*job_type)
+
+    monkeypatch.setattr("jobs.admin.paused.resume_job_type", late)
+    page = resume(admin_client, PausedJobType.objects.get())
+    assert "reports.datareport.execute is not paused; paused: none." in page
 
 
 @pytest.mark.parametrize("job_type", ["", "reports.datareport.delete", "auth.user.execute", "nonsense"])

@@ -221,12 +221,21 @@ class TestJobTypes:
         assert not PausedJobType.objects.exists()
         assert REPORT | {"paused": False} in send(operator, "GET", "/job-types").json()
 
-    def test_doing_it_twice_changes_no_more(self, operator):
+    def test_pausing_twice_holds_no_more_and_resuming_twice_is_refused(self, operator):
         make_job(TenantFactory())
         assert [send(operator, "POST", "/job-types/pause", REPORT).json()["jobs"] for _ in range(2)] == [1, 0]
-        assert [send(operator, "POST", "/job-types/resume", REPORT).json()["jobs"] for _ in range(2)] == [1, 0]
+        assert send(operator, "POST", "/job-types/resume", REPORT).json()["jobs"] == 1
+        again = send(operator, "POST", "/job-types/resume", REPORT)
+        assert_problem(again, 422, "source_method")
+        assert again.json()["errors"][0]["message"] == "reports.datareport.execute is not paused; paused: none"
 
-    @pytest.mark.parametrize("verb", ["pause", "resume"])
+    def test_one_whose_code_was_removed_is_resumed(self, operator):
+        removed = REPORT | {"source_method": "removed"}
+        PausedJobType.objects.create(**removed)
+        make_job(TenantFactory(), Status.SCHEDULED, source_method="removed", due_at=HELD_UNTIL)
+        assert send(operator, "POST", "/job-types/resume", removed).json()["jobs"] == 1
+        assert "removed" not in [named["source_method"] for named in send(operator, "GET", "/job-types").json()]
+
     @pytest.mark.parametrize(
         ("change", "field"),
         [
@@ -238,6 +247,6 @@ class TestJobTypes:
         ],
         ids=str,
     )
-    def test_what_is_no_job_type_is_refused_by_name(self, operator, verb, change, field):
-        assert_problem(send(operator, "POST", f"/job-types/{verb}", REPORT | change), 422, field)
+    def test_what_is_no_job_type_is_not_paused(self, operator, change, field):
+        assert_problem(send(operator, "POST", "/job-types/pause", REPORT | change), 422, field)
         assert not PausedJobType.objects.exists()

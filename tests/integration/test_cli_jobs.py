@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 
 from jobs import store
 from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL, Job
+from jobs.models import HELD_UNTIL, Job, PausedJobType
 from jobs.store import Failure
 from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job
 
@@ -279,9 +279,13 @@ class TestPause:
         }
         assert [claimed.id for claimed in sent] == [job.pk]
 
-    def test_an_unknown_type_is_refused(self, db):
+    def test_an_unknown_type_is_not_paused_and_what_is_not_paused_is_not_resumed(self, db):
         assert refusal("pause", "sample.thing", "no").startswith("source_method: 'no' is not a job; jobs: ")
-        assert refusal("resume", "no.thing", "no").startswith("source_type: 'no.thing' is unknown; known: ")
+        assert refusal("resume", "no.thing", "no") == "source_method: no.thing.no is not paused; paused: none"
+
+    def test_one_whose_code_was_removed_is_resumed(self, db):
+        PausedJobType.objects.create(source_type="no.thing", source_method="removed")
+        assert run("resume", "no.thing", "removed") == "no.thing removed goes on; 0 jobs released.\n"
 
 
 @pytest.mark.parametrize("words", [["show", "999"], ["show", "one"], ["lost"], ["list", "--lost"]])

@@ -178,15 +178,30 @@ class TestResumed:
         pause_job_type(*ECHO)
         pause_job_type(*ECHO)
         job_id = thing.async_.echo()
-        assert [resume_job_type(*ECHO), resume_job_type(*ECHO)] == [1, 0]
+        assert resume_job_type(*ECHO) == 1
         assert status(job_id) == "created"
+        assert not PausedJobType.objects.exists()
+
+    def test_one_whose_code_was_removed_is_resumed_all_the_same(self, thing):
+        job = make_job(thing.tenant, Status.SCHEDULED, source_method="removed", due_at=HELD_UNTIL)
+        PausedJobType.objects.create(source_type=job.source_type, source_method="removed")
+        assert resume_job_type(job.source_type, "removed") == 1
+        assert status(job.pk) == "created"
+
+    @pytest.mark.parametrize("job_type", [ECHO, ("sample.thing", "not_a_job"), ("sample.nothing", "echo")])
+    def test_one_that_is_not_paused_is_refused_by_name(self, job_type, db):
+        pause_job_type("sample.thing", "again")
+        with pytest.raises(InvalidRequest) as refused:
+            resume_job_type(*job_type)
+        assert refused.value.field == "source_method"
+        assert refused.value.message == f"{'.'.join(job_type)} is not paused; paused: sample.thing.again"
+        assert PausedJobType.objects.count() == 1
 
 
-@pytest.mark.parametrize("change", [pause_job_type, resume_job_type])
 @pytest.mark.parametrize("job_type", [("sample.thing", "not_a_job"), ("sample.nothing", "echo")])
-def test_an_unknown_type_is_refused(change, job_type, db):
+def test_an_unknown_type_is_not_paused(job_type, db):
     with pytest.raises(InvalidRequest):
-        change(*job_type)
+        pause_job_type(*job_type)
     assert not PausedJobType.objects.exists()
 
 

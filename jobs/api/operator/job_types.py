@@ -60,7 +60,7 @@ def pause_type(request: OperatorRequest, wanted: NamedType) -> Held:
 
 @router.post("job-types/resume", auth=may("jobs.delete_pausedjobtype"), response={200: Released, **PROBLEMS})
 def resume_type(request: OperatorRequest, wanted: NamedType) -> Released:
-    """Put the held jobs of this type back in line."""
+    """Put the held jobs of a paused type back in line; also of one whose code is gone."""
     paused = list(PausedJobType.objects.filter(**wanted.model_dump()))
     released = resume_job_type(wanted.source_type, wanted.source_method)
     note(request.auth, paused, "Resumed.")

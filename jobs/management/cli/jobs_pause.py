@@ -32,7 +32,7 @@ PAUSE = _subcommand(
 )
 RESUME = _subcommand(
     "resume",
-    "Resume a job type.",
+    "Resume a job type that is paused, even if its code is gone.",
     resume_job_type,
     False,
     "{source_type} {source_method} goes on; {jobs} released.",
