@@ -34,14 +34,13 @@ CLAIM = (
     "tests/concurrency/test_door.py",
 )
 RECOVER = ("tests/integration/test_recover.py",)
-KNOWING = {  # which tests know a statement; the others are known by VERBS
+KNOWING = {  # which tests know a statement, beside tests/integration/test_<statement>.py; the others are known by VERBS
     "submit": SUBMIT,
     "find_identical": SUBMIT,
     "release_identical": SUBMIT,
     "claim": CLAIM,
     "enter": CLAIM,
     "beat": RECOVER,
-    "deaths": ("tests/integration/test_deaths.py",),
     "declare_gone": RECOVER,
     "hand_over_again": RECOVER,
     "orphans": RECOVER,
@@ -55,6 +54,13 @@ NOT_THE_ENGINES = (
     "reports",
     "tenants",
 )  # tests/integration/test_<this>_*.py
+
+
+def knowing(statement: str) -> tuple[str, ...]:
+    """The tests that know it best."""
+    own = f"tests/integration/test_{statement}.py"
+    known = KNOWING.get(statement, VERBS)
+    return (own, *known) if own not in known and (REPOSITORY / own).exists() else known
 
 
 def everything() -> tuple[str, ...]:
@@ -101,7 +107,7 @@ def dies(copy: Path, guard: Guard) -> bool:
     """Whether a test goes red when this guard is gone; says which."""
     begin = time.monotonic()
     red = ""
-    for tests in (KNOWING.get(guard.statement, VERBS), everything()):
+    for tests in (knowing(guard.statement), everything()):
         check_green(copy, tests)
         with mutant(copy, guard):
             red = first_red(copy, tests)
