@@ -7,13 +7,18 @@ BATCH = 1000  # rows locked at a time, so that ten thousand jobs due at once hol
 
 
 def promote() -> int:
-    """Make every due job ready, in batches, with a dispatch after each; the number promoted."""
+    """Make every due job ready, in batches, with a dispatch after each; the number promoted.
+
+    One whose type is paused is held instead, and is nothing to dispatch for.
+    """
     total = 0
-    while promoted := store.promote(BATCH):
-        total += len(promoted)
-        for job in promoted:
-            telemetry.applied("promote", job.id, job.attempt)
-        dispatch.dispatch()
-        if len(promoted) < BATCH:
+    while due := store.promote(BATCH):
+        for job in due:
+            telemetry.applied("hold" if job.held else "promote", job.id, job.attempt)
+        promoted = sum(not job.held for job in due)
+        total += promoted
+        if promoted:
+            dispatch.dispatch()
+        if len(due) < BATCH:
             break
     return total

@@ -1,4 +1,5 @@
--- Arrow:  promote, scheduled -> created, for the jobs that are due; one whose type is paused is held instead.
+-- Arrow:  promote, scheduled -> created, for the jobs that are due; one whose type is paused is held instead, and stays
+--         scheduled: the status returned tells which.
 -- Who:    the clock.
 -- Locks:  the rows; one that somebody is cancelling is left to the next pass.
 -- Index:  jobs_due.
@@ -17,4 +18,4 @@ FROM (
     FOR NO KEY UPDATE OF d SKIP LOCKED
 ) due
 WHERE j.id = due.id
-RETURNING j.id, j.attempt
+RETURNING j.id, j.attempt, j.status

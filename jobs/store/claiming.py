@@ -8,14 +8,16 @@ from django.db import connection
 from django.db.transaction import TransactionManagementError
 from psycopg.rows import class_row
 
+from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.sql import statement
-from jobs.store.rows import Applied, Claimed, applied, live_for, rows
+from jobs.store.rows import Applied, Claimed, Due, applied, live_for, rows
 
 
-def promote(batch: int = 1000, now: datetime | None = None) -> list[Applied]:
-    """scheduled -> created for at most `batch` due jobs."""
-    return applied("promote", batch=batch, held_until=HELD_UNTIL, now=now)
+def promote(batch: int = 1000, now: datetime | None = None) -> list[Due]:
+    """scheduled -> created for at most `batch` due jobs; those of a paused type are held."""
+    due = rows("promote", batch=batch, held_until=HELD_UNTIL, now=now)
+    return [Due(job_id, attempt, held=status == Status.SCHEDULED) for job_id, attempt, status in due]
 
 
 def next_moment() -> float | None:

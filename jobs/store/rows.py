@@ -20,6 +20,13 @@ class Applied:
 
 
 @dataclass(frozen=True)
+class Due(Applied):
+    """A job whose moment has come. held: its type is paused, so that it goes on waiting; else it is ready."""
+
+    held: bool
+
+
+@dataclass(frozen=True)
 class Claimed:
     """A job to hand over. timeout: seconds; memory: MiB, None for the setting's; waited: seconds since it was ready."""
 

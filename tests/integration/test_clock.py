@@ -17,6 +17,7 @@ from jobs.lifecycle import Status
 from jobs.models import Job, Worker
 from tests.conftest import request_for
 from tests.factories import TenantFactory, make_job
+from tests.verbs import pause
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -201,6 +202,36 @@ class TestPromote:
             make_job(tenant, Status.SCHEDULED)
         assert promote.promote() == count
         assert made == [min(n * 10, count) for n in range(1, passes + 1)]
+
+    def test_one_of_a_paused_type_is_held_and_said_to_be_and_nothing_is_dispatched_for_it(
+        self, tenant, monkeypatch, caplog
+    ):
+        caplog.set_level("INFO", "jobs")
+        dispatched = []
+        monkeypatch.setattr("jobs.engine.dispatch.dispatch", lambda: dispatched.append(True))
+        held = make_job(tenant, Status.SCHEDULED, attempt=2)
+        pause(held)
+        assert promote.promote() == 0
+        assert (caplog.messages, dispatched) == ([f"hold job={held.pk} attempt=2"], [])
+
+    def test_beside_held_ones_the_others_are_promoted_batch_after_batch(self, tenant, monkeypatch, caplog):
+        caplog.set_level("INFO", "jobs")
+        dispatched = []
+        monkeypatch.setattr(promote, "BATCH", 2)
+        monkeypatch.setattr("jobs.engine.dispatch.dispatch", lambda: dispatched.append(True))
+        now = timezone.now()
+        types = ["paused", "paused", "paused", "open"]
+        jobs = [
+            make_job(tenant, Status.SCHEDULED, source_method=method, due_at=now - timedelta(minutes=9 - n))
+            for n, method in enumerate(types)
+        ]
+        pause(jobs[0])
+        assert promote.promote() == 1
+        assert sorted(caplog.messages) == [
+            *(f"hold job={job.pk} attempt=0" for job in jobs[:3]),
+            f"promote job={jobs[3].pk} attempt=0",
+        ]
+        assert dispatched == [True]
 
     def test_the_longest_due_are_promoted_first(self, tenant):
         now = timezone.now()
