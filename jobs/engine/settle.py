@@ -67,18 +67,18 @@ def _settle_failure(job: Started, error: BaseException, stats: dict[str, Any] | 
         if _apply(job, "retry", lambda: store.retry(job.id, job.attempt, failure, delay=seconds, queue=queue)):
             store.wake_clock()
         else:
-            _stop(job, stats)
+            _stop(job, stats, failure)
     elif policy is None and not isinstance(error, Abandon):
         _apply(job, "fail", lambda: store.fail(job.id, job.attempt, failure))
     elif _apply(job, "bury", lambda: store.fail(job.id, job.attempt, failure, dead=True)):
         announce(job.id, job.attempt)
 
 
-def _stop(job: Started, stats: dict[str, Any] | None) -> None:
-    """It was asked to stop, and has. One that says so without having been asked has failed."""
-    if not _apply(job, "stop", lambda: store.stop(job.id, job.attempt, stats)):
-        failure = Failure("Cancelled", "raised Cancelled, but nobody asked it to stop", stats=stats)
-        _apply(job, "fail", lambda: store.fail(job.id, job.attempt, failure))
+def _stop(job: Started, stats: dict[str, Any] | None, failure: Failure | None = None) -> None:
+    """It was asked to stop, and has, perhaps by a failure. One that says so without having been asked has failed."""
+    if not _apply(job, "stop", lambda: store.stop(job.id, job.attempt, stats, failure)):
+        unasked = failure or Failure("Cancelled", "raised Cancelled, but nobody asked it to stop", stats=stats)
+        _apply(job, "fail", lambda: store.fail(job.id, job.attempt, unasked))
 
 
 def policy_of(job: Started) -> Retry | None:

@@ -82,9 +82,19 @@ def snooze(job_id: int, attempt: int, stats: dict[str, Any], *, delay: float, no
     return bool(rows("snooze", id=job_id, attempt=attempt, stats=json.dumps(stats), delay=delay, now=now))
 
 
-def stop(job_id: int, attempt: int, stats: dict[str, Any] | None = None, now: datetime | None = None) -> bool:
-    """running -> cancelled, if it was asked to stop."""
-    return bool(rows("stop", id=job_id, attempt=attempt, stats=None if stats is None else json.dumps(stats), now=now))
+def stop(
+    job_id: int,
+    attempt: int,
+    stats: dict[str, Any] | None = None,
+    failure: Failure | None = None,
+    now: datetime | None = None,
+) -> bool:
+    """running -> cancelled, if it was asked to stop. failure: how the attempt ended, if badly; it has its own stats."""
+    kept: dict[str, Any] = {"error_class": None, "error": None, "traceback": None}
+    kept["stats"] = None if stats is None else json.dumps(stats)
+    if failure is not None:
+        kept = failure.parameters()
+    return bool(rows("stop", id=job_id, attempt=attempt, now=now, **kept))
 
 
 def charge(job_id: int, attempt: int, now: datetime | None = None) -> None:

@@ -142,6 +142,21 @@ class TestRunning:
         ended = run(sent, thing.async_.echo())
         assert (ended.status, ended.due_at, ended.slot) == ("cancelled", None, None)
 
+    def test_its_failure_is_kept(self, thing, body, sent):
+        body(asked_to_stop(raises(ValueError("no"))), retry=Retry.every(1, max_retries=5))
+        ended = run(sent, thing.async_.echo())
+        assert (ended.status, ended.last_error, ended.stats) == ("cancelled", "ValueError: no", {"rows": 3})
+        kept = FailedAttempt.objects.get()
+        assert (kept.job_id, kept.attempt, kept.error_class, kept.error) == (ended.pk, 1, "ValueError", "no")
+        assert "raise error" in kept.traceback
+        assert (kept.worker, kept.queued_at) == (ended.worker, ended.queued_at)
+        assert (kept.start_time, kept.end_time) == (ended.start_time, ended.end_time)
+
+    def test_one_that_asks_to_be_tried_later_has_not_failed(self, thing, body, sent):
+        body(asked_to_stop(raises(RetryLater(1))))
+        ended = run(sent, thing.async_.echo())
+        assert (ended.status, ended.last_error, FailedAttempt.objects.count()) == ("cancelled", "", 0)
+
     def test_one_that_fails_for_good_meanwhile_is_an_error(self, thing, body, sent):
         body(asked_to_stop(raises(ValueError("no"))))
         ended = run(sent, thing.async_.echo())
@@ -184,6 +199,7 @@ class TestCrashes:
         cancel(running.id)
         recover.time_out(running.id, 1, 2.5)
         assert now_is(running.id).status == "cancelled"
+        assert FailedAttempt.objects.get().error == "timed out after 2.5 s and was killed"
 
 
 class TestTheGrace:

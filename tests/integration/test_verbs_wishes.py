@@ -36,6 +36,13 @@ class TestACancellationThatWasRequested:
         assert not VERBS["stop"](running, 3)
         assert row(running) == before
 
+    @pytest.mark.parametrize("attempt", [2, 4], ids=["stale", "future"])
+    def test_the_failure_of_another_attempt_is_not_kept(self, attempt, asked):
+        before = row(asked)
+        assert not store.stop(asked.pk, attempt, failure=KILLED)
+        assert row(asked) == before
+        assert not FailedAttempt.objects.exists()
+
     @pytest.mark.parametrize("status", Status)
     def test_only_a_running_job_is_asked_to_stop(self, status):
         job = make_job(TenantFactory(), status)
