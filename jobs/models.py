@@ -150,15 +150,16 @@ class PausedJobType(models.Model):
 
 
 class DeathNotice(models.Model):
-    """One row: the deaths up to this moment have been announced. Its lock is held by whoever announces."""
+    """The deaths up to this moment have been announced to this notifier. Whoever announces holds the row's lock."""
 
+    notifier = models.CharField(primary_key=True, max_length=255)  # its dotted path
     upto = models.DateTimeField(db_default=Now())
 
     class Meta:
         db_table = "death_notices"
 
     def __str__(self) -> str:
-        return f"announced up to {self.upto}"
+        return f"announced to {self.notifier} up to {self.upto}"
 
 
 class Job(models.Model):

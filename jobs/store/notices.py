@@ -1,6 +1,5 @@
 """Deaths, and who has been told of them."""
 
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,13 +34,13 @@ class Deaths:
 def unannounced(notifier: str, now: datetime | None = None) -> Iterator[list[Deaths]]:
     """The deaths that this notifier has not been told of, the largest group first; `now` is the clock of a test.
 
+    notifier: its dotted path, which names its row.
     They count as announced when the block ends without an error, so at least once. Empty also while somebody else is in
     such a block. Each notifier has a row of its own: one that fails must not have the others repeat themselves.
     """
-    place = zlib.crc32(notifier.encode())
-    DeathNotice.objects.get_or_create(pk=place, defaults={"upto": BEGINNING})
+    DeathNotice.objects.get_or_create(notifier=notifier, defaults={"upto": BEGINNING})
     with transaction.atomic():
-        notice = DeathNotice.objects.select_for_update(skip_locked=True).filter(pk=place).first()
+        notice = DeathNotice.objects.select_for_update(skip_locked=True).filter(notifier=notifier).first()
         if notice is None:
             yield []
             return

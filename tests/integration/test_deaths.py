@@ -15,7 +15,7 @@ from jobs.engine import recover
 from jobs.engine.notify import notify
 from jobs.engine.revive import revive
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, Job
+from jobs.models import DeathNotice, FailedAttempt, Job
 from jobs.store import Failure
 from jobs.store.notices import SETTLED, Deaths
 from tests.factories import TenantFactory, make_job
@@ -174,6 +174,19 @@ class TestEachDeathOnce:
         die(tenant, at=now - timedelta(seconds=1))
         notify(now + SOON)
         assert [groups[0].count for groups in told] == [2]
+
+    def test_each_notifier_has_a_row_under_its_own_name(self, tenant, settings, monkeypatch):
+        told = []
+        for name in ("plumless", "buckeroo"):  # alike to a checksum: their CRC-32 is the same
+            monkeypatch.setattr(notifiers, name, lambda deaths, name=name: told.append(name), raising=False)
+        settings.JOBS_DEATH_NOTIFIERS = ["jobs.notifiers.plumless", "jobs.notifiers.buckeroo"]
+        died_at = die(tenant)[0].died_at
+        notify()
+        notify()
+        assert told == ["plumless", "buckeroo"]
+        assert dict(DeathNotice.objects.values_list("notifier", "upto")) == dict.fromkeys(
+            settings.JOBS_DEATH_NOTIFIERS, died_at
+        )
 
     def test_one_that_was_revived_meanwhile_is_not_mourned(self, tenant, told):
         (job,) = die(tenant)
