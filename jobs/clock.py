@@ -18,6 +18,7 @@ from jobs.engine.dispatch import dispatch
 from jobs.engine.promote import promote
 
 LONGEST_SLEEP = 1.0  # seconds; also how soon another clock takes over, and how soon a stop is heard
+SILENT = 5.0  # seconds without a word, after which a leader is taken for one that was stopped
 
 
 @dataclass
@@ -78,6 +79,8 @@ class Clock:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_try_advisory_lock(hashtext('jobs.clock'), 0)")
             if not cursor.fetchone()[0]:
+                if store.depose(SILENT):
+                    telemetry.noticed("silent clock deposed")
                 return False
             cursor.execute("LISTEN jobs_due")
         self._session = connection.connection

@@ -23,7 +23,7 @@ from jobs.store.claiming import claim, hold, next_moment, promote, release
 from jobs.store.rows import Applied, Claimed, Started, live_for
 from jobs.store.submitting import count_waiting, find_identical, insert, release_identical, wake_clock
 from jobs.store.wishes import cancel, discard, expire_dead, overdue_cancels, request_cancel, revive
-from jobs.store.workers import beat, count_repairs, declare_gone, hand_over_again, leave, orphans
+from jobs.store.workers import beat, count_repairs, declare_gone, depose, hand_over_again, leave, orphans
 
 __all__ = [
     "Applied",
@@ -38,6 +38,7 @@ __all__ = [
     "count_repairs",
     "count_waiting",
     "declare_gone",
+    "depose",
     "discard",
     "excesses",
     "expire_dead",

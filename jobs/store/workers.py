@@ -19,6 +19,11 @@ def leave(worker: uuid.UUID) -> None:
     rows("leave", id=worker)
 
 
+def depose(silent: float) -> bool:
+    """End the session of a leading clock that has said nothing for so many seconds; whether there was one."""
+    return bool(rows("depose", silent=silent))
+
+
 def declare_gone(now: datetime | None = None) -> list[str]:
     """The names of the workers that stopped beating, now declared gone."""
     return [name for (name,) in rows("declare_gone", live_for=live_for(), now=now)]
