@@ -68,20 +68,6 @@ class World:
 
         wait_until(lambda: Worker.objects.filter(gone_at=None).count() == WORKERS, "the workers register")
 
-    def wait_for_database(self) -> None:
-        """Until it answers us, on a new connection."""
-        from django.db import Error, connection
-
-        def answers() -> bool:
-            connection.close()
-            try:
-                connection.ensure_connection()
-            except Error:
-                return False
-            return True
-
-        wait_until(answers, "PostgreSQL is back")
-
 
 @contextmanager
 def created() -> Iterator[World]:

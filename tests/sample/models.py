@@ -138,11 +138,11 @@ class Thing(Asynchronous, models.Model):
 
     @job
     def wait_for_file(self, path: str) -> int:
-        """Runs until the file is there, and meanwhile asks nothing of PostgreSQL; so it may be away."""
+        """Runs until the file is there, and takes it away; asks nothing of PostgreSQL meanwhile, which may be away."""
         attempt = note_run()
         while not Path(path).exists():
             time.sleep(0.02)
-        current_job().stats["attempt"] = attempt
+        Path(path).unlink()
         return attempt
 
     # What a chaos run submits: short jobs, whose bodies leave their evidence outside PostgreSQL.

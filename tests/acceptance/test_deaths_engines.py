@@ -1,0 +1,132 @@
+"""PostgreSQL and Valkey die, forget, or hang up, under a running job."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from embedded import engines as embedded_engines
+from embedded import fleet
+from embedded.process import Process
+from embedded.processes import Processes
+from jobs.engine import dispatch
+from jobs.models import Job, Worker
+from tests.acceptance.test_execution import ended, running
+from tests.chaos import own_engines
+from tests.chaos.freezing import backends, cut
+from tests.chaos.own_engines import Engines
+from tests.factories import TenantFactory, ThingFactory
+from tests.sample.models import Run
+from tests.waiting import wait_until
+
+
+@pytest.fixture
+def engines(tmp_path: Path, django_db_blocker) -> Iterator[Engines]:
+    with django_db_blocker.unblock(), own_engines.running(tmp_path) as engines:
+        yield engines
+
+
+@pytest.fixture
+def worker(engines, tmp_path: Path) -> Iterator[Process]:
+    """A worker with two processes on those engines."""
+    quick = {"DJANGO_SETTINGS_MODULE": "tests.settings", "JOBS_BEAT_INTERVAL": "0.5", "JOBS_HAND_OVER_TIMEOUT": "1"}
+    dispatch.connect(lambda claimed: None)  # our broker is another: what we claim, the clock sends
+    with Processes() as processes:
+        command = fleet.worker("default", 2, f"own-{os.getpid()}", engines.environ | quick)
+        worker = processes.start("worker", *command, log=tmp_path / "log" / "worker.log")
+        wait_until(lambda: Worker.objects.exists() or not worker.alive, "the worker registers")
+        yield worker
+
+
+def check(job_id: int) -> None:
+    """It succeeded in its first attempt, which nobody interrupted; all slots are free."""
+    job = ended(job_id)
+    assert (job.status, job.attempt, job.crashes) == ("success", 1, 0)
+    assert Run.objects.filter(job_id=job_id).count() == 1
+    wait_until(lambda: not Job.objects.filter(slot__isnull=False).exists(), "all slots are free")
+
+
+def test_a_result_computed_while_postgresql_was_away_is_settled_when_it_is_back(engines, worker, tmp_path):
+    thing = ThingFactory()
+    job_id = thing.async_.wait_for_file(str(tmp_path / "go"))
+    running(job_id)
+    engines.postgresql.restart = False
+    os.kill(engines.postgresql.pid, signal.SIGQUIT)  # an immediate shutdown: no goodbye, recovery at the next start
+    engines.postgresql.wait(30)
+    (tmp_path / "go").touch()
+    wait_until(lambda: not (tmp_path / "go").exists(), "the body ends")
+    engines.postgresql.restart = True
+    own_engines.wait_for_database()
+    check(job_id)
+    assert Job.objects.get(pk=job_id).result_expires_at is not None
+    assert ended(thing.async_.echo()).status == "success"
+    assert worker.alive
+
+
+def test_a_worker_survives_a_broker_that_is_killed_while_it_runs_a_job(engines, worker, tmp_path):
+    """celery 5.7.0 does not."""
+    thing = ThingFactory()
+    job_id = thing.async_.wait_for_file(str(tmp_path / "go"))
+    running(job_id)
+    before = engines.valkey.pid
+    os.kill(before, signal.SIGKILL)
+    wait_until(lambda: engines.valkey.pid != before and answers(engines), "Valkey is back")
+    (tmp_path / "go").touch()
+    check(job_id)
+    assert ended(thing.async_.echo()).status == "success"  # the worker hears again
+    assert worker.alive
+    assert Worker.objects.filter(gone_at=None).count() == 1
+
+
+def test_what_is_submitted_while_no_broker_can_be_reached_runs_when_it_is_back(engines, worker):
+    engines.valkey.restart = False
+    os.kill(engines.valkey.pid, signal.SIGKILL)
+    engines.valkey.wait(30)
+    things = [ThingFactory(tenant=TenantFactory(queue__num_slots=1)) for _ in range(3)]
+    ids = [thing.async_.echo(n) for thing in things for n in range(2)]
+    assert set(Job.objects.values_list("status", flat=True)) == {"queued", "created"}
+    engines.valkey.restart = True
+    for job_id in ids:
+        check(job_id)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_messages_that_a_flush_of_the_broker_has_lost_are_sent_again(start_worker, environ, tmp_path):
+    start_worker(concurrency=1)
+    thing = ThingFactory(tenant=TenantFactory(queue__num_slots=2))
+    first = thing.async_.wait_for_file(str(tmp_path / "go"))
+    running(first)
+    others = thing.async_.echo.many([{"value": n} for n in range(3)])
+    wait_until(lambda: Job.objects.filter(status="queued").exists(), "one of them waits in the broker")
+    with redis.Redis.from_url(environ[embedded_engines.BROKER]) as client:
+        client.flushall()
+    (tmp_path / "go").touch()
+    for job_id in [first, *others]:
+        check(job_id)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_result_is_settled_although_all_connections_were_cut_under_its_body(start_worker, tmp_path):
+    worker = start_worker(concurrency=1)
+    thing = ThingFactory()
+    job_id = thing.async_.wait_for_file(str(tmp_path / "go"))
+    running(job_id)
+    before = backends("true")
+    for session in before:
+        cut(session)
+    (tmp_path / "go").touch()
+    check(job_id)
+    assert ended(thing.async_.echo()).status == "success"
+    assert len(before) >= 3  # of the process, the presence and the clock
+    assert worker.alive
+
+
+def answers(engines: Engines) -> bool:
+    try:
+        with redis.Redis.from_url(engines.environ[embedded_engines.BROKER]) as client:
+            return client.ping()
+    except redis.RedisError:
+        return False

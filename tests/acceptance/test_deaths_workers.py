@@ -1,0 +1,111 @@
+"""Whole workers: stopped until they are declared gone, or killed while they lead the clock; alone, and supervised."""
+
+import os
+import signal
+
+import pytest
+from django.db import connection
+
+from embedded import fleet
+from jobs import results, store
+from jobs.models import FailedAttempt, Job, Worker
+from jobs.presence import EXIT_DECLARED_GONE
+from tests.acceptance.test_execution import ended, running
+from tests.chaos.freezing import NUMBER, Held, has_ended, kill, stopped
+from tests.factories import ThingFactory
+from tests.sample.models import Run, Thing
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def thing() -> Thing:
+    return ThingFactory()
+
+
+def gone(pid: int) -> bool:
+    return Worker.objects.filter(pid=pid, gone_at__isnull=False).exists()
+
+
+def clocks_session() -> int | None:
+    """The session that holds the lock of the clock's leader."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
+            " AND classid = (hashtext('jobs.clock')::bigint & 4294967295)::oid"
+            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+        found = cursor.fetchone()
+    return found[0] if found else None
+
+
+def test_a_worker_that_comes_back_after_it_was_declared_gone_stops_what_it_runs_and_exits(start_worker, thing):
+    stale = start_worker(concurrency=1)
+    with Held(NUMBER, 7) as body:
+        job_id = thing.async_.wait_for_lock(7)
+        running(job_id)
+        child = Run.objects.get(job_id=job_id).pid
+        start_worker(concurrency=1)
+        with stopped(stale.pid):
+            wait_until(lambda: gone(stale.pid), "it is declared gone")
+            wait_until(lambda: Run.objects.filter(job_id=job_id).count() == 2, "its job runs elsewhere")
+            assert not has_ended(child)  # the old body is still at it
+        assert stale.wait(30) == EXIT_DECLARED_GONE
+        assert has_ended(child)
+        body.release()
+    job = ended(job_id)
+    assert (job.status, job.attempt, job.crashes) == ("success", 2, 1)
+    assert results.load(job).value == 2
+    assert FailedAttempt.objects.get(job=job).error_class == "WorkerGone"
+    assert list(Run.objects.order_by("id").values_list("attempt", flat=True)) == [1, 2]
+
+
+def test_a_result_of_a_worker_that_was_stopped_with_all_its_processes_comes_too_late(start_worker, thing):
+    stale = start_worker(concurrency=1)
+    with Held(NUMBER, 7) as body:
+        job_id = thing.async_.wait_for_lock(7)
+        running(job_id)
+        os.killpg(stale.pid, signal.SIGSTOP)
+        start_worker(concurrency=1)
+        wait_until(lambda: gone(stale.pid), "it is declared gone")
+        body.release()  # the stopped body goes on from here when it is continued
+        job = ended(job_id)
+        os.killpg(stale.pid, signal.SIGCONT)
+    assert stale.wait(30) == EXIT_DECLARED_GONE
+    job.refresh_from_db()
+    assert (job.status, job.attempt, job.crashes) == ("success", 2, 1)
+    assert results.load(job).value == 2
+    assert not Job.objects.filter(slot__isnull=False).exists()
+
+
+def test_a_supervised_worker_that_was_declared_gone_registers_anew(environ, processes, settings, thing, tmp_path):
+    settings.JOBS_BEAT_INTERVAL = 0.5  # as the worker's; nobody else is here to declare it gone
+    command = fleet.worker("default", 1, f"supervised-{os.getpid()}", environ)
+    worker = processes.start("supervised", *command, log=tmp_path / "supervised.log", restart=True)
+    wait_until(lambda: Worker.objects.filter(pid=worker.pid).exists(), "it registers")
+    first = Worker.objects.get()
+    with stopped(first.pid):
+        wait_until(store.declare_gone, "it is declared gone")
+    wait_until(lambda: Worker.objects.filter(gone_at=None).exclude(pk=first.pk).exists(), "it registers anew")
+    assert has_ended(first.pid)
+    assert ended(thing.async_.echo()).status == "success"
+
+
+def test_when_the_clocks_leader_is_killed_another_leads_and_recovery_goes_on(start_worker, thing):
+    leader = start_worker(concurrency=1)  # the only one, so far
+    wait_until(clocks_session, "its clock leads")
+    led_by = clocks_session()
+    with Held(NUMBER, 7) as body:
+        job_id = thing.async_.wait_for_lock(7)
+        running(job_id)
+        start_worker(concurrency=1)
+        assert clocks_session() == led_by
+        kill(leader.pid)
+        wait_until(lambda: clocks_session() not in {None, led_by}, "another clock leads")
+        wait_until(lambda: Run.objects.filter(job_id=job_id).count() == 2, "its job runs elsewhere")
+        body.release()
+    job = ended(job_id)
+    assert (job.status, job.attempt, job.crashes) == ("success", 2, 1)
+    assert ended(thing.async_(delay=0.2).echo()).status == "success"
+    assert not Job.objects.filter(slot__isnull=False).exists()

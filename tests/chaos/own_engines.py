@@ -1,0 +1,68 @@
+"""Engines that one test may kill: this process' Django is on them for as long as that takes."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import environ
+import pytest
+from django.core.management import call_command
+from django.db import Error, connection
+
+from embedded import engines
+from embedded.process import Process
+from embedded.processes import Processes
+from tests.waiting import wait_until
+
+URLS = (engines.DATABASE, engines.BROKER, engines.CACHE)
+WHERE = ("NAME", "USER", "PASSWORD", "HOST", "PORT")  # of Django's settings of a database
+
+
+@dataclass(frozen=True)
+class Engines:
+    """environ: for workers on them. Both are supervised: one that is killed is started again."""
+
+    environ: dict[str, str]
+    postgresql: Process
+    valkey: Process
+
+
+@contextmanager
+def running(directory: Path) -> Iterator[Engines]:
+    """Engines in `directory`, migrated; Django is on their database. Its broker and cache stay where they were."""
+    ours = {name: value for name, value in os.environ.items() if name not in {*URLS, engines.NAMES}}
+    with Processes() as processes, engines.running(directory, processes, ours, durable=False) as urls:
+        named = {process.name: process for process in processes}
+        with pytest.MonkeyPatch.context() as patch, _on(urls[engines.DATABASE], patch):
+            call_command("migrate", verbosity=0)
+            yield Engines(urls, named["postgresql"], named["valkey"])
+
+
+@contextmanager
+def _on(url: str, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    connection.close()
+    there = environ.Env.db_url_config(url)
+    for name in WHERE:
+        patch.setitem(connection.settings_dict, name, there[name])
+    options = {**connection.settings_dict["OPTIONS"], **there["OPTIONS"]}  # the socket's directory is one
+    patch.setitem(connection.settings_dict, "OPTIONS", options)
+    try:
+        yield
+    finally:
+        connection.close()
+
+
+def wait_for_database() -> None:
+    """Until it answers us, on a new connection."""
+
+    def answers() -> bool:
+        connection.close()
+        try:
+            connection.ensure_connection()
+        except Error:
+            return False
+        return True
+
+    wait_until(answers, "PostgreSQL is back")
