@@ -118,6 +118,14 @@ class TestUntilWhen:
         assert (stranger.dedup_key, old.dedup_key) == (request.dedup_key, None)
         assert sibling.dedup_key is not None
 
+    def test_a_job_within_the_window_keeps_its_key(self, settings):
+        """It may have been stored since the look for it: whoever comes to release the old one meets it instead."""
+        request = with_key(TenantFactory())
+        job = make_job(tenant_of(request), dedup_key=request.dedup_key)
+        store.release_identical({0: request}, settings.JOBS_DEDUP_WINDOW)
+        job.refresh_from_db()
+        assert job.dedup_key == request.dedup_key
+
     def test_a_finished_job_keeps_its_key_when_it_is_old(self, settings):
         request = with_key(TenantFactory())
         finished = make_job(tenant_of(request), Status.SUCCESS, dedup_key=request.dedup_key)
