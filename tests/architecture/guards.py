@@ -8,7 +8,7 @@ from pathlib import Path
 GUARD = re.compile(r"(?P<indent> *)(?P<code>\S.*?) *-- guard(?P<invariant> I\d+)?$")
 WHERE_IT_STANDS = (
     (re.compile(r"AND .+"), ""),
-    (re.compile(r"WHERE .+"), "WHERE true"),
+    (re.compile(r"(|FROM .+ )WHERE .+"), r"\1WHERE true"),
     (re.compile(r"ON CONFLICT .+ DO NOTHING"), ""),
     (re.compile(r"SELECT .+"), "SELECT true"),
 )
@@ -46,8 +46,8 @@ def without(text: str, guard: Guard) -> str:
     Raises ValueError for a line of a kind that is not known here.
     """
     for shape, rest in WHERE_IT_STANDS:
-        if shape.fullmatch(guard.code):
+        if found := shape.fullmatch(guard.code):
             lines = text.splitlines(keepends=True)
-            lines[guard.line - 1] = f"{rest}\n"
+            lines[guard.line - 1] = f"{found.expand(rest)}\n"
             return "".join(lines)
     raise ValueError(f"{guard}: how is this guard removed? {guard.code}")

@@ -58,9 +58,9 @@ NOT_THE_ENGINES = (
 
 def knowing(statement: str) -> tuple[str, ...]:
     """The tests that know it best."""
-    own = f"tests/integration/test_{statement}.py"
     known = KNOWING.get(statement, VERBS)
-    return (own, *known) if own not in known and (REPOSITORY / own).exists() else known
+    own = (f"tests/integration/test_{name}.py" for name in (statement, statement.partition("_")[0]))
+    return (*sorted({path for path in own if path not in known and (REPOSITORY / path).exists()}), *known)
 
 
 def everything() -> tuple[str, ...]:

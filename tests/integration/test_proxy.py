@@ -143,11 +143,11 @@ class TestWhatCannotBeCalled:
             Thing(tenant=thing.tenant).async_.echo()
 
     def test_a_job_of_one_object_is_not_called_on_the_class(self, thing):
-        with pytest.raises(InvalidRequest, match="^source_id: "):
+        with pytest.raises(InvalidRequest, match=r"^source_id: "):
             Thing.async_(tenant=thing.tenant).echo()
 
     def test_an_object_does_not_take_another_tenant(self, thing):
-        with pytest.raises(InvalidRequest, match="^tenant: is not the owner"):
+        with pytest.raises(InvalidRequest, match=r"^tenant: is not the owner"):
             thing.async_(tenant=TenantFactory()).echo()
         assert stored(thing.async_(tenant=thing.tenant).echo()).tenant == thing.tenant
 
