@@ -52,7 +52,7 @@ def test_a_worker_that_comes_back_after_it_was_declared_gone_stops_what_it_runs_
             wait_until(lambda: Run.objects.filter(job_id=job_id).count() == 2, "its job runs elsewhere")
             assert not has_ended(child)  # the old body is still at it
         assert stale.wait(30) == EXIT_DECLARED_GONE
-        assert has_ended(child)
+        wait_until(lambda: has_ended(child), "the old body is killed")
         body.release()
     job = ended(job_id)
     assert (job.status, job.attempt, job.crashes) == ("success", 2, 1)
@@ -88,7 +88,7 @@ def test_a_supervised_worker_that_was_declared_gone_registers_anew(environ, proc
     with stopped(first.pid):
         wait_until(store.declare_gone, "it is declared gone")
     wait_until(lambda: Worker.objects.filter(gone_at=None).exclude(pk=first.pk).exists(), "it registers anew")
-    assert has_ended(first.pid)
+    wait_until(lambda: has_ended(first.pid), "the first one is gone")
     assert ended(thing.async_.echo()).status == "success"
 
 

@@ -81,8 +81,9 @@ class Load:
             options["queue"] = "narrow"
         calls = chance.choice(self._things).async_(**options)
         method = chance.choices(["work", "stumble", "fail"], [7, 3, 1])[0]
-        number, seconds = chance.randrange(10**9), round(chance.expovariate(1 / 0.06), 4)
-        return getattr(calls, method).request(number, seconds=min(seconds, 1.0))
+        # A few are long enough to be cancelled, or stopped, in the middle.
+        seconds = chance.uniform(1, 4) if chance.random() < 0.02 else chance.expovariate(1 / 0.05)
+        return getattr(calls, method).request(chance.randrange(10**9), seconds=round(seconds, 4))
 
     def _cancel(self, chance: random.Random, recent: list[int]) -> None:
         if recent and chance.random() < 0.2:

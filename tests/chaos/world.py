@@ -1,5 +1,6 @@
 """Engines, workers and settings of a chaos run: all of its own, since it kills them."""
 
+import logging
 import os
 import shutil
 import tempfile
@@ -78,7 +79,7 @@ def created() -> Iterator[World]:
             world = World(directory, {**environ, **SETTINGS}, processes)
             world.environ["CHAOS_EVIDENCE"] = str(world.evidence)
             world.evidence.touch()
-            os.environ.update(world.environ, LOG_LEVEL="CRITICAL")  # what goes wrong here is the verdict's to say
+            os.environ.update(world.environ)
             _set_up_django()
             yield world
 
@@ -90,4 +91,5 @@ def _set_up_django() -> None:
     import scheduler_project.celery  # noqa: F401  # the app that carries messages
 
     django.setup()
+    logging.disable()  # of this process: what goes wrong here is the verdict's to say
     call_command("migrate", verbosity=0)
