@@ -28,7 +28,7 @@ class AttemptRequest(Request):
     def on_success(self, failed__retval__runtime: tuple[bool, Any, float], **kwargs: Any) -> None:
         """The child is through with it."""
         job_id, attempt, *_ = self.args
-        memory.watch.forget(job_id, attempt)
+        memory.watch.forget(job_id, attempt, self._pid)
         super().on_success(failed__retval__runtime, **kwargs)
 
     def on_failure(self, exc_info: ExceptionInfo, send_failed_event: bool = True, return_ok: bool = False) -> None:
@@ -36,15 +36,21 @@ class AttemptRequest(Request):
         job_id, attempt, timeout, _ = self.args
         error = exc_info.exception
         error = getattr(error, "exc", error)
-        over_memory = memory.watch.forget(job_id, attempt)
+        over_memory = memory.watch.forget(job_id, attempt, self._pid)
         if isinstance(error, TimeLimitExceeded):
             # Celery tells us first and kills then; the slot must not be free while the code still runs.
-            with suppress(ProcessLookupError, TypeError):
-                os.kill(int(self.worker_pid), signal.SIGKILL)  # type: ignore[arg-type]  # None: not yet accepted
-            ended = Ended(job_id, attempt, timed_out_after=timeout)
+            if self._pid:  # kill(0) would be the whole process group
+                with suppress(ProcessLookupError):
+                    os.kill(self._pid, signal.SIGKILL)
+            ended = Ended(job_id, attempt, self._pid, timed_out_after=timeout)
         elif over_memory:
-            ended = Ended(job_id, attempt, "MemoryExceeded", over_memory)
+            ended = Ended(job_id, attempt, self._pid, "MemoryExceeded", over_memory)
         else:
-            ended = Ended(job_id, attempt, "ProcessDied", str(error))
+            ended = Ended(job_id, attempt, self._pid, "ProcessDied", str(error))
         presence.attempts_ended.put(ended)
         super().on_failure(exc_info, send_failed_event, return_ok)
+
+    @property
+    def _pid(self) -> int:
+        """Of the child that has the attempt. 0: none had it yet, and so none has started it."""
+        return int(self.worker_pid or 0)

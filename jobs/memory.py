@@ -30,18 +30,21 @@ class MemoryWatch:
 
     def __init__(self) -> None:
         self._watched: dict[int, Watched] = {}
-        self._ended: dict[tuple[int, int], str] = {}
+        self._ended: dict[tuple[int, int, int], str] = {}
 
     def watch(self, attempt: Watched) -> None:
         """Its process has taken the attempt up."""
         self._watched[attempt.pid] = attempt
 
-    def forget(self, job_id: int, attempt: int) -> str | None:
-        """The attempt has ended; what it was ended for, if it was for its memory."""
-        for pid, watched in list(self._watched.items()):
-            if (watched.job_id, watched.attempt) == (job_id, attempt):
-                del self._watched[pid]
-        return self._ended.pop((job_id, attempt), None)
+    def forget(self, job_id: int, attempt: int, pid: int) -> str | None:
+        """The attempt has ended in this process; what it was ended for, if it was for its memory.
+
+        A doubled message has the same attempt in another process, and one told late another attempt in the same.
+        """
+        watched = self._watched.get(pid)
+        if watched is not None and (watched.job_id, watched.attempt) == (job_id, attempt):
+            del self._watched[pid]
+        return self._ended.pop((job_id, attempt, pid), None)
 
     def run(self, stop: threading.Event) -> None:
         """Look until stopped."""
@@ -54,7 +57,7 @@ class MemoryWatch:
             used = psutil.Process(watched.pid).memory_info().rss // MIB
             if used > watched.ceiling and self._watched.get(watched.pid) is watched:
                 reason = f"used {used} MiB of memory; {watched.ceiling} MiB are allowed"
-                self._ended[(watched.job_id, watched.attempt)] = reason
+                self._ended[(watched.job_id, watched.attempt, watched.pid)] = reason
                 os.kill(watched.pid, signal.SIGKILL)
 
 

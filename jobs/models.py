@@ -185,6 +185,9 @@ class Job(models.Model):
     timeout = models.FloatField(null=True)  # seconds; null: the queue's default
     memory = models.PositiveIntegerField(null=True)  # MiB its process may use; null: the setting's
     worker = models.UUIDField(null=True)  # the `workers` row that runs, or ran, the last attempt
+    worker_pid = models.PositiveIntegerField(
+        null=True
+    )  # and its process: the fence between two messages of one attempt
 
     created_at = models.DateTimeField(db_default=Now())
     due_at = models.DateTimeField(null=True)

@@ -15,7 +15,7 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import store, telemetry
 from jobs.engine import dispatch, recover
-from jobs.store import Failure
+from jobs.store import Failure, Process
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class Ended:
 
     job_id: int
     attempt: int
+    pid: int
     error_class: str = ""
     error: str = ""
     timed_out_after: float | None = None
@@ -93,10 +94,11 @@ class Presence:
     def _report(self, ended: Ended | None) -> None:
         if ended is None:
             return
+        process = Process(self._identity.id, ended.pid)
         if ended.timed_out_after is not None:
-            recover.time_out(ended.job_id, ended.attempt, ended.timed_out_after)
+            recover.time_out(ended.job_id, ended.attempt, ended.timed_out_after, process)
         else:
-            recover.take_back(ended.job_id, ended.attempt, Failure(ended.error_class, ended.error))
+            recover.take_back(ended.job_id, ended.attempt, Failure(ended.error_class, ended.error), process)
 
     def _beat(self) -> None:
         who = self._identity

@@ -37,17 +37,16 @@ def cancel(job_id: int, tenant_id: int | None = None) -> Cancellation:
     with transaction.atomic():
         # Asked for also when nothing is cancelled: a claim may have skipped the row while this statement looked at it.
         dispatch.on_commit()
-        cancelled = store.cancel(job_id, tenant_id)
-        requested = not cancelled and store.request_cancel(job_id, tenant_id)
-        # Between the two a crashed attempt may have been taken back, and so be waiting again.
-        cancelled = cancelled or (not requested and store.cancel(job_id, tenant_id))
-    if cancelled:
-        telemetry.applied("cancel", job_id)
-        return Cancellation.CANCELLED
-    if requested:
-        telemetry.noticed("cancel requested", job=job_id)
-        return Cancellation.REQUESTED
-    return Cancellation.TOO_LATE
+        while True:
+            if store.cancel(job_id, tenant_id):
+                telemetry.applied("cancel", job_id)
+                return Cancellation.CANCELLED
+            if store.request_cancel(job_id, tenant_id):
+                telemetry.noticed("cancel requested", job=job_id)
+                return Cancellation.REQUESTED
+            # Between the two it may have been started, or taken back, any number of times: ask until one applies.
+            if not store.is_unfinished(job_id, tenant_id):
+                return Cancellation.TOO_LATE
 
 
 def enforce() -> None:

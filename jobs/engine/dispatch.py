@@ -12,6 +12,8 @@ from django.db import transaction
 from jobs import store, telemetry
 from jobs.store import Claimed
 
+MOST_PASSES = 100  # of one dispatch; what is left then is the next one's
+
 HandOver = Callable[[Sequence[Claimed]], None]
 
 _asked = Local()
@@ -37,14 +39,17 @@ def dispatch(*, in_line: bool = True) -> int:
     The clock does not, so that a waiter that died there is made good.
     """
     total = 0
-    while claimed := store.claim(in_line=in_line):
+    passed_over: set[int] = set()
+    for _ in range(MOST_PASSES):
+        claimed = store.claim(in_line=in_line, passed_over=passed_over)
+        passed_over |= claimed.passed_over
         total += len(claimed)
         for job in claimed:
             telemetry.applied("claim", job.id, job.attempt, pool=job.pool, waited=f"{job.waited:.3f}s")
         hand_over(claimed)
         if any(job.limited for job in claimed):
             store.wake_clock()  # it has to know when the next token is there
-        if not claimed[0].more:
+        if not claimed.more:
             break
     return total
 

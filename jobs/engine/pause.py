@@ -18,6 +18,7 @@ def pause_job_type(source_type: str, source_method: str) -> int:
     held = store.hold(source_type, source_method)
     for job in held:
         telemetry.applied("hold", job.id, job.attempt)
+    dispatch.on_commit()  # a claim may have passed the rows over while they were being held, for others behind them
     return len(held)
 
 

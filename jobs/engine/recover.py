@@ -7,7 +7,7 @@ from jobs.engine import dispatch, repairs
 from jobs.engine.deaths import announce
 from jobs.engine.settle import Outcome, settle
 from jobs.lifecycle import Status
-from jobs.store import Failure
+from jobs.store import ANY_PROCESS, Failure, Process
 
 _VERBS = {Status.CREATED: "take_back", Status.DEAD: "bury", Status.CANCELLED: "stop"}
 
@@ -28,14 +28,14 @@ def take_back_orphans() -> None:
         dispatch.dispatch()
 
 
-def take_back(job_id: int, attempt: int, failure: Failure) -> None:
+def take_back(job_id: int, attempt: int, failure: Failure, process: Process = ANY_PROCESS) -> None:
     """An attempt's process died: its job waits again, or is dead after JOBS_MAX_CRASHES crashes."""
-    _take_back(job_id, attempt, failure)
+    _take_back(job_id, attempt, failure, process)
     dispatch.dispatch()
 
 
-def _take_back(job_id: int, attempt: int, failure: Failure) -> None:
-    status = store.take_back(job_id, attempt, failure, settings.JOBS_MAX_CRASHES)
+def _take_back(job_id: int, attempt: int, failure: Failure, process: Process = ANY_PROCESS) -> None:
+    status = store.take_back(job_id, attempt, failure, settings.JOBS_MAX_CRASHES, process=process)
     if status is None:
         telemetry.ignored("take_back", job_id, attempt)
         return
@@ -45,9 +45,9 @@ def _take_back(job_id: int, attempt: int, failure: Failure) -> None:
         announce(job_id, attempt)
 
 
-def time_out(job_id: int, attempt: int, seconds: float) -> None:
+def time_out(job_id: int, attempt: int, seconds: float, process: Process = ANY_PROCESS) -> None:
     """An attempt was ended at its hard time limit, having ignored the soft one: a failure, for its policy to judge."""
-    job = store.holder(job_id, attempt)
+    job = store.holder(job_id, attempt, process)
     if job is not None:
         settle(job, Outcome(error=TimeoutError(f"timed out after {seconds:g} s and was killed")))
     dispatch.dispatch()

@@ -1,7 +1,8 @@
 -- Arrow:  claim, created -> queued: takes a slot of the tenant, attempt + 1.
 -- Who:    a dispatch, inside the door; elsewhere it claims nothing. Its snapshot is younger than the door's lock, so that
 --         the slots it counts are all there are (I1).
--- Locks:  the claimed rows only. A row that is being cancelled is skipped; its canceller asks for a dispatch of its own.
+-- Locks:  the claimed rows only. A row that somebody else has locked is not waited for: it is returned without an attempt,
+--         and passed over by the passes that follow, so that a transaction left open holds up its own job alone.
 -- Index:  jobs_claim, walked lane by lane (a loose index scan: one probe for each tenant and user with jobs waiting, however
 --         many jobs they have); jobs_one_job_per_slot for what is held. Never a scan of the waiting jobs (I9).
 -- Rates:  a token bucket (the generic cell rate algorithm, ITU-T I.371) of `rate_limit` tokens that refills evenly over
@@ -137,6 +138,7 @@ candidate AS MATERIALIZED (
         SELECT id, priority, ready_at FROM jobs
         WHERE ready_at IS NOT NULL
           AND queue_id = line.queue_id AND tenant_id = line.tenant_id AND user_key = line.user_key
+          AND id <> ALL(%(passed_over)s::bigint[])  -- guard I2
         ORDER BY priority, id
         LIMIT greatest(least(line.free, line.user_free), 0)
     ) j
@@ -291,6 +293,7 @@ claimed AS (
         handed_at = clock.now,
         start_time = NULL,
         worker = NULL,
+        worker_pid = NULL,
         progress = NULL,
         progress_note = ''
     FROM numbered n
@@ -339,8 +342,15 @@ tenants_moved_on AS (
         seen_at = coalesce(excluded.seen_at, t.seen_at),
         full_at = coalesce(excluded.full_at, t.full_at)
 )
-SELECT
-    c.id, c.attempt, c.pool, c.timeout, c.memory, c.waited, pass.more,
-    turn.refill IS NOT NULL OR c.tenant_refill IS NOT NULL AS limited
-FROM claimed c JOIN turn USING (queue_id) CROSS JOIN pass
-ORDER BY c.pool, c.pool_rank
+SELECT id, attempt, pool, timeout, memory, waited, more, limited
+FROM (
+    SELECT
+        c.id, c.attempt, c.pool, c.timeout, c.memory, c.waited, pass.more,
+        turn.refill IS NOT NULL OR c.tenant_refill IS NOT NULL AS limited, c.pool_rank
+    FROM claimed c JOIN turn USING (queue_id) CROSS JOIN pass
+    UNION ALL
+    SELECT c.id, NULL, c.pool, NULL, NULL, NULL, pass.more, false, c.pool_rank
+    FROM chosen c CROSS JOIN pass
+    WHERE NOT EXISTS (SELECT FROM locked WHERE locked.id = c.id)
+) outcome
+ORDER BY pool, pool_rank

@@ -1,9 +1,11 @@
 -- Arrow:  start, queued -> running.
 -- Who:    the worker process that received the message (job, attempt). A doubled, late or recovered message finds no row.
+--         A worker that was declared gone starts nothing: what it started would be taken back at once.
 -- Locks:  the row. Index: primary key; no indexed column changes (HOT).
 UPDATE jobs j
 SET status = 'running',
     worker = %(worker)s,
+    worker_pid = %(pid)s,
     start_time = coalesce(%(now)s::timestamptz, clock_timestamp())
 FROM queues q
 WHERE q.id = j.queue_id
@@ -11,5 +13,6 @@ WHERE q.id = j.queue_id
   AND j.attempt = %(attempt)s  -- guard I3
   AND j.status = 'queued'  -- guard I3
   AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
+  AND NOT EXISTS (SELECT FROM workers w WHERE w.id = %(worker)s AND w.gone_at IS NOT NULL)  -- guard I3
 RETURNING j.id, j.attempt, j.tenant_id, j.source_type, j.source_id, j.source_method, j.args::text AS args,
     j.retries, j.max_retries, q.default_max_retries, q.default_backoff

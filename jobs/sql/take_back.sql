@@ -3,6 +3,8 @@
 -- Who:    recover, for an attempt whose process or worker died; fenced: if it settled meanwhile, nothing happens.
 --         Also when it is still queued: its process may have died with the start on its way, and the server may carry that
 --         out after us. It would find the job as it expects it, and nobody would be there to run it.
+--         The process is part of the fence (pid null: its whole worker is gone): a doubled message may have another
+--         process die of the same attempt, while the job runs on in good health where it started.
 -- Locks:  the row. Index: primary key.
 WITH crashed AS (
     UPDATE jobs
@@ -21,6 +23,7 @@ WITH crashed AS (
     WHERE id = %(id)s
       AND attempt = %(attempt)s  -- guard I3
       AND status IN ('queued', 'running')  -- guard I3
+      AND (%(pid)s::int IS NULL OR status = 'queued' OR (worker = %(worker)s AND worker_pid = %(pid)s))  -- guard I3
     RETURNING id, attempt, status, worker, queued_at, start_time, clock.now AS ended
 ),
 kept AS (

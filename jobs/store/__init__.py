@@ -4,7 +4,9 @@ Each reports what it applied. `now` is the clock of a test; None is the database
 """
 
 from jobs.store.attempts import (
+    ANY_PROCESS,
     Failure,
+    Process,
     cancel_requested,
     charge,
     fail,
@@ -22,13 +24,15 @@ from jobs.store.checks import excesses, heads, odd_states
 from jobs.store.claiming import claim, hold, next_moment, promote, release
 from jobs.store.rows import Applied, Claimed, Started, live_for
 from jobs.store.submitting import count_waiting, find_identical, insert, release_identical, wake_clock
-from jobs.store.wishes import cancel, discard, expire_dead, overdue_cancels, request_cancel, revive
+from jobs.store.wishes import cancel, discard, expire_dead, is_unfinished, overdue_cancels, request_cancel, revive
 from jobs.store.workers import beat, count_repairs, declare_gone, depose, hand_over_again, leave, orphans
 
 __all__ = [
+    "ANY_PROCESS",
     "Applied",
     "Claimed",
     "Failure",
+    "Process",
     "Started",
     "beat",
     "cancel",
@@ -49,6 +53,7 @@ __all__ = [
     "hold",
     "holder",
     "insert",
+    "is_unfinished",
     "leave",
     "live_for",
     "next_moment",

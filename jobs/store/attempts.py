@@ -1,6 +1,7 @@
 """What the holder of an attempt does; each statement is fenced by the attempt number."""
 
 import json
+import os
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,14 +25,25 @@ class Failure:
         return {"error_class": self.error_class, "error": self.error, "traceback": self.traceback, "stats": stats}
 
 
+@dataclass(frozen=True)
+class Process:
+    """A child of a worker. Two may have had a message of the same attempt; one of them started it."""
+
+    worker: uuid.UUID | None = None
+    pid: int | None = None
+
+
+ANY_PROCESS = Process()
+
+
 def start(job_id: int, attempt: int, worker: uuid.UUID, now: datetime | None = None) -> Started | None:
-    """queued -> running; None if this attempt is not waiting to be started, or its job type is paused."""
-    return _started(rows("start", id=job_id, attempt=attempt, worker=worker, now=now))
+    """queued -> running in this process; None if the attempt does not wait to be started, or its job type is paused."""
+    return _started(rows("start", id=job_id, attempt=attempt, worker=worker, pid=os.getpid(), now=now))
 
 
-def holder(job_id: int, attempt: int) -> Started | None:
-    """What a running attempt was given; None if it is not running any more."""
-    return _started(rows("holder", id=job_id, attempt=attempt))
+def holder(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> Started | None:
+    """What an attempt running in that process was given; None if there it is not running (any more)."""
+    return _started(rows("holder", id=job_id, attempt=attempt, worker=process.worker, pid=process.pid))
 
 
 def _started(found: list[tuple[Any, ...]]) -> Started | None:
@@ -102,10 +114,18 @@ def charge(job_id: int, attempt: int, now: datetime | None = None) -> None:
     rows("charge", id=job_id, attempt=attempt, now=now)
 
 
-def take_back(job_id: int, attempt: int, failure: Failure, max_crashes: int, now: datetime | None = None) -> str | None:
-    """running -> created after a crash; -> dead after `max_crashes`; -> cancelled if it was asked to stop.
+def take_back(
+    job_id: int,
+    attempt: int,
+    failure: Failure,
+    max_crashes: int,
+    *,
+    process: Process = ANY_PROCESS,
+    now: datetime | None = None,
+) -> str | None:
+    """queued or running -> created after a crash; -> dead after `max_crashes`; -> cancelled if it was asked to stop.
 
-    The new status, None if it did not apply.
+    process: the one that died; what runs in another is left alone. The new status, None if it did not apply.
     """
     found = rows(
         "take_back",
@@ -114,6 +134,8 @@ def take_back(job_id: int, attempt: int, failure: Failure, max_crashes: int, now
         error_class=failure.error_class,
         error=failure.error,
         max_crashes=max_crashes,
+        worker=process.worker,
+        pid=process.pid,
         now=now,
     )
     return found[0][2] if found else None

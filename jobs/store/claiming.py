@@ -1,12 +1,13 @@
 """The line: what is due joins it, what is paused leaves it, and the claim takes from its head."""
 
+from collections.abc import Collection, Iterable
 from datetime import datetime
+from typing import Any
 
 import psycopg
 from django.conf import settings
 from django.db import connection
 from django.db.transaction import TransactionManagementError
-from psycopg.rows import class_row
 
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
@@ -36,8 +37,24 @@ def release(now: datetime | None = None) -> list[Applied]:
     return applied("release", held_until=HELD_UNTIL, now=now)
 
 
-def claim(*, in_line: bool = True, now: datetime | None = None) -> list[Claimed]:
+class Pass(list[Claimed]):
+    """What one pass claimed, in the order of the turns. passed_over: ids that it chose, but somebody had locked."""
+
+    def __init__(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        chosen = list(rows)
+        super().__init__(Claimed(*row) for row in chosen if row[1] is not None)
+        self.passed_over = {row[0] for row in chosen if row[1] is None}
+
+    @property
+    def more(self) -> bool:
+        """Whether another pass may find a place for a further job."""
+        return bool(self.passed_over) or any(job.more for job in self)
+
+
+def claim(*, in_line: bool = True, passed_over: Collection[int] = (), now: datetime | None = None) -> Pass:
     """created -> queued, through the one door; empty also if somebody else is waiting there to see to it.
+
+    passed_over: jobs to leave alone.
 
     One pipeline, so that no client can stall while it holds the door. The commit is not waited for: if the server dies
     with it, the jobs are still created and their messages start nothing.
@@ -46,10 +63,11 @@ def claim(*, in_line: bool = True, now: datetime | None = None) -> list[Claimed]
         raise TransactionManagementError("A dispatch is a transaction of its own; ask for it on commit.")
     connection.ensure_connection()
     raw = connection.connection
-    cursor = psycopg.Cursor(raw, row_factory=class_row(Claimed))
+    cursor = psycopg.Cursor(raw)
     plain = psycopg.Cursor(raw)
     parameters = {
         "now": now,
+        "passed_over": list(passed_over),
         "headroom": settings.JOBS_HEADROOM,
         "live_for": live_for(),
         "default_timeout": float(settings.JOBS_DEFAULT_TIMEOUT),
@@ -69,7 +87,7 @@ def claim(*, in_line: bool = True, now: datetime | None = None) -> list[Claimed]
             plain.execute(statement("give_place"))
             cursor.execute(statement("claim"), parameters)
             plain.execute("COMMIT")
-            return cursor.fetchall()
+            return Pass(cursor.fetchall())
     except BaseException:
         raw.close()  # the waiting place is held by the session: it must not outlive a failed pass
         connection.close()

@@ -15,6 +15,11 @@ def request_cancel(job_id: int, tenant_id: int | None = None, now: datetime | No
     return bool(rows("request_cancel", id=job_id, tenant_id=tenant_id, now=now))
 
 
+def is_unfinished(job_id: int, tenant_id: int | None = None) -> bool:
+    """Whether there is such a job, and it has not ended."""
+    return bool(rows("unfinished", id=job_id, tenant_id=tenant_id))
+
+
 def overdue_cancels(grace: float, now: datetime | None = None) -> list[Applied]:
     """The running attempts that were asked to stop more than `grace` seconds ago."""
     return applied("overdue_cancels", grace=grace, now=now)

@@ -29,9 +29,9 @@ def declare_gone(now: datetime | None = None) -> list[str]:
     return [name for (name,) in rows("declare_gone", live_for=live_for(), now=now)]
 
 
-def orphans() -> list[tuple[int, int, str]]:
+def orphans(now: datetime | None = None) -> list[tuple[int, int, str]]:
     """(job id, attempt, worker's name) of the running attempts whose worker is gone."""
-    return [(job_id, attempt, worker) for job_id, attempt, worker in rows("orphans")]
+    return [(job_id, attempt, worker) for job_id, attempt, worker in rows("orphans", live_for=live_for(), now=now)]
 
 
 def count_repairs(kind: str, number: int) -> None:

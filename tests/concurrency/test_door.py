@@ -19,7 +19,7 @@ from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
 
-PARAMETERS = {"now": None, "headroom": 0, "live_for": 15, "default_timeout": 1.0}
+PARAMETERS = {"now": None, "headroom": 0, "live_for": 15, "default_timeout": 1.0, "passed_over": []}
 
 
 class Pass:

@@ -32,6 +32,17 @@ def test_every_refusal_is_described_as_a_problem(openapi):
     assert set(openapi["components"]["schemas"]["Problem"]["properties"]) >= {"title", "status", "errors"}
 
 
+def test_a_full_backlog_is_described_where_jobs_are_submitted(openapi):
+    full = {
+        operation["operationId"]: operation["responses"]["429"]["headers"]
+        for operations in openapi["paths"].values()
+        for operation in operations.values()
+        if "429" in operation["responses"]
+    }
+    assert set(full) == {"submit_job"}
+    assert all(headers["Retry-After"]["schema"] == {"type": "integer"} for headers in full.values())
+
+
 def test_both_ways_to_come_in_are_described(openapi):
     schemes = openapi["components"]["securitySchemes"]
     assert {(s["type"], s.get("scheme"), s.get("in")) for s in schemes.values()} == {

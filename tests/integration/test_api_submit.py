@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from jobs.models import Job
+from tenants.models import TenantQueue
 from tests.factories import QueueFactory
 
 pytestmark = pytest.mark.django_db
@@ -92,6 +93,24 @@ def test_a_class_level_job_belongs_to_the_caller(owner, tenant, report):
 def test_a_member_submits_for_nobody_but_the_logged_in_user(mate, report):
     job = submit(mate, call(report, user="the-boss")).json()
     assert job["user"] == str(mate.user.pk)
+
+
+def test_a_full_backlog_is_answered_429_with_when_to_ask_again(owner, stranger, tenant, report, foreign_report):
+    TenantQueue.objects.filter(tenant=tenant).update(max_waiting=1)
+    first = submit(owner, call(report))
+    refused = submit(owner, call(report, dedup=False))
+    assert (refused.status_code, refused["Retry-After"]) == (429, "10")
+    assert refused["Content-Type"] == "application/problem+json"
+    assert refused.json() == {
+        "type": "about:blank",
+        "title": "Too Many Requests",
+        "status": 429,
+        "detail": "1 jobs may wait, and so many do; try again when some have run.",
+        "errors": [],
+    }
+    assert Job.objects.count() == 1
+    assert submit(owner, call(report)).json()["id"] == first.json()["id"], "what is there can be asked for"
+    assert submit(stranger, call(foreign_report)).status_code == 202, "it is no other tenant's backlog"
 
 
 def test_the_job_of_another_tenant_is_not_taken_for_identical(owner, stranger, report, foreign_report):

@@ -160,7 +160,7 @@ def test_repairs_are_counted_by_kind_and_stand_still_in_a_healthy_system(tenant,
     recover.take_back_orphans()
     recover.hand_over_again()
     assert repairs.counts() == {}
-    make_job(tenant, Status.RUNNING)
+    make_job(tenant, Status.RUNNING, start_time=LONG_AGO)
     make_job(tenant, Status.QUEUED, handed_at=LONG_AGO)
     recover.hand_over_again()
     recover.take_back_orphans()

@@ -293,7 +293,7 @@ class TestTheDoor:
         tenant = TenantFactory(queue__paused=True)
         submit(tenant)
         type(tenant.queue).objects.update(paused=False)
-        parameters = {"now": None, "headroom": 0, "live_for": 15, "default_timeout": 1.0}
+        parameters = {"now": None, "headroom": 0, "live_for": 15, "default_timeout": 1.0, "passed_over": []}
         with connection.cursor() as cursor:
             cursor.execute(statement("claim"), parameters)
             assert cursor.fetchall() == []
@@ -318,19 +318,33 @@ class TestTheDoor:
         settings.JOBS_HEADROOM = good
         assert dispatch() == 1
 
-    def test_a_row_somebody_is_cancelling_is_skipped_and_its_slot_filled_when_he_is_done(self, register):
+    def test_a_row_somebody_has_locked_is_passed_over_for_the_next_in_its_lane(self, register):
         import psycopg
         from django.db import connection
 
         register()
         tenant = TenantFactory(queue__num_slots=1, queue__paused=True)
-        first, _ = submit(tenant, 2)
+        first, second = submit(tenant, 2)
         type(tenant.queue).objects.update(paused=False)
         with psycopg.connect(**connection.get_connection_params(), autocommit=False) as other:
             other.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [first])
-            assert dispatch() == 0  # and it did not wait
-        assert dispatch() == 1
-        assert Job.objects.get(slot=1).pk == first
+            assert dispatch() == 1  # and it did not wait
+        assert Job.objects.get(slot=1).pk == second
+
+    def test_a_transaction_left_open_holds_up_its_own_job_alone(self, register):
+        """The pool's one place would be given to the locked job again and again, by every pass."""
+        import psycopg
+        from django.db import connection
+
+        register(concurrency=1)
+        first, other = (TenantFactory(queue__paused=True) for _ in range(2))
+        (locked,) = submit(first)
+        submit(other)
+        type(first.queue).objects.update(paused=False)
+        with psycopg.connect(**connection.get_connection_params(), autocommit=False) as open_one:
+            open_one.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [locked])
+            assert dispatch() == 1
+        assert held(tenant=other) == 1
 
 
 def test_the_default_queue_is_there_after_migrate():

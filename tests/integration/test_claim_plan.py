@@ -14,7 +14,7 @@ from tests.factories import QueueFactory, TenantFactory
 pytestmark = pytest.mark.django_db(transaction=True)
 
 FEW, MANY, OTHERS = 1_000, 1_000_000, 100
-PARAMETERS = {"now": None, "headroom": 1, "live_for": 3600, "default_timeout": 1.0}
+PARAMETERS = {"now": None, "headroom": 1, "live_for": 3600, "default_timeout": 1.0, "passed_over": []}
 
 FILL = """
 INSERT INTO jobs (tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, status, ready_at,

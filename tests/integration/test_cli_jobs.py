@@ -110,6 +110,15 @@ class TestSubmit:
         assert says in refusal("submit", *(str(thing.pk) if word == "ID" else word for word in words))
         assert not Job.objects.exists()
 
+    def test_a_full_backlog_is_said_to_be_with_the_way_out(self, tenant, thing):
+        tenant.queue.max_waiting = 0
+        tenant.queue.save()
+        assert refusal("submit", "sample.thing", thing.pk, "echo", "--tenant", "acme") == (
+            "tenant: 0 jobs may wait, and so many do; try again when some have run, "
+            "or allow more: manage.py tenants slots acme --max-waiting N"
+        )
+        assert not Job.objects.exists()
+
 
 class TestList:
     def test_newest_first_and_no_more_than_asked_for(self, tenant):

@@ -78,6 +78,10 @@ class TestSlots:
         (line,) = slots("acme", "--user-slots", 1, "--weight", 3, "--rate", "100/60")
         assert (line["user_slots"], line["weight"], line["rate_limit"], line["rate_window"]) == (1, 3, 100, 60)
         assert "100/60" in run("tenants", "slots", "acme")
+        (line,) = slots("acme", "--max-waiting", 5000)
+        assert (line["max_waiting"], line["user_slots"]) == (5000, 1)
+        assert slots("acme", "--max-waiting", "none")[0]["max_waiting"] is None
+        assert slots("acme", "--max-waiting", 0)[0]["max_waiting"] == 0
         (line,) = slots("acme", "--user-slots", "none", "--rate", "none")
         assert (line["user_slots"], line["weight"], line["rate_limit"], line["rate_window"]) == (None, 3, None, None)
         assert line["num_slots"] == 2
@@ -107,6 +111,8 @@ class TestSlots:
             (["acme", "--set", "two"], "argument --set: must be a whole number"),
             (["acme", "--weight", "0"], "argument --weight: must be a whole number from 1 to"),
             (["acme", "--user-slots", "x"], "argument --user-slots: must be a whole number from 0 to"),
+            (["acme", "--max-waiting", "-1"], "argument --max-waiting: must be a whole number from 0 to"),
+            (["--max-waiting", "none"], "slug: say which tenant to change"),
             (["acme", "--rate", "5"], "argument --rate: must be jobs/seconds like 100/60"),
             (["acme", "--rate", "0/60"], "argument --rate: must be jobs/seconds"),
             (["acme", "--rate", "5/0"], "argument --rate: must be jobs/seconds"),

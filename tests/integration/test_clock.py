@@ -178,7 +178,8 @@ class TestTheRound:
     def test_after_an_outage_a_worker_has_time_to_beat_before_it_is_declared_gone(self, start_clock, tenant, register):
         silent = register()
         Worker.objects.filter(pk=silent).update(beat_at=timezone.now() - timedelta(hours=1))
-        orphan = make_job(tenant, Status.RUNNING, worker=uuid.uuid4())
+        hour_ago = timezone.now() - timedelta(hours=1)
+        orphan = make_job(tenant, Status.RUNNING, worker=uuid.uuid4(), start_time=hour_ago)
         start_clock()
         wait_until(lambda: Job.objects.filter(pk=orphan.pk, crashes=1).exists(), "a round has passed")
         assert Worker.objects.get(pk=silent).gone_at is None

@@ -58,8 +58,8 @@ def test_a_process_above_its_ceiling_is_killed_and_one_below_is_not(start, watch
     watch.watch(Watched(2, 1, large, CEILING))
     wait_until(lambda: is_gone(large), "the large one is killed")
     assert not is_gone(small)
-    assert watch.forget(1, 1) is None
-    reason = watch.forget(2, 1)
+    assert watch.forget(1, 1, small) is None
+    reason = watch.forget(2, 1, large)
     assert reason is not None
     assert reason.endswith(f"MiB of memory; {CEILING} MiB are allowed")
     assert int(reason.split()[1]) > CEILING
@@ -69,15 +69,15 @@ def test_the_reason_is_told_once_and_only_of_that_attempt(start, watch):
     large = start(2 * CEILING)
     watch.watch(Watched(2, 7, large, CEILING))
     wait_until(lambda: is_gone(large), "it is killed")
-    assert watch.forget(2, 6) is None
-    assert watch.forget(2, 7) is not None
-    assert watch.forget(2, 7) is None
+    assert watch.forget(2, 6, large) is None
+    assert watch.forget(2, 7, large) is not None
+    assert watch.forget(2, 7, large) is None
 
 
 def test_an_attempt_that_has_ended_lets_its_process_grow(start, watch):
     large, witness = start(2 * CEILING), start(2 * CEILING)
     watch.watch(Watched(1, 1, large, 100 * CEILING))
-    watch.forget(1, 1)
+    watch.forget(1, 1, large)
     watch.watch(Watched(3, 1, witness, CEILING))
     wait_until(lambda: is_gone(witness), "the watch has looked")
     assert not is_gone(large)
@@ -87,7 +87,7 @@ def test_the_next_attempt_of_a_process_has_a_ceiling_of_its_own(start, watch):
     pid, witness = start(2 * CEILING), start(2 * CEILING)
     watch.watch(Watched(1, 1, pid, 100 * CEILING))
     watch.watch(Watched(2, 1, pid, 50 * CEILING))
-    watch.forget(1, 1)  # told late: it takes nothing from the one that is there now
+    watch.forget(1, 1, pid)  # told late: it takes nothing from the one that is there now
     watch.watch(Watched(3, 1, witness, CEILING))
     wait_until(lambda: is_gone(witness), "the watch has looked")
     assert not is_gone(pid)
@@ -112,8 +112,9 @@ class TestTheAttempt:
     def request_of(self, monkeypatch):
         from celery.worker.request import Request
 
-        for name in ("on_accepted", "on_success", "on_failure"):
+        for name in ("on_success", "on_failure"):
             monkeypatch.setattr(Request, name, lambda self, *_, **__: None)
+        monkeypatch.setattr(Request, "on_accepted", lambda self, pid, _: setattr(self, "worker_pid", pid))
         monkeypatch.setattr(memory, "watch", MemoryWatch())
 
         def request_of(job_id: int, ceiling: int | None) -> AttemptRequest:

@@ -99,6 +99,7 @@ class TestOrphans:
     def test_a_job_of_a_worker_that_left_or_that_nobody_knows_is_one_too(self, tenant, register):
         left = register()
         jobs = [running(tenant, left), running(tenant, "00000000-0000-0000-0000-000000000001")]
+        Job.objects.update(start_time=timezone.now() - timedelta(hours=1))
         store.leave(left)
         recover.take_back_orphans()
         assert [now_is(job) for job in jobs] == [("created", 1, 1)] * 2

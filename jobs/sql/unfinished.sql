@@ -1,0 +1,3 @@
+-- Reads:  a job that has not ended. Who: cancel, which asks again if so. Locks: none. Index: primary key.
+SELECT id FROM jobs
+WHERE id = %(id)s AND end_time IS NULL AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)

@@ -1,0 +1,102 @@
+"""What the model (docs/model) found, each on a real PostgreSQL: the traces are told there."""
+
+import os
+
+import pytest
+from django.db.models.functions import Now
+
+from jobs import store
+from jobs.engine import cancel as engine
+from jobs.engine import pause, recover
+from jobs.engine.cancel import Cancellation, cancel
+from jobs.models import Job, Worker
+from jobs.store import Failure, Process
+from tests.factories import ThingFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+DIED = Failure("ProcessDied", "killed")
+
+
+@pytest.fixture
+def worker(register):
+    return register()
+
+
+@pytest.fixture
+def running(worker, sent):
+    """A job that runs in this process."""
+    job = ThingFactory().async_.echo()
+    assert store.start(job, 1, worker)
+    return Job.objects.get(pk=job)
+
+
+class TestADoubledMessage:
+    """Two processes had it; the one that did not start the job dies."""
+
+    def test_takes_nothing_away_from_the_process_that_runs_the_job(self, running, worker):
+        recover.take_back(running.pk, 1, DIED, Process(worker, os.getpid() + 1))
+        running.refresh_from_db()
+        assert (running.status, running.crashes) == ("running", 0)
+
+    def test_nor_when_it_runs_into_its_hard_limit(self, running, worker):
+        recover.time_out(running.pk, 1, 5.0, Process(worker, os.getpid() + 1))
+        running.refresh_from_db()
+        assert running.status == "running"
+
+    def test_nor_from_the_same_pid_on_another_machine(self, running, register):
+        recover.take_back(running.pk, 1, DIED, Process(register(), os.getpid()))
+        running.refresh_from_db()
+        assert running.status == "running"
+
+    @pytest.mark.parametrize("end", ["take_back", "time_out"])
+    def test_the_process_that_runs_it_is_believed(self, running, worker, end):
+        process = Process(worker, os.getpid())
+        if end == "take_back":
+            recover.take_back(running.pk, 1, DIED, process)
+        else:
+            recover.time_out(running.pk, 1, 5.0, process)
+        running.refresh_from_db()
+        assert (running.status, running.attempt) in {("queued", 2), ("error", 1)}
+
+
+class TestAWorker:
+    def test_that_was_declared_gone_starts_nothing(self, worker, register):
+        job = ThingFactory().async_.echo()
+        Worker.objects.filter(pk=worker).update(gone_at="2020-01-01T00:00Z")
+        assert store.start(job, 1, worker) is None
+        assert store.start(job, 1, register())
+
+    def test_that_has_yet_to_register_keeps_what_it_started(self, running):
+        Worker.objects.all().delete()
+        assert store.orphans() == []
+        Job.objects.update(start_time="2020-01-01T00:00Z")
+        assert [job for job, *_ in store.orphans()] == [running.pk]
+
+
+def test_what_was_passed_over_while_a_type_was_being_paused_is_dispatched_after_it(register, sent):
+    """The claim skips the rows that the pause is holding; nobody else would ask again."""
+    thing = ThingFactory(tenant__queue__num_slots=1, tenant__queue__paused=True)
+    thing.async_.echo()
+    other = thing.async_.again()
+    register()
+    type(thing.tenant.queue).objects.update(paused=False)
+    pause.pause_job_type("sample.thing", "echo")
+    assert [message.id for message in sent] == [other]
+
+
+def test_a_job_that_moves_between_waiting_and_running_is_cancelled_all_the_same(running, worker, monkeypatch):
+    request_cancel = store.request_cancel
+
+    def taken_back_meanwhile(*of):
+        monkeypatch.setattr(store, "request_cancel", request_cancel)
+        assert store.take_back(running.pk, 1, DIED, 9) == "created"
+        assert not request_cancel(*of)
+        # Claimed and started again, which a dispatch would do in a transaction of its own.
+        Job.objects.update(status="running", ready_at=None, slot=1, attempt=2, worker=worker, start_time=Now())
+        return False
+
+    monkeypatch.setattr(engine.store, "request_cancel", taken_back_meanwhile)
+    assert cancel(running.pk) == Cancellation.REQUESTED
+    running.refresh_from_db()
+    assert running.cancel_requested_at is not None
