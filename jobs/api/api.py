@@ -16,6 +16,7 @@ from jobs.api import jobs, operator, problems, results, stats
 from jobs.api.auth import MemberSession, TenantKey
 
 View = Callable[..., Any]
+RETRY_AFTER = {"description": "Seconds after which to ask again.", "schema": {"type": "integer"}}
 
 
 class ProblemAPI(NinjaAPI):
@@ -51,6 +52,8 @@ class ProblemAPI(NinjaAPI):
                     if status >= HTTPStatus.BAD_REQUEST:
                         described = response["content"].pop("application/json")
                         response["content"][problems.MEDIA_TYPE] = described
+                    if status == HTTPStatus.TOO_MANY_REQUESTS:
+                        response["headers"] = {"Retry-After": RETRY_AFTER}
         return schema
 
 

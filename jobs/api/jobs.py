@@ -27,6 +27,7 @@ REFUSED = frozenset({401, 403, 405})
 UNFIT = frozenset({422})
 MISSING = frozenset({404, 422})
 TOO_LATE = frozenset({409})
+FULL = frozenset({429})
 
 Wait = Annotated[float, Query(ge=0, le=waiting.MAX_SECONDS, description="Seconds to wait for a change.")]
 Seen = Annotated[Status, Query(description="The status you know: if it is another by now, do not wait.")]
@@ -38,13 +39,13 @@ Seen = Annotated[Status, Query(description="The status you know: if it is anothe
     response={
         200: schemas.SubmittedJob,
         202: schemas.SubmittedJob,
-        frozenset({400, 413}) | UNFIT | REFUSED: schemas.Problem,
+        frozenset({400, 413}) | UNFIT | REFUSED | FULL: schemas.Problem,
     },
 )
 def submit_job(
     request: CallerRequest, submission: inputs.Submission, response: HttpResponse
 ) -> Answer[schemas.SubmittedJob]:
-    """Submit a job. 202: it is new. 200: an identical one is under way, and here it is."""
+    """Submit a job. 202: it is new. 200: an identical one is under way, and here it is. 429: too many of yours wait."""
     caller = request.auth
     _check_size(submission.args)
     options = submission.options()

@@ -14,7 +14,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from jobs.api.schemas import FieldError
-from jobs.request import InvalidRequest
+from jobs.request import InvalidRequest, TooManyWaiting
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -69,6 +69,7 @@ def add_to(api: NinjaAPI) -> None:
         ProblemError: lambda request, problem: problem,
         ValidationError: _unfit,
         InvalidRequest: _refused,
+        TooManyWaiting: _full,
         RequestDataTooBig: _too_big,
         AuthenticationError: _unknown_caller,
         HttpError: _not_json,
@@ -101,6 +102,10 @@ def _message(error: dict[str, Any]) -> str:
 
 def _refused(request: HttpRequest, error: InvalidRequest) -> ProblemError:
     return ProblemError.unfit({error.field: error.message})
+
+
+def _full(request: HttpRequest, error: TooManyWaiting) -> ProblemError:
+    return ProblemError(HTTPStatus.TOO_MANY_REQUESTS, f"{error}.", headers={"Retry-After": str(error.retry_after)})
 
 
 def _too_big(request: HttpRequest, error: RequestDataTooBig) -> ProblemError:

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from jobs.models import Job
 from reports.models import DataReport, DataSource
+from tenants.models import TenantQueue
 from tests.factories import MemberFactory, TenantFactory, database_url
 from tests.waiting import wait_until
 
@@ -162,6 +163,14 @@ def test_a_refused_request_shows_which_field(page, make_report):
     report.delete()
     page.get_by_role("button", name="Run").click()
     expect(page.get_by_role("alert")).to_contain_text("source_id")
+
+
+def test_a_full_backlog_is_told_kindly(page, tenant, make_report):
+    TenantQueue.objects.filter(tenant=tenant).update(max_waiting=0)
+    page.goto(address(make_report("SELECT 1")))
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_role("alert")).to_contain_text("Please try again in a moment.")
+    assert not Job.objects.exists()
 
 
 def test_a_stranger_cannot_open_the_report(page, make_report):

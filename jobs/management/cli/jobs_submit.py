@@ -1,6 +1,6 @@
 """`manage.py jobs submit`: what the HTTP API does, with the same checks."""
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from jobs.engine.compose import compose_by_name
@@ -8,7 +8,7 @@ from jobs.engine.submit import submit
 from jobs.management.cli import inputs
 from jobs.management.cli.screen import Screen
 from jobs.management.cli.subcommands import Options, Subcommand
-from jobs.request import LAST_PRIORITY
+from jobs.request import LAST_PRIORITY, TooManyWaiting
 
 
 def arguments(parser: CommandParser) -> None:
@@ -41,8 +41,12 @@ def run(options: Options, screen: Screen) -> None:
         args=options["call"],
         **{name: options[name] for name in given},
     )
-    with transaction.atomic():
-        submitted = submit(request)
+    try:
+        with transaction.atomic():
+            submitted = submit(request)
+    except TooManyWaiting as full:
+        allow = f"allow more: manage.py tenants slots {options['tenant']} --max-waiting N"
+        raise CommandError(f"tenant: {full}, or {allow}") from None
     screen.document({"id": submitted.id, "deduplicated": submitted.deduplicated})
     there = "An identical job is under way already: job" if submitted.deduplicated else "Submitted job"
     screen.say(f"{there} {submitted.id}.")

@@ -20,6 +20,7 @@ COLUMNS = [
     Column("SLOTS", right=True),
     Column("IN USE", right=True),
     Column("WAITING", right=True),
+    Column("AT MOST", right=True, wide=True),
     Column("PER USER", right=True),
     Column("WEIGHT", right=True),
     Column("RATE", right=True),
@@ -42,6 +43,13 @@ def arguments(parser: CommandParser) -> None:
     )
     parser.add_argument("--weight", type=inputs.whole(1), metavar="N", help="Share of the workers; 2 gets twice of 1.")
     parser.add_argument("--rate", type=inputs.rate, metavar="JOBS/SECONDS", help="Most jobs started, or none.")
+    parser.add_argument(
+        "--max-waiting",
+        type=inputs.whole_or_none(0),
+        default=unset,
+        metavar="N",
+        help="Most jobs that may wait, or none: as JOBS_MAX_WAITING says.",
+    )
     parser.add_argument("--pause", dest="paused", action="store_true", default=None)
     parser.add_argument("--resume", dest="paused", action="store_false", default=None)
 
@@ -67,8 +75,7 @@ def run(options: Options, screen: Screen) -> None:
 
 def _changes(options: Options) -> dict[str, Any]:
     changes = {name: options[name] for name in ("num_slots", "weight", "paused") if options[name] is not None}
-    if options["user_slots"] is not ...:
-        changes["user_slots"] = options["user_slots"]
+    changes |= {name: options[name] for name in ("user_slots", "max_waiting") if options[name] is not ...}
     if options["rate"] is not None:
         changes["rate_limit"], changes["rate_window"] = options["rate"]
     return changes
@@ -95,7 +102,7 @@ def _lines(tenants: Iterable[Tenant]) -> list[dict[str, Any]]:
 
 def _settings(slots: TenantQueue | None) -> dict[str, Any]:
     """A tenant without a row has no slots."""
-    names = ("num_slots", "user_slots", "weight", "rate_limit", "rate_window", "paused")
+    names = ("num_slots", "user_slots", "weight", "max_waiting", "rate_limit", "rate_window", "paused")
     return {name: getattr(slots, name, None) for name in names} | ({} if slots else {"num_slots": 0, "paused": False})
 
 
@@ -106,6 +113,7 @@ def _row(line: dict[str, Any]) -> list[object]:
         line["num_slots"],
         line["in_use"],
         f"{line['waiting']:,}",
+        None if line["max_waiting"] is None else f"{line['max_waiting']:,}",
         line["user_slots"],
         line["weight"],
         rate(line["rate_limit"], line["rate_window"]),

@@ -6,6 +6,8 @@ import { table } from "./table.js";
 const FINAL = new Set(["success", "error", "dead", "cancelled"]);
 const WORDS = JSON.parse(document.getElementById("words").textContent);
 const TICK = 100; // milliseconds between two looks at the clock
+const TOO_MANY = 429;
+const FULL = "So much of your team's work is waiting that no more fits in right now. Please try again in a moment.";
 
 const form = document.getElementById("run");
 const parts = Object.fromEntries(
@@ -25,7 +27,7 @@ form.addEventListener("submit", async (event) => {
     hint(job.deduplicated ? "This report is already on its way; you are following that run." : "");
     if (!same) await follow(job);
   } catch (error) {
-    fail(error);
+    fail(error.status === TOO_MANY ? new Error(FULL) : error);
   }
 });
 
