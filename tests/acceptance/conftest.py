@@ -1,6 +1,7 @@
 """Real processes on the test database: Celery workers and a web server."""
 
 import os
+import signal
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -44,6 +45,8 @@ def environ(transactional_db) -> dict[str, str]:
 def processes() -> Iterator[Processes]:
     with Processes() as processes:
         yield processes
+        for process in processes:  # the test is over: nobody need wait for a stop in good order
+            process.signal_group(signal.SIGKILL)
 
 
 @pytest.fixture
