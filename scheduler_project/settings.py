@@ -89,8 +89,15 @@ DATABASES["default"]["OPTIONS"] = {
     "prepare_threshold": env.int("DB_PREPARE_THRESHOLD", 2) or None,
 }
 DB_POOL_SIZE = env.int("DB_POOL_SIZE", 0)  # connections of a web process; 0: one per thread, kept open
+DB_STATEMENT_TIMEOUT = env.float("DB_STATEMENT_TIMEOUT", 30)  # seconds, of a web process; a job has its own time limit
+DB_LOCK_TIMEOUT = env.float("DB_LOCK_TIMEOUT", 5)  # seconds, of a web process; 0: none
 if DB_POOL_SIZE:
     DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": DB_POOL_SIZE, "timeout": 10}
+    # A request gives up before its client does, and a transaction that it left open does not keep its locks.
+    DATABASES["default"]["OPTIONS"]["options"] += (
+        f" -c statement_timeout={DB_STATEMENT_TIMEOUT * 1000:.0f} -c lock_timeout={DB_LOCK_TIMEOUT * 1000:.0f}"
+        f" -c idle_in_transaction_session_timeout={DB_STATEMENT_TIMEOUT * 2000:.0f}"
+    )
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = None
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # a connection that a restart has cut is replaced, pooled or not
