@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http.response import HttpResponseBase
@@ -12,7 +12,7 @@ from ninja.errors import ValidationError, ValidationErrorContext
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
-from jobs.api import jobs, operator, problems, results, stats
+from jobs.api import bulk, jobs, operator, problems, results, stats
 from jobs.api.auth import MemberSession, TenantKey
 
 View = Callable[..., Any]
@@ -37,8 +37,7 @@ class ProblemAPI(NinjaAPI):
         models = [c.model for c in error_contexts for _ in c.pydantic_validation_error.errors()]
         for refused, model in zip(error.errors, models, strict=True):
             if refused["type"] == "extra_forbidden":
-                body = model.model_fields[refused["loc"][1]].annotation
-                refused["allowed"] = list(body.model_fields)
+                refused["allowed"] = _fields(model, refused["loc"][1:-1])
         return error
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
@@ -55,6 +54,13 @@ class ProblemAPI(NinjaAPI):
                     if status == HTTPStatus.TOO_MANY_REQUESTS:
                         response["headers"] = {"Retry-After": RETRY_AFTER}
         return schema
+
+
+def _fields(model: Any, path: tuple[str | int, ...]) -> list[str]:
+    """The fields of the object at that place in a model: ("batch", "jobs", 3) is an item of a list."""
+    for step in path:
+        model = get_args(model)[0] if isinstance(step, int) else model.model_fields[step].annotation
+    return list(model.model_fields)
 
 
 def _with_405_as_problem(view: View) -> View:
@@ -89,6 +95,7 @@ api = ProblemAPI(
     urls_namespace="api",
     auth=[TenantKey(), MemberSession()],
 )
+api.add_router("", bulk.router)  # before jobs/{job_id}, which "bulk" would be taken for
 api.add_router("", jobs.router)
 api.add_router("", results.router)
 api.add_router("", stats.router)

@@ -37,6 +37,7 @@ Text = Annotated[str, AfterValidator(_storable)]
 SourceId = Annotated[Text, BeforeValidator(_key, json_schema_input_type=int | str)]
 Moment = Annotated[datetime, BeforeValidator(as_moment)]
 Retries = Annotated[StrictInt, Field(ge=0, le=MAX_WHOLE)]
+MOST_AT_ONCE = 1000  # jobs of one request
 CALL = {"source_type", "source_id", "source_method", "args"}  # the other fields say how to run it
 
 
@@ -73,6 +74,14 @@ class Submission(Schema):
     def options(self) -> dict[str, Any]:
         """What was said about how to run it; what was not said is left to the method and its queue."""
         return self.model_dump(exclude=CALL, exclude_none=True)
+
+
+class Batch(Schema):
+    """Calls to make, together or not at all."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    jobs: list[Submission] = Field(min_length=1, max_length=MOST_AT_ONCE)
 
 
 class Wanted(Schema):

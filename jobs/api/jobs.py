@@ -13,13 +13,14 @@ from ninja import Status as Answer
 
 from jobs import models, reads
 from jobs.api import inputs, schemas, waiting
-from jobs.api.auth import CallerRequest
+from jobs.api.auth import Caller, CallerRequest
 from jobs.api.problems import ProblemError, not_found
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.compose import compose_by_name
 from jobs.engine.revive import revive
 from jobs.engine.submit import submit
 from jobs.lifecycle import Status
+from jobs.request import JobRequest
 
 router = Router(tags=["jobs"])
 
@@ -47,24 +48,27 @@ def submit_job(
 ) -> Answer[schemas.SubmittedJob]:
     """Submit a job. 202: it is new. 200: an identical one is under way, and here it is. 429: too many of yours wait."""
     caller = request.auth
-    _check_size(submission.args)
-    options = submission.options()
-    if caller.user_key is not None:
-        options["user"] = caller.user_key  # a member submits for nobody else
-    submitted = submit(
-        compose_by_name(
-            caller.tenant,
-            source_type=submission.source_type,
-            source_id=submission.source_id,
-            source_method=submission.source_method,
-            args=submission.args,
-            **options,
-        )
-    )
+    check_size(submission.args)
+    submitted = submit(compose(caller, submission))
     response["Location"] = reverse("api:job", kwargs={"job_id": submitted.id})
     job = _job_of(caller.tenant.pk, submitted.id)
     answer = schemas.SubmittedJob.of(job, deduplicated=submitted.deduplicated)
     return Answer(200 if submitted.deduplicated else 202, answer)
+
+
+def compose(caller: Caller, submission: inputs.Submission) -> JobRequest:
+    """The checked request for a submission of this caller. Raises InvalidRequest."""
+    options = submission.options()
+    if caller.user_key is not None:
+        options["user"] = caller.user_key  # a member submits for nobody else
+    return compose_by_name(
+        caller.tenant,
+        source_type=submission.source_type,
+        source_id=submission.source_id,
+        source_method=submission.source_method,
+        args=submission.args,
+        **options,
+    )
 
 
 @router.get("jobs", response={200: schemas.JobPage, UNFIT | REFUSED: schemas.Problem})
@@ -128,9 +132,12 @@ def _job_of(tenant_id: int, job_id: int) -> models.Job:
     return job
 
 
-def _check_size(args: dict[str, Any]) -> None:
-    """The engine would refuse them as well, as unfit; HTTP has a status of its own for too much."""
+def check_size(args: dict[str, Any], field: str = "args") -> None:
+    """Raise the problem of arguments that are too long.
+
+    The engine would refuse them as well, as unfit; HTTP has a status of its own for too much.
+    """
     limit = settings.JOBS_ARGS_MAX_BYTES
     if len(json.dumps(args)) > limit:
         message = f"must not be over {limit} bytes as JSON ({limit // 1024} KiB)"
-        raise ProblemError.unfit({"args": message}, 413)
+        raise ProblemError.unfit({field: message}, 413)

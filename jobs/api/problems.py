@@ -87,11 +87,13 @@ def _unfit(request: HttpRequest, error: ValidationError) -> ProblemError:
 
 
 def _field(loc: tuple[str | int, ...]) -> str:
-    """("body", <parameter's name>, "args", "region") -> "args.region"; ("query", "limit") -> "limit"."""
+    """("body", <parameter's name>, "jobs", 3, "priority") -> "jobs[3].priority"; ("query", "limit") -> "limit"."""
     source, *path = loc
     if source == "body":
         path = path[1:]
-    return ".".join(map(str, path)) or str(source)
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".") or str(
+        source
+    )
 
 
 def _message(error: dict[str, Any]) -> str:

@@ -63,6 +63,19 @@ class SubmittedJob(Job):
     deduplicated: bool = Field(description="True: it was there before, and is identical to what you asked for.")
 
 
+class BatchJob(Schema):
+    """What became of one submission of a batch."""
+
+    id: int
+    status: Status
+    deduplicated: bool = Field(description="True: it was there before, or is identical to one before it in the batch.")
+    url: str = Field(description="Where the whole job is.")
+
+
+class SubmittedBatch(Schema):
+    jobs: list[BatchJob] = Field(description="In the order of the submissions.")
+
+
 class JobPage(Schema):
     jobs: list[Job] = Field(description="Newest first.")
     next: str | None = Field(description="Where the older ones are.")

@@ -49,9 +49,11 @@ def submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:
 
 def _check_queues(requests: Sequence[JobRequest]) -> None:
     named = {request.queue for request in requests}
-    if unknown := named - set(Queue.objects.filter(name__in=named).values_list("name", flat=True)):
-        known = ", ".join(Queue.objects.order_by("name").values_list("name", flat=True))
-        raise InvalidRequest("queue", f"{min(unknown)!r} is unknown; queues: {known}")
+    there = set(Queue.objects.filter(name__in=named).values_list("name", flat=True))
+    for place, request in enumerate(requests):
+        if request.queue not in there:
+            known = ", ".join(Queue.objects.order_by("name").values_list("name", flat=True))
+            raise InvalidRequest("queue", f"{request.queue!r} is unknown; queues: {known}", place)
 
 
 def _check_room(places: dict[int, JobRequest]) -> None:

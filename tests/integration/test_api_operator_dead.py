@@ -181,9 +181,9 @@ class TestReviveAndDiscard:
         [
             ({}, "ids"),
             ({"ids": [1], "tenant": "acme"}, "ids"),
-            ({"ids": ["1"]}, "ids.0"),
-            ({"ids": [0]}, "ids.0"),
-            ({"ids": [2**63]}, "ids.0"),
+            ({"ids": ["1"]}, "ids[0]"),
+            ({"ids": [0]}, "ids[0]"),
+            ({"ids": [2**63]}, "ids[0]"),
             ({"ids": list(range(1, letters.MOST + 2))}, "ids"),
             ({"ids": "all"}, "ids"),
             ({"tenant": None}, "ids"),
