@@ -47,9 +47,13 @@ def _take_back(job_id: int, attempt: int, failure: Failure, process: Process = A
 
 def time_out(job_id: int, attempt: int, seconds: float, process: Process = ANY_PROCESS) -> None:
     """An attempt was ended at its hard time limit, having ignored the soft one: a failure, for its policy to judge."""
+    error = f"timed out after {seconds:g} s and was killed"
     job = store.holder(job_id, attempt, process)
     if job is not None:
-        settle(job, Outcome(error=TimeoutError(f"timed out after {seconds:g} s and was killed")))
+        settle(job, Outcome(error=TimeoutError(error)))
+    else:
+        # Its start may still be under way in the server, and would find nobody to run the job.
+        _take_back(job_id, attempt, Failure("TimeoutError", error), process)
     dispatch.dispatch()
 
 

@@ -100,3 +100,11 @@ def test_a_job_that_moves_between_waiting_and_running_is_cancelled_all_the_same(
     assert cancel(running.pk) == Cancellation.REQUESTED
     running.refresh_from_db()
     assert running.cancel_requested_at is not None
+
+
+def test_a_process_killed_at_its_hard_limit_before_its_start_was_through_leaves_nothing_behind(worker, sent):
+    job = ThingFactory().async_.echo()
+    recover.time_out(job, 1, 5.0, Process(worker, os.getpid()))
+    assert store.start(job, 1, worker) is None
+    taken_back = Job.objects.get(pk=job)
+    assert (taken_back.status, taken_back.attempt, taken_back.crashes) == ("queued", 2, 1)
