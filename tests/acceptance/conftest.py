@@ -52,7 +52,9 @@ def processes() -> Iterator[Processes]:
 @pytest.fixture
 def start_worker(environ, processes, tmp_path: Path) -> Callable[..., Process]:
     """Start a real Celery worker and wait until it is registered: `start_worker(pool="default", concurrency=2)`."""
-    tasks.run_attempt.app.control.purge()
+    app = tasks.run_attempt.app
+    with app.connection_for_write() as fresh:  # a pooled one may not have survived the test before
+        app.control.purge(connection=fresh)
     count = 0
 
     def start_worker(pool: str = "default", concurrency: int = 2) -> Process:

@@ -1,0 +1,70 @@
+"""The broker loses its queue, or is restarted: whichever broker it is."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from jobs import tasks
+from jobs.models import Job
+from tests.acceptance.test_execution import ended, held_lock, running
+from tests.factories import ThingFactory
+from tests.sample.models import Run
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+rabbitmq_of_this_machine = pytest.mark.skipif(
+    not os.environ.get("CELERY_BROKER_URL", "").startswith("amqp") or shutil.which("rabbitmqctl") is None,
+    reason="CELERY_BROKER_URL names no RabbitMQ of this machine",
+)
+
+
+@pytest.fixture
+def busy(start_worker):
+    """A worker whose one process runs a job, and a second job whose message waits in the broker."""
+    start_worker(concurrency=1)
+    thing = ThingFactory()
+    with held_lock(21):
+        first = thing.async_.wait_for_lock(21)
+        running(first)
+        second = thing.async_.echo("waited")
+        wait_until(lambda: Job.objects.get(pk=second).status == "queued", "the second is handed over")
+        yield first, second
+
+
+def both_ended_once(jobs: tuple[int, int]) -> None:
+    for job_id in jobs:
+        job = ended(job_id)
+        assert (job.status, job.attempt, job.crashes) == ("success", 1, 0)
+        assert Run.objects.filter(job_id=job_id).count() == 1
+
+
+def release() -> None:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_unlock_all()")
+
+
+def test_a_purged_queue_loses_messages_and_no_job(busy):
+    tasks.run_attempt.app.control.purge()
+    release()
+    both_ended_once(busy)
+
+
+@rabbitmq_of_this_machine
+def test_rabbitmq_restarted_while_a_job_runs(busy):
+    for command in ("stop_app", "start_app"):
+        subprocess.run(["rabbitmqctl", command], check=True, capture_output=True)
+    release()
+    both_ended_once(busy)
+
+
+@rabbitmq_of_this_machine
+def test_rabbitmq_reset_to_nothing_while_a_job_runs(busy):
+    for command in ("stop_app", "reset", "start_app"):
+        subprocess.run(["rabbitmqctl", command], check=True, capture_output=True)
+    release()
+    both_ended_once(busy)
