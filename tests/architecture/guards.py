@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-GUARD = re.compile(r"(?P<indent> *)(?P<code>\S.*?) *-- guard(?P<invariant> I\d+)?$")
+GUARD = re.compile(r" *(?P<code>\S.*?) *-- guard(?P<invariant> I\d+)?$")
+BEGIN = re.compile(r" *(AND|WHERE|FROM|ON|SELECT)\b")
 WHERE_IT_STANDS = (
     (re.compile(r"AND .+"), ""),
     (re.compile(r"(|FROM .+ )WHERE .+"), r"\1WHERE true"),
@@ -16,9 +17,10 @@ WHERE_IT_STANDS = (
 
 @dataclass(frozen=True)
 class Guard:
-    """A line that keeps a statement from doing harm. path: below the repository; line: from 1."""
+    """What keeps a statement from doing harm. path: below the repository; first, line: its lines, from 1."""
 
     path: Path
+    first: int
     line: int
     code: str
     invariant: str  # "I3", or ""
@@ -34,10 +36,12 @@ class Guard:
 def guards(repository: Path) -> Iterator[Guard]:
     """Every guard, file by file."""
     for path in sorted((repository / "jobs" / "sql").glob("*.sql")):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines, 1):
             if found := GUARD.fullmatch(line):
-                invariant = (found["invariant"] or "").strip()
-                yield Guard(path.relative_to(repository), number, found["code"], invariant)
+                first = next(n for n in range(number, 0, -1) if BEGIN.match(lines[n - 1]))
+                code = " ".join(part.strip() for part in [*lines[first - 1 : number - 1], found["code"]])
+                yield Guard(path.relative_to(repository), first, number, code, (found["invariant"] or "").strip())
 
 
 def without(text: str, guard: Guard) -> str:
@@ -48,6 +52,6 @@ def without(text: str, guard: Guard) -> str:
     for shape, rest in WHERE_IT_STANDS:
         if found := shape.fullmatch(guard.code):
             lines = text.splitlines(keepends=True)
-            lines[guard.line - 1] = f"{found.expand(rest)}\n"
+            lines[guard.first - 1 : guard.line] = [f"{found.expand(rest)}\n"]
             return "".join(lines)
     raise ValueError(f"{guard}: how is this guard removed? {guard.code}")

@@ -9,6 +9,7 @@ from django.utils import timezone
 from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
+from jobs.store import Process
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.verbs import KILLED, LATER, REFUSED, WORKER
 
@@ -123,3 +124,30 @@ def test_claim_counts_the_attempt_and_forgets_the_last_holder(register):
     assert (job.attempt, job.slot, job.worker, job.start_time) == (4, 1, None, None)
     assert (job.progress, job.progress_note) == (None, "")
     assert before < job.queued_at == job.handed_at
+
+
+@pytest.mark.django_db
+class TestTheHolder:
+    """What a parent process is told of the attempt that ran in a child: only of that one, and only while it runs."""
+
+    @pytest.fixture
+    def running(self) -> Job:
+        return make_job(TenantFactory(), Status.RUNNING, attempt=3, worker=WORKER, worker_pid=7, args={"a": [1]})
+
+    def test_of_the_attempt_in_that_process_it_is_what_it_was_given(self, running):
+        found = store.holder(running.pk, 3, Process(WORKER, 7))
+        assert (found.id, found.attempt, found.tenant_id, found.args) == (running.pk, 3, running.tenant_id, {"a": [1]})
+        assert store.holder(running.pk, 3) == found
+
+    @pytest.mark.parametrize("attempt", [2, 4])
+    def test_of_another_attempt_it_is_nothing(self, attempt, running):
+        assert store.holder(running.pk, attempt) is None
+
+    def test_of_another_process_or_worker_it_is_nothing(self, running):
+        assert store.holder(running.pk, 3, Process(WORKER, 8)) is None
+        assert store.holder(running.pk, 3, Process(uuid.uuid4(), 7)) is None
+
+    @pytest.mark.parametrize("status", sorted(set(Status) - {Status.RUNNING}))
+    def test_of_a_job_that_does_not_run_it_is_nothing(self, status):
+        job = make_job(TenantFactory(), status, attempt=3, worker=WORKER, worker_pid=7)
+        assert store.holder(job.pk, 3, Process(WORKER, 7)) is None
