@@ -8,7 +8,7 @@ import pytest
 
 from jobs import tasks
 from jobs.models import Job
-from tests.acceptance.test_execution import ended, held_lock, running
+from tests.acceptance.following import ended, held_lock, release_lock, running
 from tests.factories import ThingFactory
 from tests.sample.models import Run
 from tests.waiting import wait_until
@@ -41,16 +41,9 @@ def both_ended_once(jobs: tuple[int, int]) -> None:
         assert Run.objects.filter(job_id=job_id).count() == 1
 
 
-def release() -> None:
-    from django.db import connection
-
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_unlock_all()")
-
-
 def test_a_purged_queue_loses_messages_and_no_job(busy):
     tasks.run_attempt.app.control.purge()
-    release()
+    release_lock(21)
     both_ended_once(busy)
 
 
@@ -58,7 +51,7 @@ def test_a_purged_queue_loses_messages_and_no_job(busy):
 def test_rabbitmq_restarted_while_a_job_runs(busy):
     for command in ("stop_app", "start_app"):
         subprocess.run(["rabbitmqctl", command], check=True, capture_output=True)
-    release()
+    release_lock(21)
     both_ended_once(busy)
 
 
@@ -66,5 +59,5 @@ def test_rabbitmq_restarted_while_a_job_runs(busy):
 def test_rabbitmq_reset_to_nothing_while_a_job_runs(busy):
     for command in ("stop_app", "reset", "start_app"):
         subprocess.run(["rabbitmqctl", command], check=True, capture_output=True)
-    release()
+    release_lock(21)
     both_ended_once(busy)

@@ -14,7 +14,7 @@ from embedded.process import Process
 from embedded.processes import Processes
 from jobs.engine import dispatch
 from jobs.models import Job, Worker
-from tests.acceptance.test_execution import ended, running
+from tests.acceptance.following import ended, running
 from tests.chaos import own_engines
 from tests.chaos.freezing import backends, cut
 from tests.chaos.own_engines import Engines

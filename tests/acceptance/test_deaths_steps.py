@@ -12,7 +12,7 @@ from jobs import tasks
 from jobs.engine import dispatch
 from jobs.models import Job
 from jobs.store import Claimed
-from tests.acceptance.test_execution import ended, running
+from tests.acceptance.following import ended, running
 from tests.chaos.freezing import DOOR, NUMBER, ROW, Held, arrived, children, cut, has_ended, kill
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing

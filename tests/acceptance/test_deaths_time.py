@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from embedded import REPOSITORY
-from tests.acceptance.test_execution import ended
+from tests.acceptance.following import ended
 from tests.factories import ThingFactory
 from tests.sample.models import Run
 

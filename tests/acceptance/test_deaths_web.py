@@ -8,7 +8,7 @@ import pytest
 from jobs import tasks
 from jobs.engine import dispatch
 from jobs.models import Job
-from tests.acceptance.test_execution import ended
+from tests.acceptance.following import ended
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing
 

@@ -10,7 +10,7 @@ from embedded import fleet
 from jobs import results, store
 from jobs.models import FailedAttempt, Job, Worker
 from jobs.presence import EXIT_DECLARED_GONE
-from tests.acceptance.test_execution import ended, running
+from tests.acceptance.following import ended, running
 from tests.chaos.freezing import NUMBER, Held, has_ended, kill, stopped
 from tests.factories import ThingFactory
 from tests.sample.models import Run, Thing

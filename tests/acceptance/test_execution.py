@@ -2,9 +2,7 @@
 
 import os
 import signal
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 import pytest
 from django.db import connection
@@ -13,6 +11,7 @@ from jobs import results
 from jobs.engine.submit import submit
 from jobs.lifecycle import FINAL
 from jobs.models import FailedAttempt, Job, Worker
+from tests.acceptance.following import ended, held_lock, running
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run
 from tests.waiting import wait_until
@@ -23,28 +22,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def thing():
     return ThingFactory()
-
-
-def ended(job_id: int) -> Job:
-    """The job, once it is final."""
-    wait_until(lambda: Job.objects.filter(pk=job_id, status__in=FINAL).exists(), f"job {job_id} ends")
-    return Job.objects.get(pk=job_id)
-
-
-def running(job_id: int) -> Job:
-    wait_until(lambda: Run.objects.filter(job_id=job_id).exists(), f"job {job_id} runs")
-    return Job.objects.get(pk=job_id)
-
-
-@contextmanager
-def held_lock(key: int) -> Iterator[None]:
-    """Thing.wait_for_lock(key) runs as long as this."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s)", [key])
-        try:
-            yield
-        finally:
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
 
 
 def test_a_job_runs_in_a_worker_and_leaves_its_result_times_and_stats(start_worker, thing):
@@ -95,7 +72,7 @@ def test_a_worker_killed_with_its_job_loses_nothing_and_the_job_ends_once(start_
     doomed = start_worker(concurrency=1)
     with held_lock(7):
         job_id = thing.async_.wait_for_lock(7)
-        child = running(job_id) and Run.objects.get(job_id=job_id).pid
+        child = running(job_id)
         survivor = start_worker(concurrency=1)
         os.kill(doomed.pid, signal.SIGKILL)
         wait_until(lambda: Run.objects.filter(job_id=job_id).count() == 2, "the job runs again")

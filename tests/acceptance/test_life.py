@@ -12,8 +12,8 @@ from jobs import results
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.engine.revive import revive
-from jobs.lifecycle import FINAL
 from jobs.models import FailedAttempt, Job
+from tests.acceptance.following import ended, running
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run
 from tests.waiting import wait_until
@@ -24,18 +24,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def thing():
     return ThingFactory()
-
-
-def ended(job_id: int) -> Job:
-    """The job, once it is final."""
-    wait_until(lambda: Job.objects.filter(pk=job_id, status__in=FINAL).exists(), f"job {job_id} ends")
-    return Job.objects.get(pk=job_id)
-
-
-def running(job_id: int) -> int:
-    """Wait until its body runs; the process that runs it."""
-    wait_until(lambda: Run.objects.filter(job_id=job_id).exists(), f"job {job_id} runs")
-    return Run.objects.filter(job_id=job_id).latest("pk").pid
 
 
 def failures(job: Job) -> list[str]:

@@ -1,0 +1,40 @@
+"""Following a job that other processes run."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection
+
+from jobs.lifecycle import FINAL
+from jobs.models import Job
+from tests.sample.models import Run
+from tests.waiting import wait_until
+
+
+def ended(job_id: int) -> Job:
+    """The job, once it is final."""
+    wait_until(lambda: Job.objects.filter(pk=job_id, status__in=FINAL).exists(), f"job {job_id} ends")
+    return Job.objects.get(pk=job_id)
+
+
+def running(job_id: int) -> int:
+    """Wait until its body runs; the process that runs it."""
+    wait_until(lambda: Run.objects.filter(job_id=job_id).exists(), f"job {job_id} runs")
+    return Run.objects.filter(job_id=job_id).latest("pk").pid
+
+
+@contextmanager
+def held_lock(key: int) -> Iterator[None]:
+    """Thing.wait_for_lock(key) runs as long as this, or until `release_lock`."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [key])
+        try:
+            yield
+        finally:
+            release_lock(key)
+
+
+def release_lock(key: int) -> None:
+    """Let Thing.wait_for_lock(key) end; without effect (and a warning of PostgreSQL's) the second time."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
