@@ -17,8 +17,8 @@ FEW, MANY, OTHERS = 1_000, 1_000_000, 100
 PARAMETERS = {"now": None, "headroom": 1, "live_for": 3600, "default_timeout": 1.0, "passed_over": []}
 
 FILL = """
-INSERT INTO jobs (tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, status, ready_at,
-                  attempt, crashes, retries, progress_note, stats, last_error)
+INSERT INTO jobs (tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, status,
+                  ready_at, attempt, crashes, retries, progress_note, stats, last_error)
 SELECT %s, %s, 5, '', 'tests.thing', n::text, 'run', '{}', 'created', now(), 0, 0, 0, '', '{}', ''
 FROM generate_series(1, %s) n
 """
@@ -86,4 +86,3 @@ def test_a_claim_reads_as_much_at_a_million_waiting_jobs_as_at_a_thousand(full_t
         assert plan["Actual Rows"] == 100  # all the pool has free, so the claim had its full work to do
     assert buffers(many) <= 2 * buffers(few), (buffers(few), buffers(many))
     assert buffers(unanalyzed) <= 2 * buffers(few), (buffers(few), buffers(unanalyzed))
-    print(f"buffers: {buffers(few)} at {FEW:,}, {buffers(many)} at {MANY:,}")
