@@ -16,10 +16,15 @@ from docs.model.passes import Session, State
 PASS = ("knock", "enter", "give_place", "snapshot", "lock", "commit", "leave")
 CLOCK_PASS = PASS[1:]  # waits without a place
 
-# What may happen to a waiting job: its row is locked by a statement, and let go at the end of the transaction. Only
-# some ask for a dispatch afterwards.
-EVENTS = {"cancel": "end_change", "cancel, rolled back": "roll_back", "pause its type": "end_change"}
-ASK = {"cancel"}
+# What may happen to a waiting job: its row is locked by a statement, and let go at the end of the transaction: then it
+# waits no more (cancel, also a pause of its type), or as before (an old identical gives up its key). Not all ask.
+EVENTS = {
+    "cancel": "end_change",
+    "pause, asks for nothing": "end_change",
+    "cancel, rolled back": "let_go",
+    "identical submitted": "let_go",
+}
+ASK = {"cancel", "identical submitted"}
 
 
 @dataclass(frozen=True)
@@ -27,8 +32,9 @@ class Door:
     """The protocol, and the world it is put in.
 
     owners: the tenant of each job. slots: of each tenant. capacity: of the pool. events: what people and workers do,
-    besides submitting and finishing. batch: the most that a pass takes. net: check that the clock's pass heals whatever
-    state the others were left in, instead of I2 without the clock.
+    besides submitting and finishing. batch: the most that a pass takes. passes_over: a dispatch whose pass chose what
+    others had locked, or changed, makes another one without those; again_in_line: that one waits in line, too.
+    net: check that the clock's dispatch heals whatever state the others were left in, instead of I2 without the clock.
     """
 
     owners: str = "AAB"
@@ -43,7 +49,9 @@ class Door:
     net: bool = False
     clock: tuple[str, ...] = CLOCK_PASS
     pipelined: bool = True  # no client can stall inside the door
-    changes_end: bool = True  # no transaction that locks a row of the line stays open
+    passes_over: bool = True
+    again_in_line: bool = True
+    revives: bool = False  # what has ended may wait again
 
     def start(self) -> State:
         return State(("to come",) * len(self.owners), (Session(),) * self.sessions, deaths=self.deaths)
@@ -76,6 +84,8 @@ class Door:
                 yield Step(name, f"submits {title}, commits", passes.seat(state, me, asks, {job: "created"}))
             elif status == "held":
                 yield Step(name, f"finishes {title}, commits", passes.seat(state, me, asks, {job: "done"}))
+            elif status == "done" and self.revives:
+                yield Step(name, f"revives {title}, commits", passes.seat(state, me, asks, {job: "created"}))
             elif status == "created" and job not in passes.locked(state, me):
                 for event in self.events:
                     todo = (EVENTS[event], *(self.dispatch if event in ASK else ()))
@@ -98,8 +108,6 @@ class Door:
 
     def _missed_by_the_clock(self, state: State) -> str | None:
         """Everybody else stalls where they are; but who is inside the door is carried on by the server alone."""
-        if self.changes_end and any(session.todo and session.todo[0] in EVENTS.values() for session in state.sessions):
-            return None
         while self.pipelined and state.inside >= 0:
             state = passes.step(self, state, state.inside) or state
         clock = len(state.sessions)
@@ -111,6 +119,13 @@ class Door:
             state = after
         missed = self.choose(passes.without_locked(state, clock))
         return f"I2: all others stall, and the clock's pass leaves {self.title(missed[0])} waiting" if missed else None
+
+    def again(self, me: int) -> tuple[str, ...]:
+        if not self.passes_over:
+            return ()
+        if me == self.sessions:
+            return self.clock
+        return self.dispatch if self.again_in_line else tuple(step for step in self.dispatch if step != "knock")
 
     def choose(self, jobs: tuple[str, ...]) -> tuple[int, ...]:
         """What the claim takes on this snapshot: the head of each line, the least busy tenant first.

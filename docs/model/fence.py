@@ -21,10 +21,10 @@ class Fence:
     rules: Rules = PROTOCOL
     left: Left = ONCE
     workers: int = 2
-    check_answers: bool = False  # a cancel that is told "too late" was
+    registered: bool = True  # at first; or they start jobs while they are about to
 
     def start(self) -> State:
-        workers = (Process(registered=self.rules.registers_first),) * self.workers
+        workers = (Process(registered=self.registered),) * self.workers
         return State(Row(), workers, left=self.left)
 
     def key(self, state: State) -> Hashable:
@@ -40,8 +40,7 @@ class Fence:
 
         workers = tuple(sorted(seen_from(worker) for worker in range(len(state.processes))))  # type: ignore[type-var]
         clocks = tuple(report.attempt for report in state.reports if report.worker < 0)
-        answer = state.answer if self.check_answers else ""
-        said = (state.cancelling, answer, state.stale)
+        said = (state.cancelling, state.wrong)
         return (row._replace(holder=0, life=0), workers, clocks, state.wire, state.starts, said, state.left)
 
     # --- what can happen -------------------------------------------------------------------------------------
@@ -86,11 +85,11 @@ class Fence:
     def _worker(self, state: State, me: int) -> Iterator[Step[State]]:
         process, name = state.processes[me], f"worker {me + 1}"
         if process.at == OFF:
-            if not process.gone:
+            if process.registered and not process.gone:
                 yield Step("recover", f"declares {name} gone", verbs.gone(state, me))
             return
         if not process.registered:
-            yield Step(name, "registers", state.put(me, process._replace(registered=True)))
+            yield Step(name, "registers", state.put(me, verbs.registers(process)))
         if process.at == IDLE:
             for attempt in sorted(set(state.wire)):
                 received = verbs.without_message(state, attempt).put(me, process._replace(at="start", attempt=attempt))
@@ -105,8 +104,7 @@ class Fence:
         if process.gone:  # a zombie: alive, but declared gone
             yield Step(name, "finds itself declared gone, stops", state.put(me, process.off()))
             return
-        may_die = process.at in ACTIVE or (process.at == "start" and (self.rules.doubled_die or not self.left.doubles))
-        if state.left.deaths and may_die:
+        if state.left.deaths and process.at != IDLE:
             for what, after in verbs.process_dies(state.spend("deaths"), me):
                 yield Step(name, what, after)
         if state.left.losses:
@@ -114,6 +112,11 @@ class Fence:
             yield Step(name, "is killed as a whole", verbs.worker_dies(lost, me))
             if process.registered:
                 yield Step("recover", f"declares {name} gone, which only stalls", verbs.gone(lost, me))
+            elif self.rules.strangers_are_gone:
+                yield Step("recover", f"declares {name} gone, which has yet to register", verbs.gone(lost, me))
+            elif not process.overdue:
+                overdue = lost.put(me, process._replace(overdue=True))
+                yield Step("recover", f"waits no longer for {name}, which only stalls", overdue)
 
     def _recover(self, state: State) -> Iterator[Step[State]]:
         for sent in sorted(set(state.late)):
@@ -122,7 +125,7 @@ class Fence:
         for report in sorted(set(state.reports)):
             who = "recover" if report.worker < 0 else f"parent of worker {report.worker + 1}"
             yield Step(who, f"takes back attempt {report.attempt}", verbs.take_back(self.rules, state, report))
-        if verbs.is_orphan(state.row, state.processes) and not any(r.worker < 0 for r in state.reports):
+        if verbs.is_orphan(self.rules, state.row, state.processes) and not any(r.worker < 0 for r in state.reports):
             report = Report(state.row.attempt, -1)
             yield Step("recover", "reads: its worker is gone", state._replace(reports=(*state.reports, report)))
 
@@ -137,28 +140,28 @@ class Fence:
         row = state.row
         if twice := [attempt for attempt, count in enumerate(state.starts, 1) if count > 1]:
             return f"I3: the body of attempt {twice[0]} started twice"
-        if state.stale:
-            return f"I3: {state.stale}"
+        if state.wrong:
+            return state.wrong
         if row.cancel and row.status not in FINAL | {"running"}:
             return "a request to stop was forgotten: the job will run again"
-        if self.check_answers and state.answer == "too late":
-            return None if row.status in FINAL else f"cancel was told 'too late', but the job is {row.status}"
         return self._robbed(state) or self._stuck(state)
 
     def _robbed(self, state: State) -> str | None:
         for me, process in enumerate(state.processes):
-            if process.at in ACTIVE and not process.gone and not self._is_held(state.row, me, process):
+            away = process.gone or process.overdue  # stalls, and was given up
+            if process.at in ACTIVE and not away and not self._is_held(state.row, me, process):
                 return f"I3: worker {me + 1} is alive and at attempt {process.attempt}, but its slot was taken from it"
         return None
 
     @staticmethod
     def _is_held(row: Row, me: int, process: Process) -> bool:
-        return row.status == "running" and row.attempt == process.attempt and row.holder == me
+        holder = (row.attempt, row.holder, row.life)
+        return row.status == "running" and holder == (process.attempt, me, process.life)
 
     def _stuck(self, state: State) -> str | None:
         """A running job has a holder, or somebody is going to take it back. (A queued one is handed over again.)"""
         row = state.row
-        if row.status != "running" or verbs.is_orphan(row, state.processes):
+        if row.status != "running" or verbs.is_orphan(self.rules, row, state.processes):
             return None
         process = state.processes[row.holder]
         if process.at == OFF or process.holds(row.attempt):  # off: will be declared gone

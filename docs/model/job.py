@@ -23,12 +23,11 @@ class Rules:
     retry_minds_cancel: bool = True  # ... AND cancel_requested_at IS NULL, in retry and snooze
     take_back_fenced: bool = True  # ... AND attempt = %(attempt)s
     take_back_minds_queued: bool = True  # ... AND status IN ('queued', 'running')
-    # What the code relies on, or is proposed for it: see README.md
-    doubled_die: bool = False  # a process may die between a doubled message and its start
-    report_names_process: bool = False  # start keeps the process; a parent's take_back names it
-    registers_first: bool = True  # a worker is in the table before it starts anything
-    start_checks_worker: bool = False  # start only for a worker that is registered, and not gone
-    cancel_at_once: bool = False  # cancel and request_cancel are one statement
+    report_names_process: bool = True  # start keeps the process; a parent's take_back names it
+    start_minds_gone: bool = True  # a worker that was declared gone starts nothing
+    orphans_are_patient: bool = True  # a worker that is not known may be about to register
+    strangers_are_gone: bool = False  # whose job recover takes back, it declares gone: also if it never registered
+    cancel_repeats: bool = True  # until one of its statements applies, or the job has ended
 
 
 class Left(NamedTuple):
@@ -58,12 +57,16 @@ class Row(NamedTuple):
 
 
 class Process(NamedTuple):
-    """The process of a worker. at: what it does next. gone: its worker was declared gone. life: which process it is."""
+    """The process of a worker. at: what it does next. life: which process it is.
+
+    registered: its worker is in the table. overdue: it is not, and recover waits for it no longer. gone: declared so.
+    """
 
     at: str = IDLE
     attempt: int = 0
     gone: bool = False
     registered: bool = True
+    overdue: bool = False
     life: int = 0
 
     def holds(self, attempt: int) -> bool:
@@ -95,8 +98,7 @@ class State(NamedTuple):
     reports: tuple[Report, ...] = ()
     late: tuple[Report, ...] = ()  # starts at the server, whose sender is dead
     cancelling: str = ""  # the next statement of a cancel under way
-    answer: str = ""  # what the canceller was told last
-    stale: str = ""  # what a stale holder did change
+    wrong: str = ""  # what somebody did, or was told, that must not be
     left: Left = Left()
 
     def put(self, me: int, process: Process) -> "State":

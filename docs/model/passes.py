@@ -1,6 +1,6 @@
 """The steps of a dispatch, one for each statement: the state afterwards, or None while it has to wait."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple, Protocol
 
 
@@ -10,6 +10,7 @@ class Session(NamedTuple):
     todo: tuple[str, ...] = ()
     seen: tuple[str, ...] = ()  # its snapshot
     rows: tuple[int, ...] = ()  # what it has locked
+    passed: tuple[int, ...] = ()  # what this dispatch chose, but others had locked
 
 
 class State(NamedTuple):
@@ -28,8 +29,12 @@ class Claims(Protocol):
     def choose(self, jobs: tuple[str, ...]) -> tuple[int, ...]:
         """What the claim takes on this snapshot."""
 
+    def again(self, me: int) -> tuple[str, ...]:
+        """The pass that follows one which passed something over."""
+
 
 def seat(state: State, me: int, session: Session, changed: dict[int, str] | None = None) -> State:
+    session = session if session.todo else Session()
     sessions = (*state.sessions[:me], session, *state.sessions[me + 1 :])
     if not changed:
         return state._replace(sessions=sessions)
@@ -50,8 +55,12 @@ def locked(state: State, me: int) -> set[int]:
 
 def without_locked(state: State, me: int) -> tuple[str, ...]:
     """The jobs, but for those that others have locked."""
-    rows = locked(state, me)
-    return tuple("locked" if job in rows else status for job, status in enumerate(state.jobs))
+    return _without(state.jobs, locked(state, me))
+
+
+def _without(jobs: tuple[str, ...], rows: Collection[int]) -> tuple[str, ...]:
+    """Waiting ones, that is: what is held counts in any case."""
+    return tuple("left out" if job in rows and was == "created" else was for job, was in enumerate(jobs))
 
 
 def died(state: State, me: int) -> State:
@@ -83,28 +92,32 @@ def give_place(_: Claims, state: State, me: int) -> State:
 
 def snapshot(_: Claims, state: State, me: int) -> State:
     session = state.sessions[me]
-    return seat(state, me, session._replace(todo=session.todo[1:], seen=state.jobs))
+    seen = _without(state.jobs, session.passed)
+    return seat(state, me, session._replace(todo=session.todo[1:], seen=seen))
 
 
 def lock(model: Claims, state: State, me: int) -> State:
     """FOR UPDATE SKIP LOCKED, and the guard once more on the row as it is now."""
-    return _take(state, me, model.choose(state.sessions[me].seen))
+    return _take(model, state, me, model.choose(state.sessions[me].seen))
 
 
 def lock_past_locked(model: Claims, state: State, me: int) -> State:
     """Another claim: one that does not choose what is locked."""
-    return _take(state, me, model.choose(without_locked(state._replace(jobs=state.sessions[me].seen), me)))
+    return _take(model, state, me, model.choose(_without(state.sessions[me].seen, locked(state, me))))
 
 
-def _take(state: State, me: int, chosen: tuple[int, ...]) -> State:
-    taken = locked(state, me)
+def _take(model: Claims, state: State, me: int, chosen: tuple[int, ...]) -> State:
+    taken, session = locked(state, me), state.sessions[me]
     rows = tuple(job for job in chosen if job not in taken and state.jobs[job] == "created")
-    return seat(state, me, Session(state.sessions[me].todo[1:], rows=rows))
+    missed = set(chosen) - set(rows)
+    todo = session.todo[1:] + (model.again(me) if missed else ())
+    return seat(state, me, Session(todo, rows=rows, passed=tuple(sorted(missed | set(session.passed)))))
 
 
 def commit(_: Claims, state: State, me: int) -> State:
     session = state.sessions[me]
-    return seat(state, me, Session(session.todo[1:]), dict.fromkeys(session.rows, "held"))
+    done = Session(session.todo[1:], passed=session.passed)
+    return seat(state, me, done, dict.fromkeys(session.rows, "held"))
 
 
 def leave(_: Claims, state: State, me: int) -> State:
@@ -116,8 +129,9 @@ def end_change(_: Claims, state: State, me: int) -> State:
     return seat(state, me, Session(session.todo[1:]), dict.fromkeys(session.rows, "done"))
 
 
-def roll_back(_: Claims, state: State, me: int) -> State:
-    return seat(state, me, Session())
+def let_go(_: Claims, state: State, me: int) -> State:
+    """The transaction ends; the job waits as before."""
+    return seat(state, me, Session(state.sessions[me].todo[1:]))
 
 
 STEPS: dict[str, Callable[[Claims, State, int], State | None]] = {
@@ -131,7 +145,7 @@ STEPS: dict[str, Callable[[Claims, State, int], State | None]] = {
     "commit": commit,
     "leave": leave,
     "end_change": end_change,
-    "roll_back": roll_back,
+    "let_go": let_go,
 }
 
 
@@ -148,5 +162,6 @@ def words(model: Claims, before: State, after: State, me: int) -> str:
     if step == "snapshot":
         return f"snapshot: may take {len(model.choose(session.seen))}"
     if step.startswith("lock"):
-        return f"{step.replace('_', ' ')}: gets {len(session.rows)} row(s)"
+        new = len(session.passed) - len(before.sessions[me].passed)
+        return f"{step.replace('_', ' ')}: gets {len(session.rows)} row(s)" + (f", passes over {new}" if new else "")
     return step.replace("_", " ")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from docs.model.job import MAX_CRASHES, TWICE, Process, Report, Row, Rules, State
+from docs.model.job import FINAL, MAX_CRASHES, OFF, TWICE, Process, Report, Row, Rules, State
 
 
 def without_message(state: State, attempt: int) -> State:
@@ -35,7 +35,7 @@ def started(rules: Rules, state: State, attempt: int, worker: int, life: int) ->
     refused = (
         (rules.start_guards_attempt and row.attempt != attempt)
         or (rules.start_guards_status and row.status != "queued")
-        or (rules.start_checks_worker and (process.gone or not process.registered))
+        or (rules.start_minds_gone and process.gone)
     )
     return None if refused else row._replace(status="running", holder=worker, life=life)
 
@@ -75,8 +75,8 @@ def _settle(rules: Rules, state: State, me: int, verb: str) -> tuple[str, State]
         then = REFUSED.get(verb)
         return f"{verb}: no row", state.put(me, process._replace(at=then) if then else process.idle())
     if (row.status, row.attempt, row.holder) != ("running", process.attempt, me):
-        stale = f"worker {me + 1} settled attempt {process.attempt}, when it was not its own any more"
-        state = state._replace(stale=stale)
+        wrong = f"I3: worker {me + 1} settled attempt {process.attempt}, when it was not its own any more"
+        state = state._replace(wrong=wrong)
     ended = row._replace(status=ENDS[verb], holder=-1)
     if verb == "snooze" and not rules.attempt_only_grows:
         ended = ended._replace(attempt=row.attempt - 1)
@@ -111,14 +111,22 @@ def worker_dies(state: State, me: int) -> State:
 
 def gone(state: State, me: int) -> State:
     """declare_gone.sql"""
-    return state.put(me, state.processes[me]._replace(gone=True))
+    return state.put(me, state.processes[me]._replace(registered=True, gone=True))
 
 
-def is_orphan(row: Row, processes: tuple[Process, ...]) -> bool:
-    """orphans.sql"""
+def registers(process: Process) -> Process:
+    """beat.sql, the first time"""
+    return process._replace(registered=True, overdue=False)
+
+
+def is_orphan(rules: Rules, row: Row, processes: tuple[Process, ...]) -> bool:
+    """orphans.sql; whoever is alive, and does not stall, registers in time."""
     if row.status != "running" or row.holder < 0:
         return False
-    return processes[row.holder].gone or not processes[row.holder].registered
+    holder = processes[row.holder]
+    if holder.registered:
+        return holder.gone
+    return holder.overdue or holder.at == OFF or not rules.orphans_are_patient
 
 
 def take_back(rules: Rules, state: State, report: Report) -> State:
@@ -141,23 +149,26 @@ def take_back(rules: Rules, state: State, report: Report) -> State:
 
 
 def cancel(rules: Rules, state: State) -> tuple[str, State]:
-    """cancel.sql, then request_cancel.sql, then cancel.sql once more: one statement after another, as in cancel.py."""
+    """cancel.sql, request_cancel.sql, unfinished.sql, and again: one statement after another, as in cancel.py."""
     row, statement = state.row, state.cancelling or "cancel"
     if not state.cancelling:
         state = state.spend("cancels")
-    may_cancel = statement != "request" or rules.cancel_at_once
-    may_request = statement == "request" or rules.cancel_at_once or not rules.cancel_waits
-    if may_cancel and row.status in {"created", "scheduled", "queued"}:
-        return f"{statement}: cancelled", _told(state, "cancelled", row._replace(status="cancelled", holder=-1))
-    if may_request and row.status == "running":
-        if not rules.cancel_waits:
-            return f"{statement}: cancelled", _told(state, "cancelled", row._replace(status="cancelled", holder=-1))
-        return f"{statement}: requested", _told(state, "requested", row._replace(cancel=True))
-    then = {"cancel": "request", "request": "again"}.get(statement)
-    if then and not rules.cancel_at_once:
-        return f"{statement}: no row", state._replace(cancelling=then)
-    return f"{statement}: no row, too late", _told(state, "too late", row)
+    frees = {"created", "scheduled", "queued"} | (set() if rules.cancel_waits else {"running"})
+    if statement in {"cancel", "cancel again"} and row.status in frees:
+        return f"{statement}: cancelled", _told(state, row._replace(status="cancelled", holder=-1))
+    if statement == "request" and row.status == "running":
+        return "request: requested", _told(state, row._replace(cancel=True))
+    if statement == "cancel":
+        return "cancel: no row", state._replace(cancelling="request")
+    if statement == "request":
+        then = "has it ended" if rules.cancel_repeats else "cancel again"
+        return "request: no row", state._replace(cancelling=then)
+    if statement == "has it ended" and row.status not in FINAL:
+        return "has it ended: no", state._replace(cancelling="cancel")
+    if row.status not in FINAL:
+        state = state._replace(wrong=f"cancel was told 'too late', but the job is {row.status}")
+    return f"{statement}: too late", _told(state, row)
 
 
-def _told(state: State, answer: str, row: Row) -> State:
-    return state._replace(row=row, cancelling="", answer=answer)
+def _told(state: State, row: Row) -> State:
+    return state._replace(row=row, cancelling="")
