@@ -27,7 +27,11 @@ SHORTEST_WINDOW, LONGEST_WINDOW = 0.001, 366 * 24 * 3600.0  # seconds; moments b
 def rate_is_whole() -> models.Q:
     """A rate limit is a number of jobs and a window, or neither."""
     return models.Q(rate_limit__isnull=True, rate_window__isnull=True) | models.Q(
-        rate_limit__gte=1, rate_window__gte=SHORTEST_WINDOW, rate_window__lte=LONGEST_WINDOW
+        rate_limit__isnull=False,  # said outright: a CHECK that comes to NULL is passed
+        rate_limit__gte=1,
+        rate_window__isnull=False,
+        rate_window__gte=SHORTEST_WINDOW,
+        rate_window__lte=LONGEST_WINDOW,
     )
 
 

@@ -9,8 +9,6 @@ from docs.model.explorer import explore
 PARTS = (
     ("The protocol: must hold", cases.PROTOCOL),
     ("Faults put in: must be found", cases.FAULTS),
-    ("Open gaps: the code as it is", cases.GAPS),
-    ("Remedies for them: must hold", cases.REMEDIES),
 )
 
 

@@ -1,4 +1,4 @@
-"""What is explored: the protocol, which must hold; known faults put into it, which must be found; and open gaps."""
+"""What is explored: the protocol, which must hold, and known faults put into it, which must be found."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,7 +26,7 @@ class Case:
 # Enough for the shortest counter-examples; what it leaves out is explored in PROTOCOL.
 ONE_JOB = Left(deaths=1, losses=0, doubles=1, retries=0, cancels=0, revives=0)
 ALONE = Door(dispatch=("snapshot", "lock", "commit"))
-LOCKED = Door(events=("cancel", "identical submitted"), again_in_line=False)
+LOCKED = Door(events=("cancel", "identical submitted"))
 STRUCK = replace(LOCKED, deaths=1, net=True)
 
 PROTOCOL = (
@@ -35,6 +35,7 @@ PROTOCOL = (
     Case("door: 4 sessions, capacity 3, 2 slots", Door(owners="AAABB", sessions=4, capacity=3, slots=2)),
     Case("door: rows locked and changed, revived", replace(LOCKED, revives=True)),
     Case("door: the same, capacity 2", replace(LOCKED, revives=True, capacity=2)),
+    Case("door: rows locked by identical submissions", replace(LOCKED, events=("identical submitted",))),
     Case("door: the clock heals a death and any stall", replace(STRUCK, events=("cancel",))),
     Case("door: the clock heals 2 deaths and any stall", replace(STRUCK, sessions=2, deaths=2)),
     Case("door: the clock heals, capacity 2", replace(STRUCK, owners="AABB", sessions=2, capacity=2)),
@@ -46,6 +47,7 @@ PROTOCOL = (
     Case("fence: 3 workers, a double, a zombie", Fence(left=Left(0, 1, 1, 1, 0, 0), workers=3)),
     Case("fence: workers about to register", Fence(left=ONE_JOB, registered=False)),
     Case("fence: the same, cancel, retries", Fence(left=Left(1, 0, 0, 1, 1, 0), registered=False)),
+    Case("fence: workers given up before they register", Fence(left=Left(1, 1, 1, 0, 0, 0), registered=False)),
 )
 
 FAULTS = (
@@ -83,6 +85,10 @@ FAULTS = (
         "what is locked is not passed over: an open transaction keeps all tenants waiting",
         replace(STRUCK, owners="BA", events=("cancel",), deaths=0, passes_over=False), "I2: all others stall",
     ),
+    Case(
+        "a further pass waits in line, and leaves out what it passed over",
+        replace(LOCKED, events=("identical submitted",), again_in_line=True), "I2: nobody",
+    ),
     Case("no clock: who cancels rolls back", Door(events=("cancel, rolled back",)), "I2: nobody"),
     Case("no clock: a session dies before its pass", Door(deaths=1), "I2: nobody"),
     Case("the clock knocks, too", replace(STRUCK, clock=PASS), "I2: all others stall"),
@@ -104,31 +110,14 @@ FAULTS = (
         Fence(Rules(orphans_are_patient=False), Left(0, 0, 0, 0, 0, 0), registered=False), "I3",
     ),
     Case(
+        "a worker registers after it was given up as unknown",
+        Fence(Rules(strangers_are_gone=False), Left(0, 1, 0, 0, 0, 0), registered=False), "I3",
+    ),
+    Case(
         "cancel, request, cancel: once each",
         Fence(Rules(cancel_repeats=False), Left(1, 0, 0, 0, 1, 0)), "too late",
     ),
     Case("a snooze gives its number back", Fence(Rules(attempt_only_grows=False), Left(0, 0, 0, 1, 0, 0)), "I3"),
     Case("cancel frees the slot of running code", Fence(Rules(cancel_waits=False), Left(0, 0, 0, 0, 1, 0)), "I3"),
     Case("retry in spite of a cancel", Fence(Rules(retry_minds_cancel=False), Left(0, 0, 0, 1, 1, 0)), "forgotten"),
-)  # fmt: skip
-
-# Faults of the code as it is, each in a narrow window. See README.md.
-GAPS = (
-    Case(
-        "a further pass waits in line, and leaves out what it passed over",
-        replace(LOCKED, events=("identical submitted",), again_in_line=True),
-        "I2: nobody",
-    ),
-    Case(
-        "a worker registers after it was given up as unknown",
-        Fence(left=Left(0, 1, 0, 0, 0, 0), registered=False),
-        "I3",
-    ),
-)
-REMEDIES = (
-    Case("a further pass waits without a place", replace(LOCKED, events=("identical submitted",))),
-    Case(
-        "an unknown worker whose job is taken back is declared gone",
-        Fence(Rules(strangers_are_gone=True), Left(1, 1, 1, 0, 0, 0), registered=False),
-    ),
 )  # fmt: skip

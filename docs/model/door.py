@@ -50,7 +50,7 @@ class Door:
     clock: tuple[str, ...] = CLOCK_PASS
     pipelined: bool = True  # no client can stall inside the door
     passes_over: bool = True
-    again_in_line: bool = True
+    again_in_line: bool = False
     revives: bool = False  # what has ended may wait again
 
     def start(self) -> State:

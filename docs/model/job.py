@@ -26,7 +26,7 @@ class Rules:
     report_names_process: bool = True  # start keeps the process; a parent's take_back names it
     start_minds_gone: bool = True  # a worker that was declared gone starts nothing
     orphans_are_patient: bool = True  # a worker that is not known may be about to register
-    strangers_are_gone: bool = False  # whose job recover takes back, it declares gone: also if it never registered
+    strangers_are_gone: bool = True  # whose job recover takes back, it declares gone: also if it never registered
     cancel_repeats: bool = True  # until one of its statements applies, or the job has ended
 
 

@@ -41,7 +41,8 @@ def dispatch(*, in_line: bool = True) -> int:
     total = 0
     passed_over: set[int] = set()
     for _ in range(MOST_PASSES):
-        claimed = store.claim(in_line=in_line, passed_over=passed_over)
+        # A pass that leaves rows out must not be relied on by others, who may be there for just those: not in line.
+        claimed = store.claim(in_line=in_line and not passed_over, passed_over=passed_over)
         passed_over |= claimed.passed_over
         total += len(claimed)
         for job in claimed:

@@ -21,8 +21,11 @@ def declare_gone() -> None:
 def take_back_orphans() -> None:
     """Take back what gone workers were running; one dispatch serves the slots that this frees."""
     orphans = store.orphans()
-    for job_id, attempt, worker in orphans:
-        _take_back(job_id, attempt, Failure("WorkerGone", f"worker {worker} is gone"))
+    for orphan in orphans:
+        if orphan.name is None and not store.give_up(orphan.worker):
+            continue  # it has registered meanwhile, and is not gone
+        failure = Failure("WorkerGone", f"worker {orphan.name or 'unknown'} is gone")
+        _take_back(orphan.id, orphan.attempt, failure)
     if orphans:
         repairs.count(repairs.ORPHAN, len(orphans))
         dispatch.dispatch()

@@ -25,7 +25,7 @@ from jobs.store.claiming import claim, hold, next_moment, promote, release
 from jobs.store.rows import Applied, Claimed, Started, live_for
 from jobs.store.submitting import count_waiting, find_identical, insert, release_identical, wake_clock
 from jobs.store.wishes import cancel, discard, expire_dead, is_unfinished, overdue_cancels, request_cancel, revive
-from jobs.store.workers import beat, count_repairs, declare_gone, depose, hand_over_again, leave, orphans
+from jobs.store.workers import beat, count_repairs, declare_gone, depose, give_up, hand_over_again, leave, orphans
 
 __all__ = [
     "ANY_PROCESS",
@@ -48,6 +48,7 @@ __all__ = [
     "expire_dead",
     "fail",
     "find_identical",
+    "give_up",
     "hand_over_again",
     "heads",
     "hold",

@@ -1,6 +1,7 @@
 """Workers: who is live, what the gone ones were running, and whose message was lost."""
 
 import uuid
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
@@ -29,9 +30,24 @@ def declare_gone(now: datetime | None = None) -> list[str]:
     return [name for (name,) in rows("declare_gone", live_for=live_for(), now=now)]
 
 
-def orphans(now: datetime | None = None) -> list[tuple[int, int, str]]:
-    """(job id, attempt, worker's name) of the running attempts whose worker is gone."""
-    return [(job_id, attempt, worker) for job_id, attempt, worker in rows("orphans", live_for=live_for(), now=now)]
+@dataclass(frozen=True)
+class Orphan:
+    """A running attempt whose worker is gone. name: None if that never registered."""
+
+    id: int
+    attempt: int
+    worker: uuid.UUID
+    name: str | None
+
+
+def orphans(now: datetime | None = None) -> list[Orphan]:
+    """The running attempts whose worker is gone."""
+    return [Orphan(*row) for row in rows("orphans", live_for=live_for(), now=now)]
+
+
+def give_up(worker: uuid.UUID) -> bool:
+    """Note a worker that never registered as gone; False if it has registered meanwhile."""
+    return bool(rows("give_up", id=worker))
 
 
 def count_repairs(kind: str, number: int) -> None:

@@ -7,10 +7,12 @@ from django.db.models.functions import Now
 
 from jobs import store
 from jobs.engine import cancel as engine
-from jobs.engine import pause, recover
+from jobs.engine import dispatch, pause, recover
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.models import Job, Worker
 from jobs.store import Failure, Process
+from jobs.store.claiming import Pass
+from jobs.store.workers import Orphan
 from tests.factories import ThingFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -71,7 +73,34 @@ class TestAWorker:
         Worker.objects.all().delete()
         assert store.orphans() == []
         Job.objects.update(start_time="2020-01-01T00:00Z")
-        assert [job for job, *_ in store.orphans()] == [running.pk]
+        assert [orphan.id for orphan in store.orphans()] == [running.pk]
+
+    def test_that_was_given_up_before_it_registered_stops_at_its_first_beat(self, running, worker, register):
+        Worker.objects.all().delete()
+        Job.objects.update(start_time="2020-01-01T00:00Z")
+        register()
+        recover.take_back_orphans()
+        assert Job.objects.get(pk=running.pk).attempt == 2
+        assert store.beat(worker, name="late", pid=1, pool="default", concurrency=1) is None
+
+    def test_that_registers_at_the_last_moment_is_not_given_up(self, running, monkeypatch):
+        orphan = Orphan(running.pk, 1, running.worker, None)  # read before its first beat came through
+        monkeypatch.setattr(store, "orphans", lambda: [orphan])
+        recover.take_back_orphans()
+        assert Job.objects.get(pk=running.pk).status == "running"
+
+
+def test_a_further_pass_stands_in_no_line(register, monkeypatch):
+    """It leaves rows out, so nobody who is there for just those may go home because of it."""
+    in_line = []
+
+    def claim(**options):
+        in_line.append(options["in_line"])
+        return Pass([(1, None, "default", None, None, None, False, False)] if len(in_line) == 1 else [])
+
+    monkeypatch.setattr(store, "claim", claim)
+    dispatch.dispatch()
+    assert in_line == [True, False]
 
 
 def test_what_was_passed_over_while_a_type_was_being_paused_is_dispatched_after_it(register, sent):

@@ -10,11 +10,10 @@ from django.db import connection
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine import pause
 from jobs.engine.dispatch import dispatch
 from jobs.engine.submit import submit_all
 from jobs.lifecycle import Status
-from jobs.models import Job, Queue, QueueTurn, TenantTurn
+from jobs.models import Job, PausedJobType, Queue, QueueTurn, TenantTurn
 from jobs.request import JobRequest
 from tenants.models import Tenant
 from tests.conftest import request_for
@@ -89,7 +88,13 @@ def a_pool_without_workers(tenant: Tenant) -> Blocked:
 
 def a_paused_job_type(tenant: Tenant) -> Blocked:
     """In the very queue of the others."""
-    return Blocked(tenant, QueueFactory(), close=lambda: pause.pause_job_type("sample.thing", "again"))
+
+    def close() -> None:
+        """As engine.pause does it, without the dispatch that would follow."""
+        PausedJobType.objects.get_or_create(source_type="sample.thing", source_method="again")
+        store.hold("sample.thing", "again")
+
+    return Blocked(tenant, QueueFactory(), close=close)
 
 
 def a_full_user(tenant: Tenant) -> Blocked:
