@@ -35,6 +35,7 @@ CLAIM = (
 )
 RECOVER = ("tests/integration/test_recover.py",)
 KNOWING = {  # which tests know a statement, beside tests/integration/test_<statement>.py; the others are known by VERBS
+    "start": (*VERBS, "tests/integration/test_gaps.py"),
     "submit": SUBMIT,
     "find_identical": SUBMIT,
     "release_identical": SUBMIT,
@@ -42,20 +43,13 @@ KNOWING = {  # which tests know a statement, beside tests/integration/test_<stat
     "enter": CLAIM,
     "beat": RECOVER,
     "holder": ("tests/integration/test_verbs_facts.py",),
-    "heads": ("tests/integration/test_check.py",),
+    "heads": ("tests/integration/test_verbs_claim.py",),
     "declare_gone": RECOVER,
     "hand_over_again": ("tests/integration/test_verbs.py", *RECOVER),
     "orphans": RECOVER,
 }
-NOT_THE_ENGINES = (
-    "api",
-    "admin",
-    "auth",
-    "docs",
-    "embedded",
-    "reports",
-    "tenants",
-)  # tests/integration/test_<this>_*.py
+# tests/integration/test_<this>_*.py say nothing of guards: what stands above the engine, and what a statement costs.
+BESIDE = ("api", "admin", "auth", "cli", "docs", "embedded", "lines", "reports", "tenants")
 
 
 def knowing(statement: str) -> tuple[str, ...]:
@@ -68,7 +62,7 @@ def knowing(statement: str) -> tuple[str, ...]:
 def everything() -> tuple[str, ...]:
     """The tests of the engine; the longest ones last."""
     names = sorted(path.stem for path in (REPOSITORY / "tests" / "integration").glob("test_*.py"))
-    own = [name for name in names if name.split("_")[1] not in NOT_THE_ENGINES]
+    own = [name for name in names if name.split("_")[1] not in BESIDE and not name.endswith("_plan")]
     return (*(f"tests/integration/{name}.py" for name in own), "tests/concurrency")
 
 

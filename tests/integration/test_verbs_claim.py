@@ -1,5 +1,7 @@
 """A pass of the claim cuts its candidates at one limit after the other; what one cuts off uses up no later place."""
 
+from datetime import timedelta
+
 import pytest
 
 from jobs import store
@@ -31,3 +33,9 @@ def test_a_queues_concurrency_is_shared_by_the_tenants_of_one_pass(register):
     for tenant in (TenantFactory(), TenantFactory()):
         make_job(tenant, queue=queue)
     assert len(store.claim()) == 1
+
+
+def test_only_a_job_that_has_waited_for_longer_than_the_bound_is_looked_at():
+    job = make_job(TenantFactory())
+    assert store.heads(60, 10, now=job.ready_at + timedelta(seconds=60)) == []
+    assert store.heads(60, 10, now=job.ready_at + timedelta(seconds=60, microseconds=1)) == [job.pk]
