@@ -13,6 +13,7 @@ from jobs import store, tasks
 from jobs.engine import dispatch
 from jobs.request import JobRequest
 from jobs.store import Claimed
+from tests.fleet import Fleet
 
 WorkerFactory = Callable[..., uuid.UUID]
 
@@ -43,6 +44,17 @@ def exact_capacity(settings) -> None:
     """A pool's capacity is its processes, without head-room, and for as long as a slow machine takes."""
     settings.JOBS_HEADROOM = 0
     settings.JOBS_BEAT_INTERVAL = 3600.0
+
+
+@pytest.fixture
+def fleet(register, settings) -> Callable[..., Fleet]:
+    """`fleet(processes, {tenant id: seconds of its jobs, else 1})`; workers count as live whatever the time is."""
+    settings.JOBS_BEAT_INTERVAL = 1e7
+
+    def fleet(processes: int, durations: dict[int, float] | None = None, pool: str = "default") -> Fleet:
+        return Fleet(register(concurrency=processes, pool=pool), lambda job: (durations or {}).get(job.tenant_id, 1.0))
+
+    return fleet
 
 
 @pytest.fixture

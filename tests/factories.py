@@ -9,7 +9,7 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.utils import timezone
 
-from jobs.lifecycle import FINAL, HOLDING, Status
+from jobs.lifecycle import FINAL, HOLDING, WAITING, Status
 from jobs.models import WITNESSES, Job, Queue
 from tenants.models import Member, Tenant, TenantQueue
 
@@ -79,9 +79,38 @@ def make_job(tenant: Tenant, status: Status = Status.CREATED, **fields: Any) -> 
         said |= {"attempt": 1, "queued_at": now}
     if status in {Status.RUNNING, Status.SUCCESS, Status.ERROR}:
         said |= {"worker": uuid.uuid4(), "start_time": now}
+    if status in HOLDING:
+        said["ticket"] = _next_number()
     if status == Status.DEAD:
         said["died_at"] = now
-    return Job.objects.create(**said | fields)
+    job = Job.objects.create(**said | fields)
+    if status in WAITING:
+        tell_the_door(job)
+    return job
+
+
+def tell_the_door(job: Job) -> None:
+    """What the verbs do when a job begins to wait: the next dispatch looks at its lane."""
+    with connection.cursor() as cursor:
+        cursor.execute(ARRIVAL, [job.pk])
+
+
+ARRIVAL = """
+INSERT INTO arrivals (xid, queue_id, tenant_id, head, jobs)
+SELECT
+    pg_current_xact_id()::text::bigint, queue_id, tenant_id,
+    CASE WHEN ready_at IS NOT NULL THEN job_place(priority, id) END, 1
+FROM jobs WHERE id = %s
+ON CONFLICT (xid, queue_id, tenant_id) DO UPDATE
+SET head = least(arrivals.head, excluded.head), jobs = arrivals.jobs + 1
+"""
+
+
+def _next_number() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT nextval('door_seq')")
+        number: int = cursor.fetchone()[0]
+    return number
 
 
 def database_url() -> str:

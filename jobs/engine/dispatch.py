@@ -10,9 +10,9 @@ from asgiref.local import Local
 from django.db import transaction
 
 from jobs import store, telemetry
-from jobs.store import Claimed
+from jobs.store import Claimed, Lane
 
-MOST_PASSES = 100  # of one dispatch; what is left then is the next one's
+MOST_PASSES = 200  # of one dispatch; what is left then is the next one's
 
 HandOver = Callable[[Sequence[Claimed]], None]
 
@@ -39,11 +39,11 @@ def dispatch(*, in_line: bool = True) -> int:
     The clock does not, so that a waiter that died there is made good.
     """
     total = 0
-    passed_over: set[int] = set()
+    locked: set[Lane] = set()
     for _ in range(MOST_PASSES):
-        # A pass that leaves rows out must not be relied on by others, who may be there for just those: not in line.
-        claimed = store.claim(in_line=in_line and not passed_over, passed_over=passed_over)
-        passed_over |= claimed.passed_over
+        # A pass that leaves lanes out must not be relied on by others, who may be there for just those: not in line.
+        claimed = store.claim(in_line=in_line and not locked, locked=locked)
+        locked |= claimed.locked
         total += len(claimed)
         for job in claimed:
             telemetry.applied("claim", job.id, job.attempt, pool=job.pool, waited=f"{job.waited:.3f}s")

@@ -43,7 +43,6 @@ def _take_back(job_id: int, attempt: int, failure: Failure, process: Process = A
         telemetry.ignored("take_back", job_id, attempt)
         return
     telemetry.applied(_VERBS[Status(status)], job_id, attempt, error=failure.error)
-    store.charge(job_id, attempt)
     if status == Status.DEAD:
         announce(job_id, attempt)
 

@@ -107,8 +107,6 @@ def as_failure(error: BaseException, stats: dict[str, Any] | None = None) -> Fai
 def _apply(job: Started, verb: str, statement: Callable[[], bool]) -> bool:
     applied = _patiently(statement)
     (telemetry.applied if applied else telemetry.ignored)(verb, job.id, job.attempt)
-    if applied:
-        _patiently(lambda: store.charge(job.id, job.attempt))
     return applied
 
 

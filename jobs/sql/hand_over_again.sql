@@ -1,13 +1,9 @@
 -- Change: a message is lost when it has waited too long although a process of its pool is idle; note the new sending.
 -- Who:    recover. Not an arrow: the attempt stays the same, so that of two messages only one starts (I3).
 -- Locks:  the rows. Index: jobs_one_job_per_slot; handed_at is not indexed (HOT).
-WITH clock AS (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now),
-pool AS (
-    SELECT w.pool, sum(w.concurrency) AS processes
-    FROM workers w, clock
-    WHERE w.gone_at IS NULL AND w.beat_at > clock.now - %(live_for)s * interval '1 second'
-    GROUP BY w.pool
-),
+WITH
+-- include shared/clock
+-- include shared/live_pools
 busy AS (
     SELECT q.pool, count(*) AS processes
     FROM jobs j JOIN queues q ON q.id = j.queue_id
@@ -16,7 +12,7 @@ busy AS (
 )
 UPDATE jobs j
 SET handed_at = clock.now
-FROM clock, queues q JOIN pool USING (pool) LEFT JOIN busy USING (pool)
+FROM clock, queues q JOIN live_pool pool USING (pool) LEFT JOIN busy USING (pool)
 WHERE q.id = j.queue_id
   AND j.slot IS NOT NULL
   AND j.status = 'queued'  -- guard I3

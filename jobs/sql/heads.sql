@@ -14,7 +14,7 @@ SELECT head.id
 FROM walk CROSS JOIN LATERAL (
     SELECT j.id, j.ready_at FROM jobs j
     WHERE j.ready_at IS NOT NULL AND j.queue_id = walk.queue_id AND j.tenant_id = walk.tenant_id
-    ORDER BY j.user_key, j.priority, j.id LIMIT 1
+    ORDER BY j.priority, j.id LIMIT 1
 ) head
 WHERE head.ready_at < coalesce(%(now)s::timestamptz, clock_timestamp()) - %(bound)s * interval '1 second'  -- guard
 ORDER BY head.ready_at

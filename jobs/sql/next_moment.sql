@@ -1,20 +1,19 @@
 -- Reads:  seconds until the clock has something to do at a moment of its own (negative: late); null when there is none.
--- Who:    the clock, before it works: a moment that passes meanwhile is not slept over. Index: jobs_due.
--- A bucket of `rate_limit` tokens that is full at full_at has its next one when all but one of them are missing.
+-- Who:    the clock, before it works: a moment that passes meanwhile is not slept over.
+-- Index:  jobs_due; lanes_opening; the newest turn of each queue. What is past is the present dispatch's to see to.
 WITH clock AS (SELECT clock_timestamp() AS now),
-bucket AS (
-    SELECT t.full_at, q.rate_limit, q.rate_window FROM queue_turns t JOIN queues q ON q.id = t.queue_id
-    UNION ALL
-    SELECT t.full_at, q.rate_limit, q.rate_window FROM tenant_turns t JOIN tenant_queues q USING (tenant_id)
-),
 moment AS (
     SELECT min(due_at) AS at FROM jobs WHERE due_at IS NOT NULL AND due_at < %(held_until)s
     UNION ALL
-    SELECT next.at
-    FROM bucket CROSS JOIN clock
-    CROSS JOIN LATERAL (
-        SELECT full_at - (rate_limit - 1) * rate_window / rate_limit * interval '1 second' AS at
+    SELECT next.at FROM clock CROSS JOIN LATERAL (
+        SELECT opens_at AS at FROM lanes WHERE opens_at > clock.now ORDER BY opens_at LIMIT 1
     ) next
-    WHERE next.at > clock.now  -- an earlier one is there, and was to be had
+    UNION ALL
+    SELECT next.at
+    FROM queues q
+    CROSS JOIN clock
+    CROSS JOIN LATERAL (SELECT full_at FROM queue_turns t WHERE t.queue_id = q.id ORDER BY version DESC LIMIT 1) t
+    CROSS JOIN LATERAL (SELECT rate_next_at(q.rate_limit, q.rate_window, t.full_at) AS at) next
+    WHERE next.at > clock.now
 )
 SELECT extract(epoch FROM min(moment.at) - max(clock.now))::float8 FROM moment CROSS JOIN clock

@@ -3,19 +3,26 @@
 -- Who:    the clock.
 -- Locks:  the rows; one that somebody is cancelling is left to the next pass.
 -- Index:  jobs_due.
-UPDATE jobs j
-SET status = CASE WHEN due.paused THEN 'scheduled' ELSE 'created' END,
-    ready_at = CASE WHEN due.paused THEN NULL ELSE j.due_at END,
-    due_at = CASE WHEN due.paused THEN %(held_until)s::timestamptz END
-FROM (
-    SELECT d.id, EXISTS (
-        SELECT FROM paused_job_types p WHERE p.source_type = d.source_type AND p.source_method = d.source_method
-    ) AS paused
-    FROM jobs d
-    WHERE d.due_at <= coalesce(%(now)s::timestamptz, clock_timestamp())  -- guard
-    ORDER BY d.due_at
-    LIMIT %(batch)s
-    FOR NO KEY UPDATE OF d SKIP LOCKED
-) due
-WHERE j.id = due.id
-RETURNING j.id, j.attempt, j.status
+WITH promoted AS (
+    UPDATE jobs j
+    SET status = CASE WHEN due.paused THEN 'scheduled' ELSE 'created' END,
+        ready_at = CASE WHEN due.paused THEN NULL ELSE j.due_at END,
+        due_at = CASE WHEN due.paused THEN %(held_until)s::timestamptz END
+    FROM (
+        SELECT d.id, EXISTS (
+            SELECT FROM paused_job_types p WHERE p.source_type = d.source_type AND p.source_method = d.source_method
+        ) AS paused
+        FROM jobs d
+        WHERE d.due_at <= coalesce(%(now)s::timestamptz, clock_timestamp())  -- guard
+        ORDER BY d.due_at
+        LIMIT %(batch)s
+        FOR NO KEY UPDATE OF d SKIP LOCKED
+    ) due
+    WHERE j.id = due.id
+    RETURNING j.id, j.attempt, j.status, j.tenant_id, j.queue_id, j.priority
+),
+arriving AS (
+    SELECT queue_id, tenant_id, job_place(priority, id) AS place, 0 AS jobs FROM promoted WHERE status = 'created'
+)
+-- include shared/arrive
+SELECT id, attempt, status FROM promoted

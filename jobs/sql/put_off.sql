@@ -1,9 +1,15 @@
 -- Arrow:  put_off, queued -> scheduled, held: its job type was paused when it was already on its way.
 -- Who:    the worker process that received the message, fenced. Locks: the row. Index: primary key.
-UPDATE jobs j
-SET status = 'scheduled', slot = NULL, due_at = %(held_until)s
-WHERE id = %(id)s
-  AND attempt = %(attempt)s  -- guard I3
-  AND status = 'queued'  -- guard I3
-  AND EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
-RETURNING id, attempt
+WITH ended AS (
+    UPDATE jobs j
+    SET status = 'scheduled', slot = NULL, due_at = %(held_until)s
+    WHERE id = %(id)s
+      AND attempt = %(attempt)s  -- guard I3
+      AND status = 'queued'  -- guard I3
+      AND EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
+    RETURNING id, attempt, tenant_id, queue_id, timeout, NULL::float8 AS seconds
+),
+arriving AS (SELECT queue_id, tenant_id, NULL::bigint AS place, 1 AS jobs FROM ended)
+-- include shared/arrive
+-- include shared/freed
+SELECT id, attempt FROM ended

@@ -1,8 +1,19 @@
 -- Arrow:  release, scheduled -> created, for the held jobs whose type is not paused (any more).
 -- Who:    whoever resumes a type; the clock, for a job that was submitted while it was being resumed.
--- Locks:  the rows. Index: jobs_due.
-UPDATE jobs j
-SET status = 'created', ready_at = coalesce(%(now)s::timestamptz, clock_timestamp()), due_at = NULL
-WHERE due_at = %(held_until)s  -- guard
-  AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
-RETURNING id, attempt
+-- Locks:  the rows; one that somebody else has locked is left to the clock's next pass. Index: jobs_due.
+WITH released AS (
+    UPDATE jobs j
+    SET status = 'created', ready_at = coalesce(%(now)s::timestamptz, clock_timestamp()), due_at = NULL
+    FROM (
+        SELECT d.id FROM jobs d
+        WHERE d.due_at = %(held_until)s  -- guard
+          AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = d.source_type AND p.source_method = d.source_method)  -- guard
+        ORDER BY d.id
+        FOR NO KEY UPDATE OF d SKIP LOCKED
+    ) held
+    WHERE j.id = held.id
+    RETURNING j.id, j.attempt, j.tenant_id, j.queue_id, j.priority
+),
+arriving AS (SELECT queue_id, tenant_id, job_place(priority, id) AS place, 0 AS jobs FROM released)
+-- include shared/arrive
+SELECT id, attempt FROM released

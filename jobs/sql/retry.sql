@@ -1,26 +1,28 @@
 -- Arrow:  retry, running -> scheduled, due after its backoff; the failed attempt is kept.
 -- Who:    its holder, or the parent process that ended it at its hard time limit; fenced. Not when it is to be cancelled.
--- Locks:  the row. Index: primary key.
-WITH failed AS (
+-- Locks:  the row. Index: primary key. The queue that it leaves is the one that is charged.
+WITH
+-- include shared/clock
+before AS MATERIALIZED (SELECT queue_id FROM jobs WHERE id = %(id)s),
+ended AS (
     UPDATE jobs
     SET status = 'scheduled',
         due_at = clock.now + %(delay)s * interval '1 second',
         slot = NULL,
         retries = retries + 1,
-        queue_id = coalesce((SELECT q.id FROM queues q WHERE q.name = %(queue)s), queue_id),
+        queue_id = coalesce((SELECT q.id FROM queues q WHERE q.name = %(queue)s), jobs.queue_id),
         stats = coalesce(%(stats)s, stats),
         last_error = %(error_class)s || ': ' || %(error)s
-    FROM (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now) clock
+    FROM clock CROSS JOIN before
     WHERE id = %(id)s
       AND attempt = %(attempt)s  -- guard I3
       AND status = 'running'  -- guard I3
       AND cancel_requested_at IS NULL  -- guard
-    RETURNING id, attempt, worker, queued_at, start_time, clock.now AS ended
+    RETURNING id, attempt, tenant_id, before.queue_id, jobs.queue_id AS next_queue_id, timeout, worker, queued_at, start_time,
+        clock.now AS ended_at, extract(epoch FROM clock.now - start_time)::float8 AS seconds
 ),
-kept AS (
-    INSERT INTO failed_attempts
-        (job_id, attempt, error_class, error, traceback, worker, queued_at, start_time, end_time)
-    SELECT id, attempt, %(error_class)s, %(error)s, %(traceback)s, worker, queued_at, start_time, ended
-    FROM failed
-)
-SELECT id, attempt FROM failed
+arriving AS (SELECT next_queue_id AS queue_id, tenant_id, NULL::bigint AS place, 1 AS jobs FROM ended)
+-- include shared/arrive
+-- include shared/failed_attempt
+-- include shared/freed
+SELECT id, attempt FROM ended

@@ -2,18 +2,23 @@
 --         number goes on growing, so that no message of the old series starts anything.
 -- Who:    its tenant (tenant given), or an operator (null). Locks: the row. Index: primary key.
 -- It gives up its key: an identical job may be under way by now.
-UPDATE jobs
-SET status = 'created',
-    ready_at = coalesce(%(now)s::timestamptz, clock_timestamp()),
-    end_time = NULL,
-    died_at = NULL,
-    cancel_requested_at = NULL,
-    dedup_key = NULL,
-    retries = 0,
-    crashes = 0,
-    progress = NULL,
-    progress_note = ''
-WHERE id = %(id)s
-  AND status IN ('error', 'dead', 'cancelled')  -- guard
-  AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
-RETURNING id, attempt
+WITH revived AS (
+    UPDATE jobs
+    SET status = 'created',
+        ready_at = coalesce(%(now)s::timestamptz, clock_timestamp()),
+        end_time = NULL,
+        died_at = NULL,
+        cancel_requested_at = NULL,
+        dedup_key = NULL,
+        retries = 0,
+        crashes = 0,
+        progress = NULL,
+        progress_note = ''
+    WHERE id = %(id)s
+      AND status IN ('error', 'dead', 'cancelled')  -- guard
+      AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
+    RETURNING id, attempt, tenant_id, queue_id, priority
+),
+arriving AS (SELECT queue_id, tenant_id, job_place(priority, id) AS place, 1 AS jobs FROM revived)
+-- include shared/arrive
+SELECT id, attempt FROM revived

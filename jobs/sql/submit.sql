@@ -44,6 +44,10 @@ stored AS (
     ) due
     ORDER BY r.tenant_id, r.dedup_key, r.place
     ON CONFLICT (tenant_id, dedup_key) WHERE dedup_key IS NOT NULL AND end_time IS NULL DO NOTHING  -- guard I5
-    RETURNING id
+    RETURNING id, tenant_id, queue_id, priority, ready_at
+),
+arriving AS (
+    SELECT queue_id, tenant_id, CASE WHEN ready_at IS NOT NULL THEN job_place(priority, id) END AS place, 1 AS jobs FROM stored
 )
+-- include shared/arrive
 SELECT request.place, stored.id FROM stored JOIN request USING (id)

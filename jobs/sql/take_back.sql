@@ -6,7 +6,9 @@
 --         The process is part of the fence (pid null: its whole worker is gone): a doubled message may have another
 --         process die of the same attempt, while the job runs on in good health where it started.
 -- Locks:  the row. Index: primary key.
-WITH crashed AS (
+WITH
+-- include shared/clock
+ended AS (
     UPDATE jobs
     SET status = CASE
             WHEN cancel_requested_at IS NOT NULL THEN 'cancelled'
@@ -19,17 +21,18 @@ WITH crashed AS (
         slot = NULL,
         crashes = crashes + 1,
         last_error = %(error_class)s || ': ' || %(error)s
-    FROM (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now) clock
+    FROM clock
     WHERE id = %(id)s
       AND attempt = %(attempt)s  -- guard I3
       AND status IN ('queued', 'running')  -- guard I3
       AND (%(pid)s::int IS NULL OR status = 'queued' OR (worker = %(worker)s AND worker_pid = %(pid)s))  -- guard I3
-    RETURNING id, attempt, status, worker, queued_at, start_time, clock.now AS ended
+    RETURNING id, attempt, status, tenant_id, queue_id, priority, timeout, worker, queued_at, start_time,
+        clock.now AS ended_at, extract(epoch FROM clock.now - start_time)::float8 AS seconds
 ),
-kept AS (
-    INSERT INTO failed_attempts
-        (job_id, attempt, error_class, error, traceback, worker, queued_at, start_time, end_time)
-    SELECT id, attempt, %(error_class)s, %(error)s, '', worker, queued_at, start_time, ended
-    FROM crashed
+arriving AS (
+    SELECT queue_id, tenant_id, job_place(priority, id) AS place, 1 AS jobs FROM ended WHERE status = 'created'
 )
-SELECT id, attempt, status FROM crashed
+-- include shared/arrive
+-- include shared/failed_attempt
+-- include shared/freed
+SELECT id, attempt, status FROM ended

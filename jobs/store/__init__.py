@@ -8,7 +8,6 @@ from jobs.store.attempts import (
     Failure,
     Process,
     cancel_requested,
-    charge,
     fail,
     holder,
     progress,
@@ -21,7 +20,7 @@ from jobs.store.attempts import (
     take_back,
 )
 from jobs.store.checks import excesses, heads, odd_states
-from jobs.store.claiming import claim, hold, next_moment, promote, release
+from jobs.store.claiming import Lane, claim, hold, next_moment, promote, release
 from jobs.store.rows import Applied, Claimed, Started, live_for
 from jobs.store.submitting import count_waiting, find_identical, insert, release_identical, wake_clock
 from jobs.store.wishes import cancel, discard, expire_dead, is_unfinished, overdue_cancels, request_cancel, revive
@@ -32,12 +31,12 @@ __all__ = [
     "Applied",
     "Claimed",
     "Failure",
+    "Lane",
     "Process",
     "Started",
     "beat",
     "cancel",
     "cancel_requested",
-    "charge",
     "claim",
     "count_repairs",
     "count_waiting",

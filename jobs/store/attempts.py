@@ -109,11 +109,6 @@ def stop(
     return bool(rows("stop", id=job_id, attempt=attempt, now=now, **kept))
 
 
-def charge(job_id: int, attempt: int, now: datetime | None = None) -> None:
-    """The tenant pays for the slot that this attempt has held; once, after it has ended."""
-    rows("charge", id=job_id, attempt=attempt, now=now)
-
-
 def take_back(
     job_id: int,
     attempt: int,
@@ -133,6 +128,7 @@ def take_back(
         attempt=attempt,
         error_class=failure.error_class,
         error=failure.error,
+        traceback="",
         max_crashes=max_crashes,
         worker=process.worker,
         pid=process.pid,

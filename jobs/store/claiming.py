@@ -1,6 +1,7 @@
 """The line: what is due joins it, what is paused leaves it, and the claim takes from its head."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -37,57 +38,61 @@ def release(now: datetime | None = None) -> list[Applied]:
     return applied("release", held_until=HELD_UNTIL, now=now)
 
 
+@dataclass(frozen=True)
+class Lane:
+    """One tenant's jobs in one queue."""
+
+    queue_id: int
+    tenant_id: int
+
+
 class Pass(list[Claimed]):
-    """What one pass claimed, in the order of the turns. passed_over: ids that it chose, but somebody had locked."""
+    """What one pass claimed, in the order of the turns.
 
-    def __init__(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        chosen = list(rows)
-        super().__init__(Claimed(*row) for row in chosen if row[1] is not None)
-        self.passed_over = {row[0] for row in chosen if row[1] is None}
+    more: whether another pass may find a place for a further job. locked: the lanes that had too few jobs which nobody
+    has locked.
+    """
 
-    @property
-    def more(self) -> bool:
-        """Whether another pass may find a place for a further job."""
-        return bool(self.passed_over) or any(job.more for job in self)
+    def __init__(self, rows: Sequence[tuple[Any, ...]], *, more: bool = False) -> None:
+        *claimed, verdict = rows
+        super().__init__(Claimed(*row[: len(fields(Claimed))]) for row in claimed)
+        *_, more_to_claim, pairs = verdict
+        self.more = more or more_to_claim or bool(pairs)
+        self.locked = {Lane(*pair) for pair in zip(pairs[::2], pairs[1::2], strict=True)}
 
 
-def claim(*, in_line: bool = True, passed_over: Collection[int] = (), now: datetime | None = None) -> Pass:
+def claim(*, in_line: bool = True, locked: Collection[Lane] = (), now: datetime | None = None) -> Pass:
     """created -> queued, through the one door; empty also if somebody else is waiting there to see to it.
 
-    passed_over: jobs to leave alone.
+    locked: lanes to leave alone, since an earlier pass of this dispatch met rows there that others have locked.
 
     One pipeline, so that no client can stall while it holds the door. The commit is not waited for: if the server dies
-    with it, the jobs are still created and their messages start nothing.
+    with it, the jobs are still created and their messages start nothing. Each statement is planned once for each
+    connection: a plan that knows its parameters is no better here, and costs more than the claim.
     """
     if connection.in_atomic_block:
         raise TransactionManagementError("A dispatch is a transaction of its own; ask for it on commit.")
     connection.ensure_connection()
     raw = connection.connection
-    cursor = psycopg.Cursor(raw)
-    plain = psycopg.Cursor(raw)
-    parameters = {
-        "now": now,
-        "passed_over": list(passed_over),
+    plain, folded, claimed = psycopg.Cursor(raw), psycopg.Cursor(raw), psycopg.Cursor(raw)
+    prepare = raw.prepare_threshold is not None
+    settled = {"now": now, "default_timeout": float(settings.JOBS_DEFAULT_TIMEOUT)}
+    parameters = settled | {
+        "locked_queues": [lane.queue_id for lane in locked],
+        "locked_tenants": [lane.tenant_id for lane in locked],
         "headroom": settings.JOBS_HEADROOM,
         "live_for": live_for(),
-        "default_timeout": float(settings.JOBS_DEFAULT_TIMEOUT),
     }
     try:
         with connection.wrap_database_errors, raw.pipeline():  # whoever dispatches knows Django's errors, not psycopg's
-            plain.execute("BEGIN")
-            # The plan must not depend on how fresh the table's statistics are: a scan of the line is never right.
-            plain.execute("SET LOCAL enable_seqscan = off")
-            plain.execute("SET LOCAL enable_bitmapscan = off")
-            plain.execute("SET LOCAL synchronous_commit = off")
-            # A pass takes milliseconds. One that cannot get in, or out, must not hold others up: the clock tries again.
-            plain.execute("SET LOCAL lock_timeout = '5s'")
-            plain.execute("SET LOCAL statement_timeout = '30s'")
-            plain.execute(statement("knock"), {"in_line": in_line})
-            plain.execute(statement("enter"))
-            plain.execute(statement("give_place"))
-            cursor.execute(statement("claim"), parameters)
+            plain.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+            plain.execute(statement("knock"), {"in_line": in_line}, prepare=prepare)
+            plain.execute(statement("enter"), prepare=prepare)
+            plain.execute(statement("give_place"), prepare=prepare)
+            folded.execute(statement("fold"), settled, prepare=prepare)
+            claimed.execute(statement("claim"), parameters, prepare=prepare)
             plain.execute("COMMIT")
-            return Pass(cursor.fetchall())
+            return Pass(claimed.fetchall(), more=any(row[0] for row in folded.fetchall()))
     except BaseException:
         raw.close()  # the waiting place is held by the session: it must not outlive a failed pass
         connection.close()

@@ -13,6 +13,8 @@ from jobs.store.rows import live_for
 MOST = 1_000  # jobs before it that are counted; beyond, its place is "more than 1,000"
 PROBES = 1_000  # users and tenants that are looked at
 NAMES = 5  # competitors that are named
+# As in the claim: no plan rests on how fresh a table's statistics are.
+PLANNER = "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off"
 
 
 @dataclass(frozen=True)
@@ -78,22 +80,28 @@ class Line:
 
 def facts(job_id: int, tenant_id: int | None = None, now: datetime | None = None) -> Facts | None:
     """The job and its limits; None if there is no such job (of this tenant)."""
-    found = _row(
-        "explain", id=job_id, tenant_id=tenant_id, now=now, headroom=settings.JOBS_HEADROOM, live_for=live_for()
-    )
+    found = _row("explain", id=job_id, tenant_id=tenant_id, now=now, **_capacity())
     return None if found is None else Facts(**found)
 
 
 def line(job_id: int) -> Line | None:
     """Where a job that is ready stands; None if it is not waiting (any more)."""
-    found = _row("explain_line", id=job_id, most=MOST, probes=PROBES, names=NAMES)
+    found = _row("explain_line", id=job_id, most=MOST, probes=PROBES, names=NAMES, now=None, **_capacity())
     return None if found is None else Line(**found)
+
+
+def _capacity() -> dict[str, Any]:
+    """What the chapters about capacity ask for."""
+    return {
+        "headroom": settings.JOBS_HEADROOM,
+        "live_for": live_for(),
+        "default_timeout": float(settings.JOBS_DEFAULT_TIMEOUT),
+    }
 
 
 def _row(name: str, /, **parameters: Any) -> dict[str, Any] | None:
     with transaction.atomic(), connection.cursor() as cursor:
-        # As in the claim: the plan must not depend on how fresh the table's statistics are.
-        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
+        cursor.execute(PLANNER)
         cursor.execute(statement(name), parameters)
         found = cursor.fetchone()
         names = [column.name for column in cursor.description]

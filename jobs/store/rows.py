@@ -36,7 +36,6 @@ class Claimed:
     timeout: float
     memory: int | None = None
     waited: float = 0
-    more: bool = False  # another pass may find a place for a further job
     limited: bool = False  # a rate limit was spent on it
 
 

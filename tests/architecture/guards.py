@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from jobs.sql import INCLUDE
+
 GUARD = re.compile(r" *(?P<code>\S.*?) *-- guard(?P<invariant> I\d+)?$")
 BEGIN = re.compile(r" *(AND|WHERE|FROM|ON|SELECT)\b")
 WHERE_IT_STANDS = (
@@ -27,7 +29,8 @@ class Guard:
 
     @property
     def statement(self) -> str:
-        return self.path.stem
+        """Whose guard it is; a chapter that several statements share goes by its own name."""
+        return "claim" if self.path.parent.name == "claim" else self.path.stem
 
     def __str__(self) -> str:
         return f"{self.path.name}:{self.line}"
@@ -35,13 +38,28 @@ class Guard:
 
 def guards(repository: Path) -> Iterator[Guard]:
     """Every guard, file by file."""
-    for path in sorted((repository / "jobs" / "sql").glob("*.sql")):
+    for path in sorted((repository / "jobs" / "sql").rglob("*.sql")):
         lines = path.read_text(encoding="utf-8").splitlines()
         for number, line in enumerate(lines, 1):
             if found := GUARD.fullmatch(line):
                 first = next(n for n in range(number, 0, -1) if BEGIN.match(lines[n - 1]))
                 code = " ".join(part.strip() for part in [*lines[first - 1 : number - 1], found["code"]])
                 yield Guard(path.relative_to(repository), first, number, code, (found["invariant"] or "").strip())
+
+
+def whole(repository: Path, path: Path, text: str) -> str:
+    """A statement with this text for the file at `path`: the file itself, or the first with this chapter."""
+    sql = repository / "jobs" / "sql"
+
+    def read(name: str) -> str:
+        file = sql / f"{name}.sql"
+        own = text if file == repository / path else file.read_text(encoding="utf-8")
+        return INCLUDE.sub(lambda found: f"{found[0]}\n{read(found[1]).rstrip()}", own)
+
+    if path.parent.name == "sql":
+        return read(path.stem)
+    chapter = f"-- include {path.parent.name}/{path.stem}"
+    return next(read(file.stem) for file in sorted(sql.glob("*.sql")) if chapter in read(file.stem).splitlines())
 
 
 def without(text: str, guard: Guard) -> str:

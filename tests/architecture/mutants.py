@@ -40,6 +40,8 @@ KNOWING = {  # which tests know a statement, beside tests/integration/test_<stat
     "find_identical": SUBMIT,
     "release_identical": SUBMIT,
     "claim": CLAIM,
+    "fold": CLAIM,
+    "live_pools": CLAIM,
     "enter": CLAIM,
     "beat": RECOVER,
     "holder": ("tests/integration/test_verbs_facts.py",),

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from jobs.lifecycle import ARROWS
-from tests.architecture.guards import Guard, guards, without
+from tests.architecture.guards import Guard, guards, whole, without
 from tests.architecture.mutants import KNOWING, REPOSITORY, VERBS, everything
 
 STATEMENTS = sorted((REPOSITORY / "jobs" / "sql").glob("*.sql"))
@@ -49,8 +49,8 @@ def test_without_a_guard_there_is_still_a_statement_and_another_one(guard):
     text = (REPOSITORY / guard.path).read_text(encoding="utf-8")
     mutant = without(text, guard)
     assert mutant != text
-    accepted(text)
-    accepted(mutant)
+    accepted(whole(REPOSITORY, guard.path, text))
+    accepted(whole(REPOSITORY, guard.path, mutant))
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_guard_of_an_unknown_kind_is_refused():
 
 
 def test_the_tests_that_know_a_statement_are_there():
-    statements = {path.stem for path in STATEMENTS}
+    statements = {path.stem for path in STATEMENTS} | {guard.statement for guard in GUARDS}
     assert set(KNOWING) <= statements
     for tests in (VERBS, *KNOWING.values(), everything()):
         assert all((REPOSITORY / path).exists() for path in tests)

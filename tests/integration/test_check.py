@@ -106,7 +106,7 @@ def test_what_is_claimed_over_a_limit_is_found(tenant, worker):
     }
 
 
-@pytest.mark.parametrize("witness", ["slot = 1", "ready_at = now()", "due_at = now()"])
+@pytest.mark.parametrize("witness", ["slot = 1, ticket = 1", "ready_at = now()", "due_at = now()"])
 def test_a_half_state_is_found_should_the_constraint_ever_be_dropped(tenant, witness):
     job = make_job(tenant, Status.SUCCESS)
     with connection.cursor() as cursor:

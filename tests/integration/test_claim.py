@@ -23,6 +23,10 @@ def finish(claimed: store.Claimed, worker) -> None:
     assert store.succeed(claimed.id, claimed.attempt, {}, None)
 
 
+def resume(*tenants) -> None:
+    type(tenants[0].queue).objects.filter(tenant__in=tenants).update(paused=False)
+
+
 def held(**filters) -> int:
     return Job.objects.filter(slot__isnull=False, **filters).count()
 
@@ -156,18 +160,25 @@ class TestQueues:
         queue.save()
         assert held() == 1
 
-    def test_weights_three_to_one_are_served_three_to_one(self, register, sent):
-        worker = register(concurrency=1)
+    def test_weights_three_to_one_are_served_three_to_one(self, fleet):
         QueueFactory(name="a", weight=3)
         QueueFactory(name="b", weight=1)
-        tenant = TenantFactory(queue__num_slots=1)
-        submit_all([request_for(tenant, n, queue=queue) for n in range(1000) for queue in ("a", "b")])
-        served: Counter[str] = Counter()
-        for n in range(1000):
-            served[Job.objects.get(pk=sent[n].id).queue.name] += 1
-            finish(sent[n], worker)
-            dispatch()
-        assert served == {"a": 750, "b": 250}
+        tenant = TenantFactory(queue__num_slots=1, queue__paused=True)
+        submit_all([request_for(tenant, n, queue=queue) for n in range(400) for queue in ("a", "b")])
+        resume(tenant)
+        workers = fleet(1)
+        workers.run(400)
+        assert workers.queue_seconds["a"] == pytest.approx(300, abs=2)
+
+    def test_a_queue_of_long_jobs_gets_no_more_worker_seconds_than_one_of_short_jobs(self, fleet):
+        QueueFactory(name="long")
+        long, short = (TenantFactory(queue__num_slots=1, queue__paused=True) for _ in range(2))
+        submit_all([request_for(long, n, queue="long") for n in range(100)])
+        submit_all([request_for(short, n) for n in range(600)])
+        resume(long, short)
+        workers = fleet(1, {long.pk: 10.0})
+        workers.run(400)
+        assert workers.queue_seconds["long"] == pytest.approx(workers.queue_seconds["default"], abs=12)
 
     def test_weights_hold_within_one_large_batch_too(self, register):
         QueueFactory(name="a", weight=3)
@@ -181,22 +192,20 @@ class TestQueues:
         assert held(queue__name="a") == 30
         assert held(queue__name="b") == 10
 
-    def test_a_queue_that_was_idle_does_not_catch_up_on_what_it_missed(self, register, sent):
-        worker = register(concurrency=1)
+    def test_a_queue_that_was_idle_does_not_catch_up_on_what_it_missed(self, fleet):
         for name in "abc":
             QueueFactory(name=name)
-        tenant = TenantFactory(queue__num_slots=1)
-        submit(tenant, 100, queue="a")
-        submit(tenant, 100, queue="b")
-        for n in range(100):
-            finish(sent[n], worker)
-            dispatch()
+        tenant = TenantFactory(queue__num_slots=1, queue__paused=True)
+        submit_all([request_for(tenant, n, queue=queue) for n in range(100) for queue in ("a", "b")])
+        resume(tenant)
+        workers = fleet(1)
+        workers.run(100)
         submit(tenant, 100, queue="c")
-        for n in range(100, 130):
-            finish(sent[n], worker)
-            dispatch()
-        served = Counter(Job.objects.get(pk=c.id).queue.name for c in sent[101:131])
-        assert served == {"a": 10, "b": 10, "c": 10}
+        before = workers.queue_seconds.copy()
+        workers.run(30)
+        assert {q: workers.queue_seconds[q] - before[q] for q in "abc"} == pytest.approx(
+            dict.fromkeys("abc", 10), abs=1.5
+        )
 
     def test_pools_are_separate_and_only_live_workers_count(self, register):
         QueueFactory(name="images", pool="gpu")
@@ -293,10 +302,17 @@ class TestTheDoor:
         tenant = TenantFactory(queue__paused=True)
         submit(tenant)
         type(tenant.queue).objects.update(paused=False)
-        parameters = {"now": None, "headroom": 0, "live_for": 15, "default_timeout": 1.0, "passed_over": []}
+        parameters = {
+            "now": None,
+            "headroom": 0,
+            "live_for": 15,
+            "default_timeout": 1.0,
+            "locked_queues": [],
+            "locked_tenants": [],
+        }
         with connection.cursor() as cursor:
             cursor.execute(statement("claim"), parameters)
-            assert cursor.fetchall() == []
+            assert [row for row in cursor.fetchall() if row[0]] == []
         assert held() == 0
 
     def test_a_dispatch_inside_a_transaction_is_refused(self, register):

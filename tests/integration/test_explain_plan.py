@@ -5,7 +5,7 @@ from django.db import connection, transaction
 
 from jobs.models import Job
 from jobs.sql import statement
-from jobs.store.explain import MOST, NAMES, PROBES
+from jobs.store.explain import MOST, NAMES, PLANNER, PROBES
 from tests.factories import TenantFactory
 from tests.integration.test_claim_plan import buffers, fill, indexes_of_jobs
 
@@ -13,16 +13,16 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 FEW, MANY = 5_000, 100_000
 INDEXES = {
-    "explain": {"jobs_pkey", "jobs_one_job_per_slot"},
-    "explain_line": {"jobs_pkey", "jobs_one_job_per_slot", "jobs_claim"},
+    "explain": {"jobs_pkey", "jobs_in_use"},
+    "explain_line": {"jobs_pkey", "jobs_in_use", "jobs_claim"},
 }
 
 
 def plan_of(name: str, job_id: int) -> dict:
-    parameters = {"id": job_id, "tenant_id": None, "now": None, "headroom": 1, "live_for": 15}
+    parameters = {"id": job_id, "tenant_id": None, "now": None, "headroom": 1, "live_for": 15, "default_timeout": 1.0}
     parameters |= {"most": MOST, "probes": PROBES, "names": NAMES}
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")  # as in the store
+        cursor.execute(PLANNER)
         cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + statement(name), parameters)
         return cursor.fetchone()[0][0]["Plan"]
 

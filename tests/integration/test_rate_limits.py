@@ -10,7 +10,7 @@ from django.utils import timezone
 from jobs import clock, store
 from jobs.engine import dispatch
 from jobs.engine.submit import submit_all
-from jobs.models import Job, Queue, QueueTurn
+from jobs.models import Job, Queue
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 from tests.waiting import wait_until
@@ -122,10 +122,6 @@ class TestOthers:
             submit(owner, 4, queue="emails")
             submit(owner, 4)
         assert (started(tenant=slow), started(tenant=tenant)) == (5, 8)
-
-    def test_a_queue_without_a_limit_leaves_no_turn_behind_when_it_is_served_alone(self, tenant):
-        submit(tenant, 5)
-        assert not QueueTurn.objects.exists()
 
 
 class TestTheNextToken:

@@ -1,0 +1,26 @@
+"""Tables, constraints, indexes; no behaviour."""
+
+from jobs.models.dispatch import Arrival, Door, FreedSlot, Lane, QueueTurn, TenantBucket
+from jobs.models.job import HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Job
+from jobs.models.operations import DeathNotice, Repair, Worker
+from jobs.models.queue import LONGEST, PausedJobType, Queue
+
+__all__ = [
+    "HELD_UNTIL",
+    "LONGEST",
+    "WITNESSES",
+    "Arrival",
+    "DeadLetter",
+    "DeathNotice",
+    "Door",
+    "FailedAttempt",
+    "FreedSlot",
+    "Job",
+    "Lane",
+    "PausedJobType",
+    "Queue",
+    "QueueTurn",
+    "Repair",
+    "TenantBucket",
+    "Worker",
+]

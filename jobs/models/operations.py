@@ -1,0 +1,52 @@
+"""Who runs, what was repaired, and who has been told of deaths."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+
+class Worker(models.Model):
+    """A Celery worker process (the parent of its pool). It is live while it beats and `gone_at` is null."""
+
+    id = models.UUIDField(primary_key=True)
+    name = models.CharField(max_length=200)  # Celery's node name
+    pid = models.PositiveIntegerField()
+    pool = models.SlugField()
+    concurrency = models.PositiveIntegerField()
+    started_at = models.DateTimeField(db_default=Now())
+    beat_at = models.DateTimeField(db_default=Now())
+    gone_at = models.DateTimeField(null=True)  # it stopped, or was declared dead; it never comes back under this id
+
+    class Meta:
+        db_table = "workers"
+        indexes = [models.Index(fields=["pool"], condition=Q(gone_at__isnull=True), name="workers_live")]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.pool})"
+
+
+class Repair(models.Model):
+    """How often the clock had to make something good, by kind: a metric that should stand still."""
+
+    kind = models.CharField(max_length=40, primary_key=True)
+    count = models.PositiveBigIntegerField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "repairs"
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.count}"
+
+
+class DeathNotice(models.Model):
+    """The deaths up to this moment have been announced to this notifier. Whoever announces holds the row's lock."""
+
+    notifier = models.CharField(primary_key=True, max_length=255)  # its dotted path
+    upto = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "death_notices"
+
+    def __str__(self) -> str:
+        return f"announced to {self.notifier} up to {self.upto}"

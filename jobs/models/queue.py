@@ -1,0 +1,85 @@
+"""Queues and job types: what operators set."""
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from tenants.models import LONGEST_WINDOW, SHORTEST_WINDOW, check_rate, rate_is_whole
+
+LONGEST = 366 * 24 * 3600.0  # seconds of a timeout and of a backoff
+
+
+class Queue(models.Model):
+    """A named line of jobs, shared by all tenants."""
+
+    name = models.SlugField(unique=True, help_text="What @job(queue=...) and the API name.")
+    weight = models.PositiveIntegerField(
+        default=1,
+        validators=[MinValueValidator(1)],
+        help_text="While two queues of a pool have jobs waiting, weights 3 and 1 are served 3 : 1.",
+    )
+    pool = models.SlugField(default="default", help_text="The workers that serve it: celery worker -Q POOL.")
+    concurrency = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Jobs queued or running at once, over all tenants. Empty: no limit."
+    )
+    default_timeout = models.FloatField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0.1), MaxValueValidator(LONGEST)],
+        help_text="Seconds a job may run, where the job does not say. Empty: JOBS_DEFAULT_TIMEOUT.",
+    )
+    default_max_retries = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="Retries of a job whose method has no policy of its own. Empty: none."
+    )
+    default_backoff = models.FloatField(
+        default=10.0,
+        validators=[MinValueValidator(0.0), MaxValueValidator(LONGEST)],
+        help_text="Seconds before the first of those retries; each further delay is twice as long.",
+    )
+    rate_limit = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)], help_text="Jobs started per window, over all tenants."
+    )
+    rate_window = models.FloatField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(SHORTEST_WINDOW), MaxValueValidator(LONGEST_WINDOW)],
+        help_text="Seconds of the rate limit's window.",
+    )
+    paused = models.BooleanField(default=False, help_text="Waiting jobs stay waiting; running jobs go on.")
+
+    class Meta:
+        db_table = "queues"
+        ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(default_backoff__gte=0, default_backoff__lte=LONGEST), name="queues_backoff_bounded"
+            ),
+            models.CheckConstraint(condition=rate_is_whole(), name="queues_rate_limit_has_window"),
+            models.CheckConstraint(condition=Q(weight__gte=1), name="queues_weight_positive"),
+            models.CheckConstraint(
+                condition=Q(default_timeout__isnull=True) | Q(default_timeout__gt=0, default_timeout__lte=LONGEST),
+                name="queues_timeout_positive",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def clean(self) -> None:
+        check_rate(self.rate_limit, self.rate_window)
+
+
+class PausedJobType(models.Model):
+    """A job type that is paused: its waiting jobs are held, its running ones go on."""
+
+    source_type = models.CharField(max_length=200)
+    source_method = models.CharField(max_length=100)
+    paused_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "paused_job_types"
+        constraints = [models.UniqueConstraint(fields=["source_type", "source_method"], name="paused_job_types_once")]
+
+    def __str__(self) -> str:
+        return f"{self.source_type}.{self.source_method}"

@@ -1,0 +1,70 @@
+            SELECT
+                CASE WHEN tenant.user_slots IS NULL THEN ARRAY(
+                    SELECT job_place(j.priority, j.id) FROM jobs j
+                    WHERE j.ready_at IS NOT NULL
+                      AND j.queue_id = walk.queue_id AND j.tenant_id = lane.tenant_id
+                      AND (j.priority, j.id) >= ((lane.head >> 58)::smallint, lane.head & 288230376151711743)
+                    ORDER BY j.priority, j.id
+                    LIMIT CASE WHEN own.wanted > 0 THEN own.wanted + 8 ELSE 0 END
+                ) ELSE coalesce(by_user.places, '{}') END AS front,
+                coalesce(by_user.last_user, '') AS last_user,
+                coalesce(by_user.all_users, true) AS all_users
+            FROM (SELECT) always LEFT JOIN LATERAL (
+                -- Where the tenant limits its users, they take turns: at most 32 are looked at, behind the one where the
+                -- last visit ended; among them the order is that of the lane.
+                WITH RECURSIVE person AS (
+                    SELECT lane.last_user AS user_key, false AS wrapped, 0 AS nth
+                    WHERE tenant.user_slots IS NOT NULL AND own.wanted > 0
+                    UNION ALL
+                    SELECT step.user_key, step.wrapped, person.nth + 1
+                    FROM person
+                    CROSS JOIN LATERAL (
+                        SELECT (
+                            SELECT j.user_key FROM jobs j
+                            WHERE j.ready_at IS NOT NULL
+                              AND j.queue_id = lane.queue_id AND j.tenant_id = lane.tenant_id
+                              AND j.user_key > person.user_key
+                            ORDER BY j.user_key
+                            LIMIT 1
+                        ) AS user_key
+                    ) next
+                    CROSS JOIN LATERAL (
+                        SELECT
+                            person.wrapped OR next.user_key IS NULL AS wrapped,
+                            CASE WHEN next.user_key IS NULL AND NOT person.wrapped THEN (
+                                SELECT j.user_key FROM jobs j
+                                WHERE j.ready_at IS NOT NULL
+                                  AND j.queue_id = lane.queue_id AND j.tenant_id = lane.tenant_id AND j.user_key >= ''
+                                ORDER BY j.user_key
+                                LIMIT 1
+                            ) ELSE next.user_key END AS user_key
+                    ) step
+                    WHERE person.nth < 32
+                      AND step.user_key IS NOT NULL
+                      AND NOT (step.wrapped AND step.user_key > lane.last_user)
+                )
+                SELECT
+                    (
+                        SELECT (array_agg(w.place ORDER BY w.place))[:own.wanted + 8] FROM (
+                            SELECT job_place(j.priority, j.id) AS place
+                            FROM person
+                            CROSS JOIN LATERAL (
+                                SELECT CASE WHEN person.user_key = '' THEN own.wanted ELSE tenant.user_slots - (
+                                    SELECT count(*) FROM in_use u
+                                    WHERE u.tenant_id = lane.tenant_id AND u.user_key = person.user_key
+                                )::int END AS free
+                            ) this_one
+                            CROSS JOIN LATERAL (
+                                SELECT j.priority, j.id FROM jobs j
+                                WHERE j.ready_at IS NOT NULL
+                                  AND j.queue_id = lane.queue_id AND j.tenant_id = lane.tenant_id
+                                  AND j.user_key >= person.user_key AND j.user_key <= person.user_key
+                                ORDER BY j.user_key, j.priority, j.id
+                                LIMIT least(greatest(this_one.free, 0), own.wanted)
+                            ) j
+                            WHERE person.nth > 0
+                        ) w
+                    ) AS places,
+                    (SELECT p.user_key FROM person p ORDER BY p.nth DESC LIMIT 1) AS last_user,
+                    (SELECT count(*) < 33 FROM person) AS all_users
+            ) by_user ON tenant.user_slots IS NOT NULL

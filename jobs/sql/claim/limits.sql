@@ -1,0 +1,27 @@
+-- 4. Cut at every limit (a rate limit is in what is free: the tokens in its bucket). The users' comes when the jobs are
+-- known. Across pools a tenant's lanes take turns: the times of two pools cannot be compared.
+within_tenant AS (
+    SELECT * FROM (
+        SELECT *, row_number() OVER (PARTITION BY tenant_id ORDER BY tenant_rank, position, lane_rank) AS nth_of_tenant
+        FROM ranked
+    ) r
+    WHERE nth_of_tenant <= tenant_free  -- guard I1
+),
+within_queue AS (
+    SELECT * FROM (
+        SELECT *, row_number() OVER (PARTITION BY queue_id ORDER BY queue_rank) AS nth_of_queue
+        FROM within_tenant
+    ) r
+    WHERE queue_free IS NULL OR nth_of_queue <= queue_free  -- guard I1
+),
+chosen AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT *, row_number() OVER (PARTITION BY pool ORDER BY pool_rank) AS nth_of_pool
+        FROM within_queue
+    ) r
+    WHERE nth_of_pool <= pool_free  -- guard I1
+),
+served AS MATERIALIZED (  -- the lanes, and how many jobs of each
+    SELECT queue_id, tenant_id, pool, count(*)::int AS n, min(pool_rank) AS pool_rank
+    FROM chosen GROUP BY queue_id, tenant_id, pool
+),

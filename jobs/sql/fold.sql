@@ -1,0 +1,144 @@
+-- Change: what has arrived, and what was freed, since the last dispatch is taken into the lanes and the queues' turns.
+-- Who:    a dispatch, inside the door, before the claim. Nobody else writes or locks the rows it reads and deletes.
+-- Locks:  none that anybody waits for. Index: primary keys; lanes_opening.
+-- Which rows are new? Those of transactions that had not ended in the snapshot of the last fold: numbers from its end on,
+-- and those that were under way then. So neither an id that commits late is missed, nor are dead rows passed again and again
+-- while somebody holds an old snapshot. A dump restored elsewhere has numbers from the future: then all are looked at.
+-- Elsewhere than inside the door it does nothing.
+WITH
+-- include shared/clock
+memory AS MATERIALIZED (
+    SELECT
+        d.ctid AS row, coalesce(d.unseen, '{}') AS unseen,
+        CASE WHEN d.since <= pg_snapshot_xmax(pg_current_snapshot())::text::bigint THEN d.since ELSE 0 END AS since
+    FROM (SELECT) always
+    LEFT JOIN LATERAL (SELECT ctid, * FROM door ORDER BY version DESC LIMIT 1) d ON true
+    WHERE current_setting('jobs.door', true) LIKE 'waiting%%'  -- guard I1
+),
+arrival AS (
+    DELETE FROM arrivals WHERE ctid = ANY(ARRAY(
+        SELECT a.row FROM memory CROSS JOIN LATERAL (
+            SELECT ctid AS row FROM arrivals WHERE xid >= coalesce(memory.since, 0) ORDER BY xid LIMIT 1000
+        ) a
+        UNION ALL
+        SELECT a.row FROM memory CROSS JOIN unnest(memory.unseen) AS unseen (xid) CROSS JOIN LATERAL (
+            SELECT ctid AS row FROM arrivals
+            WHERE xid BETWEEN unseen.xid AND unseen.xid AND xid < memory.since
+            ORDER BY xid LIMIT 1000
+        ) a
+    ))
+    RETURNING queue_id, tenant_id, head, jobs
+),
+freed AS (
+    DELETE FROM freed_slots WHERE ctid = ANY(ARRAY(
+        SELECT f.row FROM memory CROSS JOIN LATERAL (
+            SELECT ctid AS row FROM freed_slots WHERE xid >= coalesce(memory.since, 0) ORDER BY xid LIMIT 1000
+        ) f
+        UNION ALL
+        SELECT f.row FROM memory CROSS JOIN unnest(memory.unseen) AS unseen (xid) CROSS JOIN LATERAL (
+            SELECT ctid AS row FROM freed_slots
+            WHERE xid BETWEEN unseen.xid AND unseen.xid AND xid < memory.since
+            ORDER BY xid LIMIT 1000
+        ) f
+    ))
+    RETURNING tenant_id, queue_id, seconds, timeout
+),
+charge AS MATERIALIZED (  -- an attempt costs a millisecond at least, and at most what it was allowed to run
+    SELECT f.tenant_id, f.queue_id, q.weight,
+        sum(least(greatest(f.seconds, 0.001), coalesce(f.timeout, q.default_timeout, %(default_timeout)s))) AS seconds
+    FROM freed f
+    CROSS JOIN LATERAL (SELECT * FROM queues WHERE id BETWEEN f.queue_id AND f.queue_id ORDER BY id LIMIT 1) q
+    WHERE f.seconds IS NOT NULL
+    GROUP BY f.tenant_id, f.queue_id, q.weight
+),
+-- What is to change, by lane.
+news AS MATERIALIZED (
+    SELECT queue_id, tenant_id, min(head) AS head, sum(jobs) AS jobs, sum(seconds) AS seconds, bool_or(opens) AS opens
+    FROM (
+        SELECT queue_id, tenant_id, head, jobs, 0::float8 AS seconds, false AS opens FROM arrival
+        UNION ALL
+        SELECT queue_id, tenant_id, NULL, 0, seconds, false FROM charge
+        UNION ALL
+        SELECT q.id, f.tenant_id, NULL, 0, 0, true
+        FROM (SELECT DISTINCT tenant_id FROM freed) f CROSS JOIN queues q
+        UNION ALL
+        SELECT l.queue_id, l.tenant_id, NULL, 0, 0, true
+        FROM memory CROSS JOIN clock CROSS JOIN LATERAL (
+            SELECT queue_id, tenant_id FROM lanes WHERE opens_at <= clock.now ORDER BY opens_at LIMIT 100
+        ) l
+    ) each_one
+    GROUP BY queue_id, tenant_id
+),
+known AS MATERIALIZED (
+    SELECT n.*, l.row, l.state, l.position, coalesce(tenant.weight, 1) AS weight,
+        n.head IS NOT NULL OR (n.opens AND l.state = 'closed') AS wakes
+    FROM news n
+    LEFT JOIN LATERAL (
+        SELECT ctid AS row, state, position FROM lanes
+        WHERE tenant_id = n.tenant_id AND queue_id = n.queue_id
+        ORDER BY version DESC
+        LIMIT 1
+    ) l ON true
+    LEFT JOIN LATERAL (
+        SELECT weight FROM tenant_queues
+        WHERE tenant_id BETWEEN n.tenant_id AND n.tenant_id
+        ORDER BY tenant_id
+        LIMIT 1
+    ) tenant ON true
+),
+lanes_told AS (
+    UPDATE lanes l
+    SET version = k.number,
+        state = CASE WHEN k.wakes THEN 'ready' ELSE l.state END,
+        position = coalesce(k.position, l.position),
+        head = least(l.head, k.head),
+        waiting = greatest(l.waiting + k.jobs, 0),
+        virtual_time = l.virtual_time + k.seconds / k.weight,
+        opens_at = CASE WHEN NOT k.wakes THEN l.opens_at END
+    FROM (  -- who comes back stands at the end of the circle, in the order in which they left it
+        SELECT row, head, jobs, seconds, weight, wakes, number, CASE WHEN wakes AND state <> 'ready' THEN number END AS position
+        FROM (
+            SELECT *, nextval('door_seq') AS number FROM (SELECT * FROM known ORDER BY position) known
+            WHERE row IS NOT NULL AND (wakes OR jobs <> 0 OR seconds > 0)
+        ) known
+    ) k
+    WHERE l.ctid = k.row
+),
+lanes_begun AS (
+    INSERT INTO lanes (tenant_id, queue_id, version, position, state, virtual_time, head, waiting, last_user)
+    SELECT
+        k.tenant_id, k.queue_id, nextval('door_seq'), nextval('door_seq'),
+        CASE WHEN k.wakes THEN 'ready' ELSE 'empty' END,
+        k.seconds / k.weight, coalesce(k.head, 0), greatest(k.jobs, 0), ''
+    FROM (SELECT * FROM known WHERE row IS NULL AND (head IS NOT NULL OR jobs > 0) ORDER BY head) k
+),
+turns_charged AS (
+    UPDATE queue_turns t
+    SET version = nextval('door_seq'), virtual_time = t.virtual_time + c.seconds / c.weight
+    FROM (SELECT queue_id, weight, sum(seconds) AS seconds FROM charge GROUP BY queue_id, weight) c
+    CROSS JOIN LATERAL (
+        SELECT ctid AS row FROM queue_turns WHERE queue_id = c.queue_id ORDER BY version DESC LIMIT 1
+    ) newest
+    WHERE t.ctid = newest.row
+),
+counted AS MATERIALIZED (
+    SELECT (SELECT count(*) FROM arrival) AS arrivals, (SELECT count(*) FROM freed) AS freed
+),
+seen AS (
+    SELECT
+        pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS since,
+        ARRAY(SELECT xid::text::bigint FROM pg_snapshot_xip(pg_current_snapshot()) AS running (xid)) AS unseen
+),
+remembered AS (
+    UPDATE door
+    SET version = nextval('door_seq'), since = seen.since, unseen = seen.unseen
+    FROM memory CROSS JOIN counted CROSS JOIN seen
+    WHERE door.ctid = memory.row
+      AND (counted.arrivals BETWEEN 1 AND 999 OR counted.freed BETWEEN 1 AND 999)
+      AND counted.arrivals < 1000 AND counted.freed < 1000
+),
+begun AS (
+    INSERT INTO door (version, horizon, survivors, since, unseen)
+    SELECT nextval('door_seq'), 0, '{}', 0, '{}' FROM memory WHERE memory.row IS NULL
+)
+SELECT arrivals >= 1000 OR freed >= 1000 AS more FROM counted

@@ -1,0 +1,101 @@
+"""I7, whatever happened before: random histories of pauses, caps, pools, weights, arrivals and jumps of the clock.
+
+For any two tenants that have work and a free slot in a queue throughout an interval, what they got, divided by their
+weights, differs by no more than a bound (ADR 0005), wherever the interval begins and ends.
+"""
+
+import random
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import combinations
+
+import pytest
+from django.db.models import Case, When
+
+from jobs import store
+from jobs.models import Job
+from tenants.models import Tenant, TenantQueue
+from tests.conftest import request_for
+from tests.factories import QueueFactory
+from tests.fleet import Fleet
+from tests.integration.test_no_starvation import paused_tenant, resume
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
+
+CREDIT, QUANTUM, SLOT = 1.0, 0.3, 1.0  # seconds, as in claim/capacity.sql
+PROCESSES, LONGEST = 4, 3.0
+STEPS = 60
+
+
+def bound(one: int, other: int) -> float:
+    """Worker-seconds by weight: what runs at once, and what the rules allow anybody to be ahead or behind."""
+    ahead = PROCESSES * (LONGEST + SLOT) + QUANTUM + CREDIT
+    return ahead / one + ahead / other
+
+
+@dataclass
+class Witness:
+    """What each tenant got in a queue so far, and for each pair since when both could have been served."""
+
+    fleet: Fleet
+    leads: dict[tuple[int, int], list[float]] = field(default_factory=dict)
+    widest: float = 0.0
+
+    def look(self, weights: dict[int, int], queue: str) -> None:
+        """Note the leads of this moment, and judge each pair since both can be served."""
+        worked = self.fleet.worked(queue)
+        able = {tenant for tenant in weights if self._able(tenant, queue)}
+        for one, other in combinations(sorted(weights), 2):
+            if not {one, other} <= able:
+                self.leads.pop((one, other), None)
+                continue
+            leads = self.leads.setdefault((one, other), [])
+            leads.append(worked[one] / weights[one] - worked[other] / weights[other])
+            spread = max(leads) - min(leads)
+            self.widest = max(self.widest, spread / bound(weights[one], weights[other]))
+            assert spread <= bound(weights[one], weights[other]), (one, other, spread)
+
+    def _able(self, tenant: int, queue: str) -> bool:
+        limits = TenantQueue.objects.get(tenant=tenant)
+        mine = Job.objects.filter(tenant=tenant)
+        return (
+            not limits.paused
+            and mine.filter(queue__name=queue, ready_at__isnull=False).exists()
+            and mine.filter(slot__isnull=False).count() < limits.num_slots
+        )
+
+
+def change(tenant: Tenant, **limits: object) -> None:
+    """Without the dispatch that would follow: all are the fleet's, in its own time."""
+    TenantQueue.objects.filter(tenant=tenant).update(**limits)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_two_tenants_with_work_and_a_free_slot_get_the_same_whatever_happened_before(fleet, seed, settings):
+    settings.JOBS_DEFAULT_TIMEOUT = LONGEST
+    draw = random.Random(seed)
+    QueueFactory(name="other", weight=draw.choice([1, 3]))
+    QueueFactory(name="elsewhere", pool="gpu")
+    tenants = [paused_tenant(queue__weight=draw.choice([1, 1, 2, 5])) for _ in range(4)]
+    weights = {tenant.pk: tenant.queue.weight for tenant in tenants}
+    durations = {tenant.pk: draw.choice([0.05, 0.4, 1.0, LONGEST]) for tenant in tenants}
+    workers = fleet(PROCESSES, durations)
+    fleet(2, durations, pool="gpu")
+    resume(*tenants)
+    witness = Witness(workers)
+    for _ in range(STEPS):
+        tenant = draw.choice(tenants)
+        match draw.randrange(8):
+            case 0 | 1 | 2 | 3:
+                queue = draw.choice(["default", "default", "other", "elsewhere"])
+                store.insert({n: request_for(tenant, n, queue=queue) for n in range(draw.randrange(20, 200))})
+            case 4:
+                change(tenant, paused=Case(When(paused=True, then=False), default=True))
+            case 5:
+                change(tenant, num_slots=draw.choice([0, 1, 2, 50]))
+            case 6:
+                workers.now += timedelta(seconds=draw.choice([-0.5, 0, 5, 600]))
+            case 7:
+                pass
+        workers.run(draw.randrange(1, 40), after_each=lambda: witness.look(weights, "default"))
+    print(f"widest: {witness.widest:.1%} of the bound", len(workers.served))  # noqa: T201
