@@ -17,6 +17,7 @@ from jobs.engine import cancel, check, expire, notify, pause, recover
 from jobs.engine.dispatch import dispatch
 from jobs.engine.promote import promote
 
+SHORTEST_SLEEP = 0.1  # seconds after a tick for which something was due, but could not be promoted: it is locked
 LONGEST_SLEEP = 1.0  # seconds; also how soon another clock takes over, and how soon a stop is heard
 SILENT = 5.0  # seconds without a word, after which a leader is taken for one that was stopped
 
@@ -90,13 +91,15 @@ class Clock:
 
     def _tick(self) -> None:
         moment = store.next_moment()  # before the work: one that passes meanwhile is not slept over
-        promote()
+        promoted = promote()
         dispatch(in_line=False)  # the net, and what a rate limit has a token for again
         # After an outage every worker's last beat is old; give each the time to beat again before any is declared gone.
         if time.monotonic() - self._leads_since > store.live_for():
             recover.declare_gone()
         for duty in self._duties:
             duty.run_if_due()
+        if moment is not None and moment <= 0 and not promoted:
+            moment = SHORTEST_SLEEP
         self._sleep(LONGEST_SLEEP if moment is None else min(moment, LONGEST_SLEEP))
 
     def _sleep(self, seconds: float) -> None:

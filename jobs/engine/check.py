@@ -1,4 +1,4 @@
-"""Check: look at live data for what must not be. Reads only; what it finds is a bug, or a process that is missing.
+"""Check: look at live data for what must not be. What it finds is a bug, or a process that is missing.
 
 Two things show only by a second look a moment later: a level over its limit may be draining, unless something was
 claimed for it since; and a job that nothing holds may be about to go, unless it is still there.
@@ -32,13 +32,15 @@ class Look:
 
     excesses: dict[tuple[str, str], Excess]
     next_in_line: frozenset[int]
+    lost: frozenset[int]
 
 
 def look(now: datetime | None = None) -> Look:
     """Look at what only a second look can judge. `now` is the clock of a test."""
     excesses = {(excess.level, excess.name): excess for excess in store.excesses()}
     heads = store.heads(BOUND, LANES, now)
-    return Look(excesses, frozenset(job for job in heads if _nothing_holds(job)))
+    lost = frozenset(head.id for head in heads if head.lost)
+    return Look(excesses, frozenset(head.id for head in heads if _nothing_holds(head.id)), lost)
 
 
 def findings(before: Look, after: Look, now: datetime | None = None) -> list[Finding]:
@@ -50,6 +52,7 @@ def findings(before: Look, after: Look, now: datetime | None = None) -> list[Fin
             Finding("waits_for_nothing", f"job {job}", "every gate is open, and no dispatch has claimed it")
             for job in sorted(before.next_in_line & after.next_in_line)
         ],
+        *[Finding("lane_lost", f"job {job}", "no dispatch looks at its lane") for job in sorted(before.lost & after.lost)],
     ]
 
 
@@ -67,6 +70,7 @@ class Inspection:
             for finding in found:
                 telemetry.noticed(finding.what, subject=finding.subject, detail=finding.detail)
             repairs.count(repairs.FINDING, len(found))
+            repairs.count(repairs.LANE, store.find_lane(self._before.lost & after.lost))
         self._before = after
 
 

@@ -6,6 +6,7 @@ from jobs.models import Repair
 ORPHAN = "orphan_taken_back"  # its worker was gone
 MESSAGE = "message_sent_again"  # the broker lost it, or its sender died
 STRAY = "held_job_released"  # it was submitted while its type was being resumed
+LANE = "lane_found"  # a waiting job stood in a lane that no dispatch looked at
 FINDING = "finding"  # something that must not be; the log names it
 
 

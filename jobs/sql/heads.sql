@@ -1,5 +1,6 @@
--- Reads:  the first job of each lane, at most so many, the longest waits first. Who: check, to see whether a job waits
---         that nothing holds. Locks: none. Index: jobs_claim, by a loose scan as in claim.sql.
+-- Reads:  the first job of each lane, at most so many, the longest waits first; and whether the lane stands in the circle, or
+--         something is told of it that the next dispatch will take. Who: check, to see whether a job waits that nothing
+--         holds, and to bring back a lane that was lost. Locks: none. Index: jobs_claim, by a loose scan.
 WITH RECURSIVE walk AS (
     (SELECT queue_id, tenant_id FROM jobs WHERE ready_at IS NOT NULL ORDER BY queue_id, tenant_id LIMIT 1)
     UNION ALL
@@ -10,12 +11,22 @@ WITH RECURSIVE walk AS (
         ORDER BY j.queue_id, j.tenant_id LIMIT 1
     ) next
 )
-SELECT head.id
-FROM walk CROSS JOIN LATERAL (
-    SELECT j.id, j.ready_at FROM jobs j
+SELECT
+    head.id,
+    (coalesce(lane.state, 'empty') = 'empty' OR lane.head > job_place(head.priority, head.id)) AND NOT EXISTS (
+        SELECT FROM arrivals a WHERE a.queue_id = walk.queue_id AND a.tenant_id = walk.tenant_id
+    ) AS lost
+FROM walk
+CROSS JOIN LATERAL (
+    SELECT j.id, j.priority, j.ready_at FROM jobs j
     WHERE j.ready_at IS NOT NULL AND j.queue_id = walk.queue_id AND j.tenant_id = walk.tenant_id
     ORDER BY j.priority, j.id LIMIT 1
 ) head
+LEFT JOIN LATERAL (
+    SELECT state, head FROM lanes l
+    WHERE l.tenant_id = walk.tenant_id AND l.queue_id = walk.queue_id
+    ORDER BY version DESC LIMIT 1
+) lane ON true
 WHERE head.ready_at < coalesce(%(now)s::timestamptz, clock_timestamp()) - %(bound)s * interval '1 second'  -- guard
 ORDER BY head.ready_at
 LIMIT %(most)s

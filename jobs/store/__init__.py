@@ -19,7 +19,7 @@ from jobs.store.attempts import (
     succeed,
     take_back,
 )
-from jobs.store.checks import excesses, heads, odd_states
+from jobs.store.checks import excesses, find_lane, heads, odd_states
 from jobs.store.claiming import Lane, claim, hold, next_moment, promote, release
 from jobs.store.rows import Applied, Claimed, Started, live_for
 from jobs.store.submitting import count_waiting, find_identical, insert, release_identical, wake_clock
@@ -47,6 +47,7 @@ __all__ = [
     "expire_dead",
     "fail",
     "find_identical",
+    "find_lane",
     "give_up",
     "hand_over_again",
     "heads",

@@ -1,5 +1,6 @@
 """What check looks at. Reads only."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -38,6 +39,20 @@ def odd_states(bound: float, now: datetime | None = None) -> list[tuple[str, int
     return [(what, job_id, detail) for what, job_id, detail in found]
 
 
-def heads(bound: float, most: int, now: datetime | None = None) -> list[int]:
+@dataclass(frozen=True)
+class Head:
+    """The first job of a lane. lost: no dispatch will look at that lane."""
+
+    id: int
+    lost: bool
+
+
+def heads(bound: float, most: int, now: datetime | None = None) -> list[Head]:
     """The first jobs of at most `most` lanes that have waited for `bound` seconds."""
-    return [job_id for (job_id,) in rows("heads", bound=bound, most=most, now=now)]
+    return [Head(*row) for row in rows("heads", bound=bound, most=most, now=now)]
+
+
+def find_lane(job_ids: Collection[int]) -> int:
+    """Tell the next dispatch of these waiting jobs; how many of them still wait."""
+    found: int = rows("find_lane", ids=list(job_ids))[0][0]
+    return found

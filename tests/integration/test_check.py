@@ -14,7 +14,8 @@ from jobs.engine import check, recover, repairs
 from jobs.engine.check import findings, look
 from jobs.lifecycle import Status
 from jobs.management.commands import check_invariants
-from jobs.models import Job, Queue, Worker
+from jobs.models import Door, Job, Lane, Queue, Worker
+from jobs.sql import statement
 from tests.factories import TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
@@ -75,6 +76,34 @@ def test_a_message_that_nobody_takes_up_beside_an_idle_process_is_found(tenant, 
 def test_a_job_that_nothing_holds_and_nobody_claims_is_found(tenant, worker):
     job = make_job(tenant, ready_at=LONG_AGO)
     assert found() == {("waits_for_nothing", f"job {job.pk}")}
+
+
+@pytest.mark.parametrize("harm", [{"state": "empty"}, {"head": 2**62}])
+def test_a_lane_that_no_dispatch_looks_at_is_found_and_brought_back(tenant, harm):
+    job = make_job(tenant, ready_at=LONG_AGO)
+    fold()
+    Lane.objects.update(**harm)
+    assert ("lane_lost", f"job {job.pk}") in found()
+    inspection = check.Inspection()
+    inspection.run(), inspection.run()
+    fold()
+    assert not store.heads(0, 9)[0].lost
+    assert repairs.counts()[repairs.LANE] == 1
+
+
+def test_a_slot_that_the_door_does_not_count_is_found(tenant, worker):
+    job = make_job(tenant, Status.RUNNING, worker=worker)
+    Door.objects.update_or_create(
+        version=2**60, defaults={"horizon": 2**60, "survivors": [], "since": 0, "unseen": []}
+    )
+    assert ("not_counted", f"job {job.pk}") in found()
+
+
+def fold() -> None:
+    """What a dispatch does first: take note of what has arrived."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('jobs.door', 'waiting', true)")
+        cursor.execute(statement("fold"), {"now": None, "default_timeout": 1.0})
 
 
 def test_a_job_behind_a_gate_is_not(tenant, worker):

@@ -1,0 +1,156 @@
+"""Nobody waits for a stranger's lock: while somebody's transaction stays open on what is one tenant's, everybody else's new
+job, due job and retry go through."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+from django.db import connection
+
+from jobs import clock, store
+from jobs.clock import Clock
+from jobs.engine.dispatch import dispatch
+from jobs.engine.promote import promote
+from jobs.engine.submit import submit
+from jobs.models import Job
+from jobs.store import Failure
+from tenants.models import Tenant
+from tests.conftest import request_for
+from tests.factories import QueueFactory, TenantFactory
+from tests.waiting import wait_until
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
+
+SOON = 2.0  # seconds in which what is a bystander's must have gone through
+LOCKED_JOBS = 150
+
+
+@contextmanager
+def open_transaction(*statements: str, **parameters: object) -> Iterator[psycopg.Connection]:
+    """Another session that has done this, and does not end."""
+    with psycopg.connect(**connection.get_connection_params()) as other:
+        for statement in statements:
+            other.execute(statement, parameters)
+        yield other
+        other.rollback()
+
+
+LOCKS: dict[str, tuple[str, ...]] = {
+    "its row is locked": ("SELECT FROM tenants_tenant WHERE id = %(tenant)s FOR UPDATE",),
+    "it is being deleted": (
+        "DELETE FROM jobs WHERE tenant_id = %(tenant)s",
+        "DELETE FROM tenant_queues WHERE tenant_id = %(tenant)s",
+        "DELETE FROM tenants_tenant WHERE id = %(tenant)s",
+    ),
+    "its limits are being changed": ("UPDATE tenant_queues SET num_slots = num_slots + 1 WHERE tenant_id = %(tenant)s",),
+    "its waiting jobs are locked": ("SELECT FROM jobs WHERE tenant_id = %(tenant)s AND slot IS NULL FOR UPDATE",),
+    "its running jobs are locked": ("UPDATE jobs SET progress = 0.5 WHERE tenant_id = %(tenant)s AND slot IS NOT NULL",),
+    "jobs are being submitted": (
+        "INSERT INTO jobs SELECT (j).* FROM (SELECT jsonb_populate_record(j, jsonb_build_object('id', "
+        "nextval(pg_get_serial_sequence('jobs', 'id')))) AS j FROM jobs j WHERE tenant_id = %(tenant)s AND slot IS NULL) j",
+    ),
+    "a queue is being changed": ("UPDATE queues SET weight = 2",),
+}
+
+
+def finish(claimed: store.Claimed, worker) -> None:
+    assert store.start(claimed.id, claimed.attempt, worker)
+    assert store.succeed(claimed.id, claimed.attempt, {}, None)
+
+
+@pytest.fixture
+def within(elsewhere) -> Callable[[Callable[[], object]], object]:
+    """Do it in a thread of its own, in time."""
+    return lambda function: elsewhere(function).result(timeout=SOON)
+
+
+@pytest.mark.parametrize("served_before", [False, True], ids=["new", "served before"])
+@pytest.mark.parametrize("lock", LOCKS.values(), ids=LOCKS.keys())
+def test_a_bystanders_jobs_go_through(lock, served_before, register, sent, within):
+    worker = register(concurrency=100)
+    other, bystander = TenantFactory(queue__num_slots=50), TenantFactory(queue__num_slots=2)
+    if served_before:
+        store.insert({n: request_for(other, n) for n in range(4)})
+        dispatch()
+        for message in sent[:2]:
+            finish(message, worker)
+    store.insert({n: request_for(other, n) for n in range(LOCKED_JOBS)})
+    with open_transaction(*lock, tenant=other.pk):
+        new = within(lambda: submit(request_for(bystander, "new")).id)
+        assert Job.objects.get(pk=new).status == "queued"
+
+        finish(next(message for message in sent if message.id == new), worker)
+        due = within(lambda: store.insert({0: request_for(bystander, "due", delay=0.01)})[0])
+        wait_until(lambda: Job.objects.filter(pk=due, status="queued").exists() or within(promote) is None, "it is due", 20)
+
+        assert store.start(due, 1, worker)
+        assert store.retry(due, 1, Failure("ValueError", "no"), delay=0.01)
+        wait_until(lambda: Job.objects.filter(pk=due, attempt=2).exists() or within(promote) is None, "it is tried again", 20)
+
+
+def test_what_was_locked_goes_when_it_is_not_any_more(register):
+    register(concurrency=4)
+    tenant = TenantFactory(queue__num_slots=50)
+    store.insert({n: request_for(tenant, n) for n in range(20)})
+    with open_transaction(*LOCKS["its waiting jobs are locked"], tenant=tenant.pk):
+        assert dispatch(in_line=False) == 0
+    assert dispatch(in_line=False) == 4
+
+
+def test_the_lanes_of_many_tenants_whose_jobs_are_all_locked_do_not_hide_the_one_behind_them(register):
+    """More of them than a dispatch makes passes; the next one goes on where it ended."""
+    register(concurrency=1)
+    tenants = [TenantFactory() for _ in range(30)]
+    last_of_all = TenantFactory()
+    for tenant in tenants:
+        store.insert({n: request_for(tenant, n) for n in range(20)})
+    (last,) = store.insert({0: request_for(last_of_all)}).values()
+    locked = "SELECT FROM jobs WHERE id <> %(last)s FOR UPDATE"
+    with open_transaction(locked, last=last):
+        assert dispatch(in_line=False) == 1
+    assert Job.objects.get(pk=last).status == "queued"
+
+
+def test_a_due_job_that_somebody_has_locked_does_not_make_the_clock_spin(monkeypatch, elsewhere):
+    """It looks again ten times a second, not hundreds of times."""
+    monkeypatch.setattr(clock.notify, "notify_in_background", lambda: None)
+    tenant = TenantFactory()
+    late = store.insert({0: request_for(tenant, delay=0.01)})[0]
+    pauses: list[float] = []
+    stop, enough = threading.Event(), threading.Event()
+
+    def note(self: Clock, seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) >= 5:
+            enough.set()
+            stop.set()
+        stop.wait(0.02)
+
+    monkeypatch.setattr(Clock, "_sleep", note)
+    wait_until(lambda: store.next_moment() < 0, "it is due")
+    with open_transaction("SELECT FROM jobs WHERE id = %(id)s FOR UPDATE", id=late):
+        running = elsewhere(Clock(stop).run)
+        assert enough.wait(20)
+        running.result(timeout=20)
+    assert min(pauses) >= clock.SHORTEST_SLEEP
+
+
+def test_a_tenant_that_was_deleted_leaves_nobody_behind_it_waiting(register):
+    register(concurrency=1)
+    gone, other = TenantFactory(), TenantFactory()
+    for n, tenant in enumerate((gone, other)):
+        store.insert({0: request_for(tenant, n)})
+    Tenant.objects.get(pk=gone.pk).delete()
+    assert dispatch() == 1
+    assert Job.objects.get(tenant=other).status == "queued"
+
+
+def test_a_queue_row_that_is_locked_holds_up_nobody_who_waits_in_another(register):
+    register(concurrency=2)
+    QueueFactory(name="emails")
+    tenant = TenantFactory()
+    store.insert({0: request_for(tenant)})
+    with open_transaction("SELECT FROM queues WHERE name = 'emails' FOR UPDATE"):
+        assert dispatch() == 1
