@@ -8,14 +8,16 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 	--custom-compile-command 'make lock'
 UV := uv==0.13.8
+POSTGRESQL_15 := /usr/lib/postgresql/15/bin
+ON_15 := tests/integration/test_claim.py tests/integration/test_claim_plan.py tests/concurrency
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo up test lint mutants model chaos lock clean chromium
+.PHONY: help demo up test test-15 lint mutants model chaos lock clean chromium
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/.installed ## Run real reports of several tenants, and watch (under two minutes)
 	@$(EMBEDDED) run --throwaway -- $(BIN)/python manage.py demo $(ARGS)
@@ -25,6 +27,10 @@ up: .venv/.installed ## Start web, workers and engines until Ctrl-C (WEB_PORT, D
 
 test: .venv/.installed-dev chromium ## Run the tests (ARGS="tests/unit -k slots")
 	@$(EMBEDDED) run --throwaway -- $(BIN)/python -m pytest $(ARGS)
+
+test-15: .venv/.installed-dev ## Run the tests of the claim on Debian's PostgreSQL 15 (ARGS)
+	@test -x $(POSTGRESQL_15)/postgres || { echo "PostgreSQL 15 is not installed: apt-get install postgresql-15"; exit 1; }
+	@POSTGRESQL_BIN=$(POSTGRESQL_15) $(EMBEDDED) run --throwaway -- $(BIN)/python -m pytest $(or $(ARGS),$(ON_15))
 
 lint: .venv/.installed-dev ## Check style, layers, types and migrations
 	@$(BIN)/ruff check --quiet

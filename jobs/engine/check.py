@@ -52,7 +52,10 @@ def findings(before: Look, after: Look, now: datetime | None = None) -> list[Fin
             Finding("waits_for_nothing", f"job {job}", "every gate is open, and no dispatch has claimed it")
             for job in sorted(before.next_in_line & after.next_in_line)
         ],
-        *[Finding("lane_lost", f"job {job}", "no dispatch looks at its lane") for job in sorted(before.lost & after.lost)],
+        *[
+            Finding("lane_lost", f"job {job}", "no dispatch looks at its lane")
+            for job in sorted(before.lost & after.lost)
+        ],
     ]
 
 

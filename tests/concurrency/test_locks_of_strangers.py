@@ -1,5 +1,5 @@
-"""Nobody waits for a stranger's lock: while somebody's transaction stays open on what is one tenant's, everybody else's new
-job, due job and retry go through."""
+"""Nobody waits for a stranger's lock: while somebody's transaction stays open on what is one tenant's, everybody else's
+new job, due job and retry go through."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -44,12 +44,17 @@ LOCKS: dict[str, tuple[str, ...]] = {
         "DELETE FROM tenant_queues WHERE tenant_id = %(tenant)s",
         "DELETE FROM tenants_tenant WHERE id = %(tenant)s",
     ),
-    "its limits are being changed": ("UPDATE tenant_queues SET num_slots = num_slots + 1 WHERE tenant_id = %(tenant)s",),
+    "its limits are being changed": (
+        "UPDATE tenant_queues SET num_slots = num_slots + 1 WHERE tenant_id = %(tenant)s",
+    ),
     "its waiting jobs are locked": ("SELECT FROM jobs WHERE tenant_id = %(tenant)s AND slot IS NULL FOR UPDATE",),
-    "its running jobs are locked": ("UPDATE jobs SET progress = 0.5 WHERE tenant_id = %(tenant)s AND slot IS NOT NULL",),
+    "its running jobs are locked": (
+        "UPDATE jobs SET progress = 0.5 WHERE tenant_id = %(tenant)s AND slot IS NOT NULL",
+    ),
     "jobs are being submitted": (
         "INSERT INTO jobs SELECT (j).* FROM (SELECT jsonb_populate_record(j, jsonb_build_object('id', "
-        "nextval(pg_get_serial_sequence('jobs', 'id')))) AS j FROM jobs j WHERE tenant_id = %(tenant)s AND slot IS NULL) j",
+        "nextval(pg_get_serial_sequence('jobs', 'id')))) AS j FROM jobs j "
+        "WHERE tenant_id = %(tenant)s AND slot IS NULL) j",
     ),
     "a queue is being changed": ("UPDATE queues SET weight = 2",),
 }
@@ -83,11 +88,15 @@ def test_a_bystanders_jobs_go_through(lock, served_before, register, sent, withi
 
         finish(next(message for message in sent if message.id == new), worker)
         due = within(lambda: store.insert({0: request_for(bystander, "due", delay=0.01)})[0])
-        wait_until(lambda: Job.objects.filter(pk=due, status="queued").exists() or within(promote) is None, "it is due", 20)
+        wait_until(
+            lambda: Job.objects.filter(pk=due, status="queued").exists() or within(promote) is None, "it is due", 20
+        )
 
         assert store.start(due, 1, worker)
         assert store.retry(due, 1, Failure("ValueError", "no"), delay=0.01)
-        wait_until(lambda: Job.objects.filter(pk=due, attempt=2).exists() or within(promote) is None, "it is tried again", 20)
+        wait_until(
+            lambda: Job.objects.filter(pk=due, attempt=2).exists() or within(promote) is None, "it is tried again", 20
+        )
 
 
 def test_what_was_locked_goes_when_it_is_not_any_more(register):

@@ -93,9 +93,7 @@ def test_a_lane_that_no_dispatch_looks_at_is_found_and_brought_back(tenant, harm
 
 def test_a_slot_that_the_door_does_not_count_is_found(tenant, worker):
     job = make_job(tenant, Status.RUNNING, worker=worker)
-    Door.objects.update_or_create(
-        version=2**60, defaults={"horizon": 2**60, "survivors": [], "since": 0, "unseen": []}
-    )
+    Door.objects.update_or_create(version=2**60, defaults={"horizon": 2**60, "survivors": [], "since": 0, "unseen": []})
     assert ("not_counted", f"job {job.pk}") in found()
 
 

@@ -120,7 +120,7 @@ remembered AS (
         SELECT greatest((SELECT max(ticket) FROM claimed), (SELECT max(ticket) FROM in_use)) AS ticket
     ) latest
     WHERE door.ctid = memory.row
-      AND latest.ticket > memory.horizon + 2000
+      AND latest.ticket > memory.horizon + 500
 ),
 short AS MATERIALIZED (  -- lanes whose first jobs others have locked
     SELECT s.queue_id, s.tenant_id FROM served s

@@ -36,10 +36,13 @@ numbered AS MATERIALIZED (
         row_number() OVER (PARTITION BY queue_id, tenant_id ORDER BY place) AS nth_of_lane
     FROM within_user
 ),
-free_slot AS MATERIALIZED (  -- among so many as are in use and wanted, there are always enough
-    SELECT t.tenant_id, s.slot, row_number() OVER (PARTITION BY t.tenant_id ORDER BY s.slot) AS nth
+-- Among so many slots as are in use and wanted, there are always enough. Any of them, at random: the unique index looks at
+-- all jobs that ever held this one, as long as an old snapshot keeps them.
+free_slot AS MATERIALIZED (
+    SELECT t.tenant_id, s.slot, row_number() OVER (PARTITION BY t.tenant_id ORDER BY random()) AS nth
     FROM (
-        SELECT tenant_id, least(max(num_slots), max(tenant_in_use) + count(*)) AS n FROM numbered GROUP BY tenant_id
+        SELECT tenant_id, least(max(num_slots), greatest(max(tenant_in_use) + count(*), 16)) AS n
+        FROM numbered GROUP BY tenant_id
     ) t
     CROSS JOIN LATERAL generate_series(1, t.n) AS s (slot)
     WHERE NOT EXISTS (SELECT FROM in_use u WHERE u.tenant_id = t.tenant_id AND u.slot = s.slot)

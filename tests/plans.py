@@ -1,0 +1,107 @@
+"""What the claim reads: its plan, made once for a connection, executed inside the door, and rolled back."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from django.db import connection
+
+from jobs.sql import statement
+
+TYPES = {
+    "now": "timestamptz",
+    "default_timeout": "float8",
+    "locked_queues": "bigint[]",
+    "locked_tenants": "bigint[]",
+    "headroom": "smallint",
+    "live_for": "float8",
+}
+VALUES = "NULL, 1.0, '{}', '{}', 0, 3600000"
+FILL = """
+WITH filled AS (
+    INSERT INTO jobs (tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, status,
+                      ready_at, end_time, attempt, crashes, retries, progress_note, stats, last_error)
+    SELECT tenant_id, %(queue)s, 5, CASE WHEN %(users)s THEN n::text ELSE '' END, 'tests.thing', n::text, 'run', '{}',
+           CASE WHEN %(finished)s THEN 'success' ELSE 'created' END,
+           CASE WHEN NOT %(finished)s THEN now() END, CASE WHEN %(finished)s THEN now() END, 0, 0, 0, '', '{}', ''
+    FROM generate_series(1, %(count)s) AS n CROSS JOIN unnest(%(tenants)s::bigint[]) AS tenant (tenant_id)
+    RETURNING queue_id, tenant_id, ready_at, job_place(priority, id) AS place
+)
+INSERT INTO arrivals (xid, queue_id, tenant_id, head, jobs)
+SELECT pg_current_xact_id()::text::bigint, queue_id, tenant_id, min(place), count(*) FROM filled
+WHERE ready_at IS NOT NULL
+GROUP BY queue_id, tenant_id
+"""
+
+
+def fill(queue: int, tenants: list[int], count: int, *, users: bool = False, finished: bool = False) -> None:
+    """So many waiting (or finished) jobs of each tenant; with `users`, each of another user."""
+    with connection.cursor() as cursor:
+        said = {"queue": queue, "tenants": tenants, "count": count, "users": users, "finished": finished}
+        cursor.execute(FILL, said)
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a pass read. buffers: pages of 8 KiB. rows: that left an index or a table. claimed: jobs."""
+
+    buffers: int
+    rows: int
+    claimed: int
+    indexes: frozenset[str]  # that `jobs` was read by; "none" for a scan without one
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for child in plan.get("Plans", ()):
+        yield from nodes(child)
+
+
+class Dispatcher:
+    """A connection on which fold and claim are planned once, at the first pass, and then executed again and again."""
+
+    def __init__(self) -> None:
+        self._own = psycopg.connect(**connection.get_connection_params())
+        for name in ("fold", "claim"):
+            text = re.sub(r"%\((\w+)\)s", lambda found: f"${list(TYPES).index(found[1]) + 1}", statement(name))
+            self._own.execute(f"PREPARE {name} ({', '.join(TYPES.values())}) AS {text.replace('%%', '%')}".encode())
+        self._own.commit()
+
+    def __enter__(self) -> "Dispatcher":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._own.close()
+
+    def _enter(self) -> None:
+        self._own.execute(statement("knock"), {"in_line": False})
+        self._own.execute(statement("enter"))
+
+    def fold(self) -> None:
+        """Take note of everything that has arrived, for good."""
+        more = True
+        while more:
+            self._enter()
+            (more,) = self._own.execute(f"EXECUTE fold ({VALUES})").fetchone()
+            self._own.commit()
+
+    def claim(self) -> Read:
+        """A pass, rolled back."""
+        self._enter()
+        reads = []
+        for name in ("fold", "claim"):
+            found = self._own.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE {name} ({VALUES})")
+            reads.append(found.fetchone()[0][0]["Plan"])
+        self._own.rollback()
+        scans = [
+            node for plan in reads for node in nodes(plan) if "Relation Name" in node and "Scan" in node["Node Type"]
+        ]
+        of_jobs = [node for node in scans if node["Relation Name"] == "jobs" and node["Node Type"] != "Tid Scan"]
+        return Read(
+            buffers=sum(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] for plan in reads),
+            rows=int(sum(node["Actual Rows"] * node["Actual Loops"] for node in scans)),
+            claimed=int(reads[1]["Actual Rows"]) - 1,
+            indexes=frozenset(node.get("Index Name", "none") for node in of_jobs),
+        )
