@@ -28,7 +28,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m embedded",
         description="A real PostgreSQL and a real Valkey beside what needs them.",
-        epilog="DATA_DIR: where the data is kept (default .data). A DATABASE_URL, or CELERY_BROKER_URL and "
+        epilog="DATA_DIR: where the data is kept (default .data). POSTGRESQL_BIN: the directory of the PostgreSQL "
+        "programs to use (default: the wheel's, Debian's newest, or PATH's). A DATABASE_URL, or CELERY_BROKER_URL and "
         "CACHE_URL, in the environment or .env wins over the engine concerned.",
     )
     verbs = parser.add_subparsers(dest="verb", required=True)

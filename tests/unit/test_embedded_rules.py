@@ -138,6 +138,17 @@ def test_a_program_that_cannot_be_executed_is_passed_over(tmp_path, no_wheels):
     assert binaries.postgres(debian=tmp_path) == expected
 
 
+def test_whoever_names_a_directory_gets_its_postgresql_or_none(tmp_path, monkeypatch):
+    program(tmp_path / "17/bin/initdb")
+    program(tmp_path / "18/bin/initdb")
+    program(tmp_path / "18/bin/postgres")
+    monkeypatch.setenv("POSTGRESQL_BIN", str(tmp_path / "18/bin"))
+    assert binaries.postgres() == tmp_path / "18/bin/postgres"
+    monkeypatch.setenv("POSTGRESQL_BIN", str(tmp_path / "17/bin"))
+    with pytest.raises(EmbeddedError, match="17/bin"):
+        binaries.postgres(debian=tmp_path)
+
+
 def test_and_where_there_is_none_it_says_what_to_do(tmp_path, no_wheels, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EmbeddedError, match="set DATABASE_URL"):
