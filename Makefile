@@ -12,7 +12,7 @@ UV := uv==0.13.8
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo up test lint mutants model chaos lock clean chromium
+.PHONY: help demo up test lint mutants model chaos bench lock clean chromium
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ model: ## Explore the protocol exhaustively (docs/model), and find the faults pu
 
 chaos: .venv/.installed-dev ## Kill everything at random, and see that nothing is lost (SECONDS=600, SEED)
 	@$(BIN)/python -m tests.chaos --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED))
+
+bench: .venv/.installed ## Measure it beside plain Celery and the seed's design (ROWS=drain,claim, JSON=bench.json)
+	@$(BIN)/python -m benchmarks --json $(or $(JSON),bench.json) $(if $(ROWS),--rows $(ROWS))
 
 lock: .venv/.installed-dev ## Write both lock files anew from requirements*.txt
 	@$(PIP) install $(UV)
