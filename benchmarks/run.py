@@ -17,10 +17,11 @@ from embedded.processes import Processes
 
 @dataclass
 class Outcome:
-    """What one row came to. bars: each with its verdict; failed: it ended before it had measured."""
+    """What one row came to. load: the machine's when it began; failed: it ended before it had measured."""
 
     row: str
     postgresql: str
+    load: float
     seconds: float
     figures: dict[str, dict[str, float]] = field(default_factory=dict)
     bars: list[dict[str, Any]] = field(default_factory=list)
@@ -46,7 +47,8 @@ def rows(names: list[str], server: str) -> list[Outcome]:
 
 
 def _row(name: str, environ: dict[str, str], version: str, output: Path) -> Outcome:
-    print(f"\n{name}, PostgreSQL {version}, {os.cpu_count()} cores", flush=True)  # noqa: T201
+    load = round(os.getloadavg()[0], 1)
+    print(f"\n{name}, PostgreSQL {version}, {os.cpu_count()} cores, load {load:g} before it", flush=True)  # noqa: T201
     since = time.monotonic()
     with Processes() as processes:
         process = processes.start(name, [sys.executable, "-m", "benchmarks.row", name, str(output)], environ)
@@ -58,8 +60,8 @@ def _row(name: str, environ: dict[str, str], version: str, output: Path) -> Outc
     seconds = round(time.monotonic() - since, 1)
     if failed:
         print(f"  FAILED: {failed}", flush=True)  # noqa: T201
-        return Outcome(name, version, seconds, failed=failed)
-    return Outcome(name, version, seconds, **json.loads(output.read_text()))
+        return Outcome(name, version, load, seconds, failed=failed)
+    return Outcome(name, version, load, seconds, **json.loads(output.read_text()))
 
 
 def report(outcomes: list[Outcome], path: Path, remark: str) -> int:

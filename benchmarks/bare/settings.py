@@ -1,7 +1,5 @@
-"""The project's settings for the database; nothing else of it: no middleware, no other app."""
+"""The project's settings and middleware, so that only the endpoints differ: these addresses lead to the bare ones."""
 
-from scheduler_project.settings import *  # noqa: F403
+from benchmarks.settings import *  # noqa: F403
 
-INSTALLED_APPS = ["benchmarks.bare"]
-MIDDLEWARE: list[str] = []
 ROOT_URLCONF = "benchmarks.bare.urls"
