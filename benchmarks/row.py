@@ -4,7 +4,6 @@ import importlib
 import json
 import logging
 import sys
-import tempfile
 from pathlib import Path
 
 import django
@@ -15,7 +14,9 @@ from benchmarks.bars import Bar, Figures
 
 def main(name: str, output: str) -> int:
     """Measure on an empty database, print, write the figures and the verdicts to `output`."""
-    with tempfile.TemporaryDirectory(prefix="bench-") as directory, bells.tower(Path(directory)):
+    directory = Path(output).with_suffix("")  # for the bell and the logs; removed with the engines' data
+    directory.mkdir()
+    with bells.tower(directory):
         django.setup()
         logging.disable()
         import scheduler_project.celery  # noqa: F401  # the app that carries messages
@@ -23,7 +24,7 @@ def main(name: str, output: str) -> int:
 
         row = importlib.import_module(f"benchmarks.rows.{name}")
         databases.empty()
-        figures: Figures = row.measure(Path(directory))
+        figures: Figures = row.measure(directory)
     bars: list[Bar] = row.BARS
     verdicts = [bar.verdict(figures) for bar in bars]
     tables.show(figures, verdicts)
