@@ -14,7 +14,7 @@ ON_15 := tests/integration/test_claim.py tests/integration/test_claim_plan.py te
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo up test test-15 lint mutants model chaos lock clean chromium
+.PHONY: help demo up test test-15 lint mutants model chaos bench lock clean chromium
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ model: ## Explore the protocol exhaustively (docs/model), and find the faults pu
 
 chaos: .venv/.installed-dev ## Kill everything at random, and see that nothing is lost (SECONDS=600, SEED)
 	@$(BIN)/python -m tests.chaos --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED))
+
+bench: .venv/.installed ## Measure it beside plain Celery and the seed's design (ROWS=drain,claim, JSON=bench.json)
+	@$(BIN)/python -m benchmarks --json $(or $(JSON),bench.json) $(if $(ROWS),--rows $(ROWS))
 
 lock: .venv/.installed-dev ## Write both lock files anew from requirements*.txt
 	@$(PIP) install $(UV)

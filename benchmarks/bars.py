@@ -1,0 +1,55 @@
+"""A bar: what a figure, or the ratio of two, must reach. Declared as data beside the row that measures it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+Figures = dict[str, dict[str, float]]  # what was measured, with its unit, and for whom: {"jobs/s": {"ours": 153.0}}
+Figure = tuple[str, str]  # what, whose
+
+
+@dataclass(frozen=True)
+class Bar:
+    """`of`, divided by `to` if that is given, is at least, or at most, so much."""
+
+    of: Figure
+    to: Figure | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+
+    def verdict(self, figures: Figures) -> dict[str, Any]:
+        """Its words, the value, and whether that passes; a figure that was not measured misses its bar."""
+        value = self._value(figures)
+        passed = value is not None
+        if value is not None and self.at_least is not None:
+            passed = value >= self.at_least
+        if value is not None and self.at_most is not None:
+            passed = passed and value <= self.at_most
+        return {"bar": self.words, "value": value, "wanted": self.wanted, "passed": passed}
+
+    @property
+    def words(self) -> str:
+        what, whose = self.of
+        if self.to is None:
+            return f"{what}, {whose}"
+        other_what, other_whose = self.to
+        if other_what == what:
+            return f"{what}: {whose} / {other_whose}"
+        return f"{what} / {other_what}" + ("" if whose == other_whose else f" ({whose} / {other_whose})")
+
+    @property
+    def wanted(self) -> str:
+        if self.at_least is not None and self.at_most is not None:
+            return f"{self.at_least:g} to {self.at_most:g}"
+        return f">= {self.at_least:,g}" if self.at_least is not None else f"<= {self.at_most:,g}"
+
+    def _value(self, figures: Figures) -> float | None:
+        value = _of(figures, self.of)
+        if self.to is None or value is None:
+            return value
+        other = _of(figures, self.to)
+        return value / other if other else None
+
+
+def _of(figures: Figures, figure: Figure) -> float | None:
+    what, whose = figure
+    return figures.get(what, {}).get(whose)

@@ -1,0 +1,32 @@
+"""What Celery needs to know of a contender's app, of which this project's settings say nothing."""
+
+import os
+import sys
+
+from celery import Celery
+
+from benchmarks.contenders.contender import PROCESSES, node
+from embedded.fleet import Command
+
+
+def app(name: str) -> Celery:
+    """Celery as its documentation sets it up, without results."""
+    made = Celery(name, broker=os.environ.get("CELERY_BROKER_URL"), set_as_current=False)
+    made.conf.update(
+        task_default_queue=name,
+        task_ignore_result=True,
+        broker_connection_retry_on_startup=True,
+        worker_hijack_root_logger=False,
+    )
+    made.conf["CELERY_DB_REUSE_MAX"] = 1_000_000  # or the Django fix-up would close the connection after each task
+    return made
+
+
+def worker(module: str, name: str, *, django: bool) -> Command:
+    """A worker of the app in that module. django: whether its tasks need Django."""
+    argv = [sys.executable, "-m", "celery", "-A", module, "worker", "-Q", name, "-n", node(name)]
+    argv += ["-c", str(PROCESSES), "--without-gossip", "--without-mingle"]
+    env = dict(os.environ)
+    if not django:
+        del env["DJANGO_SETTINGS_MODULE"]
+    return Command(argv, env)

@@ -1,0 +1,35 @@
+"""This project, through its public interface and with its own workers."""
+
+from benchmarks import fill
+from benchmarks.contenders.contender import PROCESSES, SLOTS, TENANTS, node, purge
+from embedded import fleet
+
+BATCH = 5_000  # jobs in one statement
+
+
+class Ours:
+    name = "ours"
+
+    def prepare(self, tenants: int = TENANTS, slots: int = SLOTS, weights: list[int] | None = None) -> None:
+        from benchmarks.workload.models import Thing
+        from jobs.tasks import run_attempt
+
+        purge(run_attempt.app, fill.POOL)
+        self.tenants = fill.tenants(tenants, slots=slots, weights=weights)
+        self.things = Thing.objects.bulk_create(Thing(tenant=tenant) for tenant in self.tenants)
+
+    def submit(self, n: int) -> None:
+        self.things[n % len(self.things)].async_.echo(n)
+
+    def fill(self, count: int, first: int = 0) -> None:
+        from jobs import submit_many
+
+        for begin in range(first, first + count, BATCH):
+            places = range(begin, min(begin + BATCH, first + count))
+            submit_many(self.things[n % len(self.things)].async_.echo.request(n) for n in places)
+
+    def begin(self) -> None:
+        """The worker dispatches when it registers."""
+
+    def worker(self, processes: int = PROCESSES) -> fleet.Command:
+        return fleet.worker(fill.POOL, processes, node("bench-ours"))

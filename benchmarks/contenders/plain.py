@@ -1,0 +1,34 @@
+"""Plain Celery: no tenants, no limits, a job is a message."""
+
+from benchmarks.bells import ring
+from benchmarks.contenders import celery_app
+from benchmarks.contenders.contender import purge
+from embedded.fleet import Command
+
+QUEUE = "bench-plain"
+app = celery_app.app(QUEUE)
+
+
+@app.task
+def echo(n: int) -> None:
+    ring(n)
+
+
+class Plain:
+    name = "Celery"
+
+    def prepare(self) -> None:
+        purge(app, QUEUE)
+
+    def submit(self, n: int) -> None:
+        echo.apply_async((n,))
+
+    def fill(self, count: int) -> None:
+        for n in range(count):
+            self.submit(n)
+
+    def begin(self) -> None:
+        """The messages are there."""
+
+    def worker(self) -> Command:
+        return celery_app.worker(__name__, QUEUE, django=False)

@@ -1,0 +1,47 @@
+"""CPU time of process trees, in seconds: what a job or a request costs the machine, however many processes share it."""
+
+from contextlib import suppress
+
+import psutil
+from django.db import connection
+
+
+def of_tree(pid: int) -> float:
+    """Of a process and its descendants, those that have ended and were waited for included."""
+    total = 0.0
+    with suppress(psutil.NoSuchProcess):
+        root = psutil.Process(pid)
+        for process in [root, *root.children(recursive=True)]:
+            with suppress(psutil.NoSuchProcess):
+                times = process.cpu_times()
+                total += times.user + times.system + times.children_user + times.children_system
+    return total
+
+
+def of_database() -> float | None:
+    """Of PostgreSQL with all its backends; None if it runs on another machine."""
+    connection.ensure_connection()
+    info = connection.connection.info
+    if not (info.host.startswith("/") or info.host in {"localhost", "127.0.0.1", "::1"}):
+        return None
+    with suppress(psutil.Error):
+        backend = psutil.Process(info.backend_pid)
+        parent = backend.parent()
+        if backend.name().startswith("postgres") and parent is not None:
+            return of_tree(parent.pid)
+    return None
+
+
+class Meter:
+    """CPU seconds since it was made, of the tree below `pid` and of the database."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._tree, self._database = of_tree(pid), of_database()
+
+    def read(self, count: int) -> tuple[float, float | None]:
+        """Milliseconds per one of `count`: of the processes, and of the database if it is on this machine."""
+        tree, database = of_tree(self._pid) - self._tree, of_database()
+        if database is not None and self._database is not None:
+            return tree / count * 1000, (database - self._database) / count * 1000
+        return tree / count * 1000, None

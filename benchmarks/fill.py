@@ -1,0 +1,85 @@
+"""Jobs by the million, straight into the tables: the only place of the benchmarks that knows the schema.
+
+Whoever changes what a waiting or a finished job is made of changes WAITING and FINISHED.
+"""
+
+from django.db import connection
+
+from jobs.models import Queue
+from tenants.models import Tenant, TenantQueue
+
+POOL = "bench"  # of our workers: a broker that serves others too must not mix their messages with ours
+
+_COLUMNS = """
+    tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args,
+    attempt, crashes, retries, progress_note, stats, last_error"""
+_VALUES = """
+    (%(tenants)s::bigint[])[1 + n %% cardinality(%(tenants)s::bigint[])],
+    %(queue)s, 5, CASE WHEN %(users)s > 1 THEN 'user' || n %% %(users)s ELSE '' END,
+    'workload.thing', n::text, 'echo', '{}',
+    0, 0, 0, '', '{}', ''"""
+
+# Autovacuum's threshold: an installation of ten tenants has no statistics of them. One of thousands has, or its foreign
+# keys would be checked by a plan for a table of ten rows.
+UNANALYSED = 50  # rows
+
+WAITING = f"""
+WITH stored AS (
+    INSERT INTO jobs ({_COLUMNS}, status, ready_at)
+    SELECT {_VALUES}, 'created', now() FROM generate_series(0, %(count)s - 1) n
+    RETURNING queue_id, tenant_id, job_place(priority, id) AS place
+)
+INSERT INTO arrivals (xid, queue_id, tenant_id, head, jobs)
+SELECT pg_current_xact_id()::text::bigint, queue_id, tenant_id, min(place), count(*) FROM stored
+GROUP BY queue_id, tenant_id"""  # noqa: S608
+
+FINISHED = f"""
+INSERT INTO jobs ({_COLUMNS}, status, created_at, queued_at, start_time, end_time, worker)
+SELECT {_VALUES}, 'success', now(), now(), now(), now(), gen_random_uuid()
+FROM generate_series(0, %(count)s - 1) n"""  # noqa: S608
+
+
+def tenants(count: int, *, slots: int, weights: list[int] | None = None) -> list[Tenant]:
+    """New tenants with so many slots each, and the one queue served by the benchmark's pool."""
+    Queue.objects.update_or_create(name="default", defaults={"pool": POOL})
+    first = Tenant.objects.count()
+    made = Tenant.objects.bulk_create(Tenant(name=f"bench {n}", slug=f"bench-{n}") for n in range(first, first + count))
+    TenantQueue.objects.bulk_create(
+        TenantQueue(tenant=tenant, num_slots=slots, weight=weights[place] if weights else 1)
+        for place, tenant in enumerate(made)
+    )
+    if count > UNANALYSED:
+        with connection.cursor() as cursor:
+            cursor.execute(f"ANALYZE {Tenant._meta.db_table}, {TenantQueue._meta.db_table}")
+    return made
+
+
+def waiting(tenants: list[Tenant], count: int, *, users: int = 1) -> None:
+    """So many more jobs wait, of the tenants (and of users of theirs) in turn; vacuumed and analysed."""
+    arriving(tenants, count, users=users)
+    settle()
+
+
+def arriving(tenants: list[Tenant], count: int, *, users: int = 1) -> None:
+    """The same, as they are in the first minute: not vacuumed, not analysed."""
+    _insert(WAITING, tenants, count, users)
+
+
+def finished(tenants: list[Tenant], count: int) -> None:
+    """So many more jobs have succeeded."""
+    _insert(FINISHED, tenants, count, 1)
+    settle()
+
+
+def settle(*, everything: bool = False) -> None:
+    """What autovacuum does within a minute; everything: also to the small tables, which it passes over."""
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM (ANALYZE)" if everything else "VACUUM (ANALYZE) jobs")
+
+
+def _insert(statement: str, tenants: list[Tenant], count: int, users: int) -> None:
+    queue = Queue.objects.get(name="default").pk
+    parameters = {"tenants": [tenant.pk for tenant in tenants], "queue": queue, "count": count, "users": users}
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")  # `settle` says when
+        cursor.execute(statement, parameters)

@@ -1,0 +1,53 @@
+"""How claimed jobs are finished at once, without a broker: through the store's own functions, one by one or in bulk."""
+
+import os
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from django.db import connection
+
+from benchmarks.fill import POOL
+from jobs import store
+from jobs.store import Claimed
+
+WORKER = uuid.uuid4()
+LONG = 3600.0  # seconds
+
+
+def register(concurrency: int, worker: uuid.UUID = WORKER) -> None:
+    """A worker that is only a row, with so many processes; for us and our children its one beat counts for hours."""
+    settings.JOBS_BEAT_INTERVAL = LONG
+    os.environ["JOBS_BEAT_INTERVAL"] = str(LONG)
+    store.beat(worker, name=f"bench@{worker}", pid=1, pool=POOL, concurrency=concurrency)
+
+
+def finish(job: Claimed) -> None:
+    """All that a worker tells PostgreSQL of a job that succeeds."""
+    store.start(job.id, job.attempt, WORKER)
+    store.succeed(job.id, job.attempt, {}, None)
+
+
+def finish_all(jobs: Iterable[Claimed]) -> None:
+    """The same statements in one pipeline and one transaction: a tenth of the time."""
+    asked: list[tuple[str, Any]] = []
+
+    def note(_execute: Any, statement: str, parameters: Any, _many: bool, _context: Any) -> None:
+        asked.append((statement, parameters))
+
+    with connection.execute_wrapper(note):
+        for job in jobs:
+            finish(job)
+    send(asked)
+
+
+def send(asked: Sequence[tuple[str, Any]]) -> None:
+    """Execute statements without waiting for each answer; planned once for all."""
+    raw = connection.connection
+    cursor = psycopg.Cursor(raw)
+    with raw.transaction(), raw.pipeline():
+        cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        for statement, parameters in asked:
+            cursor.execute(statement, parameters)

@@ -1,0 +1,31 @@
+"""Which PostgreSQL the rows are run on: the one given, or the embedded one and the oldest supported beside it."""
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from benchmarks import EVERY_VERSION
+from embedded import binaries, engines
+
+OLDEST = 15  # that the README supports
+
+
+def found(environ: Mapping[str, str]) -> list[str]:
+    """Directories of programs, as POSTGRESQL_BIN takes them; "" leaves the choice to `embedded`, or to a URL."""
+    oldest = _oldest()
+    return [""] if _given(environ) or oldest is None else ["", str(oldest)]
+
+
+def missing(environ: Mapping[str, str], rows: Collection[str]) -> str:
+    """What to tell whoever did not get every version; empty where there is nothing to tell."""
+    if _given(environ) or _oldest() is not None or EVERY_VERSION.isdisjoint(rows):
+        return ""
+    return f"PostgreSQL {OLDEST} is not installed (Debian: postgresql-{OLDEST}): measured on the newest only."
+
+
+def _given(environ: Mapping[str, str]) -> bool:
+    return not engines.needs_postgresql(environ) or bool(environ.get(binaries.POSTGRESQL_BIN))
+
+
+def _oldest() -> Path | None:
+    directory = binaries.DEBIAN / str(OLDEST) / "bin"
+    return directory if (directory / "postgres").is_file() else None

@@ -1,0 +1,54 @@
+"""drain: jobs that do nothing, a backlog from the start, a worker with two processes: how many a second, at what cost.
+
+Counted by the bells that the bodies ring, from the WARM-th on, for at most WINDOW seconds.
+"""
+
+import time
+from pathlib import Path
+
+from benchmarks import bells, stage
+from benchmarks.bars import Bar, Figures
+from benchmarks.contenders.contender import Contender
+from benchmarks.contenders.ours import Ours
+from benchmarks.contenders.plain import Plain
+from benchmarks.contenders.seed import Seed
+from benchmarks.cpu import Meter
+from tests.waiting import wait_until
+
+BACKLOG = 10_000  # jobs
+WINDOW = 10.0  # seconds
+WARM = 200  # jobs, until every connection and plan is there
+
+RATE, WORKERS, DATABASE, CPU = "jobs/s", "CPU ms/job, workers", "CPU ms/job, database", "CPU ms/job, both"
+
+BARS = [
+    Bar(of=(RATE, "ours"), to=(RATE, "Celery"), at_least=0.6),
+    Bar(of=(CPU, "ours"), to=(CPU, "Celery"), at_most=1.6),
+]
+
+
+def measure(directory: Path) -> Figures:
+    """Each contender in turn."""
+    figures: Figures = {RATE: {}, WORKERS: {}, DATABASE: {}, CPU: {}}
+    for contender in (Ours(), Plain(), Seed()):
+        for what, value in _drain(contender, directory).items():
+            figures[what][contender.name] = value
+    figures[DATABASE].pop(Plain.name, None)  # it has none: what was read is PostgreSQL at rest
+    return figures
+
+
+def _drain(contender: Contender, directory: Path) -> dict[str, float]:
+    contender.prepare()
+    contender.fill(BACKLOG)
+    bells.forget()
+    with stage.playing(directory, contender.name, contender.worker()) as worker:
+        contender.begin()
+        bells.wait(WARM)
+        meter, since, before = Meter(worker.pid), time.monotonic(), len(bells.heard())
+        wait_until(lambda: len(bells.heard()) >= BACKLOG or time.monotonic() > since + WINDOW, "the window ends")
+        count, seconds = len(bells.heard()) - before, time.monotonic() - since
+        workers, database = meter.read(count)
+    figures = {RATE: count / seconds, WORKERS: workers}
+    if database is not None:
+        figures |= {DATABASE: database, CPU: workers + database}
+    return figures

@@ -1,0 +1,84 @@
+"""The rows, one after the other, each in a process of its own on one set of engines; and what they came to."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks import PATIENCE, databases
+from embedded import binaries, data_dir, engines
+from embedded.processes import Processes
+
+
+@dataclass
+class Outcome:
+    """What one row came to. load: the machine's when it began; failed: it ended before it had measured."""
+
+    row: str
+    postgresql: str
+    load: float
+    seconds: float
+    figures: dict[str, dict[str, float]] = field(default_factory=dict)
+    bars: list[dict[str, Any]] = field(default_factory=list)
+    failed: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return not self.failed and all(bar["passed"] for bar in self.bars)
+
+
+def rows(names: list[str], server: str) -> list[Outcome]:
+    """Run these rows on engines of our own, durable ones, or on the URLs in the environment."""
+    if server:
+        os.environ[binaries.POSTGRESQL_BIN] = server
+    with (
+        data_dir.throwaway() as directory,
+        Processes() as processes,
+        engines.running(directory, processes, os.environ, durable=True) as environ,
+        databases.fresh(environ[engines.DATABASE]) as (url, version),
+    ):
+        own = {engines.DATABASE: url, "DJANGO_SETTINGS_MODULE": "benchmarks.settings", "LOG_LEVEL": "WARNING"}
+        return [_row(name, {**environ, **own}, version, directory / f"{name}.json") for name in names]
+
+
+def _row(name: str, environ: dict[str, str], version: str, output: Path) -> Outcome:
+    load = round(os.getloadavg()[0], 1)
+    print(f"\n{name}, PostgreSQL {version}, {os.cpu_count()} cores, load {load:g} before it", flush=True)  # noqa: T201
+    since = time.monotonic()
+    with Processes() as processes:
+        process = processes.start(name, [sys.executable, "-m", "benchmarks.row", name, str(output)], environ)
+        try:
+            status = process.wait(PATIENCE)
+            failed = f"it ended with status {status}" if status else ""
+        except subprocess.TimeoutExpired:
+            failed = f"it had not ended after {PATIENCE:g} s"
+    seconds = round(time.monotonic() - since, 1)
+    if failed:
+        print(f"  FAILED: {failed}", flush=True)  # noqa: T201
+        return Outcome(name, version, load, seconds, failed=failed)
+    return Outcome(name, version, load, seconds, **json.loads(output.read_text()))
+
+
+def report(outcomes: list[Outcome], path: Path, remark: str) -> int:
+    """Write everything to `path`, say what missed its bar; the exit status."""
+    passed = all(outcome.passed for outcome in outcomes)
+    written = {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "cores": os.cpu_count(),
+        "python": sys.version.split()[0],
+        "passed": passed,
+        "rows": [asdict(outcome) for outcome in outcomes],
+    }
+    path.write_text(json.dumps(written, indent=1) + "\n")
+    missed = sum(not bar["passed"] for outcome in outcomes for bar in outcome.bars)
+    seconds = sum(outcome.seconds for outcome in outcomes)
+    failed = sum(bool(outcome.failed) for outcome in outcomes)
+    print(f"\n{len(outcomes)} rows in {seconds:.0f} s; {missed} figures miss their bar, {failed} rows failed. {path}")  # noqa: T201
+    if remark:
+        print(remark)  # noqa: T201
+    return 0 if passed else 1

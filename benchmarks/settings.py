@@ -1,0 +1,6 @@
+"""The project's settings, with the benchmark's own jobs and its bare endpoint's tables."""
+
+from scheduler_project.settings import *  # noqa: F403
+from scheduler_project.settings import INSTALLED_APPS
+
+INSTALLED_APPS = [*INSTALLED_APPS, "benchmarks.workload", "benchmarks.bare"]

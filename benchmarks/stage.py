@@ -1,0 +1,24 @@
+"""Workers on a stage: started, awaited, killed."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from embedded.fleet import Command
+from embedded.process import Process
+from embedded.processes import Processes
+
+
+@contextmanager
+def playing(directory: Path, name: str, command: Command) -> Iterator[Process]:
+    """A process for as long as this lasts; its log is in `directory`. It is killed: nobody need wait for its end."""
+    with Processes() as processes:
+        process = processes.start(name, *command, log=directory / f"{name}.log")
+        try:
+            yield process
+        except AssertionError as error:
+            lines = (directory / f"{name}.log").read_text(errors="replace").splitlines()[-15:]
+            raise AssertionError("\n".join([str(error), f"The end of the log of {name}:", *lines])) from None
+        finally:
+            process.signal_group(signal.SIGKILL)

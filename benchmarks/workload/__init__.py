@@ -1,0 +1,1 @@
+"""Jobs that do nothing, or only take time."""

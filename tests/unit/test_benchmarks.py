@@ -1,0 +1,56 @@
+"""What `make bench` says of a figure, without measuring any."""
+
+import importlib
+
+import pytest
+
+from benchmarks import EVERY_VERSION, ROWS, postgresqls, tables
+from benchmarks.bars import Bar
+from embedded import binaries
+
+FIGURES = {"jobs/s": {"ours": 60.0, "Celery": 100.0}, "ms": {"ours": 3.0}}
+
+
+def passed(bar: Bar) -> bool:
+    return bar.verdict(FIGURES)["passed"]
+
+
+def test_a_ratio_or_a_figure_alone_passes_its_bar_or_misses_it():
+    assert passed(Bar(of=("jobs/s", "ours"), to=("jobs/s", "Celery"), at_least=0.6))
+    assert not passed(Bar(of=("jobs/s", "ours"), to=("jobs/s", "Celery"), at_least=0.61))
+    assert passed(Bar(of=("ms", "ours"), at_most=3))
+    assert not passed(Bar(of=("ms", "ours"), at_most=2.9))
+    assert passed(Bar(of=("ms", "ours"), at_least=2.9, at_most=3.1))
+    assert not passed(Bar(of=("ms", "ours"), at_least=3.1, at_most=3.2))
+
+
+def test_a_figure_that_was_not_measured_misses_its_bar():
+    assert not passed(Bar(of=("ms", "seed"), at_most=3))
+    assert not passed(Bar(of=("ms", "ours"), to=("ms", "seed"), at_most=3))
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_every_row_can_be_run_and_its_bars_fit_eighty_columns(row, capsys):
+    module = importlib.import_module(f"benchmarks.rows.{row}")
+    assert callable(module.measure)
+    figures = {what: {"ours": 123456.0} for bar in module.BARS for what, _ in [bar.of]}
+    tables.show(figures, [bar.verdict(figures) for bar in module.BARS])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80, lines
+
+
+def test_rows_that_depend_on_the_version_are_run_on_the_oldest_one_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(binaries, "DEBIAN", tmp_path)
+    assert postgresqls.found({}) == [""]
+    assert "15 is not installed" in postgresqls.missing({}, EVERY_VERSION)
+    oldest = tmp_path / "15/bin/postgres"
+    oldest.parent.mkdir(parents=True)
+    oldest.touch()
+    assert postgresqls.found({}) == ["", str(oldest.parent)]
+    assert postgresqls.missing({}, EVERY_VERSION) == ""
+
+
+@pytest.mark.parametrize("given", [{"DATABASE_URL": "postgres:///db"}, {"POSTGRESQL_BIN": "/opt/pg/bin"}])
+def test_a_server_that_is_given_is_the_only_one(given):
+    assert postgresqls.found(given) == [""]
+    assert postgresqls.missing(given, EVERY_VERSION) == ""
