@@ -3,7 +3,6 @@
 `make test-15` runs these on PostgreSQL 15 too, which plans otherwise than the embedded one.
 """
 
-
 import psycopg
 import pytest
 from django.db import connection

@@ -37,5 +37,7 @@ def test_a_queues_concurrency_is_shared_by_the_tenants_of_one_pass(register):
 
 def test_only_a_job_that_has_waited_for_longer_than_the_bound_is_looked_at():
     job = make_job(TenantFactory())
-    assert store.heads(60, 10, now=job.ready_at + timedelta(seconds=60)) == []
-    assert store.heads(60, 10, now=job.ready_at + timedelta(seconds=60, microseconds=1)) == [job.pk]
+    assert [head.id for head in store.heads(60, 10, now=job.ready_at + timedelta(seconds=60))] == []
+    assert [head.id for head in store.heads(60, 10, now=job.ready_at + timedelta(seconds=60, microseconds=1))] == [
+        job.pk
+    ]
