@@ -51,6 +51,11 @@ charge AS MATERIALIZED (  -- an attempt costs a millisecond at least, and at mos
     WHERE f.seconds IS NOT NULL
     GROUP BY f.tenant_id, f.queue_id, q.weight
 ),
+opening AS MATERIALIZED (  -- lanes whose tenant has a token again
+    SELECT l.queue_id, l.tenant_id FROM memory CROSS JOIN clock CROSS JOIN LATERAL (
+        SELECT queue_id, tenant_id FROM lanes WHERE opens_at <= clock.now ORDER BY opens_at LIMIT 100
+    ) l
+),
 -- What is to change, by lane.
 news AS MATERIALIZED (
     SELECT queue_id, tenant_id, min(head) AS head, sum(jobs) AS jobs, sum(seconds) AS seconds, bool_or(opens) AS opens
@@ -62,10 +67,7 @@ news AS MATERIALIZED (
         SELECT q.id, f.tenant_id, NULL, 0, 0, true
         FROM (SELECT DISTINCT tenant_id FROM freed) f CROSS JOIN queues q
         UNION ALL
-        SELECT l.queue_id, l.tenant_id, NULL, 0, 0, true
-        FROM memory CROSS JOIN clock CROSS JOIN LATERAL (
-            SELECT queue_id, tenant_id FROM lanes WHERE opens_at <= clock.now ORDER BY opens_at LIMIT 100
-        ) l
+        SELECT queue_id, tenant_id, NULL, 0, 0, true FROM opening
     ) each_one
     GROUP BY queue_id, tenant_id
 ),
@@ -141,4 +143,4 @@ begun AS (
     INSERT INTO door (version, horizon, survivors, since, unseen)
     SELECT nextval('door_seq'), 0, '{}', 0, '{}' FROM memory WHERE memory.row IS NULL
 )
-SELECT arrivals >= 1000 OR freed >= 1000 AS more FROM counted
+SELECT arrivals >= 1000 OR freed >= 1000 OR (SELECT count(*) FROM opening) >= 100 AS more FROM counted

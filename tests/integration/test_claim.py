@@ -113,6 +113,28 @@ class TestUsers:
         )
         assert held(user_key="ada") == 2
 
+    def test_however_many_users_wait_one_dispatch_fills_every_slot(self, register):
+        """More than one visit looks at."""
+        register()
+        tenant = TenantFactory(queue__num_slots=40, queue__user_slots=1)
+        submit_all([request_for(tenant, n, user_key=f"user{n:02}") for n in range(60)])
+        assert held() == 40
+
+    def test_a_hundred_full_users_do_not_hide_the_one_who_may_go(self, register):
+        register(concurrency=300)
+        tenant = TenantFactory(queue__num_slots=200, queue__user_slots=1)
+        submit_all([request_for(tenant, n, user_key=f"full{n % 100:03}") for n in range(300)])
+        assert held() == 100
+        submit(tenant, user_key="zoe")
+        assert held(user_key="zoe") == 1
+
+    def test_where_users_may_start_nothing_jobs_without_one_go(self, register):
+        register()
+        tenant = TenantFactory(queue__num_slots=4, queue__user_slots=0)
+        submit_all([request_for(tenant, n, user_key=f"user{n}") for n in range(50)])
+        submit(tenant, 2)
+        assert (held(), held(user_key="")) == (2, 2)
+
     def test_without_a_limit_per_user_the_line_is_one(self, register):
         register()
         tenant = TenantFactory(queue__num_slots=3)

@@ -10,7 +10,7 @@ from django.utils import timezone
 from jobs import clock, store
 from jobs.engine import dispatch
 from jobs.engine.submit import submit_all
-from jobs.models import Job, Queue
+from jobs.models import Job, Lane, Queue, TenantBucket
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 from tests.waiting import wait_until
@@ -114,6 +114,19 @@ class TestOthers:
         submit(tenant, 4, queue="limited")
         submit(other, 4, queue="limited")
         assert (started(tenant=tenant), started(tenant=other)) == (4, 1)
+
+    def test_more_lanes_with_a_token_again_than_one_fold_opens_are_all_looked_at(self, register):
+        """The first of them stand in a queue that is paused meanwhile."""
+        register(concurrency=400)
+        QueueFactory(name="stopped")
+        limits = {"queue__rate_limit": 1, "queue__rate_window": HOUR}
+        waiting = [(TenantFactory(**limits), "stopped" if n < 110 else "default") for n in range(120)]
+        for tenant, queue in waiting:
+            submit(tenant, 2, queue=queue)
+        Queue.objects.filter(name="stopped").update(paused=True)
+        Lane.objects.filter(opens_at__isnull=False).update(opens_at="2020-01-01T00:00Z")
+        TenantBucket.objects.update(full_at="2020-01-01T00:00Z")
+        assert dispatch.dispatch(in_line=False) == 10
 
     def test_a_tenants_limit_holds_over_its_queues_and_is_its_own(self, tenant):
         QueueFactory(name="emails")

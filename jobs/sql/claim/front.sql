@@ -10,14 +10,24 @@
                 coalesce(by_user.last_user, '') AS last_user,
                 coalesce(by_user.all_users, true) AS all_users
             FROM (SELECT) always LEFT JOIN LATERAL (
-                -- Where the tenant limits its users, they take turns: at most 32 are looked at, behind the one where the
-                -- last visit ended; among them the order is that of the lane.
-                WITH RECURSIVE person AS (
-                    SELECT lane.last_user AS user_key, false AS wrapped, 0 AS nth
+                -- Where the tenant limits its users, they take turns: 32 who may start a job are looked at, behind the one
+                -- where the last visit ended, and on the way those who are full, which are no more than what is in use.
+                -- Among them the order is that of the lane. Where users may start none at all, only jobs without one go.
+                WITH RECURSIVE bound AS MATERIALIZED (
+                    SELECT CASE WHEN tenant.user_slots > 0 THEN 32 + (
+                        SELECT count(DISTINCT u.user_key) FROM in_use u
+                        WHERE u.tenant_id = lane.tenant_id AND u.user_key <> ''
+                    ) ELSE 0 END AS most
+                ),
+                person AS (
+                    SELECT
+                        CASE WHEN tenant.user_slots > 0 THEN lane.last_user ELSE '' END AS user_key, false AS wrapped,
+                        (tenant.user_slots = 0)::int AS nth
                     WHERE tenant.user_slots IS NOT NULL AND own.wanted > 0
                     UNION ALL
                     SELECT step.user_key, step.wrapped, person.nth + 1
                     FROM person
+                    CROSS JOIN bound
                     CROSS JOIN LATERAL (
                         SELECT (
                             SELECT j.user_key FROM jobs j
@@ -39,7 +49,7 @@
                                 LIMIT 1
                             ) ELSE next.user_key END AS user_key
                     ) step
-                    WHERE person.nth < 32
+                    WHERE person.nth < bound.most
                       AND step.user_key IS NOT NULL
                       AND NOT (step.wrapped AND step.user_key > lane.last_user)
                 )
@@ -66,5 +76,5 @@
                         ) w
                     ) AS places,
                     (SELECT p.user_key FROM person p ORDER BY p.nth DESC LIMIT 1) AS last_user,
-                    (SELECT count(*) < 33 FROM person) AS all_users
+                    tenant.user_slots = 0 OR (SELECT count(*) FROM person) <= (SELECT most FROM bound) AS all_users
             ) by_user ON tenant.user_slots IS NOT NULL

@@ -129,12 +129,17 @@ short AS MATERIALIZED (  -- lanes whose first jobs others have locked
 verdict AS MATERIALIZED (
     SELECT
         coalesce(bool_or(of_pool.taken < of_pool.free AND (
-            of_pool.candidates > of_pool.taken OR NOT of_pool.whole OR (of_pool.taken > 0 AND of_pool.free > rule.batch)
+            of_pool.candidates > of_pool.taken OR NOT of_pool.whole OR of_pool.more_users
+            OR (of_pool.taken > 0 AND of_pool.free > rule.batch)
         )), false) AS more,
         ARRAY(SELECT pair.id FROM short CROSS JOIN LATERAL unnest(ARRAY[queue_id, tenant_id]) AS pair (id)) AS locked
     FROM (
         SELECT
             max(q.pool_free) AS free, bool_and(tour.whole) AS whole,
+            bool_or(EXISTS (  -- what was looked at of the users was taken, and others wait
+                SELECT FROM outcome o
+                WHERE o.queue_id = q.id AND o.state = 'ready' AND NOT o.all_users AND o.rest IS NULL AND o.taken > 0
+            )) AS more_users,
             (SELECT count(*) FROM ranked r WHERE r.pool = q.pool) AS candidates,
             (SELECT count(*) FROM claimed c WHERE c.pool = q.pool) AS taken
         FROM open_queue q JOIN tour ON tour.queue_id = q.id
