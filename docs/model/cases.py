@@ -28,17 +28,35 @@ ONE_JOB = Left(deaths=1, losses=0, doubles=1, retries=0, cancels=0, revives=0)
 ALONE = Door(dispatch=("snapshot", "lock", "commit"))
 LOCKED = Door(events=("cancel", "identical submitted"))
 STRUCK = replace(LOCKED, deaths=1, net=True)
+ROOMY = Door(slots=2, capacity=2)  # a lane may become empty
+NUMBERED = replace(ROOMY, numbers=True)
+REVIVED = ("submits", "finishes", "revives")
 
 PROTOCOL = (
     Case("door: 4 sessions, capacity 1", Door(owners="AABB", sessions=4)),
     Case("door: 4 sessions, capacity 2, 3 tenants", Door(owners="AABBC", sessions=4, capacity=2)),
-    Case("door: 4 sessions, capacity 3, 2 slots", Door(owners="AAABB", sessions=4, capacity=3, slots=2)),
-    Case("door: rows locked and changed, revived", replace(LOCKED, revives=True)),
-    Case("door: the same, capacity 2", replace(LOCKED, revives=True, capacity=2)),
+    Case("door: 4 sessions, capacity 3, 2 slots", Door(owners="AABB", sessions=4, capacity=3, slots=2)),
+    Case("door: 2 slots, one place, no spare rows", Door(slots=2, spare=0)),
+    Case("door: taken back, 2 slots", replace(ROOMY, moves=("submits", "finishes", "takes back"))),
+    Case("door: passes of one visit, 3 tenants", Door(owners="AABC", visits=1, capacity=2)),
+    Case("door: rows locked and changed", replace(LOCKED, owners="AB")),
+    Case("door: rows locked and changed, revived", replace(LOCKED, sessions=2, moves=REVIVED)),
+    Case(
+        "door: rows locked and changed, 2 slots, no spare rows",
+        replace(ROOMY, owners="AAA", events=LOCKED.events, spare=0),
+    ),
     Case("door: rows locked by identical submissions", replace(LOCKED, events=("identical submitted",))),
-    Case("door: the clock heals a death and any stall", replace(STRUCK, events=("cancel",))),
-    Case("door: the clock heals 2 deaths and any stall", replace(STRUCK, sessions=2, deaths=2)),
-    Case("door: the clock heals, capacity 2", replace(STRUCK, owners="AABB", sessions=2, capacity=2)),
+    Case("door: early numbers commit late", replace(NUMBERED, slots=1, capacity=1)),
+    Case("door: early numbers commit late, 2 slots", NUMBERED),
+    Case(
+        "door: the same, rows locked, no spare rows",
+        replace(NUMBERED, owners="AB", events=("identical submitted",), spare=0),
+    ),
+    Case("door: the same, folds of 2 letters", replace(NUMBERED, slots=1, capacity=1, takes=2)),
+    Case("door: the clock heals a death and any stall", replace(STRUCK, owners="AB", events=("identical submitted",))),
+    Case("door: the clock heals 2 deaths and any stall", replace(STRUCK, sessions=2, deaths=2, events=("cancel",))),
+    Case("door: the clock heals, 2 slots", replace(STRUCK, sessions=2, slots=2, capacity=2)),
+    Case("door: the clock heals, early numbers", replace(NUMBERED, sessions=2, deaths=1, net=True)),
     Case("fence: deaths, zombies, doubles", Fence(left=Left(1, 1, 1, 0, 0, 0))),
     Case("fence: deaths, doubles, retries, revive", Fence(left=Left(1, 0, 1, 1, 0, 1))),
     Case("fence: cancel, deaths, doubles, revive", Fence(left=Left(1, 0, 1, 0, 1, 1))),
@@ -58,32 +76,61 @@ FAULTS = (
     ),
     Case(
         "claim in the statement that waits for the lock",
-        Door(dispatch=("knock", "snapshot", "enter", "give_place", "lock", "commit", "leave")), "I1",
+        Door(dispatch=("knock", "fold", "snapshot", "enter", "give_place", "lock", "commit", "leave")), "I1",
     ),
     Case(
         "door let go before the commit",
-        Door(dispatch=("knock", "enter", "give_place", "snapshot", "lock", "leave", "commit")), "I1",
+        Door(dispatch=("knock", "enter", "give_place", "fold", "snapshot", "lock", "leave", "commit")), "I1",
     ),
     Case(
         "go home when another is inside, instead of waiting",
-        Door(dispatch=("enter_or_go_home", "snapshot", "lock", "commit", "leave")), "I2: nobody",
+        Door(dispatch=("enter_or_go_home", "fold", "snapshot", "lock", "commit", "leave")), "I2: nobody",
     ),
     Case(
-        "place given up after the snapshot",
-        Door(dispatch=("knock", "enter", "snapshot", "give_place", "lock", "commit", "leave")), "I2: nobody",
+        "place given up after the claim's snapshot",
+        Door(dispatch=("knock", "enter", "fold", "snapshot", "give_place", "lock", "commit", "leave")), "I2: nobody",
     ),
     Case(
-        "skip locked without the door: one job for each finisher",
-        replace(ALONE, owners="ABC", capacity=2, batch=1, limits=False, passes_over=False),
+        "place given up between fold and claim",
+        Door(dispatch=("knock", "enter", "fold", "give_place", "snapshot", "lock", "commit", "leave")), "I2: nobody",
+    ),
+    Case(
+        "fold after the claim's snapshot",
+        replace(ROOMY, dispatch=("knock", "enter", "give_place", "snapshot", "fold", "lock", "commit", "leave")),
         "I2: nobody",
     ),
     Case(
-        "what is locked is not passed over, and a pause asks for nothing",
-        Door(events=("pause, asks for nothing",), passes_over=False), "I2: nobody",
+        "skip locked without the door: one job for each finisher",
+        replace(ALONE, owners="ABC", capacity=2, batch=1, limits=False, goes_on=False), "I2: nobody",
     ),
     Case(
-        "what is locked is not passed over: an open transaction keeps all tenants waiting",
-        replace(STRUCK, owners="BA", events=("cancel",), deaths=0, passes_over=False), "I2: all others stall",
+        "an arrival is told after the commit, by one who stalls",
+        Door(tells="afterwards", net=True), "I2: all others stall",
+    ),
+    Case("who revives a job does not tell of it", Door(moves=REVIVED, untold=("revives",)), "I2: nobody"),
+    Case("who frees a slot does not tell of it", Door(untold=("finishes",)), "I2: nobody"),
+    Case("fold remembers the highest number that it took", Door(numbers=True, by_highest=True), "I2: nobody"),
+    Case(
+        "fold remembers its snapshot though it did not take all",
+        Door(numbers=True, capacity=2, sessions=2, takes=1, remembers_always=True), "I2: nobody",
+    ),
+    Case("who submits sets the lane ready itself", replace(ROOMY, tells="lanes"), "I2: nobody"),
+    Case("one pass only, of one visit", Door(visits=1, goes_on=False), "I2: nobody"),
+    Case(
+        "one pass only, and a pause asks for nothing",
+        Door(events=("pause, asks for nothing",), goes_on=False), "I2: nobody",
+    ),
+    Case(
+        "no spare rows, and a pause asks for nothing",
+        Door(events=("pause, asks for nothing",), spare=0), "I2: nobody",
+    ),
+    Case(
+        "one pass only: an open transaction keeps all tenants waiting",
+        replace(STRUCK, owners="AB", events=("cancel",), deaths=0, goes_on=False), "I2: all others stall",
+    ),
+    Case(
+        "no spare rows: an open transaction keeps its whole lane waiting",
+        replace(STRUCK, events=("cancel",), deaths=0, spare=0), "I2: all others stall",
     ),
     Case(
         "a further pass waits in line, and leaves out what it passed over",

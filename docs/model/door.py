@@ -1,39 +1,45 @@
-"""Dispatch: the door, the waiting place, snapshots and row locks. I1 (strict limits) and I2 (no lost wake-up).
+"""Dispatch: door, waiting place, mailboxes, lanes, snapshots, row locks. I1 (strict limits) and I2 (no lost wake-up).
 
 A pass is a list of steps, each of which PostgreSQL makes at one instant; between two steps of one session any other may
-make some of its own. A faulty protocol is another list.
+make some of its own. A faulty protocol is another list, or a rule that is off.
 """
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
-from docs.model import passes
+from docs.model import passes, sessions
 from docs.model.explorer import Step
-from docs.model.passes import Session, State
+from docs.model.lanes import can_start
+from docs.model.sessions import CHANGES, Session, State
 
-# As claiming.py sends it. `snapshot` is the moment the claim's statement begins: all that it counts and ranks is what
-# was committed then. `lock` acts on the rows as they are now. `commit` is seen by others before `leave` frees the lock.
-PASS = ("knock", "enter", "give_place", "snapshot", "lock", "commit", "leave")
+# As claiming.py sends it. `fold` and `snapshot` (the claim) are the moments at which those statements begin: what they
+# read is what was committed then. `lock` acts on the rows as they are now. `commit` is seen by others before `leave`
+# frees the lock.
+PASS = ("knock", "enter", "give_place", "fold", "snapshot", "lock", "commit", "leave")
 CLOCK_PASS = PASS[1:]  # waits without a place
 
-# What may happen to a waiting job: its row is locked by a statement, and let go at the end of the transaction: then it
-# waits no more (cancel, also a pause of its type), or as before (an old identical gives up its key). Not all ask.
+# What may happen to a waiting job, whose row is locked until the transaction ends: the change, the end, and whether a
+# dispatch is asked for then.
 EVENTS = {
-    "cancel": "end_change",
-    "pause, asks for nothing": "end_change",
-    "cancel, rolled back": "let_go",
-    "identical submitted": "let_go",
+    "cancel": ("cancels", "ends", True),
+    "pause, asks for nothing": ("holds", "ends", False),
+    "cancel, rolled back": ("cancels", "rolls_back", False),
+    "identical submitted": ("gives up its key", "ends", True),
 }
-ASK = {"cancel", "identical submitted"}
 
 
 @dataclass(frozen=True)
 class Door:
-    """The protocol, and the world it is put in.
+    """The protocol, and the world it is put in. A pass without `fold` keeps no lanes: it looks at all tenants.
 
-    owners: the tenant of each job. slots: of each tenant. capacity: of the pool. events: what people and workers do,
-    besides submitting and finishing. batch: the most that a pass takes. passes_over: a dispatch whose pass chose what
-    others had locked, or changed, makes another one without those; again_in_line: that one waits in line, too.
+    owners: the tenant of each job. slots: of each tenant. capacity: of the pool. batch: the most that a pass takes.
+    spare: how many more of a lane's jobs are looked at than it may start. visits: the most lanes of a pass.
+    takes: the most letters of a fold; remembers_always: its snapshot, though it left some.
+    moves: what people and workers do, in one step; with numbers in two, as a transaction may get its number early and
+    commit late. events: what is done to waiting jobs, so that others meet a locked row.
+    tells: of arrivals and freed slots, in the same transaction ("with it"), "afterwards", or by writing the "lanes"
+    itself; untold: who does not at all. by_highest: fold remembers the highest number that it took, not its snapshot.
+    goes_on: a dispatch makes further passes; again_in_line: in line also when they pass lanes over.
     net: check that the clock's dispatch heals whatever state the others were left in, instead of I2 without the clock.
     """
 
@@ -41,24 +47,39 @@ class Door:
     slots: int = 1
     capacity: int = 1
     sessions: int = 3
+    moves: tuple[str, ...] = ("submits", "finishes")
     events: tuple[str, ...] = ()
     deaths: int = 0
     dispatch: tuple[str, ...] = PASS
     batch: int = 99
+    spare: int = 8
+    visits: int = 99
+    takes: int = 99
+    remembers_always: bool = False
+    numbers: bool = False
+    by_highest: bool = False
+    tells: str = "with it"
+    untold: tuple[str, ...] = ()
     limits: bool = True  # check I1
     net: bool = False
     clock: tuple[str, ...] = CLOCK_PASS
     pipelined: bool = True  # no client can stall inside the door
-    passes_over: bool = True
+    goes_on: bool = True
     again_in_line: bool = False
-    revives: bool = False  # what has ended may wait again
+
+    @property
+    def keeps_lanes(self) -> bool:
+        return "fold" in self.dispatch
 
     def start(self) -> State:
         return State(("to come",) * len(self.owners), (Session(),) * self.sessions, deaths=self.deaths)
 
     def key(self, state: State) -> Hashable:
-        marked = ((s, i == state.inside, i == state.place) for i, s in enumerate(state.sessions))
-        return (state.jobs, tuple(sorted(marked)), state.deaths)
+        if self.numbers:
+            state = sessions.renumbered(state)
+        alive = state.sessions if state.deaths else map(sessions.past_death, state.sessions)
+        marked = ((s, i == state.inside, i == state.place) for i, s in enumerate(alive))
+        return (*state[:1], tuple(sorted(marked)), state.lanes, state.mail, state.memory, state.ended, state.deaths)
 
     # --- what can happen -------------------------------------------------------------------------------------
 
@@ -69,27 +90,43 @@ class Door:
             if session.todo:
                 after = passes.step(self, state, me)
                 if after is not None:
-                    yield Step(name, passes.words(self, state, after, me), after)
+                    yield Step(name, passes.words(state, after, me), after)
                 if state.deaths:
-                    yield Step(name, "dies: the server frees what it held", passes.died(state, me))
+                    yield Step(name, "dies: the server frees what it held", sessions.died(state, me))
             elif not idle_seen:  # one idle session is like another
                 idle_seen = True
-                yield from self._events(state, me, name)
+                yield from self._begins(state, me, name)
 
-    def _events(self, state: State, me: int, name: str) -> Iterator[Step[State]]:
-        asks = Session(self.dispatch)
+    def _begins(self, state: State, me: int, name: str) -> Iterator[Step[State]]:
+        theirs = sessions.locked(state, me)
         for job, status in enumerate(state.jobs):
-            title = self.title(job)
-            if status == "to come" and (job == 0 or state.jobs[job - 1] != "to come"):
-                yield Step(name, f"submits {title}, commits", passes.seat(state, me, asks, {job: "created"}))
-            elif status == "held":
-                yield Step(name, f"finishes {title}, commits", passes.seat(state, me, asks, {job: "done"}))
-            elif status == "done" and self.revives:
-                yield Step(name, f"revives {title}, commits", passes.seat(state, me, asks, {job: "created"}))
-            elif status == "created" and job not in passes.locked(state, me):
-                for event in self.events:
-                    todo = (EVENTS[event], *(self.dispatch if event in ASK else ()))
-                    yield Step(name, f"{event}: locks {title}", passes.seat(state, me, Session(todo, rows=(job,))))
+            if job in theirs:
+                continue
+            if status == "to come" and job and job - 1 not in theirs and state.jobs[job - 1] == status:
+                continue  # they come in order, but may be committed in another
+            for move in self.moves:
+                if status == CHANGES[move][0] and not self._waits_for_a_lane(state, job):
+                    after = sessions.begun(self, state, me, move, job, todo=("ends", *self.dispatch))
+                    if self.numbers:
+                        yield Step(name, f"{move} {self.title(job)}", after)
+                    else:
+                        yield Step(name, f"{move} {self.title(job)}, commits", sessions.ends(self, after, me))
+            for event in self.events if status == "created" else ():
+                change, end, asks = EVENTS[event]
+                todo = (end, *(self.dispatch if asks else ()))
+                after = sessions.begun(self, state, me, change, job, todo=todo)
+                yield Step(name, f"{event}: locks {self.title(job)}", after)
+
+    def _waits_for_a_lane(self, state: State, job: int) -> bool:
+        return self.tells == "lanes" and any(self.owners[job] in session.wrote for session in state.sessions)
+
+    def go_on(self, me: int, passed: str) -> tuple[str, ...]:
+        if not self.goes_on:
+            return ()
+        if me == self.sessions:
+            return self.clock
+        in_line = self.again_in_line or not passed
+        return self.dispatch if in_line else tuple(step for step in self.dispatch if step != "knock")
 
     # --- what must hold --------------------------------------------------------------------------------------
 
@@ -97,14 +134,14 @@ class Door:
         held = [self.owners[job] for job, status in enumerate(state.jobs) if status == "held"]
         if self.limits and (len(held) > self.capacity or any(held.count(t) > self.slots for t in set(held))):
             return f"I1: {len(held)} held of {self.capacity}, by tenants {', '.join(held)}"
-        waiting = self.choose(state.jobs)
-        if not waiting:
+        waiting = can_start(self, state.jobs)
+        if waiting is None:
             return None
         if self.net:
             return self._missed_by_the_clock(state)
         if any(session.todo for session in state.sessions):
             return None
-        return f"I2: nobody is about to dispatch, but {self.title(waiting[0])} could be"
+        return f"I2: nobody is about to dispatch, but {self.title(waiting)} could be"
 
     def _missed_by_the_clock(self, state: State) -> str | None:
         """Everybody else stalls where they are; but who is inside the door is carried on by the server alone."""
@@ -117,37 +154,19 @@ class Door:
             if after is None:
                 return "I2: all others stall, and the clock never gets in"
             state = after
-        missed = self.choose(passes.without_locked(state, clock))
-        return f"I2: all others stall, and the clock's pass leaves {self.title(missed[0])} waiting" if missed else None
-
-    def again(self, me: int) -> tuple[str, ...]:
-        if not self.passes_over:
-            return ()
-        if me == self.sessions:
-            return self.clock
-        return self.dispatch if self.again_in_line else tuple(step for step in self.dispatch if step != "knock")
-
-    def choose(self, jobs: tuple[str, ...]) -> tuple[int, ...]:
-        """What the claim takes on this snapshot: the head of each line, the least busy tenant first.
-
-        Between equals the later tenant goes first: so a job that came later may be served earlier.
-        """
-        held = [self.owners[job] for job, status in enumerate(jobs) if status == "held"]
-        free = min(self.capacity - len(held), self.batch)
-        candidates = []
-        for tenant in set(self.owners):
-            line = [job for job, status in enumerate(jobs) if status == "created" and self.owners[job] == tenant]
-            busy = held.count(tenant)
-            candidates += [
-                (busy + rank, -ord(tenant), job) for rank, job in enumerate(line[: max(self.slots - busy, 0)])
-            ]
-        return tuple(job for _, _, job in sorted(candidates)[: max(free, 0)])
+        missed = can_start(self, sessions.without(state.jobs, sessions.locked(state, clock)))
+        if missed is None:
+            return None
+        return f"I2: all others stall, and the clock's pass leaves {self.title(missed)} waiting"
 
     def title(self, job: int) -> str:
         return f"{self.owners[job]}{job + 1}"
 
     def show(self, state: State) -> str:
         jobs = " ".join(f"{self.title(job)}:{status}" for job, status in enumerate(state.jobs) if status != "to come")
-        who = [f"inside: {state.inside + 1}"] if state.inside >= 0 else []
-        who += [f"in line: {state.place + 1}"] if state.place >= 0 else []
-        return "  ".join([jobs or "no jobs", *who])
+        parts = [jobs or "no jobs", *(f"{letter.kind} {letter.tenant}" for letter in state.mail)]
+        if self.keeps_lanes:
+            parts += [f"{name}: {lanes}" for name, lanes in state.lanes._asdict().items() if lanes]
+        parts += [f"inside: {state.inside + 1}"] if state.inside >= 0 else []
+        parts += [f"in line: {state.place + 1}"] if state.place >= 0 else []
+        return "  ".join(parts)

@@ -1,0 +1,178 @@
+"""Sessions and what is committed; and the transactions that move a job and tell the door of it."""
+
+from collections.abc import Collection
+from typing import Any, NamedTuple, Protocol
+
+from docs.model.lanes import ARRIVAL, FREED, OLDER, Lanes, Letter, Memory, World
+
+# What a transaction does to a job: the status before and afterwards, and what it tells the door.
+CHANGES = {
+    "submits": ("to come", "created", (ARRIVAL,)),
+    "finishes": ("held", "done", (FREED,)),
+    "revives": ("done", "created", (ARRIVAL,)),
+    "takes back": ("held", "created", (ARRIVAL, FREED)),
+    "cancels": ("created", "done", (FREED,)),
+    "holds": ("created", "done", ()),  # a pause of its type
+    "gives up its key": ("created", "created", ()),  # a new version of the row
+}
+
+
+class Session(NamedTuple):
+    """A connection of a web process, worker or clock. todo: the steps before it; empty: at home."""
+
+    todo: tuple[str, ...] = ()
+    change: str = ""  # what its transaction does with the row that it has locked
+    rows: tuple[int, ...] = ()  # what it has locked
+    number: int = 0  # of its transaction
+    letters: tuple[Letter, ...] = ()  # what its fold took, or what it has yet to tell
+    lanes: tuple[Lanes, ...] = ()  # as it left them, once it has read them
+    wrote: str = ""  # the lanes that it wrote, and has locked
+    memory: tuple[Memory, ...] = ()  # what its fold remembers
+    again: bool = False  # its fold did not take all
+    seen: tuple[str, ...] = ()  # the snapshot of its claim
+    passed: str = ""  # the lanes where this dispatch met too many rows that others had locked
+
+
+class State(NamedTuple):
+    """jobs: what is committed, a word for each. mail: the letters that no fold took."""
+
+    jobs: tuple[str, ...]
+    sessions: tuple[Session, ...]
+    lanes: Lanes = Lanes()
+    mail: tuple[Letter, ...] = ()
+    memory: Memory = Memory()
+    newest: int = 0  # the last number that was given to a transaction
+    ended: int = 0  # the highest number of one that has ended
+    inside: int = -1  # who holds the door's lock
+    place: int = -1  # who holds the waiting place
+    deaths: int = 0  # how many sessions may still end at a bad moment
+
+
+class Rules(World, Protocol):
+    """What a step has to know of the model: see Door."""
+
+    keeps_lanes: bool
+    numbers: bool
+    by_highest: bool
+    remembers_always: bool
+    takes: int
+    tells: str
+    untold: tuple[str, ...]
+
+    def go_on(self, me: int, passed: str) -> tuple[str, ...]:
+        """The pass that follows."""
+
+
+def seat(state: State, me: int, session: Session, changed: dict[int, str] | None = None) -> State:
+    """Others hold a snapshot of what was before the change."""
+    session = session if session.todo else Session()
+    sessions = [*state.sessions[:me], session, *state.sessions[me + 1 :]]
+    if not changed:
+        return state._replace(sessions=tuple(sessions))
+    for i, other in enumerate(sessions):
+        if i != me and other.seen:
+            seen = (OLDER if job in changed and was == "created" else was for job, was in enumerate(other.seen))
+            sessions[i] = other._replace(seen=tuple(seen))
+    jobs = tuple(changed.get(job, status) for job, status in enumerate(state.jobs))
+    return state._replace(sessions=tuple(sessions), jobs=jobs)
+
+
+def on(state: State, me: int, **news: Any) -> State:
+    """One step further."""
+    session = state.sessions[me]
+    return seat(state, me, session._replace(todo=session.todo[1:], **news))
+
+
+def locked(state: State, me: int) -> set[int]:
+    """The rows that others have locked."""
+    return {row for i, session in enumerate(state.sessions) if i != me for row in session.rows}
+
+
+def without(jobs: tuple[str, ...], rows: Collection[int]) -> tuple[str, ...]:
+    """Waiting ones, that is: what is held counts in any case."""
+    return tuple("left out" if job in rows and was == "created" else was for job, was in enumerate(jobs))
+
+
+def begun(rules: Rules, state: State, me: int, change: str, job: int, *, todo: tuple[str, ...]) -> State:
+    """Its row is locked, and its number given, if that matters."""
+    number = state.newest + 1 if rules.numbers else 0
+    return seat(state._replace(newest=number), me, Session(todo, change, (job,), number))
+
+
+def ends(rules: Rules, state: State, me: int) -> State:
+    """The change is committed, and with it what it tells the door."""
+    session = state.sessions[me]
+    (job,) = session.rows
+    number, tenant = session.number, rules.owners[job]
+    _, after, kinds = CHANGES[session.change]
+    letters = tuple(Letter(kind, tenant, number) for kind in kinds if session.change not in rules.untold)
+    state = seat(ended(state, number), me, Session(session.todo[1:]), {job: after})
+    if rules.tells == "afterwards":
+        return seat(state, me, Session(("tell", *session.todo[1:]), letters=letters))
+    if rules.tells == "lanes":
+        return state._replace(lanes=state.lanes.moved(dict.fromkeys(state.lanes.woken(letters), "ready")))
+    return mailed(state, letters)
+
+
+def tell(_: Rules, state: State, me: int) -> State:
+    session = state.sessions[me]
+    return mailed(seat(state, me, Session(session.todo[1:])), session.letters)
+
+
+def rolls_back(_: Rules, state: State, me: int) -> State:
+    """The job waits as before."""
+    session = state.sessions[me]
+    return seat(ended(state, session.number), me, Session(session.todo[1:]))
+
+
+def died(state: State, me: int) -> State:
+    """What its transaction did has not been."""
+    session = state.sessions[me]
+    state = mailed(seat(ended(state, session.number), me, Session()), session.letters if session.lanes else ())
+    return state._replace(
+        inside=-1 if state.inside == me else state.inside,
+        place=-1 if state.place == me else state.place,
+        deaths=state.deaths - 1,
+    )
+
+
+def ended(state: State, number: int) -> State:
+    return state._replace(ended=max(state.ended, number))
+
+
+def mailed(state: State, letters: tuple[Letter, ...]) -> State:
+    return state._replace(mail=tuple(sorted({*state.mail, *letters})))
+
+
+# --- states that have the same future -------------------------------------------------------------------------
+
+
+def past_death(session: Session) -> Session:
+    """What a fold took is put back by a death only."""
+    return session._replace(letters=()) if session.lanes else session
+
+
+def renumbered(state: State) -> State:
+    """Only the order of numbers matters, and only of those that may still be looked for."""
+    live = {session.number for session in state.sessions if session.number}
+    live |= {letter.number for box in (state.mail, *(s.letters for s in state.sessions)) for letter in box}
+    memories = [state.memory, *(memory for session in state.sessions for memory in session.memory)]
+    marks = sorted({0, state.ended, *live, *(memory.since for memory in memories)})
+    rank = {number: nth for nth, number in enumerate(marks)}
+
+    def letters(box: tuple[Letter, ...]) -> tuple[Letter, ...]:
+        return tuple(sorted(letter._replace(number=rank[letter.number]) for letter in box))
+
+    def memory(known: Memory) -> Memory:
+        return Memory(rank[known.since], tuple(rank[number] for number in known.unseen if number in live))
+
+    def session(one: Session) -> Session:
+        if not (one.number or one.letters or one.memory):
+            return one
+        remembers = tuple(map(memory, one.memory))
+        return one._replace(number=rank[one.number], letters=letters(one.letters), memory=remembers)
+
+    renamed = tuple(map(session, state.sessions))
+    return state._replace(
+        sessions=renamed, mail=letters(state.mail), memory=memory(state.memory), ended=rank[state.ended]
+    )
