@@ -11,6 +11,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_project.settings")
 refuse_unsafe_start()
 django.setup(set_prefix=False)
 
-from scheduler_project.handler import ThreadedHandler  # noqa: E402 - Django has to be set up first
+from jobs.engine.dispatcher import Dispatcher  # noqa: E402 - Django has to be set up first
+from scheduler_project.handler import ThreadedHandler  # noqa: E402
 
+Dispatcher().start()
 application = ThreadedHandler(settings.WEB_THREADS or 10)
