@@ -21,7 +21,7 @@ def granian(port: int, environ: dict[str, str]) -> Command:
     argv = [sys.executable, "-m", "granian", "--interface", "wsgi", "scheduler_project.wsgi:application"]
     argv += ["--host", "127.0.0.1", "--port", str(port), "--workers", "1", "--blocking-threads", str(THREADS)]
     argv += ["--log-level", "warning"]
-    return Command(argv, {"DB_POOL_SIZE": "10", **environ})
+    return Command(argv, {"WEB_THREADS": "10", **environ})
 
 
 def installed() -> dict[str, Callable[[int, dict[str, str]], Command]]:

@@ -19,7 +19,7 @@ def web(port: int, environ: Mapping[str, str] | None = None) -> Command:
     argv = [sys.executable, "-m", "uvicorn", "scheduler_project.asgi:application"]
     argv += ["--host", "127.0.0.1", "--port", str(port)]
     argv += ["--timeout-graceful-shutdown", "3"]  # a long poll or a stream would hold the stop for ever
-    return Command(argv, {"DB_POOL_SIZE": "10", **_environment(environ)})
+    return Command(argv, {"WEB_THREADS": "10", **_environment(environ)})
 
 
 def worker(

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from jobs.engine.revive import revive
     from jobs.policies.retry import Retry
     from jobs.proxy import Asynchronous, submit_many
+    from jobs.refusals import InvalidRequest, TooManyWaiting, Undecided
     from jobs.registry import job
-    from jobs.request import InvalidRequest, TooManyWaiting
     from jobs.verdicts import Abandon, Cancelled, RetryLater
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Retry",
     "RetryLater",
     "TooManyWaiting",
+    "Undecided",
     "cancel",
     "current_job",
     "job",
@@ -33,10 +34,11 @@ _HOMES = {
     "Cancelled": "jobs.verdicts",
     "Retry": "jobs.policies.retry",
     "RetryLater": "jobs.verdicts",
-    "TooManyWaiting": "jobs.request",
+    "TooManyWaiting": "jobs.refusals",
+    "Undecided": "jobs.refusals",
     "revive": "jobs.engine.revive",
     "Asynchronous": "jobs.proxy",
-    "InvalidRequest": "jobs.request",
+    "InvalidRequest": "jobs.refusals",
     "cancel": "jobs.engine.cancel",
     "current_job": "jobs.current",
     "job": "jobs.registry",

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import store, telemetry
-from jobs.engine import cancel, check, expire, notify, pause, recover
+from jobs.engine import cancel, check, expire, notify, pause, recount, recover
 from jobs.engine.dispatch import dispatch
 from jobs.engine.promote import promote
 
@@ -43,6 +43,7 @@ def duties() -> list[Duty]:
         Duty(1.0, recover.hand_over_again),
         Duty(1.0, cancel.enforce),
         Duty(5.0, pause.release_strays),
+        Duty(10.0, recount.recount_waiting),
         Duty(60.0, expire.expire_dead),
         Duty(60.0, check.Inspection().run),
         Duty(settings.JOBS_DEATH_NOTICE_INTERVAL, notify.notify_in_background),

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import models
 
-from jobs.engine.compose import compose
+from jobs.engine.compose import compose, compose_each
 from jobs.engine.submit import submit, submit_all
 from jobs.registry import Target, target
 from jobs.request import InvalidRequest, JobRequest
@@ -29,7 +29,8 @@ class Call:
 
     def many(self, calls: Iterable[Mapping[str, Any]]) -> list[int]:
         """Submit one job for each mapping of arguments, in one statement; ids in order. Raises InvalidRequest."""
-        return submit_many(self.request(**call) for call in calls)
+        bound = (self._target.bind((), call) for call in calls)
+        return submit_many(compose_each(self._target, self._instance, bound, **self._options))
 
 
 class Calls:

@@ -1,7 +1,7 @@
 """What may run as a job: methods marked @job, on models that are Asynchronous. Nothing else can be named."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar, overload
@@ -10,8 +10,10 @@ from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db import models
 
+from jobs.arguments import as_json
 from jobs.policies.retry import Retry
-from jobs.request import InvalidRequest, as_json
+from jobs.request import InvalidRequest
+from jobs.signature import Signature, signature_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _MARK = "job_spec"
@@ -83,29 +85,18 @@ class Target:
     def source_type(self) -> str:
         return self.model._meta.label_lower
 
-    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    @property
+    def signature(self) -> Signature:
+        return signature_of(self.function)
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by name, as JSON. Raises InvalidRequest if they do not fit the signature."""
         try:
-            bound = inspect.signature(self.function).bind(None, *args, **kwargs)
+            bound = self.signature.bind(args, kwargs)
         except TypeError as error:
-            shown = str(inspect.signature(self.function)).replace("self, ", "").replace("cls, ", "")
-            raise InvalidRequest("args", f"do not fit {self.method}{shown}: {error}") from None
-        named: dict[str, Any] = as_json(_by_name(bound), "args")
+            raise InvalidRequest("args", f"do not fit {self.method}{self.signature.shown}: {error}") from None
+        named: dict[str, Any] = as_json(bound)
         return named
-
-    def bind_all(self, args: dict[str, Any]) -> dict[str, Any]:
-        """Bound arguments with the defaults filled in: f() and f(region=None) are the same call."""
-        bound = inspect.signature(self.function).bind(None, **args)
-        bound.apply_defaults()
-        return _by_name(bound)
-
-
-def _by_name(bound: inspect.BoundArguments) -> dict[str, Any]:
-    named = dict(list(bound.arguments.items())[1:])  # without self or cls
-    for parameter in bound.signature.parameters.values():
-        if parameter.kind is parameter.VAR_KEYWORD:
-            named.update(named.pop(parameter.name, {}))
-    return named
 
 
 @cache
@@ -142,6 +133,6 @@ def methods(model: type[models.Model]) -> list[str]:
 def source(model: type[models.Model], source_id: Any, tenant_id: int) -> models.Model | None:
     """The tenant's object; None alike for one that is missing, malformed or another tenant's."""
     try:
-        return model._default_manager.filter(pk=source_id, tenant=tenant_id).first()
+        return next(iter(model._default_manager.filter(pk=source_id, tenant=tenant_id)), None)
     except (ValueError, TypeError, OverflowError, ValidationError):
         return None

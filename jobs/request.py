@@ -1,57 +1,30 @@
-"""What is asked for: one job, checked. Every refusal of bad input names its field here."""
+"""What is asked for: one job, checked. What does not fit is refused by the name of its field."""
 
-import hashlib
-import json
-import math
 import uuid
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from operator import attrgetter
+from typing import Any, ClassVar
 
-from django.conf import settings
 from django.utils import timezone
 
+from jobs.arguments import as_text, check_text
+from jobs.refusals import InvalidRequest, TooLarge, TooManyWaiting, Undecided
+
+__all__ = ["InvalidRequest", "JobRequest", "TooLarge", "TooManyWaiting", "Undecided"]
+
 LAST_PRIORITY = 10
-MAX_DEPTH = 50  # levels of nesting; deeper values overflow the parsers on the way
-MAX_INTEGER_BITS = 10_000  # about 3,000 digits; from 4,300 on Python neither writes nor reads them
 MAX_WHOLE = 1_000_000  # MiB, retries
 MAX_SECONDS = 366 * 24 * 3600.0  # the longest delay and timeout
-
-
-class InvalidRequest(ValueError):
-    """A job that cannot be accepted. Nothing was stored.
-
-    field: what to correct, as its user knows it ("priority", "args.region").
-    message: what is wrong, and what is allowed.
-    place: which of several requests it is, from 0; None where that is not known, or there is but one.
-    """
-
-    def __init__(self, field: str, message: str, place: int | None = None) -> None:
-        super().__init__(f"{field}: {message}")
-        self.field = field
-        self.message = message
-        self.place = place
-
-
-class TooManyWaiting(RuntimeError):
-    """The tenant has so many jobs waiting that no more are taken. Nothing was stored.
-
-    retry_after: seconds after which asking again makes sense.
-    """
-
-    retry_after = 10
-
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"{limit:,} jobs may wait, and so many do; try again when some have run")
-        self.limit = limit
 
 
 @dataclass(frozen=True, kw_only=True)
 class JobRequest:
     """A job to submit. Raises InvalidRequest when a value is out of its range.
 
-    delay, timeout: seconds. memory: MiB. at: an aware datetime in the future. max_retries: instead of the policy's own.
-    dedup_key: None is never identical to another.
+    delay, timeout: seconds. memory: MiB. at: an aware datetime, in the future by the database's clock, which `submit`
+    judges. max_retries: instead of the policy's own. dedup_key: None is never identical to another.
     """
 
     tenant_id: int
@@ -68,6 +41,13 @@ class JobRequest:
     memory: int | None = None
     max_retries: int | None = None
     dedup_key: uuid.UUID | None = None
+    args_text: str = field(init=False, repr=False, compare=False)  # as JSON: it is written once
+
+    # What jobs that are submitted together mostly have in common; the fields beside the call itself.
+    KIND: ClassVar = (
+        *("tenant_id", "queue", "priority", "user_key", "source_type", "source_method"),
+        *("timeout", "memory", "max_retries", "delay", "at"),
+    )
 
     def __post_init__(self) -> None:
         if (
@@ -90,19 +70,28 @@ class JobRequest:
             _check_at(self.at)
         if len(self.user_key) > 100:  # noqa: PLR2004
             raise InvalidRequest("user", "must be text of at most 100 characters")
-        _as_text(self.user_key, "user")
-        _as_text(self.queue, "queue")
-        size = len(json.dumps(self.args).encode())
-        if size > settings.JOBS_ARGS_MAX_BYTES:
-            limit = settings.JOBS_ARGS_MAX_BYTES
-            raise InvalidRequest(
-                "args", f"take {size} bytes as JSON; at most {limit} bytes ({limit // 1024} KB) are allowed"
-            )
+        check_text(self.user_key, "user")
+        check_text(self.queue, "queue")
+        object.__setattr__(self, "args_text", as_text(self.args))
+
+    def calling(self, args: dict[str, Any], dedup_key: uuid.UUID | None) -> "JobRequest":
+        """The same with other arguments; the rest is not checked once more. Raises TooLarge."""
+        other = object.__new__(JobRequest)
+        other.__dict__.update(self.__dict__, args=args, args_text=as_text(args), dedup_key=dedup_key)
+        return other
 
     @property
-    def deferred(self) -> bool:
-        """Whether it is to wait for a moment of its own."""
-        return bool(self.delay) or self.at is not None
+    def kind(self) -> tuple[object, ...]:
+        """Equal for requests that differ in nothing but their object, arguments and identity."""
+        return _kind_of(self)
+
+    @property
+    def identity(self) -> tuple[int, uuid.UUID | None]:
+        """Equal for identical requests."""
+        return self.tenant_id, self.dedup_key
+
+
+_kind_of: Callable[[JobRequest], tuple[object, ...]] = attrgetter(*JobRequest.KIND)
 
 
 def _check_seconds(field: str, value: float, *, least: float) -> None:
@@ -123,52 +112,3 @@ def _check_at(at: datetime) -> None:
         raise InvalidRequest("at", f"must be a date and time with a time zone, not {at!r}")
     if timezone.is_naive(at):
         raise InvalidRequest("at", "needs a time zone, for example 2030-01-31T09:00:00+01:00")
-    ahead = (at - timezone.now()).total_seconds()
-    if ahead <= 0:
-        raise InvalidRequest("at", f"must be in the future; {at.isoformat()} is past")
-    if ahead > MAX_SECONDS:
-        raise InvalidRequest("at", f"must be within {MAX_SECONDS / 86400:.0f} days")
-
-
-def as_json(value: Any, field: str = "args", depth: int = 0) -> Any:
-    """The value as JSON gives it back (tuples become lists).
-
-    Raises InvalidRequest, naming the place, for what PostgreSQL's jsonb or JSON itself cannot hold.
-    """
-    if depth > MAX_DEPTH:
-        raise InvalidRequest("args", f"are nested more than {MAX_DEPTH} levels deep")
-    if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
-        raise InvalidRequest(field, "is a number of too many digits")
-    if value is None or isinstance(value, (bool, int)):
-        return value
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise InvalidRequest(field, f"{value!r} is not JSON; use a finite number or null")
-        return value
-    if isinstance(value, str):
-        return _as_text(value, field)
-    if isinstance(value, (list, tuple)):
-        return [as_json(item, f"{field}[{n}]", depth + 1) for n, item in enumerate(value)]
-    if isinstance(value, dict):
-        return {_as_key(key, field): as_json(item, f"{field}.{key}", depth + 1) for key, item in value.items()}
-    raise InvalidRequest(
-        field, f"{type(value).__name__} is not JSON; use text, numbers, true/false, null, lists and objects"
-    )
-
-
-def _as_key(key: Any, field: str) -> str:
-    if not isinstance(key, str):
-        raise InvalidRequest(field, f"has the key {key!r}; keys must be text")
-    return _as_text(key, field)
-
-
-def _as_text(value: str, field: str) -> str:
-    if "\x00" in value or (not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value)):
-        raise InvalidRequest(field, "holds a NUL or a lone surrogate, which PostgreSQL cannot store")
-    return value
-
-
-def digest(*parts: Any) -> uuid.UUID:
-    """A key that is equal for equal parts: 128 bits of SHA-256 over their canonical JSON."""
-    canonical = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=repr)
-    return uuid.UUID(bytes=hashlib.sha256(canonical.encode()).digest()[:16])

@@ -4,6 +4,7 @@ Lines are `verb job=1 attempt=2 ...`; they name ids and times, never arguments, 
 """
 
 import logging
+from collections.abc import Sequence
 
 logger = logging.getLogger("jobs")
 
@@ -11,6 +12,14 @@ logger = logging.getLogger("jobs")
 def applied(verb: str, job: int, attempt: int = 0, **facts: object) -> None:
     """An arrow of the life cycle was gone."""
     logger.info("%s job=%d attempt=%d%s", verb, job, attempt, _shown(facts))
+
+
+def submitted(jobs: Sequence[int]) -> None:
+    """Jobs of one submit were stored: one line, since there may be thousands."""
+    if len(jobs) == 1:
+        applied("submit", jobs[0])
+    else:
+        logger.info("submit jobs=%d first=%d last=%d", len(jobs), jobs[0], jobs[-1])
 
 
 def ignored(verb: str, job: int, attempt: int) -> None:

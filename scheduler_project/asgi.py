@@ -1,11 +1,18 @@
-"""ASGI entry point: `uvicorn scheduler_project.asgi:application` (long polls need it)."""
+"""ASGI entry point: `uvicorn scheduler_project.asgi:application`."""
 
 import os
 
-from django.core.asgi import get_asgi_application
+import django
+from django.conf import settings
 
 from scheduler_project.checks import refuse_unsafe_start
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_project.settings")
 refuse_unsafe_start()
-application = get_asgi_application()
+django.setup(set_prefix=False)
+
+from jobs.engine.dispatcher import Dispatcher  # noqa: E402 - Django has to be set up first
+from scheduler_project.handler import ThreadedHandler  # noqa: E402
+
+Dispatcher().start()
+application = ThreadedHandler(settings.WEB_THREADS or 10)

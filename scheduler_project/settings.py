@@ -88,19 +88,18 @@ DATABASES["default"]["OPTIONS"] = {
     # The claim is planned once per connection, not at every dispatch. 0 behind PgBouncer older than 1.21.
     "prepare_threshold": env.int("DB_PREPARE_THRESHOLD", 2) or None,
 }
-DB_POOL_SIZE = env.int("DB_POOL_SIZE", 0)  # connections of a web process; 0: one per thread, kept open
+DATABASES["default"]["CONN_MAX_AGE"] = None  # a thread keeps its connection
+WEB_THREADS = env.int("WEB_THREADS", 0)  # of a web process, and so its connections; 0: another kind of process
 DB_STATEMENT_TIMEOUT = env.float("DB_STATEMENT_TIMEOUT", 30)  # seconds, of a web process; a job has its own time limit
 DB_LOCK_TIMEOUT = env.float("DB_LOCK_TIMEOUT", 5)  # seconds, of a web process; 0: none
-if DB_POOL_SIZE:
-    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": DB_POOL_SIZE, "timeout": 10}
+if WEB_THREADS:
     # A request gives up before its client does, and a transaction that it left open does not keep its locks.
     DATABASES["default"]["OPTIONS"]["options"] += (
         f" -c statement_timeout={DB_STATEMENT_TIMEOUT * 1000:.0f} -c lock_timeout={DB_LOCK_TIMEOUT * 1000:.0f}"
         f" -c idle_in_transaction_session_timeout={DB_STATEMENT_TIMEOUT * 2000:.0f}"
     )
-else:
-    DATABASES["default"]["CONN_MAX_AGE"] = None
-DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # a connection that a restart has cut is replaced, pooled or not
+# A connection that a restart has cut is replaced. A web process looks without asking: handler.py.
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = not WEB_THREADS
 
 CACHES = {"default": env.cache("CACHE_URL", "locmemcache://")}
 

@@ -9,17 +9,17 @@ import hmac
 import re
 import secrets
 from datetime import datetime, timedelta
-from typing import TypeVar
+from pathlib import Path
 
 from django.contrib.auth.models import User
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from tenants.models import ApiKey, Key, OperatorKey, Tenant
+from tenants.prepared import prepared
 
-AnyKey = TypeVar("AnyKey", bound=Key)
-
+TENANT_OF_KEY = (Path(__file__).parent / "sql" / "tenant_of_key.sql").read_text(encoding="utf-8")
 TOKEN = re.compile(r"(?P<prefix>[0-9a-f]{12})\.(?P<secret>[A-Za-z0-9_-]{43})")
 LAST_USED_RESOLUTION = timedelta(minutes=1)
 
@@ -57,35 +57,38 @@ def revoke(key: Key) -> None:
 
 def tenant_of(token: str) -> Tenant | None:
     """The tenant whose key this is; None if it is malformed, unknown, wrong, expired or revoked."""
-    key = _key_of(token, ApiKey.objects.select_related("tenant"))
-    return key.tenant if key else None
+    parts = TOKEN.fullmatch(token)
+    if parts is None:
+        return None
+    found = prepared(TENANT_OF_KEY, prefix=parts["prefix"], resolution=LAST_USED_RESOLUTION)
+    for key_id, digest, unnoted, *tenant in found:
+        if hmac.compare_digest(digest, _digest(parts["secret"])):
+            if unnoted:
+                _note_use(ApiKey, key_id)
+            return Tenant.from_db("default", ("id", "name", "slug", "created_at"), tenant)
+    return None
 
 
 def operator_of(token: str) -> User | None:
     """The operator whose key this is; None also if that user is deactivated, or not staff any more."""
-    key = _key_of(token, OperatorKey.objects.select_related("user").filter(user__is_active=True, user__is_staff=True))
-    return key.user if key else None
-
-
-def _key_of(token: str, keys: QuerySet[AnyKey]) -> AnyKey | None:
     parts = TOKEN.fullmatch(token)
     if parts is None:
         return None
-    not_expired = Q(expires_at=None) | Q(expires_at__gt=Now())
-    key = keys.filter(not_expired, revoked_at=None, prefix=parts["prefix"]).first()
+    good = Q(revoked_at=None) & (Q(expires_at=None) | Q(expires_at__gt=Now()))
+    operators = OperatorKey.objects.select_related("user").filter(user__is_active=True, user__is_staff=True)
+    key = operators.filter(good, prefix=parts["prefix"]).first()
     if key is None or not hmac.compare_digest(key.digest, _digest(parts["secret"])):
         return None
-    _note_use(key)
-    return key
+    if key.last_used_at is None or key.last_used_at < timezone.now() - LAST_USED_RESOLUTION:
+        _note_use(OperatorKey, key.pk)
+    return key.user
 
 
-def _note_use(key: Key) -> None:
+def _note_use(keys: type[Key], key_id: int) -> None:
     """Remember when the key was last used, to the minute: not every request should write a row."""
-    a_while_ago = timezone.now() - LAST_USED_RESOLUTION
-    if key.last_used_at is None or key.last_used_at < a_while_ago:
-        # Guarded again in the statement, so that requests arriving together write once.
-        unnoted = Q(last_used_at=None) | Q(last_used_at__lt=a_while_ago)
-        type(key)._default_manager.filter(unnoted, pk=key.pk).update(last_used_at=timezone.now())
+    # Guarded in the statement, so that requests arriving together write once.
+    unnoted = Q(last_used_at=None) | Q(last_used_at__lt=Now() - LAST_USED_RESOLUTION)
+    keys._default_manager.filter(unnoted, pk=key_id).update(last_used_at=Now())
 
 
 def _digest(secret: str) -> str:

@@ -1,12 +1,12 @@
 """The endpoints. Each acts on the caller's tenant alone; another tenant's job is like none at all."""
 
-import json
-from typing import Annotated, Any
+from collections.abc import AsyncIterator
+from typing import Annotated
 from urllib.parse import urlencode
 
 from asgiref.sync import sync_to_async
-from django.conf import settings
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from ninja import Query, Router
 from ninja import Status as Answer
@@ -18,7 +18,7 @@ from jobs.api.problems import ProblemError, not_found
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.compose import compose_by_name
 from jobs.engine.revive import revive
-from jobs.engine.submit import submit
+from jobs.engine.submit import Submitted, submit
 from jobs.lifecycle import Status
 from jobs.request import JobRequest
 
@@ -28,7 +28,7 @@ REFUSED = frozenset({401, 403, 405})
 UNFIT = frozenset({422})
 MISSING = frozenset({404, 422})
 TOO_LATE = frozenset({409})
-FULL = frozenset({429})
+FULL = frozenset({429, 503})  # 503: somebody else is submitting the same, again and again
 
 Wait = Annotated[float, Query(ge=0, le=waiting.MAX_SECONDS, description="Seconds to wait for a change.")]
 Seen = Annotated[Status, Query(description="The status you know: if it is another by now, do not wait.")]
@@ -43,17 +43,15 @@ Seen = Annotated[Status, Query(description="The status you know: if it is anothe
         frozenset({400, 413}) | UNFIT | REFUSED | FULL: schemas.Problem,
     },
 )
-def submit_job(
-    request: CallerRequest, submission: inputs.Submission, response: HttpResponse
-) -> Answer[schemas.SubmittedJob]:
+def submit_job(request: CallerRequest, submission: inputs.Submission) -> HttpResponse:
     """Submit a job. 202: it is new. 200: an identical one is under way, and here it is. 429: too many of yours wait."""
-    caller = request.auth
-    check_size(submission.args)
-    submitted = submit(compose(caller, submission))
-    response["Location"] = reverse("api:job", kwargs={"job_id": submitted.id})
-    job = _job_of(caller.tenant.pk, submitted.id)
-    answer = schemas.SubmittedJob.of(job, deduplicated=submitted.deduplicated)
-    return Answer(200 if submitted.deduplicated else 202, answer)
+    asked = compose(request.auth, submission)
+    submitted = submit(asked)
+    new = not submitted.deduplicated
+    job = _stored(asked, submitted) if new else _job_of(request.auth.tenant.pk, submitted.id)
+    answer = schemas.answer(202 if new else 200, schemas.shown(job, deduplicated=not new))
+    answer["Location"] = reverse("api:job", kwargs={"job_id": submitted.id})
+    return answer
 
 
 def compose(caller: Caller, submission: inputs.Submission) -> JobRequest:
@@ -89,12 +87,19 @@ def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.J
 
 
 @router.get("jobs/{job_id}", url_name="job", response={200: schemas.Job, MISSING | REFUSED: schemas.Problem})
-async def read_job(request: CallerRequest, job_id: int, wait: Wait = 0, seen: Seen | None = None) -> schemas.Job:
+def read_job(request: CallerRequest, job_id: int, wait: Wait = 0, seen: Seen | None = None) -> HttpResponseBase:
     """A job. With `wait`, the answer comes as soon as its status changes, or when the time is over."""
-    tenant_id = request.auth.tenant.pk
-    if wait:
-        await waiting.until_changed(waiting.status_reader(tenant_id, job_id), seen, wait)
-    return schemas.Job.of(await sync_to_async(_job_of)(tenant_id, job_id))
+    job = _job_of(request.auth.tenant.pk, job_id)
+    if not wait:
+        return schemas.answer(200, schemas.shown(job))
+    # Waited for in the event loop, which holds no thread.
+    return StreamingHttpResponse(_when_changed(job, seen, wait), content_type=schemas.MEDIA_TYPE)
+
+
+async def _when_changed(job: models.Job, seen: str | None, seconds: float) -> AsyncIterator[str]:
+    await waiting.until_changed(waiting.status_reader(job.tenant_id, job.pk), seen or job.status, seconds)
+    latest = await sync_to_async(reads.job)(job.tenant_id, job.pk)
+    yield schemas.text(schemas.shown(latest or job))  # that is gone now, but was not when it was asked for
 
 
 @router.post(
@@ -132,12 +137,14 @@ def _job_of(tenant_id: int, job_id: int) -> models.Job:
     return job
 
 
-def check_size(args: dict[str, Any], field: str = "args") -> None:
-    """Raise the problem of arguments that are too long.
-
-    The engine would refuse them as well, as unfit; HTTP has a status of its own for too much.
-    """
-    limit = settings.JOBS_ARGS_MAX_BYTES
-    if len(json.dumps(args)) > limit:
-        message = f"must not be over {limit} bytes as JSON ({limit // 1024} KiB)"
-        raise ProblemError.unfit({field: message}, 413)
+def _stored(asked: JobRequest, submitted: Submitted) -> models.Job:
+    """The new job, without reading it back: all is known of it."""
+    same = ("tenant_id", "source_type", "source_id", "source_method", "args", "priority", "user_key", "max_retries")
+    return models.Job(
+        id=submitted.id,
+        queue=models.Queue(name=asked.queue),
+        status=submitted.status,
+        created_at=submitted.created_at,  # type: ignore[misc]  # a new one has it
+        due_at=submitted.due_at,
+        **{name: getattr(asked, name) for name in same},
+    )

@@ -14,7 +14,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from jobs.api.schemas import FieldError
-from jobs.request import InvalidRequest, TooManyWaiting
+from jobs.request import InvalidRequest, TooLarge, TooManyWaiting, Undecided
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -39,6 +39,11 @@ class ProblemError(Exception):
         """What is wrong with the input, field by field."""
         errors = [FieldError(field=field, message=message) for field, message in fields.items()]
         return cls(status, f"{errors[0].field}: {errors[0].message}", errors, headers)
+
+    @classmethod
+    def refused(cls, refusal: InvalidRequest, field: str) -> "ProblemError":
+        """What the engine refuses. HTTP has a status of its own for too much."""
+        return cls.unfit({field: refusal.message}, 413 if isinstance(refusal, TooLarge) else 422)
 
 
 def respond(problem: ProblemError) -> HttpResponse:
@@ -70,6 +75,7 @@ def add_to(api: NinjaAPI) -> None:
         ValidationError: _unfit,
         InvalidRequest: _refused,
         TooManyWaiting: _full,
+        Undecided: _undecided,
         RequestDataTooBig: _too_big,
         AuthenticationError: _unknown_caller,
         HttpError: _not_json,
@@ -103,11 +109,15 @@ def _message(error: dict[str, Any]) -> str:
 
 
 def _refused(request: HttpRequest, error: InvalidRequest) -> ProblemError:
-    return ProblemError.unfit({error.field: error.message})
+    return ProblemError.refused(error, error.field)
 
 
 def _full(request: HttpRequest, error: TooManyWaiting) -> ProblemError:
     return ProblemError(HTTPStatus.TOO_MANY_REQUESTS, f"{error}.", headers={"Retry-After": str(error.retry_after)})
+
+
+def _undecided(request: HttpRequest, error: Undecided) -> ProblemError:
+    return ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}.", headers={"Retry-After": str(error.retry_after)})
 
 
 def _too_big(request: HttpRequest, error: RequestDataTooBig) -> ProblemError:

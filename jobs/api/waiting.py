@@ -1,11 +1,11 @@
-"""Long polls: wait for a job's status to change, without holding a connection or a lock meanwhile."""
+"""Long polls: wait for a job's status to change, without holding a thread, a connection or a lock meanwhile."""
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
 from asgiref.sync import sync_to_async
-from django.db import connection
+from django.db import close_old_connections, connection
 
 from jobs import reads
 from jobs.lifecycle import FINAL
@@ -38,14 +38,14 @@ async def until_changed(
 
 
 def status_reader(tenant_id: int, job_id: int) -> Callable[[], Awaitable[str | None]]:
-    """Reads the status of the tenant's job (None: it has no such job), and lets go of the connection."""
+    """Reads the status of the tenant's job; None: it has no such job.
+
+    All who wait in this process share one thread, and so one connection.
+    """
 
     def read() -> str | None:
-        try:
-            return reads.status(tenant_id, job_id)
-        finally:
-            # A hundred waiters must not hold a hundred connections. In a transaction it is not ours to close.
-            if not connection.in_atomic_block:
-                connection.close()
+        if not connection.in_atomic_block:  # else it is somebody's, and not ours to close
+            close_old_connections()  # such as have failed at the look before
+        return reads.status(tenant_id, job_id)
 
     return sync_to_async(read)

@@ -1,15 +1,20 @@
-"""Put a request together: from a method and its options, or from the names that an HTTP request gives."""
+"""Put requests together: from a method and its options, or from the names that an HTTP request gives."""
 
-from datetime import datetime, timedelta
+import uuid
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import models
 
 from jobs import registry
+from jobs.arguments import digest
 from jobs.current import current_job
 from jobs.registry import Target
-from jobs.request import InvalidRequest, JobRequest, digest
+from jobs.request import InvalidRequest, JobRequest
 from tenants.models import Tenant
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def compose_by_name(
@@ -33,54 +38,70 @@ def compose_by_name(
     return compose(target, instance, target.bind((), args), tenant=tenant, **options)
 
 
-def compose(
+def compose(target: Target, instance: models.Model | None, args: dict[str, Any], **options: Any) -> JobRequest:
+    """A checked request from bound arguments and options; what is not given comes from @job.
+
+    Raises InvalidRequest.
+    """
+    return next(compose_each(target, instance, [args], **options))
+
+
+def compose_each(
     target: Target,
     instance: models.Model | None,
-    args: dict[str, Any],
+    calls: Iterable[dict[str, Any]],
+    *,
+    dedup: bool | None = None,
+    **options: Any,
+) -> Iterator[JobRequest]:
+    """As `compose`, for each call's arguments; what they have in common is checked once."""
+    common = _common(target, instance, **options)
+    for args in calls:
+        keyed = target.spec.dedup if dedup is None else dedup
+        yield common.calling(args, _identity(target, common, args) if keyed else None)
+
+
+def _common(
+    target: Target,
+    instance: models.Model | None,
     *,
     tenant: Tenant | None = None,
     delay: float | timedelta | None = None,
     at: datetime | None = None,
-    dedup: bool | None = None,
     user: Any = None,
     queue: str | None = None,
     priority: int | None = None,
     timeout: float | None = None,
     max_retries: int | None = None,
 ) -> JobRequest:
-    """A checked request from bound arguments and options; what is not given comes from @job.
-
-    Raises InvalidRequest.
-    """
     spec = target.spec
     if target.class_level:
         instance = None
     if not target.class_level and (instance is None or instance.pk is None):
         raise InvalidRequest("source_id", f"{target.method} is a job of one object; it needs a saved one")
-    source_id = None if instance is None else str(instance.pk)
-    seconds = delay.total_seconds() if isinstance(delay, timedelta) else delay
-    identity = None
-    if spec.dedup if dedup is None else dedup:
-        call = target.bind_all(args)
-        same = spec.dedup_key(**call) if spec.dedup_key else call
-        # A job for later is not the answer to somebody who asks for it now.
-        identity = digest(target.source_type, source_id, target.method, bool(seconds or at), same)
     return JobRequest(
         tenant_id=_tenant_id(target, instance, tenant),
         source_type=target.source_type,
-        source_id=source_id,
+        source_id=None if instance is None else str(instance.pk),
         source_method=target.method,
-        args=args,
+        args={},
         queue=spec.queue if queue is None else queue,
         priority=spec.priority if priority is None else priority,
         user_key=str(getattr(user, "pk", user) if user is not None else ""),
-        delay=seconds,
+        delay=delay.total_seconds() if isinstance(delay, timedelta) else delay,
         at=at,
         timeout=spec.timeout if timeout is None else timeout,
         memory=spec.memory,
         max_retries=max_retries,
-        dedup_key=identity,
     )
+
+
+def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.UUID:
+    """What makes a job identical: the call, and when it is to be made. One for tomorrow is no answer for today."""
+    call = target.signature.complete(args)
+    same = target.spec.dedup_key(**call) if target.spec.dedup_key else call
+    moment = str(common.at - EPOCH) if common.at else float(common.delay or 0)
+    return digest(common.source_type, common.source_id, common.source_method, moment, same)
 
 
 def _tenant_id(target: Target, instance: models.Model | None, tenant: Tenant | None) -> int:

@@ -18,12 +18,19 @@ HandOver = Callable[[Sequence[Claimed]], None]
 
 _asked = Local()
 _carrier: HandOver | None = None
+_relay: Callable[[], object] | None = None
 
 
 def connect(carrier: HandOver) -> None:
     """Say how claimed jobs reach a worker. The carrier raises nothing: what it loses, recover sends again."""
     global _carrier  # noqa: PLW0603 - wired once, when the process starts
     _carrier = carrier
+
+
+def relay_to(ask: Callable[[], object] | None) -> None:
+    """Say who is asked to make the dispatches of commits; None: whoever commits makes them, before it goes on."""
+    global _relay  # noqa: PLW0603 - wired once, when a web process starts
+    _relay = ask
 
 
 def hand_over(claimed: Sequence[Claimed]) -> None:
@@ -66,4 +73,4 @@ def _once() -> None:
     """The first of a transaction's requests that was not rolled back dispatches for all: everything is committed."""
     if getattr(_asked, "pending", False):
         _asked.pending = False
-        dispatch()
+        (_relay or dispatch)()

@@ -9,9 +9,9 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
 from jobs import current, registry, results, store, telemetry
+from jobs.arguments import as_json
 from jobs.engine import dispatch
 from jobs.engine.settle import Outcome, settle
-from jobs.request import as_json
 from jobs.store import Started
 from tenants.models import Tenant
 

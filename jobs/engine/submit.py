@@ -1,23 +1,33 @@
 """Submit: store new jobs inside the caller's transaction, or return the identical ones that are under way."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import NamedTuple
 
-from django.conf import settings
+from django.db import transaction
 
 from jobs import store, telemetry
+from jobs.current import current_job
 from jobs.engine import dispatch
 from jobs.models import Queue
-from jobs.request import InvalidRequest, JobRequest, TooManyWaiting
-from tenants.models import TenantQueue
+from jobs.request import MAX_SECONDS, InvalidRequest, JobRequest, TooManyWaiting, Undecided
+from jobs.store import Answer
+
+MOST_TRIES = 10  # each waits for another transaction that decides about an identical job
 
 
-@dataclass(frozen=True)
-class Submitted:
-    """What became of a request: the id of its job, and whether that was there before."""
+class Submitted(NamedTuple):
+    """What became of a request: the id and status of its job, and whether that was there before.
+
+    created_at, due_at: of a new job.
+    """
 
     id: int
     deduplicated: bool
+    status: str
+    created_at: datetime | None
+    due_at: datetime | None
 
 
 def submit(request: JobRequest) -> Submitted:
@@ -28,67 +38,57 @@ def submit(request: JobRequest) -> Submitted:
 def submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:
     """Store any number of jobs in one statement; what became of each, in order.
 
-    Raises InvalidRequest, and TooManyWaiting when the tenant's backlog is full.
+    Raises InvalidRequest, TooManyWaiting when the tenant's backlog is full, and Undecided.
     """
-    if not requests:
-        return []
-    _check_queues(requests)
-    places = dict(enumerate(requests))
-    _check_room(places)
-    stored, identical = _place(places)
-    for place in stored:
-        telemetry.applied("submit", stored[place], queue=requests[place].queue)
-    if any(requests[place].deferred for place in stored):
-        store.wake_clock()
-    dispatch.on_commit()
-    return [
-        Submitted(stored[place], False) if place in stored else Submitted(identical[place], True)
-        for place in range(len(requests))
-    ]
-
-
-def _check_queues(requests: Sequence[JobRequest]) -> None:
-    named = {request.queue for request in requests}
-    there = set(Queue.objects.filter(name__in=named).values_list("name", flat=True))
-    for place, request in enumerate(requests):
-        if request.queue not in there:
-            known = ", ".join(Queue.objects.order_by("name").values_list("name", flat=True))
-            raise InvalidRequest("queue", f"{request.queue!r} is unknown; queues: {known}", place)
-
-
-def _check_room(places: dict[int, JobRequest]) -> None:
-    """Refuse what would make a tenant's backlog longer than it may be; who asks for a job that is there gets it still.
-
-    Counted before the rows are stored: submits at the same moment may go over it together, by what they store.
-    """
-    tenants = {request.tenant_id for request in places.values()}
-    limits = dict(TenantQueue.objects.filter(tenant__in=tenants).values_list("tenant_id", "max_waiting"))
-    for tenant_id in tenants:
-        own = limits.get(tenant_id)
-        limit = settings.JOBS_MAX_WAITING if own is None else own
-        asked = {place: request for place, request in places.items() if request.tenant_id == tenant_id}
-        if store.count_waiting(tenant_id, limit + 1) + len(asked) <= limit:
-            continue
-        keyed = {place: request for place, request in asked.items() if request.dedup_key}
-        if len(asked) > len(store.find_identical(keyed, settings.JOBS_DEDUP_WINDOW)):
-            raise TooManyWaiting(limit)
-
-
-def _place(waiting: dict[int, JobRequest]) -> tuple[dict[int, int], dict[int, int]]:
-    """Store each request or find its identical job (I5).
-
-    The unique index decides between two that arrive at once: the loser waits for the winner's transaction, and then
-    either finds its job or, if that has ended or rolled back meanwhile, tries again.
-    """
-    stored: dict[int, int] = {}
-    identical: dict[int, int] = {}
-    while waiting:
-        stored |= store.insert(waiting)
-        waiting = {place: request for place, request in waiting.items() if place not in stored}
-        if not waiting:
+    placed: dict[int, Submitted] = {}
+    left = list(range(len(requests)))
+    for _ in range(MOST_TRIES):
+        if not left:
             break
-        identical |= store.find_identical(waiting, settings.JOBS_DEDUP_WINDOW)
-        waiting = {place: request for place, request in waiting.items() if place not in identical}
-        if waiting:
-            store.release_identical(waiting, settings.JOBS_DEDUP_WINDOW)
-    return stored, identical
+        placed |= _place(requests, left)
+        left = [place for place in left if place not in placed]
+    if left:
+        raise Undecided
+    submitted = [placed[place] for place in range(len(requests))]
+    stored = [one.id for one in submitted if not one.deduplicated]
+    if stored:
+        transaction.on_commit(partial(telemetry.submitted, stored))
+        dispatch.on_commit()
+    return submitted
+
+
+def _place(requests: Sequence[JobRequest], left: Sequence[int]) -> dict[int, Submitted]:
+    """Store these requests or find their identical jobs (I5), in one statement.
+
+    Left out are requests whose identical job is no answer, and now gives up its key; and those whose identical job was
+    stored or ended by a transaction that the statement met: it waited for its end, but sees only what was there when it
+    began. The next statement sees more.
+    """
+    asked = [requests[place] for place in left]
+    answers = store.insert(asked, caller=current_job().id)
+    if answers[0].refused:
+        raise _refusal(answers[0], requests, left)
+    now = next(a.created_at for a in answers if a.place == 0)
+    placed = {left[a.place]: Submitted(a.id, a.deduplicated, a.status, now, a.due_at) for a in answers if a.id}
+    if holders := [a.holder for a in answers if a.holder]:
+        store.release_identical(holders)
+    if len(placed) < len(left):
+        # What was asked for twice is stored for the first.
+        first = {requests[place].identity: placed[place] for place in placed if not placed[place].deduplicated}
+        for place in left:
+            if place not in placed and (twin := first.get(requests[place].identity)):
+                placed[place] = twin._replace(deduplicated=True)
+    return placed
+
+
+def _refusal(answer: Answer, requests: Sequence[JobRequest], left: Sequence[int]) -> Exception:
+    if answer.bound is not None:
+        return TooManyWaiting(answer.bound)
+    place = left[answer.place]
+    if answer.refused == "queue":
+        known = ", ".join(Queue.objects.order_by("name").values_list("name", flat=True))
+        return InvalidRequest("queue", f"{requests[place].queue!r} is unknown; queues: {known}", place)
+    at = requests[place].at
+    if at is not None and answer.refused == "past":
+        return InvalidRequest("at", f"must be in the future; {at.isoformat()} is past", place)
+    return InvalidRequest("at", f"must be within {MAX_SECONDS / 86400:.0f} days", place)

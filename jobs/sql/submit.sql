@@ -1,21 +1,90 @@
 -- Arrow:  submit, to created, or to scheduled when it is due later or its job type is paused.
 -- Who:    anybody, inside the caller's own transaction.
 -- Locks:  an identical job being stored elsewhere is waited for; sorted by key, so that two batches cannot deadlock.
--- Index:  jobs_one_identical decides which of two identical requests is stored.
--- Returns the place in the batch and the id of each stored job; a missing place has an identical job already.
-WITH request AS MATERIALIZED (
-    SELECT nextval(pg_get_serial_sequence('jobs', 'id')) AS id, r.*
-    FROM (
-        SELECT *
-        FROM jsonb_to_recordset(%(requests)s) AS given (
-            place int, tenant_id bigint, queue text, priority smallint, user_key text,
-            source_type text, source_id text, source_method text, args jsonb,
-            dedup_key uuid, timeout float8, memory int, max_retries int, delay float8, at timestamptz
-        )
-        ORDER BY place  -- ids grow in the order of submission: it is the order of the line (I6)
-    ) r
+-- Index:  jobs_one_identical finds the identical job, and decides which of two that arrive at once is stored. The
+--         backlog is not counted, but known by its lanes (primary key).
+-- Returns the id of each request's job, or null where an identical one is no answer and has to give up its key
+-- (`holder`), or is being decided elsewhere; and with the first request when it was. Or, when nothing is stored, what
+-- was refused.
+-- What many requests have in common is said, and looked up, once: their kind. The planner cannot look into sub-selects
+-- of parameters: so it finds its general plan as good as a new one, and keeps it.
+WITH
+-- include shared/clock
+kind AS MATERIALIZED (
+    SELECT
+        k.*, q.id AS queue_id,
+        CASE
+            WHEN q.id IS NULL THEN 'queue'
+            WHEN k.at <= clock.now THEN 'past'
+            WHEN k.at > clock.now + %(longest)s * interval '1 second' THEN 'far'
+        END AS unfit,
+        coalesce(
+            k.at,
+            clock.now + nullif(k.delay, 0) * interval '1 second',
+            CASE WHEN p.id IS NOT NULL THEN %(held_until)s::timestamptz END
+        ) AS due_at
+    FROM jsonb_to_recordset((SELECT %(kinds)s::jsonb)) AS k (
+        kind int, tenant_id bigint, queue text, priority smallint, user_key text, source_type text, source_method text,
+        timeout float8, memory int, max_retries int, delay float8, at timestamptz
+    )
+    CROSS JOIN clock
+    LEFT JOIN queues q ON q.name = k.queue
+    LEFT JOIN paused_job_types p ON p.source_type = k.source_type AND p.source_method = k.source_method
 ),
-clock AS (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now),
+given AS MATERIALIZED (
+    SELECT  -- ids grow in the order of submission: it is the order of the line (I6)
+        nextval((SELECT pg_get_serial_sequence('jobs', 'id')::regclass)) AS id, place,
+        (call ->> 0)::int AS kind, call ->> 1 AS source_id, (call ->> 2)::uuid AS dedup_key, call -> 3 AS args
+    FROM jsonb_array_elements((SELECT %(calls)s::jsonb)) WITH ORDINALITY AS calls (call, place)
+),
+request AS MATERIALIZED (
+    SELECT
+        given.id, given.place, given.source_id, given.dedup_key, given.args, k.*,
+        identical.id AS job, identical.status AS job_status,
+        identical.created_at > clock.now - %(window)s * interval '1 second'
+            AND identical.id IS DISTINCT FROM %(caller)s::bigint AS answered
+    FROM given
+    JOIN kind k USING (kind)
+    CROSS JOIN clock
+    LEFT JOIN LATERAL (
+        SELECT j.id, j.status, j.created_at
+        FROM jobs j
+        WHERE j.tenant_id = k.tenant_id AND j.dedup_key = given.dedup_key AND j.end_time IS NULL
+        LIMIT 1
+    ) identical ON given.dedup_key IS NOT NULL
+),
+refused AS MATERIALIZED (
+    (SELECT place, unfit AS why, NULL::int AS bound FROM request WHERE unfit IS NOT NULL ORDER BY place LIMIT 1)
+    UNION ALL
+    SELECT NULL, 'full', b.bound
+    FROM (SELECT tenant_id, count(*) AS jobs FROM request WHERE answered IS NOT TRUE GROUP BY tenant_id) asked
+    LEFT JOIN tenant_queues limits USING (tenant_id)
+    CROSS JOIN LATERAL (SELECT coalesce(limits.max_waiting, %(max_waiting)s::int) AS bound) b
+    CROSS JOIN LATERAL (  -- as far as dispatches have taken notice of it, and what has arrived since the last one
+        SELECT coalesce(sum(jobs), 0) AS jobs
+        FROM (
+            SELECT lane.waiting AS jobs
+            FROM queues q
+            CROSS JOIN LATERAL (
+                SELECT l.waiting
+                FROM lanes l
+                WHERE l.tenant_id = asked.tenant_id AND l.queue_id = q.id
+                ORDER BY l.version DESC
+                LIMIT 1
+            ) lane
+            UNION ALL
+            (
+                SELECT a.jobs
+                FROM arrivals a
+                WHERE a.xid >= coalesce((SELECT since FROM door ORDER BY version DESC LIMIT 1), 0)
+                  AND a.tenant_id = asked.tenant_id
+                ORDER BY a.xid
+                LIMIT 1000
+            )
+        ) told
+    ) waiting
+    WHERE waiting.jobs + asked.jobs > b.bound
+),
 stored AS (
     INSERT INTO jobs (
         id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, dedup_key, timeout,
@@ -24,30 +93,37 @@ stored AS (
         attempt, crashes, retries, progress_note, stats, last_error
     )
     SELECT
-        r.id, r.tenant_id, q.id, r.priority, r.user_key, r.source_type, r.source_id, r.source_method, r.args,
+        r.id, r.tenant_id, r.queue_id, r.priority, r.user_key, r.source_type, r.source_id, r.source_method, r.args,
         r.dedup_key, r.timeout, r.memory, r.max_retries,
-        CASE WHEN due.at IS NULL THEN 'created' ELSE 'scheduled' END,
+        CASE WHEN r.due_at IS NULL THEN 'created' ELSE 'scheduled' END,
         clock.now,
-        CASE WHEN due.at IS NULL THEN clock.now END,
-        due.at,
+        CASE WHEN r.due_at IS NULL THEN clock.now END,
+        r.due_at,
         0, 0, 0, '', '{}', ''
     FROM request r
-    JOIN queues q ON q.name = r.queue
     CROSS JOIN clock
-    LEFT JOIN paused_job_types p ON p.source_type = r.source_type AND p.source_method = r.source_method
-    CROSS JOIN LATERAL (
-        SELECT coalesce(
-            r.at,
-            clock.now + nullif(r.delay, 0) * interval '1 second',
-            CASE WHEN p.id IS NOT NULL THEN %(held_until)s::timestamptz END
-        ) AS at
-    ) due
+    WHERE r.answered IS NOT TRUE
+      AND NOT EXISTS (SELECT FROM refused)
     ORDER BY r.tenant_id, r.dedup_key, r.place
     ON CONFLICT (tenant_id, dedup_key) WHERE dedup_key IS NOT NULL AND end_time IS NULL DO NOTHING  -- guard I5
-    RETURNING id, tenant_id, queue_id, priority, ready_at
+    RETURNING id, tenant_id, queue_id, priority, status, ready_at, due_at
 ),
 arriving AS (
-    SELECT queue_id, tenant_id, CASE WHEN ready_at IS NOT NULL THEN job_place(priority, id) END AS place, 1 AS jobs FROM stored
+    SELECT queue_id, tenant_id, CASE WHEN ready_at IS NOT NULL THEN job_place(priority, id) END AS place, 1 AS jobs
+    FROM stored
 )
 -- include shared/arrive
-SELECT request.place, stored.id FROM stored JOIN request USING (id)
+SELECT
+    r.place - 1, coalesce(s.id, CASE WHEN r.answered THEN r.job END), s.id IS NULL, coalesce(s.status, r.job_status),
+    CASE WHEN r.place = 1 THEN clock.now END, s.due_at, CASE WHEN NOT r.answered AND s.id IS NULL THEN r.job END,
+    NULL, NULL
+FROM request r
+CROSS JOIN clock
+LEFT JOIN stored s USING (id)
+CROSS JOIN (  -- the clock has to know of an earlier moment
+    SELECT count(pg_notify('jobs_due', ''))
+    FROM (SELECT FROM stored WHERE due_at < %(held_until)s::timestamptz LIMIT 1) due
+) woken
+WHERE NOT EXISTS (SELECT FROM refused)
+UNION ALL
+SELECT place - 1, NULL, NULL, NULL, NULL, NULL, NULL, why, bound FROM refused

@@ -22,12 +22,13 @@ from jobs.store.attempts import (
 from jobs.store.checks import excesses, find_lane, heads, odd_states
 from jobs.store.claiming import Lane, claim, hold, next_moment, promote, release
 from jobs.store.rows import Applied, Claimed, Started, live_for
-from jobs.store.submitting import count_waiting, find_identical, insert, release_identical, wake_clock
+from jobs.store.submitting import Answer, insert, recount_waiting, release_identical, wake_clock
 from jobs.store.wishes import cancel, discard, expire_dead, is_unfinished, overdue_cancels, request_cancel, revive
 from jobs.store.workers import beat, count_repairs, declare_gone, depose, give_up, hand_over_again, leave, orphans
 
 __all__ = [
     "ANY_PROCESS",
+    "Answer",
     "Applied",
     "Claimed",
     "Failure",
@@ -39,14 +40,12 @@ __all__ = [
     "cancel_requested",
     "claim",
     "count_repairs",
-    "count_waiting",
     "declare_gone",
     "depose",
     "discard",
     "excesses",
     "expire_dead",
     "fail",
-    "find_identical",
     "find_lane",
     "give_up",
     "hand_over_again",
@@ -64,6 +63,7 @@ __all__ = [
     "progress",
     "promote",
     "put_off",
+    "recount_waiting",
     "release",
     "release_identical",
     "request_cancel",

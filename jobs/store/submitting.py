@@ -1,62 +1,84 @@
-"""Submit: new rows, and the identical ones that are there."""
+"""Submit: new rows, or the identical ones that are there."""
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
+from django.conf import settings
 from django.db import connection
 
 from jobs.models import HELD_UNTIL
-from jobs.request import JobRequest
+from jobs.request import MAX_SECONDS, JobRequest
+from jobs.sql import statement
 from jobs.store.rows import rows
+from tenants.prepared import prepared
+
+_text = json.JSONEncoder().encode
 
 
-def insert(requests: dict[int, JobRequest], now: datetime | None = None) -> dict[int, int]:
-    """Store the requests, by place; the ids of those stored. The others are identical to an unfinished job."""
-    batch = json.dumps(
-        [
-            {
-                "place": place,
-                "tenant_id": r.tenant_id,
-                "queue": r.queue,
-                "priority": r.priority,
-                "user_key": r.user_key,
-                "source_type": r.source_type,
-                "source_id": r.source_id,
-                "source_method": r.source_method,
-                "args": r.args,
-                "dedup_key": str(r.dedup_key) if r.dedup_key else None,
-                "timeout": r.timeout,
-                "memory": r.memory,
-                "max_retries": r.max_retries,
-                "delay": r.delay,
-                "at": r.at.isoformat() if r.at else None,
-            }
-            for place, r in requests.items()
-        ]
+class Answer(NamedTuple):
+    """What became of one request.
+
+    id: of its job; None: an identical one is being decided elsewhere, or the request is refused.
+    status: of the job then. created_at: of the jobs that were stored, told by the first answer only: to read a moment
+    takes long. due_at: of a job that was stored. holder: the job that has to give up its key first.
+    refused: why nothing at all was stored: queue, past, far, or full. bound: of the tenant's backlog, if it is full.
+    """
+
+    place: int
+    id: int | None
+    deduplicated: bool
+    status: str
+    created_at: datetime | None
+    due_at: datetime | None
+    holder: int | None
+    refused: str | None
+    bound: int | None
+
+
+def insert(requests: Sequence[JobRequest], *, caller: int | None = None, now: datetime | None = None) -> list[Answer]:
+    """Store the requests that are identical to no unfinished job of the window; an answer for each, by its place.
+
+    caller: the job that asks, which is no answer to itself.
+    """
+    kinds: dict[tuple[object, ...], int] = {}
+    calls = ",".join(
+        f"[{kinds.setdefault(r.kind, len(kinds))},{_text(r.source_id)},{_quoted(r.dedup_key)},{r.args_text}]"
+        for r in requests
     )
-    return dict(rows("submit", requests=batch, held_until=HELD_UNTIL, now=now))
-
-
-def _identities(requests: dict[int, JobRequest]) -> str:
-    return json.dumps(
-        [{"place": n, "tenant_id": r.tenant_id, "dedup_key": str(r.dedup_key)} for n, r in requests.items()]
+    found = prepared(
+        statement("submit"),
+        kinds=_text([_kind(number, kind) for kind, number in kinds.items()]),
+        calls=f"[{calls}]",
+        caller=caller,
+        held_until=HELD_UNTIL,
+        longest=MAX_SECONDS,
+        max_waiting=settings.JOBS_MAX_WAITING,
+        window=float(settings.JOBS_DEDUP_WINDOW),
+        now=now,
     )
+    return [Answer(*row) for row in found]
 
 
-def find_identical(requests: dict[int, JobRequest], window: float, now: datetime | None = None) -> dict[int, int]:
-    """The ids of unfinished identical jobs submitted in the last `window` seconds, by place."""
-    return dict(rows("find_identical", requests=_identities(requests), window=window, now=now))
+def release_identical(ids: Sequence[int]) -> None:
+    """Let these jobs give up their key."""
+    rows("release_identical", ids=list(ids))
 
 
-def release_identical(requests: dict[int, JobRequest], window: float, now: datetime | None = None) -> None:
-    """Let jobs older than `window` seconds give up their key."""
-    rows("release_identical", requests=_identities(requests), window=window, now=now)
+def recount_waiting() -> list[tuple[int, int, int]]:
+    """Put right how many jobs the lanes of tenants near their bound know of; queue, tenant and difference of each."""
+    wrong = rows("recount_waiting", max_waiting=settings.JOBS_MAX_WAITING)
+    return [(queue_id, tenant_id, jobs) for queue_id, tenant_id, jobs in wrong]
 
 
-def count_waiting(tenant_id: int, most: int) -> int:
-    """How many of the tenant's jobs wait; a number above `most` only says that there are more."""
-    count: int = rows("count_waiting", tenant_id=tenant_id, most=most)[0][0]
-    return count
+def _quoted(key: object) -> str:
+    return f'"{key}"' if key else "null"
+
+
+def _kind(number: int, kind: tuple[object, ...]) -> dict[str, object]:
+    said = dict(zip(JobRequest.KIND, kind, strict=True))
+    return said | {"kind": number, "at": said["at"].isoformat() if isinstance(said["at"], datetime) else None}
 
 
 def wake_clock() -> None:

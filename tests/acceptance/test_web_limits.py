@@ -23,8 +23,8 @@ def shown(environ: dict[str, str]) -> list[str]:
 
 
 def test_its_statements_locks_and_open_transactions_end(environ):
-    assert shown({**environ, "DB_POOL_SIZE": "2"}) == ["30s", "5s", "1min", "off"]
-    assert shown({**environ, "DB_POOL_SIZE": "2", "DB_LOCK_TIMEOUT": "0.5"})[1] == "500ms"
+    assert shown({**environ, "WEB_THREADS": "2"}) == ["30s", "5s", "1min", "off"]
+    assert shown({**environ, "WEB_THREADS": "2", "DB_LOCK_TIMEOUT": "0.5"})[1] == "500ms"
 
 
 def test_a_workers_jobs_are_bound_by_their_own_time_limits_alone(environ):

@@ -37,8 +37,6 @@ RECOVER = ("tests/integration/test_recover.py",)
 KNOWING = {  # which tests know a statement, beside tests/integration/test_<statement>.py; the others are known by VERBS
     "start": (*VERBS, "tests/integration/test_gaps.py"),
     "submit": SUBMIT,
-    "find_identical": SUBMIT,
-    "release_identical": SUBMIT,
     "claim": CLAIM,
     "fold": CLAIM,
     "live_pools": CLAIM,

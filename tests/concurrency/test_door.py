@@ -93,7 +93,7 @@ def held(**filters) -> int:
 
 def quietly_submit(tenant, **options) -> int:
     """Store a job without the dispatch that would follow."""
-    return store.insert({0: request_for(tenant, **options)})[0]
+    return store.insert([request_for(tenant, **options)])[0].id
 
 
 def test_a_dispatch_waits_for_the_one_inside_and_counts_what_that_took(register):

@@ -77,17 +77,17 @@ def test_a_bystanders_jobs_go_through(lock, served_before, register, sent, withi
     worker = register(concurrency=100)
     other, bystander = TenantFactory(queue__num_slots=50), TenantFactory(queue__num_slots=2)
     if served_before:
-        store.insert({n: request_for(other, n) for n in range(4)})
+        store.insert([request_for(other, n) for n in range(4)])
         dispatch()
         for message in sent[:2]:
             finish(message, worker)
-    store.insert({n: request_for(other, n) for n in range(LOCKED_JOBS)})
+    store.insert([request_for(other, n) for n in range(LOCKED_JOBS)])
     with open_transaction(*lock, tenant=other.pk):
         new = within(lambda: submit(request_for(bystander, "new")).id)
         assert Job.objects.get(pk=new).status == "queued"
 
         finish(next(message for message in sent if message.id == new), worker)
-        due = within(lambda: store.insert({0: request_for(bystander, "due", delay=0.01)})[0])
+        due = within(lambda: store.insert([request_for(bystander, "due", delay=0.01)])[0].id)
         wait_until(
             lambda: Job.objects.filter(pk=due, status="queued").exists() or within(promote) is None, "it is due", 20
         )
@@ -102,7 +102,7 @@ def test_a_bystanders_jobs_go_through(lock, served_before, register, sent, withi
 def test_what_was_locked_goes_when_it_is_not_any_more(register):
     register(concurrency=4)
     tenant = TenantFactory(queue__num_slots=50)
-    store.insert({n: request_for(tenant, n) for n in range(20)})
+    store.insert([request_for(tenant, n) for n in range(20)])
     with open_transaction(*LOCKS["its waiting jobs are locked"], tenant=tenant.pk):
         assert dispatch(in_line=False) == 0
     assert dispatch(in_line=False) == 4
@@ -114,8 +114,8 @@ def test_the_lanes_of_many_tenants_whose_jobs_are_all_locked_do_not_hide_the_one
     tenants = [TenantFactory() for _ in range(30)]
     last_of_all = TenantFactory()
     for tenant in tenants:
-        store.insert({n: request_for(tenant, n) for n in range(20)})
-    (last,) = store.insert({0: request_for(last_of_all)}).values()
+        store.insert([request_for(tenant, n) for n in range(20)])
+    last = store.insert([request_for(last_of_all)])[0].id
     locked = "SELECT FROM jobs WHERE id <> %(last)s FOR UPDATE"
     with open_transaction(locked, last=last):
         assert dispatch(in_line=False) == 1
@@ -126,7 +126,7 @@ def test_a_due_job_that_somebody_has_locked_does_not_make_the_clock_spin(monkeyp
     """It looks again ten times a second, not hundreds of times."""
     monkeypatch.setattr(clock.notify, "notify_in_background", lambda: None)
     tenant = TenantFactory()
-    late = store.insert({0: request_for(tenant, delay=0.01)})[0]
+    late = store.insert([request_for(tenant, delay=0.01)])[0].id
     pauses: list[float] = []
     stop, enough = threading.Event(), threading.Event()
 
@@ -150,7 +150,7 @@ def test_a_tenant_that_was_deleted_leaves_nobody_behind_it_waiting(register):
     register(concurrency=1)
     gone, other = TenantFactory(), TenantFactory()
     for n, tenant in enumerate((gone, other)):
-        store.insert({0: request_for(tenant, n)})
+        store.insert([request_for(tenant, n)])
     Tenant.objects.get(pk=gone.pk).delete()
     assert dispatch() == 1
     assert Job.objects.get(tenant=other).status == "queued"
@@ -160,6 +160,6 @@ def test_a_queue_row_that_is_locked_holds_up_nobody_who_waits_in_another(registe
     register(concurrency=2)
     QueueFactory(name="emails")
     tenant = TenantFactory()
-    store.insert({0: request_for(tenant)})
+    store.insert([request_for(tenant)])
     with open_transaction("SELECT FROM queues WHERE name = 'emails' FOR UPDATE"):
         assert dispatch() == 1

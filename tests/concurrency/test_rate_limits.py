@@ -55,7 +55,7 @@ def test_no_interval_of_any_length_holds_more_claims_than_its_limits_allow(regis
         return list(Job.objects.filter(**filters).order_by("queued_at").values_list("queued_at", flat=True))
 
     dispatch.connect(run)
-    store.insert({n: request_for(tenants[n % 3], n, queue="limited") for n in range(3 * JOBS)})
+    store.insert([request_for(tenants[n % 3], n, queue="limited") for n in range(3 * JOBS)])
     dispatchers = [elsewhere(never_rest, in_line=bool(n % 2)) for n in range(DISPATCHERS)]
     try:
         wait_until(_all_ended(dispatchers), "all jobs end")

@@ -86,7 +86,7 @@ def test_they_start_at_once_with_one_dispatch(owner, report, register, sent):
     register()
     told = submit(owner, *(region(report, n) for n in range(3))).json()["jobs"]
     assert [message.id for message in sent] == [one["id"] for one in told[:2]], "the tenant has two slots"
-    assert [one["status"] for one in told] == ["queued", "queued", "created"]
+    assert {one["status"] for one in told} == {"created"}, "as they were stored"
 
 
 class TestRefused:

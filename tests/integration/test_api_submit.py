@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from jobs import Undecided
 from jobs.models import Job
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory
@@ -111,6 +112,16 @@ def test_a_full_backlog_is_answered_429_with_when_to_ask_again(owner, stranger, 
     assert Job.objects.count() == 1
     assert submit(owner, call(report)).json()["id"] == first.json()["id"], "what is there can be asked for"
     assert submit(stranger, call(foreign_report)).status_code == 202, "it is no other tenant's backlog"
+
+
+def test_where_it_cannot_be_decided_the_client_is_asked_to_come_again(owner, report, monkeypatch):
+    def undecided(request):
+        raise Undecided
+
+    monkeypatch.setattr("jobs.api.jobs.submit", undecided)
+    response = submit(owner, call(report))
+    assert (response.status_code, response["Retry-After"]) == (503, "1")
+    assert "submit it again" in response.json()["detail"]
 
 
 def test_the_job_of_another_tenant_is_not_taken_for_identical(owner, stranger, report, foreign_report):

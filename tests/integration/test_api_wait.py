@@ -1,17 +1,19 @@
-"""GET /api/v1/jobs/{id}?wait=: answered when the status changes, without a connection held meanwhile."""
+"""GET /api/v1/jobs/{id}?wait=: answered when the status changes, without a thread held meanwhile."""
 
 import asyncio
+import json
+import threading
 import time
 
 import pytest
-from asgiref.sync import async_to_sync, sync_to_async
-from django.db import connection
+from asgiref.sync import async_to_sync
 from django.test import AsyncClient
 
 from jobs import reads
 from jobs.api import waiting
 from jobs.engine.cancel import cancel
 from jobs.lifecycle import FINAL, Status
+from jobs.models import Job
 from tenants import auth
 from tests.factories import TenantFactory, make_job
 
@@ -77,9 +79,14 @@ def answer(transactional_db):
         _, token = auth.issue(tenant, "test")
         began = time.monotonic()
         response = async_to_sync(AsyncClient().get)(path, headers={"Authorization": f"Bearer {token}"})
-        return response.json(), time.monotonic() - began
+        body = async_to_sync(whole)(response) if response.streaming else response.content
+        return json.loads(body), time.monotonic() - began
 
     return ask
+
+
+async def whole(response) -> bytes:
+    return b"".join([part async for part in response])
 
 
 def test_a_long_poll_is_answered_as_soon_as_the_job_moves_on(answer, monkeypatch):
@@ -123,21 +130,36 @@ def test_a_stranger_is_not_kept_waiting(answer):
     assert seconds < 20
 
 
+def test_a_job_that_is_gone_meanwhile_is_told_as_it_was_last_seen(answer, monkeypatch):
+    tenant = TenantFactory()
+    job = make_job(tenant, Status.RUNNING)
+    look = reads.status
+
+    def look_when_it_is_gone(*of):
+        Job.objects.filter(pk=job.pk).delete()
+        return look(*of)
+
+    monkeypatch.setattr(reads, "status", look_when_it_is_gone)
+    body, seconds = answer(tenant, f"/api/v1/jobs/{job.pk}?wait=30")
+    assert (body["id"], body["status"]) == (job.pk, "running")
+    assert seconds < 20
+
+
 @pytest.mark.django_db(transaction=True)
-def test_no_connection_is_held_between_two_looks():
-    job = make_job(TenantFactory(), Status.RUNNING)
+def test_all_who_wait_share_one_thread_and_so_one_connection(monkeypatch):
+    threads = set()
+    monkeypatch.setattr(reads, "status", lambda *of: threads.add(threading.get_ident()))
 
-    async def look_and_see_what_is_left():
-        read = waiting.status_reader(job.tenant_id, job.pk)
-        return await read(), await sync_to_async(lambda: connection.connection)()
+    async def look_together():
+        await asyncio.gather(*(waiting.status_reader(1, job_id)() for job_id in range(100)))
 
-    assert async_to_sync(look_and_see_what_is_left)() == ("running", None)
+    asyncio.run(look_together())
+    assert len(threads) == 1
 
 
 @pytest.mark.django_db
-def test_a_look_costs_one_query_and_leaves_an_open_transaction_alone(django_assert_num_queries):
+def test_a_look_costs_one_query(django_assert_num_queries):
     job = make_job(TenantFactory(), Status.RUNNING)
     with django_assert_num_queries(1):
         status = async_to_sync(waiting.status_reader(job.tenant_id, job.pk))()
     assert status == "running"
-    assert connection.connection is not None

@@ -1,11 +1,14 @@
 """One tenant cannot fill the disk: its backlog has a limit."""
 
 import pytest
+from django.db import connection, transaction
 
-from jobs import InvalidRequest, TooManyWaiting
+from jobs import InvalidRequest, TooManyWaiting, cancel
+from jobs.arguments import digest
+from jobs.engine.dispatch import dispatch
+from jobs.engine.recount import recount_waiting
 from jobs.engine.submit import submit, submit_all
-from jobs.models import Job
-from jobs.request import digest
+from jobs.models import Arrival, Job, Lane
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 
@@ -40,8 +43,8 @@ def test_jobs_of_all_queues_and_those_due_later_count(tenant):
 
 
 def test_what_has_ended_does_not_count(tenant):
-    submit_all([request_for(tenant, n) for n in range(3)])
-    Job.objects.filter(source_id="0").update(status="cancelled", ready_at=None, end_time="2030-01-01T00:00Z")
+    first, *_ = submit_all([request_for(tenant, n) for n in range(3)])
+    cancel(first.id)
     submit(request_for(tenant, 4))
 
 
@@ -68,3 +71,93 @@ def test_another_tenant_is_not_refused(tenant):
 
 def test_it_is_not_bad_input():
     assert not issubclass(TooManyWaiting, InvalidRequest)
+
+
+def known(tenant, jobs: int) -> None:
+    """What a lane is said to know, whatever waits in it; and nothing has arrived since."""
+    dispatch()
+    Arrival.objects.all().delete()
+    Lane.objects.filter(tenant_id=tenant.pk).update(waiting=jobs)
+
+
+@pytest.mark.django_db(transaction=True)
+class TestTheCount:
+    """The bound is held to what the lanes know: a dispatch adds what has arrived, and the clock counts anew."""
+
+    def test_a_submit_costs_the_same_however_many_wait(self):
+        tenant = TenantFactory(queue__num_slots=0)
+        reads = []
+        for backlog in (10, 20_000):
+            submit_all([request_for(tenant, n) for n in range(backlog)])
+            dispatch()
+            with connection.cursor() as cursor:
+                cursor.execute("VACUUM jobs")
+            reads.append(buffers_of_a_submit(tenant))
+        assert reads[1] <= 1.2 * reads[0]
+
+    def test_what_a_dispatch_has_taken_and_what_it_has_not_both_count(self, tenant):
+        submit_all([request_for(tenant, n) for n in range(2)])
+        dispatch()
+        submit(request_for(tenant, 3))
+        with pytest.raises(TooManyWaiting):
+            submit(request_for(tenant, 4))
+
+    def test_a_count_that_is_too_high_is_put_right(self, tenant):
+        submit(request_for(tenant, 1))
+        known(tenant, 3)
+        with pytest.raises(TooManyWaiting):
+            submit(request_for(tenant, 2))
+        assert recount_waiting() == 1
+        submit_all([request_for(tenant, n) for n in (2, 3)])
+        assert recount_waiting() == 0
+
+    def test_a_count_that_is_too_low_is_put_right(self, tenant):
+        QueueFactory(name="emails")
+        submit_all([request_for(tenant, 1), request_for(tenant, 2, delay=60.0), request_for(tenant, 3, queue="emails")])
+        known(tenant, 1)  # in each of two lanes
+        assert recount_waiting() == 1
+        with pytest.raises(TooManyWaiting):
+            submit(request_for(tenant, 4))
+
+    def test_jobs_that_are_being_submitted_are_counted_neither_twice_nor_too_early(self, tenant, elsewhere):
+        submit_all([request_for(tenant, n) for n in range(2)])
+        dispatch()
+        with transaction.atomic():
+            submit(request_for(tenant, 3))
+            assert elsewhere(recount_waiting).result() == 0
+        assert recount_waiting() == 0
+        dispatch()
+        assert recount_waiting() == 0
+
+    def test_the_counts_of_others_stay(self, tenant):
+        far = TenantFactory(queue__max_waiting=100)
+        submit_all([request_for(far, n) for n in range(3)])
+        known(far, 40)
+        assert recount_waiting() == 0, "less than half: it is not worth a look"
+        submit(request_for(tenant, 1))
+        known(tenant, 3)
+        recount_waiting()
+        assert set(Arrival.objects.values_list("tenant_id", "jobs")) == {(tenant.pk, -2)}
+
+
+def buffers_of_a_submit(tenant) -> int:
+    """Pages of tables and indexes that one submit looks at, by the plan that its connection keeps."""
+    with transaction.atomic():
+        for n in range(8):
+            submit(request_for(tenant, n))
+        transaction.set_rollback(True)
+    with transaction.atomic():
+        before = pages()
+        submit(request_for(tenant))
+        looked_at = pages() - before
+        transaction.set_rollback(True)
+    return looked_at
+
+
+def pages() -> int:
+    """So many were looked at by this transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT sum(pg_stat_get_xact_blocks_fetched(oid))::int FROM pg_class WHERE relkind IN ('r', 'i')"
+        )
+        return cursor.fetchone()[0]

@@ -50,7 +50,7 @@ def test_every_make_target_and_setting_that_is_named_exists(page: Path) -> None:
     known = (REPOSITORY / "scheduler_project/settings.py").read_text() + (
         REPOSITORY / "deploy/.env.example"
     ).read_text()
-    for name in re.findall(r"`((?:JOBS|DB|WORKER)_[A-Z_]+)\b", page.read_text()):
+    for name in re.findall(r"`((?:JOBS|DB|WEB|WORKER)_[A-Z_]+)\b", page.read_text()):
         assert name in known, name
 
 

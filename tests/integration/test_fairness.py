@@ -83,14 +83,14 @@ def test_two_tenants_with_work_and_a_free_slot_get_the_same_whatever_happened_be
     fleet(2, durations, pool="gpu")
     resume(*tenants)
     for tenant in tenants:
-        store.insert({n: request_for(tenant, n) for n in range(250)})
+        store.insert([request_for(tenant, n) for n in range(250)])
     witness = Witness(workers)
     for _ in range(STEPS):
         tenant = draw.choice(tenants)
         match draw.randrange(10):
             case 0 | 1 | 2 | 3:
                 queue = draw.choice(["default", "default", "other", "elsewhere"])
-                store.insert({n: request_for(tenant, n, queue=queue) for n in range(draw.randrange(20, 200))})
+                store.insert([request_for(tenant, n, queue=queue) for n in range(draw.randrange(20, 200))])
             case 4:
                 change(tenant, paused=Case(When(paused=True, then=False), default=True))
             case 5:
@@ -105,7 +105,7 @@ def test_when_more_lanes_than_a_pass_visits_are_all_ahead_of_their_time_somebody
     """The round is completed over several passes; then the time moves up to the least."""
     tenants = Tenant.objects.bulk_create([Tenant(name=f"t{n}", slug=f"t{n}") for n in range(1_200)])
     TenantQueue.objects.bulk_create([TenantQueue(tenant=tenant, num_slots=1) for tenant in tenants])
-    store.insert({n: request_for(tenant, n) for n, tenant in enumerate(tenants)})
+    store.insert([request_for(tenant, n) for n, tenant in enumerate(tenants)])
     workers = fleet(0)
     workers.dispatch()
     Lane.objects.update(virtual_time=F("tenant_id") + 1_000_000.0)

@@ -152,9 +152,9 @@ def blocked(request, register) -> Blocked:
     return request.param(TenantFactory(queue__num_slots=SLOTS, queue__user_slots=1))
 
 
-def behind(blocked: Blocked) -> dict[int, JobRequest]:
+def behind(blocked: Blocked) -> list[JobRequest]:
     """Jobs that may go, later in the line than all that may not, and less urgent."""
-    return {n: request_for(blocked.other or blocked.tenant, n) for n in range(3 * SLOTS)}
+    return [request_for(blocked.other or blocked.tenant, n) for n in range(3 * SLOTS)]
 
 
 def plan_of_a_claim() -> dict[str, Any]:
@@ -169,7 +169,7 @@ def test_who_may_go_gets_every_free_slot_again_and_again(blocked, register):
     worker = register()
     blocked.fill(MANY)
     standing = set(Job.objects.filter(tenant=blocked.tenant, source_method="again").values_list("id", flat=True))
-    going = [submitted.id for submitted in submit_all(list(behind(blocked).values()))]
+    going = [submitted.id for submitted in submit_all(behind(blocked))]
     for round_ in range(3):
         running = Job.objects.filter(id__in=going, status="queued")
         assert [job.id for job in running.order_by("id")] == going[round_ * blocked.free : (round_ + 1) * blocked.free]

@@ -75,8 +75,8 @@ class Line:
         for (owner, of_tenant), (n, of_queue) in product(zip(owners, tenants, strict=True), enumerate(queues)):
             lane = (owner.pk, f"q{n}")
             self.limits_of[lane] = [limit for limit in (of_tenant, of_queue) if limit]
-            stored = store.insert({place: request_for(owner, place, queue=lane[1]) for place in range(JOBS)})
-            self.lane_of |= dict.fromkeys(stored.values(), lane)
+            stored = store.insert([request_for(owner, n, queue=lane[1]) for n in range(JOBS)])
+            self.lane_of |= {job.id: lane for job in stored}
         self.waiting = dict.fromkeys(self.limits_of, JOBS)
         self.running: list[store.Claimed] = []
 

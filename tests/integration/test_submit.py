@@ -96,13 +96,28 @@ class TestTheCallersTransaction:
         assert Job.objects.get().pk == job
 
 
+class TestTheLog:
+    def test_a_job_leaves_its_line_when_it_is_committed_and_none_when_it_is_not(self, tenant, caplog):
+        with transaction.atomic():
+            submit(request_for(tenant))
+            transaction.set_rollback(True)
+        assert "submit" not in caplog.text
+        job = submit(request_for(tenant)).id
+        assert f"submit job={job} attempt=0" in caplog.text
+
+    def test_many_leave_one(self, tenant, caplog):
+        ids = [job.id for job in submit_all([request_for(tenant, n) for n in range(500)])]
+        lines = [record.getMessage() for record in caplog.records if "submit" in record.getMessage()]
+        assert lines == [f"submit jobs=500 first={ids[0]} last={ids[-1]}"]
+
+
 class TestOneStatement:
     def test_ten_thousand_jobs_are_stored_by_one_statement_and_their_ids_are_in_order(self, tenant):
         requests = [request_for(tenant, n) for n in range(10_000)]
         with CaptureQueriesContext(connection) as queries:
             ids = [submitted.id for submitted in submit_all(requests)]
         inserts = [query for query in queries if "INSERT" in query["sql"]]
-        assert (len(inserts), len(queries)) == (1, 4)  # beside it: the queues, the tenant's limit, what waits
+        assert (len(inserts), len(queries)) == (1, 1)
         assert ids == sorted(set(ids))
         stored = dict(Job.objects.values_list("pk", "source_id"))
         assert [stored[job] for job in ids] == [str(n) for n in range(10_000)]
@@ -138,6 +153,17 @@ class TestOneStatement:
         with pytest.raises(InvalidRequest, match=r"^queue: 'slow' is unknown; queues: default"):
             submit_all([request_for(tenant), request_for(tenant, queue="slow")])
         assert not Job.objects.exists()
+
+    def test_a_batch_of_many_kinds_is_one_statement_too(self, tenant, django_assert_num_queries):
+        QueueFactory(name="critical")
+        kinds = [{"queue": queue, "priority": n} for queue in ("default", "critical") for n in range(10)]
+        requests = [request_for(tenant, n, **kinds[n % 20]) for n in range(100)]
+        with transaction.atomic(), django_assert_num_queries(1):
+            submitted = submit_all(requests)
+        stored = {job.pk: job for job in Job.objects.select_related("queue")}
+        assert [{"queue": stored[one.id].queue.name, "priority": stored[one.id].priority} for one in submitted] == [
+            kinds[n % 20] for n in range(100)
+        ]
 
     def test_a_delay_of_nothing_is_no_delay(self, tenant):
         assert Job.objects.get(pk=submit(request_for(tenant, delay=0)).id).status == "created"

@@ -1,11 +1,13 @@
 """One job for identical submits in the window (I5): what is identical, and until when."""
 
 from datetime import timedelta
+from datetime import timezone as dt_timezone
 
 import pytest
 from django.utils import timezone
 
-from jobs import InvalidRequest, cancel, store, submit_many
+from jobs import InvalidRequest, cancel, current, store, submit_many
+from jobs.current import CurrentJob
 from jobs.engine.submit import submit_all
 from jobs.lifecycle import FINAL, Status
 from jobs.models import Job
@@ -49,8 +51,20 @@ class TestWhatIsIdentical:
     def test_a_job_for_later_is_not_the_answer_to_somebody_who_asks_for_it_now(self, thing):
         later = thing.async_(delay=60).echo()
         assert thing.async_.echo() != later
-        assert thing.async_(delay=90).echo() == later
-        assert thing.async_(at=timezone.now() + timedelta(hours=1)).echo() == later
+        assert thing.async_(delay=0).echo() == thing.async_.echo()
+
+    def test_nor_to_somebody_who_asks_for_it_at_another_moment(self, thing):
+        soon = timezone.now() + timedelta(hours=1)
+        moments = [{"at": soon + timedelta(days=n)} for n in range(3)] + [{"delay": 60}, {"delay": 90}]
+        jobs = [thing.async_(**moment).echo() for moment in moments]
+        assert len(set(jobs)) == 5
+        assert [thing.async_(**moment).echo() for moment in moments] == jobs
+
+    def test_a_moment_is_the_same_however_it_is_written(self, thing):
+        at = timezone.now() + timedelta(hours=1)
+        first = thing.async_(at=at).echo()
+        assert thing.async_(at=at.astimezone(dt_timezone(timedelta(hours=-5)))).echo() == first
+        assert thing.async_(delay=60).echo() == thing.async_(delay=timedelta(minutes=1)).echo()
 
     def test_a_method_may_say_itself_what_is_identical(self, thing):
         monday = thing.async_.daily("monday")
@@ -118,13 +132,43 @@ class TestUntilWhen:
         assert (stranger.dedup_key, old.dedup_key) == (request.dedup_key, None)
         assert sibling.dedup_key is not None
 
-    def test_a_job_within_the_window_keeps_its_key(self, settings):
-        """It may have been stored since the look for it: whoever comes to release the old one meets it instead."""
+    def test_a_job_that_is_being_cancelled_is_no_answer_to_a_new_wish(self):
         request = with_key(TenantFactory())
-        job = make_job(tenant_of(request), dedup_key=request.dedup_key)
-        store.release_identical({0: request}, settings.JOBS_DEDUP_WINDOW)
-        job.refresh_from_db()
-        assert job.dedup_key == request.dedup_key
+        stopping = make_job(tenant_of(request), Status.RUNNING, dedup_key=request.dedup_key)
+        assert cancel(stopping.pk)
+        (new,) = submit_all([request])
+        assert (new.id, new.deduplicated) != (stopping.pk, True)
+        assert submit_all([request])[0].id == new.id
+        assert cancel(stopping.pk), "it is still being stopped"
+
+    def test_a_body_that_submits_itself_again_is_no_answer_to_itself(self):
+        request = with_key(TenantFactory())
+        own = make_job(tenant_of(request), Status.RUNNING, dedup_key=request.dedup_key)
+        token = current.enter(CurrentJob(id=own.pk))
+        try:
+            next_one, twice = submit_all([request])[0], submit_all([request])[0]
+        finally:
+            current.leave(token)
+        assert (next_one.deduplicated, twice.deduplicated) == (False, True)
+        assert own.pk != next_one.id == twice.id == submit_all([request])[0].id
+
+    def test_to_another_body_it_is(self):
+        request = with_key(TenantFactory())
+        running = make_job(tenant_of(request), Status.RUNNING, dedup_key=request.dedup_key)
+        token = current.enter(CurrentJob(id=make_job(running.tenant, Status.RUNNING).pk))
+        try:
+            assert submit_all([request])[0].id == running.pk
+        finally:
+            current.leave(token)
+
+    def test_what_is_refused_takes_no_key_from_an_old_job(self, settings):
+        request = with_key(TenantFactory())
+        old = make_job(tenant_of(request), dedup_key=request.dedup_key)
+        age(old.pk, seconds=settings.JOBS_DEDUP_WINDOW + 1)
+        with pytest.raises(InvalidRequest):
+            submit_all([request, request_for(old.tenant, queue="missing")])
+        old.refresh_from_db()
+        assert old.dedup_key == request.dedup_key
 
     def test_a_finished_job_keeps_its_key_when_it_is_old(self, settings):
         request = with_key(TenantFactory())

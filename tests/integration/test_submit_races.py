@@ -8,10 +8,13 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from jobs.engine.submit import submit, submit_all
-from jobs.models import Job
+from jobs import cancel, store
+from jobs.engine.submit import MOST_TRIES, submit, submit_all
+from jobs.models import Job, Queue
+from jobs.request import InvalidRequest, Undecided
+from jobs.store import Answer
 from tests.conftest import request_for
-from tests.factories import TenantFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -66,16 +69,34 @@ def test_when_the_first_rolls_back_one_of_those_who_waited_is_stored(tenant, els
 
 
 def test_a_job_that_ends_while_its_identical_is_being_submitted_is_not_returned(tenant, elsewhere, blocked):
-    """Between the refused INSERT and the look for the job: neither is there, so it is tried again."""
-    job = make_job(tenant, dedup_key=KEYS[0])
+    """Neither stored, since it was there, nor found, since it has ended: so it is tried again."""
     with transaction.atomic():
-        Job.objects.filter(pk=job.pk).update(created_at=timezone.now() - timedelta(hours=1))
-        Job.objects.filter(pk=job.pk).update(status="cancelled", ready_at=None, end_time=timezone.now())
+        job = submit(keyed(tenant, KEYS[0])).id
         press = elsewhere(submit, keyed(tenant, KEYS[0]))
-        wait_until(lambda: blocked() == 1 or press.done(), "the submit meets the job that is ending")
+        wait_until(lambda: blocked() == 1, "the submit waits for the first")
+        assert cancel(job)
     submitted = press.result()
-    assert submitted.id != job.pk
+    assert submitted.id != job
     assert not submitted.deduplicated
+
+
+def test_where_identical_jobs_come_and_go_for_ever_the_submit_gives_up_and_says_so(tenant, monkeypatch):
+    looks = []
+    monkeypatch.setattr(store, "insert", lambda asked, caller: looks.append(asked) or [Answer(0, *[None] * 8)])
+    with pytest.raises(Undecided, match="submit it again"):
+        submit(keyed(tenant, KEYS[0]))
+    assert len(looks) == MOST_TRIES
+
+
+@pytest.mark.parametrize("key", [None, KEYS[0]], ids=["without a key", "with one"])
+def test_a_queue_that_is_renamed_meanwhile_is_unknown(tenant, elsewhere, key):
+    """It was known when the request was made; what decides is the statement that stores it."""
+    QueueFactory(name="old")
+    request = request_for(tenant, queue="old", dedup_key=key)
+    elsewhere(Queue.objects.filter(name="old").update, name="new").result()
+    with pytest.raises(InvalidRequest, match="'old' is unknown; queues: default, new"):
+        submit(request)
+    assert not Job.objects.exists()
 
 
 @pytest.mark.parametrize("decide", ["commit", "rollback"])

@@ -158,7 +158,7 @@ def test_and_where_there_is_none_it_says_what_to_do(tmp_path, no_wheels, monkeyp
 
 
 def test_web_and_worker_get_the_environment_they_are_given():
-    assert fleet.web(8000, {"HOME": "/h"}).env == {"HOME": "/h", "DB_POOL_SIZE": "10"}
-    assert fleet.web(8000, {"DB_POOL_SIZE": "3"}).env["DB_POOL_SIZE"] == "3"
+    assert fleet.web(8000, {"HOME": "/h"}).env == {"HOME": "/h", "WEB_THREADS": "10"}
+    assert fleet.web(8000, {"WEB_THREADS": "3"}).env["WEB_THREADS"] == "3"
     command = fleet.worker("heavy", 2, "heavy-1", environ={})
     assert command.argv[-8:-2] == ["-Q", "heavy", "-n", "heavy-1@%h", "-c", "2"]

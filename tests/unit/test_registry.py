@@ -3,8 +3,9 @@
 import pytest
 
 from jobs import job
+from jobs.arguments import MAX_DEPTH
 from jobs.registry import methods, resolve, source_types, target
-from jobs.request import MAX_DEPTH, InvalidRequest
+from jobs.request import InvalidRequest
 from tests.sample.models import Run, Thing
 
 
@@ -117,7 +118,7 @@ class TestArguments:
 
     def test_defaults_are_filled_in_to_compare_calls(self):
         echo = target(Thing, "echo")
-        assert echo.bind_all({}) == echo.bind_all({"times": 1}) == {"value": None, "times": 1}
+        assert echo.signature.complete({}) == echo.signature.complete({"times": 1}) == {"value": None, "times": 1}
 
     def test_the_values_are_what_json_gives_back(self):
         assert bind("echo", (1, 2)) == {"value": [1, 2]}

@@ -1,13 +1,11 @@
 """Every refusal of a request names its field, as its user knows it."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from django.utils import timezone as clock
 
 from jobs.request import MAX_SECONDS, InvalidRequest, JobRequest
-
-FAR = timedelta(seconds=MAX_SECONDS)
 
 
 def request(**said) -> JobRequest:
@@ -42,17 +40,13 @@ def tomorrow(**shift) -> datetime:
         ("timeout", {"timeout": "5"}, "not '5'"),
         ("timeout", {"timeout": float("nan")}, "not nan"),
         ("at", {"at": datetime(2999, 1, 1)}, "time zone"),  # noqa: DTZ001 - that is the point
-        ("at", {"at": datetime(2000, 1, 1, tzinfo=UTC)}, "is past"),
-        ("at", {"at": datetime.max.replace(tzinfo=timezone(timedelta(hours=-14)))}, "within"),
-        ("at", {"at": datetime.min.replace(tzinfo=timezone(timedelta(hours=14)))}, "is past"),
         ("at", {"at": "2999-01-01"}, "'2999-01-01'"),
-        ("at", {"at": clock.now() + FAR + timedelta(days=1)}, "within 366 days"),
         ("user", {"user_key": "u" * 101}, "at most 100"),
         ("user", {"user_key": "a\x00"}, "NUL"),
         ("user", {"user_key": "\ud800"}, "surrogate"),
         ("queue", {"queue": "a\x00"}, "NUL"),
         ("queue", {"queue": "\ud800"}, "surrogate"),
-        ("args", {"args": {"text": "x" * 256 * 1024}}, "256 KB"),
+        ("args", {"args": {"text": "x" * 256 * 1024}}, "256 KiB"),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -89,10 +83,3 @@ def test_the_size_of_the_arguments_is_counted_in_bytes_as_json(settings):
     request(args={"a": "1234"})
     with pytest.raises(InvalidRequest, match="take 14 bytes as JSON; at most 13 bytes"):
         request(args={"a": "12345"})
-
-
-@pytest.mark.parametrize(
-    ("said", "deferred"), [({}, False), ({"delay": 0}, False), ({"delay": 0.5}, True), ({"at": tomorrow()}, True)]
-)
-def test_only_a_request_for_a_later_moment_is_deferred(said, deferred):
-    assert request(**said).deferred is deferred

@@ -1,0 +1,41 @@
+"""What a method takes. `inspect` finds out in more time than the rest of a submit takes, so it is asked once."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+
+class Signature:
+    """The arguments of a method by their names, without self or cls."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._inspected = inspect.signature(function)
+        parameters = list(self._inspected.parameters.values())[1:]
+        self._rest = next((p.name for p in parameters if p.kind is p.VAR_KEYWORD), None)
+        named = [p for p in parameters if p.name != self._rest]
+        self._names = frozenset(p.name for p in named)
+        self._by_position = [p.name for p in named if p.kind is p.POSITIONAL_OR_KEYWORD]
+        self._defaults = {p.name: p.default for p in named if p.default is not p.empty}
+        self._required = self._names - self._defaults.keys()
+        self.shown = str(self._inspected.replace(parameters=parameters))
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a call by name. Raises TypeError, in Python's words, if they do not fit."""
+        bound = dict(zip(self._by_position, args, strict=False), **kwargs) if args else dict(kwargs)
+        fits = len(bound) == len(args) + len(kwargs) and self._required <= bound.keys() <= self._names
+        return bound if fits else self._bind(args, kwargs)
+
+    def complete(self, bound: Mapping[str, Any]) -> dict[str, Any]:
+        """Bound arguments with the defaults filled in: f() and f(region=None) are the same call."""
+        return {**self._defaults, **bound}
+
+    def _bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """As Python binds it: what does not fit, and a method that takes arguments of any name."""
+        bound = self._inspected.bind(None, *args, **kwargs)
+        named = dict(list(bound.arguments.items())[1:])
+        named.update(named.pop(self._rest, {}) if self._rest else {})
+        return named
+
+
+signature_of = cache(Signature)

@@ -1,0 +1,80 @@
+"""What the endpoints that programs call most cost: statements, however they came by the answer."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from jobs import reads
+from jobs.api import schemas
+from jobs.lifecycle import Status
+from jobs.models import Job
+from tests.factories import QueueFactory, make_job
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def submit(owner, report):
+    """Ask as a program whose key's last use has just been noted; returns the response and the statements."""
+    owner.get("/api/v1/stats")
+
+    def submit(**fields):
+        body = {"source_type": "reports.datareport", "source_id": report.pk, "source_method": "execute"} | fields
+        with CaptureQueriesContext(connection) as queries:
+            response = owner.post("/api/v1/jobs", body, content_type="application/json")
+        return response, [query["sql"] for query in queries]
+
+    return submit
+
+
+def test_a_new_job_takes_three_statements(submit):
+    response, statements = submit()
+    assert response.status_code == 202
+    assert len(statements) == 3, statements  # the key, the object, the job
+
+
+def test_an_identical_one_is_read_in_a_fourth(submit):
+    submit()
+    response, statements = submit()
+    assert response.json()["deduplicated"] is True
+    assert len(statements) == 4, statements
+
+
+def test_a_refused_one_takes_no_more(submit, owner):
+    response, statements = submit(queue="nonsense")
+    assert response.status_code == 422
+    assert len(statements) == 4, statements  # the last one tells which queues there are
+
+
+def test_a_status_takes_two_statements(owner, tenant):
+    job = make_job(tenant)
+    owner.get("/api/v1/stats")
+    with CaptureQueriesContext(connection) as queries:
+        assert owner.get(f"/api/v1/jobs/{job.pk}").status_code == 200
+    assert len(queries) == 2
+
+
+@pytest.mark.parametrize("said", [{}, {"delay": 60}, {"args": {"parameters": {"region": "ü"}}, "user": "ann"}], ids=str)
+def test_what_is_told_of_a_new_job_is_what_was_stored(submit, owner, said):
+    QueueFactory(name="critical")
+    response, _ = submit(queue="critical", priority=3, max_retries=2, **said)
+    read = owner.get(response["Location"]).json()
+    assert response.json() | {"wait_seconds": 0} == read | {"wait_seconds": 0, "deduplicated": False}
+
+
+@pytest.mark.parametrize("status", Status)
+def test_what_is_read_by_hand_is_what_django_reads(tenant, status):
+    made = make_job(tenant, status, args={"a": [1, None]}, stats={"rows": 1.5}, user_key="ann", progress=0.5)
+    by_hand, by_django = reads.job(tenant.pk, made.pk), Job.objects.select_related("queue").get(pk=made.pk)
+    assert {name: getattr(by_hand, name) for name in vars(by_django) if name != "_state"} == {
+        name: getattr(by_django, name) for name in vars(by_django) if name != "_state"
+    }
+    assert by_hand.queue == by_django.queue
+    assert by_hand.queue.weight == by_django.queue.weight
+
+
+@pytest.mark.parametrize("status", Status)
+def test_what_is_told_fits_its_schema(tenant, status):
+    shown = schemas.shown(make_job(tenant, status))
+    assert schemas.Job(**shown).model_dump().keys() == shown.keys()
+    assert schemas.SubmittedJob(**schemas.shown(make_job(tenant, status), deduplicated=True))

@@ -1,0 +1,73 @@
+"""The dispatches of a web process: made beside its requests, and of many that ask at once, one serves all."""
+
+import threading
+
+import pytest
+
+from jobs.engine import dispatch, dispatcher
+from jobs.engine.dispatcher import Dispatcher
+from jobs.engine.submit import submit
+from tests.conftest import request_for
+from tests.factories import TenantFactory
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """A dispatcher whose dispatches are these: `started(function)`."""
+
+    def start(made) -> None:
+        monkeypatch.setattr(dispatch, "dispatch", made)
+        monkeypatch.setattr(dispatcher, "close_old_connections", lambda: None)
+        Dispatcher(pause=0).start()
+
+    yield start
+    dispatch.relay_to(None)
+
+
+def test_who_submits_does_not_wait_for_the_dispatch(started):
+    door, made, tenant = threading.Event(), [], TenantFactory()
+    started(lambda: (door.wait(30), made.append(True)))
+    for _ in range(3):
+        submit(request_for(tenant))
+    assert not made
+    door.set()
+    wait_until(lambda: made, "the dispatch is made")
+
+
+def test_of_many_that_ask_while_one_is_made_a_single_one_serves_all(started):
+    inside, door, made = threading.Event(), threading.Event(), []
+
+    def one() -> None:
+        inside.set()
+        door.wait(30)
+        made.append(True)
+
+    tenant = TenantFactory()
+    started(one)
+    submit(request_for(tenant))
+    assert inside.wait(30)
+    for _ in range(20):
+        submit(request_for(tenant))
+    door.set()
+    wait_until(lambda: len(made) == 2, "the one that was under way, and one for all the others")
+    assert not threading.Event().wait(0.1), "and no more"
+    assert len(made) == 2
+
+
+def test_after_one_that_fails_the_next_is_made(started, caplog):
+    made = []
+
+    def fail_first() -> None:
+        made.append(True)
+        if len(made) == 1:
+            raise RuntimeError("the door is jammed")
+
+    tenant = TenantFactory()
+    started(fail_first)
+    for n in (1, 2):
+        submit(request_for(tenant))
+        wait_until(lambda n=n: len(made) == n, "the dispatch is made")
+    assert "dispatch failed error=RuntimeError" in caplog.text

@@ -1,0 +1,71 @@
+"""Arguments are bound as Python binds them, and `inspect` is asked only where it has to be."""
+
+import inspect
+from itertools import product
+
+import pytest
+
+from jobs.signature import Signature
+
+
+def plain(self, a, b=2): ...
+def by_name(self, a, *, c, d=4): ...
+def open_ended(self, a=1, **rest): ...
+def nothing(self): ...
+def defaults(self, a=None, *, b=()): ...
+
+
+FUNCTIONS = [plain, by_name, open_ended, nothing, defaults]
+POSITIONAL = [(), (1,), (1, 2), (1, 2, 3)]
+NAMED = [
+    {},
+    {"a": 1},
+    {"b": 1},
+    {"c": 1},
+    {"a": 1, "c": 2},
+    {"a": 1, "b": 2},
+    {"rest": 1},
+    {"self": 1},
+    {"x": 1, "a": 0},
+]
+
+
+def as_python_does(function, args, kwargs):
+    bound = inspect.signature(function).bind(None, *args, **kwargs)
+    named = {name: value for name, value in bound.arguments.items() if name not in ("self", "rest")}
+    return named | bound.arguments.get("rest", {})
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+@pytest.mark.parametrize(("args", "kwargs"), list(product(POSITIONAL, NAMED)), ids=str)
+def test_every_call_is_bound_or_refused_as_python_does(function, args, kwargs):
+    signature = Signature(function)
+    try:
+        expected = as_python_does(function, args, kwargs)
+    except TypeError as error:
+        with pytest.raises(TypeError) as refusal:
+            signature.bind(args, kwargs)
+        assert str(refusal.value) == str(error)
+    else:
+        assert signature.bind(args, kwargs) == expected
+
+
+def test_a_call_that_fits_does_not_ask_inspect_again(monkeypatch):
+    signature = Signature(by_name)
+    monkeypatch.setattr(inspect.Signature, "bind", None)
+    assert signature.bind((1,), {"c": 3}) == {"a": 1, "c": 3}
+
+
+def test_a_method_is_looked_at_once():
+    from jobs.signature import signature_of
+
+    assert signature_of(plain) is signature_of(plain)
+
+
+def test_defaults_complete_a_call():
+    assert Signature(by_name).complete({"a": 1, "c": 3}) == {"a": 1, "c": 3, "d": 4}
+
+
+def test_it_is_shown_without_self():
+    assert Signature(by_name).shown == "(a, *, c, d=4)"
+    assert Signature(nothing).shown == "()"
