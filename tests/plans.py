@@ -59,6 +59,20 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from nodes(child)
 
 
+def scans(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    return [node for node in nodes(plan) if "Relation Name" in node and "Scan" in node["Node Type"]]
+
+
+def buffers(plan: dict[str, Any]) -> int:
+    return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+
+
+def indexes_of_jobs(plan: dict[str, Any]) -> set[str]:
+    """The indexes that `jobs` is read through; "none" for a scan without one."""
+    found = [scan for scan in scans(plan) if scan["Relation Name"] == "jobs" and scan["Node Type"] != "Tid Scan"]
+    return {scan.get("Index Name", "none") for scan in found}
+
+
 class Dispatcher:
     """A connection on which fold and claim are planned once, at the first pass, and then executed again and again."""
 
@@ -95,13 +109,9 @@ class Dispatcher:
             found = self._own.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE {name} ({VALUES})")
             reads.append(found.fetchone()[0][0]["Plan"])
         self._own.rollback()
-        scans = [
-            node for plan in reads for node in nodes(plan) if "Relation Name" in node and "Scan" in node["Node Type"]
-        ]
-        of_jobs = [node for node in scans if node["Relation Name"] == "jobs" and node["Node Type"] != "Tid Scan"]
         return Read(
-            buffers=sum(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] for plan in reads),
-            rows=int(sum(node["Actual Rows"] * node["Actual Loops"] for node in scans)),
+            buffers=sum(map(buffers, reads)),
+            rows=int(sum(node["Actual Rows"] * node["Actual Loops"] for plan in reads for node in scans(plan))),
             claimed=int(reads[1]["Actual Rows"]) - 1,
-            indexes=frozenset(node.get("Index Name", "none") for node in of_jobs),
+            indexes=frozenset().union(*map(indexes_of_jobs, reads)),
         )

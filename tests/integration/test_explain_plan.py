@@ -6,8 +6,8 @@ from django.db import connection, transaction
 from jobs.models import Job
 from jobs.sql import statement
 from jobs.store.explain import MOST, NAMES, PLANNER, PROBES
-from tests.factories import TenantFactory
-from tests.integration.test_claim_plan import buffers, fill, indexes_of_jobs
+from tests.factories import QueueFactory, TenantFactory
+from tests.plans import buffers, fill, indexes_of_jobs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -29,13 +29,12 @@ def plan_of(name: str, job_id: int) -> dict:
 
 @pytest.mark.parametrize("name", INDEXES)
 def test_it_reads_as_much_at_a_hundred_thousand_waiting_jobs_as_at_a_few(name):
-    tenant = TenantFactory(queue__num_slots=1)
-    for _ in range(20):
-        fill(TenantFactory(), 10)
-    fill(tenant, FEW)
+    tenant, queue = TenantFactory(queue__num_slots=1), QueueFactory().pk
+    fill(queue, [TenantFactory().pk for _ in range(20)], 10)
+    fill(queue, [tenant.pk], FEW)
     plan_of(name, 1)  # reads the catalogues into this connection's caches
     few = plan_of(name, Job.objects.latest("id").pk)
-    fill(tenant, MANY - FEW)
+    fill(queue, [tenant.pk], MANY - FEW)
     unanalyzed = plan_of(name, Job.objects.latest("id").pk)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE jobs")

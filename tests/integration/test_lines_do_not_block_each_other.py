@@ -18,7 +18,7 @@ from jobs.request import JobRequest
 from tenants.models import Tenant
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, make_job
-from tests.integration.test_claim_plan import buffers, explain, indexes_of_jobs
+from tests.plans import Dispatcher, Read
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
 
@@ -157,12 +157,13 @@ def behind(blocked: Blocked) -> list[JobRequest]:
     return [request_for(blocked.other or blocked.tenant, n) for n in range(3 * SLOTS)]
 
 
-def plan_of_a_claim() -> dict[str, Any]:
+def claim(door: Dispatcher) -> Read:
     """When this connection knows the catalogues, and after a vacuum: each held job left a dead entry in the index."""
     with connection.cursor() as cursor:
         cursor.execute("VACUUM (INDEX_CLEANUP ON) jobs")
-    explain()
-    return explain()
+    door.fold()
+    door.claim()
+    return door.claim()
 
 
 def test_who_may_go_gets_every_free_slot_again_and_again(blocked, register):
@@ -183,10 +184,11 @@ def test_who_may_go_gets_every_free_slot_again_and_again(blocked, register):
 def test_the_claim_reads_as_little_behind_ten_thousand_as_behind_a_hundred(blocked):
     blocked.fill(FEW)
     store.insert(behind(blocked))  # without the dispatch that would follow
-    few = plan_of_a_claim()
-    blocked.fill(MANY - FEW)
-    many = plan_of_a_claim()
-    for plan in (few, many):
-        assert plan["Actual Rows"] == blocked.free + 1  # and the verdict
-        assert indexes_of_jobs(plan) <= {"jobs_claim", "jobs_claim_by_user", "jobs_in_use", "jobs_pkey"}
-    assert buffers(many) <= 2 * buffers(few)
+    with Dispatcher() as door:
+        few = claim(door)
+        blocked.fill(MANY - FEW)
+        many = claim(door)
+    for read in (few, many):
+        assert read.claimed == blocked.free
+        assert read.indexes <= {"jobs_claim", "jobs_claim_by_user", "jobs_in_use", "jobs_pkey"}
+    assert many.buffers <= 2 * few.buffers
