@@ -13,7 +13,7 @@ import pytest
 from django.db.models import Case, F, When
 
 from jobs import store
-from jobs.models import Job, Lane
+from jobs.models import Job, Lane, QueueTurn
 from tenants.models import Tenant, TenantQueue
 from tests.conftest import request_for
 from tests.factories import QueueFactory
@@ -112,3 +112,19 @@ def test_when_more_lanes_than_a_pass_visits_are_all_ahead_of_their_time_somebody
     fleet(PROCESSES).dispatch()
     served = Job.objects.filter(slot__isnull=False).order_by("id")
     assert [job.tenant_id for job in served] == [tenant.pk for tenant in tenants[:PROCESSES]]
+
+
+def test_the_time_of_a_queue_never_passes_a_lane_that_could_be_served(fleet):
+    """Or its share would be lost as credit is: the time would follow whichever lane is met first."""
+    heavy, light = paused_tenant(queue__weight=3), paused_tenant(queue__weight=1)
+    for tenant in (heavy, light):
+        store.insert([request_for(tenant, n) for n in range(300)])
+    resume(heavy, light)
+    workers = fleet(PROCESSES, dict.fromkeys((heavy.pk, light.pk), 0.05))
+
+    def look() -> None:
+        worked = workers.worked("default")
+        least = min(worked[heavy.pk] / 3, worked[light.pk])
+        assert QueueTurn.objects.latest("version").lane_time <= least + 1e-6
+
+    workers.run(200, after_each=look)

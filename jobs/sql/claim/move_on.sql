@@ -29,6 +29,10 @@ outcome AS MATERIALIZED (  -- of each visit. rest: the first place in the front 
     ) rest
     WHERE v.nth > 0
 ),
+-- Who could have been served and was not, is met first the next time.
+placed AS MATERIALIZED (
+    SELECT *, nextval('door_seq') AS number FROM (SELECT * FROM outcome ORDER BY taken > 0, position) outcome
+),
 lanes_moved_on AS (
     UPDATE lanes l
     SET version = o.number,
@@ -41,12 +45,9 @@ lanes_moved_on AS (
         opens_at = CASE WHEN o.state = 'closed' AND o.opens_at > clock.now THEN o.opens_at END
     FROM (
         SELECT
-            lane_row, state, virtual_time, by_user, rest, last, taken, all_users, last_user,
-            rate_next_at(rate_limit, rate_window, full_then) AS opens_at, nextval('door_seq') AS number
-        FROM (
-            SELECT * FROM outcome
-            ORDER BY taken > 0, position  -- who could have been served and was not is met first
-        ) outcome
+            lane_row, state, virtual_time, by_user, rest, last, taken, all_users, last_user, number,
+            rate_next_at(rate_limit, rate_window, full_then) AS opens_at
+        FROM placed
     ) o
     CROSS JOIN clock
     WHERE l.ctid = o.lane_row
@@ -61,9 +62,12 @@ turn AS MATERIALIZED (
             WHEN tour.position >= q.circle_end THEN greatest(q.lane_time, least(q.round_least, tour.least))
             ELSE q.lane_time
         END AS lane_time,
-        tour.whole OR tour.position >= q.circle_end AS round_done,
+        -- The next round ends with the last of those who were placed now: it meets everybody once, or the time would follow
+        -- whoever is met first.
+        CASE WHEN tour.whole OR tour.position >= q.circle_end THEN (
+            SELECT max(placed.number) FROM placed WHERE placed.queue_id = q.id
+        ) ELSE q.circle_end END AS circle_end,
         CASE WHEN NOT (tour.whole OR tour.position >= q.circle_end) THEN least(q.round_least, tour.least) END AS round_least,
-        q.circle_end,
         CASE WHEN q.rate_limit IS NOT NULL THEN
             greatest(q.full_at, clock.now) + mine.n * q.rate_window / q.rate_limit * interval '1 second'
         END AS full_at
@@ -81,7 +85,7 @@ turns_moved_on AS (
         pool_time = turn.pool_time,
         lane_time = turn.lane_time,
         head = turn.position,
-        circle_end = CASE WHEN turn.round_done THEN nextval('door_seq') ELSE turn.circle_end END,
+        circle_end = turn.circle_end,
         round_least = turn.round_least,
         full_at = turn.full_at
     FROM turn
@@ -92,7 +96,7 @@ turns_begun AS (
         (queue_id, version, virtual_time, pool_time, lane_time, head, circle_end, round_least, full_at)
     SELECT
         queue_id, nextval('door_seq'), virtual_time, pool_time, lane_time, position,
-        CASE WHEN round_done THEN nextval('door_seq') ELSE circle_end END, round_least, full_at
+        circle_end, round_least, full_at
     FROM turn
     WHERE turn_row IS NULL
 ),
