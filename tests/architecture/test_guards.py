@@ -37,6 +37,16 @@ def test_a_statement_that_goes_an_arrow_has_a_guard(path):
     assert [guard for guard in GUARDS if guard.statement == path.stem]
 
 
+@pytest.mark.parametrize("path", sorted(GOING), ids=lambda path: path.stem)
+def test_a_statement_tells_the_door_what_it_has_to_know(path):
+    """Of a job that becomes ready, and of a slot that becomes free; a wake-up would be lost otherwise."""
+    text = GOING[path]
+    if re.search(r"\bready_at = (?!NULL)", text) or "INSERT INTO jobs" in text:
+        assert "-- include shared/arrive" in text
+    if "slot = NULL" in text:
+        assert "-- include shared/freed" in text
+
+
 @pytest.mark.parametrize("arrow", [arrow for arrow in ARROWS if arrow.fenced], ids=lambda arrow: arrow.verb)
 def test_a_fenced_arrow_is_guarded_by_the_attempt(arrow):
     statement = "fail" if arrow.verb == "bury" else arrow.verb
