@@ -18,6 +18,14 @@ TYPES = {
     "headroom": "smallint",
     "live_for": "float8",
 }
+PARAMETERS: dict[str, Any] = {
+    "now": None,
+    "default_timeout": 1.0,
+    "locked_queues": [],
+    "locked_tenants": [],
+    "headroom": 0,
+    "live_for": 3_600_000.0,
+}  # as a dispatch says them; and the same as literals
 VALUES = "NULL, 1.0, '{}', '{}', 0, 3600000"
 FILL = """
 WITH filled AS (

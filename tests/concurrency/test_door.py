@@ -15,18 +15,10 @@ from jobs.models import Job
 from jobs.sql import statement
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
+from tests.plans import PARAMETERS
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
-
-PARAMETERS = {
-    "now": None,
-    "headroom": 0,
-    "live_for": 15,
-    "default_timeout": 1.0,
-    "locked_queues": [],
-    "locked_tenants": [],
-}
 
 
 class Pass:

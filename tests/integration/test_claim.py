@@ -10,6 +10,7 @@ from jobs.engine.submit import submit_all
 from jobs.models import Job, Queue
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
+from tests.plans import PARAMETERS, Dispatcher
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
 
@@ -316,6 +317,7 @@ class TestOrder:
 
 class TestTheDoor:
     def test_the_claim_refuses_to_run_outside_the_door(self, register):
+        """Though a lane is ready, and has a place."""
         from django.db import connection
 
         from jobs.sql import statement
@@ -324,16 +326,11 @@ class TestTheDoor:
         tenant = TenantFactory(queue__paused=True)
         submit(tenant)
         type(tenant.queue).objects.update(paused=False)
-        parameters = {
-            "now": None,
-            "headroom": 0,
-            "live_for": 15,
-            "default_timeout": 1.0,
-            "locked_queues": [],
-            "locked_tenants": [],
-        }
+        with Dispatcher() as door:
+            door.fold()
+            assert door.claim().claimed == 1
         with connection.cursor() as cursor:
-            cursor.execute(statement("claim"), parameters)
+            cursor.execute(statement("claim"), PARAMETERS)
             assert [row for row in cursor.fetchall() if row[0]] == []
         assert held() == 0
 
