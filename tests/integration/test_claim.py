@@ -151,6 +151,15 @@ class TestQueues:
             submit(TenantFactory(), 5, queue="emails")
         assert held(queue__name="emails") == 3
 
+    def test_a_queues_concurrency_holds_when_many_tenants_come_at_once(self, register):
+        register()
+        QueueFactory(name="emails", concurrency=3)
+        tenants = [TenantFactory(queue__paused=True) for _ in range(4)]
+        for tenant in tenants:
+            submit(tenant, 5, queue="emails")
+        resume(*tenants)
+        assert dispatch() == 3
+
     def test_a_full_queue_does_not_hold_up_the_tenants_other_queues(self, register):
         register()
         QueueFactory(name="emails", concurrency=1)
