@@ -7,9 +7,10 @@ visit AS MATERIALIZED (
         SELECT
             q.id AS queue_id, q.places, q.lane_time, q.head AS position, 0 AS nth, 0 AS found,
             NULL::tid AS lane_row, NULL::bigint AS tenant_id, 1 AS weight, 0 AS num_slots, 0 AS tenant_in_use,
-            0 AS lane_in_use, 0::float8 AS tenant_free, NULL::int AS rate_limit, NULL::float8 AS rate_window, NULL::tid AS bucket_row, NULL::timestamptz AS full_at,
-            0::float8 AS seconds, 0::float8 AS virtual_time, 0 AS wanted, NULL::int AS user_slots,
-            NULL::bigint[] AS front, ''::varchar AS last_user, true AS all_users, false AS passed_over
+            0 AS lane_in_use, 0::float8 AS tenant_free, NULL::int AS rate_limit, NULL::float8 AS rate_window,
+            NULL::tid AS bucket_row, NULL::timestamptz AS full_at, 0::float8 AS seconds,
+            0::float8 AS virtual_time, 0 AS wanted, NULL::int AS user_slots, NULL::bigint[] AS front,
+            ''::varchar AS last_user, true AS all_users, false AS passed_over
         FROM open_queue q
         UNION ALL
         SELECT
