@@ -1,9 +1,9 @@
 """The desk of a worker: what each of its processes is running now, in memory that the parent and its children share.
 
-A process has a place, by its number in the pool, and writes there which attempt it has taken up, until when that may run,
-and how much memory it may use. The parent reads it: limits are enforced by process, whatever message brought the job, and
-without asking anybody. Who ran what when a process died is PostgreSQL's to say (`worker`, `worker_pid`), not the desk's:
-a child may die between its commit and its note.
+A process has a place, by its number in the pool, and writes there which attempt it has taken up, until when that may
+run, and how much memory it may use. The parent reads it: limits are enforced by process, whatever message brought the
+job, and without asking anybody. Who ran what when a process died is PostgreSQL's to say (`worker`, `worker_pid`), not
+the desk's: a child may die between its commit and its note.
 """
 
 import math
@@ -21,8 +21,11 @@ _DEADLINE_AT = struct.calcsize("=qqq")
 
 @dataclass(frozen=True)
 class Lying:
-    """An attempt that a process is running. deadline: by time.monotonic(), which is one clock for all processes of a
-    machine; memory: MiB that the process may use, 0 for any."""
+    """An attempt that a process is running.
+
+    deadline: by time.monotonic(), which is one clock for all processes of a machine. memory: MiB that the process may
+    use, 0 for any.
+    """
 
     pid: int
     job_id: int

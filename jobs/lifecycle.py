@@ -6,7 +6,7 @@ from enum import StrEnum
 
 class Status(StrEnum):
     SCHEDULED = "scheduled"  # due later; the clock moves it on (promote)
-    CREATED = "created"  # ready, waiting for a slot; a dispatch moves it on (claim)
+    CREATED = "created"  # ready, waiting for a slot; a dispatch moves it on (claim), or the job before it (follow)
     QUEUED = "queued"  # holds a slot, handed to Celery; the worker that takes it up moves it on (start)
     RUNNING = "running"  # holds a slot, being executed; its worker moves it on (settle), or recover if that died
     SUCCESS = "success"  # ended well; nobody moves it on
@@ -22,7 +22,7 @@ FINAL = frozenset({Status.SUCCESS, Status.ERROR, Status.DEAD, Status.CANCELLED})
 
 @dataclass(frozen=True)
 class Arrow:
-    """One way from a status to another; `jobs/sql/<verb>.sql` is the guarded statement that goes it."""
+    """One way from a status to another; `jobs/sql/<verb>.sql`, or a chapter of that name, goes it under a guard."""
 
     verb: str
     sources: frozenset[Status]
@@ -34,6 +34,7 @@ ARROWS = (
     Arrow("promote", frozenset({Status.SCHEDULED}), Status.CREATED),
     Arrow("claim", frozenset({Status.CREATED}), Status.QUEUED),
     Arrow("start", frozenset({Status.QUEUED}), Status.RUNNING, fenced=True),
+    Arrow("follow", frozenset({Status.CREATED}), Status.RUNNING, fenced=True),  # by the attempt that it follows
     Arrow("succeed", frozenset({Status.RUNNING}), Status.SUCCESS, fenced=True),
     Arrow("fail", frozenset({Status.RUNNING}), Status.ERROR, fenced=True),
     Arrow("bury", frozenset({Status.RUNNING}), Status.DEAD, fenced=True),

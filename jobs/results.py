@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
+from django.utils import timezone
 
 from jobs import telemetry
 from jobs.models import Job
@@ -26,11 +27,13 @@ def _key(job_id: int, attempt: int) -> str:
     return f"job-result:{job_id}:{attempt}"
 
 
-def keep(job_id: int, attempt: int, value: Any, ttl: float) -> bool:
-    """Keep a result for `ttl` seconds; False when the cache is out of reach (the job has succeeded all the same).
+def keep(job_id: int, attempt: int, value: Any, ttl: float) -> int | None:
+    """Keep a result for `ttl` seconds; its bytes in the cache, none for None: that it was kept says it all.
 
-    Raises ResultRefused.
+    None when the cache is out of reach (the job has succeeded all the same). Raises ResultRefused.
     """
+    if value is None:
+        return 0
     try:
         text = json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -42,14 +45,16 @@ def keep(job_id: int, attempt: int, value: Any, ttl: float) -> bool:
         cache.set(_key(job_id, attempt), text, timeout=ttl)
     except Exception as error:  # whatever the cache's own library raises
         telemetry.noticed("result not kept", job=job_id, error=type(error).__name__)
-        return False
-    return True
+        return None
+    return size
 
 
 def load(job: Job) -> Result | None:
     """The job's result; None if it was never kept, has expired, or the cache is out of reach."""
     if job.result_expires_at is None:
         return None
+    if job.result_bytes == 0:
+        return Result(None) if job.result_expires_at > timezone.now() else None
     try:
         text = cache.get(_key(job.pk, job.attempt))
     except Exception as error:  # whatever the cache's own library raises

@@ -4,36 +4,29 @@ import uuid
 from collections.abc import Sequence
 
 from celery import shared_task
-from celery.exceptions import SoftTimeLimitExceeded
-from django.conf import settings
-from django.db import connection
 
-from jobs import telemetry, time_limit
+from jobs import telemetry
 from jobs.engine.execute import execute
+from jobs.engine.place import Place
 from jobs.store import Applied, Claimed
 
 WORKER_ID = uuid.uuid4()  # of this Celery worker: chosen in the parent, before its pool forks and its children run jobs
+_place: list[Place] = []  # of this process, if it runs jobs
 ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 
 
 @shared_task(  # type: ignore[call-overload,untyped-decorator]  # Request is not in its stubs
     name="jobs.run_attempt", Request="jobs.attempt_request:AttemptRequest"
 )
-def run_attempt(job_id: int, attempt: int, timeout: float, memory: int | None) -> None:
-    """The message: run this attempt, within `timeout` seconds. It may come late, doubled, or never.
+def run_attempt(job_id: int, attempt: int, *_: object) -> None:
+    """The message: run this attempt. It may come late, doubled, or never. (Older ones say more.)"""
+    if not execute(job_id, attempt, *_place):
+        raise SystemExit("this process cannot be cleaned, and makes room for a new one")
 
-    memory: MiB its process may use; the worker's parent process sees to that.
-    """
-    connection.close_if_unusable_or_obsolete()
-    time_limit.arm()
-    execute(
-        job_id,
-        attempt,
-        worker=WORKER_ID,
-        timeout=timeout,
-        time_is_up=SoftTimeLimitExceeded,
-        body_done=time_limit.disarm,
-    )
+
+def take_place(place: Place) -> None:
+    """This process runs jobs from now on."""
+    _place[:] = [place]
 
 
 def task_id(job: Claimed | Applied) -> str:
@@ -54,11 +47,9 @@ def hand_over(claimed: Sequence[Claimed]) -> None:
     for sent, job in enumerate(claimed):
         try:
             run_attempt.apply_async(
-                (job.id, job.attempt, job.timeout, job.memory),
+                (job.id, job.attempt),
                 task_id=task_id(job),
                 queue=job.pool,
-                soft_time_limit=job.timeout,
-                time_limit=job.timeout + settings.JOBS_TIMEOUT_GRACE,
                 retry=True,
                 retry_policy=ONE_RECONNECT,
             )

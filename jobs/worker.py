@@ -1,14 +1,13 @@
 """What a Celery worker process adds: an identity, its presence, and the clock. Loaded where Celery's tasks are."""
 
-import signal
 import threading
 from typing import Any
 
-from billiard.util import set_pdeathsig  # type: ignore[attr-defined]  # not in its stubs
 from celery import signals
 
 from jobs import memory
 from jobs.clock import Clock
+from jobs.desk import desk
 from jobs.presence import Identity, Presence
 from jobs.tasks import WORKER_ID
 
@@ -26,12 +25,6 @@ def check_pool(instance: Any, **_: Any) -> None:
     pools = list(instance.app.amqp.queues.consume_from)
     if len(pools) != 1:
         raise SystemExit(f"A worker serves one pool; start one for each: -Q {' / -Q '.join(sorted(pools))}")
-
-
-@signals.worker_process_init.connect
-def die_with_parent(**_: Any) -> None:
-    """A pool process must not outlive its parent: nobody would know of the job it goes on running (Linux)."""
-    set_pdeathsig(signal.SIGKILL)
 
 
 @signals.worker_ready.connect
@@ -59,6 +52,7 @@ def appear(sender: Any, **_: Any) -> None:
 def drain(**_: Any) -> None:
     """Take nothing more; what runs is left to end, under a presence that goes on beating."""
     _draining.set()
+    desk.drain()
     for presence in _presence:
         presence.beat_now()
 

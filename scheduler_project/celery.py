@@ -12,6 +12,7 @@ app = Celery("scheduler_project")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.autodiscover_tasks(related_name="worker")  # a worker's presence and clock
+app.autodiscover_tasks(related_name="pool_process")  # and what its processes are given
 
 # Celery's Django fix-up would close the database connection before and after every job.
 app.conf["CELERY_DB_REUSE_MAX"] = 1_000_000

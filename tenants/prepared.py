@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 
 class Cursor(psycopg.Cursor[tuple[Any, ...]]):
@@ -20,9 +21,14 @@ class Cursor(psycopg.Cursor[tuple[Any, ...]]):
 
 def prepared(statement: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
     """Run it on Django's connection, so inside the caller's transaction if there is one; its rows."""
-    connection.ensure_connection()
+    return prepared_on(connection, statement, **parameters)
+
+
+def prepared_on(database: BaseDatabaseWrapper, statement: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
+    """Run it on that connection; its rows. Raises Django's errors."""
+    database.ensure_connection()
     # What `connection.cursor()` does with a cursor of its own: errors become Django's, and queries are logged.
-    with connection._prepare_cursor(Cursor(connection.connection)) as cursor:  # type: ignore[attr-defined]
+    with database._prepare_cursor(Cursor(database.connection)) as cursor:  # type: ignore[attr-defined]
         cursor.execute(statement, parameters)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
         return rows

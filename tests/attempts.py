@@ -5,21 +5,41 @@ import uuid
 from jobs import store
 from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
+from jobs.engine.place import NoLimit, Place
 from jobs.models import Job
-from jobs.store import Claimed
+from jobs.store import Claimed, Started
 
 WORKER = uuid.UUID(int=1)
 
 
-def run(sent: list[Claimed], job_id: int, **options) -> Job:
+class Alarm(Exception):
+    """What interrupts a body whose time is up."""
+
+
+class Limit(NoLimit):
+    """Notes when it was armed and disarmed."""
+
+    time_is_up = Alarm
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def arm(self, job: Started) -> None:
+        self.calls.append(f"arm {job.id}")
+
+    def disarm(self) -> None:
+        self.calls.append("disarm")
+
+
+def run(sent: list[Claimed], job_id: int, **place) -> Job:
     """Execute the message that was sent last for this job; the job as it is then."""
     claimed = [message for message in sent if message.id == job_id][-1]
-    execute(claimed.id, claimed.attempt, **{"worker": WORKER, "timeout": 5} | options)
+    execute(claimed.id, claimed.attempt, Place(**{"worker": WORKER, "limit": Limit()} | place))
     return Job.objects.get(pk=job_id)
 
 
-def run_when_due(sent: list[Claimed], job_id: int, **options) -> Job:
+def run_when_due(sent: list[Claimed], job_id: int, **place) -> Job:
     """Let its moment come, as the clock would, and execute it."""
     store.promote(now=Job.objects.get(pk=job_id).due_at)
     dispatch()
-    return run(sent, job_id, **options)
+    return run(sent, job_id, **place)

@@ -7,8 +7,10 @@ from django.db import connection
 from django.utils import timezone
 
 from jobs import store
-from jobs.models import HELD_UNTIL, Job, PausedJobType
-from jobs.store import Failure
+from jobs.lifecycle import Status
+from jobs.models import HELD_UNTIL, Job, PausedJobType, Worker
+from jobs.store import Failure, Holder
+from tests.factories import make_job
 
 WORKER = uuid.uuid4()
 REFUSED = Failure("ValueError", "no", "Traceback ...")
@@ -24,11 +26,20 @@ def pause(job: Job) -> None:
     PausedJobType.objects.create(source_type=job.source_type, source_method=job.source_method)
 
 
+def follow(job: Job, attempt: int) -> bool:
+    """Another job of its lane, in that attempt, has ended well."""
+    process = Holder(worker=Worker.objects.latest("started_at").pk, pid=1)
+    ended = make_job(job.tenant, Status.RUNNING, attempt=3, worker=process.worker, worker_pid=1)
+    _, following = store.succeed_and_follow(ended.pk, attempt, {}, None, by=process)
+    return following is not None and following.id == job.pk
+
+
 # What each verb's statement says it applied. `attempt` is what its holder believes to hold.
 VERBS = {
     "promote": lambda job, attempt: moved(job, store.promote(now=LATER)),
     "claim": lambda job, attempt: moved(job, store.claim()),
     "start": lambda job, attempt: store.start(job.pk, attempt, WORKER) is not None,
+    "follow": follow,
     "succeed": lambda job, attempt: store.succeed(job.pk, attempt, {"rows": 3}, 60),
     "fail": lambda job, attempt: store.fail(job.pk, attempt, REFUSED),
     "bury": lambda job, attempt: store.fail(job.pk, attempt, REFUSED, dead=True),

@@ -4,13 +4,13 @@
 here: `connect` is given the callable that carries them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from asgiref.local import Local
 from django.db import transaction
 
 from jobs import store, telemetry
-from jobs.store import Claimed, Lane
+from jobs.store import Claimed, Lane, Pass
 
 MOST_PASSES = 200  # of one dispatch; what is left then is the next one's
 
@@ -46,20 +46,35 @@ def dispatch(*, in_line: bool = True) -> int:
     The clock does not, so that a waiter that died there is made good.
     """
     total = 0
+    for claimed in _passes(in_line=in_line):
+        total += len(claimed)
+        hand_over(claimed)
+    return total
+
+
+def dispatch_and_keep(pool: str) -> Claimed | None:
+    """Fill the free slots, and keep the first job for that pool: whoever dispatches runs it, without a message."""
+    kept: Claimed | None = None
+    for claimed in _passes(in_line=True):
+        if kept is None:
+            kept = next((job for job in claimed if job.pool == pool), None)
+        hand_over([job for job in claimed if job is not kept])
+    return kept
+
+
+def _passes(*, in_line: bool) -> Iterator[Pass]:
     locked: set[Lane] = set()
     for _ in range(MOST_PASSES):
         # A pass that leaves lanes out must not be relied on by others, who may be there for just those: not in line.
         claimed = store.claim(in_line=in_line and not locked, locked=locked)
         locked |= claimed.locked
-        total += len(claimed)
         for job in claimed:
             telemetry.applied("claim", job.id, job.attempt, pool=job.pool, waited=f"{job.waited:.3f}s")
-        hand_over(claimed)
+        yield claimed
         if any(job.limited for job in claimed):
             store.wake_clock()  # it has to know when the next token is there
         if not claimed.more:
-            break
-    return total
+            return
 
 
 def on_commit() -> None:

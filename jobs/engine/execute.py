@@ -1,120 +1,94 @@
-"""Execute one attempt, step by step: start, call, keep the result, settle, dispatch the next."""
+"""Execute what a message brings: its attempt, and as long as time allows, what comes after it, without another message.
 
-import uuid
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+1. Start the attempt.
+2. Run its body, clean up behind it, keep its result.
+3. Settle. The statement that ends a job well starts the next one of its lane (queue and tenant) in the same slot: a
+   time slice of QUANTUM seconds, after which it is somebody else's turn. No count changes, so no door is needed.
+4. Dispatch: fill the free slots. Of what is claimed for its own pool, the process keeps one job and goes on with 1,
+   until SLACK seconds after the message came: then it takes the next message, which may have waited for it.
+"""
 
-from django.conf import settings
-from django.db import InterfaceError, OperationalError
+import time
 
-from jobs import current, registry, results, store, telemetry
-from jobs.arguments import as_json
-from jobs.engine import dispatch
-from jobs.engine.settle import Outcome, settle
-from jobs.store import Started
-from tenants.models import Tenant
+from django.db import DatabaseError, InterfaceError
+
+from jobs import store, telemetry
+from jobs.engine import body, hands
+from jobs.engine.dispatch import dispatch, dispatch_and_keep
+from jobs.engine.patience import patiently
+from jobs.engine.place import Place
+from jobs.engine.settle import settle
+from jobs.store import Claimed, Started
+
+QUANTUM = 0.1  # seconds; whoever waits elsewhere waits at most that much longer
+SLACK = 1.0  # seconds
 
 
-class SourceGone(Exception):
-    """The object that the job was to be called on no longer exists, or is no longer its tenant's."""
+def execute(job_id: int, attempt: int, place: Place) -> bool:
+    """Run an attempt, unless it is not waiting to be started (a doubled or late message), and what follows it.
 
-
-def execute(
-    job_id: int,
-    attempt: int,
-    *,
-    worker: uuid.UUID,
-    timeout: float,
-    time_is_up: type[BaseException] = TimeoutError,
-    body_done: Callable[[], None] = lambda: None,
-) -> None:
-    """Run an attempt, unless it is not waiting to be started (a doubled or late message).
-
-    timeout: its soft time limit in seconds. time_is_up: what interrupts the body when that is over. body_done: called
-    when the body has ended, so that the settling is not interrupted any more.
+    False if this process must end: a body has left something in it that cannot be cleaned. Raises the database's error
+    when an outcome could not be told for a minute; then, too, the process must end, since it still holds that attempt.
     """
-    job = _start(job_id, attempt, worker)
-    if job is None:
-        return
-    outcome = Outcome()
-    try:
-        try:
-            _call(job, outcome, timeout)
-        finally:
-            body_done()
-    except time_is_up:
-        outcome.error = TimeoutError(f"timed out after {timeout:g} s")
-    except (Exception, SystemExit) as error:  # whatever the method raises is the job's outcome, not ours
-        outcome.error = error
-    _keep_result(job, outcome)
-    settle(job, outcome)
-    dispatch.dispatch()
+    goes_on_until = time.monotonic() + SLACK
+    clean = True
+    with place.speaking():
+        job = _start(job_id, attempt, place)
+        while job is not None:
+            clean = _run_slice(job, place)
+            kept = _dispatch(place, keep=clean and _goes_on(place, goes_on_until))
+            job = None if kept is None else _start(kept.id, kept.attempt, place)
+    return clean
 
 
-def _start(job_id: int, attempt: int, worker: uuid.UUID) -> Started | None:
+def _run_slice(job: Started, place: Place) -> bool:
+    """Jobs of one lane, one after the other; whether this process is as clean as before."""
+    ends_at = time.monotonic() + QUANTUM
+    running: Started | None = job
+    clean = True
+    while running is not None:
+        outcome = body.run(running, place)
+        clean = hands.clean()
+        if not clean:
+            telemetry.noticed("process ends: a transaction was left open in it", job=running.id)
+        body.keep_result(running, outcome)
+        running = settle(running, outcome, follow=clean and _goes_on(place, ends_at))
+    return clean
+
+
+def _goes_on(place: Place, until: float) -> bool:
+    return place.pool is not None and time.monotonic() < until and not place.draining()
+
+
+def _start(job_id: int, attempt: int, place: Place) -> Started | None:
     """None if the message is stale, or the job's type was paused while it was on its way: then it is put off."""
-    job = store.start(job_id, attempt, worker)
-    if job is None and store.put_off(job_id, attempt):
+
+    def start() -> Started | None:
+        return store.start(job_id, attempt, place.worker)
+
+    def started_unheard() -> Started | None:
+        return store.holder(job_id, attempt, place.process) or start()
+
+    job = patiently(start, again=started_unheard)
+    if job is None and patiently(lambda: store.put_off(job_id, attempt)):
         telemetry.applied("put_off", job_id, attempt)
-        dispatch.dispatch()
+        _dispatch(place, keep=False)
         return None
     # Again: of a type that was resumed between the two, neither has applied, and this is the job's only message.
-    job = job or store.start(job_id, attempt, worker)
+    job = job or patiently(start, again=started_unheard)
     if job is None:
         telemetry.ignored("start", job_id, attempt)
     else:
-        telemetry.applied("start", job_id, attempt, worker=worker)
+        telemetry.applied("start", job_id, attempt, worker=place.worker)
     return job
 
 
-def _call(job: Started, outcome: Outcome, timeout: float) -> None:
-    """Look the method up anew, as the job names it, and call it on the tenant's object."""
-    target = registry.resolve(job.source_type, job.source_method)
-    outcome.result_ttl = target.spec.result_ttl
-    callee: Any = target.model
-    if not target.class_level:
-        callee = registry.source(target.model, job.source_id, job.tenant_id)
-        if callee is None:
-            raise SourceGone(f"{job.source_type} {job.source_id} is gone")
-
-    token = current.enter(
-        current.CurrentJob(
-            id=job.id,
-            attempt=job.attempt,
-            tenant=Tenant.objects.get(pk=job.tenant_id),
-            timeout=timeout,
-            stats=outcome.stats,
-            report_progress=partial(_if_database_answers, store.progress, job.id, job.attempt),
-            ask_cancelled=partial(_if_database_answers, store.cancel_requested, job.id, job.attempt),
-        )
-    )
+def _dispatch(place: Place, *, keep: bool) -> Claimed | None:
+    """One that fails is made good by the clock."""
     try:
-        outcome.value = getattr(callee, target.method)(**job.args)
-    finally:
-        current.leave(token)
-
-
-def _if_database_answers(statement: Callable[..., bool], *parameters: Any) -> bool:
-    """What a body says and asks by the way must not end it: while the database is away, nothing is said and asked."""
-    try:
-        return statement(*parameters)
-    except (OperationalError, InterfaceError) as error:
-        telemetry.noticed("job without database", error=type(error).__name__)
-        return False
-
-
-def _keep_result(job: Started, outcome: Outcome) -> None:
-    """Before the settling: a job that is a success has its result there."""
-    try:
-        outcome.stats = as_json(outcome.stats, "stats")
-    except ValueError as error:
-        outcome.stats = {}
-        outcome.error = outcome.error or error  # one that was there before is the one to be seen
-    if outcome.error is not None:
-        return
-    ttl = settings.JOBS_RESULT_TTL if outcome.result_ttl is None else outcome.result_ttl
-    try:
-        outcome.result_ttl = ttl if results.keep(job.id, job.attempt, outcome.value, ttl) else None
-    except ValueError as error:
-        outcome.error = error
+        if keep and place.pool is not None:
+            return dispatch_and_keep(place.pool)
+        dispatch()
+    except (DatabaseError, InterfaceError) as error:
+        telemetry.noticed("dispatch failed", error=type(error).__name__)
+    return None

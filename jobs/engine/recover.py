@@ -4,8 +4,9 @@ from django.conf import settings
 
 from jobs import store, telemetry
 from jobs.engine import dispatch, repairs
+from jobs.engine.body import Outcome
 from jobs.engine.deaths import announce
-from jobs.engine.settle import Outcome, settle
+from jobs.engine.settle import settle
 from jobs.lifecycle import Status
 from jobs.store import ANY_PROCESS, Failure, Process
 

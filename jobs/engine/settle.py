@@ -1,55 +1,62 @@
 """Settle: how an attempt ended becomes what happens to its job. The policy decides, one guarded statement does it."""
 
-import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
-
-from django.db import InterfaceError, OperationalError, connection
+from functools import partial
+from typing import Any
 
 from jobs import registry, store, telemetry
+from jobs.engine.body import Outcome
 from jobs.engine.deaths import announce
+from jobs.engine.patience import patiently
 from jobs.policies.retry import CAP, Retry
 from jobs.request import InvalidRequest
 from jobs.store import Failure, Started
 from jobs.verdicts import Abandon, Cancelled, RetryLater
 
-SETTLE_PATIENCE = 60.0  # seconds for which an outcome waits for the database to come back
 ERROR_LENGTH = 2_000  # characters of an error that are kept
 TRACEBACK_LENGTH = 20_000  # characters, the last ones
 
-Value = TypeVar("Value")
 
-
-@dataclass
-class Outcome:
-    """How the body ended: with a value, or with an error."""
-
-    value: Any = None
-    error: BaseException | None = None
-    stats: dict[str, Any] = field(default_factory=dict)
-    result_ttl: float | None = None  # seconds its result is kept; None: it was not
-
-
-def settle(job: Started, outcome: Outcome) -> None:
+def settle(job: Started, outcome: Outcome, *, follow: bool = False) -> Started | None:
     """End the attempt: success, error, dead, cancelled, or scheduled for another try.
 
-    Whatever the statement, a stale holder changes nothing. Raises the database's error after SETTLE_PATIENCE.
+    follow: after a success the next job of the lane is started in this process; it is returned, if there is one.
+    Whatever the statement, a stale holder changes nothing. Raises the database's error when its patience ends.
     """
     error = outcome.error
     if error is None:
-        _apply(job, "succeed", lambda: store.succeed(job.id, job.attempt, outcome.stats, outcome.result_ttl))
-    elif isinstance(error, Cancelled):
+        return _succeed(job, outcome, follow=follow)
+    if isinstance(error, Cancelled):
         _stop(job, outcome.stats)
     elif isinstance(error, RetryLater):
-        delay = error.seconds
-        if not _apply(job, "snooze", lambda: store.snooze(job.id, job.attempt, outcome.stats, delay=delay)):
+        if not _apply(job, "snooze", partial(store.snooze, stats=outcome.stats, delay=error.seconds)):
             _stop(job, outcome.stats)
         else:
             store.wake_clock()
     else:
         _settle_failure(job, error, outcome.stats)
+    return None
+
+
+def _succeed(job: Started, outcome: Outcome, *, follow: bool) -> Started | None:
+    result = (outcome.stats, outcome.result_ttl, outcome.result_bytes)
+    if not follow:
+        _apply(job, "succeed", lambda job_id, attempt, by: store.succeed(job_id, attempt, *result, by=by))
+        return None
+
+    def succeed() -> tuple[bool, Started | None]:
+        return store.succeed_and_follow(job.id, job.attempt, *result, by=job.holder)
+
+    def succeeded_unheard() -> tuple[bool, Started | None]:
+        applied, following = succeed()
+        return applied, following or store.held(job.holder)
+
+    applied, following = patiently(succeed, again=succeeded_unheard)
+    _tell(job, "succeed", applied=applied)
+    if following is not None:
+        telemetry.applied("follow", following.id, following.attempt)
+    return following
 
 
 def _settle_failure(job: Started, error: BaseException, stats: dict[str, Any] | None) -> None:
@@ -63,22 +70,21 @@ def _settle_failure(job: Started, error: BaseException, stats: dict[str, Any] | 
             error = broken
     failure = as_failure(error, stats)
     if delay is not None and policy is not None:
-        seconds, queue = delay, policy.queue
-        if _apply(job, "retry", lambda: store.retry(job.id, job.attempt, failure, delay=seconds, queue=queue)):
+        if _apply(job, "retry", partial(store.retry, failure=failure, delay=delay, queue=policy.queue)):
             store.wake_clock()
         else:
             _stop(job, stats, failure)
     elif policy is None and not isinstance(error, Abandon):
-        _apply(job, "fail", lambda: store.fail(job.id, job.attempt, failure))
-    elif _apply(job, "bury", lambda: store.fail(job.id, job.attempt, failure, dead=True)):
+        _apply(job, "fail", partial(store.fail, failure=failure))
+    elif _apply(job, "bury", partial(store.fail, failure=failure, dead=True)):
         announce(job.id, job.attempt)
 
 
 def _stop(job: Started, stats: dict[str, Any] | None, failure: Failure | None = None) -> None:
     """It was asked to stop, and has, perhaps by a failure. One that says so without having been asked has failed."""
-    if not _apply(job, "stop", lambda: store.stop(job.id, job.attempt, stats, failure)):
+    if not _apply(job, "stop", partial(store.stop, stats=stats, failure=failure)):
         unasked = failure or Failure("Cancelled", "raised Cancelled, but nobody asked it to stop", stats=stats)
-        _apply(job, "fail", lambda: store.fail(job.id, job.attempt, unasked))
+        _apply(job, "fail", partial(store.fail, failure=unasked))
 
 
 def policy_of(job: Started) -> Retry | None:
@@ -98,34 +104,27 @@ def as_failure(error: BaseException, stats: dict[str, Any] | None = None) -> Fai
     """What is kept of an error."""
     return Failure(
         type(error).__name__,
-        _printable(str(error))[:ERROR_LENGTH],
+        _printable(_text_of(error))[:ERROR_LENGTH],
         _printable("".join(traceback.format_exception(error)))[-TRACEBACK_LENGTH:],
         stats,
     )
 
 
-def _apply(job: Started, verb: str, statement: Callable[[], bool]) -> bool:
-    applied = _patiently(statement)
-    (telemetry.applied if applied else telemetry.ignored)(verb, job.id, job.attempt)
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except BaseException as broken:  # it is a stranger's
+        return f"(its text cannot be had: {type(broken).__name__})"
+
+
+def _apply(job: Started, verb: str, statement: Callable[..., bool]) -> bool:
+    applied = patiently(lambda: statement(job.id, job.attempt, by=job.holder))
+    _tell(job, verb, applied=applied)
     return applied
 
 
-def _patiently(statement: Callable[[], Value]) -> Value:
-    """Run a statement, again and again while the database is away: what was computed must not be lost to its restart.
-
-    Safe to repeat: each is fenced, and applies once.
-    """
-    give_up = time.monotonic() + SETTLE_PATIENCE
-    pause = 0.05
-    while True:
-        try:
-            return statement()
-        except (OperationalError, InterfaceError):
-            if time.monotonic() > give_up:
-                raise
-            connection.close()
-            time.sleep(pause)
-            pause = min(pause * 2, 2.0)
+def _tell(job: Started, verb: str, *, applied: bool) -> None:
+    (telemetry.applied if applied else telemetry.ignored)(verb, job.id, job.attempt)
 
 
 def _printable(text: str) -> str:

@@ -38,6 +38,7 @@ class FreedSlot(models.Model):
     """A tenant gave a slot back, or its limits changed (job_id 0): its closed lanes may open.
 
     seconds: what the attempt worked, to be charged to its lane and queue. timeout: the most that it may be charged.
+    followed: how many jobs of the lane were run in that slot one after the other; they wait no more.
     """
 
     pk = models.CompositePrimaryKey("xid", "tenant_id", "job_id")
@@ -47,6 +48,7 @@ class FreedSlot(models.Model):
     queue_id = models.BigIntegerField(null=True)
     seconds = models.FloatField(null=True)  # None: the attempt had not started, and is charged nothing
     timeout = models.FloatField(null=True)
+    followed = models.IntegerField(default=0, db_default=0)
 
     class Meta:
         db_table = "freed_slots"

@@ -75,6 +75,7 @@ class Job(models.Model):
     stats = models.JSONField(default=dict)
     last_error = models.TextField(default="", blank=True)
     result_expires_at = models.DateTimeField(null=True)  # null: no result was kept
+    result_bytes = models.PositiveIntegerField(null=True)  # of what is in the cache; 0: the method returned None
 
     class Meta:
         db_table = "jobs"

@@ -16,7 +16,7 @@ ended AS (
     WHERE id = %(id)s
       AND status IN ('scheduled', 'created', 'queued')  -- guard
       AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
-    RETURNING id, attempt, tenant_id, queue_id, timeout, NULL::float8 AS seconds, before.slot IS NULL AS was_waiting
+    RETURNING id, attempt, tenant_id, queue_id, timeout, NULL::float8 AS seconds, 0 AS followed, before.slot IS NULL AS was_waiting
 ),
 arriving AS (SELECT queue_id, tenant_id, NULL::bigint AS place, -1 AS jobs FROM ended WHERE was_waiting)
 -- include shared/arrive

@@ -41,7 +41,7 @@ freed AS (
             ORDER BY xid LIMIT 1000
         ) f
     ))
-    RETURNING tenant_id, queue_id, seconds, timeout
+    RETURNING tenant_id, queue_id, seconds, timeout, followed
 ),
 charge AS MATERIALIZED (  -- an attempt costs a millisecond at least, and at most what it was allowed to run
     SELECT f.tenant_id, f.queue_id, q.weight,
@@ -63,6 +63,8 @@ news AS MATERIALIZED (
         SELECT queue_id, tenant_id, head, jobs, 0::float8 AS seconds, false AS opens FROM arrival
         UNION ALL
         SELECT queue_id, tenant_id, NULL, 0, seconds, false FROM charge
+        UNION ALL
+        SELECT queue_id, tenant_id, NULL, -followed, 0, false FROM freed WHERE followed > 0
         UNION ALL
         SELECT q.id, f.tenant_id, NULL, 0, 0, true
         FROM (SELECT DISTINCT tenant_id FROM freed) f CROSS JOIN queues q

@@ -2,7 +2,8 @@
 -- The columns stand in the order of the model's fields.
 SELECT q.name, j.id, j.tenant_id, j.queue_id, j.priority, j.user_key, j.source_type, j.source_id, j.source_method, j.args,
        j.status, j.attempt, j.crashes, j.retries, j.max_retries, j.created_at, j.due_at, j.queued_at, j.start_time,
-       j.end_time, j.cancel_requested_at, j.progress, j.progress_note, j.stats, j.last_error, j.result_expires_at
+       j.end_time, j.cancel_requested_at, j.progress, j.progress_note, j.stats, j.last_error, j.result_expires_at,
+       j.result_bytes
 FROM jobs j
 JOIN queues q ON q.id = j.queue_id
 WHERE j.id = %(id)s

@@ -9,6 +9,7 @@ ended AS (
     SET status = 'scheduled',
         due_at = clock.now + %(delay)s * interval '1 second',
         slot = NULL,
+        crashes = 0,
         retries = retries + 1,
         queue_id = coalesce((SELECT q.id FROM queues q WHERE q.name = %(queue)s), jobs.queue_id),
         stats = coalesce(%(stats)s, stats),
@@ -17,9 +18,11 @@ ended AS (
     WHERE id = %(id)s
       AND attempt = %(attempt)s  -- guard I3
       AND status = 'running'  -- guard I3
+      AND (%(pid)s::int IS NULL OR (worker = %(worker)s::uuid AND worker_pid = %(pid)s::int))  -- guard I3
       AND cancel_requested_at IS NULL  -- guard
     RETURNING id, attempt, tenant_id, before.queue_id, jobs.queue_id AS next_queue_id, timeout, worker, queued_at, start_time,
-        clock.now AS ended_at, extract(epoch FROM clock.now - start_time)::float8 AS seconds
+        clock.now AS ended_at, extract(epoch FROM clock.now - coalesce(%(since)s::timestamptz, start_time))::float8 AS seconds,
+        %(followed)s::int AS followed
 ),
 arriving AS (SELECT next_queue_id AS queue_id, tenant_id, NULL::bigint AS place, 1 AS jobs FROM ended)
 -- include shared/arrive

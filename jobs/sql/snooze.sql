@@ -8,13 +8,16 @@ ended AS (
     SET status = 'scheduled',
         due_at = clock.now + %(delay)s * interval '1 second',
         slot = NULL,
+        crashes = 0,
         stats = %(stats)s
     FROM clock
     WHERE id = %(id)s
       AND attempt = %(attempt)s  -- guard I3
       AND status = 'running'  -- guard I3
+      AND (%(pid)s::int IS NULL OR (worker = %(worker)s::uuid AND worker_pid = %(pid)s::int))  -- guard I3
       AND cancel_requested_at IS NULL  -- guard
-    RETURNING id, attempt, tenant_id, queue_id, timeout, extract(epoch FROM clock.now - start_time)::float8 AS seconds
+    RETURNING id, attempt, tenant_id, queue_id, timeout, extract(epoch FROM clock.now - coalesce(%(since)s::timestamptz, start_time))::float8 AS seconds,
+        %(followed)s::int AS followed
 ),
 arriving AS (SELECT queue_id, tenant_id, NULL::bigint AS place, 1 AS jobs FROM ended)
 -- include shared/arrive

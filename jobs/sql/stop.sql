@@ -15,9 +15,11 @@ ended AS (
     WHERE id = %(id)s
       AND attempt = %(attempt)s  -- guard I3
       AND status = 'running'  -- guard I3
+      AND (%(pid)s::int IS NULL OR (worker = %(worker)s::uuid AND worker_pid = %(pid)s::int))  -- guard I3
       AND cancel_requested_at IS NOT NULL  -- guard
     RETURNING id, attempt, tenant_id, queue_id, timeout, worker, queued_at, start_time, clock.now AS ended_at,
-        extract(epoch FROM clock.now - start_time)::float8 AS seconds
+        extract(epoch FROM clock.now - coalesce(%(since)s::timestamptz, start_time))::float8 AS seconds,
+        %(followed)s::int AS followed
 )
 -- include shared/failed_attempt
 -- include shared/freed

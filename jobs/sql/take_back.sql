@@ -27,7 +27,8 @@ ended AS (
       AND status IN ('queued', 'running')  -- guard I3
       AND (%(pid)s::int IS NULL OR status = 'queued' OR (worker = %(worker)s AND worker_pid = %(pid)s))  -- guard I3
     RETURNING id, attempt, status, tenant_id, queue_id, priority, timeout, worker, queued_at, start_time,
-        clock.now AS ended_at, extract(epoch FROM clock.now - start_time)::float8 AS seconds
+        clock.now AS ended_at, extract(epoch FROM clock.now - start_time)::float8 AS seconds,
+        0 AS followed
 ),
 arriving AS (
     SELECT queue_id, tenant_id, job_place(priority, id) AS place, 1 AS jobs FROM ended WHERE status = 'created'

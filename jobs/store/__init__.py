@@ -4,11 +4,10 @@ Each reports what it applied. `now` is the clock of a test; None is the database
 """
 
 from jobs.store.attempts import (
-    ANY_PROCESS,
     Failure,
-    Process,
     cancel_requested,
     fail,
+    held,
     holder,
     progress,
     put_off,
@@ -17,22 +16,28 @@ from jobs.store.attempts import (
     start,
     stop,
     succeed,
+    succeed_and_follow,
     take_back,
 )
 from jobs.store.checks import excesses, find_lane, heads, odd_states
-from jobs.store.claiming import Lane, claim, hold, next_moment, promote, release
-from jobs.store.rows import Applied, Claimed, Started, live_for
+from jobs.store.claiming import Lane, Pass, claim, hold, next_moment, promote, release
+from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Applied, Claimed, Holder, Process, Started, live_for
+from jobs.store.session import OwnSession, session, speak_as_the_caller
 from jobs.store.submitting import Answer, insert, recount_waiting, release_identical, wake_clock
 from jobs.store.wishes import cancel, discard, expire_dead, is_unfinished, overdue_cancels, request_cancel, revive
 from jobs.store.workers import beat, count_repairs, declare_gone, depose, give_up, hand_over_again, leave, orphans
 
 __all__ = [
+    "ANY_HOLDER",
     "ANY_PROCESS",
     "Answer",
     "Applied",
     "Claimed",
     "Failure",
+    "Holder",
     "Lane",
+    "OwnSession",
+    "Pass",
     "Process",
     "Started",
     "beat",
@@ -50,6 +55,7 @@ __all__ = [
     "give_up",
     "hand_over_again",
     "heads",
+    "held",
     "hold",
     "holder",
     "insert",
@@ -69,10 +75,13 @@ __all__ = [
     "request_cancel",
     "retry",
     "revive",
+    "session",
     "snooze",
+    "speak_as_the_caller",
     "start",
     "stop",
     "succeed",
+    "succeed_and_follow",
     "take_back",
     "wake_clock",
 ]

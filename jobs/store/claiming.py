@@ -7,13 +7,13 @@ from typing import Any
 
 import psycopg
 from django.conf import settings
-from django.db import connection
 from django.db.transaction import TransactionManagementError
 
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.sql import statement
 from jobs.store.rows import Applied, Claimed, Due, applied, live_for, rows
+from jobs.store.session import session
 
 
 def promote(batch: int = 1000, now: datetime | None = None) -> list[Due]:
@@ -70,6 +70,7 @@ def claim(*, in_line: bool = True, locked: Collection[Lane] = (), now: datetime 
     with it, the jobs are still created and their messages start nothing. Each statement is planned once for each
     connection: a plan that knows its parameters is no better here, and costs more than the claim.
     """
+    connection = session()
     if connection.in_atomic_block:
         raise TransactionManagementError("A dispatch is a transaction of its own; ask for it on commit.")
     connection.ensure_connection()

@@ -1,12 +1,15 @@
 """What the statements give back, and how they are run."""
 
+import uuid
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
 
 from jobs.sql import statement
+from jobs.store.session import session
+from tenants.prepared import prepared_on
 
 LIVE_BEATS = 3  # a worker silent for so many beats is gone
 
@@ -40,8 +43,37 @@ class Claimed:
 
 
 @dataclass(frozen=True)
+class Process:
+    """A child of a worker. Two may have had a message of the same attempt; one of them started it."""
+
+    worker: uuid.UUID | None = None
+    pid: int | None = None
+
+
+ANY_PROCESS = Process()
+
+
+@dataclass(frozen=True)
+class Holder(Process):
+    """The process that runs an attempt, and what it has used of the slot since that was last charged.
+
+    since: when the first of the jobs that ran in it one after the other began; None: this one is the first. followed:
+    how many came after the first.
+    """
+
+    since: datetime | None = None
+    followed: int = 0
+
+    def parameters(self) -> dict[str, Any]:
+        return vars(self)
+
+
+ANY_HOLDER = Holder()
+
+
+@dataclass(frozen=True)
 class Started:
-    """What the holder of an attempt needs to run it and to say how it ended."""
+    """What the holder of an attempt needs to run it and to say how it ended. timeout: seconds; memory: MiB, or None."""
 
     id: int
     attempt: int
@@ -54,6 +86,9 @@ class Started:
     max_retries: int | None
     default_max_retries: int | None  # of its queue
     default_backoff: float  # of its queue, seconds
+    timeout: float
+    memory: int | None
+    holder: Holder
 
 
 def live_for() -> float:
@@ -62,10 +97,15 @@ def live_for() -> float:
 
 
 def rows(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
-    """Run `sql/<name>.sql` on Django's connection, so inside the caller's transaction if there is one."""
-    with connection.cursor() as cursor:
+    """Run `sql/<name>.sql` in the engine's session, so inside the caller's transaction if there is one."""
+    with session().cursor() as cursor:
         cursor.execute(statement(name), parameters)
         return cursor.fetchall() if cursor.description else []
+
+
+def prepared(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
+    """As `rows`, for what runs with every job: the server keeps the plan."""
+    return prepared_on(session(), statement(name), **parameters)
 
 
 def applied(name: str, /, **parameters: Any) -> list[Applied]:

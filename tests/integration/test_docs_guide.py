@@ -18,6 +18,7 @@ from django.test import Client
 from embedded import REPOSITORY
 from jobs import registry, signals
 from jobs.engine.execute import execute
+from jobs.engine.place import Place
 from tests.factories import QueueFactory, TenantFactory
 from tests.pages import Block, blocks
 
@@ -76,7 +77,7 @@ def test_the_guide_runs(names, register, sent) -> None:
     def work() -> None:
         while sent:
             message = sent.pop(0)
-            execute(message.id, message.attempt, worker=worker, timeout=message.timeout)
+            execute(message.id, message.attempt, Place(worker))
 
     for block in blocks(GUIDE, "python", "pycon"):
         if block.language == "python":

@@ -9,10 +9,12 @@ import pytest
 from django.db import OperationalError, connection
 
 from jobs import current_job, job, results, store
-from jobs.engine import settle
+from jobs.engine import patience, settle
 from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
+from jobs.engine.place import Place
 from jobs.models import FailedAttempt, Job
+from tests import attempts
 from tests.factories import TenantFactory, ThingFactory, make_job
 from tests.sample.models import Run, Thing
 
@@ -32,9 +34,7 @@ def run(sent):
     """Execute the message that was sent last; the job as it is then."""
 
     def run(job_id: int, **options) -> Job:
-        (claimed,) = [message for message in sent if message.id == job_id][-1:]
-        execute(claimed.id, claimed.attempt, **{"worker": WORKER, "timeout": 5} | options)
-        return Job.objects.get(pk=job_id)
+        return attempts.run(sent, job_id, **{"worker": WORKER} | options)
 
     return run
 
@@ -70,7 +70,7 @@ class TestSuccess:
     def test_the_body_knows_its_job_and_forgets_it_afterwards(self, thing, run, body):
         seen = []
         body(lambda self: seen.append(current_job()))
-        ended = run(thing.async_.echo(), timeout=7)
+        ended = run(thing.async_(timeout=7).echo())
         (current,) = seen
         assert (current.id, current.attempt, current.tenant, current.timeout) == (ended.pk, 1, thing.tenant, 7)
         assert current_job().id is None
@@ -115,19 +115,16 @@ class TestError:
     def test_an_interrupt_is_for_the_process_and_leaves_the_job_to_recover(self, thing, run, body):
         body(raising(KeyboardInterrupt()))
         job_id = thing.async_.echo()
-        done = []
+        limit = attempts.Limit()
         with pytest.raises(KeyboardInterrupt):
-            run(job_id, body_done=lambda: done.append(True))
+            run(job_id, limit=limit)
         assert Job.objects.get(pk=job_id).status == "running"
-        assert done == [True]
+        assert limit.calls[-1] == "disarm"
         assert current_job().id is None
 
     def test_what_says_that_time_is_up_is_a_timeout(self, thing, run, body):
-        class Alarm(Exception):
-            pass
-
-        body(raising(Alarm()))
-        ended = run(thing.async_.echo(), timeout=2.5, time_is_up=Alarm)
+        body(raising(attempts.Alarm()))
+        ended = run(thing.async_(timeout=2.5).echo())
         assert ended.last_error == "TimeoutError: timed out after 2.5 s"
         assert FailedAttempt.objects.get().error_class == "TimeoutError"
 
@@ -243,7 +240,7 @@ class TestTheFence:
     @pytest.mark.parametrize("shift", [-1, 1])
     def test_a_message_of_another_attempt_starts_nothing(self, shift, thing, sent):
         job_id = thing.async_.echo()
-        execute(job_id, 1 + shift, worker=WORKER, timeout=5)
+        execute(job_id, 1 + shift, Place(WORKER))
         assert Job.objects.get().status == "queued"
         assert not Run.objects.exists()
 
@@ -314,7 +311,7 @@ class TestALostDatabase:
         def away(*args: object, **kwargs: object) -> bool:
             raise OperationalError("away")
 
-        monkeypatch.setattr(settle, "SETTLE_PATIENCE", 0.0)
+        monkeypatch.setattr(patience, "PATIENCE", 0.0)
         job_id = thing.async_.echo()
         with monkeypatch.context() as patched:
             patched.setattr(store, "succeed", away)
@@ -324,9 +321,13 @@ class TestALostDatabase:
 
 
 def test_the_limit_does_not_hit_the_settling(thing, run):
-    seen = []
-    run(thing.async_.echo(), body_done=lambda: seen.append(Job.objects.get().status))
-    assert seen == ["running"]
+    class Watch(attempts.Limit):
+        def disarm(self) -> None:
+            self.calls.append(Job.objects.get().status)
+
+    limit = Watch()
+    run(thing.async_.echo(), limit=limit)
+    assert limit.calls[1:] == ["running", "running"]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from jobs.engine.revive import revive
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Queue
 from jobs.store import Failure
-from tests.attempts import WORKER, run, run_when_due
+from tests.attempts import WORKER, Alarm, run, run_when_due
 from tests.factories import QueueFactory, TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing
 
@@ -246,14 +246,11 @@ class TestTimeLimits:
     """Soft: the body is interrupted. Hard: its parent killed it, and tells. Both are failures for the policy."""
 
     def test_a_soft_one_is_tried_again_and_then_dead(self, thing, body, sent):
-        class Alarm(Exception):
-            pass
-
         body(raising(Alarm(), Alarm()), retry=Retry.every(5, max_retries=1))
-        job_id = thing.async_.echo()
-        waiting = run(sent, job_id, timeout=2.5, time_is_up=Alarm)
+        job_id = thing.async_(timeout=2.5).echo()
+        waiting = run(sent, job_id)
         assert (*outcome(waiting), waiting.last_error) == ("scheduled", 1, 1, "TimeoutError: timed out after 2.5 s")
-        assert outcome(run_when_due(sent, job_id, timeout=2.5, time_is_up=Alarm)) == ("dead", 2, 1)
+        assert outcome(run_when_due(sent, job_id)) == ("dead", 2, 1)
 
     def test_a_hard_one_is_tried_again_and_then_dead(self, thing, body, sent):
         body(fail, retry=Retry.every(5, max_retries=1))

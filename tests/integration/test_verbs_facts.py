@@ -137,7 +137,7 @@ class TestTheHolder:
     def test_of_the_attempt_in_that_process_it_is_what_it_was_given(self, running):
         found = store.holder(running.pk, 3, Process(WORKER, 7))
         assert (found.id, found.attempt, found.tenant_id, found.args) == (running.pk, 3, running.tenant_id, {"a": [1]})
-        assert store.holder(running.pk, 3) == found
+        assert store.holder(running.pk, 3).id == found.id
 
     @pytest.mark.parametrize("attempt", [2, 4])
     def test_of_another_attempt_it_is_nothing(self, attempt, running):

@@ -1,45 +1,103 @@
-"""The soft time limit is a signal: it hits the body, and nothing after it."""
+"""The time limit is a signal: it hits the body, and nothing else."""
 
 import os
 import signal
 import threading
+from types import SimpleNamespace
 
 import pytest
-from billiard.exceptions import SoftTimeLimitExceeded
-from billiard.pool import SIG_SOFT_TIMEOUT
+from celery.exceptions import SoftTimeLimitExceeded
 
-from jobs import time_limit
+from jobs.desk import desk
+from jobs.time_limit import Timer
+
+LONG, OVER = 3600.0, 1e-6  # seconds
 
 
 @pytest.fixture(autouse=True)
 def as_it_was():
-    before = signal.getsignal(SIG_SOFT_TIMEOUT)
+    before = signal.getsignal(signal.SIGALRM)
     yield
-    signal.signal(SIG_SOFT_TIMEOUT, before)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
 
 
-def test_armed_the_signal_interrupts_what_runs():
-    time_limit.arm()
+@pytest.fixture
+def timer():
+    return Timer()
+
+
+def job(timeout: float = LONG, memory: int | None = None) -> SimpleNamespace:
+    return SimpleNamespace(id=7, attempt=2, timeout=timeout, memory=memory)
+
+
+def ring() -> None:
+    os.kill(os.getpid(), signal.SIGALRM)
+
+
+def test_armed_the_signal_interrupts_what_runs(timer):
+    timer.arm(job())
     with pytest.raises(SoftTimeLimitExceeded):
-        os.kill(os.getpid(), SIG_SOFT_TIMEOUT)
+        ring()
 
 
-def test_disarmed_the_signal_is_ignored():
-    time_limit.arm()
-    time_limit.disarm()
-    os.kill(os.getpid(), SIG_SOFT_TIMEOUT)
-
-
-def test_it_can_be_armed_again_for_the_next_job():
-    time_limit.disarm()
-    time_limit.arm()
+def test_it_comes_by_itself_when_time_is_up(timer):
     with pytest.raises(SoftTimeLimitExceeded):
-        os.kill(os.getpid(), SIG_SOFT_TIMEOUT)
+        timer.arm(job(timeout=OVER))
+        signal.pause()
 
 
-def test_a_thread_that_cannot_set_signals_leaves_them_alone():
-    time_limit.disarm()
-    thread = threading.Thread(target=time_limit.arm)
+def test_disarmed_the_signal_is_ignored(timer):
+    timer.arm(job())
+    timer.disarm()
+    ring()
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+def test_it_can_be_armed_again_for_the_next_job_whatever_the_last_one_did_to_the_signal(timer):
+    timer.arm(job())
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+    timer.disarm()
+    timer.arm(job())
+    with pytest.raises(SoftTimeLimitExceeded):
+        ring()
+
+
+def test_while_the_engine_works_for_the_body_it_waits(timer):
+    timer.arm(job())
+    steps = []
+    with pytest.raises(SoftTimeLimitExceeded), timer.deferred():
+        ring()
+        steps.append("the engine is through")
+    assert steps
+
+
+def test_a_thread_of_the_body_puts_nothing_off(timer):
+    timer.arm(job())
+    inside, leave = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with timer.deferred():
+            inside.set()
+            leave.wait()
+
+    thread = threading.Thread(target=work)
     thread.start()
+    inside.wait()
+    with pytest.raises(SoftTimeLimitExceeded):
+        ring()
+    leave.set()
     thread.join()
-    assert signal.getsignal(SIG_SOFT_TIMEOUT) is signal.SIG_IGN
+
+
+def test_the_parent_reads_who_runs_what_until_when_and_with_how_much(timer, settings):
+    settings.JOBS_DEFAULT_MEMORY = 100
+    desk.sit_down(3)
+    timer.arm(job())
+    (lying,) = desk.lying()
+    assert (lying.pid, lying.job_id, lying.attempt, lying.memory) == (os.getpid(), 7, 2, 100)
+    timer.arm(job(memory=50))
+    assert desk.lying()[0].memory == 50
+    timer.disarm()
+    assert desk.lying() == []

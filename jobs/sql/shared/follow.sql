@@ -1,0 +1,77 @@
+-- Arrow:  follow, created -> running: the next job of the lane of `settled`, in its slot, with its ticket, and in its process.
+-- Who:    the process that has just ended a job of this lane well, within its time slice. No count changes, at no level, so
+--         that no door is needed (I1). Whatever else decides (a rate, a queue's concurrency, the limits of users) is decided
+--         at the door: there, nobody follows.
+-- Locks:  the row; one that somebody has locked is left alone, and so is its lane: the door sees to both.
+-- Index:  jobs_claim, from the lane's head as the door knows it, so that what has gone is not passed again and again.
+-- The ticket is that of the slot, not a new one: the door's memory may be younger than this transaction.
+, next AS MATERIALIZED (
+    SELECT
+        j.row, q.default_timeout, q.default_max_retries, q.default_backoff, before.slot, before.ticket
+    FROM settled e
+    CROSS JOIN before
+    CROSS JOIN LATERAL (
+        SELECT default_timeout, default_max_retries, default_backoff FROM queues
+        WHERE id BETWEEN e.queue_id AND e.queue_id
+          AND NOT paused  -- guard
+          AND concurrency IS NULL  -- guard I1
+          AND rate_limit IS NULL  -- guard
+        ORDER BY id
+        LIMIT 1
+    ) q
+    CROSS JOIN LATERAL (
+        SELECT FROM tenant_queues
+        WHERE tenant_id BETWEEN e.tenant_id AND e.tenant_id
+          AND NOT paused  -- guard
+          AND num_slots >= before.slot  -- guard I1
+          AND user_slots IS NULL  -- guard I1
+          AND rate_limit IS NULL  -- guard
+        ORDER BY tenant_id
+        LIMIT 1
+    ) tenant
+    CROSS JOIN LATERAL (
+        SELECT FROM workers
+        WHERE id BETWEEN %(worker)s::uuid AND %(worker)s::uuid
+          AND gone_at IS NULL  -- guard I3
+          AND concurrency > 0  -- guard
+        ORDER BY id
+        LIMIT 1
+    ) worker
+    LEFT JOIN LATERAL (
+        SELECT head FROM lanes
+        WHERE tenant_id = e.tenant_id AND queue_id = e.queue_id
+        ORDER BY version DESC
+        LIMIT 1
+    ) lane ON true
+    CROSS JOIN LATERAL (
+        SELECT ctid AS row, source_type, source_method FROM jobs
+        WHERE ready_at IS NOT NULL
+          AND queue_id = e.queue_id AND tenant_id = e.tenant_id
+          AND (priority, id) >= (coalesce(lane.head >> 58, 0)::smallint, coalesce(lane.head, 0) & 288230376151711743)
+        ORDER BY priority, id
+        LIMIT 1
+        FOR NO KEY UPDATE SKIP LOCKED
+    ) j
+    WHERE %(follow)s
+      AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
+),
+followed AS (
+    UPDATE jobs j
+    SET status = 'running',
+        slot = next.slot,
+        ticket = next.ticket,
+        ready_at = NULL,
+        attempt = attempt + 1,
+        queued_at = clock.now,
+        handed_at = NULL,
+        start_time = clock.now,
+        worker = %(worker)s,
+        worker_pid = %(pid)s,
+        progress = NULL,
+        progress_note = ''
+    FROM next CROSS JOIN clock
+    WHERE j.ctid = next.row
+    RETURNING j.id, j.attempt, j.tenant_id, j.source_type, j.source_id, j.source_method, j.args::text AS args,
+        j.retries, j.max_retries, next.default_max_retries, next.default_backoff,
+        coalesce(j.timeout, next.default_timeout, %(default_timeout)s) AS timeout, j.memory, j.start_time
+)
