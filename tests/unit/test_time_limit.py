@@ -19,6 +19,7 @@ def as_it_was():
     before = signal.getsignal(signal.SIGALRM)
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
+    desk.put_down()
     signal.signal(signal.SIGALRM, before)
 
 

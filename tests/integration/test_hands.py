@@ -1,0 +1,262 @@
+"""What a body leaves behind in its process reaches neither its own settling nor the next body, another tenant's."""
+
+import asyncio
+
+import psycopg
+import pytest
+from django.db import connection, connections, transaction
+from django.utils import timezone, translation
+
+from jobs import current_job, job
+from jobs.engine import hands
+from jobs.engine.execute import execute
+from jobs.engine.place import Place
+from jobs.models import FailedAttempt, Job
+from jobs.store import OwnSession
+from tests.factories import ThingFactory
+from tests.sample.models import Run, Thing
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
+
+
+@pytest.fixture
+def place(register):
+    own = OwnSession()
+    yield Place(register(concurrency=1), pool="default", speaking=own.speaking)
+    with own.speaking():
+        from jobs.store import session
+
+        session().close()
+
+
+@pytest.fixture
+def serve(place, sent, monkeypatch):
+    """Run this body as a job of one tenant; whether its process may go on, and the job as it ended."""
+
+    def serve(body) -> tuple[bool, Job]:
+        monkeypatch.setattr(Thing, "echo", job(dedup=False)(lambda self: body()))
+        job_id = ThingFactory().async_.echo()
+        return execute(job_id, 1, place), Job.objects.get(pk=job_id)
+
+    return serve
+
+
+def sql(statement: str) -> object:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+        return cursor.fetchone() if cursor.description else None
+
+
+def rows_in_a_transaction():
+    with transaction.atomic():
+        yield from range(10)
+
+
+kept: list[object] = []
+
+
+def leak_and_succeed() -> object:
+    kept.append(rows_in_a_transaction())
+    Run.objects.create(job_id=0, attempt=0, pid=0)
+    return next(kept[-1])
+
+
+def leak_and_fail() -> None:
+    for row in rows_in_a_transaction():
+        raise ValueError(row)
+
+
+class TestATransaction:
+    @pytest.fixture(autouse=True)
+    def forget(self):
+        yield
+        kept.clear()
+
+    def test_left_open_in_a_generator_ends_with_the_body_and_its_process(self, serve, caplog):
+        goes_on, ended = serve(leak_and_succeed)
+        assert (ended.status, goes_on) == ("success", False)
+        assert "process ends" in caplog.text
+        assert not connection.in_atomic_block
+
+    def test_what_was_written_in_it_is_rolled_back_and_its_locks_are_free(self, serve):
+        def lock() -> None:
+            kept.append(rows_in_a_transaction())
+            next(kept[-1])
+            Job.objects.select_for_update().get(pk=current_job().id)
+            Run.objects.create(job_id=1, attempt=0, pid=0)
+
+        assert serve(lock)[1].status == "success", "it even locked its own row"
+        assert not Run.objects.exists()
+
+    def test_that_only_the_traceback_kept_open_leaves_nothing_to_clean(self, serve):
+        goes_on, ended = serve(leak_and_fail)
+        assert (ended.status, ended.last_error, goes_on) == ("error", "ValueError: 0", True)
+
+    @pytest.mark.parametrize("statement", ["BEGIN", "BEGIN; SELECT 1/0"])
+    def test_begun_by_hand_ends_with_the_body(self, statement, serve):
+        def begin() -> None:
+            try:
+                sql(statement)
+            except Exception:
+                kept.append("aborted")
+
+        before = sql("SELECT pg_backend_pid()")
+        goes_on, ended = serve(begin)
+        assert (ended.status, goes_on) == ("success", True)
+        assert sql("SELECT pg_backend_pid()") != before
+
+    def test_left_by_switching_autocommit_off(self, serve):
+        def switch() -> None:
+            connection.set_autocommit(False)
+
+        assert serve(switch)[0]
+        assert serve(Run.objects.all().delete)[0]
+        assert connection.get_autocommit()
+
+    def test_no_job_follows_in_a_process_that_has_to_end(self, place, sent, monkeypatch):
+        monkeypatch.setattr(Thing, "echo", job(dedup=False)(lambda self: leak_and_succeed()))
+        thing = ThingFactory()
+        first, _ = thing.async_.echo(), thing.async_.echo()
+        assert not execute(first, 1, place)
+        assert [message.id for message in sent] == list(Job.objects.order_by("id").values_list("id", flat=True))
+
+
+class TestASession:
+    """Each statement is left behind by a body of one tenant; the next one is another's."""
+
+    @pytest.mark.parametrize(
+        ("statement", "question"),
+        [
+            ("SET search_path TO pg_catalog", "SHOW search_path"),
+            ("SET ROLE pg_database_owner", "SELECT current_user"),
+            ("SET statement_timeout = '7s'", "SHOW statement_timeout"),
+            ("SET app.tenant = 'A'", "SELECT current_setting('app.tenant', true)"),
+            ("SET timezone = 'Asia/Tokyo'", "SHOW timezone"),
+            ("SET default_transaction_isolation = 'repeatable read'", "SHOW transaction_isolation"),
+            ("SET default_transaction_read_only = on", "SHOW transaction_read_only"),
+            ("CREATE TEMP TABLE jobs (id int)", "SELECT to_regclass('pg_temp.jobs')"),
+            ("SELECT pg_advisory_lock(7)", "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 7"),
+            ("LISTEN stranger", "SELECT count(*) FROM pg_listening_channels()"),
+            ("DECLARE c CURSOR WITH HOLD FOR SELECT 1", "SELECT count(*) FROM pg_cursors WHERE name = 'c'"),
+        ],
+    )
+    def test_is_clean_for_the_next_body(self, statement, question, serve):
+        seen = []
+        before = sql(question)
+        goes_on, ended = serve(lambda: sql(statement) and None)
+        assert (goes_on, ended.status) == (True, "success"), ended.last_error
+        assert serve(lambda: seen.append(sql(question)))[1].status == "success"
+        assert seen[0] in (before, ("",)), "a custom setting that was once set is empty, and not null"
+        assert sql("SELECT current_setting('app.tenant', true)") in ((None,), ("",))
+
+    def test_is_the_same_one_afterwards_and_keeps_its_plans(self, serve):
+        pids = []
+        for _ in range(2):
+            serve(lambda: pids.append(connection.connection.info.backend_pid))
+        assert len(set(pids)) == 1
+
+    def test_that_was_cut_is_replaced(self, serve):
+        def cut() -> None:
+            with psycopg.connect(**connection.get_connection_params()) as other:
+                other.execute("SELECT pg_terminate_backend(%s, 10000)", [connection.connection.info.backend_pid])
+
+        assert serve(cut)[1].status == "success"
+        assert serve(Run.objects.count)[1].status == "success"
+
+    def test_of_another_database_is_cleaned_and_replaced_too(self, serve, monkeypatch):
+        monkeypatch.setitem(connections.databases, "other", connections.databases["default"])
+        connections["other"] = connections.create_connection("default")
+
+        def question() -> str:
+            with connections["other"].cursor() as cursor:
+                return cursor.execute("SHOW statement_timeout").fetchone()[0]
+
+        def leave() -> None:
+            question()
+            connections["other"].connection.execute("SET statement_timeout = '7s'")
+
+        def cut() -> None:
+            connections["other"].connection.close()
+
+        seen = []
+        try:
+            for body in (leave, lambda: seen.append(question()), cut, lambda: seen.append(question())):
+                goes_on, ended = serve(body)
+                assert (goes_on, ended.status) == (True, "success"), ended.last_error
+        finally:
+            connections["other"].close()
+            del connections["other"]
+        assert seen == ["0", "0"]
+
+    def test_language_and_time_zone_end_with_the_body(self, serve):
+        def leave() -> None:
+            translation.activate("de")
+            timezone.activate("Asia/Tokyo")
+
+        seen = []
+        serve(leave)
+        serve(lambda: seen.append((translation.get_language(), timezone.get_current_timezone_name())))
+        assert seen == [("en-gb", "UTC")]
+
+
+class TestWhatABodySaysByTheWay:
+    def test_progress_is_seen_at_once_from_within_its_transaction_and_locks_nothing(self, serve, elsewhere):
+        seen = []
+
+        def report() -> None:
+            with transaction.atomic():
+                Run.objects.create(job_id=0, attempt=0, pid=0)
+                current_job().progress(0.5, "half")
+                job_id = current_job().id
+                seen.append(elsewhere(lambda: Job.objects.get(pk=job_id).progress).result(timeout=10))
+                locked = Job.objects.filter(pk=job_id).select_for_update(nowait=True)
+                seen.append(elsewhere(transaction.atomic()(lambda: locked.get().pk)).result(timeout=10))
+
+        _, ended = serve(report)
+        assert ended.status == "success", ended.last_error
+        assert seen == [0.5, ended.pk]
+
+    def test_after_its_transaction_was_aborted_the_job_can_still_be_asked_to_stop(self, serve):
+        def ask() -> None:
+            with transaction.atomic():
+                try:
+                    sql("SELECT 1/0")
+                except Exception:
+                    assert not current_job().cancel_requested
+
+        assert serve(ask)[1].status == "success"
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+def raising(error: BaseException):
+    def body() -> None:
+        raise error
+
+    return body
+
+
+@pytest.mark.parametrize(
+    ("error", "word"),
+    [
+        (asyncio.CancelledError(), "CancelledError: "),
+        (GeneratorExit(), "GeneratorExit: "),
+        (SystemExit(3), "SystemExit: 3"),
+        (Unspeakable(), "Unspeakable: (its text cannot be had: RuntimeError)"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_whatever_is_raised_is_an_outcome_and_no_crash(error, word, serve):
+    goes_on, ended = serve(raising(error))
+    assert (goes_on, ended.status, ended.crashes, ended.last_error) == (True, "error", 0, word)
+    assert FailedAttempt.objects.count() == 1
+
+
+def test_a_clean_process_stays_as_it_is():
+    sql("SELECT 1")
+    raw = connection.connection
+    assert hands.clean()
+    assert connection.connection is raw

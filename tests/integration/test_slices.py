@@ -1,0 +1,308 @@
+"""A time slice: the process that ended a job well goes on with the next one of its lane, in the same slot."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import OperationalError, connection
+from django.utils import timezone
+
+from jobs import current_job, job, store
+from jobs.engine import execute as engine
+from jobs.engine import pause
+from jobs.engine.dispatch import dispatch
+from jobs.engine.execute import execute
+from jobs.engine.place import Place
+from jobs.models import FreedSlot, Job, Lane, PausedJobType, Queue, Worker
+from jobs.store import Holder
+from tenants.models import TenantQueue
+from tests.conftest import request_for
+from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job
+from tests.sample.models import Thing
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
+
+NOW = timezone.now()
+
+
+@pytest.fixture
+def place(register) -> Place:
+    return Place(register(concurrency=1), pool="default")
+
+
+@pytest.fixture
+def thing() -> Thing:
+    return ThingFactory(tenant=TenantFactory(queue__num_slots=1))
+
+
+@pytest.fixture
+def running(place, thing, sent) -> store.Started:
+    """The first of three jobs; the other two wait behind it."""
+    for n in range(3):
+        thing.async_.echo(n)
+    (message,) = sent
+    return store.start(message.id, 1, place.worker, now=NOW)
+
+
+def end(job: store.Started, seconds: float = 0.0, by: Holder | None = None) -> store.Started | None:
+    """It ends well, so long after NOW; the job that follows."""
+    now = NOW + timedelta(seconds=seconds)
+    return store.succeed_and_follow(job.id, job.attempt, {}, None, by=by or job.holder, now=now)[1]
+
+
+def statuses() -> list[str]:
+    return list(Job.objects.order_by("id").values_list("status", flat=True))
+
+
+class TestWhoFollows:
+    def test_the_next_of_the_lane_in_the_slot_and_process_of_the_one_that_ended(self, running):
+        before = Job.objects.get(pk=running.id)
+        following = end(running)
+        after = Job.objects.get(pk=following.id)
+        assert statuses() == ["success", "running", "created"]
+        assert (after.slot, after.ticket, after.attempt) == (before.slot, before.ticket, 1)
+        assert (after.worker, after.worker_pid) == (before.worker, before.worker_pid)
+        assert following.args == {"value": 1}
+
+    def test_by_priority_then_by_submission(self, running, thing):
+        urgent = thing.async_(priority=0).echo("urgent")
+        dispatch()  # which tells the lane that somebody stands in front of its head
+        assert end(running).id == urgent
+
+    def test_nobody_of_another_lane(self, running, thing):
+        Job.objects.exclude(pk=running.id).delete()
+        make_job(thing.tenant, queue=QueueFactory(name="other"))
+        make_job(TenantFactory())
+        assert end(running) is None
+
+    def test_one_that_somebody_has_locked_is_passed_over(self, running, elsewhere):
+        first, second = Job.objects.filter(status="created").order_by("id")
+        with connection.cursor() as cursor:
+            cursor.execute("BEGIN")
+            cursor.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [first.pk])
+            assert elsewhere(end, running).result(timeout=10).id == second.pk
+            cursor.execute("ROLLBACK")
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            pytest.param(lambda: Queue.objects.update(paused=True), id="paused-queue"),
+            pytest.param(lambda: Queue.objects.update(concurrency=9), id="queue-with-a-limit"),
+            pytest.param(lambda: Queue.objects.update(rate_limit=9, rate_window=1), id="queue-with-a-rate"),
+            pytest.param(lambda: TenantQueue.objects.update(paused=True), id="paused-tenant"),
+            pytest.param(lambda: TenantQueue.objects.update(num_slots=0), id="lowered-slots"),
+            pytest.param(lambda: TenantQueue.objects.update(user_slots=9), id="tenant-that-limits-its-users"),
+            pytest.param(lambda: TenantQueue.objects.update(rate_limit=9, rate_window=1), id="tenant-with-a-rate"),
+            pytest.param(lambda: TenantQueue.objects.all().delete(), id="tenant-without-slots"),
+            pytest.param(lambda: Worker.objects.update(gone_at=NOW), id="worker-declared-gone"),
+            pytest.param(lambda: Worker.objects.update(concurrency=0), id="draining-worker"),
+            pytest.param(lambda: pause.pause_job_type("sample.thing", "echo"), id="paused-type-held"),
+            pytest.param(lambda: store.hold("sample.thing", "echo"), id="held"),
+        ],
+    )
+    def test_nobody_where_something_else_decides(self, change, running):
+        change()
+        before = statuses()
+        assert end(running) is None
+        assert statuses() == ["success", *before[1:]]
+
+    def test_nobody_whose_type_was_paused_while_it_was_being_submitted(self, running):
+        PausedJobType.objects.create(source_type="sample.thing", source_method="echo")
+        assert end(running) is None
+
+    def test_nobody_if_it_is_not_wished(self, running):
+        assert store.succeed(running.id, 1, {}, None, by=running.holder)
+        assert statuses() == ["success", "created", "created"]
+
+
+class TestTheFence:
+    def test_a_holder_in_another_process_neither_settles_nor_goes_on(self, running):
+        stranger = Holder(running.holder.worker, running.holder.pid + 1)
+        assert end(running, by=stranger) is None
+        assert statuses() == ["running", "created", "created"]
+
+    @pytest.mark.parametrize(
+        "settle",
+        [
+            lambda job, by: store.succeed(job.id, 1, {}, None, by=by),
+            lambda job, by: store.fail(job.id, 1, store.Failure("E", "e"), by=by),
+            lambda job, by: store.fail(job.id, 1, store.Failure("E", "e"), dead=True, by=by),
+            lambda job, by: store.retry(job.id, 1, store.Failure("E", "e"), delay=1, by=by),
+            lambda job, by: store.snooze(job.id, 1, {}, delay=1, by=by),
+            lambda job, by: Job.objects.update(cancel_requested_at=NOW) and store.stop(job.id, 1, by=by),
+        ],
+        ids=["succeed", "fail", "bury", "retry", "snooze", "stop"],
+    )
+    def test_every_settling_is_fenced_by_the_process(self, settle, running):
+        assert not settle(running, Holder(running.holder.worker, running.holder.pid + 1))
+        assert Job.objects.get(pk=running.id).status == "running"
+        assert settle(running, running.holder)
+
+    def test_one_that_settled_unheard_finds_what_it_was_given(self, running, monkeypatch, place):
+        """The answer is lost with the connection: the job has ended, and the next one runs in this process."""
+        settled = store.succeed_and_follow
+
+        def lose_the_answer(*args, **kwargs):
+            monkeypatch.setattr(store, "succeed_and_follow", settled)
+            settled(*args, **kwargs)
+            raise OperationalError("the connection is lost")
+
+        monkeypatch.setattr(store, "succeed_and_follow", lose_the_answer)
+        monkeypatch.setattr(engine, "QUANTUM", 3600.0)
+        store.take_back(running.id, 1, store.Failure("Crashed", ""), 3)
+        Job.objects.filter(pk=running.id).delete()
+        dispatch()
+        queued = Job.objects.get(status="queued")
+        execute(queued.pk, queued.attempt, place)
+        assert statuses() == ["success", "success"]
+
+    def test_one_that_started_unheard_runs_its_body(self, thing, place, sent, monkeypatch):
+        job_id = thing.async_.echo()
+        started = store.start
+
+        def lose_the_answer(*args, **kwargs):
+            monkeypatch.setattr(store, "start", started)
+            started(*args, **kwargs)
+            raise OperationalError("the connection is lost")
+
+        monkeypatch.setattr(store, "start", lose_the_answer)
+        execute(job_id, 1, place)
+        assert statuses() == ["success"]
+
+
+class TestWhatTheDoorSees:
+    def test_no_slot_is_free_while_one_follows_the_other(self, running, place):
+        """I1: the door may have seen the slot's ticket long before the job that holds it now was given it."""
+        make_job(Job.objects.get(pk=running.id).tenant, queue=QueueFactory(name="other"))
+        assert dispatch() == 0
+        following = end(running)
+        assert dispatch() == 0
+        assert dispatch() == 0
+        assert store.succeed(following.id, 1, {}, None, by=following.holder)
+        assert dispatch() == 1
+
+    def test_the_slice_is_charged_as_a_whole_when_it_ends(self, running):
+        second = end(running, seconds=1)
+        assert not FreedSlot.objects.exists()
+        third = end(second, seconds=3)
+        assert store.succeed(third.id, 1, {}, None, by=third.holder, now=NOW + timedelta(seconds=7))
+        freed = FreedSlot.objects.get()
+        assert (freed.seconds, freed.followed) == (pytest.approx(7), 2)
+
+    @pytest.mark.parametrize(
+        "settle",
+        [
+            lambda job, **how: store.fail(job.id, 1, store.Failure("E", "e"), **how),
+            lambda job, **how: store.retry(job.id, 1, store.Failure("E", "e"), delay=1, **how),
+            lambda job, **how: store.snooze(job.id, 1, {}, delay=1, **how),
+            lambda job, **how: (
+                Job.objects.filter(pk=job.id).update(cancel_requested_at=NOW) and store.stop(job.id, 1, **how)
+            ),
+        ],
+        ids=["fail", "retry", "snooze", "stop"],
+    )
+    def test_however_its_last_job_ends(self, settle, running):
+        last = end(running, seconds=1)
+        assert settle(last, by=last.holder, now=NOW + timedelta(seconds=3))
+        freed = FreedSlot.objects.get()
+        assert (freed.seconds, freed.followed) == (pytest.approx(3), 1)
+
+    def test_who_followed_waits_no_more(self, running, thing):
+        dispatch()
+        assert Lane.objects.get(tenant_id=thing.tenant.pk).waiting == 2
+        second = end(running)
+        store.succeed(second.id, 1, {}, None, by=second.holder)
+        dispatch()
+        assert Lane.objects.get(tenant_id=thing.tenant.pk).waiting == 0
+
+
+class TestAMessage:
+    def test_leads_to_all_that_wait_in_its_lane(self, place, thing, sent):
+        for n in range(5):
+            thing.async_.echo(n)
+        execute(sent[0].id, 1, place)
+        assert statuses() == ["success"] * 5
+        assert len(sent) == 1
+
+    def test_after_a_quantum_it_is_whose_turn_it_is(self, place, thing, sent, monkeypatch):
+        monkeypatch.setattr(engine, "QUANTUM", 0.0)
+        begun = [thing.async_.echo(0), ThingFactory().async_.echo(1), thing.async_.echo(2)]
+        execute(begun[0], 1, place)
+        assert list(Job.objects.order_by("start_time").values_list("id", flat=True)) == begun
+        assert len(sent) == 1, "what it claims for its own pool it runs itself"
+
+    def test_after_its_slack_the_next_one_is_handed_over(self, place, thing, sent, monkeypatch):
+        monkeypatch.setattr(engine, "QUANTUM", 0.0)
+        monkeypatch.setattr(engine, "SLACK", 0.0)
+        first, second = thing.async_.echo(0), thing.async_.echo(1)
+        execute(first, 1, place)
+        assert [message.id for message in sent] == [first, second]
+        assert statuses() == ["success", "queued"]
+
+    def test_what_it_claims_for_another_pool_is_handed_over(self, place, thing, sent, register, monkeypatch):
+        monkeypatch.setattr(engine, "QUANTUM", 0.0)
+        QueueFactory(name="heavy", pool="heavy")
+        first = thing.async_.echo(0)
+        heavy = thing.async_(queue="heavy").echo(1)
+        register(concurrency=1, pool="heavy")
+        execute(first, 1, place)
+        assert [message.id for message in sent] == [first, heavy]
+        assert statuses() == ["success", "queued"]
+
+    def test_of_several_places_it_fills_one_itself_and_hands_the_others_over(self, place, sent, register, monkeypatch):
+        monkeypatch.setattr(engine, "QUANTUM", 0.0)
+        monkeypatch.setattr(engine, "SLACK", 3600.0)
+        first = ThingFactory().async_.echo(0)
+        Worker.objects.update(concurrency=0)
+        for n in range(3):
+            ThingFactory().async_.echo(n)
+        Worker.objects.update(concurrency=2)
+        execute(first, 1, place)
+        assert statuses().count("success") == 3
+        assert [message.id for message in sent[1:]] == list(
+            Job.objects.filter(status="queued").values_list("id", flat=True)
+        )
+
+    def test_a_worker_that_drains_goes_on_with_nothing(self, place, thing, sent):
+        first, second = thing.async_.echo(0), thing.async_.echo(1)
+        execute(first, 1, Place(place.worker, pool="default", draining=lambda: True))
+        assert [message.id for message in sent] == [first, second]
+        assert statuses() == ["success", "queued"]
+
+    def test_after_a_failure_it_is_whose_turn_it_is(self, place, thing, sent):
+        begun = [thing.async_.refuse("no"), ThingFactory().async_.echo(1), thing.async_.echo(2)]
+        execute(begun[0], 1, place)
+        assert statuses() == ["error", "success", "success"]
+        assert list(Job.objects.order_by("start_time").values_list("id", flat=True)) == begun
+
+    def test_one_that_is_to_be_cancelled_in_the_middle_is(self, place, thing, sent, monkeypatch):
+        """Its process learns it from the row, whichever message brought it there."""
+
+        def stop_the_second(self, n: int) -> None:
+            if n == 1:
+                store.request_cancel(current_job().id, None)
+            current_job().check_cancelled()
+
+        monkeypatch.setattr(Thing, "echo", job(stop_the_second))
+        for n in range(3):
+            thing.async_.echo(n)
+        execute(sent[0].id, 1, place)
+        assert statuses() == ["success", "cancelled", "success"]
+
+    def test_nobody_is_told_of_a_job_that_only_followed_by_a_message(self, place, thing, sent):
+        for n in range(3):
+            thing.async_.echo(n)
+        execute(sent[0].id, 1, place)
+        assert Job.objects.filter(handed_at=None).count() == 2
+        assert store.hand_over_again(0, now=timezone.now() + timedelta(hours=1)) == []
+
+
+def test_a_limit_below_what_is_in_use_lets_nobody_follow(register, thing, sent):
+    """Slots 1 and 2 are in use when the tenant is left with one: the job in slot 2 is the last there."""
+    worker = register(concurrency=2)
+    TenantQueue.objects.update(num_slots=2)
+    store.insert([request_for(thing.tenant, n) for n in range(6)])
+    dispatch()
+    started = {Job.objects.get(pk=one.id).slot: store.start(one.id, 1, worker) for one in sent}
+    TenantQueue.objects.update(num_slots=max(started) - 1)
+    assert end(started[max(started)]) is None
+    assert end(started[min(started)]) is not None
