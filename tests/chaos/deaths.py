@@ -17,6 +17,7 @@ from django.db import connection
 from tests.chaos.world import World
 
 RECOVERY = 12.0  # seconds between two deaths of the same engine: a supervisor restarts what dies often ever more slowly
+LONGEST_LOCK = 30.0  # seconds
 
 
 class Deaths:
@@ -38,6 +39,9 @@ class Deaths:
             "broker killed": (1, lambda: self._end_engine("valkey", signal.SIGKILL)),
             "database restarted (immediate)": (1, lambda: self._end_engine("postgresql", signal.SIGQUIT)),
             "connections cut": (2, self._cut_connections),
+            "broker and cache frozen": (1, self._freeze),
+            "rows locked": (1, self._lock_rows),
+            "worker drained": (1, self._drain),
         }
 
     def start(self) -> None:
@@ -92,6 +96,28 @@ class Deaths:
             return False
         self._engine_died[name] = time.monotonic()
         os.kill(engine.pid, number)
+        return True
+
+    def _freeze(self) -> bool:
+        """It accepts, and answers nothing."""
+        engine = self._world.engine("valkey")
+        os.kill(engine.pid, signal.SIGSTOP)
+        self._stop.wait(self._chance.uniform(0.5, 5))
+        os.kill(engine.pid, signal.SIGCONT)
+        return True
+
+    def _lock_rows(self) -> bool:
+        """Somebody keeps a transaction open on whatever is unfinished now; deaths go on meanwhile."""
+        own = psycopg.connect(**connection.get_connection_params())
+        own.execute("SELECT FROM jobs WHERE end_time IS NULL LIMIT 20 FOR UPDATE SKIP LOCKED")
+        timer = threading.Timer(self._chance.uniform(2, LONGEST_LOCK), own.close)
+        timer.daemon = True
+        timer.start()
+        return True
+
+    def _drain(self) -> bool:
+        """A deploy: it ends what it has begun, and a new one takes its place."""
+        os.kill(self._worker(), signal.SIGTERM)
         return True
 
     def _cut_connections(self) -> bool:

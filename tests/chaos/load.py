@@ -1,4 +1,4 @@
-"""The load: jobs of many tenants, with retries, delays, snoozes, cancels and identical ones, from several threads."""
+"""The load: jobs of many tenants, with retries, delays, snoozes, cancels, identical ones, and such as leave litter."""
 
 import random
 import threading
@@ -13,6 +13,7 @@ from jobs.lifecycle import FINAL
 from jobs.models import Job, Queue
 from jobs.request import JobRequest
 from tests.factories import TenantFactory
+from tests.sample.litter import LITTER
 from tests.sample.models import Thing
 
 SLOTS = (1, 1, 2, 2, 3, 4)  # of each tenant
@@ -24,7 +25,10 @@ BATCH = 10
 def things() -> list[Thing]:
     """One of each tenant, and a queue of its own limit."""
     Queue.objects.create(name="narrow", concurrency=2, weight=3)
-    made = [TenantFactory(queue__num_slots=slots, queue__user_slots=max(1, slots - 1)) for slots in SLOTS]
+    made = [
+        TenantFactory(queue__num_slots=slots, queue__user_slots=max(1, slots - 1) if place % 2 else None)
+        for place, slots in enumerate(SLOTS)
+    ]
     return [Thing.objects.create(tenant=tenant) for tenant in made]
 
 
@@ -80,10 +84,12 @@ class Load:
         if chance.random() < 0.3:
             options["queue"] = "narrow"
         calls = chance.choice(self._things).async_(**options)
-        method = chance.choices(["work", "stumble", "fail"], [7, 3, 1])[0]
-        # A few are long enough to be cancelled, or stopped, in the middle.
-        seconds = chance.uniform(1, 4) if chance.random() < 0.02 else chance.expovariate(1 / 0.05)
-        return getattr(calls, method).request(chance.randrange(10**9), seconds=round(seconds, 4))
+        method = chance.choices(["work", "stumble", "fail", "litter"], [14, 4, 1, 2])[0]
+        # Most do next to nothing; a few are long enough to be cancelled, or stopped, in the middle.
+        dice = chance.random()
+        seconds = chance.uniform(1, 4) if dice < 0.02 else chance.expovariate(1 / 0.05) if dice < 0.3 else 0.0
+        what = {"kind": chance.choice(list(LITTER))} if method == "litter" else {}
+        return getattr(calls, method).request(chance.randrange(10**9), seconds=round(seconds, 4), **what)
 
     def _cancel(self, chance: random.Random, recent: list[int]) -> None:
         if recent and chance.random() < 0.2:

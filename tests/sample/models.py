@@ -8,6 +8,7 @@ from pathlib import Path
 from django.db import connection, models
 
 from jobs import Asynchronous, Retry, RetryLater, current_job, job
+from tests.sample.litter import LITTER
 
 
 class Run(models.Model):
@@ -167,6 +168,13 @@ class Thing(Asynchronous, models.Model):
         """Ends badly."""
         raise ValueError(f"never, as in attempt {self._labour(number, seconds)}")
 
+    @job
+    def litter(self, number: int, *, kind: str, seconds: float = 0) -> int:
+        """Leaves something behind."""
+        attempt = self._labour(number, seconds)
+        LITTER[kind]()
+        return attempt
+
     def _labour(self, number: int, seconds: float) -> int:
         current = current_job()
         line = f"{current.id} {current.attempt} {os.getpid()}\n"
@@ -174,7 +182,8 @@ class Thing(Asynchronous, models.Model):
         os.write(evidence, line.encode())  # one write: whole, also when the process is killed
         os.close(evidence)
         current.stats["attempt"] = current.attempt
-        time.sleep(seconds)
+        if seconds:
+            time.sleep(seconds)
         if number % 2:  # the others do not listen
             current.check_cancelled()
         return current.attempt
