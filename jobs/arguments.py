@@ -80,3 +80,8 @@ def check_text(value: str, field: str) -> str:
 def digest(*parts: Any) -> uuid.UUID:
     """A key that is equal for equal parts: 128 bits of SHA-256 over their canonical JSON."""
     return uuid.UUID(bytes=hashlib.sha256(_canonical(parts).encode()).digest()[:16])
+
+
+def printable(text: str) -> str:
+    """Without what PostgreSQL's text cannot hold: NUL and lone surrogates."""
+    return text.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode(errors="replace").decode()

@@ -1,7 +1,5 @@
 """How a worker's parent process follows the attempts of its children, and hears that one did not end well."""
 
-from typing import Any
-
 from billiard.einfo import ExceptionInfo
 from celery.worker.request import Request
 

@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from jobs.arguments import printable
 from jobs.verdicts import Cancelled
 from tenants.models import Tenant
 
@@ -40,8 +41,9 @@ class CurrentJob:
     _cancelled: bool = False
 
     def progress(self, fraction: float, note: str = "") -> None:
-        """Show how far the job is: fraction 0..1 (clamped), and a note of at most 200 characters."""
-        self.report_progress(min(max(float(fraction), 0.0), 1.0), note[:200])
+        """Show how far the job is: fraction 0..1 (clamped; nan tells nothing), and a note of at most 200 characters."""
+        if not math.isnan(fraction):
+            self.report_progress(min(max(float(fraction), 0.0), 1.0), printable(note[:200]))
 
     @property
     def cancel_requested(self) -> bool:
@@ -67,4 +69,3 @@ def current_job() -> CurrentJob:
 
 
 enter = _current.set
-leave = _current.reset

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from jobs import registry, store, telemetry
+from jobs.arguments import printable
 from jobs.engine.body import Outcome
 from jobs.engine.deaths import announce
 from jobs.engine.patience import patiently
@@ -104,8 +105,8 @@ def as_failure(error: BaseException, stats: dict[str, Any] | None = None) -> Fai
     """What is kept of an error."""
     return Failure(
         type(error).__name__,
-        _printable(_text_of(error))[:ERROR_LENGTH],
-        _printable("".join(traceback.format_exception(error)))[-TRACEBACK_LENGTH:],
+        printable(_text_of(error))[:ERROR_LENGTH],
+        printable("".join(traceback.format_exception(error)))[-TRACEBACK_LENGTH:],
         stats,
     )
 
@@ -125,8 +126,3 @@ def _apply(job: Started, verb: str, statement: Callable[..., bool]) -> bool:
 
 def _tell(job: Started, verb: str, *, applied: bool) -> None:
     (telemetry.applied if applied else telemetry.ignored)(verb, job.id, job.attempt)
-
-
-def _printable(text: str) -> str:
-    """Without what PostgreSQL's text cannot hold."""
-    return text.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode(errors="replace").decode()

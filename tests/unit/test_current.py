@@ -14,7 +14,7 @@ def said():
     reports: list[tuple[float, str]] = []
     token = current.enter(CurrentJob(id=7, attempt=2, report_progress=lambda *report: reports.append(report)))
     yield reports
-    current.leave(token)
+    token.var.reset(token)
 
 
 def test_outside_a_job_there_is_a_stand_in_that_forgets_what_it_is_told():
@@ -32,7 +32,7 @@ def test_inside_a_job_it_is_that_job_and_its_stats_stay(said):
 
 def test_after_the_job_it_is_the_stand_in_again():
     token = current.enter(CurrentJob(id=7))
-    current.leave(token)
+    token.var.reset(token)
     assert current_job().id is None
 
 
@@ -40,6 +40,16 @@ def test_after_the_job_it_is_the_stand_in_again():
 def test_progress_is_kept_between_nothing_and_all(said, told, shown):
     current_job().progress(told)
     assert said == [(shown, "")]
+
+
+def test_progress_that_is_no_number_says_nothing(said):
+    current_job().progress(float("nan"))
+    assert said == []
+
+
+def test_what_postgresql_cannot_hold_is_replaced_in_a_note(said):
+    current_job().progress(0, "nul \x00")
+    assert said == [(0.0, "nul \N{REPLACEMENT CHARACTER}")]
 
 
 def test_a_note_is_cut_to_what_can_be_stored(said):
