@@ -4,6 +4,7 @@ import os
 import socket
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -45,6 +46,21 @@ def forget() -> None:
 def wait(count: int, patience: float = 60.0) -> None:
     """Until so many rings were heard. Raises AssertionError after `patience` seconds."""
     wait_until(lambda: len(_heard) >= count, f"{count} bodies ring, {len(_heard)} have", patience)
+
+
+def seconds_in_bodies(begin: float, end: float) -> Counter[int]:
+    """Seconds that bodies took between two moments, by tenant; of bodies that ring ("begin" or "end", tenant, n)."""
+    began: dict[tuple[str, ...], float] = {}
+    seconds: Counter[int] = Counter()
+    for moment, (what, tenant, n) in heard():
+        within = min(max(moment, begin), end)
+        if what == "begin":
+            began[tenant, n] = within
+        else:
+            seconds[int(tenant)] += within - began.pop((tenant, n))
+    for (tenant, _), moment in began.items():  # cut off by the end
+        seconds[int(tenant)] += end - moment
+    return seconds
 
 
 @contextmanager

@@ -33,9 +33,7 @@ BARS = [
 def measure(directory: Path) -> Figures:
     """The mix, then the weights."""
     ours = Ours()
-    ours.prepare(tenants=TENANTS, slots=PROCESSES)
-    for place, (seconds, count) in enumerate(_mix()):
-        _backlog(ours, place, seconds, count)
+    prepare(ours)
     served = [*_served(ours, directory, WINDOW).values()]
     served += [0.0] * (TENANTS - len(served))
     figures = {
@@ -52,6 +50,13 @@ def measure(directory: Path) -> Figures:
     heavy, light = (weighed[tenant.pk] for tenant in ours.tenants)
     figures[RATIO] = heavy / light
     return {what: {"ours": value} for what, value in figures.items()}
+
+
+def prepare(ours: Ours, tenants: int = TENANTS) -> None:
+    """The mix; of more tenants the last ones have nothing waiting."""
+    ours.prepare(tenants=tenants, slots=PROCESSES)
+    for place, (seconds, count) in enumerate(_mix()):
+        _backlog(ours, place, seconds, count)
 
 
 def _mix() -> list[tuple[float, int]]:
@@ -79,13 +84,4 @@ def _served(ours: Ours, directory: Path, window: float) -> Counter[int]:
         begin = bells.heard()[0].moment
         end = begin + window
         wait_until(lambda: bells.heard()[-1].moment > end, "the window ends", window + 30)
-    began: dict[tuple[str, ...], float] = {}
-    seconds: Counter[int] = Counter()
-    for moment, (what, tenant, n) in bells.heard():
-        if what == "begin":
-            began[tenant, n] = min(moment, end)
-        else:
-            seconds[int(tenant)] += min(moment, end) - began.pop((tenant, n))
-    for (tenant, _), moment in began.items():  # cut off by the end
-        seconds[int(tenant)] += end - moment
-    return seconds
+    return bells.seconds_in_bodies(begin, end)

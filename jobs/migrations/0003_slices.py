@@ -2,6 +2,16 @@
 
 from django.db import migrations, models
 
+# Where a lane stands in its circle: at the end, or (head given) before all that stand behind that head, and behind those
+# who came so before. Numbers only grow; between two of them there is room for a million.
+FUNCTION = """
+CREATE FUNCTION circle_place(number bigint, head bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE
+    WHEN number - (head >> 20) < 1048576 THEN ((head >> 20) << 20) + number - (head >> 20)
+    ELSE number << 20
+END;
+"""
+
 
 class Migration(migrations.Migration):
 
@@ -10,6 +20,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.RunSQL(FUNCTION, "DROP FUNCTION circle_place"),
         migrations.AddField(
             model_name='freedslot',
             name='followed',

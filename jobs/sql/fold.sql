@@ -56,7 +56,8 @@ opening AS MATERIALIZED (  -- lanes whose tenant has a token again
         SELECT queue_id, tenant_id FROM lanes WHERE opens_at <= clock.now ORDER BY opens_at LIMIT 100
     ) l
 ),
--- What is to change, by lane.
+-- What is to change, by lane. Who comes and has used less than its share is met next, behind those who came so before it
+-- (the new flows of FQ-CoDel, RFC 8290): who asks for little waits for the next free process, not for a round.
 news AS MATERIALIZED (
     SELECT queue_id, tenant_id, min(head) AS head, sum(jobs) AS jobs, sum(seconds) AS seconds, bool_or(opens) AS opens
     FROM (
@@ -75,10 +76,16 @@ news AS MATERIALIZED (
 ),
 known AS MATERIALIZED (
     SELECT n.*, l.row, l.state, l.position, coalesce(tenant.weight, 1) AS weight,
-        n.head IS NOT NULL OR (n.opens AND l.state = 'closed') AS wakes
+        n.head IS NOT NULL OR (n.opens AND l.state = 'closed') AS wakes,
+        CASE
+            WHEN coalesce(l.virtual_time, 0) + n.seconds / coalesce(tenant.weight, 1) < turn.lane_time THEN turn.head
+        END AS before_all_from
     FROM news n
     LEFT JOIN LATERAL (
-        SELECT ctid AS row, state, position FROM lanes
+        SELECT head, lane_time FROM queue_turns WHERE queue_id = n.queue_id ORDER BY version DESC LIMIT 1
+    ) turn ON true
+    LEFT JOIN LATERAL (
+        SELECT ctid AS row, state, position, virtual_time FROM lanes
         WHERE tenant_id = n.tenant_id AND queue_id = n.queue_id
         ORDER BY version DESC
         LIMIT 1
@@ -99,8 +106,9 @@ lanes_told AS (
         waiting = greatest(l.waiting + k.jobs, 0),
         virtual_time = l.virtual_time + k.seconds / k.weight,
         opens_at = CASE WHEN NOT k.wakes THEN l.opens_at END
-    FROM (  -- who comes back stands at the end of the circle, in the order in which they left it
-        SELECT row, head, jobs, seconds, weight, wakes, number, CASE WHEN wakes AND state <> 'ready' THEN number END AS position
+    FROM (  -- who comes back stands at the end of the circle, in the order in which they left it; or is met next
+        SELECT row, head, jobs, seconds, weight, wakes, number,
+            CASE WHEN wakes AND state <> 'ready' THEN circle_place(number, before_all_from) END AS position
         FROM (
             SELECT *, nextval('door_seq') AS number FROM (SELECT * FROM known ORDER BY position) known
             WHERE row IS NOT NULL AND (wakes OR jobs <> 0 OR seconds > 0)
@@ -111,7 +119,7 @@ lanes_told AS (
 lanes_begun AS (
     INSERT INTO lanes (tenant_id, queue_id, version, position, state, virtual_time, head, waiting, last_user)
     SELECT
-        k.tenant_id, k.queue_id, nextval('door_seq'), nextval('door_seq'),
+        k.tenant_id, k.queue_id, nextval('door_seq'), circle_place(nextval('door_seq'), k.before_all_from),
         CASE WHEN k.wakes THEN 'ready' ELSE 'empty' END,
         k.seconds / k.weight, coalesce(k.head, 0), greatest(k.jobs, 0), ''
     FROM (SELECT * FROM known WHERE row IS NULL AND (head IS NOT NULL OR jobs > 0) ORDER BY head) k

@@ -13,7 +13,10 @@ WITH RECURSIVE walk AS (
 )
 SELECT
     head.id,
-    (coalesce(lane.state, 'empty') = 'empty' OR lane.head > job_place(head.priority, head.id)) AND NOT EXISTS (
+    (
+        coalesce(lane.state, 'empty') = 'empty' OR lane.head > job_place(head.priority, head.id)
+        OR (lane.state = 'ready' AND lane.position <= turn.head)
+    ) AND NOT EXISTS (
         SELECT FROM arrivals a WHERE a.queue_id = walk.queue_id AND a.tenant_id = walk.tenant_id
     ) AS lost
 FROM walk
@@ -23,10 +26,13 @@ CROSS JOIN LATERAL (
     ORDER BY j.priority, j.id LIMIT 1
 ) head
 LEFT JOIN LATERAL (
-    SELECT state, head FROM lanes l
+    SELECT state, head, position FROM lanes l
     WHERE l.tenant_id = walk.tenant_id AND l.queue_id = walk.queue_id
     ORDER BY version DESC LIMIT 1
 ) lane ON true
+LEFT JOIN LATERAL (
+    SELECT head FROM queue_turns t WHERE t.queue_id = walk.queue_id ORDER BY version DESC LIMIT 1
+) turn ON true
 WHERE head.ready_at < coalesce(%(now)s::timestamptz, clock_timestamp()) - %(bound)s * interval '1 second'  -- guard
 ORDER BY head.ready_at
 LIMIT %(most)s

@@ -3,6 +3,7 @@
 import pytest
 
 from jobs.engine.submit import submit_all
+from jobs.models import QueueTurn
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 
@@ -66,6 +67,38 @@ def test_a_tenant_that_was_away_has_no_credit_and_no_debt_when_it_comes_back(fle
     before = dict(workers.seconds)
     workers.run(40)
     assert workers.seconds[away.pk] - before.get(away.pk, 0) == pytest.approx(20, abs=2)
+
+
+@pytest.mark.parametrize("tenants", [2, 30])
+def test_whoever_asks_for_little_waits_for_the_next_free_process_and_not_for_a_round(fleet, tenants):
+    many = [paused_tenant() for _ in range(tenants)]
+    submit_all([request_for(tenant, n) for n in range(200 // tenants) for tenant in many])
+    resume(*many)
+    workers = fleet(2)
+    workers.run(3 * tenants)
+    first, second = TenantFactory(), TenantFactory()
+    for wish in range(3):
+        submit_all([request_for(first, wish)])
+        submit_all([request_for(second, wish)])
+        before = len(workers.served)
+        workers.run(2)
+        assert [job.tenant_id for job in workers.served[before : before + 2]] == [first.pk, second.pk]
+        workers.run(tenants)
+
+
+def test_those_who_ask_for_little_do_not_hold_back_the_time_of_the_others(fleet):
+    """Else all others were ahead of it, and each claim would have to look at all of them."""
+    heavy, light = paused_tenant(), TenantFactory()
+    submit_all([request_for(heavy, n) for n in range(100)])
+    resume(heavy)
+    workers = fleet(1)
+
+    def ask_for_little() -> None:
+        submit_all([request_for(light, len(workers.served))])
+
+    workers.run(60, after_each=ask_for_little)
+    turn = QueueTurn.objects.get()
+    assert turn.lane_time > workers.seconds[heavy.pk] - 3
 
 
 def test_a_light_queue_is_served_beside_a_heavy_one(fleet):

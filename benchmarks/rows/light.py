@@ -1,0 +1,57 @@
+"""light: what a tenant waits that asks for little, while all others have more waiting than can be run.
+
+The others are those of the row `fairness`. Every so often the light one submits a job of 10 ms. It cannot start before
+a process is free; what it waits beyond the moment when the next one is, is the dispatch's doing.
+"""
+
+import time
+from bisect import bisect_left
+from pathlib import Path
+from statistics import quantiles
+
+from benchmarks import bells, stage
+from benchmarks.bars import Bar, Figures
+from benchmarks.contenders.ours import Ours
+from benchmarks.rows import fairness
+from tests.waiting import wait_until
+
+EVERY, WARM, WINDOW = 0.3, 5.0, 40.0  # seconds
+QUANTUM = 0.1  # seconds, of a time slice
+SLICE = "wait beyond the next free process, p95 ms"
+MEDIAN, TAIL = "wait, p50 ms", "wait, p95 ms"
+
+BARS = [Bar(of=(SLICE, "ours"), at_most=QUANTUM * 1000)]
+
+
+def measure(directory: Path) -> Figures:
+    """In milliseconds."""
+    ours = Ours()
+    fairness.prepare(ours, tenants=fairness.TENANTS + 1)
+    light = ours.things[-1]
+    submitted: list[float] = []
+    bells.forget()
+    with stage.playing(directory, ours.name, ours.worker(fairness.PROCESSES)):
+        bells.wait(1)
+        time.sleep(WARM)
+        until = time.monotonic() + WINDOW
+        while time.monotonic() < until:
+            submitted.append(time.time())
+            light.async_.rest(len(submitted) - 1, seconds=fairness.SHORTEST)
+            time.sleep(EVERY)
+        begun: dict[int, float] = {}
+
+        def all_have_begun() -> bool:
+            for moment, (what, tenant, n) in bells.heard():
+                if what == "begin" and int(tenant) == light.tenant_id:
+                    begun[int(n)] = moment
+            return len(begun) == len(submitted)
+
+        wait_until(all_have_begun, "the light tenant's jobs begin")
+    ends = sorted(moment for moment, (what, *_) in bells.heard() if what == "end")
+    waits = [(begun[n] - moment) * 1000 for n, moment in enumerate(submitted)]
+    beyond = [(begun[n] - ends[bisect_left(ends, moment)]) * 1000 for n, moment in enumerate(submitted)]
+    return {
+        MEDIAN: {ours.name: quantiles(waits, n=100)[49]},
+        TAIL: {ours.name: quantiles(waits, n=100)[94]},
+        SLICE: {ours.name: quantiles(beyond, n=100)[94]},
+    }
