@@ -3,7 +3,6 @@
 import pytest
 
 from jobs.engine.submit import submit_all
-from jobs.models import QueueTurn
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 
@@ -84,21 +83,6 @@ def test_whoever_asks_for_little_waits_for_the_next_free_process_and_not_for_a_r
         workers.run(2)
         assert [job.tenant_id for job in workers.served[before : before + 2]] == [first.pk, second.pk]
         workers.run(tenants)
-
-
-def test_those_who_ask_for_little_do_not_hold_back_the_time_of_the_others(fleet):
-    """Else all others were ahead of it, and each claim would have to look at all of them."""
-    heavy, light = paused_tenant(), TenantFactory()
-    submit_all([request_for(heavy, n) for n in range(100)])
-    resume(heavy)
-    workers = fleet(1)
-
-    def ask_for_little() -> None:
-        submit_all([request_for(light, len(workers.served))])
-
-    workers.run(60, after_each=ask_for_little)
-    turn = QueueTurn.objects.get()
-    assert turn.lane_time > workers.seconds[heavy.pk] - 3
 
 
 def test_a_light_queue_is_served_beside_a_heavy_one(fleet):

@@ -4,7 +4,6 @@ tenant_taken AS MATERIALIZED (SELECT tenant_id, count(*)::int AS n FROM claimed 
 outcome AS MATERIALIZED (  -- of each visit. rest: the first place in the front that was not taken
     SELECT
         v.queue_id, v.tenant_id, v.position, v.lane_row, v.virtual_time - v.seconds / v.weight AS virtual_time,
-        CASE WHEN cardinality(v.front) > 0 THEN v.virtual_time END AS present,
         v.user_slots IS NOT NULL AS by_user, v.last_user, v.all_users, v.rate_limit, v.rate_window, v.bucket_row,
         mine.n AS taken, mine.last, rest.place AS rest, coalesce(t.n, 0) AS tenant_taken,
         CASE
@@ -59,9 +58,8 @@ turn AS MATERIALIZED (
         greatest(q.virtual_time, c.present - q.seconds / q.weight) AS virtual_time,
         greatest(q.pool_time, least(c.pool_now, of_pool.least), of_pool.least) AS pool_time,
         CASE
-            WHEN tour.whole THEN greatest(q.lane_time, coalesce(backlog.least, tour.least))
-            WHEN tour.position >= q.circle_end
-                THEN greatest(q.lane_time, coalesce(least(q.round_least, backlog.least), tour.least))
+            WHEN tour.whole THEN greatest(q.lane_time, tour.least)
+            WHEN tour.position >= q.circle_end THEN greatest(q.lane_time, least(q.round_least, tour.least))
             ELSE q.lane_time
         END AS lane_time,
         -- The next round ends with the last of those who were placed now: it meets everybody once, or the time would follow
@@ -69,8 +67,7 @@ turn AS MATERIALIZED (
         CASE WHEN tour.whole OR tour.position >= q.circle_end THEN (
             SELECT circle_place(max(placed.number), NULL) FROM placed WHERE placed.queue_id = q.id
         ) ELSE q.circle_end END AS circle_end,
-        CASE WHEN NOT (tour.whole OR tour.position >= q.circle_end) THEN least(q.round_least, backlog.least) END
-            AS round_least,
+        CASE WHEN NOT (tour.whole OR tour.position >= q.circle_end) THEN least(q.round_least, tour.least) END AS round_least,
         CASE WHEN q.rate_limit IS NOT NULL THEN
             greatest(q.full_at, clock.now) + mine.n * q.rate_window / q.rate_limit * interval '1 second'
         END AS full_at
@@ -80,11 +77,6 @@ turn AS MATERIALIZED (
     LEFT JOIN contender c ON c.id = q.id
     LEFT JOIN LATERAL (SELECT min(other.present) AS least FROM contender other WHERE other.pool = c.pool) of_pool ON true
     CROSS JOIN LATERAL (SELECT count(*) AS n FROM claimed WHERE claimed.queue_id = q.id) mine
-    -- The time follows those who go on waiting. Who has got all it asked for, or may have no more, does not hold it back:
-    -- it would stand still as long as somebody comes now and then for little, and all others would be ahead of it.
-    CROSS JOIN LATERAL (
-        SELECT min(o.present) AS least FROM outcome o WHERE o.queue_id = q.id AND o.state = 'ready'
-    ) backlog
 ),
 turns_moved_on AS (
     UPDATE queue_turns t
