@@ -146,7 +146,6 @@ JOBS_CANCEL_GRACE = env.float("JOBS_CANCEL_GRACE", 10)  # seconds a running job 
 JOBS_DEAD_TTL = env.float("JOBS_DEAD_TTL", 2592000)  # seconds a dead job can be revived before it is deleted
 JOBS_DEFAULT_MEMORY = env.int("JOBS_DEFAULT_MEMORY", 0)  # MiB a job's process may use, where @job says nothing; 0: any
 JOBS_MAX_WAITING = env.int("JOBS_MAX_WAITING", 100000)  # jobs of a tenant that may wait, where its slots say nothing
-JOBS_HEADROOM = env.int("JOBS_HEADROOM", 1)  # jobs handed to a pool above its processes, to hide latency
 JOBS_BEAT_INTERVAL = env.float("JOBS_BEAT_INTERVAL", 5)  # seconds; a worker silent for three is dead
 JOBS_HAND_OVER_TIMEOUT = env.float("JOBS_HAND_OVER_TIMEOUT", 10)  # seconds until an unanswered message is lost
 JOBS_RESULT_TTL = env.int("JOBS_RESULT_TTL", 3600)  # seconds a result is kept in the cache

@@ -41,8 +41,7 @@ def register() -> WorkerFactory:
 
 @pytest.fixture
 def exact_capacity(settings) -> None:
-    """A pool's capacity is its processes, without head-room, and for as long as a slow machine takes."""
-    settings.JOBS_HEADROOM = 0
+    """A pool's capacity is its processes for as long as a slow machine takes."""
     settings.JOBS_BEAT_INTERVAL = 3600.0
 
 

@@ -21,10 +21,20 @@ from jobs.store.attempts import (
 )
 from jobs.store.checks import excesses, find_lane, heads, odd_states
 from jobs.store.claiming import Lane, claim, hold, next_moment, promote, release
-from jobs.store.rows import Applied, Claimed, Started, live_for
+from jobs.store.rows import Applied, Claimed, Started
 from jobs.store.submitting import Answer, insert, recount_waiting, release_identical, wake_clock
 from jobs.store.wishes import cancel, discard, expire_dead, is_unfinished, overdue_cancels, request_cancel, revive
-from jobs.store.workers import beat, count_repairs, declare_gone, depose, give_up, hand_over_again, leave, orphans
+from jobs.store.workers import (
+    beat,
+    count_repairs,
+    database_time,
+    declare_gone,
+    depose,
+    give_up,
+    hand_over_again,
+    leave,
+    orphans,
+)
 
 __all__ = [
     "ANY_PROCESS",
@@ -40,6 +50,7 @@ __all__ = [
     "cancel_requested",
     "claim",
     "count_repairs",
+    "database_time",
     "declare_gone",
     "depose",
     "discard",
@@ -55,7 +66,6 @@ __all__ = [
     "insert",
     "is_unfinished",
     "leave",
-    "live_for",
     "next_moment",
     "odd_states",
     "orphans",

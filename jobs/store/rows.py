@@ -3,12 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
 from django.db import connection
 
 from jobs.sql import statement
-
-LIVE_BEATS = 3  # a worker silent for so many beats is gone
 
 
 @dataclass(frozen=True)
@@ -54,11 +51,6 @@ class Started:
     max_retries: int | None
     default_max_retries: int | None  # of its queue
     default_backoff: float  # of its queue, seconds
-
-
-def live_for() -> float:
-    """Seconds after its last beat for which a worker counts as live."""
-    return LIVE_BEATS * float(settings.JOBS_BEAT_INTERVAL)
 
 
 def rows(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:

@@ -1,17 +1,22 @@
 """Workers: who is live, what the gone ones were running, and whose message was lost."""
 
+import math
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
+from django.db import connection
 
-from jobs.store.rows import Claimed, live_for, rows
+from jobs.store.rows import Claimed, rows
+
+LIVE_BEATS = 3  # a worker silent for so many of its beats is gone; the statements say so, too
 
 
 def beat(worker: uuid.UUID, *, name: str, pid: int, pool: str, concurrency: int) -> bool | None:
     """Register or go on; True if it is new, None if it was declared gone and must stop."""
-    found = rows("beat", id=worker, name=name, pid=pid, pool=pool, concurrency=concurrency)
+    interval = float(settings.JOBS_BEAT_INTERVAL)
+    found = rows("beat", id=worker, name=name, pid=pid, pool=pool, concurrency=concurrency, interval=interval)
     return found[0][0] if found else None
 
 
@@ -25,9 +30,20 @@ def depose(silent: float) -> bool:
     return bool(rows("depose", silent=silent))
 
 
-def declare_gone(now: datetime | None = None) -> list[str]:
-    """The names of the workers that stopped beating, now declared gone."""
-    return [name for (name,) in rows("declare_gone", live_for=live_for(), now=now)]
+def declare_gone(watched: float = math.inf, now: datetime | None = None) -> list[str]:
+    """The names of the workers that stopped beating, now declared gone.
+
+    watched: seconds since when nothing but their death explains the silence of all of them.
+    """
+    return [name for (name,) in rows("declare_gone", watched=watched, now=now)]
+
+
+def database_time() -> float:
+    """PostgreSQL's clock, in seconds: to see whether it goes as ours does."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
+        seconds: float = cursor.fetchone()[0]
+    return seconds
 
 
 @dataclass(frozen=True)
@@ -42,7 +58,7 @@ class Orphan:
 
 def orphans(now: datetime | None = None) -> list[Orphan]:
     """The running attempts whose worker is gone."""
-    return [Orphan(*row) for row in rows("orphans", live_for=live_for(), now=now)]
+    return [Orphan(*row) for row in rows("orphans", unknown_for=LIVE_BEATS * settings.JOBS_BEAT_INTERVAL, now=now)]
 
 
 def give_up(worker: uuid.UUID) -> bool:
@@ -60,7 +76,6 @@ def hand_over_again(patience: float, now: datetime | None = None) -> list[Claime
     lost = rows(
         "hand_over_again",
         patience=patience,
-        live_for=live_for(),
         default_timeout=float(settings.JOBS_DEFAULT_TIMEOUT),
         now=now,
     )

@@ -3,10 +3,12 @@
 from datetime import timedelta
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from jobs import store
 from jobs.engine import recover
+from jobs.engine.dispatch import dispatch
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Worker
 from jobs.store import Failure
@@ -48,17 +50,39 @@ class TestWorkers:
         assert beat(worker, concurrency=7) is False
         assert Worker.objects.get().concurrency == 7
 
-    def test_one_that_is_silent_for_three_beats_is_gone_and_no_other(self, register):
+    def test_one_that_is_silent_for_three_beats_is_gone_and_no_other(self, register, settings):
         quiet, loud = register(), register()
-        silent(quiet, store.live_for() + 1)
-        silent(loud, store.live_for() - 1)
+        silent(quiet, 3 * settings.JOBS_BEAT_INTERVAL + 1)
+        silent(loud, 3 * settings.JOBS_BEAT_INTERVAL - 1)
         assert store.declare_gone() == [Worker.objects.get(pk=quiet).name]
         assert Worker.objects.get(pk=loud).gone_at is None
         assert store.declare_gone() == []
 
-    def test_the_moment_of_the_third_missed_beat_decides(self, register):
+    def test_the_beats_are_its_own_and_not_the_clocks(self, register, settings):
+        settings.JOBS_BEAT_INTERVAL = 30.0
+        slow = register()
+        settings.JOBS_BEAT_INTERVAL = 5.0
+        silent(slow, 60)
+        assert store.declare_gone() == []
+        silent(slow, 91)
+        assert len(store.declare_gone()) == 1
+
+    def test_nobody_is_declared_gone_before_the_clock_has_watched_for_three_of_its_beats(self, register, settings):
+        settings.JOBS_BEAT_INTERVAL = 5.0
+        silent(register(), 3600)
+        assert store.declare_gone(watched=15) == []
+        assert len(store.declare_gone(watched=15.1)) == 1
+
+    def test_one_whose_row_is_locked_is_not_waited_for(self, register, elsewhere):
+        locked, other = register(), register()
+        Worker.objects.update(beat_at="2020-01-01T00:00Z")
+        with transaction.atomic():
+            Worker.objects.select_for_update().get(pk=locked)
+            assert elsewhere(store.declare_gone).result(30) == [Worker.objects.get(pk=other).name]
+
+    def test_the_moment_of_the_third_missed_beat_decides(self, register, settings):
         register()
-        last = Worker.objects.get().beat_at + timedelta(seconds=store.live_for())
+        last = Worker.objects.get().beat_at + timedelta(seconds=3 * settings.JOBS_BEAT_INTERVAL)
         assert store.declare_gone(now=last) == []
         assert len(store.declare_gone(now=last + timedelta(microseconds=1))) == 1
 
@@ -211,6 +235,36 @@ class TestLostMessages:
         store.succeed(busy[0].pk, 1, {}, None)
         recover.hand_over_again()
         assert [message.id for message in sent] == [job.pk]
+
+    def test_what_runs_on_a_draining_worker_keeps_no_process_busy(self, tenant, register, sent):
+        running(tenant, register(concurrency=0))
+        register(concurrency=1)
+        job = unanswered(tenant, 11)
+        recover.hand_over_again()
+        assert [message.id for message in sent] == [job.pk]
+
+    def test_one_whose_row_is_locked_is_not_waited_for(self, tenant, register, sent, elsewhere):
+        register(concurrency=2)
+        locked, other = unanswered(tenant, 11), unanswered(tenant, 11)
+        with transaction.atomic():
+            Job.objects.select_for_update().get(pk=locked.pk)
+            elsewhere(recover.hand_over_again).result(30)
+            assert [message.id for message in sent] == [other.pk]
+        recover.hand_over_again()
+        assert [message.id for message in sent] == [other.pk, locked.pk]
+
+    def test_in_a_pool_that_is_never_idle_for_long_it_is_found_too(self, tenant, register, sent):
+        """Others' jobs go on taking the one process; but the lost one holds a place that nobody else can have."""
+        worker = register(concurrency=1)
+        lost = unanswered(tenant, 11)
+        for _ in range(20):
+            make_job(TenantFactory())
+        dispatch()
+        assert sent == []  # the place is taken
+        recover.hand_over_again()
+        (message,) = sent
+        assert message.id == lost.pk
+        assert store.start(lost.pk, message.attempt, worker)
 
     @pytest.mark.parametrize("absence", ["silent", "gone", "draining", "elsewhere"])
     def test_only_a_live_process_of_its_pool_is_idle(self, absence, tenant, register, sent):
