@@ -5,12 +5,11 @@ from collections.abc import Sequence
 
 from celery import shared_task
 from celery.exceptions import SoftTimeLimitExceeded
-from django.conf import settings
 from django.db import connection
 
 from jobs import telemetry, time_limit
 from jobs.engine.execute import execute
-from jobs.store import Applied, Claimed
+from jobs.store import Claimed
 
 WORKER_ID = uuid.uuid4()  # of this Celery worker: chosen in the parent, before its pool forks and its children run jobs
 ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
@@ -36,29 +35,14 @@ def run_attempt(job_id: int, attempt: int, timeout: float, memory: int | None) -
     )
 
 
-def task_id(job: Claimed | Applied) -> str:
-    """Celery's name for an attempt."""
-    return f"{job.id}-{job.attempt}"
-
-
-def end_process(job: Applied) -> None:
-    """End the process that runs this attempt. A broker out of reach is no error: the clock asks again."""
-    try:
-        run_attempt.app.control.revoke(task_id(job), terminate=True, signal="SIGKILL")
-    except Exception as error:  # whatever the broker's own library raises
-        telemetry.noticed("broker out of reach", error=type(error).__name__, job=job.id)
-
-
 def hand_over(claimed: Sequence[Claimed]) -> None:
     """Send a message for each. A broker out of reach is no error: the jobs are safe, and recover sends again."""
     for sent, job in enumerate(claimed):
         try:
             run_attempt.apply_async(
                 (job.id, job.attempt, job.timeout, job.memory),
-                task_id=task_id(job),
+                task_id=f"{job.id}-{job.attempt}",  # for people who read Celery's log
                 queue=job.pool,
-                soft_time_limit=job.timeout,
-                time_limit=job.timeout + settings.JOBS_TIMEOUT_GRACE,
                 retry=True,
                 retry_policy=ONE_RECONNECT,
             )

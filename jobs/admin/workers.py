@@ -10,7 +10,7 @@ from unfold.decorators import display
 
 from jobs.admin.base import ReadOnly
 from jobs.models import Worker
-from jobs.store.workers import LIVE_BEATS
+from jobs.store import LIVE_BEATS
 
 
 @admin.register(Worker)

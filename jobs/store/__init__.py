@@ -22,22 +22,28 @@ from jobs.store.attempts import (
 from jobs.store.checks import excesses, find_lane, heads, odd_states
 from jobs.store.claiming import Lane, claim, hold, next_moment, promote, release
 from jobs.store.rows import Applied, Claimed, Started
+from jobs.store.sessions import keep_sessions, session_name
 from jobs.store.submitting import Answer, insert, recount_waiting, release_identical, wake_clock
 from jobs.store.wishes import cancel, discard, expire_dead, is_unfinished, overdue_cancels, request_cancel, revive
 from jobs.store.workers import (
+    LIVE_BEATS,
     beat,
     count_repairs,
     database_time,
     declare_gone,
     depose,
+    end_sessions,
     give_up,
     hand_over_again,
     leave,
+    left_behind,
     orphans,
+    time_limit,
 )
 
 __all__ = [
     "ANY_PROCESS",
+    "LIVE_BEATS",
     "Answer",
     "Applied",
     "Claimed",
@@ -54,6 +60,7 @@ __all__ = [
     "declare_gone",
     "depose",
     "discard",
+    "end_sessions",
     "excesses",
     "expire_dead",
     "fail",
@@ -65,7 +72,9 @@ __all__ = [
     "holder",
     "insert",
     "is_unfinished",
+    "keep_sessions",
     "leave",
+    "left_behind",
     "next_moment",
     "odd_states",
     "orphans",
@@ -79,10 +88,12 @@ __all__ = [
     "request_cancel",
     "retry",
     "revive",
+    "session_name",
     "snooze",
     "start",
     "stop",
     "succeed",
     "take_back",
+    "time_limit",
     "wake_clock",
 ]

@@ -8,7 +8,9 @@ from datetime import datetime
 from django.conf import settings
 from django.db import connection
 
+from jobs.store.attempts import Process
 from jobs.store.rows import Claimed, rows
+from jobs.store.sessions import session_name
 
 LIVE_BEATS = 3  # a worker silent for so many of its beats is gone; the statements say so, too
 
@@ -64,6 +66,37 @@ def orphans(now: datetime | None = None) -> list[Orphan]:
 def give_up(worker: uuid.UUID) -> bool:
     """Note a worker that never registered as gone; False if it has registered meanwhile."""
     return bool(rows("give_up", id=worker))
+
+
+@dataclass(frozen=True)
+class LeftBehind:
+    """An attempt whose process is no more. free: nobody has locked its row just now."""
+
+    id: int
+    attempt: int
+    free: bool
+
+
+def left_behind(process: Process, job_id: int, attempt: int) -> list[LeftBehind]:
+    """What a process was running when it died, and the attempt of its message, if that had not started."""
+    found = rows("left_behind", worker=process.worker, pid=process.pid, id=job_id, attempt=attempt)
+    return [LeftBehind(*row) for row in found]
+
+
+def end_sessions(worker: uuid.UUID, pid: int | None = None, *, patience: float = 0) -> int:
+    """End the sessions of a worker that is gone, or of one process of it; how many have ended.
+
+    patience: seconds to wait for each.
+    """
+    name = session_name(worker, "%" if pid is None else pid)
+    found: int = rows("end_sessions", name=name, patience=round(patience * 1000))[0][0]
+    return found
+
+
+def time_limit(job_id: int) -> float:
+    """Seconds for which the job may run."""
+    seconds: float = rows("time_limit", id=job_id, default_timeout=float(settings.JOBS_DEFAULT_TIMEOUT))[0][0]
+    return seconds
 
 
 def count_repairs(kind: str, number: int) -> None:

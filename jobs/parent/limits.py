@@ -1,0 +1,74 @@
+"""Limits: the parent looks at what its processes run (see desk.py), and ends one that is over its time or its memory.
+
+From outside, because a body that hangs in C, or allocates there, gives no thread of its own process a chance to look; and
+from what lies on the desk, because no message or broker need be asked, nor PostgreSQL.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Collection
+from contextlib import suppress
+
+import psutil
+
+from jobs import telemetry
+from jobs.desk import Desk, Lying
+from jobs.engine.recover import Sentence
+from jobs.parent.processes import condemn
+from jobs.parent.watchdog import Progress
+from jobs.store import Failure
+
+LOOK_EVERY = 0.2  # seconds
+MIB = 1024 * 1024
+
+
+class Limits:
+    """Runs in a thread of the parent until `stop` is set. children: the pids of the pool, now."""
+
+    def __init__(self, desk: Desk, stop: threading.Event, children: Callable[[], Collection[int]]) -> None:
+        self._desk = desk
+        self._stop = stop
+        self._children = children
+        self._condemned: set[tuple[int, int, int]] = set()
+
+    def run(self, progress: Progress) -> None:
+        """Look until stopped."""
+        while not self._stop.wait(LOOK_EVERY):
+            progress.note()
+            self.look()
+
+    def look(self) -> None:
+        """At everything that is being run now."""
+        lying = self._desk.lying()
+        # A dead process cannot clear its place; and its number may belong to a stranger one day.
+        self._condemned &= {(one.pid, one.job_id, one.attempt) for one in lying}
+        alive = set(self._children())
+        for one in lying:
+            if one.pid in alive and (one.pid, one.job_id, one.attempt) not in self._condemned:
+                self._judge(one)
+
+    def _judge(self, one: Lying) -> None:
+        if one.deadline < time.monotonic():
+            self._end(one, None)
+        elif one.memory and (used := memory_of(one.pid)) > one.memory:
+            error = f"used {used} MiB of memory; {one.memory} MiB are allowed"
+            self._end(one, Failure("MemoryExceeded", error))
+
+    def _end(self, one: Lying, failure: Failure | None) -> None:
+        if one not in self._desk.lying():  # it has ended while it was looked at
+            return
+        self._condemned.add((one.pid, one.job_id, one.attempt))
+        what = "time limit enforced" if failure is None else "memory limit enforced"
+        telemetry.noticed(what, job=one.job_id, attempt=one.attempt, pid=one.pid)
+        condemn(one.pid, Sentence(one.job_id, one.attempt, failure))
+
+
+def memory_of(pid: int) -> int:
+    """MiB that a process and everything it has started take; what is gone takes none."""
+    used = 0
+    with suppress(psutil.Error):
+        process = psutil.Process(pid)
+        for one in (process, *process.children(recursive=True)):
+            with suppress(psutil.Error):
+                used += one.memory_info().rss
+    return used // MIB
