@@ -24,12 +24,13 @@ def run_attempt(job_id: int, attempt: int, timeout: float, memory: int | None) -
     memory: MiB its process may use; the worker's parent process sees to that.
     """
     connection.close_if_unusable_or_obsolete()
-    time_limit.arm()
+    time_limit.arm(timeout)
     execute(
         job_id,
         attempt,
         worker=WORKER_ID,
         timeout=timeout,
+        memory=memory,
         time_is_up=SoftTimeLimitExceeded,
         body_done=time_limit.disarm,
     )

@@ -1,21 +1,24 @@
-"""The soft time limit, in the process that runs a job: a signal that must hit the body and nothing after it."""
+"""The soft time limit, in the process that runs a job: a timer that must hit the body and nothing after it."""
 
 import signal
 import threading
 
-from billiard.pool import SIG_SOFT_TIMEOUT, soft_timeout_sighandler
+from celery.exceptions import SoftTimeLimitExceeded
 
 
-def arm() -> None:
-    """Let the signal interrupt what runs."""
-    _set(soft_timeout_sighandler)
+def arm(seconds: float) -> None:
+    """Let the body be interrupted after so many seconds."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGALRM, _interrupt)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def disarm() -> None:
-    """Ignore the signal until the next `arm`: the outcome is being written, and must not be lost to a late limit."""
-    _set(signal.SIG_IGN)
-
-
-def _set(action: signal.Handlers | object) -> None:
+    """Interrupt nothing any more: the outcome is being written, and must not be lost to a late limit."""
     if threading.current_thread() is threading.main_thread():
-        signal.signal(SIG_SOFT_TIMEOUT, action)  # type: ignore[arg-type]
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _interrupt(*_: object) -> None:
+    raise SoftTimeLimitExceeded

@@ -6,12 +6,13 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from billiard.process import current_process
 from billiard.util import set_pdeathsig  # type: ignore[attr-defined]  # not in its stubs
 from celery import current_app, signals
 from celery.concurrency.prefork import TaskPool
 from django.conf import settings
 
-from jobs import tasks, telemetry
+from jobs import store, tasks, telemetry
 from jobs.bell import bell
 from jobs.clock import Clock, Upkeep
 from jobs.desk import PLACES, desk
@@ -64,6 +65,8 @@ def begin_process(**_: Any) -> None:
     """
     set_pdeathsig(signal.SIGKILL)  # nobody would know of the job it goes on running (Linux)
     os.setpgid(0, 0)
+    store.keep_sessions(WORKER_ID, os.getpid())
+    desk.sit_down(current_process().index)  # type: ignore[attr-defined]  # not in its stubs
     dispatch.connect(tasks.hand_over)
     dispatch.relay_to(bell.ring)
     deaths.announce_by(None)

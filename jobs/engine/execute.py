@@ -10,6 +10,7 @@ from django.db import InterfaceError, OperationalError
 
 from jobs import current, registry, results, store, telemetry
 from jobs.arguments import as_json
+from jobs.desk import desk
 from jobs.engine import dispatch
 from jobs.engine.settle import Outcome, settle
 from jobs.store import Started
@@ -26,6 +27,7 @@ def execute(
     *,
     worker: uuid.UUID,
     timeout: float,
+    memory: int | None = None,
     time_is_up: type[BaseException] = TimeoutError,
     body_done: Callable[[], None] = lambda: None,
 ) -> None:
@@ -38,11 +40,14 @@ def execute(
     if job is None:
         return
     outcome = Outcome()
+    ceiling = settings.JOBS_DEFAULT_MEMORY if memory is None else memory
+    desk.take_up(job_id, attempt, timeout + settings.JOBS_TIMEOUT_GRACE, ceiling)
     try:
         try:
             _call(job, outcome, timeout)
         finally:
             body_done()
+            desk.put_down()
     except time_is_up:
         outcome.error = TimeoutError(f"timed out after {timeout:g} s")
     except (Exception, SystemExit) as error:  # whatever the method raises is the job's outcome, not ours
