@@ -1,4 +1,4 @@
-"""What a Celery worker process adds: an identity, its parent's threads, and the clock. Loaded where Celery's tasks are."""
+"""What a Celery worker adds: its identity, the threads of its parent, the clock. Loaded where Celery's tasks are."""
 
 import os
 import signal
@@ -74,7 +74,7 @@ def begin_process(**_: Any) -> None:
 
 @signals.worker_ready.connect
 def appear(sender: Any, **_: Any) -> None:
-    """Start the threads, each of which depends on as little as can be; register when there is who carries the jobs on."""
+    """Start the threads; the last one registers, when there is who carries jobs on."""
     if _at_end:
         return  # the consumer has only been connected again
     pool = sender.pool

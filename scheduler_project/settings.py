@@ -112,8 +112,8 @@ CACHES = {"default": env.cache("CACHE_URL", "locmemcache://")}
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "redis://127.0.0.1:6379/0")
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_IGNORE_RESULT = True  # results live in the cache, outcomes in PostgreSQL
-# A message is acknowledged when a process takes it up: so none is old enough for a broker to deliver it again, or to take
-# offence. Whether a job runs again is PostgreSQL's to decide.
+# A message is acknowledged when a process takes it up: so none gets old enough for a broker to deliver it again, or to
+# take offence. Whether a job runs again is PostgreSQL's to decide.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_PREFETCH_COUNT_REDUCTION = False  # after a lost connection, it would count what it has not to

@@ -82,6 +82,13 @@ def blocked(transactional_db) -> Iterator[Callable[[], int]]:
         yield lambda: onlooker.execute(question).fetchone()[0]
 
 
+@pytest.fixture
+def onlooker(transactional_db) -> Iterator[psycopg.Connection]:
+    """A session of somebody else, who looks on, or holds something."""
+    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as session:
+        yield session
+
+
 def request_for(tenant, source_id: object = 1, **options) -> JobRequest:
     """A request that no registry has to know: for tests that end before the method is called."""
     values = {"source_type": "tests.thing", "source_method": "run", "args": {}, **options}

@@ -1,4 +1,4 @@
-"""Recover: take back jobs whose holder died, send lost messages again. Waits for no row: what is locked has another turn."""
+"""Recover: take back jobs whose holder died, send lost messages again. Waits for no row: what is locked, comes later."""
 
 from dataclasses import dataclass
 
@@ -53,8 +53,8 @@ def take_back_orphans() -> None:
 def process_ended(process: Process, job_id: int, attempt: int, death: str, sentence: Sentence | None = None) -> bool:
     """A process is no more: what it was running ends or waits again; whether that is done, or somebody holds it up.
 
-    job_id, attempt: of its message, which perhaps had not started. death: what is known of it. sentence: why we ended it,
-    and in which attempt; whatever else it was running is not to blame.
+    job_id, attempt: of its message, which perhaps had not started. death: what is known of it. sentence: why we ended
+    it, and in which attempt; whatever else it was running is not to blame.
     """
     if process.worker is not None and process.pid:
         store.end_sessions(process.worker, process.pid, patience=SESSION_PATIENCE)

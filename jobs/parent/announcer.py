@@ -1,4 +1,4 @@
-"""The announcer: receivers of `job_died` run in a thread of their own, since they are strangers' code and may take long."""
+"""The announcer: receivers of `job_died` run in a thread of their own: they are strangers' code, and may take long."""
 
 import queue
 

@@ -1,4 +1,4 @@
-"""Cancels: a body that was asked to stop and goes on is ended by its own worker, once JOBS_CANCEL_GRACE seconds are over.
+"""Cancels: a body that was asked to stop and goes on is ended by its own worker, after JOBS_CANCEL_GRACE seconds.
 
 The row names worker and process, so no broker has to find them, and a worker that drains does it too.
 """

@@ -1,7 +1,7 @@
 """Limits: the parent looks at what its processes run (see desk.py), and ends one that is over its time or its memory.
 
-From outside, because a body that hangs in C, or allocates there, gives no thread of its own process a chance to look; and
-from what lies on the desk, because no message or broker need be asked, nor PostgreSQL.
+From outside, because a body that hangs in C, or allocates there, gives no thread of its own process a chance to look;
+and from what lies on the desk, because neither a message nor a broker need be asked then, nor PostgreSQL.
 """
 
 import threading

@@ -1,4 +1,4 @@
-"""A worker's presence in PostgreSQL: it registers and beats, and does nothing else, so that nothing holds its beats up."""
+"""A worker's presence in PostgreSQL: it registers and beats, and does nothing else, so that nothing holds that up."""
 
 import os
 import threading

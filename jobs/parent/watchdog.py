@@ -1,4 +1,4 @@
-"""The watchdog: a thread of the parent that dies, or stands still, ends its worker, instead of leaving half of one behind.
+"""The watchdog: a thread of the parent that dies or stands still ends its worker, instead of leaving half of one.
 
 The supervisor starts a new worker, and the clock of another one takes the jobs back.
 """

@@ -120,8 +120,8 @@ def take_back(
 ) -> str | None:
     """queued or running -> scheduled after a crash; -> dead after `max_crashes`; -> cancelled if it was asked to stop.
 
-    process: the one that died; what runs in another is left alone. The new status; None if it did not apply, or somebody
-    else has locked the row.
+    process: the one that died; what runs in another is left alone. The new status; None if it did not apply, or
+    somebody else has locked the row.
     """
     found = rows(
         "take_back",
