@@ -145,7 +145,7 @@ class Clock:
         self._sleep(LONGEST_SLEEP if moment is None else min(moment, LONGEST_SLEEP))
 
     def _declare_gone(self) -> None:
-        recover.declare_gone(self._time.watched)
+        recover.declare_gone(self._time.watched, self._time.latest)
 
     def _sleep(self, seconds: float) -> None:
         """Until then, or until somebody submits a job for an earlier moment."""
@@ -175,6 +175,12 @@ class Time:
     def watched(self) -> float:
         """Seconds for which it has."""
         return time.monotonic() - self._since
+
+    @property
+    def latest(self) -> float:
+        """What PostgreSQL's clock shows now, at most, if it was not set since the last look."""
+        ahead = float("inf") if self._ahead is None else self._ahead[1]
+        return time.monotonic() + ahead + float(settings.JOBS_BEAT_INTERVAL)
 
     def look(self) -> None:
         """Compare the two clocks, at each tick."""

@@ -1,4 +1,4 @@
-"""Recover: take back jobs whose holder died, send lost messages again. Waits for no row: what is locked, comes later."""
+"""Recover: take back jobs whose holder died, send lost messages again. Waits for no row: what is locked comes later."""
 
 from dataclasses import dataclass
 
@@ -25,9 +25,9 @@ class Sentence:
     failure: Failure | None
 
 
-def declare_gone(watched: float) -> None:
-    """Notice the workers that stopped beating. watched: seconds for which they would have been heard."""
-    for name in store.declare_gone(watched):
+def declare_gone(watched: float, latest: float) -> None:
+    """Notice the workers that stopped beating. watched, latest: as `store.declare_gone` says."""
+    for name in store.declare_gone(watched, latest):
         telemetry.noticed("worker gone", worker=name)
 
 

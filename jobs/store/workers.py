@@ -32,12 +32,13 @@ def depose(silent: float) -> bool:
     return bool(rows("depose", silent=silent))
 
 
-def declare_gone(watched: float = math.inf, now: datetime | None = None) -> list[str]:
+def declare_gone(watched: float = math.inf, latest: float = math.inf, now: datetime | None = None) -> list[str]:
     """The names of the workers that stopped beating, now declared gone.
 
-    watched: seconds since when nothing but their death explains the silence of all of them.
+    watched: seconds since when nothing but their death explains the silence of all of them. latest: the most that
+    PostgreSQL's clock shows (`database_time`) if nobody has set it.
     """
-    return [name for (name,) in rows("declare_gone", watched=watched, now=now)]
+    return [name for (name,) in rows("declare_gone", watched=watched, latest=latest, now=now)]
 
 
 def database_time() -> float:
