@@ -161,6 +161,13 @@ class Thing(Asynchronous, models.Model):
             cursor.execute("SELECT pg_sleep(%s)", [seconds])
 
     @job
+    def sleep_in_database(self) -> None:
+        """Has the server busy, whoever dies here."""
+        note_run()
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(3600)")
+
+    @job
     def start_another(self, path: str) -> None:
         """Starts a subprocess, writes its number down, and hears nothing."""
         note_run()
