@@ -57,14 +57,15 @@ class TestALockedRow:
             body.release()
         assert ended(job_id).status == "success"
 
-    def test_of_a_message_that_was_lost(self, start_worker, thing, environ):
+    def test_of_a_message_that_was_lost(self, start_worker, thing, environ, register):
         environ["JOBS_HAND_OVER_TIMEOUT"] = "0.2"
-        start_worker(concurrency=3)
+        register(concurrency=1)
         dispatch.connect(lambda claimed: None)
         job_id = thing.async_.echo()
+        assert Job.objects.get(pk=job_id).status == "queued"
+        dispatch.connect(tasks.hand_over)
         with Held(ROW, job_id):
-            dispatch.connect(tasks.hand_over)
-            wait_until(lambda: Job.objects.get(pk=job_id).status == "queued", "its message is lost")
+            start_worker(concurrency=3)
             bystanders_go_through()
         assert ended(job_id).status == "success"
 
@@ -143,12 +144,13 @@ def test_a_doubled_message_takes_no_cancel_away(start_worker, environ, thing):
     assert ended(job_id).status == "cancelled"
 
 
-def test_a_lost_message_is_sent_again_although_others_have_more_to_do_than_can_be_done(start_worker, thing):
-    start_worker(concurrency=1)
+def test_a_lost_message_is_sent_again_although_others_have_more_to_do_than_can_be_done(start_worker, thing, register):
+    register(concurrency=1)
     dispatch.connect(lambda claimed: None)
     lost = thing.async_.echo("lost")
     assert Job.objects.get(pk=lost).status == "queued"
     dispatch.connect(tasks.hand_over)
+    start_worker(concurrency=1)
     others = ThingFactory(tenant=TenantFactory(queue__num_slots=50))
     others.async_.echo.many([{"value": n} for n in range(50)])
     assert ended(lost).status == "success"
