@@ -1,9 +1,13 @@
 """Limits: the parent looks at what its processes run (see desk.py), and ends one that is over its time or its memory.
 
+It also sees that one has died under a body: Celery tells us, too, but it may be waiting for a broker that stands still.
+
 From outside, because a body that hangs in C, or allocates there, gives no thread of its own process a chance to look;
 and from what lies on the desk, because neither a message nor a broker need be asked then, nor PostgreSQL.
 """
 
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -14,7 +18,8 @@ import psutil
 from jobs import telemetry
 from jobs.desk import Desk, Lying
 from jobs.engine.recover import Sentence
-from jobs.parent.processes import condemn
+from jobs.parent.processes import condemn, end, sentence_of
+from jobs.parent.reports import Ended, ended
 from jobs.parent.watchdog import Progress
 from jobs.store import Failure
 
@@ -29,7 +34,8 @@ class Limits:
         self._desk = desk
         self._stop = stop
         self._children = children
-        self._condemned: set[tuple[int, int, int]] = set()
+        self._condemned: set[tuple[int, int, int]] = set()  # process, job, attempt
+        self._dead: set[tuple[int, int, int]] = set()
 
     def run(self, progress: Progress) -> None:
         """Look until stopped."""
@@ -40,15 +46,24 @@ class Limits:
     def look(self) -> None:
         """At everything that is being run now."""
         lying = self._desk.lying()
+        there = {(one.pid, one.job_id, one.attempt) for one in lying}
+        self._condemned &= there
+        self._dead &= there
         # A dead process cannot clear its place; and its number may belong to a stranger one day.
-        self._condemned &= {(one.pid, one.job_id, one.attempt) for one in lying}
-        alive = set(self._children())
+        pool = set(self._children())
         for one in lying:
-            if one.pid in alive and (one.pid, one.job_id, one.attempt) not in self._condemned:
+            if one.pid in pool and (one.pid, one.job_id, one.attempt) not in self._dead:
                 self._judge(one)
 
     def _judge(self, one: Lying) -> None:
-        if one.deadline < time.monotonic():
+        """What has been condemned is only waited for."""
+        if (death := death_of(one.pid)) is not None:
+            self._dead.add((one.pid, one.job_id, one.attempt))
+            end(one.pid)  # what it has started
+            ended.put(Ended(one.pid, one.job_id, one.attempt, death, sentence_of(one.pid)))
+        elif (one.pid, one.job_id, one.attempt) in self._condemned:
+            pass
+        elif one.deadline < time.monotonic():
             self._end(one, None)
         elif one.memory and (used := memory_of(one.pid)) > one.memory:
             error = f"used {used} MiB of memory; {one.memory} MiB are allowed"
@@ -61,6 +76,19 @@ class Limits:
         what = "time limit enforced" if failure is None else "memory limit enforced"
         telemetry.noticed(what, job=one.job_id, attempt=one.attempt, pid=one.pid)
         condemn(one.pid, Sentence(one.job_id, one.attempt, failure))
+
+
+def death_of(pid: int) -> str | None:
+    """How a child of ours died, if it has; who is to bury it still can."""
+    try:
+        found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:  # it is buried
+        return None
+    if found is None:
+        return None
+    if found.si_code == os.CLD_EXITED:
+        return f"its process ended with status {found.si_status}"
+    return f"its process was ended by {signal.Signals(found.si_status).name}"
 
 
 def memory_of(pid: int) -> int:

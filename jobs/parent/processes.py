@@ -6,6 +6,8 @@ from contextlib import suppress
 
 from jobs.engine.recover import Sentence
 
+MOST_REMEMBERED = 1024  # sentences, the last ones
+
 _condemned: dict[int, Sentence] = {}
 
 
@@ -21,10 +23,16 @@ def end(pid: int) -> None:
 
 def condemn(pid: int, sentence: Sentence) -> None:
     """End a process for what it was doing. Noted first, so that whoever hears of its death knows why."""
+    _condemned.pop(pid, None)
     _condemned[pid] = sentence
+    if len(_condemned) > MOST_REMEMBERED:
+        del _condemned[next(iter(_condemned))]
     end(pid)
 
 
 def sentence_of(pid: int) -> Sentence | None:
-    """Why a process that is no more was ended, if we did it. Told once: another may have its number one day."""
-    return _condemned.pop(pid, None)
+    """Why a process that is no more was ended, if we did it. Two may ask, Celery's thread and ours.
+
+    It names an attempt, so it harms no other process that gets this number one day.
+    """
+    return _condemned.get(pid)

@@ -54,6 +54,13 @@ def start() -> Iterator[Callable[..., int]]:
         process.communicate()
 
 
+@pytest.fixture(autouse=True)
+def nothing_told() -> Iterator[None]:
+    yield
+    while not reports.ended.empty():
+        reports.ended.get_nowait()
+
+
 @pytest.fixture
 def desk() -> Desk:
     return Desk(8)
@@ -109,14 +116,34 @@ class TestTime:
         wait_until(lambda: is_gone(own), "the look is over")
         assert not is_gone(stranger)
 
-    def test_a_death_that_was_told_is_not_told_of_the_next_process_of_that_number(self, start, lay, pool):
+    def test_no_more_sentences_are_remembered_than_processes_may_be(self, monkeypatch):
+        monkeypatch.setattr(processes, "end", lambda pid: None)
+        for pid in range(2**23, 2**23 + 1025):
+            processes.condemn(pid, Sentence(1, 1, None))
+        assert processes.sentence_of(2**23) is None
+        assert processes.sentence_of(2**23 + 1024) is not None
+
+    def test_a_process_that_has_died_is_told_once_also_while_celery_waits_for_its_broker(self, start, lay, pool):
+        dead = start()
+        lay(0, dead, 7)
+        looks = pool(dead)
+        psutil.Process(dead).kill()
+        wait_until(lambda: is_gone(dead), "it is gone")
+        looks.look()
+        looks.look()
+        assert reports.ended.get_nowait() == Ended(dead, 7, 1, "its process was ended by SIGKILL")
+        assert reports.ended.empty()
+
+    def test_so_is_one_that_was_condemned_with_its_sentence(self, start, lay, pool):
         late = start()
         lay(0, late, 7, OVER)
         looks = pool(late)
         looks.look()
-        assert processes.sentence_of(late) is not None
+        wait_until(lambda: is_gone(late), "it is killed")
         looks.look()
-        assert processes.sentence_of(late) is None
+        assert reports.ended.get_nowait().sentence == Sentence(7, 1, None)
+        looks.look()
+        assert reports.ended.empty()
 
     def test_a_body_that_ends_while_it_is_looked_at_has_ended(self, start, lay, pool, desk, monkeypatch):
         late = start()
