@@ -13,7 +13,7 @@ from jobs.engine import dispatch
 from jobs.models import Job
 from jobs.store import Claimed
 from tests.acceptance.following import ended, running
-from tests.chaos.freezing import DOOR, NUMBER, ROW, Held, arrived, children, cut, has_ended, kill
+from tests.chaos.freezing import DOOR, NUMBER, ROW, Held, arrived, backends, children, cut, has_ended, kill
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing
 from tests.waiting import wait_until
@@ -74,7 +74,10 @@ def test_killed_before_the_start(*, worker, thing, unsent, start_worker, victim,
     with Held(ROW, job_id):
         tasks.hand_over(unsent)
         dispatch.connect(tasks.hand_over)
-        end_victim(victim, worker, arrived("its start", "query LIKE '-- Arrow:  start,%%'"), statement)
+        backend = arrived("its start", "query LIKE '-- Arrow:  start,%%'")
+        end_victim(victim, worker, backend, statement)
+        if victim == "process":
+            wait_until(lambda: not backends("pid = %s", backend), "its parent ends its session")
     if victim == "worker":
         start_worker(concurrency=1)
     check(job_id, attempt, crashes, bodies=[attempt])

@@ -82,7 +82,7 @@ class TestALockedRow:
         onlooker.execute("ROLLBACK")
         wait_until(lambda: Job.objects.filter(pk=orphan.pk, crashes=1).exists(), "it is taken back")
 
-    def test_of_a_lost_message_holds_up_nobody(self, tenant, register, lock, start, settings, sent):
+    def test_of_a_lost_message_holds_up_nobody(self, *, tenant, register, lock, start, settings, sent):
         settings.JOBS_HAND_OVER_TIMEOUT = 0
         register()
         lost, other = (make_job(tenant, Status.QUEUED, handed_at=timezone.now()) for _ in range(2))
