@@ -7,10 +7,9 @@ class JobsConfig(AppConfig):
 
     def ready(self) -> None:
         from jobs import tasks, wiring
-        from jobs.engine import cancel, dispatch
+        from jobs.engine import dispatch
 
         dispatch.connect(tasks.hand_over)
-        cancel.connect(tasks.end_process)
         post_migrate.connect(wiring.create_default_queue, sender=self)
         post_save.connect(wiring.dispatch_after_limit_change, sender="tenants.TenantQueue")
         post_save.connect(wiring.dispatch_after_limit_change, sender="jobs.Queue")

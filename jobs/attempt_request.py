@@ -1,18 +1,24 @@
-"""How a worker's parent process follows the attempts of its children, and hears that one did not end well."""
+"""How a worker's parent process follows the messages of its children, and hears that one did not end well."""
 
 from billiard.einfo import ExceptionInfo
 from celery.worker.request import Request
 
-from jobs import presence
-from jobs.presence import Ended
+from jobs.parent import processes, reports
+from jobs.parent.reports import Ended
 
 
 class AttemptRequest(Request):
-    """Passes on at once what became of the process; the presence tells PostgreSQL, and waits for it if need be."""
+    """Passes on at once what became of the process; the reports tell PostgreSQL, and wait for it if need be."""
 
     def on_failure(self, exc_info: ExceptionInfo, send_failed_event: bool = True, return_ok: bool = False) -> None:
-        """The child was lost, or could not settle."""
+        """The child was lost, or raised what it could not settle: whatever it was running has no holder any more."""
         job_id, attempt, *_ = self.args
-        error = getattr(exc_info.exception, "exc", exc_info.exception)
-        presence.attempts_ended.put(Ended(job_id, attempt, int(self.worker_pid or 0), "ProcessDied", str(error)))
+        error = exc_info.exception
+        error = getattr(error, "exc", error)
+        pid = int(self.worker_pid or 0)  # text in Celery's stubs; none before a child has taken the message up
+        sentence = None
+        if pid:
+            processes.end(pid)  # what it has started, too; and a slot must not be free while the code still runs
+            sentence = processes.sentence_of(pid)
+        reports.ended.put(Ended(pid, job_id, attempt, str(error), sentence))
         super().on_failure(exc_info, send_failed_event, return_ok)

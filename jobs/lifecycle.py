@@ -41,7 +41,7 @@ ARROWS = (
     Arrow("retry", frozenset({Status.RUNNING}), Status.SCHEDULED, fenced=True),
     Arrow("snooze", frozenset({Status.RUNNING}), Status.SCHEDULED, fenced=True),
     Arrow("stop", frozenset({Status.RUNNING}), Status.CANCELLED, fenced=True),
-    Arrow("take_back", HOLDING, Status.CREATED, fenced=True),
+    Arrow("take_back", HOLDING, Status.SCHEDULED, fenced=True),
     Arrow("put_off", frozenset({Status.QUEUED}), Status.SCHEDULED, fenced=True),
     Arrow("hold", frozenset({Status.CREATED}), Status.SCHEDULED),
     Arrow("release", frozenset({Status.SCHEDULED}), Status.CREATED),

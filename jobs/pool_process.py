@@ -7,10 +7,11 @@ from typing import Any
 from billiard.process import current_process
 from billiard.util import set_pdeathsig  # type: ignore[attr-defined]  # not in its stubs
 from celery import signals
-from django.db import DEFAULT_DB_ALIAS, connections
 
 from jobs import store, tasks
+from jobs.bell import bell
 from jobs.desk import desk
+from jobs.engine import deaths, dispatch
 from jobs.engine.place import Place
 from jobs.time_limit import Timer
 
@@ -25,12 +26,17 @@ def note_pool(instance: Any, **_: Any) -> None:
 
 @signals.worker_process_init.connect
 def take_place(**_: Any) -> None:
-    """Its number at the desk, its process group, its sessions."""
-    # It must not outlive its parent: nobody would know of the job it goes on running (Linux).
-    set_pdeathsig(signal.SIGKILL)
-    os.setpgid(0, 0)  # what a body starts ends with it
-    desk.sit_down(current_process().index)  # type: ignore[attr-defined]  # the pool sets it
-    _name_sessions(f"jobs:{tasks.WORKER_ID.hex}:{os.getpid()}")
+    """It dies with its parent, and nothing that its bodies start outlives it. It has a seat, and sessions by its name.
+
+    What the parent's threads do for the parent, it does itself: they were not forked.
+    """
+    set_pdeathsig(signal.SIGKILL)  # nobody would know of the job it goes on running (Linux)
+    os.setpgid(0, 0)
+    desk.sit_down(current_process().index)  # type: ignore[attr-defined]  # not in its stubs
+    store.keep_sessions(tasks.WORKER_ID, os.getpid())
+    dispatch.connect(tasks.hand_over)
+    dispatch.relay_to(bell.ring)  # for what bodies submit
+    deaths.announce_by(None)
     tasks.take_place(
         Place(
             tasks.WORKER_ID,
@@ -40,11 +46,3 @@ def take_place(**_: Any) -> None:
             draining=lambda: desk.drains,
         )
     )
-
-
-def _name_sessions(name: str) -> None:
-    """By this name they are ended when the process is dead, or its worker was declared gone; and PostgreSQL looks
-    whether somebody is still there while a statement runs."""
-    options = connections.settings[DEFAULT_DB_ALIAS]["OPTIONS"]
-    options["application_name"] = name
-    options["options"] = f"{options.get('options', '')} -c client_connection_check_interval=5s"

@@ -8,7 +8,7 @@ from celery import shared_task
 from jobs import telemetry
 from jobs.engine.execute import execute
 from jobs.engine.place import Place
-from jobs.store import Applied, Claimed
+from jobs.store import Claimed
 
 WORKER_ID = uuid.uuid4()  # of this Celery worker: chosen in the parent, before its pool forks and its children run jobs
 _place: list[Place] = []  # of this process, if it runs jobs
@@ -29,26 +29,13 @@ def take_place(place: Place) -> None:
     _place[:] = [place]
 
 
-def task_id(job: Claimed | Applied) -> str:
-    """Celery's name for an attempt."""
-    return f"{job.id}-{job.attempt}"
-
-
-def end_process(job: Applied) -> None:
-    """End the process that runs this attempt. A broker out of reach is no error: the clock asks again."""
-    try:
-        run_attempt.app.control.revoke(task_id(job), terminate=True, signal="SIGKILL")
-    except Exception as error:  # whatever the broker's own library raises
-        telemetry.noticed("broker out of reach", error=type(error).__name__, job=job.id)
-
-
 def hand_over(claimed: Sequence[Claimed]) -> None:
     """Send a message for each. A broker out of reach is no error: the jobs are safe, and recover sends again."""
     for sent, job in enumerate(claimed):
         try:
             run_attempt.apply_async(
                 (job.id, job.attempt),
-                task_id=task_id(job),
+                task_id=f"{job.id}-{job.attempt}",  # for people who read Celery's log
                 queue=job.pool,
                 retry=True,
                 retry_policy=ONE_RECONNECT,

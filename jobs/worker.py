@@ -1,51 +1,109 @@
-"""What a Celery worker process adds: an identity, its presence, and the clock. Loaded where Celery's tasks are."""
+"""What a Celery worker adds: its identity, the threads of its parent, the clock. Loaded where Celery's tasks are."""
 
+import os
 import threading
+from collections.abc import Callable
 from typing import Any
 
-from celery import signals
+from celery import current_app, signals
+from celery.concurrency.prefork import TaskPool
+from django.conf import settings
 
-from jobs import memory
-from jobs.clock import Clock
-from jobs.desk import desk
-from jobs.presence import Identity, Presence
+from jobs import telemetry
+from jobs.bell import bell
+from jobs.clock import Clock, Upkeep
+from jobs.desk import PLACES, desk
+from jobs.engine import deaths, dispatch
+from jobs.engine.dispatcher import Dispatcher
+from jobs.parent import processes
+from jobs.parent.announcer import Announcer
+from jobs.parent.cancels import Cancels
+from jobs.parent.limits import Limits
+from jobs.parent.prefetch import CountIdleProcesses
+from jobs.parent.presence import Identity, Presence
+from jobs.parent.reports import Reports
+from jobs.parent.sender import Sender
+from jobs.parent.watchdog import Run, Watchdog
+from jobs.store import LIVE_BEATS
 from jobs.tasks import WORKER_ID
 
 JOIN_SECONDS = 5.0
+EXIT_START_ANEW = 75  # EX_TEMPFAIL: the supervisor starts a new worker, which registers anew
+# Seconds for which a thread may stand still, at least. More where it runs a retry policy, or long statements.
+PATIENCE, LONG_PATIENCE = 15.0, 60.0
+
+current_app.steps["consumer"].add(CountIdleProcesses)
 
 _stop = threading.Event()
 _draining = threading.Event()
-_threads: list[threading.Thread] = []
-_presence: list[Presence] = []
+_at_drain: list[Callable[[], object]] = []
+_at_end: list[Callable[[], object]] = []
 
 
 @signals.celeryd_after_setup.connect
 def check_pool(instance: Any, **_: Any) -> None:
-    """A worker serves one pool: its processes would otherwise be counted as the capacity of several."""
+    """A worker serves one pool, by processes: nothing else can be ended when it is over its limits."""
     pools = list(instance.app.amqp.queues.consume_from)
     if len(pools) != 1:
+        # Its processes would be counted as the capacity of several.
         raise SystemExit(f"A worker serves one pool; start one for each: -Q {' / -Q '.join(sorted(pools))}")
+    if not issubclass(instance.pool_cls, TaskPool):
+        raise SystemExit("A worker runs its jobs in processes: -P prefork, which is the default, and no other pool")
+    most = max(instance.autoscale or [instance.concurrency or 0])
+    if most > PLACES:
+        raise SystemExit(f"A worker has at most {PLACES} processes: -c {PLACES}; start more workers instead")
 
 
 @signals.worker_ready.connect
 def appear(sender: Any, **_: Any) -> None:
-    """Register, beat, and carry the clock."""
+    """Start the threads; the last one registers, when there is who carries jobs on."""
+    if _at_end:
+        return  # the consumer has only been connected again
     pool = sender.pool
+
+    def children() -> list[int]:
+        return [process.pid for process in pool._pool._pool]
+
+    def end_at_once() -> None:
+        """Our jobs are going to run elsewhere, so what still runs here must end now."""
+        for pid in children():
+            processes.end(pid)
+        os._exit(EXIT_START_ANEW)
+
+    def bite(fault: str) -> None:
+        telemetry.noticed("worker ends itself", because=fault, worker=sender.hostname)
+        end_at_once()
+
+    sending, announcer, clock = Sender(), Announcer(), Clock(_stop)
     presence = Presence(
         Identity(WORKER_ID, sender.hostname, next(iter(sender.app.amqp.queues.consume_from))),
         _stop,
         processes=lambda: 0 if _draining.is_set() else pool.num_processes,
-        children=lambda: [process.pid for process in pool._pool._pool],
+        registered=bell.ring,
+        gone=end_at_once,
     )
-    _presence.append(presence)
-    for name, run in (
-        ("presence", presence.run),
-        ("clock", Clock(_stop).run),
-        ("memory", lambda: memory.watch.run(_stop)),
-    ):
-        thread = threading.Thread(target=run, name=name, daemon=True)
-        _threads.append(thread)
-        thread.start()
+    dispatch.connect(sending.hand_over)
+    dispatch.relay_to(bell.ring)
+    deaths.announce_by(announcer.announce)
+
+    patience = max(PATIENCE, LIVE_BEATS * settings.JOBS_BEAT_INTERVAL)
+    threads: list[tuple[str, Run, float | None]] = [
+        ("sender", sending.run, None),
+        ("announcer", announcer.run, None),
+        ("dispatcher", Dispatcher(bell=bell).serve, None),
+        ("limits", Limits(desk, _stop, children).run, patience),
+        ("cancels", Cancels(WORKER_ID, desk, _stop, children).run, patience),
+        ("reports", Reports(WORKER_ID, _stop).run, max(patience, LONG_PATIENCE)),
+        ("clock", clock.run, max(patience, LONG_PATIENCE)),
+        ("upkeep", Upkeep(_stop, clock).run, None),
+        ("beat", presence.run, patience),
+    ]
+    watchdog = Watchdog(_stop, bite)
+    for name, run, patient in threads:
+        watchdog.start(name, run, patient)
+    threading.Thread(target=watchdog.run, name="watchdog", daemon=True).start()
+    _at_drain.append(presence.beat_now)
+    _at_end.extend([presence.beat_now, sending.stop, announcer.stop, lambda: watchdog.join(JOIN_SECONDS)])
 
 
 @signals.worker_shutting_down.connect
@@ -53,15 +111,13 @@ def drain(**_: Any) -> None:
     """Take nothing more; what runs is left to end, under a presence that goes on beating."""
     _draining.set()
     desk.drain()
-    for presence in _presence:
-        presence.beat_now()
+    for step in _at_drain:
+        step()
 
 
 @signals.worker_shutdown.connect
 def disappear(**_: Any) -> None:
     """The pool has stopped: leave."""
     _stop.set()
-    for presence in _presence:
-        presence.beat_now()
-    for thread in _threads:
-        thread.join(JOIN_SECONDS)
+    for step in _at_end:
+        step()

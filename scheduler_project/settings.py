@@ -82,6 +82,12 @@ if ENVIRONMENT == "production":
 
 DATABASES = {"default": env.db("DATABASE_URL", "postgres:///scheduler")}
 DATABASES["default"]["OPTIONS"] = {
+    # A server that is out of reach is known to be within seconds, so that whoever needs it can try again.
+    "connect_timeout": 5,
+    "tcp_user_timeout": 10_000,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
     **DATABASES["default"].get("OPTIONS", {}),
     # With JIT on, the claim's plan was compiled for 660 ms; it runs in under one.
     "options": "-c jit=off",
@@ -106,10 +112,11 @@ CACHES = {"default": env.cache("CACHE_URL", "locmemcache://")}
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "redis://127.0.0.1:6379/0")
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_IGNORE_RESULT = True  # results live in the cache, outcomes in PostgreSQL
-CELERY_TASK_ACKS_LATE = True
-CELERY_TASK_REJECT_ON_WORKER_LOST = False  # PostgreSQL decides whether a job runs again, not the broker
+# A message is acknowledged when a process takes it up: so none gets old enough for a broker to deliver it again, or to
+# take offence. Whether a job runs again is PostgreSQL's to decide.
+CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False  # the attempt fence makes redelivery harmless
+CELERY_WORKER_ENABLE_PREFETCH_COUNT_REDUCTION = False  # after a lost connection, it would count what it has not to
 CELERY_WORKER_MAX_TASKS_PER_CHILD = env.int("WORKER_MAX_TASKS_PER_CHILD", 1000)
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = env.int("WORKER_MAX_MEMORY_KIB_PER_CHILD", 400_000)
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -119,10 +126,8 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_TIMEOUT = 2.0
 if CELERY_BROKER_URL.startswith(("redis", "rediss")):
+    CELERY_WORKER_DISABLE_PREFETCH = True  # no message waits at a busy worker; for RabbitMQ, jobs/parent/prefetch.py
     CELERY_BROKER_TRANSPORT_OPTIONS = {
-        "visibility_timeout": 3600,
-        "unacked_restore_interval": 10,
-        "unacked_restore_throttle": 1,
         "global_keyprefix": "scheduler:",
         "socket_keepalive": True,
         "socket_timeout": 30,
@@ -146,7 +151,6 @@ JOBS_CANCEL_GRACE = env.float("JOBS_CANCEL_GRACE", 10)  # seconds a running job 
 JOBS_DEAD_TTL = env.float("JOBS_DEAD_TTL", 2592000)  # seconds a dead job can be revived before it is deleted
 JOBS_DEFAULT_MEMORY = env.int("JOBS_DEFAULT_MEMORY", 0)  # MiB a job's process may use, where @job says nothing; 0: any
 JOBS_MAX_WAITING = env.int("JOBS_MAX_WAITING", 100000)  # jobs of a tenant that may wait, where its slots say nothing
-JOBS_HEADROOM = env.int("JOBS_HEADROOM", 1)  # jobs handed to a pool above its processes, to hide latency
 JOBS_BEAT_INTERVAL = env.float("JOBS_BEAT_INTERVAL", 5)  # seconds; a worker silent for three is dead
 JOBS_HAND_OVER_TIMEOUT = env.float("JOBS_HAND_OVER_TIMEOUT", 10)  # seconds until an unanswered message is lost
 JOBS_RESULT_TTL = env.int("JOBS_RESULT_TTL", 3600)  # seconds a result is kept in the cache

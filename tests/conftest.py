@@ -41,8 +41,7 @@ def register() -> WorkerFactory:
 
 @pytest.fixture
 def exact_capacity(settings) -> None:
-    """A pool's capacity is its processes, without head-room, and for as long as a slow machine takes."""
-    settings.JOBS_HEADROOM = 0
+    """A pool's capacity is its processes for as long as a slow machine takes."""
     settings.JOBS_BEAT_INTERVAL = 3600.0
 
 
@@ -81,6 +80,13 @@ def blocked(transactional_db) -> Iterator[Callable[[], int]]:
         question = """SELECT count(*) FROM pg_stat_activity
                       WHERE datname = current_database() AND wait_event_type = 'Lock'"""
         yield lambda: onlooker.execute(question).fetchone()[0]
+
+
+@pytest.fixture
+def onlooker(transactional_db) -> Iterator[psycopg.Connection]:
+    """A session of somebody else, who looks on, or holds something."""
+    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as session:
+        yield session
 
 
 def request_for(tenant, source_id: object = 1, **options) -> JobRequest:

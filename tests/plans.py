@@ -15,18 +15,14 @@ TYPES = {
     "default_timeout": "float8",
     "locked_queues": "bigint[]",
     "locked_tenants": "bigint[]",
-    "headroom": "smallint",
-    "live_for": "float8",
 }
 PARAMETERS: dict[str, Any] = {
     "now": None,
     "default_timeout": 1.0,
     "locked_queues": [],
     "locked_tenants": [],
-    "headroom": 0,
-    "live_for": 3_600_000.0,
 }  # as a dispatch says them; and the same as literals
-VALUES = "NULL, 1.0, '{}', '{}', 0, 3600000"
+VALUES = "NULL, 1.0, '{}', '{}'"
 FILL = """
 WITH filled AS (
     INSERT INTO jobs (tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, status,

@@ -46,7 +46,7 @@ VERBS = {
     "retry": lambda job, attempt: store.retry(job.pk, attempt, REFUSED, delay=10),
     "snooze": lambda job, attempt: store.snooze(job.pk, attempt, {}, delay=10),
     "stop": lambda job, attempt: store.stop(job.pk, attempt),
-    "take_back": lambda job, attempt: store.take_back(job.pk, attempt, KILLED, max_crashes=2) == "created",
+    "take_back": lambda job, attempt: store.take_back(job.pk, attempt, KILLED, max_crashes=2) == "scheduled",
     "put_off": lambda job, attempt: store.put_off(job.pk, attempt),
     "hold": lambda job, attempt: moved(job, store.hold(job.source_type, job.source_method)),
     "release": lambda job, attempt: moved(job, store.release()),

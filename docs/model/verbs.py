@@ -140,8 +140,8 @@ def take_back(rules: Rules, state: State, report: Report) -> State:
         fits = fits and (row.holder, row.life) == (report.worker, report.life)
     if not fits:
         return state
-    crashes = row.crashes + 1
-    status = "cancelled" if row.cancel else "created" if crashes < MAX_CRASHES else "dead"
+    crashes = row.crashes + (row.status == "running")  # what had not started has not crashed
+    status = "cancelled" if row.cancel else "scheduled" if crashes < MAX_CRASHES else "dead"
     return state._replace(row=row._replace(status=status, holder=-1, crashes=crashes))
 
 

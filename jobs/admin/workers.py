@@ -8,9 +8,9 @@ from django.utils import timezone
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
-from jobs import store
 from jobs.admin.base import ReadOnly
 from jobs.models import Worker
+from jobs.store import LIVE_BEATS
 
 
 @admin.register(Worker)
@@ -25,4 +25,4 @@ class WorkerAdmin(ReadOnly, ModelAdmin):
         if worker.gone_at is not None:
             return "gone"
         silence = timezone.now() - worker.beat_at
-        return "silent" if silence > timedelta(seconds=store.live_for()) else "live"
+        return "silent" if silence > timedelta(seconds=LIVE_BEATS * worker.beat_interval) else "live"

@@ -29,8 +29,13 @@ def connect(carrier: HandOver) -> None:
 
 def relay_to(ask: Callable[[], object] | None) -> None:
     """Say who is asked to make the dispatches of commits; None: whoever commits makes them, before it goes on."""
-    global _relay  # noqa: PLW0603 - wired once, when a web process starts
+    global _relay  # noqa: PLW0603 - wired once, when a process starts
     _relay = ask
+
+
+def request() -> None:
+    """Have a dispatch made: by whoever makes them in this process, or at once."""
+    (_relay or dispatch)()
 
 
 def hand_over(claimed: Sequence[Claimed]) -> None:
@@ -88,4 +93,4 @@ def _once() -> None:
     """The first of a transaction's requests that was not rolled back dispatches for all: everything is committed."""
     if getattr(_asked, "pending", False):
         _asked.pending = False
-        (_relay or dispatch)()
+        request()

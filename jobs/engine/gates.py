@@ -111,7 +111,7 @@ def _rate(gate: Gate, whose: str, bucket: Bucket) -> Iterator[Hold]:
 
 
 def _pool(job: Facts) -> Iterator[Hold]:
-    if job.pool_processes == 0:
+    if job.pool_capacity == 0:
         yield Hold(Gate.NO_WORKER, f"No live worker serves pool {job.pool}.", job.pool_held, 0)
     elif job.pool_held >= job.pool_capacity:
         yield Hold(

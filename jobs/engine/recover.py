@@ -1,4 +1,6 @@
-"""Recover: take back jobs whose holder died, send lost messages again."""
+"""Recover: take back jobs whose holder died, send lost messages again. Waits for no row: what is locked comes later."""
+
+from dataclasses import dataclass
 
 from django.conf import settings
 
@@ -10,54 +12,90 @@ from jobs.engine.settle import settle
 from jobs.lifecycle import Status
 from jobs.store import ANY_PROCESS, Failure, Process
 
-_VERBS = {Status.CREATED: "take_back", Status.DEAD: "bury", Status.CANCELLED: "stop"}
+SESSION_PATIENCE = 1.0  # seconds to wait for each session of a dead process to end
+
+_VERBS = {Status.SCHEDULED: "take_back", Status.DEAD: "bury", Status.CANCELLED: "stop"}
 
 
-def declare_gone() -> None:
-    """Notice the workers that stopped beating."""
-    for name in store.declare_gone():
+@dataclass(frozen=True)
+class Sentence:
+    """Why a process was ended while it ran this attempt. failure: None if it had run out of its time."""
+
+    job_id: int
+    attempt: int
+    failure: Failure | None
+
+
+def declare_gone(watched: float, latest: float) -> None:
+    """Notice the workers that stopped beating. watched, latest: as `store.declare_gone` says."""
+    for name in store.declare_gone(watched, latest):
         telemetry.noticed("worker gone", worker=name)
 
 
 def take_back_orphans() -> None:
-    """Take back what gone workers were running; one dispatch serves the slots that this frees."""
+    """Take back what gone workers were running; one dispatch serves the slots that this frees.
+
+    Their sessions are ended first, and not waited for: what they still have locked is free at the next look.
+    """
     orphans = store.orphans()
+    for worker in {orphan.worker for orphan in orphans}:
+        store.end_sessions(worker)
+    taken = 0
     for orphan in orphans:
         if orphan.name is None and not store.give_up(orphan.worker):
             continue  # it has registered meanwhile, and is not gone
         failure = Failure("WorkerGone", f"worker {orphan.name or 'unknown'} is gone")
-        _take_back(orphan.id, orphan.attempt, failure)
-    if orphans:
-        repairs.count(repairs.ORPHAN, len(orphans))
+        taken += take_back(orphan.id, orphan.attempt, failure)
+    if taken:
+        repairs.count(repairs.ORPHAN, taken)
         dispatch.dispatch()
 
 
-def take_back(job_id: int, attempt: int, failure: Failure, process: Process = ANY_PROCESS) -> None:
-    """An attempt's process died: its job waits again, or is dead after JOBS_MAX_CRASHES crashes."""
-    _take_back(job_id, attempt, failure, process)
-    dispatch.dispatch()
+def process_ended(process: Process, job_id: int, attempt: int, death: str, sentence: Sentence | None = None) -> bool:
+    """A process is no more: what it was running ends or waits again; whether that is done, or somebody holds it up.
+
+    job_id, attempt: of its message, which perhaps had not started. death: what is known of it. sentence: why we ended
+    it, and in which attempt; whatever else it was running is not to blame.
+    """
+    if process.worker is not None and process.pid:
+        store.end_sessions(process.worker, process.pid, patience=SESSION_PATIENCE)
+    left = store.left_behind(process, job_id, attempt)
+    settled = [one for one in left if one.free and _settle(one.id, one.attempt, process, death, sentence)]
+    if settled:
+        dispatch.request()
+    return len(settled) == len(left)
 
 
-def _take_back(job_id: int, attempt: int, failure: Failure, process: Process = ANY_PROCESS) -> None:
+def _settle(job_id: int, attempt: int, process: Process, death: str, sentence: Sentence | None) -> bool:
+    if sentence is None or (sentence.job_id, sentence.attempt) != (job_id, attempt):
+        return take_back(job_id, attempt, Failure("ProcessDied", death), process)
+    if sentence.failure is None:
+        return time_out(job_id, attempt, process)
+    return take_back(job_id, attempt, sentence.failure, process)
+
+
+def take_back(job_id: int, attempt: int, failure: Failure, process: Process = ANY_PROCESS) -> bool:
+    """An attempt's process died: its job waits again, or is dead after JOBS_MAX_CRASHES crashes; False if not (yet)."""
     status = store.take_back(job_id, attempt, failure, settings.JOBS_MAX_CRASHES, process=process)
     if status is None:
         telemetry.ignored("take_back", job_id, attempt)
-        return
+        return False
     telemetry.applied(_VERBS[Status(status)], job_id, attempt, error=failure.error)
     if status == Status.DEAD:
         announce(job_id, attempt)
+    elif status == Status.SCHEDULED:
+        store.wake_clock()
+    return True
 
 
-def time_out(job_id: int, attempt: int, seconds: float, process: Process = ANY_PROCESS) -> None:
+def time_out(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> bool:
     """An attempt was ended at its hard time limit, having ignored the soft one: a failure, for its policy to judge."""
-    error = f"timed out after {seconds:g} s and was killed"
+    error = f"timed out after {store.time_limit(job_id):g} s and was killed"
     job = store.holder(job_id, attempt, process)
-    if job is not None:
-        settle(job, Outcome(error=TimeoutError(error)))
-    else:
-        # Its start may still be under way in the server, and would find nobody to run the job.
-        _take_back(job_id, attempt, Failure("TimeoutError", error), process)
-    dispatch.dispatch()
+    if job is None:
+        return take_back(job_id, attempt, Failure("TimeoutError", error), process)
+    settle(job, Outcome(error=TimeoutError(error)))
+    return True
 
 
 def hand_over_again() -> None:

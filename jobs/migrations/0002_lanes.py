@@ -186,6 +186,11 @@ class Migration(migrations.Migration):
             model_name='job',
             index=models.Index(condition=models.Q(('slot__isnull', False)), fields=['ticket'], name='jobs_in_use'),
         ),
+        migrations.AddField(
+            model_name='worker',
+            name='beat_interval',
+            field=models.FloatField(db_default=5.0),
+        ),
         migrations.AddIndex(
             model_name='worker',
             index=models.Index(condition=models.Q(('gone_at__isnull', True)), fields=['pool'], name='workers_live'),

@@ -13,6 +13,7 @@ class Worker(models.Model):
     pid = models.PositiveIntegerField()
     pool = models.SlugField()
     concurrency = models.PositiveIntegerField()
+    beat_interval = models.FloatField(db_default=5.0)  # seconds; silent for three of its own, it is taken for dead
     started_at = models.DateTimeField(db_default=Now())
     beat_at = models.DateTimeField(db_default=Now())
     gone_at = models.DateTimeField(null=True)  # it stopped, or was declared dead; it never comes back under this id

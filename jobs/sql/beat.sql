@@ -1,7 +1,7 @@
 -- Change: a worker says that it is alive; the first time it registers. Who: the worker's parent process.
 -- Locks:  its row. One that was declared gone gets no row back: it must stop what it runs.
-INSERT INTO workers (id, name, pid, pool, concurrency, started_at, beat_at)
-VALUES (%(id)s, %(name)s, %(pid)s, %(pool)s, %(concurrency)s, clock_timestamp(), clock_timestamp())
+INSERT INTO workers (id, name, pid, pool, concurrency, beat_interval, started_at, beat_at)
+VALUES (%(id)s, %(name)s, %(pid)s, %(pool)s, %(concurrency)s, %(interval)s, clock_timestamp(), clock_timestamp())
 ON CONFLICT (id) DO UPDATE
 SET beat_at = clock_timestamp(), concurrency = excluded.concurrency
 WHERE workers.gone_at IS NULL  -- guard

@@ -4,14 +4,14 @@
 WITH
 -- include shared/clock
 -- include shared/live_pools
+-- include shared/idle_pools
 memory AS MATERIALIZED (SELECT * FROM door ORDER BY version DESC LIMIT 1),
 held AS MATERIALIZED (
     SELECT j.id, j.status, j.ticket, j.worker, j.attempt, j.handed_at, j.start_time, q.pool,
         coalesce(j.timeout, q.default_timeout, %(default_timeout)s) + %(grace)s AS may_run
     FROM jobs j JOIN queues q ON q.id = j.queue_id
     WHERE j.slot IS NOT NULL
-),
-busy AS (SELECT pool, count(*) AS processes FROM held WHERE status = 'running' GROUP BY pool)
+)
 SELECT 'half_state', id, 'status ' || status || ', but it holds a slot' FROM held WHERE status NOT IN ('queued', 'running')
 UNION ALL
 SELECT 'not_counted', h.id, 'it holds a slot, but the door does not know its ticket ' || h.ticket
@@ -37,7 +37,6 @@ WHERE h.status = 'running'
   AND h.start_time < clock.now - (h.may_run + %(bound)s) * interval '1 second'  -- guard
 UNION ALL
 SELECT 'message_lost', h.id, 'no process took it up since ' || h.handed_at
-FROM held h CROSS JOIN clock JOIN live_pool pool USING (pool) LEFT JOIN busy USING (pool)
+FROM held h CROSS JOIN clock JOIN idle_pool USING (pool)
 WHERE h.status = 'queued'
-  AND pool.processes > coalesce(busy.processes, 0)
   AND h.handed_at < clock.now - (%(patience)s + %(bound)s) * interval '1 second'  -- guard

@@ -37,7 +37,7 @@ SELECT
     q.in_use AS queue_held,
     q.rate_limit AS queue_rate_limit, q.rate_window AS queue_rate_window,
     q.tokens AS queue_tokens, rate_next_at(q.rate_limit, q.rate_window, q.full_at) AS queue_token_at,
-    q.pool, q.pool_capacity, q.pool_processes, q.pool_in_use AS pool_held
+    q.pool, q.pool_capacity, q.pool_in_use AS pool_held
 FROM job
 CROSS JOIN clock
 CROSS JOIN held

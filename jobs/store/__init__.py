@@ -21,15 +21,31 @@ from jobs.store.attempts import (
 )
 from jobs.store.checks import excesses, find_lane, heads, odd_states
 from jobs.store.claiming import Lane, Pass, claim, hold, next_moment, promote, release
-from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Applied, Claimed, Holder, Process, Started, live_for
+from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Applied, Claimed, Holder, Process, Started
 from jobs.store.session import OwnSession, session, speak_as_the_caller
+from jobs.store.sessions import keep_sessions, session_name
 from jobs.store.submitting import Answer, insert, recount_waiting, release_identical, wake_clock
 from jobs.store.wishes import cancel, discard, expire_dead, is_unfinished, overdue_cancels, request_cancel, revive
-from jobs.store.workers import beat, count_repairs, declare_gone, depose, give_up, hand_over_again, leave, orphans
+from jobs.store.workers import (
+    LIVE_BEATS,
+    beat,
+    count_repairs,
+    database_time,
+    declare_gone,
+    depose,
+    end_sessions,
+    give_up,
+    hand_over_again,
+    leave,
+    left_behind,
+    orphans,
+    time_limit,
+)
 
 __all__ = [
     "ANY_HOLDER",
     "ANY_PROCESS",
+    "LIVE_BEATS",
     "Answer",
     "Applied",
     "Claimed",
@@ -45,9 +61,11 @@ __all__ = [
     "cancel_requested",
     "claim",
     "count_repairs",
+    "database_time",
     "declare_gone",
     "depose",
     "discard",
+    "end_sessions",
     "excesses",
     "expire_dead",
     "fail",
@@ -60,8 +78,9 @@ __all__ = [
     "holder",
     "insert",
     "is_unfinished",
+    "keep_sessions",
     "leave",
-    "live_for",
+    "left_behind",
     "next_moment",
     "odd_states",
     "orphans",
@@ -76,6 +95,7 @@ __all__ = [
     "retry",
     "revive",
     "session",
+    "session_name",
     "snooze",
     "speak_as_the_caller",
     "start",
@@ -83,5 +103,6 @@ __all__ = [
     "succeed",
     "succeed_and_follow",
     "take_back",
+    "time_limit",
     "wake_clock",
 ]

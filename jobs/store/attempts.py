@@ -183,9 +183,10 @@ def take_back(
     process: Process = ANY_PROCESS,
     now: datetime | None = None,
 ) -> str | None:
-    """queued or running -> created after a crash; -> dead after `max_crashes`; -> cancelled if it was asked to stop.
+    """queued or running -> scheduled after a crash; -> dead after `max_crashes`; -> cancelled if it was asked to stop.
 
-    process: the one that died; what runs in another is left alone. The new status, None if it did not apply.
+    process: the one that died; what runs in another is left alone. The new status; None if it did not apply, or
+    somebody else has locked the row.
     """
     found = rows(
         "take_back",

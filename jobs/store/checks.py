@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.conf import settings
 
-from jobs.store.rows import live_for, rows
+from jobs.store.rows import rows
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,6 @@ def odd_states(bound: float, now: datetime | None = None) -> list[tuple[str, int
     found = rows(
         "check_states",
         bound=bound,
-        live_for=live_for(),
         default_timeout=float(settings.JOBS_DEFAULT_TIMEOUT),
         grace=float(settings.JOBS_TIMEOUT_GRACE),
         patience=float(settings.JOBS_HAND_OVER_TIMEOUT),

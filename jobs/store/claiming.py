@@ -12,7 +12,7 @@ from django.db.transaction import TransactionManagementError
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.sql import statement
-from jobs.store.rows import Applied, Claimed, Due, applied, live_for, rows
+from jobs.store.rows import Applied, Claimed, Due, applied, rows
 from jobs.store.session import session
 
 
@@ -81,8 +81,6 @@ def claim(*, in_line: bool = True, locked: Collection[Lane] = (), now: datetime 
     parameters = settled | {
         "locked_queues": [lane.queue_id for lane in locked],
         "locked_tenants": [lane.tenant_id for lane in locked],
-        "headroom": settings.JOBS_HEADROOM,
-        "live_for": live_for(),
     }
     try:
         with connection.wrap_database_errors, raw.pipeline():  # whoever dispatches knows Django's errors, not psycopg's

@@ -8,7 +8,6 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from jobs.sql import statement
-from jobs.store.rows import live_for
 
 MOST = 1_000  # jobs before it that are counted; beyond, its place is "more than 1,000"
 PROBES = 1_000  # users and tenants that are looked at
@@ -64,8 +63,7 @@ class Facts:
     queue_tokens: float | None
     queue_token_at: datetime | None
     pool: str
-    pool_capacity: int  # processes and head-room
-    pool_processes: int
+    pool_capacity: int  # the processes of its live workers
     pool_held: int
 
 
@@ -93,8 +91,6 @@ def line(job_id: int) -> Line | None:
 def _capacity() -> dict[str, Any]:
     """What the chapters about capacity ask for."""
     return {
-        "headroom": settings.JOBS_HEADROOM,
-        "live_for": live_for(),
         "default_timeout": float(settings.JOBS_DEFAULT_TIMEOUT),
     }
 

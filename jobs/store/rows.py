@@ -5,13 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
-
 from jobs.sql import statement
 from jobs.store.session import session
 from tenants.prepared import prepared_on
-
-LIVE_BEATS = 3  # a worker silent for so many beats is gone
 
 
 @dataclass(frozen=True)
@@ -89,11 +85,6 @@ class Started:
     timeout: float
     memory: int | None
     holder: Holder
-
-
-def live_for() -> float:
-    """Seconds after its last beat for which a worker counts as live."""
-    return LIVE_BEATS * float(settings.JOBS_BEAT_INTERVAL)
 
 
 def rows(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:

@@ -33,9 +33,10 @@ class OwnSession:
 
     def __init__(self) -> None:
         self._connection = connections.create_connection(DEFAULT_DB_ALIAS)
-        options: dict[str, Any] = self._connection.settings_dict["OPTIONS"]
+        settings = connections[DEFAULT_DB_ALIAS].settings_dict  # of this process: its sessions have its name
+        options: dict[str, Any] = settings["OPTIONS"]
         ours = {**options, "options": f"{options.get('options', '')} {OPTIONS}"}
-        self._connection.settings_dict = {**self._connection.settings_dict, "OPTIONS": ours}
+        self._connection.settings_dict = {**settings, "OPTIONS": ours}
         self._connection.inc_thread_sharing()
 
     @contextmanager

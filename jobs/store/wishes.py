@@ -1,5 +1,7 @@
 """What people ask for: cancel, revive, discard. tenant_id: whose job it must be; None for an operator."""
 
+import uuid
+from dataclasses import dataclass
 from datetime import datetime
 
 from jobs.store.rows import Applied, applied, rows
@@ -20,9 +22,16 @@ def is_unfinished(job_id: int, tenant_id: int | None = None) -> bool:
     return bool(rows("unfinished", id=job_id, tenant_id=tenant_id))
 
 
-def overdue_cancels(grace: float, now: datetime | None = None) -> list[Applied]:
-    """The running attempts that were asked to stop more than `grace` seconds ago."""
-    return applied("overdue_cancels", grace=grace, now=now)
+@dataclass(frozen=True)
+class Overdue(Applied):
+    """An attempt that goes on although it was asked to stop, and the process that runs it."""
+
+    pid: int
+
+
+def overdue_cancels(grace: float, worker: uuid.UUID, now: datetime | None = None) -> list[Overdue]:
+    """The attempts running in this worker that were asked to stop more than `grace` seconds ago."""
+    return [Overdue(*row) for row in rows("overdue_cancels", grace=grace, worker=worker, now=now)]
 
 
 def revive(job_id: int, tenant_id: int | None = None, now: datetime | None = None) -> bool:

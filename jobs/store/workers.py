@@ -1,17 +1,23 @@
 """Workers: who is live, what the gone ones were running, and whose message was lost."""
 
+import math
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
+from django.db import connection
 
-from jobs.store.rows import Claimed, live_for, rows
+from jobs.store.rows import Claimed, Process, rows
+from jobs.store.sessions import session_name
+
+LIVE_BEATS = 3  # a worker silent for so many of its beats is gone; the statements say so, too
 
 
 def beat(worker: uuid.UUID, *, name: str, pid: int, pool: str, concurrency: int) -> bool | None:
     """Register or go on; True if it is new, None if it was declared gone and must stop."""
-    found = rows("beat", id=worker, name=name, pid=pid, pool=pool, concurrency=concurrency)
+    interval = float(settings.JOBS_BEAT_INTERVAL)
+    found = rows("beat", id=worker, name=name, pid=pid, pool=pool, concurrency=concurrency, interval=interval)
     return found[0][0] if found else None
 
 
@@ -25,9 +31,21 @@ def depose(silent: float) -> bool:
     return bool(rows("depose", silent=silent))
 
 
-def declare_gone(now: datetime | None = None) -> list[str]:
-    """The names of the workers that stopped beating, now declared gone."""
-    return [name for (name,) in rows("declare_gone", live_for=live_for(), now=now)]
+def declare_gone(watched: float = math.inf, latest: float = math.inf, now: datetime | None = None) -> list[str]:
+    """The names of the workers that stopped beating, now declared gone.
+
+    watched: seconds since when nothing but their death explains the silence of all of them. latest: the most that
+    PostgreSQL's clock shows (`database_time`) if nobody has set it.
+    """
+    return [name for (name,) in rows("declare_gone", watched=watched, latest=latest, now=now)]
+
+
+def database_time() -> float:
+    """PostgreSQL's clock, in seconds: to see whether it goes as ours does."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
+        seconds: float = cursor.fetchone()[0]
+    return seconds
 
 
 @dataclass(frozen=True)
@@ -42,12 +60,43 @@ class Orphan:
 
 def orphans(now: datetime | None = None) -> list[Orphan]:
     """The running attempts whose worker is gone."""
-    return [Orphan(*row) for row in rows("orphans", live_for=live_for(), now=now)]
+    return [Orphan(*row) for row in rows("orphans", unknown_for=LIVE_BEATS * settings.JOBS_BEAT_INTERVAL, now=now)]
 
 
 def give_up(worker: uuid.UUID) -> bool:
     """Note a worker that never registered as gone; False if it has registered meanwhile."""
     return bool(rows("give_up", id=worker))
+
+
+@dataclass(frozen=True)
+class LeftBehind:
+    """An attempt whose process is no more. free: nobody has locked its row just now."""
+
+    id: int
+    attempt: int
+    free: bool
+
+
+def left_behind(process: Process, job_id: int, attempt: int) -> list[LeftBehind]:
+    """What a process was running when it died, and the attempt of its message, if that had not started."""
+    found = rows("left_behind", worker=process.worker, pid=process.pid, id=job_id, attempt=attempt)
+    return [LeftBehind(*row) for row in found]
+
+
+def end_sessions(worker: uuid.UUID, pid: int | None = None, *, patience: float = 0) -> int:
+    """End the sessions of a worker that is gone, or of one process of it; how many have ended.
+
+    patience: seconds to wait for each.
+    """
+    name = session_name(worker, "%" if pid is None else pid)
+    found: int = rows("end_sessions", name=name, patience=round(patience * 1000))[0][0]
+    return found
+
+
+def time_limit(job_id: int) -> float:
+    """Seconds for which the job may run."""
+    seconds: float = rows("time_limit", id=job_id, default_timeout=float(settings.JOBS_DEFAULT_TIMEOUT))[0][0]
+    return seconds
 
 
 def count_repairs(kind: str, number: int) -> None:
@@ -60,7 +109,6 @@ def hand_over_again(patience: float, now: datetime | None = None) -> list[Claime
     lost = rows(
         "hand_over_again",
         patience=patience,
-        live_for=live_for(),
         default_timeout=float(settings.JOBS_DEFAULT_TIMEOUT),
         now=now,
     )

@@ -7,8 +7,11 @@ from django.db import connection
 
 from jobs.lifecycle import FINAL
 from jobs.models import Job
+from tests.factories import ThingFactory
 from tests.sample.models import Run
 from tests.waiting import wait_until
+
+SOON = 2.0  # seconds for which others may at most feel what happens to somebody
 
 
 def ended(job_id: int) -> Job:
@@ -21,6 +24,14 @@ def running(job_id: int) -> int:
     """Wait until its body runs; the process that runs it."""
     wait_until(lambda: Run.objects.filter(job_id=job_id).exists(), f"job {job_id} runs")
     return Run.objects.filter(job_id=job_id).latest("pk").pid
+
+
+def bystanders_go_through(limit: float = SOON) -> None:
+    """Jobs of somebody who has nothing to do with it: one that is plain, one that is due, one that is tried again."""
+    thing = ThingFactory()
+    ids = [thing.async_.again(), thing.async_(delay=0.2).echo(), thing.async_.fail_first(1)]
+    gone_through = Job.objects.filter(pk__in=ids, status="success")
+    wait_until(lambda: gone_through.count() == len(ids), "the bystanders go through", limit)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,9 @@ from embedded import fleet
 from embedded.process import Process
 from embedded.processes import Processes
 from jobs.engine import dispatch
+from jobs.engine.cancel import cancel
 from jobs.models import Job, Worker
-from tests.acceptance.following import ended, running
+from tests.acceptance.following import SOON, ended, running
 from tests.chaos import own_engines
 from tests.chaos.freezing import backends, cut
 from tests.chaos.own_engines import Engines
@@ -79,6 +81,32 @@ def test_a_worker_survives_a_broker_that_is_killed_while_it_runs_a_job(engines, 
     assert ended(thing.async_.echo()).status == "success"  # the worker hears again
     assert worker.alive
     assert Worker.objects.filter(gone_at=None).count() == 1
+
+
+def test_a_broker_that_stands_still_kills_no_worker_and_holds_up_no_clock(engines, worker, tmp_path):
+    thing = ThingFactory(tenant=TenantFactory(queue__num_slots=9))
+    innocent = thing.async_.wait_for_file(str(tmp_path / "go"))
+    running(innocent)
+    victim = thing.async_.spin()
+    child = running(victim)
+    os.kill(engines.valkey.pid, signal.SIGSTOP)
+    try:
+        os.kill(child, signal.SIGKILL)
+        wait_until(lambda: Job.objects.get(pk=victim).crashes == 1, "its parent takes the job back", limit=10)
+        beaten = Worker.objects.get().beat_at + timedelta(seconds=6)
+        while Worker.objects.get().beat_at < beaten:  # four times as long as a worker may be silent
+            due = thing.async_(delay=0.1, dedup=False).echo()
+            wait_until(lambda due=due: Job.objects.get(pk=due).status != "scheduled", "it is promoted", SOON)
+        assert worker.alive
+        assert Worker.objects.get().gone_at is None
+        job = Job.objects.get(pk=innocent)
+        assert (job.status, job.attempt, job.crashes) == ("running", 1, 0)
+    finally:
+        os.kill(engines.valkey.pid, signal.SIGCONT)
+    cancel(victim)
+    (tmp_path / "go").touch()
+    assert ended(innocent).status == "success"
+    assert ended(thing.async_.again()).status == "success"
 
 
 def test_what_is_submitted_while_no_broker_can_be_reached_runs_when_it_is_back(engines, worker):

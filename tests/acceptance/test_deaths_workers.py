@@ -9,9 +9,9 @@ from django.db import connection
 from embedded import fleet
 from jobs import results, store
 from jobs.models import FailedAttempt, Job, Worker
-from jobs.presence import EXIT_DECLARED_GONE
+from jobs.worker import EXIT_START_ANEW
 from tests.acceptance.following import ended, running
-from tests.chaos.freezing import NUMBER, Held, has_ended, kill, stopped
+from tests.chaos.freezing import NUMBER, Held, children, has_ended, kill, stopped
 from tests.factories import ThingFactory
 from tests.sample.models import Run, Thing
 from tests.waiting import wait_until
@@ -51,7 +51,7 @@ def test_a_worker_that_comes_back_after_it_was_declared_gone_stops_what_it_runs_
             wait_until(lambda: gone(stale.pid), "it is declared gone")
             wait_until(lambda: Run.objects.filter(job_id=job_id).count() == 2, "its job runs elsewhere")
             assert not has_ended(child)  # the old body is still at it
-        assert stale.wait(30) == EXIT_DECLARED_GONE
+        assert stale.wait(30) == EXIT_START_ANEW
         wait_until(lambda: has_ended(child), "the old body is killed")
         body.release()
     job = ended(job_id)
@@ -66,13 +66,16 @@ def test_a_result_of_a_worker_that_was_stopped_with_all_its_processes_comes_too_
     with Held(NUMBER, 7) as body:
         job_id = thing.async_.wait_for_lock(7)
         running(job_id)
-        os.killpg(stale.pid, signal.SIGSTOP)
+        everybody = [stale.pid, *children(stale.pid)]
+        for pid in everybody:
+            os.kill(pid, signal.SIGSTOP)
         start_worker(concurrency=1)
         wait_until(lambda: gone(stale.pid), "it is declared gone")
         body.release()  # the stopped body goes on from here when it is continued
         job = ended(job_id)
-        os.killpg(stale.pid, signal.SIGCONT)
-    assert stale.wait(30) == EXIT_DECLARED_GONE
+        for pid in everybody:
+            os.kill(pid, signal.SIGCONT)
+    assert stale.wait(30) == EXIT_START_ANEW
     job.refresh_from_db()
     assert (job.status, job.attempt, job.crashes) == ("success", 2, 1)
     assert results.load(job).value == 2

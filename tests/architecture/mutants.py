@@ -40,6 +40,7 @@ KNOWING = {  # which tests know a statement, beside tests/integration/test_<stat
     "claim": CLAIM,
     "fold": CLAIM,
     "live_pools": CLAIM,
+    "idle_pools": RECOVER,
     "enter": CLAIM,
     "beat": RECOVER,
     "holder": ("tests/integration/test_verbs_facts.py",),

@@ -23,7 +23,6 @@ SETTINGS = {
     "JOBS_BEAT_INTERVAL": "0.5",
     "JOBS_HAND_OVER_TIMEOUT": "2",
     "JOBS_CANCEL_GRACE": "2",
-    "JOBS_HEADROOM": "0",  # the auditor knows a pool's processes, not its head-room
     "JOBS_MAX_CRASHES": "1000",  # chaos must not bury what it has not caused to be poison
     "LOG_LEVEL": "INFO",
 }

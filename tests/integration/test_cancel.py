@@ -6,14 +6,13 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from jobs import Retry, RetryLater, current_job, job, store, tasks
-from jobs.engine import cancel as engine
+from jobs import Retry, RetryLater, current_job, job, store
 from jobs.engine import recover
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.settle import Outcome, settle
 from jobs.lifecycle import FINAL, Status
 from jobs.models import FailedAttempt, Job
-from jobs.store import Applied, Failure, Started
+from jobs.store import Failure, Started
 from jobs.verdicts import Cancelled
 from tests.attempts import WORKER, run
 from tests.factories import TenantFactory, ThingFactory, make_job
@@ -197,50 +196,10 @@ class TestCrashes:
 
     def test_so_is_one_that_runs_into_its_hard_limit(self, running):
         cancel(running.id)
-        recover.time_out(running.id, 1, 2.5)
+        Job.objects.update(timeout=2.5)
+        recover.time_out(running.id, 1)
         assert now_is(running.id).status == "cancelled"
         assert FailedAttempt.objects.get().error == "timed out after 2.5 s and was killed"
-
-
-class TestTheGrace:
-    @pytest.fixture
-    def ended(self):
-        """The attempts whose processes were to be ended."""
-        ended: list[Applied] = []
-        engine.connect(ended.append)
-        yield ended
-        engine.connect(tasks.end_process)
-
-    def test_the_process_of_one_that_does_not_stop_is_ended_when_the_grace_is_over(self, running, ended, settings):
-        settings.JOBS_CANCEL_GRACE = 10
-        asked = timezone.now() - timedelta(seconds=9)
-        store.request_cancel(running.id, now=asked)
-        engine.enforce()
-        assert ended == []
-        Job.objects.update(cancel_requested_at=asked - timedelta(seconds=1))
-        engine.enforce()
-        assert ended == [Applied(running.id, 1)]
-        assert (now_is(running.id).status, now_is(running.id).slot) == ("running", 1)
-
-    def test_it_is_asked_for_until_the_process_is_gone(self, running, ended, settings):
-        settings.JOBS_CANCEL_GRACE = 0
-        cancel(running.id)
-        engine.enforce()
-        engine.enforce()
-        recover.take_back(running.id, 1, CRASH)
-        engine.enforce()
-        assert ended == [Applied(running.id, 1)] * 2
-
-    def test_the_moment_of_the_grace_decides(self, running):
-        store.request_cancel(running.id)
-        over = now_is(running.id).cancel_requested_at + timedelta(seconds=10)
-        assert store.overdue_cancels(10, now=over) == []
-        assert store.overdue_cancels(10, now=over + timedelta(microseconds=1)) == [Applied(running.id, 1)]
-
-    def test_one_that_nobody_asked_is_left_alone(self, running, ended, settings):
-        settings.JOBS_CANCEL_GRACE = 0
-        engine.enforce()
-        assert ended == []
 
 
 class TestWhoMay:
@@ -302,16 +261,17 @@ class TestRaces:
 
     def test_a_crash_that_is_taken_back_first_is_cancelled_as_it_waits(self, running, meanwhile):
         with transaction.atomic():
-            assert store.take_back(running.id, 1, CRASH, 3) == "created"
+            assert store.take_back(running.id, 1, CRASH, 3) == "scheduled"
             asked = meanwhile(cancel, running.id)
         assert asked.result(30) == Cancellation.CANCELLED
         assert now_is(running.id).status == "cancelled"
 
-    def test_a_request_that_commits_first_lets_no_crash_be_taken_back(self, running, meanwhile):
+    def test_a_request_that_commits_first_lets_no_crash_be_taken_back(self, running, elsewhere):
         with transaction.atomic():
             assert cancel(running.id) == Cancellation.REQUESTED
-            taking = meanwhile(recover.take_back, running.id, 1, CRASH)
-        taking.result(30)
+            taking = elsewhere(recover.take_back, running.id, 1, CRASH)
+            assert not taking.result(30)  # it does not wait for the row, and comes again
+        assert recover.take_back(running.id, 1, CRASH)
         assert now_is(running.id).status == "cancelled"
 
     def test_a_success_that_commits_first_makes_it_too_late(self, running, meanwhile):

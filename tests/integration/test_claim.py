@@ -1,15 +1,22 @@
 """Who gets the free slots: each limit, each order, and that no level blocks the line of another."""
 
+import uuid
 from collections import Counter
+from datetime import timedelta
 
 import pytest
+from django.db import DataError
+from django.utils import timezone
 
 from jobs import store
 from jobs.engine.dispatch import dispatch
 from jobs.engine.submit import submit_all
-from jobs.models import Job, Queue
+from jobs.lifecycle import Status
+from jobs.models import Job, Queue, Worker
+from jobs.sql import statement
+from jobs.store import claiming
 from tests.conftest import request_for
-from tests.factories import QueueFactory, TenantFactory
+from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.plans import PARAMETERS, Dispatcher
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
@@ -264,22 +271,52 @@ class TestQueues:
 
 
 class TestCapacity:
-    def test_no_more_is_handed_to_a_pool_than_it_has_processes_and_head_room(self, register, settings):
-        settings.JOBS_HEADROOM = 1
+    def test_no_more_is_handed_to_a_pool_than_it_has_processes(self, register):
         register(concurrency=2)
         submit(TenantFactory(queue__num_slots=50), 50)
-        assert held() == 3
+        assert held() == 2
 
-    def test_without_a_live_worker_jobs_wait_and_a_draining_one_is_none(self, register, settings):
-        settings.JOBS_HEADROOM = 1
+    @pytest.mark.parametrize("absence", ["draining", "silent", "gone", "unknown"])
+    def test_what_runs_on_a_worker_that_takes_nothing_more_uses_up_nobody_elses_place(self, absence, register):
+        tenant = TenantFactory(queue__num_slots=50)
+        old = uuid.uuid4() if absence == "unknown" else register(concurrency=2)
+        for _ in range(2):
+            make_job(tenant, Status.RUNNING, worker=old)
+        if absence == "draining":
+            store.beat(old, name="old", pid=1, pool="default", concurrency=0)
+        if absence == "silent":
+            Worker.objects.filter(pk=old).update(beat_at="2020-01-01T00:00Z")
+        if absence == "gone":
+            store.leave(old)
+        register(concurrency=2)
+        submit(tenant, 6)
+        assert held() == 2 + 2
+
+    def test_it_uses_up_a_slot_of_its_tenant_all_the_same(self, register):
+        tenant = TenantFactory(queue__num_slots=2)
+        old = register(concurrency=0)
+        for _ in range(2):
+            make_job(tenant, Status.RUNNING, worker=old)
+        register(concurrency=2)
+        submit(tenant)
+        assert held() == 2
+
+    def test_a_worker_is_live_for_three_beats_of_its_own(self, register, settings):
+        settings.JOBS_BEAT_INTERVAL = 100.0
+        register(concurrency=1)
+        settings.JOBS_BEAT_INTERVAL = 1.0
+        register(concurrency=1)
+        Worker.objects.update(beat_at=timezone.now() - timedelta(seconds=200))
+        submit(TenantFactory(), 2)
+        assert held() == 1
+
+    def test_without_a_live_worker_jobs_wait_and_a_draining_one_is_none(self, register):
         register(concurrency=0)
         submit(TenantFactory())
         assert held() == 0
 
     def test_a_worker_that_stopped_beating_is_no_capacity(self, register):
         worker = register()
-        from jobs.models import Worker
-
         Worker.objects.filter(pk=worker).update(beat_at="2020-01-01T00:00Z")
         submit(TenantFactory())
         assert held() == 0
@@ -350,16 +387,14 @@ class TestTheDoor:
         with transaction.atomic(), pytest.raises(TransactionManagementError):
             dispatch()
 
-    def test_a_pass_that_fails_leaves_no_place_taken_at_the_door(self, register, settings):
+    def test_a_pass_that_fails_leaves_no_place_taken_at_the_door(self, register, monkeypatch):
         register()
         tenant = TenantFactory(queue__paused=True)
         submit(tenant)
         type(tenant.queue).objects.update(paused=False)
-        good = settings.JOBS_HEADROOM
-        settings.JOBS_HEADROOM = "not a number"
-        with pytest.raises(Exception, match="not a number"):
+        with monkeypatch.context() as patch, pytest.raises(DataError, match="division by zero"):
+            patch.setattr(claiming, "statement", lambda name: statement(name) if name != "claim" else "SELECT 1 / 0")
             dispatch()
-        settings.JOBS_HEADROOM = good
         assert dispatch() == 1
 
     def test_a_row_somebody_has_locked_is_passed_over_for_the_next_in_its_lane(self, register):

@@ -39,7 +39,7 @@ OCCUPY = """
 WITH one AS (SELECT DISTINCT ON (tenant_id) id FROM jobs WHERE tenant_id = ANY(%(tenants)s))
 UPDATE jobs
 SET status = 'running', slot = 1, ticket = nextval('door_seq'), ready_at = NULL, attempt = 1, start_time = now(),
-    worker = gen_random_uuid()
+    worker = (SELECT id FROM workers)
 FROM one
 WHERE jobs.id = one.id
 """

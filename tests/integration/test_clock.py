@@ -4,9 +4,8 @@ import threading
 import uuid
 from datetime import timedelta
 
-import psycopg
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from jobs import clock, store
@@ -30,12 +29,6 @@ HOLDERS = """SELECT pid FROM pg_locks
 @pytest.fixture
 def tenant():
     return TenantFactory(queue__num_slots=100)
-
-
-@pytest.fixture
-def onlooker(transactional_db):
-    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as session:
-        yield session
 
 
 @pytest.fixture

@@ -173,15 +173,13 @@ class TestThePool:
         (late,) = submit(tenant, priority=6)
         assert explained(late).gate == Gate.NO_WORKER
 
-    def test_a_draining_worker_has_no_head_room(self, tenant, register, settings):
-        settings.JOBS_HEADROOM = 1
+    def test_a_draining_worker_has_no_place(self, tenant, register):
         register(concurrency=0)
         (job,) = submit(tenant)
         assert explained(job).gate == Gate.NO_WORKER
 
-    def test_full_with_its_head_room(self, tenant, register, settings):
-        settings.JOBS_HEADROOM = 1
-        register(concurrency=1)
+    def test_full(self, tenant, register):
+        register(concurrency=2)
         change(tenant.queue, num_slots=9)
         third = submit(tenant, 3)[-1]
         found = explained(third)

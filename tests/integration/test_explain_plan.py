@@ -19,7 +19,7 @@ INDEXES = {
 
 
 def plan_of(name: str, job_id: int) -> dict:
-    parameters = {"id": job_id, "tenant_id": None, "now": None, "headroom": 1, "live_for": 15, "default_timeout": 1.0}
+    parameters = {"id": job_id, "tenant_id": None, "now": None, "default_timeout": 1.0}
     parameters |= {"most": MOST, "probes": PROBES, "names": NAMES}
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(PLANNER)

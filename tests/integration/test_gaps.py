@@ -42,7 +42,7 @@ class TestADoubledMessage:
         assert (running.status, running.crashes) == ("running", 0)
 
     def test_nor_when_it_runs_into_its_hard_limit(self, running, worker):
-        recover.time_out(running.pk, 1, 5.0, Process(worker, os.getpid() + 1))
+        recover.time_out(running.pk, 1, Process(worker, os.getpid() + 1))
         running.refresh_from_db()
         assert running.status == "running"
 
@@ -57,9 +57,9 @@ class TestADoubledMessage:
         if end == "take_back":
             recover.take_back(running.pk, 1, DIED, process)
         else:
-            recover.time_out(running.pk, 1, 5.0, process)
+            recover.time_out(running.pk, 1, process)
         running.refresh_from_db()
-        assert (running.status, running.attempt) in {("queued", 2), ("error", 1)}
+        assert (running.status, running.attempt) in {("scheduled", 1), ("error", 1)}
 
 
 class TestAWorker:
@@ -80,7 +80,7 @@ class TestAWorker:
         Job.objects.update(start_time="2020-01-01T00:00Z")
         register()
         recover.take_back_orphans()
-        assert Job.objects.get(pk=running.pk).attempt == 2
+        assert Job.objects.get(pk=running.pk).status == "scheduled"
         assert store.beat(worker, name="late", pid=1, pool="default", concurrency=1) is None
 
     def test_that_registers_at_the_last_moment_is_not_given_up(self, running, monkeypatch):
@@ -120,10 +120,10 @@ def test_a_job_that_moves_between_waiting_and_running_is_cancelled_all_the_same(
 
     def taken_back_meanwhile(*of):
         monkeypatch.setattr(store, "request_cancel", request_cancel)
-        assert store.take_back(running.pk, 1, DIED, 9) == "created"
+        assert store.take_back(running.pk, 1, DIED, 9) == "scheduled"
         assert not request_cancel(*of)
         # Claimed and started again, which a dispatch would do in a transaction of its own.
-        Job.objects.update(status="running", ready_at=None, slot=1, attempt=2, worker=worker, start_time=Now())
+        Job.objects.update(status="running", due_at=None, slot=1, attempt=2, worker=worker, start_time=Now())
         return False
 
     monkeypatch.setattr(engine.store, "request_cancel", taken_back_meanwhile)
@@ -134,7 +134,7 @@ def test_a_job_that_moves_between_waiting_and_running_is_cancelled_all_the_same(
 
 def test_a_process_killed_at_its_hard_limit_before_its_start_was_through_leaves_nothing_behind(worker, sent):
     job = ThingFactory().async_.echo()
-    recover.time_out(job, 1, 5.0, Process(worker, os.getpid()))
+    recover.time_out(job, 1, Process(worker, os.getpid()))
     assert store.start(job, 1, worker) is None
     taken_back = Job.objects.get(pk=job)
-    assert (taken_back.status, taken_back.attempt, taken_back.crashes) == ("queued", 2, 1)
+    assert (taken_back.status, taken_back.attempt, taken_back.crashes) == ("scheduled", 1, 0)

@@ -1,16 +1,23 @@
 """Recover: workers that stopped beating, jobs whose holder died, messages that were lost."""
 
+import math
+import uuid
 from datetime import timedelta
 
+import psycopg
 import pytest
+from django.db import connection, transaction
 from django.utils import timezone
 
 from jobs import store
 from jobs.engine import recover
+from jobs.engine.dispatch import dispatch
+from jobs.engine.recover import Sentence
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Worker
-from jobs.store import Failure
+from jobs.store import Failure, Process
 from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -18,6 +25,20 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def tenant():
     return TenantFactory(queue__num_slots=10)
+
+
+@pytest.fixture
+def sessions(transactional_db):
+    """Sessions of this name, in a transaction from their first statement on."""
+    opened = []
+
+    def sessions(name: str) -> psycopg.Connection:
+        opened.append(psycopg.connect(**connection.get_connection_params() | {"application_name": name}))
+        return opened[-1]
+
+    yield sessions
+    for session in opened:
+        session.close()
 
 
 def beat(worker, concurrency: int = 1) -> bool | None:
@@ -48,17 +69,44 @@ class TestWorkers:
         assert beat(worker, concurrency=7) is False
         assert Worker.objects.get().concurrency == 7
 
-    def test_one_that_is_silent_for_three_beats_is_gone_and_no_other(self, register):
+    def test_one_that_is_silent_for_three_beats_is_gone_and_no_other(self, register, settings):
         quiet, loud = register(), register()
-        silent(quiet, store.live_for() + 1)
-        silent(loud, store.live_for() - 1)
+        silent(quiet, 3 * settings.JOBS_BEAT_INTERVAL + 1)
+        silent(loud, 3 * settings.JOBS_BEAT_INTERVAL - 1)
         assert store.declare_gone() == [Worker.objects.get(pk=quiet).name]
         assert Worker.objects.get(pk=loud).gone_at is None
         assert store.declare_gone() == []
 
-    def test_the_moment_of_the_third_missed_beat_decides(self, register):
+    def test_the_beats_are_its_own_and_not_the_clocks(self, register, settings):
+        settings.JOBS_BEAT_INTERVAL = 30.0
+        slow = register()
+        settings.JOBS_BEAT_INTERVAL = 5.0
+        silent(slow, 60)
+        assert store.declare_gone() == []
+        silent(slow, 91)
+        assert len(store.declare_gone()) == 1
+
+    def test_nobody_is_declared_gone_before_the_clock_has_watched_for_three_of_its_beats(self, register, settings):
+        settings.JOBS_BEAT_INTERVAL = 5.0
+        silent(register(), 3600)
+        assert store.declare_gone(watched=15) == []
+        assert len(store.declare_gone(watched=15.1)) == 1
+
+    def test_nobody_is_declared_gone_by_a_clock_that_shows_more_than_it_can(self, register):
+        silent(register(), 3600)
+        assert store.declare_gone(latest=store.database_time() - 1) == []
+        assert len(store.declare_gone(latest=store.database_time() + 1)) == 1
+
+    def test_one_whose_row_is_locked_is_not_waited_for(self, register, elsewhere):
+        locked, other = register(), register()
+        Worker.objects.update(beat_at="2020-01-01T00:00Z")
+        with transaction.atomic():
+            Worker.objects.select_for_update().get(pk=locked)
+            assert elsewhere(store.declare_gone).result(30) == [Worker.objects.get(pk=other).name]
+
+    def test_the_moment_of_the_third_missed_beat_decides(self, register, settings):
         register()
-        last = Worker.objects.get().beat_at + timedelta(seconds=store.live_for())
+        last = Worker.objects.get().beat_at + timedelta(seconds=3 * settings.JOBS_BEAT_INTERVAL)
         assert store.declare_gone(now=last) == []
         assert len(store.declare_gone(now=last + timedelta(microseconds=1))) == 1
 
@@ -89,10 +137,12 @@ class TestOrphans:
         dead = register()
         job = running(tenant, dead)
         silent(dead, 3600)
-        recover.declare_gone()
+        recover.declare_gone(60, math.inf)
         register()
         recover.take_back_orphans()
-        assert now_is(job) == ("queued", 2, 1)
+        assert now_is(job) == ("scheduled", 1, 1)
+        store.promote(now=Job.objects.get().due_at)
+        dispatch()
         assert [(message.id, message.attempt) for message in sent] == [(job.pk, 2)]
         assert FailedAttempt.objects.get().error == f"worker {Worker.objects.get(pk=dead).name} is gone"
 
@@ -102,7 +152,7 @@ class TestOrphans:
         Job.objects.update(start_time=timezone.now() - timedelta(hours=1))
         store.leave(left)
         recover.take_back_orphans()
-        assert [now_is(job) for job in jobs] == [("created", 1, 1)] * 2
+        assert [now_is(job) for job in jobs] == [("scheduled", 1, 1)] * 2
 
     def test_a_job_of_a_live_worker_is_none(self, tenant, register):
         job = running(tenant, register())
@@ -137,8 +187,8 @@ class TestCrashes:
         for attempt in (1, 2, 3):
             recover.take_back(job.pk, attempt, Failure("Crashed", f"crash {attempt}"))
             history.append(now_is(job))
-            Job.objects.filter(status="created").update(status="running", ready_at=None, slot=1, attempt=attempt + 1)
-        assert history == [("created", 1, 1), ("created", 2, 2), ("dead", 3, 3)]
+            Job.objects.filter(status="scheduled").update(status="running", due_at=None, slot=1, attempt=attempt + 1)
+        assert history == [("scheduled", 1, 1), ("scheduled", 2, 2), ("dead", 3, 3)]
         assert list(FailedAttempt.objects.order_by("attempt").values_list("error", flat=True)) == [
             "crash 1",
             "crash 2",
@@ -151,20 +201,124 @@ class TestCrashes:
         job = running(tenant, "00000000-0000-0000-0000-000000000001")
         recover.take_back(job.pk, 1, Failure("Crashed", "killed"))
         recover.take_back(job.pk, 1, Failure("Crashed", "killed"))
-        assert now_is(job) == ("created", 1, 1)
+        assert now_is(job) == ("scheduled", 1, 1)
+
+    def test_the_clock_is_told_when_it_is_due_again(self, tenant, monkeypatch):
+        woken = []
+        monkeypatch.setattr(store, "wake_clock", lambda: woken.append(True))
+        job = running(tenant, "00000000-0000-0000-0000-000000000001")
+        recover.take_back(job.pk, 1, Failure("Crashed", "killed"))
+        assert woken == [True]
 
     def test_the_freed_slot_goes_to_the_next_job_at_once(self, register, sent):
         tenant = TenantFactory(queue__num_slots=1)
-        job = running(tenant, register())
+        process = Process(register(), 4711)
+        job = running(tenant, process.worker, worker_pid=4711)
         waiting = make_job(tenant, priority=0)
-        recover.take_back(job.pk, 1, Failure("Crashed", "killed"))
+        assert recover.process_ended(process, job.pk, 1, "killed")
         assert [message.id for message in sent] == [waiting.pk]
+
+
+class TestAProcessThatIsNoMore:
+    @pytest.fixture
+    def process(self, register) -> Process:
+        return Process(register(), 4711)
+
+    def left(self, tenant, process, **fields) -> Job:
+        return running(tenant, process.worker, worker_pid=process.pid, **fields)
+
+    def test_everything_that_ran_in_it_is_taken_back_whatever_its_message_named(self, tenant, process):
+        jobs = [self.left(tenant, process) for _ in range(2)]
+        assert recover.process_ended(process, 2**31, 1, "signal 9")
+        assert [now_is(job) for job in jobs] == [("scheduled", 1, 1)] * 2
+        assert {kept.error_class for kept in FailedAttempt.objects.all()} == {"ProcessDied"}
+
+    def test_nothing_else_is(self, tenant, process, register):
+        others = [
+            running(tenant, process.worker, worker_pid=4712),
+            running(tenant, register(), worker_pid=4711),
+            make_job(tenant, Status.QUEUED),
+        ]
+        ended = make_job(tenant, Status.SUCCESS, worker=process.worker, worker_pid=4711)
+        assert recover.process_ended(process, ended.pk, 1, "signal 9")
+        assert [now_is(job)[0] for job in [*others, ended]] == ["running", "running", "queued", "success"]
+
+    def test_the_attempt_of_its_message_that_had_not_started_waits_again_without_a_crash(self, tenant, process):
+        job, stale = make_job(tenant, Status.QUEUED, attempt=3), make_job(tenant, Status.QUEUED, attempt=3)
+        assert recover.process_ended(process, job.pk, 3, "signal 9")
+        assert recover.process_ended(process, stale.pk, 2, "signal 9")
+        assert (now_is(job), now_is(stale)) == (("scheduled", 3, 0), ("queued", 3, 0))
+
+    def test_so_it_does_when_no_process_had_taken_it_up(self, tenant, process):
+        job = make_job(tenant, Status.QUEUED)
+        assert recover.process_ended(Process(process.worker, 0), job.pk, 1, "no process")
+        assert now_is(job) == ("scheduled", 1, 0)
+
+    def test_it_was_sentenced_for_one_attempt_and_the_others_are_not_to_blame(self, tenant, process):
+        guilty, other = self.left(tenant, process), self.left(tenant, process)
+        sentence = Sentence(guilty.pk, 1, Failure("MemoryExceeded", "used 9 MiB"))
+        assert recover.process_ended(process, other.pk, 1, "signal 9", sentence)
+        kept = dict(FailedAttempt.objects.values_list("job_id", "error_class"))
+        assert kept == {guilty.pk: "MemoryExceeded", other.pk: "ProcessDied"}
+
+    def test_a_row_that_somebody_has_locked_is_not_waited_for_and_told_again(self, tenant, process, elsewhere):
+        locked, other = self.left(tenant, process), self.left(tenant, process)
+        with transaction.atomic():
+            Job.objects.select_for_update().get(pk=locked.pk)
+            assert not elsewhere(recover.process_ended, process, 2**31, 1, "signal 9").result(30)
+            assert now_is(other) == ("scheduled", 1, 1)
+        assert recover.process_ended(process, 2**31, 1, "signal 9")
+        assert now_is(locked) == ("scheduled", 1, 1)
+
+    def test_nor_when_it_ran_out_of_its_time(self, tenant, process, elsewhere):
+        job = self.left(tenant, process)
+        sentence = Sentence(job.pk, 1, None)
+        with transaction.atomic():
+            Job.objects.select_for_update().get(pk=job.pk)
+            assert not elsewhere(recover.process_ended, process, job.pk, 1, "signal 9", sentence).result(30)
+        assert recover.process_ended(process, job.pk, 1, "signal 9", sentence)
+        assert now_is(job) == ("error", 1, 0)
+
+    def test_its_sessions_are_ended_first_and_those_of_no_other(self, tenant, process, sessions):
+        """The server goes on with a dead client's statement, and would hold its lock for as long as that takes."""
+        job = self.left(tenant, process)
+        its = sessions(store.session_name(process.worker, process.pid))
+        others = [
+            sessions(store.session_name(process.worker, 47110)),
+            sessions(store.session_name(uuid.uuid4(), process.pid)),
+            sessions(store.session_name(process.worker, "beat")),
+        ]
+        its.execute("UPDATE jobs SET progress = 0.5 WHERE id = %s", [job.pk])
+        assert recover.process_ended(process, job.pk, 1, "signal 9")
+        assert now_is(job) == ("scheduled", 1, 1)
+        with pytest.raises(psycopg.OperationalError):
+            its.execute("SELECT 1")
+        for other in others:
+            other.execute("SELECT 1")
+
+    def test_so_are_all_of_a_worker_that_is_gone(self, tenant, process, sessions):
+        job = self.left(tenant, process)
+        store.leave(process.worker)
+        its = [sessions(store.session_name(process.worker, whose)) for whose in (4711, 4712, "beat")]
+        other = sessions(store.session_name(uuid.uuid4(), "beat"))
+        its[0].execute("UPDATE jobs SET progress = 0.5 WHERE id = %s", [job.pk])
+
+        def taken_back() -> bool:
+            recover.take_back_orphans()
+            return now_is(job) == ("scheduled", 1, 1)
+
+        wait_until(taken_back, "it is taken back", limit=10)
+        for session in its:
+            with pytest.raises(psycopg.OperationalError):
+                session.execute("SELECT 1")
+        other.execute("SELECT 1")
 
 
 class TestTimeOut:
     def test_an_attempt_killed_at_its_limit_is_an_error_and_no_crash(self, tenant, register, sent):
-        job, waiting = running(tenant, register()), make_job(tenant)
-        recover.time_out(job.pk, 1, 2.5)
+        process = Process(register(), 4711)
+        job, waiting = running(tenant, process.worker, worker_pid=4711, timeout=2.5), make_job(tenant)
+        assert recover.process_ended(process, job.pk, 1, "killed", Sentence(job.pk, 1, None))
         assert now_is(job) == ("error", 1, 0)
         assert job.last_error == "TimeoutError: timed out after 2.5 s and was killed"
         assert [message.id for message in sent] == [waiting.pk]
@@ -172,7 +326,7 @@ class TestTimeOut:
     def test_one_that_settled_in_the_last_moment_has_settled(self, tenant, register):
         job = running(tenant, register())
         store.succeed(job.pk, 1, {}, None)
-        recover.time_out(job.pk, 1, 2.5)
+        recover.time_out(job.pk, 1)
         assert now_is(job) == ("success", 1, 0)
 
 
@@ -211,6 +365,36 @@ class TestLostMessages:
         store.succeed(busy[0].pk, 1, {}, None)
         recover.hand_over_again()
         assert [message.id for message in sent] == [job.pk]
+
+    def test_what_runs_on_a_draining_worker_keeps_no_process_busy(self, tenant, register, sent):
+        running(tenant, register(concurrency=0))
+        register(concurrency=1)
+        job = unanswered(tenant, 11)
+        recover.hand_over_again()
+        assert [message.id for message in sent] == [job.pk]
+
+    def test_one_whose_row_is_locked_is_not_waited_for(self, tenant, register, sent, elsewhere):
+        register(concurrency=2)
+        locked, other = unanswered(tenant, 11), unanswered(tenant, 11)
+        with transaction.atomic():
+            Job.objects.select_for_update().get(pk=locked.pk)
+            elsewhere(recover.hand_over_again).result(30)
+            assert [message.id for message in sent] == [other.pk]
+        recover.hand_over_again()
+        assert [message.id for message in sent] == [other.pk, locked.pk]
+
+    def test_in_a_pool_that_is_never_idle_for_long_it_is_found_too(self, tenant, register, sent):
+        """Others' jobs go on taking the one process; but the lost one holds a place that nobody else can have."""
+        worker = register(concurrency=1)
+        lost = unanswered(tenant, 11)
+        for _ in range(20):
+            make_job(TenantFactory())
+        dispatch()
+        assert sent == []  # the place is taken
+        recover.hand_over_again()
+        (message,) = sent
+        assert message.id == lost.pk
+        assert store.start(lost.pk, message.attempt, worker)
 
     @pytest.mark.parametrize("absence", ["silent", "gone", "draining", "elsewhere"])
     def test_only_a_live_process_of_its_pool_is_idle(self, absence, tenant, register, sent):

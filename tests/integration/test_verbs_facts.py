@@ -92,10 +92,22 @@ class TestWhatAVerbWrites:
         assert running.stats == {"page": 2}
         assert not FailedAttempt.objects.exists()
 
-    def test_take_back_counts_the_crash(self, running):
-        store.take_back(running.pk, 3, KILLED, 3, now=LATER)
+    @pytest.mark.parametrize(
+        ("before", "pause"), [(0, 1), (1, 2), (2, 4), (11, 2048), (12, 3600), (5000, 3600)], ids=str
+    )
+    def test_take_back_counts_the_crash_and_waits_twice_as_long_after_each(self, before, pause, running):
+        Job.objects.update(crashes=before)
+        store.take_back(running.pk, 3, KILLED, 9999, now=LATER)
         running.refresh_from_db()
-        assert (running.crashes, running.retries, running.ready_at) == (1, 0, LATER)
+        assert (running.crashes, running.retries) == (before + 1, 0)
+        assert running.due_at == LATER + timedelta(seconds=pause)
+
+    @pytest.mark.parametrize("crashes", [0, 2])
+    def test_take_back_of_what_had_not_started_counts_no_crash(self, crashes):
+        job = make_job(TenantFactory(), Status.QUEUED, attempt=3, crashes=crashes)
+        assert store.take_back(job.pk, 3, KILLED, 1, now=LATER) == "scheduled"
+        job.refresh_from_db()
+        assert (job.crashes, job.due_at) == (crashes, LATER + timedelta(seconds=max(crashes, 1)))
 
     def test_revive_begins_a_new_series_under_the_next_attempt(self):
         job = make_job(

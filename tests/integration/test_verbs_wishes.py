@@ -1,5 +1,6 @@
 """Cancellations of running jobs, paused types, dead letters: what each guard of theirs keeps from happening."""
 
+import uuid
 from datetime import timedelta
 
 import pytest
@@ -8,6 +9,7 @@ from django.utils import timezone
 from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, FailedAttempt, Job, PausedJobType
+from jobs.store.wishes import Overdue
 from tests.factories import TenantFactory, make_job
 from tests.verbs import KILLED, LATER, VERBS, moved, pause, row
 
@@ -57,9 +59,12 @@ class TestACancellationThatWasRequested:
 
     def test_is_overdue_after_its_grace(self, asked):
         first = asked.cancel_requested_at
-        assert store.overdue_cancels(10, now=first + timedelta(seconds=10)) == []
-        late = store.overdue_cancels(10, now=first + timedelta(seconds=10, microseconds=1))
-        assert [(job.id, job.attempt) for job in late] == [(asked.pk, 3)]
+        assert store.overdue_cancels(10, asked.worker, now=first + timedelta(seconds=10)) == []
+        late = store.overdue_cancels(10, asked.worker, now=first + timedelta(seconds=10, microseconds=1))
+        assert late == [Overdue(asked.pk, 3, asked.worker_pid)]
+
+    def test_is_overdue_in_the_worker_that_runs_it_and_in_no_other(self, asked):
+        assert store.overdue_cancels(0, uuid.uuid4(), now=LATER) == []
 
     @pytest.mark.parametrize("attempt", [2, 3, 4])
     @pytest.mark.parametrize("status", [Status.QUEUED, Status.RUNNING, Status.CANCELLED])

@@ -1,3 +1,6 @@
+import os
+import time
+
 from django.apps import AppConfig
 
 
@@ -5,3 +8,15 @@ class SampleConfig(AppConfig):
     name = "tests.sample"
     label = "sample"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """In a worker that a test has started so: `SAMPLE_SLOW_RECEIVER` (seconds), `SAMPLE_BREAKS` (a thread)."""
+        from jobs.parent.limits import Limits
+        from jobs.signals import job_died
+
+        if seconds := float(os.environ.get("SAMPLE_SLOW_RECEIVER", "0")):
+            job_died.connect(lambda **_: time.sleep(seconds), weak=False)
+        if os.environ.get("SAMPLE_BREAKS") == "dies":
+            Limits.look = lambda self: 1 / 0
+        if os.environ.get("SAMPLE_BREAKS") == "stands still":
+            Limits.look = lambda self: time.sleep(3600)

@@ -2,10 +2,11 @@
 
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
-from django.db import connection, models
+from django.db import connection, models, transaction
 
 from jobs import Asynchronous, Retry, RetryLater, current_job, job
 from tests.sample.litter import LITTER
@@ -44,6 +45,12 @@ def swallow(mib: int) -> None:
     swallowed = b"x" * (mib * 1024 * 1024)  # written to, so that it is resident
     while swallowed:
         time.sleep(3600)
+
+
+def think(error: BaseException, retries: int) -> float:
+    """A policy that takes long to answer."""
+    time.sleep(4)
+    return 0.1
 
 
 class Thing(Asynchronous, models.Model):
@@ -145,6 +152,34 @@ class Thing(Asynchronous, models.Model):
             time.sleep(0.02)
         Path(path).unlink()
         return attempt
+
+    @job
+    def hold_row(self, seconds: float) -> None:
+        """Locks its own row, and has the server busy with a statement, whoever dies here."""
+        note_run()
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [current_job().id])
+            cursor.execute("SELECT pg_sleep(%s)", [seconds])
+
+    @job
+    def sleep_in_database(self) -> None:
+        """Has the server busy, whoever dies here."""
+        note_run()
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(3600)")
+
+    @job
+    def start_another(self, path: str) -> None:
+        """Starts a subprocess, writes its number down, and hears nothing."""
+        note_run()
+        below = subprocess.Popen(["sleep", "3600"])
+        Path(path).write_text(str(below.pid))
+        below.wait()
+
+    @job(retry=Retry.custom(think, max_retries=1))
+    def spin_slowly_again(self) -> None:
+        """As `spin`, stubbornly; and whoever asks its policy waits for long."""
+        spin(stubborn=True)
 
     # What a chaos run submits: short jobs, whose bodies leave their evidence outside PostgreSQL.
 

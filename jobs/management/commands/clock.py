@@ -6,7 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from jobs.clock import Clock
+from jobs.clock import Clock, Upkeep
+from jobs.engine import deaths, dispatch
+from jobs.parent.announcer import Announcer
+from jobs.parent.sender import Sender
+from jobs.parent.watchdog import Progress
 
 
 class Command(BaseCommand):
@@ -16,4 +20,9 @@ class Command(BaseCommand):
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
-        Clock(stop).run()
+        clock, sending, announcer = Clock(stop), Sender(), Announcer()
+        dispatch.connect(sending.hand_over)
+        deaths.announce_by(announcer.announce)
+        for run in (sending.run, announcer.run, Upkeep(stop, clock).run):
+            threading.Thread(target=run, args=(Progress(),), daemon=True).start()
+        clock.run()

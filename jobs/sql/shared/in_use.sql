@@ -9,17 +9,17 @@ memory AS MATERIALIZED (
 ),
 in_use AS MATERIALIZED (
     SELECT
-        j.tenant_id, j.queue_id, j.user_key, j.slot, j.ticket, q.pool,
+        j.tenant_id, j.queue_id, j.user_key, j.slot, j.ticket, j.worker, q.pool,
         worked(j.start_time, clock.now, coalesce(j.timeout, q.default_timeout, %(default_timeout)s)) AS seconds
     FROM (
         SELECT j.* FROM memory CROSS JOIN LATERAL (
-            SELECT tenant_id, queue_id, user_key, slot, ticket, start_time, timeout FROM jobs
+            SELECT tenant_id, queue_id, user_key, slot, ticket, worker, start_time, timeout FROM jobs
             WHERE slot IS NOT NULL AND ticket > memory.horizon
             ORDER BY ticket
         ) j
         UNION ALL
         SELECT j.* FROM memory CROSS JOIN unnest(memory.survivors) AS survivor (ticket) CROSS JOIN LATERAL (
-            SELECT tenant_id, queue_id, user_key, slot, ticket, start_time, timeout FROM jobs
+            SELECT tenant_id, queue_id, user_key, slot, ticket, worker, start_time, timeout FROM jobs
             WHERE slot IS NOT NULL AND ticket BETWEEN survivor.ticket AND survivor.ticket
             ORDER BY ticket
         ) j

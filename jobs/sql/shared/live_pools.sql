@@ -1,8 +1,10 @@
--- The pools that somebody serves, and with how many processes. A worker that drains has none. Index: workers_live.
-live_pool AS MATERIALIZED (
-    SELECT w.pool, sum(w.concurrency)::int AS processes
+-- The workers that take jobs, and the pools that these serve, with how many processes. One that drains takes none: what it
+-- still runs uses up nobody else's place. Index: workers_live.
+live_worker AS MATERIALIZED (
+    SELECT w.id, w.pool, w.concurrency
     FROM workers w CROSS JOIN clock
     WHERE w.gone_at IS NULL
-      AND w.beat_at > clock.now - %(live_for)s * interval '1 second'  -- guard
-    GROUP BY w.pool
+      AND w.beat_at > clock.now - 3 * w.beat_interval * interval '1 second'  -- guard
+      AND w.concurrency > 0  -- guard
 ),
+live_pool AS MATERIALIZED (SELECT pool, sum(concurrency)::int AS processes FROM live_worker GROUP BY pool),

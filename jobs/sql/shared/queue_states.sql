@@ -2,14 +2,18 @@
 queue_use AS MATERIALIZED (
     SELECT queue_id, count(*)::int AS n, sum(seconds) AS seconds FROM in_use GROUP BY queue_id
 ),
-pool_use AS MATERIALIZED (SELECT pool, count(*)::int AS n FROM in_use GROUP BY pool),
+-- A place of a pool is taken by what is on its way to it, and by what runs on a worker that takes jobs. (An IN beside an OR
+-- is looked up in a hash, at any estimate.)
+pool_use AS MATERIALIZED (
+    SELECT pool, count(*) FILTER (WHERE worker IS NULL OR worker IN (SELECT id FROM live_worker))::int AS n
+    FROM in_use GROUP BY pool
+),
 queue_state AS MATERIALIZED (
     SELECT
         q.id, q.name, q.pool, q.weight, q.default_timeout, q.default_max_retries, q.concurrency, q.paused,
         q.rate_limit, q.rate_window,
         coalesce(qu.n, 0) AS in_use, coalesce(qu.seconds, 0) AS seconds,
-        coalesce(pu.n, 0) AS pool_in_use, coalesce(p.processes, 0) AS pool_processes,
-        CASE WHEN p.processes > 0 THEN p.processes + %(headroom)s ELSE 0 END AS pool_capacity,
+        coalesce(pu.n, 0) AS pool_in_use, coalesce(p.processes, 0) AS pool_capacity,
         rate_tokens(q.rate_limit, q.rate_window, t.full_at, clock.now) AS tokens,
         rate_full_at(q.rate_window, t.full_at, clock.now) AS full_at,
         t.ctid AS turn_row,

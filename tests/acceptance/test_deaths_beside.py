@@ -1,0 +1,234 @@
+"""While something is broken, others feel nothing: in each test a bystander's jobs go through within two seconds."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import psutil
+import pytest
+
+from embedded import fleet
+from jobs import tasks
+from jobs.engine import dispatch
+from jobs.engine.cancel import cancel
+from jobs.models import FailedAttempt, Job, Worker
+from jobs.store import Claimed
+from tests.acceptance.following import bystanders_go_through, ended, held_lock, release_lock, running
+from tests.chaos.freezing import NUMBER, ROW, Held, backends, children, has_ended, kill
+from tests.factories import TenantFactory, ThingFactory
+from tests.sample.models import Run, Thing
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def thing() -> Thing:
+    return ThingFactory()
+
+
+def is_untouched(job_id: int) -> None:
+    """It is still in its first attempt, and nobody counted a crash."""
+    job = Job.objects.get(pk=job_id)
+    assert (job.status, job.attempt, job.crashes) == ("running", 1, 0)
+
+
+def drains(worker) -> None:
+    os.kill(worker.pid, signal.SIGTERM)
+    wait_until(lambda: Worker.objects.get(pid=worker.pid).concurrency == 0, "it drains")
+
+
+class TestALockedRow:
+    """Of a machine that was cut off with a transaction open, or of a web request that takes long."""
+
+    def test_of_a_gone_workers_job(self, start_worker, thing):
+        doomed = start_worker(concurrency=1)
+        with Held(NUMBER, 7) as body:
+            job_id = thing.async_.wait_for_lock(7)
+            running(job_id)
+            start_worker(concurrency=2)
+            with Held(ROW, job_id):
+                kill(doomed.pid)
+                wait_until(lambda: Worker.objects.get(pid=doomed.pid).gone_at, "it is declared gone")
+                bystanders_go_through()
+                assert Job.objects.get(pk=job_id).status == "running"
+            wait_until(lambda: Run.objects.filter(job_id=job_id).count() == 2, "its job runs again")
+            body.release()
+        assert ended(job_id).status == "success"
+
+    def test_of_a_message_that_was_lost(self, start_worker, thing, environ, register):
+        environ["JOBS_HAND_OVER_TIMEOUT"] = "0.2"
+        register(concurrency=1)
+        dispatch.connect(lambda claimed: None)
+        job_id = thing.async_.echo()
+        assert Job.objects.get(pk=job_id).status == "queued"
+        dispatch.connect(tasks.hand_over)
+        with Held(ROW, job_id):
+            start_worker(concurrency=3)
+            bystanders_go_through()
+        assert ended(job_id).status == "success"
+
+    def test_that_a_dead_process_has_locked_is_free_at_once(self, start_worker, thing):
+        worker = start_worker(concurrency=4)
+        with held_lock(7):
+            innocent = thing.async_.wait_for_lock(7)
+            running(innocent)
+            job_id = thing.async_.hold_row(3600)
+            kill(running(job_id))
+            wait_until(lambda: Job.objects.get(pk=job_id).crashes, "it is taken back", limit=5)
+            assert not backends("query LIKE 'SELECT pg_sleep%%' AND state = 'active'")
+            bystanders_go_through()
+            is_untouched(innocent)
+            assert worker.alive
+            assert str(cancel(job_id)) in {"cancelled", "requested"}
+
+    def test_of_a_dead_processes_job_that_a_stranger_has_locked(self, start_worker, thing):
+        worker = start_worker(concurrency=4)
+        with held_lock(7):
+            innocent = thing.async_.wait_for_lock(7)
+            running(innocent)
+            job_id = thing.async_.spin()
+            child = running(job_id)
+            with Held(ROW, job_id):
+                kill(child)
+                wait_until(lambda: len(children(worker.pid)) == 4, "there is another process")
+                bystanders_go_through()
+                assert Job.objects.get(pk=job_id).status == "running"
+            wait_until(lambda: Job.objects.get(pk=job_id).crashes == 1, "it is taken back")
+            is_untouched(innocent)
+            cancel(job_id)
+
+
+class TestADrainingWorker:
+    def test_uses_up_nobody_elses_place(self, start_worker, thing):
+        old = start_worker(concurrency=2)
+        other = ThingFactory(tenant=TenantFactory(queue__num_slots=4))
+        with held_lock(7), held_lock(8):
+            for job_id in [thing.async_.wait_for_lock(7), thing.async_.wait_for_lock(8)]:
+                running(job_id)
+            start_worker(concurrency=2)
+            drains(old)
+            with Held(NUMBER, 9):
+                for job_id in [other.async_.wait_for_lock(9), other.async_(dedup=False).wait_for_lock(9)]:
+                    running(job_id)  # both at once, beside those of the old one
+            bystanders_go_through(5)
+            release_lock(7)
+            release_lock(8)
+
+    def test_ends_what_does_not_stop_when_it_is_asked_to(self, start_worker, environ, thing):
+        environ["JOBS_CANCEL_GRACE"] = "0.5"
+        old = start_worker(concurrency=1)
+        job_id = thing.async_.spin_again(stubborn=True)
+        child = running(job_id)
+        drains(old)
+        start_worker(concurrency=2)
+        cancel(job_id)
+        bystanders_go_through()
+        job = ended(job_id)
+        assert (job.status, job.attempt) == ("cancelled", 1)
+        assert FailedAttempt.objects.get(job=job).error == "did not stop within 0.5 s and was killed"
+        assert has_ended(child)
+        old.wait(30)
+
+
+def test_a_doubled_message_takes_no_cancel_away(start_worker, environ, thing):
+    """Celery knew the process by the name of the message, and forgot it with the double."""
+    environ["JOBS_CANCEL_GRACE"] = "0.5"
+    start_worker(concurrency=2)
+    job_id = thing.async_.spin_again(stubborn=True)
+    running(job_id)
+    tasks.hand_over([Claimed(job_id, 1, "default", 60)])
+    assert ended(thing.async_.echo()).status == "success"  # which came behind the double
+    cancel(job_id)
+    assert ended(job_id).status == "cancelled"
+
+
+def test_a_lost_message_is_sent_again_although_others_have_more_to_do_than_can_be_done(start_worker, thing, register):
+    register(concurrency=1)
+    dispatch.connect(lambda claimed: None)
+    lost = thing.async_.echo("lost")
+    assert Job.objects.get(pk=lost).status == "queued"
+    dispatch.connect(tasks.hand_over)
+    start_worker(concurrency=1)
+    others = ThingFactory(tenant=TenantFactory(queue__num_slots=50))
+    others.async_.echo.many([{"value": n} for n in range(50)])
+    assert ended(lost).status == "success"
+    assert ended(thing.async_.again()).status == "success"
+
+
+class TestStrangersCode:
+    def test_a_receiver_that_takes_long_holds_up_nobody(self, start_worker, thing, environ):
+        environ |= {"SAMPLE_SLOW_RECEIVER": "4", "JOBS_MAX_CRASHES": "1"}
+        worker = start_worker(concurrency=4)
+        with held_lock(7):
+            innocent = thing.async_.wait_for_lock(7)
+            running(innocent)
+            assert ended(thing.async_.kill_first()).status == "dead"
+            bystanders_go_through()
+            assert ended(thing.async_(dedup=False).kill_first()).status == "dead"  # while the receiver is at the first
+            bystanders_go_through()
+            is_untouched(innocent)
+            assert worker.alive
+
+    def test_a_policy_that_takes_long_after_a_hard_limit_holds_up_nobody(self, start_worker, thing, environ):
+        environ["JOBS_TIMEOUT_GRACE"] = "0.2"
+        worker = start_worker(concurrency=4)
+        with held_lock(7):
+            innocent = thing.async_.wait_for_lock(7)
+            running(innocent)
+            job_id = thing.async_(timeout=0.2).spin_slowly_again()
+            wait_until(lambda: has_ended(running(job_id)), "it is killed")
+            bystanders_go_through()
+            job = ended(job_id)
+            assert (job.status, job.retries, job.crashes) == ("dead", 1, 0)
+            is_untouched(innocent)
+            assert worker.alive
+
+
+class TestWhatABodyLeavesBehind:
+    def test_its_subprocess_ends_with_it(self, start_worker, thing, environ, tmp_path: Path):
+        environ["JOBS_CANCEL_GRACE"] = "0.5"
+        start_worker(concurrency=3)
+        job_id = thing.async_.start_another(str(tmp_path / "pid"))
+        wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), "it has started it")
+        below = psutil.Process(int((tmp_path / "pid").read_text()))
+        cancel(job_id)
+        assert ended(job_id).status == "cancelled"
+        wait_until(lambda: has_ended(below.pid), "its subprocess ends")
+        bystanders_go_through()
+
+    def test_its_statement_ends_with_it(self, start_worker, thing, environ):
+        environ["JOBS_CANCEL_GRACE"] = "0.5"
+        start_worker(concurrency=3)
+        job_id = thing.async_.sleep_in_database()
+        running(job_id)
+        cancel(job_id)
+        assert ended(job_id).status == "cancelled"
+        assert not backends("query LIKE 'SELECT pg_sleep%%' AND state = 'active'")
+        bystanders_go_through()
+
+
+class TestTheWatchdog:
+    @pytest.mark.parametrize("how", ["dies", "stands still"])
+    def test_a_thread_that_fails_ends_the_worker_and_another_goes_on(self, how, start_worker, thing, environ, tmp_path):
+        start_worker(concurrency=3)
+        environ["SAMPLE_BREAKS"] = how
+        broken = start_worker(pool="other", concurrency=1)
+        pool = children(broken.pid)
+        assert broken.wait(40) == 75
+        wait_until(lambda: all(map(has_ended, pool)), "its processes end with it")
+        log = (tmp_path / f"other2-{os.getpid()}.log").read_text()
+        assert f"worker ends itself because=thread limits {'died' if how == 'dies' else how}" in log
+        bystanders_go_through()
+
+
+@pytest.mark.parametrize("options", [["-P", "solo"], ["-P", "threads"], ["-c", "1025"]], ids=" ".join)
+def test_a_worker_that_could_not_keep_to_its_limits_refuses_to_start(options, environ):
+    command = fleet.worker("default", 1, "refused", environ)
+    ended = subprocess.run(
+        [*command.argv, *options], env=command.env, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.returncode != 0
+    assert "prefork" in ended.stderr if "-P" in options else "at most 1024 processes" in ended.stderr
+    assert not Worker.objects.exists()

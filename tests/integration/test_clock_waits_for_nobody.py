@@ -1,0 +1,264 @@
+"""One locked row, one slow duty, one clock that was set: all tenants depend on the clock, so it goes on."""
+
+import threading
+import time
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+from django.db import DatabaseError, connection
+from django.utils import timezone
+
+from jobs import clock, store
+from jobs.clock import Clock, Duty, Time, Upkeep
+from jobs.engine.submit import submit
+from jobs.lifecycle import Status
+from jobs.models import Job, Worker
+from jobs.parent.watchdog import Progress
+from tests.conftest import request_for
+from tests.factories import TenantFactory, make_job
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SOON = 2.0  # seconds within which a bystander's job has to be handed over
+
+
+@pytest.fixture
+def tenant():
+    return TenantFactory(queue__num_slots=100)
+
+
+@pytest.fixture
+def start(elsewhere, monkeypatch):
+    """Start a clock and its upkeep, and wait until it leads; they are stopped in the end."""
+    monkeypatch.setattr(clock.notify, "notify_in_background", lambda: None)
+    stop, runs = threading.Event(), []
+
+    def start() -> Clock:
+        one = Clock(stop)
+        runs.extend([elsewhere(one.run), elsewhere(Upkeep(stop, one).run)])
+        wait_until(one.leads.is_set, "it leads")
+        return one
+
+    yield start
+    stop.set()
+    wait_until(lambda: store.wake_clock() or all(run.done() for run in runs), "they stop")
+    for run in runs:
+        run.result()
+
+
+@pytest.fixture
+def lock(onlooker):
+    """Lock this job's row until the end of the `with`."""
+
+    def lock(job: Job):
+        onlooker.execute("BEGIN")
+        onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [job.pk])
+
+    yield lock
+    onlooker.execute("ROLLBACK")
+
+
+def bystanders_go_through() -> None:
+    """A due job and a plain one of somebody else."""
+    other = TenantFactory(queue__num_slots=100)
+    due, plain = submit(request_for(other, 1, delay=0.1)).id, submit(request_for(other, 2)).id
+    queued = Job.objects.filter(pk__in=[due, plain], status="queued")
+    wait_until(lambda: queued.count() == 2, "both are handed over", SOON)
+
+
+class TestALockedRow:
+    def test_of_an_orphan_holds_up_nobody_and_is_taken_back_later(self, *, tenant, register, lock, start, onlooker):
+        register()
+        gone = register()
+        orphan, other = (make_job(tenant, Status.RUNNING, worker=gone) for _ in range(2))
+        store.leave(gone)
+        lock(orphan)
+        start()
+        wait_until(lambda: Job.objects.filter(pk=other.pk, crashes=1).exists(), "the other one is taken back")
+        bystanders_go_through()
+        assert Job.objects.get(pk=orphan.pk).status == "running"
+        onlooker.execute("ROLLBACK")
+        wait_until(lambda: Job.objects.filter(pk=orphan.pk, crashes=1).exists(), "it is taken back")
+
+    def test_of_a_lost_message_holds_up_nobody(self, *, tenant, register, lock, start, settings, sent):
+        settings.JOBS_HAND_OVER_TIMEOUT = 0
+        register()
+        lost, other = (make_job(tenant, Status.QUEUED, handed_at=timezone.now()) for _ in range(2))
+        lock(lost)
+        start()
+        wait_until(lambda: other.pk in {message.id for message in sent}, "the other one is sent again")
+        bystanders_go_through()
+        assert lost.pk not in {message.id for message in sent}
+
+    def test_of_a_due_job_does_not_make_it_spin(self, tenant, register, lock, start, monkeypatch):
+        register()
+        due = make_job(tenant, Status.SCHEDULED)
+        lock(due)
+        ticks: list[float] = []
+        look = Time.look
+        monkeypatch.setattr(Time, "look", lambda self: (ticks.append(time.monotonic()), look(self)))
+        start()
+        wait_until(lambda: len(ticks) > 5, "it ticks")
+        assert all(later - earlier >= clock.SHORTEST_SLEEP for earlier, later in pairwise(ticks))
+
+
+class TestADuty:
+    def test_that_waits_for_a_lock_gives_up_and_has_another_turn(
+        self, *, tenant, register, lock, start, monkeypatch, caplog
+    ):
+        register()
+        job, turns = make_job(tenant, Status.ERROR), []
+        lock(job)
+
+        def waits() -> None:
+            turns.append(True)
+            Job.objects.filter(pk=job.pk).update(priority=1)
+
+        monkeypatch.setattr(clock, "LOCK_TIMEOUT", 0.1)
+        monkeypatch.setattr(clock, "duties", lambda: [Duty(0.0, waits)])
+        start()
+        wait_until(lambda: len(turns) > 1, "it has its second turn")
+        bystanders_go_through()
+        assert "clock was held up error=LockNotAvailable" in caplog.messages
+        assert "clock without database error=OperationalError" not in caplog.messages
+
+    def test_that_takes_long_gives_up_in_time(self, start, register, monkeypatch, caplog):
+        def sleeps() -> None:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_sleep(60)")
+
+        monkeypatch.setattr(clock, "STATEMENT_TIMEOUT", 0.2)
+        monkeypatch.setattr(clock, "duties", lambda: [Duty(0.0, sleeps)])
+        register()
+        start()
+        wait_until(lambda: "clock was held up error=QueryCanceled" in caplog.messages, "it is given up")
+        bystanders_go_through()
+
+    def test_of_the_upkeep_may_take_long_beside_the_clock(self, start, register, monkeypatch):
+        inside, leave = threading.Event(), threading.Event()
+        monkeypatch.setattr(clock, "slow_duties", lambda: [Duty(0.0, lambda: (inside.set(), leave.wait(30)))])
+        register()
+        start()
+        assert inside.wait(30)
+        bystanders_go_through()
+        leave.set()
+
+    def test_of_the_upkeep_is_the_leaders(self, monkeypatch):
+        done, stop = [], threading.Event()
+        monkeypatch.setattr(clock, "slow_duties", lambda: [Duty(0.0, lambda: done.append(True))])
+        monkeypatch.setattr(clock, "LONGEST_SLEEP", 0.01)
+        one, progress = Clock(stop), Progress()
+        upkeep = threading.Thread(target=Upkeep(stop, one).run, args=(progress,))
+        upkeep.start()
+        wait_until(lambda: progress.rounds > 3, "it goes round")
+        assert not done
+        one.leads.set()
+        wait_until(lambda: done, "it sees to its duty")
+        stop.set()
+        upkeep.join()
+
+    def test_that_fails_in_the_upkeep_has_another_turn(self, monkeypatch):
+        turns, stop = [], threading.Event()
+
+        def fails() -> None:
+            turns.append(True)
+            raise DatabaseError
+
+        monkeypatch.setattr(clock, "slow_duties", lambda: [Duty(0.0, fails)])
+        monkeypatch.setattr(clock, "LONGEST_SLEEP", 0.01)
+        one = Clock(stop)
+        one.leads.set()
+        upkeep = threading.Thread(target=Upkeep(stop, one).run)
+        upkeep.start()
+        wait_until(lambda: len(turns) > 1, "it has another turn")
+        stop.set()
+        upkeep.join()
+
+
+class TestTime:
+    @pytest.fixture
+    def clocks(self, monkeypatch, settings):
+        """Ours and PostgreSQL's, to be set."""
+        settings.JOBS_BEAT_INTERVAL = 5.0
+        clocks = {"ours": 100.0, "theirs": 1e9}
+        monkeypatch.setattr(clock.time, "monotonic", lambda: clocks["ours"])
+        monkeypatch.setattr(store, "database_time", lambda: clocks["theirs"])
+        return clocks
+
+    def test_passes_as_long_as_both_clocks_go_alike(self, clocks):
+        watch = Time()
+        for _ in range(20):
+            watch.look()
+            clocks["ours"] += 1
+            clocks["theirs"] += 1
+        assert watch.watched == 20
+
+    @pytest.mark.parametrize("jump", [6, -6, 3600])
+    def test_begins_anew_when_postgresqls_clock_was_set(self, clocks, jump):
+        watch = Time()
+        watch.look()
+        clocks["ours"] += 1
+        clocks["theirs"] += 1 + jump
+        watch.look()
+        assert watch.watched == 0
+        clocks["ours"] += 1
+        clocks["theirs"] += 1
+        watch.look()
+        assert watch.watched == 1
+
+    def test_begins_anew_when_we_or_the_database_stood_still(self, clocks):
+        watch = Time()
+        watch.look()
+        clocks["ours"] += 7
+        clocks["theirs"] += 7
+        watch.look()
+        assert watch.watched == 0
+
+    def test_an_answer_that_takes_long_is_no_jump(self, clocks, monkeypatch):
+        watch = Time()
+        watch.look()
+        clocks["ours"] += 1
+        clocks["theirs"] += 1
+
+        def slowly() -> float:
+            asked = clocks["theirs"]
+            clocks["ours"] += 4.5
+            clocks["theirs"] += 4.5
+            return asked
+
+        monkeypatch.setattr(store, "database_time", slowly)
+        watch.look()
+        assert watch.watched == 5.5
+
+    def test_nobody_is_declared_gone_because_the_clock_was_set(self, start, register, settings, monkeypatch):
+        """Every beat is old at once, for all workers that live; one that is silent from then on is gone."""
+        settings.JOBS_BEAT_INTERVAL = 0.6
+        silent = Worker.objects.filter(pk=register())
+        look, database_time, watched, ahead = Time.look, store.database_time, [], [0.0]
+        monkeypatch.setattr(store, "database_time", lambda: database_time() + ahead[0])
+
+        def set_after_a_while(self) -> None:
+            if self.watched > 2.0 and not ahead[0]:
+                ahead[0] = 20.0
+                silent.update(beat_at=timezone.now() - timedelta(seconds=20))
+            look(self)
+            watched.append(self.watched)
+            if ahead[0]:
+                return
+            silent.update(beat_at=timezone.now())
+
+        monkeypatch.setattr(Time, "look", set_after_a_while)
+        start()
+        wait_until(lambda: ahead[0], "the clock is set")
+        at = len(watched)
+        wait_until(lambda: len(watched) > at + 1, "it has ticked since")
+        assert silent.get().gone_at is None
+        wait_until(lambda: silent.get().gone_at, "three of its beats later it is gone")
+
+    def test_the_databases_clock_may_be_a_beat_ahead_of_where_it_was_and_no_more(self, clocks):
+        watch = Time()
+        watch.look()
+        clocks["ours"] += 10
+        assert watch.latest == 1e9 + 10 + 5

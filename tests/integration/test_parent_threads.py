@@ -1,0 +1,329 @@
+"""The threads of a worker's parent: none holds up another, and none dies or stands still unnoticed."""
+
+import os
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.db import OperationalError, connection
+
+from jobs import signals, store
+from jobs.bell import Bell
+from jobs.engine import deaths, dispatch, recover
+from jobs.lifecycle import Status
+from jobs.models import Job, Worker
+from jobs.parent import reports, watchdog
+from jobs.parent.announcer import Announcer
+from jobs.parent.presence import Identity, Presence
+from jobs.parent.reports import Ended, Reports
+from jobs.parent.sender import Sender
+from jobs.parent.watchdog import Progress, Watchdog
+from jobs.store import Claimed
+from tests.factories import TenantFactory, make_job
+from tests.waiting import wait_until
+
+
+@pytest.fixture
+def thread() -> Iterator[Callable[..., threading.Thread]]:
+    """Run something in a thread that is to end with the test."""
+    threads: list[threading.Thread] = []
+
+    def start(run: Callable[..., object], *args: object) -> threading.Thread:
+        def closing() -> None:
+            try:
+                run(*args)
+            finally:
+                connection.close()
+
+        threads.append(threading.Thread(target=closing))
+        threads[-1].start()
+        return threads[-1]
+
+    yield start
+    for one in threads:
+        one.join(30)
+        assert not one.is_alive()
+
+
+class TestTheSender:
+    @pytest.fixture
+    def broker(self) -> Iterator[threading.Event]:
+        """Set while the broker answers."""
+        yield (broker := threading.Event())
+        broker.set()
+
+    @pytest.fixture
+    def sending(self, thread, broker):
+        """A sender, and what it has begun to send; each message waits for the broker."""
+        begun: list[int] = []
+
+        def carry(claimed) -> None:
+            begun.extend(job.id for job in claimed)
+            assert broker.wait(30)
+
+        sender = Sender(carry)
+        thread(sender.run, Progress())
+        yield sender, begun
+        broker.set()
+        sender.stop()
+
+    def test_a_broker_that_stands_still_holds_up_nobody_who_hands_over(self, sending, broker):
+        sender, begun = sending
+        sender.hand_over([Claimed(1, 1, "default", 5)])
+        wait_until(lambda: begun == [1], "it sends")
+        sender.hand_over([Claimed(2, 1, "default", 5)])
+        sender.hand_over([Claimed(3, 1, "default", 5)])
+        assert begun == [1]
+        broker.set()
+        wait_until(lambda: begun == [1, 2, 3], "the rest is sent")
+
+    def test_what_is_sent_again_while_it_waits_is_sent_once(self, sending, broker):
+        sender, begun = sending
+        sender.hand_over([Claimed(1, 1, "default", 5)])
+        wait_until(lambda: begun == [1], "it sends")
+        for _ in range(100):
+            sender.hand_over([Claimed(2, 1, "default", 5), Claimed(2, 2, "default", 5)])
+        broker.set()
+        sender.hand_over([Claimed(3, 1, "default", 5)])
+        wait_until(lambda: begun[-1] == 3, "all is sent")
+        assert begun == [1, 2, 2, 3]
+
+    def test_stopped_it_sends_what_it_has(self, thread):
+        sent: list[Claimed] = []
+        sender = Sender(sent.extend)
+        sender.hand_over([Claimed(1, 1, "default", 5)])
+        sender.stop()
+        thread(sender.run, Progress()).join(30)
+        assert [job.id for job in sent] == [1]
+
+
+@pytest.mark.django_db(transaction=True)
+class TestTheAnnouncer:
+    def test_a_receiver_that_takes_long_holds_up_nobody_who_buries_a_job(self, thread, settings):
+        settings.JOBS_MAX_CRASHES = 1
+        heard, go_on = [], threading.Event()
+
+        def slowly(sender: object, job_id: int, attempt: int, **_: object) -> None:
+            assert go_on.wait(30)
+            heard.append((job_id, attempt))
+
+        announcer = Announcer()
+        thread(announcer.run, Progress())
+        signals.job_died.connect(slowly)
+        deaths.announce_by(announcer.announce)
+        try:
+            jobs = [make_job(TenantFactory(), Status.RUNNING) for _ in range(2)]
+            for job in jobs:
+                assert recover.take_back(job.pk, 1, store.Failure("ProcessDied", "killed"))
+            assert heard == []
+            go_on.set()
+            announcer.stop()
+            wait_until(lambda: heard == [(job.pk, 1) for job in jobs], "both are announced, each once")
+        finally:
+            go_on.set()
+            deaths.announce_by(None)
+            signals.job_died.disconnect(slowly)
+
+
+class TestTheBell:
+    def test_it_is_heard_once_however_often_it_rang(self, thread):
+        bell, heard = Bell(), []
+        for _ in range(100_000):  # more than a pipe holds
+            bell.ring()
+        bell.wait()
+        bell.ring()
+        bell.wait()
+        listening = thread(lambda: (bell.wait(), heard.append(True)))
+        assert listening.is_alive()
+        assert not heard
+        bell.ring()
+        wait_until(lambda: heard, "it is heard")
+
+    def test_a_forked_process_rings_it_for_its_parent(self):
+        bell = Bell()
+        child = os.fork()
+        if child == 0:
+            bell.ring()
+            os._exit(0)
+        bell.wait()
+        os.waitpid(child, 0)
+
+    def test_who_commits_rings_and_does_not_dispatch(self, monkeypatch, transactional_db):
+        rung, made = [], []
+        monkeypatch.setattr(dispatch, "dispatch", lambda: made.append(True))
+        dispatch.relay_to(lambda: rung.append(True))
+        try:
+            dispatch.on_commit()
+            dispatch.request()
+        finally:
+            dispatch.relay_to(None)
+        assert (len(rung), made) == (2, [])
+
+
+class TestTheWatchdog:
+    @pytest.fixture(autouse=True)
+    def often(self, monkeypatch) -> None:
+        monkeypatch.setattr(watchdog, "EVERY", 0.02)
+
+    @pytest.fixture
+    def stop(self) -> Iterator[threading.Event]:
+        yield (stop := threading.Event())
+        stop.set()
+
+    @pytest.fixture
+    def bitten(self) -> list[str]:
+        return []
+
+    @pytest.fixture
+    def dog(self, thread, stop, bitten, transactional_db) -> Watchdog:
+        return Watchdog(stop, bitten.append)
+
+    def test_a_thread_that_dies_ends_the_worker(self, thread, dog, bitten, monkeypatch):
+        monkeypatch.setattr(threading, "excepthook", lambda *_: None)
+        dog.start("clock", lambda progress: 1 / 0)
+        thread(dog.run)
+        wait_until(lambda: bitten == ["thread clock died"], "it is noticed")
+
+    def test_so_does_one_that_ends_without_having_been_stopped(self, thread, dog, bitten):
+        dog.start("beat", lambda progress: None)
+        thread(dog.run)
+        wait_until(lambda: bitten == ["thread beat died"], "it is noticed")
+
+    def test_and_one_that_makes_no_progress(self, thread, dog, bitten, stop):
+        dog.start("limits", lambda progress: stop.wait(30), patience=0.1)
+        thread(dog.run)
+        wait_until(lambda: bitten == ["thread limits stands still"], "it is noticed")
+
+    def test_one_that_goes_on_lives_and_so_does_one_that_may_stand_still(self, thread, dog, bitten, stop):
+        def goes_on(progress: Progress) -> None:
+            while not stop.wait(0.02):
+                progress.note()
+
+        dog.start("beat", goes_on, patience=0.2)
+        dog.start("sender", lambda progress: stop.wait(30))
+        witness = Progress()
+        dog.start("witness", lambda progress: (stop.wait(1), stop.set(), witness.note()))
+        thread(dog.run)
+        wait_until(lambda: witness.rounds, "a second passes")
+        assert bitten == []
+
+    def test_to_wait_for_the_database_is_not_to_stand_still(self, thread, dog, bitten, stop):
+        done = []
+
+        def waits(progress: Progress) -> None:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_sleep(1)")
+            done.append(list(bitten))
+            stop.wait(30)
+
+        dog.start("beat", waits, patience=0.2)
+        thread(dog.run)
+        wait_until(lambda: done, "the statement is through")
+        assert done == [[]]
+        wait_until(lambda: bitten == ["thread beat stands still"], "after that it stands still")
+
+
+@pytest.mark.django_db(transaction=True)
+class TestPresence:
+    @pytest.fixture
+    def stop(self) -> threading.Event:
+        return threading.Event()
+
+    @pytest.fixture
+    def present(self, thread, stop, settings):
+        """A presence in a thread, and what it has called."""
+        settings.JOBS_BEAT_INTERVAL = 0.1
+        called: list[str] = []
+        one = Presence(
+            Identity(uuid.uuid4(), "one", "default"),
+            stop,
+            processes=lambda: 4,
+            registered=lambda: called.append("registered"),
+            gone=lambda: (called.append("gone"), stop.set()),
+        )
+        thread(one.run, Progress())
+        yield one, called
+        stop.set()
+        one.beat_now()
+
+    def test_it_registers_once_beats_and_leaves(self, present, stop):
+        one, called = present
+        wait_until(Worker.objects.exists, "it registers")
+        first = Worker.objects.get()
+        assert (first.name, first.pool, first.concurrency, first.beat_interval) == ("one", "default", 4, 0.1)
+        wait_until(lambda: Worker.objects.get().beat_at > first.beat_at, "it beats")
+        stop.set()
+        one.beat_now()
+        wait_until(lambda: Worker.objects.get().gone_at, "it leaves")
+        assert called == ["registered"]
+
+    def test_declared_gone_it_says_so(self, present):
+        _, called = present
+        wait_until(Worker.objects.exists, "it registers")
+        Worker.objects.update(gone_at="2020-01-01T00:00Z")
+        wait_until(lambda: "gone" in called, "it hears of it")
+
+    def test_a_locked_row_costs_a_beat_and_no_more(self, present, onlooker):
+        wait_until(Worker.objects.exists, "it registers")
+        with onlooker.transaction():
+            onlooker.execute("SELECT FROM workers FOR UPDATE")
+            begun = time.monotonic()
+            session = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'jobs:%%:beat'"
+            waiting = f"{session} AND wait_event_type = 'Lock'"
+            wait_until(lambda: onlooker.execute(waiting).fetchone()[0] == 1, "it waits for its row")
+            wait_until(lambda: onlooker.execute(waiting).fetchone()[0] == 0, "it gives up")
+            assert time.monotonic() - begun < 10
+        before = Worker.objects.get().beat_at
+        wait_until(lambda: Worker.objects.get().beat_at > before, "it beats again")
+
+
+@pytest.mark.django_db(transaction=True)
+class TestReports:
+    @pytest.fixture
+    def worker(self, register) -> uuid.UUID:
+        return register()
+
+    @pytest.fixture
+    def reporting(self, thread, worker, monkeypatch) -> Iterator[None]:
+        monkeypatch.setattr(reports, "AGAIN", 0.05)
+        stop = threading.Event()
+        thread(Reports(worker, stop).run, Progress())
+        yield
+        stop.set()
+
+    def ran(self, worker, pid: int) -> Job:
+        return make_job(TenantFactory(), Status.RUNNING, worker=worker, worker_pid=pid)
+
+    def told(self, job: Job) -> None:
+        reports.ended.put(Ended(job.worker_pid, job.pk, 1, "signal 9"))
+
+    def taken_back(self, job: Job) -> bool:
+        return Job.objects.filter(pk=job.pk, status="scheduled", crashes=1).exists()
+
+    @pytest.mark.usefixtures("reporting")
+    def test_a_locked_row_holds_up_no_other_report_and_is_told_again(self, worker, onlooker):
+        locked, other = self.ran(worker, 1), self.ran(worker, 2)
+        with onlooker.transaction():
+            onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [locked.pk])
+            self.told(locked)
+            self.told(other)
+            wait_until(lambda: self.taken_back(other), "the other is taken back", limit=2)
+            assert not self.taken_back(locked)
+        wait_until(lambda: self.taken_back(locked), "and then this one")
+
+    def test_a_database_that_is_away_is_told_when_it_is_back(self, worker, request, monkeypatch):
+        process_ended, refused = recover.process_ended, []
+
+        def away_at_first(*report: object) -> bool:
+            if len(refused) < 3:
+                refused.append(True)
+                raise OperationalError
+            return process_ended(*report)
+
+        monkeypatch.setattr(recover, "process_ended", away_at_first)
+        request.getfixturevalue("reporting")
+        job = self.ran(worker, 1)
+        self.told(job)
+        wait_until(lambda: self.taken_back(job), "it is taken back")
