@@ -20,8 +20,13 @@ ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "int
 )
 def run_attempt(job_id: int, attempt: int, *_: object) -> None:
     """The message: run this attempt. It may come late, doubled, or never. (Older ones say more.)"""
-    if not execute(job_id, attempt, *_place):
-        raise SystemExit("this process cannot be cleaned, and makes room for a new one")
+    try:
+        clean = execute(job_id, attempt, *_place)
+    except Exception as error:  # an outcome could not be told: this process still holds an attempt
+        telemetry.noticed("process ends: an outcome was lost", job=job_id, error=type(error).__name__)
+        clean = False
+    if not clean:
+        raise SystemExit("this process makes room for a new one")
 
 
 def take_place(place: Place) -> None:

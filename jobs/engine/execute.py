@@ -66,16 +66,17 @@ def _start(job_id: int, attempt: int, place: Place) -> Started | None:
     def start() -> Started | None:
         return store.start(job_id, attempt, place.worker)
 
-    def started_unheard() -> Started | None:
-        return store.holder(job_id, attempt, place.process) or start()
+    def start_unheard() -> Started | None:
+        # In this order: a start waits for one that is still on its way in the server, and a look would not.
+        return start() or store.holder(job_id, attempt, place.process)
 
-    job = patiently(start, again=started_unheard)
+    job = patiently(start, again=start_unheard)
     if job is None and patiently(lambda: store.put_off(job_id, attempt)):
         telemetry.applied("put_off", job_id, attempt)
         _dispatch(place, keep=False)
         return None
     # Again: of a type that was resumed between the two, neither has applied, and this is the job's only message.
-    job = job or patiently(start, again=started_unheard)
+    job = job or patiently(start_unheard)
     if job is None:
         telemetry.ignored("start", job_id, attempt)
     else:

@@ -4,6 +4,7 @@ Language, time zone and other context variables are taken care of by `copy_conte
 sessions of databases: transactions, settings, the role, the search path, temporary tables, advisory locks.
 """
 
+from contextlib import suppress
 from typing import Any
 
 from django.db import connections
@@ -15,6 +16,7 @@ RESET = (
     b"RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL; CLOSE ALL; UNLISTEN *;"
     b" SELECT pg_advisory_unlock_all(); DISCARD TEMP"
 )
+CANCEL_PATIENCE = 2.0  # seconds
 DONE = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 
 
@@ -31,12 +33,22 @@ def clean() -> bool:
 def _clean(connection: BaseDatabaseWrapper) -> bool:
     if connection.in_atomic_block:
         if connection.connection is not None:
+            _interrupt(connection)
             connection.connection.close()  # whatever it was doing is rolled back, its locks are free
         del connections[connection.alias]
         return False
     if connection.connection is not None and not (_can_be_reset(connection) and _reset(connection)):
+        _interrupt(connection)
         connection.close()
     return True
+
+
+def _interrupt(connection: Any) -> None:
+    """The server would go on with a statement that a time limit has cut off here, and keep its locks."""
+    raw = connection.connection
+    if connection.vendor == "postgresql" and raw.pgconn.transaction_status == pq.TransactionStatus.ACTIVE:
+        with suppress(Exception):  # it is being closed, whatever comes of it
+            raw.cancel_safe(timeout=CANCEL_PATIENCE)
 
 
 def _can_be_reset(connection: BaseDatabaseWrapper) -> bool:

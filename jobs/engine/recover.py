@@ -57,8 +57,10 @@ def process_ended(process: Process, job_id: int, attempt: int, death: str, sente
     job_id, attempt: of its message, which perhaps had not started. death: what is known of it. sentence: why we ended
     it, and in which attempt; whatever else it was running is not to blame.
     """
-    if process.worker is not None and process.pid:
-        store.end_sessions(process.worker, process.pid, patience=SESSION_PATIENCE)
+    # One that is left may still start something, which nobody would run: then it is too early to look.
+    worker, pid = process.worker, process.pid
+    if worker is not None and pid and not store.end_sessions(worker, pid, patience=SESSION_PATIENCE):
+        return False
     left = store.left_behind(process, job_id, attempt)
     settled = [one for one in left if one.free and _settle(one.id, one.attempt, process, death, sentence)]
     if settled:

@@ -83,13 +83,13 @@ def left_behind(process: Process, job_id: int, attempt: int) -> list[LeftBehind]
     return [LeftBehind(*row) for row in found]
 
 
-def end_sessions(worker: uuid.UUID, pid: int | None = None, *, patience: float = 0) -> int:
-    """End the sessions of a worker that is gone, or of one process of it; how many have ended.
+def end_sessions(worker: uuid.UUID, pid: int | None = None, *, patience: float = 0) -> bool:
+    """End the sessions of a worker that is gone, or of one process of it; whether all have ended.
 
-    patience: seconds to wait for each.
+    patience: seconds to wait for each; 0: they are only asked to.
     """
     name = session_name(worker, "%" if pid is None else pid)
-    found: int = rows("end_sessions", name=name, patience=round(patience * 1000))[0][0]
+    found: bool = rows("end_sessions", name=name, patience=round(patience * 1000))[0][0]
     return found
 
 

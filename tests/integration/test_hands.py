@@ -1,6 +1,8 @@
 """What a body leaves behind in its process reaches neither its own settling nor the next body, another tenant's."""
 
 import asyncio
+import signal
+from dataclasses import replace
 
 import psycopg
 import pytest
@@ -13,8 +15,10 @@ from jobs.engine.execute import execute
 from jobs.engine.place import Place
 from jobs.models import FailedAttempt, Job
 from jobs.store import OwnSession
+from jobs.time_limit import Timer
 from tests.factories import ThingFactory
 from tests.sample.models import Run, Thing
+from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
 
@@ -197,6 +201,22 @@ class TestASession:
         serve(leave)
         serve(lambda: seen.append((translation.get_language(), timezone.get_current_timezone_name())))
         assert seen == [("en-gb", "UTC")]
+
+
+def test_a_statement_that_a_time_limit_has_cut_off_does_not_go_on_in_the_server(place, sent, monkeypatch):
+    def sleep() -> None:
+        Job.objects.filter(pk=current_job().id).extra(select={"slept": "pg_sleep(60)"}).first()
+
+    monkeypatch.setattr(Thing, "echo", job(timeout=0.3)(lambda self: sleep()))
+    job_id = ThingFactory().async_.echo()
+    before = signal.getsignal(signal.SIGALRM)
+    try:
+        assert execute(job_id, 1, replace(place, limit=Timer()))
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert Job.objects.get().last_error == "TimeoutError: timed out after 0.3 s"
+    sleeping = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()"
+    wait_until(lambda: sql(sleeping + " AND state = 'active'") == (0,), "nobody sleeps")
 
 
 class TestWhatABodySaysByTheWay:

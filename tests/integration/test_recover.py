@@ -233,6 +233,12 @@ class TestAProcessThatIsNoMore:
         assert [now_is(job) for job in jobs] == [("scheduled", 1, 1)] * 2
         assert {kept.error_class for kept in FailedAttempt.objects.all()} == {"ProcessDied"}
 
+    def test_as_long_as_it_has_a_session_it_is_too_early_to_look(self, tenant, process, monkeypatch):
+        job = self.left(tenant, process)
+        monkeypatch.setattr(store, "end_sessions", lambda *_, **__: False)
+        assert not recover.process_ended(process, job.pk, 1, "signal 9")
+        assert now_is(job)[0] == "running"
+
     def test_nothing_else_is(self, tenant, process, register):
         others = [
             running(tenant, process.worker, worker_pid=4712),

@@ -6,9 +6,9 @@ import pytest
 from django.db import OperationalError, connection
 from django.utils import timezone
 
-from jobs import current_job, job, store
+from jobs import current_job, job, store, tasks
 from jobs.engine import execute as engine
-from jobs.engine import pause
+from jobs.engine import patience, pause
 from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
 from jobs.engine.place import Place
@@ -167,6 +167,35 @@ class TestTheFence:
         monkeypatch.setattr(store, "start", lose_the_answer)
         execute(job_id, 1, place)
         assert statuses() == ["success"]
+
+    def test_one_whose_start_is_still_on_its_way_waits_for_it(self, thing, place, sent, monkeypatch):
+        """The connection is cut; the server carries the start out while it is asked again."""
+        job_id = thing.async_.echo()
+        started = store.start
+
+        def cut(*args, **kwargs):
+            def arrives_late(*again, **more):
+                monkeypatch.setattr(store, "start", started)
+                started(*args, **kwargs)
+                return started(*again, **more)
+
+            monkeypatch.setattr(store, "start", arrives_late)
+            raise OperationalError("the connection is lost")
+
+        monkeypatch.setattr(store, "start", cut)
+        execute(job_id, 1, place)
+        assert statuses() == ["success"]
+
+    def test_a_process_that_cannot_tell_an_outcome_ends(self, thing, place, sent, monkeypatch):
+        def away(*args, **kwargs):
+            raise OperationalError("away")
+
+        job_id = thing.async_.echo()
+        monkeypatch.setattr(patience, "PATIENCE", 0.0)
+        monkeypatch.setattr(store, "succeed_and_follow", away)
+        monkeypatch.setattr(tasks, "_place", [place])
+        with pytest.raises(SystemExit):
+            tasks.run_attempt(job_id, 1)
 
 
 class TestWhatTheDoorSees:

@@ -1,4 +1,4 @@
-"""How many messages RabbitMQ may send: as many as there are idle processes, never none, which would be any number."""
+"""How many messages RabbitMQ may send: as many as there are idle processes, and never none, which would be any."""
 
 from types import SimpleNamespace
 
@@ -21,7 +21,7 @@ def running(monkeypatch) -> set[Message]:
 
 def test_the_broker_is_told_when_a_process_begins_or_is_idle_again(running):
     told: list[int] = []
-    qos = IdleProcesses(QoS(told.append, 3), lambda: 3)
+    qos = IdleProcesses(QoS(lambda *, prefetch_count: told.append(prefetch_count), 3), lambda: 3)
     for count in (0, 1, 2, 3, 3, 1):
         running.clear()
         running.update(Message() for _ in range(count))

@@ -2,7 +2,7 @@
 -- Who:    the process that has just ended a job of this lane well, within its time slice. No count changes, at no level, so
 --         that no door is needed (I1). Whatever else decides (a rate, a queue's concurrency, the limits of users) is decided
 --         at the door: there, nobody follows.
--- Locks:  the row; one that somebody has locked is left alone, and so is its lane: the door sees to both.
+-- Locks:  the row. One that somebody has locked is passed over, as at the door.
 -- Index:  jobs_claim, from the lane's head as the door knows it, so that what has gone is not passed again and again.
 -- The ticket is that of the slot, not a new one: the door's memory may be younger than this transaction.
 , next AS MATERIALIZED (
@@ -11,7 +11,7 @@
     FROM settled e
     CROSS JOIN before
     CROSS JOIN LATERAL (
-        SELECT default_timeout, default_max_retries, default_backoff FROM queues
+        SELECT pool, default_timeout, default_max_retries, default_backoff FROM queues
         WHERE id BETWEEN e.queue_id AND e.queue_id
           AND NOT paused  -- guard
           AND concurrency IS NULL  -- guard I1
@@ -30,7 +30,7 @@
         LIMIT 1
     ) tenant
     CROSS JOIN LATERAL (
-        SELECT FROM workers
+        SELECT pool FROM workers
         WHERE id BETWEEN %(worker)s::uuid AND %(worker)s::uuid
           AND gone_at IS NULL  -- guard I3
           AND concurrency > 0  -- guard
@@ -53,6 +53,7 @@
         FOR NO KEY UPDATE SKIP LOCKED
     ) j
     WHERE %(follow)s
+      AND q.pool = worker.pool  -- guard
       AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
 ),
 followed AS (
