@@ -78,6 +78,8 @@ def _settle(rules: Rules, state: State, me: int, verb: str) -> tuple[str, State]
         wrong = f"I3: worker {me + 1} settled attempt {process.attempt}, when it was not its own any more"
         state = state._replace(wrong=wrong)
     ended = row._replace(status=ENDS[verb], holder=-1)
+    if verb in {"retry", "snooze"}:  # its crashes are counted in a row
+        ended = ended._replace(crashes=0)
     if verb == "snooze" and not rules.attempt_only_grows:
         ended = ended._replace(attempt=row.attempt - 1)
     return f"settles: {verb}", state._replace(row=ended).put(me, process.idle())
@@ -140,8 +142,10 @@ def take_back(rules: Rules, state: State, report: Report) -> State:
         fits = fits and (row.holder, row.life) == (report.worker, report.life)
     if not fits:
         return state
+    if row.status == "queued":  # it had not started: ready at once, and no crash
+        return state._replace(row=row._replace(status="created"))
     crashes = row.crashes + 1
-    status = "cancelled" if row.cancel else "created" if crashes < MAX_CRASHES else "dead"
+    status = "cancelled" if row.cancel else "scheduled" if crashes < MAX_CRASHES else "dead"
     return state._replace(row=row._replace(status=status, holder=-1, crashes=crashes))
 
 
