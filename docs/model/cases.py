@@ -3,10 +3,12 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+from docs.model import crew, slicing
 from docs.model.door import PASS, Door
 from docs.model.explorer import Model, Verdict
 from docs.model.fence import Fence
 from docs.model.job import Left, Rules
+from docs.model.slices import Slices
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ LOCKED = Door(events=("cancel", "identical submitted"))
 STRUCK = replace(LOCKED, deaths=1, net=True)
 ROOMY = Door(slots=2, capacity=2)  # a lane may become empty
 NUMBERED = replace(ROOMY, numbers=True)
+SLICED = ("submits", "finishes", "follows")
 REVIVED = ("submits", "finishes", "revives")
 
 PROTOCOL = (
@@ -57,6 +60,9 @@ PROTOCOL = (
     Case("door: the clock heals 2 deaths and any stall", replace(STRUCK, sessions=2, deaths=2, events=("cancel",))),
     Case("door: the clock heals, 2 slots", replace(STRUCK, sessions=2, slots=2, capacity=2)),
     Case("door: the clock heals, early numbers", replace(NUMBERED, sessions=2, deaths=1, net=True)),
+    Case("door: time slices, capacity 1", Door(moves=SLICED)),
+    Case("door: time slices, 2 slots, one spare row", replace(ROOMY, owners="AAA", moves=SLICED, spare=1)),
+    Case("door: time slices, early numbers", replace(NUMBERED, sessions=2, moves=SLICED)),
     Case("fence: deaths, zombies, doubles", Fence(left=Left(1, 1, 1, 0, 0, 0))),
     Case("fence: deaths, doubles, retries, revive", Fence(left=Left(1, 0, 1, 1, 0, 1))),
     Case("fence: cancel, deaths, doubles, revive", Fence(left=Left(1, 0, 1, 0, 1, 1))),
@@ -66,6 +72,17 @@ PROTOCOL = (
     Case("fence: workers about to register", Fence(left=ONE_JOB, registered=False)),
     Case("fence: the same, cancel, retries", Fence(left=Left(1, 0, 0, 1, 1, 0), registered=False)),
     Case("fence: workers given up before they register", Fence(left=Left(1, 1, 1, 0, 0, 0), registered=False)),
+    Case("slices: a death, a double, a cut connection", Slices(left=crew.Left(deaths=1, doubles=1, cuts=1))),
+    Case("slices: 2 deaths, an open transaction", Slices(left=crew.Left(deaths=2, opens=1))),
+    Case("slices: a death, a lost worker, an open transaction", Slices(left=crew.Left(deaths=1, losses=1, opens=1))),
+    Case("slices: a lost worker, a cut, a retry", Slices(left=crew.Left(losses=1, opens=1, cuts=1, retries=1))),
+    Case("slices: 3 jobs, 2 slots, a death", Slices(left=crew.Left(deaths=1), jobs=3, slots=2)),
+    Case("slices: 3 jobs, a cut, a retry", Slices(left=crew.Left(cuts=1, retries=1), jobs=3)),
+    Case("slices: a drain, 3 jobs, 2 slots", Slices(left=crew.Left(drains=1), jobs=3, slots=2)),
+    Case("slices: a drain, a death, a cut, 2 slots", Slices(left=crew.Left(drains=1, deaths=1, cuts=1), slots=2)),
+    Case("slices: a stranger's lock, a lost worker", Slices(left=crew.Left(strangers=1, losses=1), slots=2)),
+    Case("slices: a stranger's lock, a death", Slices(left=crew.Left(strangers=1, deaths=1, opens=1), slots=2)),
+    Case("slices: a standby promoted, a cut, 2 slots", Slices(left=crew.Left(standbys=1, cuts=1), slots=2)),
 )
 
 FAULTS = (
@@ -167,4 +184,66 @@ FAULTS = (
     Case("a snooze gives its number back", Fence(Rules(attempt_only_grows=False), Left(0, 0, 0, 1, 0, 0)), "I3"),
     Case("cancel frees the slot of running code", Fence(Rules(cancel_waits=False), Left(0, 0, 0, 0, 1, 0)), "I3"),
     Case("retry in spite of a cancel", Fence(Rules(retry_minds_cancel=False), Left(0, 0, 0, 1, 1, 0)), "forgotten"),
+    Case(
+        "a job that follows draws a ticket of its own",
+        Door(owners="AAAA", sessions=2, slots=2, capacity=2, moves=SLICED, new_ticket=True), "I1: 3 held of 2",
+    ),
+    Case(
+        "no clock: as many rows locked by those who follow as are looked at",
+        replace(ROOMY, owners="AAA", moves=SLICED, spare=0), "I2: nobody",
+    ),
+    Case("follow without a lock", Slices(slicing.Rules(follow_locks=False)), "I3: worker 2 is alive"),
+    Case(
+        "follow though nothing was settled",
+        Slices(slicing.Rules(follow_needs_settled=False), crew.Left(cuts=1), jobs=3), "I1: 2 slots are held of 1",
+    ),
+    Case(
+        "follow on a worker that is gone",
+        Slices(slicing.Rules(follow_minds_gone=False), crew.Left(losses=1)), "I3: worker 1 was declared gone",
+    ),
+    Case(
+        "settle without the process: a standby lacked the last commits",
+        Slices(slicing.Rules(settle_names_process=False), crew.Left(standbys=1)), "what another process runs",
+    ),
+    Case(
+        "after a lost answer, settle again and ask nothing",
+        Slices(slicing.Rules(asks_what_it_holds=False), crew.Left(cuts=1)), "I4: nobody will ever go on with 2",
+    ),
+    Case(
+        "after a lost answer, ask first and start then",
+        Slices(slicing.Rules(starts_before_it_asks=False), crew.Left(cuts=1)), "I4: nobody will ever go on with 1",
+    ),
+    Case(
+        "report a death by the message's job",
+        Slices(slicing.Rules(report_by_process=False), crew.Left(deaths=1)), "I4: nobody will ever go on with 2",
+    ),
+    Case(
+        "report a process that could not settle, and let it live",
+        Slices(slicing.Rules(gives_up_and_ends=False), crew.Left(deaths=1)), "I3: worker 1 is alive",
+    ),
+    Case(
+        "look what the dead ran before their sessions have ended",
+        Slices(slicing.Rules(sessions_first=False), crew.Left(deaths=1)), "I4: nobody will ever go on with 2",
+    ),
+    Case(
+        "skip what the session of a dead process has locked, and leave that session",
+        Slices(slicing.Rules(sessions_first=False), crew.Left(losses=1, opens=1)), "I4: nobody will ever go on with 1",
+    ),
+    Case(
+        "take back waits for the session of a dead process",
+        Slices(slicing.Rules(sessions_first=False, take_back_skips=False), crew.Left(losses=1, opens=1), slots=2),
+        "1 (running), 2 (created)",
+    ),
+    Case(
+        "take back waits for a stranger's lock",
+        Slices(slicing.Rules(take_back_skips=False), crew.Left(losses=1, strangers=1), slots=2), "go on with 2",
+    ),
+    Case(
+        "what a draining worker runs uses up the capacity",
+        Slices(slicing.Rules(draining_is_free=False), crew.Left(drains=1), slots=2), "go on with 2 (created)",
+    ),
+    Case(
+        "head-room: more jobs than processes, and one's message is lost",
+        Slices(slicing.Rules(headroom=1), slots=2, workers=1), "not sent again",
+    ),
 )  # fmt: skip

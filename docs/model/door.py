@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from docs.model import passes, sessions
 from docs.model.explorer import Step
-from docs.model.lanes import can_start
+from docs.model.lanes import UNSEEN, can_start
 from docs.model.sessions import CHANGES, Session, State
 
 # As claiming.py sends it. `fold` and `snapshot` (the claim) are the moments at which those statements begin: what they
@@ -40,6 +40,7 @@ class Door:
     tells: of arrivals and freed slots, in the same transaction ("with it"), "afterwards", or by writing the "lanes"
     itself; untold: who does not at all. by_highest: fold remembers the highest number that it took, not its snapshot.
     goes_on: a dispatch makes further passes; again_in_line: in line also when they pass lanes over.
+    new_ticket: a job that follows draws one of its own.
     net: check that the clock's dispatch heals whatever state the others were left in, instead of I2 without the clock.
     """
 
@@ -65,6 +66,7 @@ class Door:
     clock: tuple[str, ...] = CLOCK_PASS
     pipelined: bool = True  # no client can stall inside the door
     goes_on: bool = True
+    new_ticket: bool = False
     again_in_line: bool = False
 
     @property
@@ -106,6 +108,9 @@ class Door:
                 continue  # they come in order, but may be committed in another
             for move in self.moves:
                 if status == CHANGES[move][0] and not self._waits_for_a_lane(state, job):
+                    if move == "follows":
+                        yield from self._follows(state, me, name, job)
+                        continue
                     after = sessions.begun(self, state, me, move, job, todo=("ends", *self.dispatch))
                     if self.numbers:
                         yield Step(name, f"{move} {self.title(job)}", after)
@@ -116,6 +121,13 @@ class Door:
                 todo = (end, *(self.dispatch if asks else ()))
                 after = sessions.begun(self, state, me, change, job, todo=todo)
                 yield Step(name, f"{event}: locks {self.title(job)}", after)
+
+    def _follows(self, state: State, me: int, name: str, job: int) -> Iterator[Step[State]]:
+        """No dispatch: the slice goes on, and whatever ends the next one asks for it."""
+        following = sessions.next_of_lane(self, state, job, me)
+        if following is not None:
+            after = sessions.begun(self, state, me, "follows", job, following, todo=("ends",))
+            yield Step(name, f"follows: ends {self.title(job)}, locks {self.title(following)}", after)
 
     def _waits_for_a_lane(self, state: State, job: int) -> bool:
         return self.tells == "lanes" and any(self.owners[job] in session.wrote for session in state.sessions)
@@ -131,7 +143,7 @@ class Door:
     # --- what must hold --------------------------------------------------------------------------------------
 
     def fault(self, state: State) -> str | None:
-        held = [self.owners[job] for job, status in enumerate(state.jobs) if status == "held"]
+        held = [self.owners[job] for job, status in enumerate(state.jobs) if status in {"held", UNSEEN}]
         if self.limits and (len(held) > self.capacity or any(held.count(t) > self.slots for t in set(held))):
             return f"I1: {len(held)} held of {self.capacity}, by tenants {', '.join(held)}"
         waiting = can_start(self, state.jobs)

@@ -33,10 +33,10 @@ class Fence:
 
         def seen_from(worker: int) -> Hashable:
             process = state.processes[worker]
-            reports = sorted((r.attempt, process.life - r.life) for r in state.reports if r.worker == worker)
+            told = sorted((r.attempt, process.life - r.life) for r in state.reports if r.worker == worker)
             late = sorted((r.attempt, process.life - r.life) for r in state.late if r.worker == worker)
             holds = process.life - row.life if row.holder == worker else -1
-            return (process._replace(life=0), holds, tuple(reports), tuple(late))
+            return (process[:5], holds, tuple(told), tuple(late))
 
         workers = tuple(sorted(seen_from(worker) for worker in range(len(state.processes))))  # type: ignore[type-var]
         clocks = tuple(report.attempt for report in state.reports if report.worker < 0)

@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol
 
 ARRIVAL, FREED = "arrival", "freed"
 OLDER = "created, but changed since"  # in a snapshot: the row has a newer version, and waits all the same
+UNSEEN = "held unseen"  # by a ticket that the door does not look for
 
 
 class Letter(NamedTuple):
@@ -135,7 +136,7 @@ def moved_on(world: World, lanes: Lanes, choice: Choice, taken: Collection[int],
 
 def can_start(world: World, jobs: tuple[str, ...]) -> int | None:
     """A job that waits although its tenant has a slot and the pool a place for it; whatever the lanes say."""
-    held = [world.owners[job] for job, status in enumerate(jobs) if status == "held"]
+    held = [world.owners[job] for job, status in enumerate(jobs) if status in {"held", UNSEEN}]
     if len(held) < world.capacity:
         for job, status in enumerate(jobs):
             if status == "created" and held.count(world.owners[job]) < world.slots:

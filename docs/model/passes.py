@@ -85,6 +85,9 @@ def commit(rules: Rules, state: State, me: int) -> State:
     if session.lanes:
         lanes = state.lanes.written(session.lanes[0], session.wrote)
         state = state._replace(lanes=lanes, memory=(session.memory or (state.memory,))[0])
+    if rules.new_ticket and session.rows:
+        drawn = (other._replace(overtaken=other.change == "follows") for other in state.sessions)
+        state = state._replace(sessions=tuple(drawn))
     done = Session(session.todo[1:], passed=session.passed)
     return seat(state, me, done, dict.fromkeys(session.rows, "held"))
 

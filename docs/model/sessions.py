@@ -3,12 +3,13 @@
 from collections.abc import Collection
 from typing import Any, NamedTuple, Protocol
 
-from docs.model.lanes import ARRIVAL, FREED, OLDER, Lanes, Letter, Memory, World
+from docs.model.lanes import ARRIVAL, FREED, OLDER, UNSEEN, Lanes, Letter, Memory, World
 
 # What a transaction does to a job: the status before and afterwards, and what it tells the door.
 CHANGES = {
     "submits": ("to come", "created", (ARRIVAL,)),
     "finishes": ("held", "done", (FREED,)),
+    "follows": ("held", "done", ()),  # and the next of its lane is held in its place, with its ticket
     "revives": ("done", "created", (ARRIVAL,)),
     "takes back": ("held", "created", (ARRIVAL, FREED)),
     "cancels": ("created", "done", (FREED,)),
@@ -31,6 +32,7 @@ class Session(NamedTuple):
     again: bool = False  # its fold did not take all
     seen: tuple[str, ...] = ()  # the snapshot of its claim
     passed: str = ""  # the lanes where this dispatch met too many rows that others had locked
+    overtaken: bool = False  # by a pass that drew the memory of tickets anew, since it drew its own
 
 
 class State(NamedTuple):
@@ -56,6 +58,7 @@ class Rules(World, Protocol):
     by_highest: bool
     remembers_always: bool
     takes: int
+    new_ticket: bool
     tells: str
     untold: tuple[str, ...]
 
@@ -93,20 +96,29 @@ def without(jobs: tuple[str, ...], rows: Collection[int]) -> tuple[str, ...]:
     return tuple("left out" if job in rows and was == "created" else was for job, was in enumerate(jobs))
 
 
-def begun(rules: Rules, state: State, me: int, change: str, job: int, *, todo: tuple[str, ...]) -> State:
-    """Its row is locked, and its number given, if that matters."""
+def begun(rules: Rules, state: State, me: int, change: str, *rows: int, todo: tuple[str, ...]) -> State:
+    """Its rows are locked, and its number given, if that matters."""
     number = state.newest + 1 if rules.numbers else 0
-    return seat(state._replace(newest=number), me, Session(todo, change, (job,), number))
+    return seat(state._replace(newest=number), me, Session(todo, change, rows, number))
+
+
+def next_of_lane(rules: Rules, state: State, job: int, me: int) -> int | None:
+    """shared/follow.sql: the first that waits, and nobody has locked."""
+    theirs = locked(state, me)
+    lane = (n for n, was in enumerate(state.jobs) if was == "created" and rules.owners[n] == rules.owners[job])
+    return next((n for n in lane if n not in theirs), None)
 
 
 def ends(rules: Rules, state: State, me: int) -> State:
     """The change is committed, and with it what it tells the door."""
     session = state.sessions[me]
-    (job,) = session.rows
+    job, *following = session.rows
     number, tenant = session.number, rules.owners[job]
     _, after, kinds = CHANGES[session.change]
     letters = tuple(Letter(kind, tenant, number) for kind in kinds if session.change not in rules.untold)
-    state = seat(ended(state, number), me, Session(session.todo[1:]), {job: after})
+    held = UNSEEN if rules.new_ticket and session.overtaken else "held"
+    changed = {job: after, **dict.fromkeys(following, held)}
+    state = seat(ended(state, number), me, Session(session.todo[1:]), changed)
     if rules.tells == "afterwards":
         return seat(state, me, Session(("tell", *session.todo[1:]), letters=letters))
     if rules.tells == "lanes":

@@ -37,3 +37,9 @@ def test_the_modelled_pass_is_the_one_that_is_sent():
     assert sent == ["knock", "enter", "give_place", "fold", "claim", "COMMIT"]
     modelled = " ".join(door.PASS).replace("snapshot lock", "claim").replace("commit leave", "COMMIT").split()
     assert sent == modelled
+
+
+def test_the_modelled_follow_is_the_one_that_is_sent():
+    follow = (Path(claiming.__file__).parents[1] / "sql" / "shared" / "follow.sql").read_text()
+    for guard in ("FROM settled", "gone_at IS NULL", "FOR NO KEY UPDATE SKIP LOCKED", "ticket = next.ticket"):
+        assert guard in follow, "see the rules in docs/model/slicing.py"
