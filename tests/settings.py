@@ -13,3 +13,4 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 if process := os.environ.get("PYTEST_XDIST_WORKER"):
     CACHE = CACHES["default"]
     CELERY_BROKER_URL, CACHE["LOCATION"] = own_databases(process, CELERY_BROKER_URL, CACHE["LOCATION"])
+    os.environ["CELERY_BROKER_URL"] = CELERY_BROKER_URL  # Celery itself reads this, and no setting
