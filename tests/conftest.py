@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from django.conf import settings
 from django.db import connection
+from django.test import TransactionTestCase
 
 from jobs import store, tasks
 from jobs.engine import dispatch
@@ -32,6 +33,10 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest first: at the end the other processes would wait for them."""
     items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
+
+
+# With a new connection each test would plan every statement anew, the claim for 10 ms. `flush` undoes what a session keeps.
+TransactionTestCase._should_reload_connections = lambda self: False
 
 
 @pytest.fixture(autouse=True)

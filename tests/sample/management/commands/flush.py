@@ -14,6 +14,9 @@ from jobs.models import Queue
 KEPT = {"django_content_type", "auth_permission"}  # as `migrate` has left them
 QUEUES = ("default", "reports")  # these two it makes
 EMPTY = """
+-- The connection goes on to the next test.
+UNLISTEN *;
+SELECT pg_advisory_unlock_all();
 DO $$
 DECLARE
     name text;
