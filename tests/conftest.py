@@ -35,7 +35,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
 
 
-# With a new connection each test would plan every statement anew, the claim for 10 ms. `flush` undoes what a session keeps.
+# With a new connection each test would plan every statement anew, the claim for 10 ms. `flush` undoes what one leaves.
 TransactionTestCase._should_reload_connections = lambda self: False
 
 
