@@ -10,6 +10,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --python-
 UV := uv==0.13.8
 POSTGRESQL_15 := /usr/lib/postgresql/15/bin
 ON_15 := tests/integration/test_claim.py tests/integration/test_claim_plan.py tests/concurrency
+BESIDE := -n auto --maxschedchunk 1 # one after the other from the start: the long ones are there
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -25,8 +26,8 @@ demo: .venv/.installed ## Run real reports of several tenants, and watch (under 
 up: .venv/.installed ## Start web, workers and engines until Ctrl-C (WEB_PORT, DATA_DIR, WORKER_CONCURRENCY)
 	@$(EMBEDDED) up
 
-test: .venv/.installed-dev chromium ## Run the tests (ARGS="tests/unit -k slots")
-	@$(EMBEDDED) run --throwaway -- $(BIN)/python -m pytest $(ARGS)
+test: .venv/.installed-dev chromium ## Run the tests beside each other, or some (ARGS="tests/unit -k slots")
+	@$(EMBEDDED) run --throwaway -- $(BIN)/python -m pytest $(or $(ARGS),$(BESIDE))
 
 test-15: .venv/.installed-dev postgresql-15 ## Run the tests of the claim on Debian's PostgreSQL 15 (ARGS)
 	@if [ -x $(POSTGRESQL_15)/postgres ]; then POSTGRESQL_BIN=$(POSTGRESQL_15) \

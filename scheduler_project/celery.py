@@ -7,12 +7,15 @@ from celery import Celery, signals
 from scheduler_project.checks import refuse_unsafe_start
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_project.settings")
+# Celery's Django fix-up drops what Django's checks say. To run them, a worker would import all that the web serves.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 app = Celery("scheduler_project")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.autodiscover_tasks(related_name="worker")  # a worker's presence and clock
 app.autodiscover_tasks(related_name="pool_process")  # and what its processes are given
+app.autodiscover_tasks(related_name="fork")  # and its memory
 
 # Celery's Django fix-up would close the database connection before and after every job.
 app.conf["CELERY_DB_REUSE_MAX"] = 1_000_000

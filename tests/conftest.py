@@ -1,5 +1,6 @@
 """What every test may use. Only tests/acceptance starts Celery; elsewhere the wire is a list."""
 
+import os
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -7,15 +8,35 @@ from typing import Any
 
 import psycopg
 import pytest
+from django.conf import settings
 from django.db import connection
+from django.test import TransactionTestCase
 
 from jobs import store, tasks
 from jobs.engine import dispatch
 from jobs.request import JobRequest
 from jobs.store import Claimed
+from tests.beside import how_many
 from tests.fleet import Fleet
 
+LONG = ("test_chaos.py", "test_claim_plan.py", "test_demo.py", "test_storm.py", "test_rate_model.py")
+
 WorkerFactory = Callable[..., uuid.UUID]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """What `-n auto` means."""
+    return how_many(os.cpu_count() or 1, settings.CELERY_BROKER_URL, settings.CACHES["default"]["LOCATION"])
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first: at the end the other processes would wait for them."""
+    items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
+
+
+# With a new connection each test would plan every statement anew, the claim for 10 ms. `flush` undoes what one leaves.
+TransactionTestCase._should_reload_connections = lambda self: False
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,16 @@
 """The project's settings, and an app of jobs that crash, hang, fail and wait on demand."""
 
+import os
+
 from scheduler_project.settings import *  # noqa: F403
-from scheduler_project.settings import INSTALLED_APPS
+from scheduler_project.settings import CACHES, CELERY_BROKER_URL, INSTALLED_APPS
+from tests.beside import own_databases
 
 INSTALLED_APPS = [*INSTALLED_APPS, "tests.sample"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+# Also of the workers and web servers that a test starts: they inherit the variable.
+if process := os.environ.get("PYTEST_XDIST_WORKER"):
+    CACHE = CACHES["default"]
+    CELERY_BROKER_URL, CACHE["LOCATION"] = own_databases(process, CELERY_BROKER_URL, CACHE["LOCATION"])
+    os.environ["CELERY_BROKER_URL"] = CELERY_BROKER_URL  # Celery itself reads this, and no setting

@@ -22,10 +22,10 @@ def app(name: str) -> Celery:
     return made
 
 
-def worker(module: str, name: str, *, django: bool) -> Command:
+def worker(module: str, name: str, *, django: bool, processes: int = PROCESSES) -> Command:
     """A worker of the app in that module. django: whether its tasks need Django."""
     argv = [sys.executable, "-m", "celery", "-A", module, "worker", "-Q", name, "-n", node(name)]
-    argv += ["-c", str(PROCESSES), "--without-gossip", "--without-mingle"]
+    argv += ["-c", str(processes), "--without-gossip", "--without-mingle"]
     env = dict(os.environ)
     if not django:
         del env["DJANGO_SETTINGS_MODULE"]

@@ -2,7 +2,7 @@
 
 from benchmarks.bells import ring
 from benchmarks.contenders import celery_app
-from benchmarks.contenders.contender import purge
+from benchmarks.contenders.contender import PROCESSES, purge
 from embedded.fleet import Command
 
 QUEUE = "bench-plain"
@@ -30,5 +30,5 @@ class Plain:
     def begin(self) -> None:
         """The messages are there."""
 
-    def worker(self) -> Command:
-        return celery_app.worker(__name__, QUEUE, django=False)
+    def worker(self, processes: int = PROCESSES) -> Command:
+        return celery_app.worker(__name__, QUEUE, django=False, processes=processes)

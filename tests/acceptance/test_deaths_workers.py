@@ -83,7 +83,9 @@ def test_a_result_of_a_worker_that_was_stopped_with_all_its_processes_comes_too_
 
 
 def test_a_supervised_worker_that_was_declared_gone_registers_anew(environ, processes, settings, thing, tmp_path):
-    settings.JOBS_BEAT_INTERVAL = 0.5  # as the worker's; nobody else is here to declare it gone
+    settings.JOBS_BEAT_INTERVAL = float(
+        environ["JOBS_BEAT_INTERVAL"]
+    )  # as the worker's; nobody else is here to declare it gone
     command = fleet.worker("default", 1, f"supervised-{os.getpid()}", environ)
     worker = processes.start("supervised", *command, log=tmp_path / "supervised.log", restart=True)
     wait_until(lambda: Worker.objects.filter(pid=worker.pid).exists(), "it registers")

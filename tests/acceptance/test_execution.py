@@ -88,14 +88,14 @@ def test_a_worker_killed_with_its_job_loses_nothing_and_the_job_ends_once(start_
 
 def test_a_job_that_runs_into_its_time_limit_ends_as_such(start_worker, thing):
     start_worker()
-    job = ended(thing.async_(timeout=0.5).spin())
-    assert (job.status, job.last_error) == ("error", "TimeoutError: timed out after 0.5 s")
+    job = ended(thing.async_(timeout=1.5).spin())
+    assert (job.status, job.last_error) == ("error", "TimeoutError: timed out after 1.5 s")
 
 
 def test_a_job_that_ignores_its_time_limit_is_killed(start_worker, thing, environ):
     environ["JOBS_TIMEOUT_GRACE"] = "0.5"
     start_worker(concurrency=1)
-    job = ended(thing.async_(timeout=0.5).spin(stubborn=True))
+    job = ended(thing.async_(timeout=1.5).spin(stubborn=True))
     assert (job.status, job.crashes) == ("error", 0)
     assert "was killed" in job.last_error
     assert ended(thing.async_.echo()).status == "success"

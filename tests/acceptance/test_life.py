@@ -47,11 +47,11 @@ class TestRetries:
         job = ended(job.pk)
         assert (job.status, job.attempt, job.retries) == ("success", 6, 1)
 
-    @pytest.mark.parametrize(("stubborn", "word"), [(False, "0.5 s"), (True, "was killed")], ids=["soft", "hard"])
+    @pytest.mark.parametrize(("stubborn", "word"), [(False, "1.5 s"), (True, "was killed")], ids=["soft", "hard"])
     def test_a_time_limit_is_a_failure_for_the_policy(self, stubborn, word, start_worker, thing, environ):
         environ["JOBS_TIMEOUT_GRACE"] = "0.5"
         start_worker(concurrency=1)
-        job = ended(thing.async_(timeout=0.5).spin_again(stubborn=stubborn))
+        job = ended(thing.async_(timeout=1.5).spin_again(stubborn=stubborn))
         assert (job.status, job.attempt, job.retries, job.crashes) == ("dead", 2, 1, 0)
         assert failures(job) == ["TimeoutError", "TimeoutError"]
         assert job.last_error.endswith(word)

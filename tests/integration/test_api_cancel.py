@@ -14,7 +14,7 @@ def cancel(caller, job_id):
     return caller.post(f"/api/v1/jobs/{job_id}/cancel")
 
 
-@pytest.mark.parametrize("status", CANCELLABLE)
+@pytest.mark.parametrize("status", sorted(CANCELLABLE))
 @pytest.mark.parametrize("who", ["owner", "mate"])
 def test_a_job_that_has_not_started_is_cancelled(request, tenant, status, who):
     job = make_job(tenant, status)
@@ -50,7 +50,7 @@ def test_asking_twice_keeps_the_moment_of_the_first_time(owner, tenant):
     assert first.json()["cancel_requested_at"] == second.json()["cancel_requested_at"]
 
 
-@pytest.mark.parametrize("status", FINAL)
+@pytest.mark.parametrize("status", sorted(FINAL))
 def test_a_job_that_has_ended_is_left_alone(owner, tenant, status):
     job = make_job(tenant, status)
     before = Job.objects.values().get(pk=job.pk)

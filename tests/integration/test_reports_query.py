@@ -134,7 +134,8 @@ def test_a_job_whose_time_is_up_leaves_no_query_behind(url):
 
     def running() -> bool:
         with psycopg.connect(url) as other:
-            sql = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'report' AND state = 'active'"
+            sql = """SELECT count(*) FROM pg_stat_activity
+                     WHERE datname = current_database() AND application_name = 'report' AND state = 'active'"""
             return other.execute(sql).fetchone() != (0,)
 
     wait_until(lambda: not running(), "the server gives the query up", limit=10)

@@ -1,5 +1,6 @@
 """Jobs for the tests: each does one thing that a job may do, well or badly."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -106,6 +107,11 @@ class Thing(Asynchronous, models.Model):
     @job
     def spin(self, *, stubborn: bool = False) -> None:
         spin(stubborn=stubborn)
+
+    @job
+    def count_frozen(self) -> int:
+        """The objects that no collection of its process looks at."""
+        return gc.get_freeze_count()
 
     @classmethod
     @job
