@@ -52,7 +52,7 @@ def load(job: Job) -> Result | None:
         return None
     try:
         text = cache.get(_key(job.pk, job.attempt))
-    except Exception as error:  # whatever the cache's own library raises
+        return None if text is None else Result(json.loads(text))
+    except Exception as error:  # whatever the cache's own library raises; or somebody else wrote there
         telemetry.noticed("result not read", job=job.pk, error=type(error).__name__)
         return None
-    return None if text is None else Result(json.loads(text))

@@ -35,6 +35,8 @@ POSITIVE = (
     "JOBS_RESULT_TTL",
     "JOBS_RESULT_MAX_BYTES",
     "JOBS_ARGS_MAX_BYTES",
+    "LOGIN_FAILURES",
+    "API_WAITS",
 )
 NOT_NEGATIVE = (
     "JOBS_DEDUP_WINDOW",
@@ -43,6 +45,8 @@ NOT_NEGATIVE = (
     "WEB_THREADS",
     "DB_STATEMENT_TIMEOUT",
     "DB_LOCK_TIMEOUT",
+    "API_RATE",
+    "SECURE_HSTS_SECONDS",
 )
 
 Check = Callable[[], Iterator[CheckMessage]]

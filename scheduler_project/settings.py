@@ -13,6 +13,7 @@ env.ENVIRON = {name: value for name, value in os.environ.items() if value}  # an
 # --- Django -----------------------------------------------------------------------------------------
 
 ENVIRONMENT = env.str("ENVIRONMENT", "development")
+DEPLOYMENT = env.str("DEPLOYMENT", "scheduler")  # begins its keys in broker and cache: two on one Redis do not mix
 DEBUG = env.bool("DEBUG", False)
 SECRET_KEY = env.str("SECRET_KEY", "insecure-development-key-never-for-production")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
@@ -37,12 +38,15 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "scheduler_project.middleware.secured",
+    "scheduler_project.middleware.without_nul",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "tenants.logins.throttled",
 ]
 
 ROOT_URLCONF = "scheduler_project.urls"
@@ -71,8 +75,18 @@ STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = ENVIRONMENT != "production"  # elsewhere without collectstatic
 LOGIN_URL = "login"
+LOGIN_FAILURES = env.int("LOGIN_FAILURES", 10)  # wrong passwords in a row before logging in is slowed down
+API_RATE = env.float("API_RATE", 100)  # requests a second of one tenant or operator, to one web process; 0: any
+API_WAITS = env.int("API_WAITS", 100)  # long polls that one tenant may have open, at one web process
 LOGIN_REDIRECT_URL = "reports:list"
 LOGOUT_REDIRECT_URL = "login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "CommonPasswordValidator", "NumericPasswordValidator")
+] + [{"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}}]
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", 0)  # for which browsers come by TLS only, once they have come so
 
 if ENVIRONMENT == "production":
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.bool("SECURE_COOKIES", True)
@@ -101,7 +115,9 @@ if WEB_THREADS:
 # A connection that a restart has cut is replaced. A web process looks without asking: handler.py.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = not WEB_THREADS
 
-CACHES = {"default": env.cache("CACHE_URL", "locmemcache://")}
+CACHES = {"default": env.cache("CACHE_URL", "locmemcache://") | {"KEY_PREFIX": DEPLOYMENT}}
+if "Redis" in CACHES["default"]["BACKEND"]:  # whose own serializer runs what it reads, as code
+    CACHES["default"]["OPTIONS"] = {"serializer": "scheduler_project.cache.Text"}
 
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "redis://127.0.0.1:6379/0")
 CELERY_TASK_DEFAULT_QUEUE = "default"
@@ -123,7 +139,7 @@ if CELERY_BROKER_URL.startswith(("redis", "rediss")):
         "visibility_timeout": 3600,
         "unacked_restore_interval": 10,
         "unacked_restore_throttle": 1,
-        "global_keyprefix": "scheduler:",
+        "global_keyprefix": f"{DEPLOYMENT}:",
         "socket_keepalive": True,
         "socket_timeout": 30,
         "socket_connect_timeout": 2,
@@ -164,11 +180,20 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("DEFAULT_FROM_EMAIL", "scheduler@loc
 vars().update(env.email_url("EMAIL_URL", "consolemail://"))
 EMAIL_TIMEOUT = 10  # seconds
 
+DEFAULT_EXCEPTION_REPORTER_FILTER = "scheduler_project.secrets.HideUrls"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "loggers": {"jobs": {"level": env.str("LOG_LEVEL", "INFO")}},  # Celery sets the root's level of its workers
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line"},
+        "none": {"class": "logging.NullHandler"},
+    },
+    "loggers": {
+        "jobs": {"level": env.str("LOG_LEVEL", "INFO")},  # Celery sets the root's level of its workers
+        # Not Django's own handlers: one mails settings to ADMINS at each error, which a stranger can cause.
+        "django": {"handlers": [], "propagate": True},
+        "django.security.DisallowedHost": {"handlers": ["none"], "propagate": False},
+    },
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "INFO")},
 }
