@@ -1,5 +1,6 @@
 """The runs of reports: jobs, as the report pages look at them."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,7 +74,7 @@ def latest(tenant_id: int) -> dict[str, Job]:
 
 def named(tenant_id: int, report_id: int, job_id: str | None) -> Job | None:
     """The run of that id, if it is one of this tenant's report."""
-    if not job_id or not job_id.isdecimal() or int(job_id) >= 2**63:
+    if not job_id or not re.fullmatch("[0-9]{1,19}", job_id):  # `reads` knows no job beyond 2^63
         return None
     run = reads.job(tenant_id, int(job_id))
     of_report = run and (run.source_type, run.source_id) == (SOURCE_TYPE, str(report_id))
