@@ -133,6 +133,8 @@ def methods(model: type[models.Model]) -> list[str]:
 def source(model: type[models.Model], source_id: Any, tenant_id: int) -> models.Model | None:
     """The tenant's object; None alike for one that is missing, malformed or another tenant's."""
     try:
-        return next(iter(model._default_manager.filter(pk=source_id, tenant=tenant_id)), None)
+        found = next(iter(model._default_manager.filter(pk=source_id, tenant=tenant_id)), None)
     except (ValueError, TypeError, OverflowError, ValidationError):
         return None
+    # Written in another way (" 9", "0_9") it is not the id that anybody was told.
+    return found if found is not None and str(found.pk) == str(source_id) else None

@@ -1,10 +1,12 @@
 """The endpoints. Each acts on the caller's tenant alone; another tenant's job is like none at all."""
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Annotated
 from urllib.parse import urlencode
 
 from asgiref.sync import sync_to_async
+from django.db import DatabaseError, InterfaceError
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
@@ -12,7 +14,7 @@ from ninja import Query, Router
 from ninja import Status as Answer
 
 from jobs import models, reads
-from jobs.api import inputs, schemas, waiting
+from jobs.api import inputs, schemas, throttle, waiting
 from jobs.api.auth import Caller, CallerRequest
 from jobs.api.problems import ProblemError, not_found
 from jobs.engine.cancel import Cancellation, cancel
@@ -72,7 +74,7 @@ def compose(caller: Caller, submission: inputs.Submission) -> JobRequest:
 @router.get("jobs", response={200: schemas.JobPage, UNFIT | REFUSED: schemas.Problem})
 def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.JobPage:
     """Your jobs, newest first, a page at a time."""
-    inputs.refuse_unknown_names(request, inputs.Wanted)
+    inputs.refuse_unknown_names(request, inputs.Wanted.model_fields)
     filters = wanted.model_dump(include={"status", "source_type", "source_id"}, exclude_none=True)
     found = reads.jobs(request.auth.tenant.pk).filter(**filters)
     if wanted.before is not None:
@@ -87,18 +89,25 @@ def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.J
 
 
 @router.get("jobs/{job_id}", url_name="job", response={200: schemas.Job, MISSING | REFUSED: schemas.Problem})
-def read_job(request: CallerRequest, job_id: int, wait: Wait = 0, seen: Seen | None = None) -> HttpResponseBase:
+def read_job(
+    request: CallerRequest, job_id: inputs.JobId, wait: Wait = 0, seen: Seen | None = None
+) -> HttpResponseBase:
     """A job. With `wait`, the answer comes as soon as its status changes, or when the time is over."""
+    inputs.refuse_unknown_names(request, ("wait", "seen"))
     job = _job_of(request.auth.tenant.pk, job_id)
     if not wait:
         return schemas.answer(200, schemas.shown(job))
+    throttle.admit_wait(job.tenant_id)
     # Waited for in the event loop, which holds no thread.
     return StreamingHttpResponse(_when_changed(job, seen, wait), content_type=schemas.MEDIA_TYPE)
 
 
 async def _when_changed(job: models.Job, seen: str | None, seconds: float) -> AsyncIterator[str]:
-    await waiting.until_changed(waiting.status_reader(job.tenant_id, job.pk), seen or job.status, seconds)
-    latest = await sync_to_async(reads.job)(job.tenant_id, job.pk)
+    latest = None
+    async with throttle.waiting(job.tenant_id):
+        with suppress(DatabaseError, InterfaceError):  # too late for a 503: what was known is told
+            await waiting.until_changed(waiting.status_reader(job.tenant_id, job.pk), seen or job.status, seconds)
+            latest = await sync_to_async(reads.job)(job.tenant_id, job.pk)
     yield schemas.text(schemas.shown(latest or job))  # that is gone now, but was not when it was asked for
 
 
@@ -106,7 +115,7 @@ async def _when_changed(job: models.Job, seen: str | None, seconds: float) -> As
     "jobs/{job_id}/cancel",
     response={200: schemas.Job, 202: schemas.Job, MISSING | REFUSED | TOO_LATE: schemas.Problem},
 )
-def cancel_job(request: CallerRequest, job_id: int) -> Answer[schemas.Job]:
+def cancel_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.Job]:
     """Cancel a job. 200: it was waiting, and will not run. 202: it runs, and was asked to stop. 409: it has ended."""
     tenant_id = request.auth.tenant.pk
     outcome = cancel(job_id, tenant_id)
@@ -120,7 +129,7 @@ def cancel_job(request: CallerRequest, job_id: int) -> Answer[schemas.Job]:
     "jobs/{job_id}/revive",
     response={202: schemas.Job, MISSING | REFUSED | TOO_LATE: schemas.Problem},
 )
-def revive_job(request: CallerRequest, job_id: int) -> Answer[schemas.Job]:
+def revive_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.Job]:
     """Give a job that ended badly a new series of attempts. 409: it is under way, or it ended well."""
     tenant_id = request.auth.tenant.pk
     revived = revive(job_id, tenant_id)

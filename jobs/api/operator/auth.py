@@ -6,6 +6,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest
 from ninja.security import SessionAuth
 
+from jobs.api import throttle
 from jobs.api.auth import Bearer, refuse_forgery
 from jobs.api.problems import ProblemError
 from tenants import auth
@@ -49,6 +50,7 @@ class StaffSession(SessionAuth):
 
 
 def _permitted(user: User, permission: str) -> User:
+    throttle.admit(f"operator {user.pk}")
     if not user.has_perm(permission):
         raise ProblemError(403, f"{user.get_username()} lacks the permission {permission}.")
     return user

@@ -38,3 +38,8 @@ def note(user: User, rows: Sequence[Model], message: Any) -> None:
 
 def no_such(what: str) -> ProblemError:
     return ProblemError(HTTPStatus.NOT_FOUND, f"There is no such {what}.")
+
+
+def storable(name: str) -> str:
+    """A name as an address has it; what PostgreSQL cannot hold is the name of nothing."""
+    return "" if "\x00" in name else name

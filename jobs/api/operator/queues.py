@@ -4,12 +4,12 @@ from typing import Annotated, Any
 
 from django.db import transaction
 from ninja import Router, Schema
-from pydantic import ConfigDict, Field, StrictBool, StrictFloat, StrictInt
+from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from jobs import models
-from jobs.api.inputs import Text
+from jobs.api.inputs import Body, Name
 from jobs.api.operator.auth import OperatorRequest, may
-from jobs.api.operator.changes import PROBLEMS, REFUSED, change, no_such
+from jobs.api.operator.changes import PROBLEMS, REFUSED, change, no_such, storable
 from jobs.api.schemas import Problem
 from jobs.request import MAX_SECONDS
 
@@ -32,15 +32,13 @@ class Queue(Schema):
     paused: bool
 
 
-class QueueChange(Schema):
+class QueueChange(Body):
     """What to change; what is left out stays. Null where there may be none: no limit, no default."""
-
-    model_config = ConfigDict(extra="forbid")
 
     weight: StrictInt | None = Field(
         None, description="While two queues of a pool wait, weights 3 and 1 are served 3 : 1."
     )
-    pool: Text | None = Field(None, description="The workers that serve it.")
+    pool: Name | None = Field(None, description="The workers that serve it.")
     concurrency: StrictInt | None = Field(None, description="Jobs at once, over all tenants. Null: no limit.")
     rate_limit: StrictInt | None = Field(None, description="Jobs started per window. Null, both: no limit.")
     rate_window: Seconds | None = Field(None, description="Seconds.")
@@ -77,7 +75,7 @@ def resume_queue(request: OperatorRequest, name: str) -> models.Queue:
 @transaction.atomic
 def _change(request: OperatorRequest, name: str, values: dict[str, Any]) -> models.Queue:
     # no_key: a submit, which refers to the row, does not have to wait.
-    queue = models.Queue.objects.select_for_update(no_key=True).filter(name=name.replace("\x00", "")).first()
+    queue = models.Queue.objects.select_for_update(no_key=True).filter(name=storable(name)).first()
     if queue is None:
         raise no_such("queue")
     change(request.auth, queue, values)

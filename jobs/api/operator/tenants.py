@@ -2,10 +2,11 @@
 
 from django.db import transaction
 from ninja import Router, Schema
-from pydantic import ConfigDict, Field, StrictBool, StrictInt
+from pydantic import Field, StrictBool, StrictInt
 
+from jobs.api.inputs import Body
 from jobs.api.operator.auth import OperatorRequest, may
-from jobs.api.operator.changes import PROBLEMS, change, no_such
+from jobs.api.operator.changes import PROBLEMS, change, no_such, storable
 from jobs.api.operator.queues import Seconds
 from tenants.models import Tenant, TenantQueue
 
@@ -23,10 +24,8 @@ class Slots(Schema):
     paused: bool
 
 
-class SlotsChange(Schema):
+class SlotsChange(Body):
     """What to change; what is left out stays. Null where there may be none: no limit, no default."""
-
-    model_config = ConfigDict(extra="forbid")
 
     num_slots: StrictInt | None = Field(None, description="Jobs at once. 0 pauses the tenant.")
     user_slots: StrictInt | None = Field(None, description="The most one user may hold. Null: no limit per user.")
@@ -57,7 +56,7 @@ def change_tenant(request: OperatorRequest, slug: str, wanted: SlotsChange) -> T
 
 
 def _tenant(slug: str) -> Tenant:
-    tenant = Tenant.objects.filter(slug=slug.replace("\x00", "")).first()
+    tenant = Tenant.objects.filter(slug=storable(slug)).first()
     if tenant is None:
         raise no_such("tenant")
     return tenant
