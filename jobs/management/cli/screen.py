@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import IO, Any, cast
 
@@ -11,6 +11,8 @@ from django.core.serializers.json import DjangoJSONEncoder
 from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
+
+from jobs.printable import in_json, in_one_line, printable
 
 WIDE = 110  # columns from which a table shows what a narrow one leaves out
 GAP = 2  # columns between two of a table
@@ -48,19 +50,19 @@ class Screen:
     def document(self, document: dict[str, Any]) -> None:
         """The one JSON document of a command; nothing unless --json was given."""
         if self.as_json:
-            self._out.write(json.dumps(document, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2))
+            self._out.write(in_json(json.dumps(document, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2)))
 
     def say(self, sentence: str) -> None:
         """A line for people."""
         if not self.as_json:
-            self._console.print(Text(sentence), soft_wrap=not self._console.is_terminal)
+            self._console.print(Text(in_one_line(sentence)), soft_wrap=not self._console.is_terminal)
 
     def table(self, columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
         """Rows for people; a status is coloured."""
         if self.as_json:
             return
         shown = [n for n, column in enumerate(columns) if not column.wide or self._console.width >= WIDE]
-        texts = [[_cell(row[n]) for n in shown] for row in rows]
+        texts = [[_cell(row[n], in_one_line) for n in shown] for row in rows]
         table = Table(box=None, padding=(0, GAP, 0, 0), header_style="bold dim", pad_edge=False)
         for column, width in zip((columns[n] for n in shown), self._widths(columns, shown, texts), strict=True):
             justify: JustifyMethod = "right" if column.right else "left"
@@ -91,12 +93,12 @@ class Screen:
         table.add_column(overflow="fold")
         for name, value in facts.items():
             if value not in (None, ""):
-                table.add_row(name, _cell(value))
+                table.add_row(name, _cell(value, printable))
         self._console.print(table)
 
 
-def _cell(value: object) -> Text:
-    text = "–" if value is None else str(value)
+def _cell(value: object, shown: Callable[[str], str]) -> Text:
+    text = "–" if value is None else shown(str(value))
     return Text(text, style=COLOURS.get(text, "dim" if value is None else ""))
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NoReturn
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from jobs.management.cli.screen import Screen
+from jobs.printable import in_one_line
 from jobs.request import InvalidRequest
 
 Options = dict[str, Any]
@@ -59,7 +60,7 @@ class SubcommandsCommand(BaseCommand):
         try:
             options["run"](options, screen)
         except InvalidRequest as refused:
-            raise CommandError(str(refused)) from None
+            raise CommandError(in_one_line(str(refused))) from None
 
 
 def _add_json(parser: CommandParser, default: Any) -> None:
