@@ -102,7 +102,7 @@ class DataReport(Asynchronous, models.Model):
     def declared_parameters(self) -> list[Parameter]:
         return report_parameters.declared(self.parameters)
 
-    @job(queue="reports", timeout=TIMEOUT)
+    @job(queue="reports", timeout=TIMEOUT, http=True)
     def execute(self, *, parameters: dict[str, Any] | None = None) -> dict[str, Any]:
         """Run the report and return {"columns": [...], "rows": [[...], ...]}.
 
@@ -123,7 +123,7 @@ class DataReport(Asynchronous, models.Model):
         return {"columns": table.columns, "rows": table.rows}
 
     @classmethod
-    @job(queue="reports", timeout=60)
+    @job(queue="reports", timeout=60, http=True)
     def refresh_all(cls) -> dict[str, list[int]]:
         """Submit every report of the job's tenant, with its defaults; returns {"jobs": [ids]}."""
         reports = cls.objects.filter(tenant=current_job().tenant)

@@ -24,6 +24,7 @@ SECRET_KEY_LENGTH = 50  # characters
 OF_ONE_PROCESS = ("LocMemCache", "DummyCache")  # cache backends that no other process can read
 POSITIVE = (
     "JOBS_DEFAULT_TIMEOUT",
+    "JOBS_MAX_TIMEOUT",
     "JOBS_TIMEOUT_GRACE",
     "JOBS_CANCEL_GRACE",
     "JOBS_MAX_CRASHES",
@@ -42,6 +43,7 @@ NOT_NEGATIVE = (
     "JOBS_DEDUP_WINDOW",
     "JOBS_DEFAULT_MEMORY",
     "JOBS_HEADROOM",
+    "JOBS_MAX_RETRIES",
     "WEB_THREADS",
     "DB_STATEMENT_TIMEOUT",
     "DB_LOCK_TIMEOUT",

@@ -156,6 +156,8 @@ UNFOLD = {
 
 JOBS_DEDUP_WINDOW = env.float("JOBS_DEDUP_WINDOW", 600)  # seconds in which an identical job is not started twice
 JOBS_DEFAULT_TIMEOUT = env.float("JOBS_DEFAULT_TIMEOUT", 300)  # seconds, where neither job nor queue says
+JOBS_MAX_TIMEOUT = env.float("JOBS_MAX_TIMEOUT", 3600)  # seconds, the longest that a call over HTTP may ask for
+JOBS_MAX_RETRIES = env.int("JOBS_MAX_RETRIES", 20)  # the most that a call over HTTP may ask for
 JOBS_TIMEOUT_GRACE = env.float("JOBS_TIMEOUT_GRACE", 5)  # seconds between the soft and the hard time limit
 JOBS_MAX_CRASHES = env.int("JOBS_MAX_CRASHES", 3)  # crashes after which a job is dead
 JOBS_CANCEL_GRACE = env.float("JOBS_CANCEL_GRACE", 10)  # seconds a running job has to stop before its process is ended

@@ -1,6 +1,7 @@
 """Who may use how much. This app does not know that jobs exist."""
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -80,6 +81,14 @@ class TenantQueue(models.Model):
     )
     max_waiting = models.PositiveIntegerField(
         null=True, blank=True, help_text="Jobs that may wait before more are refused. Empty: JOBS_MAX_WAITING."
+    )
+    queues = ArrayField(
+        models.CharField(max_length=100),
+        verbose_name="other queues",
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Queues that this tenant may name over HTTP besides a job's own, with commas. Empty: none.",
     )
     paused = models.BooleanField(default=False, help_text="Waiting jobs stay waiting; running jobs go on.")
 

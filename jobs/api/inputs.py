@@ -68,6 +68,15 @@ class Body(BaseModel):
         return sent
 
 
+def left_out(description: str) -> Any:
+    """A field that may be left out, but is never null: its schema says so."""
+    return Field(None, description=description, json_schema_extra=_without_default)
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    schema.pop("default", None)
+
+
 Text = Annotated[str, Field(max_length=200), AfterValidator(_storable)]
 Name = Annotated[str, Field(max_length=100), AfterValidator(_storable)]
 SourceId = Annotated[Name, BeforeValidator(_key, json_schema_input_type=int | str)]

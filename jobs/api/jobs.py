@@ -67,6 +67,7 @@ def compose(caller: Caller, submission: inputs.Submission) -> JobRequest:
         source_id=submission.source_id,
         source_method=submission.source_method,
         args=submission.args,
+        by_tenant=True,
         **options,
     )
 

@@ -7,7 +7,7 @@ from ninja import Router, Schema
 from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from jobs import models
-from jobs.api.inputs import Body, Name
+from jobs.api.inputs import Body, Name, left_out
 from jobs.api.operator.auth import OperatorRequest, may
 from jobs.api.operator.changes import PROBLEMS, REFUSED, change, no_such, storable
 from jobs.api.schemas import Problem
@@ -35,17 +35,15 @@ class Queue(Schema):
 class QueueChange(Body):
     """What to change; what is left out stays. Null where there may be none: no limit, no default."""
 
-    weight: StrictInt | None = Field(
-        None, description="While two queues of a pool wait, weights 3 and 1 are served 3 : 1."
-    )
-    pool: Name | None = Field(None, description="The workers that serve it.")
+    weight: StrictInt = left_out("While two queues of a pool wait, weights 3 and 1 are served 3 : 1.")
+    pool: Name = left_out("The workers that serve it.")
     concurrency: StrictInt | None = Field(None, description="Jobs at once, over all tenants. Null: no limit.")
     rate_limit: StrictInt | None = Field(None, description="Jobs started per window. Null, both: no limit.")
     rate_window: Seconds | None = Field(None, description="Seconds.")
     default_timeout: Seconds | None = Field(None, description="Seconds. Null: the setting's.")
     default_max_retries: StrictInt | None = Field(None, description="Null: no retries.")
-    default_backoff: Seconds | None = Field(None, description="Seconds before the first of those retries.")
-    paused: StrictBool | None = Field(None, description="Waiting jobs stay waiting; running jobs go on.")
+    default_backoff: Seconds = left_out("Seconds before the first of those retries.")
+    paused: StrictBool = left_out("Waiting jobs stay waiting; running jobs go on.")
 
 
 @router.get("queues", response={200: list[Queue], REFUSED: Problem})

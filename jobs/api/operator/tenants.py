@@ -1,10 +1,12 @@
 """Tenants: how many slots each has, and how fast it may start jobs."""
 
+from typing import Annotated
+
 from django.db import transaction
 from ninja import Router, Schema
 from pydantic import Field, StrictBool, StrictInt
 
-from jobs.api.inputs import Body
+from jobs.api.inputs import Body, Name, left_out
 from jobs.api.operator.auth import OperatorRequest, may
 from jobs.api.operator.changes import PROBLEMS, change, no_such, storable
 from jobs.api.operator.queues import Seconds
@@ -21,19 +23,23 @@ class Slots(Schema):
     max_waiting: int | None
     rate_limit: int | None
     rate_window: float | None
+    queues: list[str] = Field(description="Queues that it may name over HTTP besides a job's own.")
     paused: bool
 
 
 class SlotsChange(Body):
     """What to change; what is left out stays. Null where there may be none: no limit, no default."""
 
-    num_slots: StrictInt | None = Field(None, description="Jobs at once. 0 pauses the tenant.")
+    num_slots: StrictInt = left_out("Jobs at once. 0 pauses the tenant.")
     user_slots: StrictInt | None = Field(None, description="The most one user may hold. Null: no limit per user.")
-    weight: StrictInt | None = Field(None, description="Share of the workers while tenants compete.")
+    weight: StrictInt = left_out("Share of the workers while tenants compete.")
     max_waiting: StrictInt | None = Field(None, description="Jobs that may wait. Null: the setting's.")
     rate_limit: StrictInt | None = Field(None, description="Jobs started per window. Null, both: no limit.")
     rate_window: Seconds | None = Field(None, description="Seconds.")
-    paused: StrictBool | None = Field(None, description="Waiting jobs stay waiting; running jobs go on.")
+    queues: Annotated[list[Name], Field(max_length=100)] | None = Field(
+        None, description="Queues that it may name over HTTP besides a job's own."
+    )
+    paused: StrictBool = left_out("Waiting jobs stay waiting; running jobs go on.")
 
 
 @router.get("tenants/{slug}", response={200: Slots, **PROBLEMS}, by_alias=False)
