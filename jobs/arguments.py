@@ -27,6 +27,15 @@ def as_text(args: dict[str, Any]) -> str:
     return text
 
 
+def stats_as_json(stats: Any) -> Any:
+    """What a job says of itself, as JSON. Raises InvalidRequest, also when it is too much to be shown to everybody."""
+    checked = as_json(stats, "stats")
+    size, limit = len(json.dumps(checked)), settings.JOBS_STATS_MAX_BYTES
+    if size > limit:
+        raise InvalidRequest("stats", f"take {size:,} bytes as JSON; JOBS_STATS_MAX_BYTES allows {limit:,}")
+    return checked
+
+
 def as_json(value: Any, field: str = "args", depth: int = 0) -> Any:
     """The value as JSON gives it back (tuples become lists).
 

@@ -169,6 +169,8 @@ JOBS_BEAT_INTERVAL = env.float("JOBS_BEAT_INTERVAL", 5)  # seconds; a worker sil
 JOBS_HAND_OVER_TIMEOUT = env.float("JOBS_HAND_OVER_TIMEOUT", 10)  # seconds until an unanswered message is lost
 JOBS_RESULT_TTL = env.int("JOBS_RESULT_TTL", 3600)  # seconds a result is kept in the cache
 JOBS_RESULT_MAX_BYTES = env.int("JOBS_RESULT_MAX_BYTES", 5_000_000)
+JOBS_RESULTS_MAX_BYTES = env.int("JOBS_RESULTS_MAX_BYTES", 100_000_000)  # of one tenant, kept at a time
+JOBS_STATS_MAX_BYTES = env.int("JOBS_STATS_MAX_BYTES", 16384)
 JOBS_ARGS_MAX_BYTES = 256 * 1024
 
 JOBS_DEATH_NOTICE_INTERVAL = env.float("JOBS_DEATH_NOTICE_INTERVAL", 60)  # seconds between two messages about deaths

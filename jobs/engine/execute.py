@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
 from jobs import current, registry, results, store, telemetry
-from jobs.arguments import as_json
+from jobs.arguments import stats_as_json
 from jobs.engine import dispatch
 from jobs.engine.settle import Outcome, settle
 from jobs.store import Started
@@ -107,7 +107,7 @@ def _if_database_answers(statement: Callable[..., bool], *parameters: Any) -> bo
 def _keep_result(job: Started, outcome: Outcome) -> None:
     """Before the settling: a job that is a success has its result there."""
     try:
-        outcome.stats = as_json(outcome.stats, "stats")
+        outcome.stats = stats_as_json(outcome.stats)
     except ValueError as error:
         outcome.stats = {}
         outcome.error = outcome.error or error  # one that was there before is the one to be seen
@@ -115,6 +115,6 @@ def _keep_result(job: Started, outcome: Outcome) -> None:
         return
     ttl = settings.JOBS_RESULT_TTL if outcome.result_ttl is None else outcome.result_ttl
     try:
-        outcome.result_ttl = ttl if results.keep(job.id, job.attempt, outcome.value, ttl) else None
+        outcome.result_ttl = ttl if results.keep(job.id, job.attempt, outcome.value, ttl, job.tenant_id) else None
     except ValueError as error:
         outcome.error = error
