@@ -77,7 +77,7 @@ def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.J
     """Your jobs, newest first, a page at a time."""
     inputs.refuse_unknown_names(request, inputs.Wanted.model_fields)
     filters = wanted.model_dump(include={"status", "source_type", "source_id"}, exclude_none=True)
-    found = reads.jobs(request.auth.tenant.pk).filter(**filters)
+    found = reads.jobs(request.auth.tenant.pk).filter(**filters).defer("args", "stats")
     if wanted.before is not None:
         found = found.filter(pk__lt=wanted.before)
     jobs = list(found[: wanted.limit + 1])  # one more, to know whether there is another page
@@ -86,7 +86,7 @@ def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.J
         del jobs[-1]
         page = {"before": jobs[-1].pk, "limit": wanted.limit}
         older = f"{reverse('api:jobs')}?{urlencode(filters | page)}"
-    return schemas.JobPage(jobs=[schemas.Job.of(job) for job in jobs], next=older)
+    return schemas.JobPage(jobs=[schemas.ListedJob(**schemas.listed(job)) for job in jobs], next=older)
 
 
 @router.get("jobs/{job_id}", url_name="job", response={200: schemas.Job, MISSING | REFUSED: schemas.Problem})
@@ -128,13 +128,18 @@ def cancel_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.J
 
 @router.post(
     "jobs/{job_id}/revive",
-    response={202: schemas.Job, MISSING | REFUSED | TOO_LATE: schemas.Problem},
+    response={202: schemas.Job, MISSING | REFUSED | TOO_LATE | FULL: schemas.Problem},
 )
 def revive_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.Job]:
-    """Give a job that ended badly a new series of attempts. 409: it is under way, or it ended well."""
+    """Give a job that ended badly a new series of attempts.
+
+    409: it is under way, it ended well, or an operator ended it. 429: too many of yours wait.
+    """
     tenant_id = request.auth.tenant.pk
     revived = revive(job_id, tenant_id)
     job = _job_of(tenant_id, job_id)
+    if not revived and job.barred:
+        raise ProblemError(409, "An operator has ended this job; only an operator can revive it.")
     if not revived:
         raise ProblemError(409, f"The job is {job.status}; revived is what ended as error, dead or cancelled.")
     return Answer(202, schemas.Job.of(job))

@@ -13,6 +13,7 @@ from jobs.api.auth import CallerRequest
 from jobs.api.inputs import JobId
 from jobs.api.problems import ProblemError, not_found
 from jobs.lifecycle import FINAL, Status
+from jobs.told import told
 
 router = Router(tags=["jobs"])
 RETRY_AFTER = 1  # seconds; a client that wants it sooner uses ?wait= on the job
@@ -46,8 +47,8 @@ def read_result(request: CallerRequest, job_id: JobId, response: HttpResponse) -
 
 def _failure(job: models.Job) -> str:
     if job.status == Status.CANCELLED:  # its error is that of an attempt before
-        return "The job was cancelled" + (f"; before that: {job.last_error}" if job.last_error else ".")
-    return f"The job ended as {job.status}" + (f": {job.last_error}" if job.last_error else ".")
+        return "The job was cancelled" + (f"; before that: {told(job.last_error)}" if job.last_error else ".")
+    return f"The job ended as {job.status}" + (f": {told(job.last_error)}" if job.last_error else ".")
 
 
 def _gone(job: models.Job) -> str:

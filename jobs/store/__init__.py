@@ -23,7 +23,16 @@ from jobs.store.checks import excesses, find_lane, heads, odd_states
 from jobs.store.claiming import Lane, claim, hold, next_moment, promote, release
 from jobs.store.rows import Applied, Claimed, Started, live_for
 from jobs.store.submitting import Answer, insert, recount_waiting, release_identical, wake_clock
-from jobs.store.wishes import cancel, discard, expire_dead, is_unfinished, overdue_cancels, request_cancel, revive
+from jobs.store.wishes import (
+    backlog,
+    cancel,
+    discard,
+    expire_dead,
+    is_unfinished,
+    overdue_cancels,
+    request_cancel,
+    revive,
+)
 from jobs.store.workers import beat, count_repairs, declare_gone, depose, give_up, hand_over_again, leave, orphans
 
 __all__ = [
@@ -35,6 +44,7 @@ __all__ = [
     "Lane",
     "Process",
     "Started",
+    "backlog",
     "beat",
     "cancel",
     "cancel_requested",

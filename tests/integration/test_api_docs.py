@@ -39,7 +39,7 @@ def test_a_full_backlog_is_described_where_jobs_are_submitted(openapi):
         for operation in operations.values()
         if "429" in operation["responses"]
     }
-    assert set(full) == {"submit_job", "submit_jobs"}
+    assert set(full) == {"submit_job", "submit_jobs", "revive_job"}
     assert all(headers["Retry-After"]["schema"] == {"type": "integer"} for headers in full.values())
 
 

@@ -36,8 +36,8 @@ class SlotsChange(Body):
     max_waiting: StrictInt | None = Field(None, description="Jobs that may wait. Null: the setting's.")
     rate_limit: StrictInt | None = Field(None, description="Jobs started per window. Null, both: no limit.")
     rate_window: Seconds | None = Field(None, description="Seconds.")
-    queues: Annotated[list[Name], Field(max_length=100)] | None = Field(
-        None, description="Queues that it may name over HTTP besides a job's own."
+    queues: Annotated[list[Name], Field(max_length=100)] = left_out(
+        "Queues that it may name over HTTP besides a job's own."
     )
     paused: StrictBool = left_out("Waiting jobs stay waiting; running jobs go on.")
 
