@@ -11,7 +11,6 @@ from django.core.cache import cache
 from jobs import telemetry
 from jobs.models import Job
 
-
 COUNTED = 64 * 1024  # bytes from which a result is counted: the small ones are not worth the asking
 
 
@@ -55,11 +54,11 @@ def keep(job_id: int, attempt: int, value: Any, ttl: float, tenant_id: int | Non
 
 
 def _has_room(tenant_id: int, size: int, ttl: float) -> bool:
-    """Count these bytes, in periods as long as a result is kept: of one tenant's results, two budgets at most are there."""
+    """Count these bytes, in periods as long as a result is kept: at most two budgets of one tenant are there."""
     counter = f"result-bytes:{tenant_id}:{ttl:g}:{int(time.time() // ttl) if ttl else 0}"
     cache.add(counter, 0, timeout=ttl + 60)
     kept: int = cache.incr(counter, size)
-    return kept <= settings.JOBS_RESULTS_MAX_BYTES
+    return bool(kept <= settings.JOBS_RESULTS_MAX_BYTES)
 
 
 def load(job: Job) -> Result | None:

@@ -17,6 +17,7 @@ from jobs.api.auth import MemberSession, TenantKey
 from jobs.api.parser import StrictParser
 
 View = Callable[..., Any]
+RETRIED = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
 RETRY_AFTER = {"description": "Seconds after which to ask again.", "schema": {"type": "integer"}}
 
 
@@ -49,13 +50,23 @@ class ProblemAPI(NinjaAPI):
         schema = super().get_openapi_schema(**where)
         for operations in schema["paths"].values():
             for operation in operations.values():
+                _add_problems_of_all(operation)
                 for status, response in operation["responses"].items():
                     if status >= HTTPStatus.BAD_REQUEST:
                         described = response["content"].pop("application/json")
                         response["content"][problems.MEDIA_TYPE] = described
-                    if status == HTTPStatus.TOO_MANY_REQUESTS:
+                    if status in RETRIED:
                         response["headers"] = {"Retry-After": RETRY_AFTER}
         return schema
+
+
+def _add_problems_of_all(operation: dict[str, Any]) -> None:
+    """What may be answered whatever is asked, and what any body may be refused for."""
+    problem = {"$ref": "#/components/schemas/Problem"}
+    with_body = {400, 413, 415, 422} if "requestBody" in operation else set()
+    for status in sorted({400, 429, 500, 503} | with_body):
+        described = {"description": HTTPStatus(status).phrase, "content": {"application/json": {"schema": problem}}}
+        operation["responses"].setdefault(status, described)
 
 
 def _fields(model: Any, path: tuple[str | int, ...]) -> list[str]:

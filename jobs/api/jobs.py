@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from asgiref.sync import sync_to_async
 from django.db import DatabaseError, InterfaceError
+from django.db.models import Q
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
@@ -14,7 +15,7 @@ from ninja import Query, Router
 from ninja import Status as Answer
 
 from jobs import models, reads
-from jobs.api import inputs, schemas, throttle, waiting
+from jobs.api import idempotency, inputs, schemas, throttle, waiting
 from jobs.api.auth import Caller, CallerRequest
 from jobs.api.problems import ProblemError, not_found
 from jobs.engine.cancel import Cancellation, cancel
@@ -44,13 +45,18 @@ Seen = Annotated[Status, Query(description="The status you know: if it is anothe
         202: schemas.SubmittedJob,
         frozenset({400, 413}) | UNFIT | REFUSED | FULL: schemas.Problem,
     },
+    openapi_extra=idempotency.PARAMETER,
 )
 def submit_job(request: CallerRequest, submission: inputs.Submission) -> HttpResponse:
     """Submit a job. 202: it is new. 200: an identical one is under way, and here it is. 429: too many of yours wait."""
-    asked = compose(request.auth, submission)
+    return idempotency.once(request, lambda: _submit(request.auth, submission))
+
+
+def _submit(caller: Caller, submission: inputs.Submission) -> HttpResponse:
+    asked = compose(caller, submission)
     submitted = submit(asked)
     new = not submitted.deduplicated
-    job = _stored(asked, submitted) if new else _job_of(request.auth.tenant.pk, submitted.id)
+    job = _stored(asked, submitted) if new else _job_of(caller.tenant.pk, submitted.id)
     answer = schemas.answer(202 if new else 200, schemas.shown(job, deduplicated=not new))
     answer["Location"] = reverse("api:job", kwargs={"job_id": submitted.id})
     return answer
@@ -76,15 +82,16 @@ def compose(caller: Caller, submission: inputs.Submission) -> JobRequest:
 def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.JobPage:
     """Your jobs, newest first, a page at a time."""
     inputs.refuse_unknown_names(request, inputs.Wanted.model_fields)
-    filters = wanted.model_dump(include={"status", "source_type", "source_id"}, exclude_none=True)
-    found = reads.jobs(request.auth.tenant.pk).filter(**filters).defer("args", "stats")
+    filters = wanted.model_dump(include={"source_type", "source_id"}, exclude_none=True)
+    of_status = reads.of_status(wanted.status) if wanted.status else Q()
+    found = reads.jobs(request.auth.tenant.pk).filter(of_status, **filters).defer("args", "stats")
     if wanted.before is not None:
         found = found.filter(pk__lt=wanted.before)
     jobs = list(found[: wanted.limit + 1])  # one more, to know whether there is another page
     older = None
     if len(jobs) > wanted.limit:
         del jobs[-1]
-        page = {"before": jobs[-1].pk, "limit": wanted.limit}
+        page = {"before": jobs[-1].pk, "limit": wanted.limit} | ({"status": wanted.status} if wanted.status else {})
         older = f"{reverse('api:jobs')}?{urlencode(filters | page)}"
     return schemas.JobPage(jobs=[schemas.ListedJob(**schemas.listed(job)) for job in jobs], next=older)
 

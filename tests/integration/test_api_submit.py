@@ -7,7 +7,6 @@ import pytest
 from jobs import Undecided
 from jobs.models import Job
 from tenants.models import TenantQueue
-from tenants.models import TenantQueue
 from tests.factories import QueueFactory
 
 pytestmark = pytest.mark.django_db

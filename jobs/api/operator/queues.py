@@ -52,6 +52,15 @@ def list_queues(request: OperatorRequest) -> list[models.Queue]:
     return list(models.Queue.objects.order_by("name"))
 
 
+@router.get("queues/{name}", response={200: Queue, **PROBLEMS})
+def read_queue(request: OperatorRequest, name: str) -> models.Queue:
+    """A queue."""
+    queue = models.Queue.objects.filter(name=storable(name)).first()
+    if queue is None:
+        raise no_such("queue")
+    return queue
+
+
 @router.patch("queues/{name}", auth=CHANGE, response={200: Queue, **PROBLEMS})
 def change_queue(request: OperatorRequest, name: str, wanted: QueueChange) -> models.Queue:
     """Change a queue; the next dispatch, which follows at once, goes by it."""

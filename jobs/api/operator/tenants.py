@@ -3,19 +3,20 @@
 from typing import Annotated
 
 from django.db import transaction
-from ninja import Router, Schema
+from ninja import Query, Router, Schema
 from pydantic import Field, StrictBool, StrictInt
 
-from jobs.api.inputs import Body, Name, left_out
+from jobs.api.inputs import Body, Name, Text, Whole, left_out, refuse_unknown_names
 from jobs.api.operator.auth import OperatorRequest, may
-from jobs.api.operator.changes import PROBLEMS, change, no_such, storable
+from jobs.api.operator.changes import PROBLEMS, REFUSED, change, no_such, storable
 from jobs.api.operator.queues import Seconds
+from jobs.api.schemas import Problem
 from tenants.models import Tenant, TenantQueue
 
 router = Router(tags=["operators"], auth=may("tenants.view_tenantqueue"))
 
 
-class Slots(Schema):
+class TenantSlots(Schema):
     tenant: str = Field(alias="tenant.slug", description="Its slug.")
     num_slots: int
     user_slots: int | None
@@ -42,14 +43,30 @@ class SlotsChange(Body):
     paused: StrictBool = left_out("Waiting jobs stay waiting; running jobs go on.")
 
 
-@router.get("tenants/{slug}", response={200: Slots, **PROBLEMS}, by_alias=False)
+class SoughtTenants(Schema):
+    after: Text | None = Field(None, description="Only tenants with a greater slug.")
+    limit: Whole = Field(100, ge=1, le=100)
+
+
+@router.get("tenants", response={200: list[TenantSlots], REFUSED | {422}: Problem}, by_alias=False)
+def list_tenants(request: OperatorRequest, wanted: Query[SoughtTenants]) -> list[TenantQueue]:
+    """Tenants and their slots, by slug."""
+    refuse_unknown_names(request, SoughtTenants.model_fields)
+    found = Tenant.objects.select_related("queue").filter(slug__gt=wanted.after or "").order_by("slug")
+    return [
+        tenant.queue if hasattr(tenant, "queue") else TenantQueue(tenant=tenant, num_slots=0)
+        for tenant in found[: wanted.limit]
+    ]
+
+
+@router.get("tenants/{slug}", response={200: TenantSlots, **PROBLEMS}, by_alias=False)
 def read_tenant(request: OperatorRequest, slug: str) -> TenantQueue:
     """A tenant's slots."""
     tenant = _tenant(slug)
     return TenantQueue.objects.filter(tenant=tenant).first() or TenantQueue(tenant=tenant, num_slots=0)
 
 
-@router.patch("tenants/{slug}", auth=may("tenants.change_tenantqueue"), response={200: Slots, **PROBLEMS})
+@router.patch("tenants/{slug}", auth=may("tenants.change_tenantqueue"), response={200: TenantSlots, **PROBLEMS})
 @transaction.atomic
 def change_tenant(request: OperatorRequest, slug: str, wanted: SlotsChange) -> TenantQueue:
     """Change a tenant's slots. Fewer: running jobs are left to end. More: waiting ones start at once."""
