@@ -11,7 +11,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from jobs import Asynchronous, current_job, job, submit_many
 from reports import parameters as report_parameters
-from reports import query
+from reports import query, sources
 from reports.parameters import InvalidParameters, Parameter
 
 TIMEOUT = 120  # seconds
@@ -50,6 +50,11 @@ class DataSource(models.Model):
         except Exception:  # psycopg's own message quotes the URL
             return None
         return f"{place.get('host', 'localhost')}/{place.get('dbname', '')}"
+
+    def clean(self) -> None:
+        """Refuse what would connect as the worker itself, or to the scheduler's own tables, sessions and keys."""
+        if (refusal := sources.refusal(self.url)) is not None:
+            raise ValidationError({"url": refusal})
 
 
 class DataReport(Asynchronous, models.Model):
