@@ -8,6 +8,11 @@ class JobsConfig(AppConfig):
     def ready(self) -> None:
         from jobs import tasks, wiring
         from jobs.engine import cancel, dispatch
+        from jobs.models import PausedJobType, Queue
+        from tenants import audit
+
+        audit.watch(Queue)
+        audit.watch(PausedJobType)
 
         dispatch.connect(tasks.hand_over)
         cancel.connect(tasks.end_process)

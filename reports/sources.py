@@ -41,9 +41,8 @@ def _is_ours(said: dict[str, Any]) -> bool:
 def _addresses(hosts: Any) -> set[str]:
     """Of a host as libpq takes it: names, addresses or directories of sockets, with commas; none is this machine."""
     found = set()
-    for host in str(hosts or "").split(","):
-        if not host or host.startswith(("/", "@")):
-            host = "localhost"
+    for said in str(hosts or "").split(","):
+        host = "localhost" if not said or said.startswith(("/", "@")) else said
         try:
             found |= {str(address[4][0]) for address in socket.getaddrinfo(host, None)}
         except OSError:

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from scheduler_project.errors import is_api
+from tenants import audit
 
 View = Callable[[HttpRequest], HttpResponseBase]
 
@@ -33,6 +34,18 @@ def secured(get_response: View) -> View:
 
 def _policy(path: str) -> str:
     return WITH_INLINE if path.startswith("/admin/") or path == PUBLIC[0] else OWN
+
+
+def audited(get_response: View) -> View:
+    """What is done is noted as done by who is logged in. The API, which knows keys as well, says itself who it is."""
+
+    def audited_view(request: HttpRequest) -> HttpResponseBase:
+        changes = request.method not in ("GET", "HEAD") and not is_api(request.path)
+        user = request.user if changes else None
+        with audit.acting(user.get_username() if user and user.is_authenticated else None):
+            return get_response(request)
+
+    return audited_view
 
 
 def without_nul(get_response: View) -> View:

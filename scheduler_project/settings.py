@@ -47,6 +47,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "tenants.logins.throttled",
+    "scheduler_project.middleware.audited",
 ]
 
 ROOT_URLCONF = "scheduler_project.urls"

@@ -158,3 +158,25 @@ class OperatorKey(Key):
 
     class Meta:
         verbose_name = "operator key"
+
+
+class Change(models.Model):
+    """What somebody did: to a row that operators set, or to a job. Written by `tenants.audit`, and never changed."""
+
+    at = models.DateTimeField(db_default=Now(), editable=False)
+    who = models.CharField(max_length=200)  # a user's name, a tenant's slug, or who sat at the command line
+    key = models.CharField(
+        max_length=12, default="", db_default="", blank=True
+    )  # the prefix of the key it was done with
+    verb = models.CharField(max_length=20)
+    kind = models.CharField(max_length=100)  # "tenants.tenantqueue", "jobs.job"
+    subject_id = models.CharField(max_length=300)
+    subject = models.CharField(max_length=300)  # as it was called then
+    values = models.JSONField(default=dict, db_default={})  # {"num_slots": [5, 0]}: before and after
+
+    class Meta:
+        db_table = "changes"
+        indexes = [models.Index(fields=["kind", "subject_id", "at"], name="changes_of_one")]
+
+    def __str__(self) -> str:
+        return f"{self.who} {self.verb} {self.subject}"

@@ -10,7 +10,7 @@ from ninja.utils import check_csrf
 
 from jobs.api import throttle
 from jobs.api.problems import ProblemError
-from tenants import auth
+from tenants import audit, auth
 from tenants.models import Member, Tenant
 
 
@@ -45,6 +45,7 @@ class TenantKey(Bearer):
         if tenant is None:
             return None
         throttle.admit(f"tenant {tenant.pk}")
+        audit.identify(tenant.slug, key=token.partition(".")[0])
         return Caller(tenant)
 
 
@@ -61,6 +62,7 @@ class MemberSession(SessionAuth):
             raise ProblemError(403, "You are logged in, but not as a member of a tenant.")
         refuse_forgery(request)
         throttle.admit(f"tenant {member.tenant_id}")
+        audit.identify(request.user.get_username())
         return Caller(member.tenant, user_key=str(member.user_id))
 
 

@@ -24,6 +24,7 @@ from jobs.engine.revive import revive
 from jobs.engine.submit import Submitted, submit
 from jobs.lifecycle import Status
 from jobs.request import JobRequest
+from tenants import audit
 
 router = Router(tags=["jobs"])
 
@@ -128,6 +129,8 @@ def cancel_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.J
     tenant_id = request.auth.tenant.pk
     outcome = cancel(job_id, tenant_id)
     job = _job_of(tenant_id, job_id)
+    if outcome is not Cancellation.TOO_LATE:
+        _note(outcome.value, job_id)
     if outcome is Cancellation.TOO_LATE:
         raise ProblemError(409, f"The job has ended already, as {job.status}.")
     return Answer(200 if outcome is Cancellation.CANCELLED else 202, schemas.Job.of(job))
@@ -149,7 +152,12 @@ def revive_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.J
         raise ProblemError(409, "An operator has ended this job; only an operator can revive it.")
     if not revived:
         raise ProblemError(409, f"The job is {job.status}; revived is what ended as error, dead or cancelled.")
+    _note("revived", job_id)
     return Answer(202, schemas.Job.of(job))
+
+
+def _note(verb: str, job_id: int) -> None:
+    audit.note(verb, models.Job._meta.label_lower, [(job_id, f"job {job_id}")])
 
 
 def _job_of(tenant_id: int, job_id: int) -> models.Job:
