@@ -36,3 +36,20 @@ def test_a_mail_and_a_chat_are_told_what_a_terminal_would_obey():
     text = notifiers.text(deaths)
     assert "\x1b" not in text
     assert "<!channel>" not in notifiers.in_chat(text)
+
+
+def test_at_80_columns_the_call_is_there_with_its_id_and_method(tenant, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    make_job(tenant, source_id="1234567", source_method="execute_with_care")
+    make_job(tenant, Status.ERROR, source_id="7654321", last_error="ValueError: " + "no " * 50)
+    for words in (["list"], ["list", "--status", "error"]):
+        out = StringIO()
+        call_command("jobs", *words, stdout=out)
+        assert "7654321 execute" in out.getvalue()
+        assert max(len(line) for line in out.getvalue().splitlines()) <= 80
+
+
+def test_no_line_of_the_log_stands_between_the_tables(tenant, register, capfd):
+    register()
+    call_command("tenants", "slots", tenant.slug, "--set", "5", stdout=StringIO())
+    assert capfd.readouterr().err == ""
