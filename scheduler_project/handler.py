@@ -20,7 +20,7 @@ from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
-from scheduler_project import errors
+from scheduler_project import errors, health
 
 Scope = dict[str, Any]
 
@@ -36,6 +36,9 @@ class ThreadedHandler(ASGIHandler):
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         if scope["type"] != "http":  # a server that asks for "lifespan" is told so that there is none
             raise ValueError(f"Only HTTP is served here, not {scope['type']}.")
+        if scope["path"] == health.ALIVE:  # also when every thread is busy
+            await self.send_response(health.alive(), send)
+            return
         try:
             body = await self.read_body_within(scope, receive, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
         except RequestAborted:

@@ -36,6 +36,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "scheduler_project.health.answered",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "scheduler_project.middleware.secured",
@@ -74,6 +75,12 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+if ENVIRONMENT == "production":
+    STORAGES["staticfiles"]["BACKEND"] = "scheduler_project.static.Versioned"
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = ENVIRONMENT != "production"  # elsewhere without collectstatic
 LOGIN_URL = "login"
 LOGIN_FAILURES = env.int("LOGIN_FAILURES", 10)  # wrong passwords in a row before logging in is slowed down
@@ -198,6 +205,9 @@ LOGGING = {
         "jobs": {"level": env.str("LOG_LEVEL", "INFO")},  # Celery sets the root's level of its workers
         # Not Django's own handlers: one mails settings to ADMINS at each error, which a stranger can cause.
         "django": {"handlers": [], "propagate": True},
+        # Uvicorn's lines have no time; in a web process these loggers are there already.
+        "uvicorn": {"handlers": [], "propagate": True},
+        "uvicorn.access": {"handlers": [], "propagate": True},
         "django.security.DisallowedHost": {"handlers": ["none"], "propagate": False},
     },
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "INFO")},
