@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from jobs import reads
-from jobs.lifecycle import Status
+from jobs.lifecycle import FINAL, Status
 from jobs.models import Job
 from reports.models import DataReport
 from reports.parameters import Parameter
@@ -16,7 +16,7 @@ from reports.parameters import Parameter
 SOURCE_TYPE = DataReport._meta.label_lower
 WORDS = {
     Status.SCHEDULED: "Scheduled",
-    Status.CREATED: "Waiting for a slot",
+    Status.CREATED: "Waiting",
     Status.QUEUED: "Starting",
     Status.RUNNING: "Running",
     Status.SUCCESS: "Done",
@@ -37,6 +37,10 @@ class Line:
     @property
     def word(self) -> str:
         return WORDS[Status(self.run.status)] if self.run else "Not run yet"
+
+    @property
+    def under_way(self) -> bool:
+        return self.run is not None and self.run.status not in FINAL
 
     @property
     def ago(self) -> str:

@@ -30,8 +30,10 @@ def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
 
 @for_members
 def report_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
-    """The reports of the tenant, each with its latest run."""
-    return render(request, "reports/list.html", {"tenant": tenant, "lines": runs.lines(tenant.pk)})
+    """The reports of the tenant, each with its latest run; looked at again while one is under way."""
+    lines = runs.lines(tenant.pk)
+    shown = {"tenant": tenant, "lines": lines, "under_way": any(line.under_way for line in lines)}
+    return render(request, "reports/list.html", shown)
 
 
 @for_members

@@ -94,8 +94,8 @@ class TenantQueue(models.Model):
 
     class Meta:
         db_table = "tenant_queues"
-        verbose_name = "tenant's slots"
-        verbose_name_plural = "tenants' slots"
+        verbose_name = "tenant's setting"  # "1 tenant's setting was changed"
+        verbose_name_plural = "slots"
         constraints = [
             models.CheckConstraint(condition=rate_is_whole(), name="tenant_queues_rate_limit_has_window"),
             models.CheckConstraint(condition=models.Q(weight__gte=1), name="tenant_queues_weight_positive"),
