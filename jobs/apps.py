@@ -4,6 +4,7 @@ from django.db.models.signals import post_migrate, post_save
 
 class JobsConfig(AppConfig):
     name = "jobs"
+    verbose_name = "Work"
 
     def ready(self) -> None:
         from jobs import tasks, wiring

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import environ
+from django.templatetags.static import static
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 environ.Env.read_env(BASE_DIR / ".env")
@@ -58,6 +59,7 @@ WSGI_APPLICATION = "scheduler_project.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "scheduler_project" / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -157,6 +159,8 @@ if CELERY_BROKER_URL.startswith(("redis", "rediss")):
 UNFOLD = {
     "SITE_TITLE": "Scheduler",
     "SITE_HEADER": "Scheduler",
+    "STYLES": [lambda request: static("jobs/admin.css")],
+    "DASHBOARD_CALLBACK": "jobs.admin.glance.numbers",
     "SIDEBAR": {"navigation": "scheduler_project.admin_menu.navigation"},
 }
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from jobs.management.cli import counts, inputs
+from jobs import counts
+from jobs.management.cli import inputs
 from jobs.management.cli.screen import Column, Screen, rate
 from jobs.management.cli.subcommands import Options, Subcommand
 from tenants.models import Tenant, TenantQueue
