@@ -14,6 +14,8 @@ TIMED_OUT = re.compile(r"TimeoutError: timed out after [0-9.e+]+ s( and was kill
 
 def told(last_error: str) -> str:
     """Of "Class: text" what the tenant is told."""
+    if not last_error:
+        return ""
     error_class, _, _ = last_error.partition(": ")
     open_to_all = error_class in OURS or error_class in _meant(TenantError) or TIMED_OUT.fullmatch(last_error)
     return last_error if open_to_all else error_class

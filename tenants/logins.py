@@ -31,7 +31,9 @@ def throttled(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callab
     """Middleware: 429 to who has to wait, before the password is even looked at."""
 
     def throttled_view(request: HttpRequest) -> HttpResponseBase:
-        if request.method != "POST" or request.path not in (reverse("login"), reverse("admin:login")):
+        if request.method != "POST" or not request.path.endswith("/login/"):  # soon said: most requests are no logins
+            return get_response(request)
+        if request.path not in (reverse("login"), reverse("admin:login")):
             return get_response(request)
         wait = max(
             failures.wait(key, REFILL, most) for key, most in _buckets(request, request.POST.get("username", ""))
