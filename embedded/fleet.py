@@ -16,7 +16,7 @@ class Command(NamedTuple):
 
 def web(port: int, environ: Mapping[str, str] | None = None) -> Command:
     """The web process, on the loopback interface. `environ`: instead of ours."""
-    argv = [sys.executable, "-m", "uvicorn", "scheduler_project.asgi:application"]
+    argv = [sys.executable, "-m", "scheduler_project.web"]
     argv += ["--host", "127.0.0.1", "--port", str(port)]
     argv += ["--timeout-graceful-shutdown", "3"]  # a long poll or a stream would hold the stop for ever
     return Command(argv, {"WEB_THREADS": "10", **_environment(environ)})

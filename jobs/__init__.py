@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from jobs.proxy import Asynchronous, submit_many
     from jobs.refusals import InvalidRequest, TooManyWaiting, Undecided
     from jobs.registry import job
-    from jobs.verdicts import Abandon, Cancelled, RetryLater
+    from jobs.verdicts import Abandon, Cancelled, RetryLater, TenantError
 
 __all__ = [
     "Abandon",
@@ -20,6 +20,7 @@ __all__ = [
     "InvalidRequest",
     "Retry",
     "RetryLater",
+    "TenantError",
     "TooManyWaiting",
     "Undecided",
     "cancel",
@@ -34,6 +35,7 @@ _HOMES = {
     "Cancelled": "jobs.verdicts",
     "Retry": "jobs.policies.retry",
     "RetryLater": "jobs.verdicts",
+    "TenantError": "jobs.verdicts",
     "TooManyWaiting": "jobs.refusals",
     "Undecided": "jobs.refusals",
     "revive": "jobs.engine.revive",

@@ -27,6 +27,15 @@ def as_text(args: dict[str, Any]) -> str:
     return text
 
 
+def stats_as_json(stats: Any) -> Any:
+    """What a job says of itself, as JSON. Raises InvalidRequest, also when it is too much to be shown to everybody."""
+    checked = as_json(stats, "stats")
+    size, limit = len(json.dumps(checked)), settings.JOBS_STATS_MAX_BYTES
+    if size > limit:
+        raise InvalidRequest("stats", f"take {size:,} bytes as JSON; JOBS_STATS_MAX_BYTES allows {limit:,}")
+    return checked
+
+
 def as_json(value: Any, field: str = "args", depth: int = 0) -> Any:
     """The value as JSON gives it back (tuples become lists).
 
@@ -82,6 +91,6 @@ def digest(*parts: Any) -> uuid.UUID:
     return uuid.UUID(bytes=hashlib.sha256(_canonical(parts).encode()).digest()[:16])
 
 
-def printable(text: str) -> str:
+def storable(text: str) -> str:
     """Without what PostgreSQL's text cannot hold: NUL and lone surrogates."""
     return text.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode(errors="replace").decode()

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from jobs.arguments import printable
+from jobs.arguments import storable
 from jobs.verdicts import Cancelled
 from tenants.models import Tenant
 
@@ -43,7 +43,7 @@ class CurrentJob:
     def progress(self, fraction: float, note: str = "") -> None:
         """Show how far the job is: fraction 0..1 (clamped; nan tells nothing), and a note of at most 200 characters."""
         if not math.isnan(fraction):
-            self.report_progress(min(max(float(fraction), 0.0), 1.0), printable(note[:200]))
+            self.report_progress(min(max(float(fraction), 0.0), 1.0), storable(note[:200]))
 
     @property
     def cancel_requested(self) -> bool:

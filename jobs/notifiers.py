@@ -12,6 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.core.mail import mail_admins
 
+from jobs.printable import in_chat, printable
 from jobs.store.notices import Deaths
 
 WEBHOOK_TIMEOUT = 10.0  # seconds
@@ -31,7 +32,11 @@ def webhook(deaths: Sequence[Deaths]) -> None:
     """
     if not settings.JOBS_DEATH_WEBHOOK:
         return
-    body = {"text": text(deaths), "count": _total(deaths), "deaths": [_as_json(g) for g in deaths[:GROUPS_SHOWN]]}
+    body = {
+        "text": in_chat(text(deaths)),
+        "count": _total(deaths),
+        "deaths": [_as_json(g) for g in deaths[:GROUPS_SHOWN]],
+    }
     request = urllib.request.Request(  # noqa: S310 - an operator's own URL, which checks.py holds to http(s)
         settings.JOBS_DEATH_WEBHOOK, json.dumps(body).encode(), {"Content-Type": "application/json"}
     )
@@ -61,7 +66,7 @@ def text(deaths: Sequence[Deaths]) -> str:
         ]
     if rest := deaths[GROUPS_SHOWN:]:
         lines.append(f"and {_total(rest):,} in {len(rest):,} more groups")
-    return "\n".join([*lines, "", "They can be revived or discarded in the dead-letter queue."])
+    return printable("\n".join([*lines, "", "They can be revived or discarded in the dead-letter queue."]))
 
 
 def _total(deaths: Sequence[Deaths]) -> int:

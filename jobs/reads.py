@@ -6,9 +6,10 @@ The one exception is what the operators see: the dead letters of all.
 import json
 import re
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
-from jobs.models import DeadLetter, FailedAttempt, Job, Queue
+from jobs.lifecycle import Status
+from jobs.models import WITNESSES, DeadLetter, FailedAttempt, Job, Queue
 from jobs.sql import statement
 from tenants.prepared import prepared
 
@@ -42,6 +43,12 @@ def status(tenant_id: int, job_id: int) -> str | None:
         return None
     found = prepared(statement("read_status"), id=job_id, tenant_id=tenant_id)
     return found[0][0] if found else None
+
+
+def of_status(status: Status) -> Q:
+    """The jobs of that status; their witness is named too, since the partial indexes name it and not the status."""
+    witness = next(column for column, statuses in WITNESSES.items() if status in statuses)
+    return Q(status=status) & Q((f"{witness}__isnull", False))
 
 
 def dead_letters() -> QuerySet[DeadLetter]:

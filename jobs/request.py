@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any, ClassVar
 
@@ -67,7 +67,7 @@ class JobRequest:
         _check_whole("memory", self.memory, least=16)
         _check_whole("max_retries", self.max_retries, least=0)
         if self.at is not None:
-            _check_at(self.at)
+            object.__setattr__(self, "at", _in_utc(self.at))
         if len(self.user_key) > 100:  # noqa: PLR2004
             raise InvalidRequest("user", "must be text of at most 100 characters")
         check_text(self.user_key, "user")
@@ -107,8 +107,13 @@ def _check_whole(field: str, value: int | None, *, least: int) -> None:
         raise InvalidRequest(field, f"must be a whole number from {least} to {MAX_WHOLE}, not {value!r}")
 
 
-def _check_at(at: datetime) -> None:
+def _in_utc(at: datetime) -> datetime:
+    """The same moment; PostgreSQL does not know every zone that Python knows."""
     if not isinstance(at, datetime):
         raise InvalidRequest("at", f"must be a date and time with a time zone, not {at!r}")
     if timezone.is_naive(at):
         raise InvalidRequest("at", "needs a time zone, for example 2030-01-31T09:00:00+01:00")
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:
+        return at.replace(tzinfo=UTC)  # within hours of the calendar's ends, where hours make no difference

@@ -1,6 +1,7 @@
 """Results: JSON in Django's cache, for a while. The key holds the attempt, so a stale holder overwrites nothing."""
 
 import json
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,8 @@ from django.utils import timezone
 
 from jobs import telemetry
 from jobs.models import Job
+
+COUNTED = 64 * 1024  # bytes from which a result is counted: the small ones are not worth the asking
 
 
 class ResultRefused(ValueError):
@@ -27,10 +30,11 @@ def _key(job_id: int, attempt: int) -> str:
     return f"job-result:{job_id}:{attempt}"
 
 
-def keep(job_id: int, attempt: int, value: Any, ttl: float) -> int | None:
+def keep(job_id: int, attempt: int, value: Any, ttl: float, tenant_id: int | None = None) -> int | None:
     """Keep a result for `ttl` seconds; its bytes in the cache, none for None: that it was kept says it all.
 
-    None when the cache is out of reach (the job has succeeded all the same). Raises ResultRefused.
+    None when the cache is out of reach, or the tenant has too much in it already (the job has succeeded all the same).
+    Raises ResultRefused.
     """
     if value is None:
         return 0
@@ -42,11 +46,22 @@ def keep(job_id: int, attempt: int, value: Any, ttl: float) -> int | None:
     if size > limit:
         raise ResultRefused(f"the result takes {size:,} bytes; JOBS_RESULT_MAX_BYTES allows {limit:,}: return less")
     try:
+        if tenant_id is not None and size >= COUNTED and not _has_room(tenant_id, size, ttl):
+            telemetry.noticed("result over budget", job=job_id, tenant=tenant_id)
+            return None
         cache.set(_key(job_id, attempt), text, timeout=ttl)
     except Exception as error:  # whatever the cache's own library raises
         telemetry.noticed("result not kept", job=job_id, error=type(error).__name__)
         return None
     return size
+
+
+def _has_room(tenant_id: int, size: int, ttl: float) -> bool:
+    """Count these bytes, in periods as long as a result is kept: at most two budgets of one tenant are there."""
+    counter = f"result-bytes:{tenant_id}:{ttl:g}:{int(time.time() // ttl) if ttl else 0}"
+    cache.add(counter, 0, timeout=ttl + 60)
+    kept: int = cache.incr(counter, size)
+    return bool(kept <= settings.JOBS_RESULTS_MAX_BYTES)
 
 
 def load(job: Job) -> Result | None:
@@ -57,7 +72,7 @@ def load(job: Job) -> Result | None:
         return Result(None) if job.result_expires_at > timezone.now() else None
     try:
         text = cache.get(_key(job.pk, job.attempt))
-    except Exception as error:  # whatever the cache's own library raises
+        return None if text is None else Result(json.loads(text))
+    except Exception as error:  # whatever the cache's own library raises; or somebody else wrote there
         telemetry.noticed("result not read", job=job.pk, error=type(error).__name__)
         return None
-    return None if text is None else Result(json.loads(text))

@@ -18,7 +18,8 @@ class Signature:
         self._by_position = [p.name for p in named if p.kind is p.POSITIONAL_OR_KEYWORD]
         self._defaults = {p.name: p.default for p in named if p.default is not p.empty}
         self._required = self._names - self._defaults.keys()
-        self.shown = str(self._inspected.replace(parameters=parameters))
+        plain = [parameter.replace(annotation=parameter.empty) for parameter in parameters]
+        self.shown = str(inspect.Signature(plain))  # without types, which are the programmer's
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a call by name. Raises TypeError, in Python's words, if they do not fit."""

@@ -46,5 +46,6 @@ def hand_over(claimed: Sequence[Claimed]) -> None:
                 retry_policy=ONE_RECONNECT,
             )
         except Exception as error:  # whatever the broker's own library raises
-            telemetry.noticed("broker out of reach", error=type(error).__name__, unsent=len(claimed) - sent)
+            why = "out of memory" if "OOM" in str(error) else type(error).__name__  # it answers, but takes nothing
+            telemetry.noticed("broker out of reach", error=why, unsent=len(claimed) - sent)
             return

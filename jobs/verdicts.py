@@ -3,7 +3,14 @@
 LONGEST = 366 * 24 * 3600.0  # seconds
 
 
-class Abandon(Exception):
+class TenantError(Exception):
+    """`raise TenantError("There is no such region.")`: a failure whose text its tenant reads; of others, the class.
+
+    Derive from it what you raise for people.
+    """
+
+
+class Abandon(TenantError):
     """`raise Abandon("why")`: no retry will help. The job is dead, whatever its policy says."""
 
 

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminPasswordWidget
 
+from reports import sources
 from reports.models import DataReport, DataSource
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ class DataSourceForm(SourceForm):
         url: str = self.cleaned_data["url"] or self.instance.url
         if not url:
             raise forms.ValidationError("A new data source needs a URL.")
-        if DataSource(url=url).address is None:
-            raise forms.ValidationError("This is not the URL of a PostgreSQL database.")
+        if (refusal := sources.refusal(url)) is not None:
+            raise forms.ValidationError(refusal)
         return url
 
 

@@ -11,7 +11,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from jobs import Asynchronous, current_job, job, submit_many
 from reports import parameters as report_parameters
-from reports import query
+from reports import query, sources
 from reports.parameters import InvalidParameters, Parameter
 
 TIMEOUT = 120  # seconds
@@ -50,6 +50,11 @@ class DataSource(models.Model):
         except Exception:  # psycopg's own message quotes the URL
             return None
         return f"{place.get('host', 'localhost')}/{place.get('dbname', '')}"
+
+    def clean(self) -> None:
+        """Refuse what would connect as the worker itself, or to the scheduler's own tables, sessions and keys."""
+        if (refusal := sources.refusal(self.url)) is not None:
+            raise ValidationError({"url": refusal})
 
 
 class DataReport(Asynchronous, models.Model):
@@ -102,7 +107,7 @@ class DataReport(Asynchronous, models.Model):
     def declared_parameters(self) -> list[Parameter]:
         return report_parameters.declared(self.parameters)
 
-    @job(queue="reports", timeout=TIMEOUT)
+    @job(queue="reports", timeout=TIMEOUT, http=True)
     def execute(self, *, parameters: dict[str, Any] | None = None) -> dict[str, Any]:
         """Run the report and return {"columns": [...], "rows": [[...], ...]}.
 
@@ -123,7 +128,7 @@ class DataReport(Asynchronous, models.Model):
         return {"columns": table.columns, "rows": table.rows}
 
     @classmethod
-    @job(queue="reports", timeout=60)
+    @job(queue="reports", timeout=60, http=True)
     def refresh_all(cls) -> dict[str, list[int]]:
         """Submit every report of the job's tenant, with its defaults; returns {"jobs": [ids]}."""
         reports = cls.objects.filter(tenant=current_job().tenant)

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from jobs import TenantError
+
 Scalar = str | int | float | bool
 Declarations = Sequence[Mapping[str, Any]]
 
@@ -17,7 +19,7 @@ _PLACEHOLDER = re.compile(r"%(?:%|\((?P<name>\w+)\)s|(?P<other>.?))", re.DOTALL)
 _MEMBERS = {"name", "default", "choices", "label"}
 
 
-class InvalidParameters(ValueError):
+class InvalidParameters(TenantError, ValueError):
     """The values of a run, or the declarations of a report, do not fit; the message names each parameter."""
 
 
@@ -115,6 +117,8 @@ def bind(declarations: Declarations, values: Mapping[str, Any] | None) -> dict[s
     """
     parameters = declared(declarations)
     values = values or {}
+    if not isinstance(values, Mapping):
+        raise InvalidParameters('parameters are an object: {"state": "CA"}')
     bound = {p.name: values.get(p.name, p.default) for p in parameters}
     problems = [f"{name} is not a parameter of this report" for name in sorted(set(values) - set(bound))]
     problems += [problem for p in parameters if (problem := p.problem(bound[p.name]))]

@@ -8,12 +8,13 @@ from typing import Any, cast
 import psycopg
 from psycopg import sql
 
+from jobs import TenantError
 from reports.plain import plain
 
 CONNECT_TIMEOUT = 5  # seconds
 
 
-class ReportFailed(Exception):
+class ReportFailed(TenantError):
     """A report could not be run. The message is for the tenant, and never says where the database is."""
 
 

@@ -1,5 +1,6 @@
 """The runs of reports: jobs, as the report pages look at them."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,7 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from jobs import reads
-from jobs.lifecycle import Status
+from jobs.lifecycle import FINAL, Status
 from jobs.models import Job
 from reports.models import DataReport
 from reports.parameters import Parameter
@@ -15,7 +16,7 @@ from reports.parameters import Parameter
 SOURCE_TYPE = DataReport._meta.label_lower
 WORDS = {
     Status.SCHEDULED: "Scheduled",
-    Status.CREATED: "Waiting for a slot",
+    Status.CREATED: "Waiting",
     Status.QUEUED: "Starting",
     Status.RUNNING: "Running",
     Status.SUCCESS: "Done",
@@ -36,6 +37,10 @@ class Line:
     @property
     def word(self) -> str:
         return WORDS[Status(self.run.status)] if self.run else "Not run yet"
+
+    @property
+    def under_way(self) -> bool:
+        return self.run is not None and self.run.status not in FINAL
 
     @property
     def ago(self) -> str:
@@ -73,7 +78,7 @@ def latest(tenant_id: int) -> dict[str, Job]:
 
 def named(tenant_id: int, report_id: int, job_id: str | None) -> Job | None:
     """The run of that id, if it is one of this tenant's report."""
-    if not job_id or not job_id.isdecimal() or int(job_id) >= 2**63:
+    if not job_id or not re.fullmatch("[0-9]{1,19}", job_id):  # `reads` knows no job beyond 2^63
         return None
     run = reads.job(tenant_id, int(job_id))
     of_report = run and (run.source_type, run.source_id) == (SOURCE_TYPE, str(report_id))

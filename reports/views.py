@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 
 from reports import runs
 from reports.models import DataReport
@@ -21,6 +21,8 @@ def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
     def with_tenant(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         logged_in = Member.objects.filter(user__username=request.user.get_username())
         member = logged_in.select_related("tenant").first()
+        if member is None and request.user.is_staff:
+            return redirect("admin:index")
         if member is None:
             return render(request, "reports/no_tenant.html", status=403)
         return view(request, member.tenant, *args, **kwargs)
@@ -30,8 +32,10 @@ def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
 
 @for_members
 def report_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
-    """The reports of the tenant, each with its latest run."""
-    return render(request, "reports/list.html", {"tenant": tenant, "lines": runs.lines(tenant.pk)})
+    """The reports of the tenant, each with its latest run; looked at again while one is under way."""
+    lines = runs.lines(tenant.pk)
+    shown = {"tenant": tenant, "lines": lines, "under_way": any(line.under_way for line in lines)}
+    return render(request, "reports/list.html", shown)
 
 
 @for_members

@@ -1,4 +1,4 @@
-"""ASGI entry point: `uvicorn scheduler_project.asgi:application`."""
+"""ASGI entry point: `python -m scheduler_project.web`, or any ASGI server."""
 
 import os
 

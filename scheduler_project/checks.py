@@ -24,6 +24,7 @@ SECRET_KEY_LENGTH = 50  # characters
 OF_ONE_PROCESS = ("LocMemCache", "DummyCache")  # cache backends that no other process can read
 POSITIVE = (
     "JOBS_DEFAULT_TIMEOUT",
+    "JOBS_MAX_TIMEOUT",
     "JOBS_TIMEOUT_GRACE",
     "JOBS_CANCEL_GRACE",
     "JOBS_MAX_CRASHES",
@@ -34,14 +35,21 @@ POSITIVE = (
     "JOBS_HAND_OVER_TIMEOUT",
     "JOBS_RESULT_TTL",
     "JOBS_RESULT_MAX_BYTES",
+    "JOBS_RESULTS_MAX_BYTES",
+    "JOBS_STATS_MAX_BYTES",
     "JOBS_ARGS_MAX_BYTES",
+    "LOGIN_FAILURES",
+    "API_WAITS",
 )
 NOT_NEGATIVE = (
     "JOBS_DEDUP_WINDOW",
     "JOBS_DEFAULT_MEMORY",
+    "JOBS_MAX_RETRIES",
     "WEB_THREADS",
     "DB_STATEMENT_TIMEOUT",
     "DB_LOCK_TIMEOUT",
+    "API_RATE",
+    "SECURE_HSTS_SECONDS",
 )
 
 Check = Callable[[], Iterator[CheckMessage]]

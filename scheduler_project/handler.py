@@ -9,15 +9,18 @@ import asyncio
 import select
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import IO, Any, cast
+from typing import IO, Any
 
-from django.core.exceptions import RequestAborted
+from django.conf import settings
+from django.core.exceptions import RequestAborted, RequestDataTooBig
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.core.signals import request_started
 from django.db import connections
 from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
+
+from scheduler_project import errors, health
 
 Scope = dict[str, Any]
 
@@ -33,9 +36,15 @@ class ThreadedHandler(ASGIHandler):
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         if scope["type"] != "http":  # a server that asks for "lifespan" is told so that there is none
             raise ValueError(f"Only HTTP is served here, not {scope['type']}.")
+        if scope["path"] == health.ALIVE:  # also when every thread is busy
+            await self.send_response(health.alive(), send)
+            return
         try:
-            body = await self.read_body(receive)
+            body = await self.read_body_within(scope, receive, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
         except RequestAborted:
+            return
+        except RequestDataTooBig:
+            await self.send_response(errors.too_large(scope["path"]), send)
             return
         in_thread = asyncio.get_running_loop().run_in_executor
         response = await in_thread(self._threads, self._view, scope, body)
@@ -47,14 +56,34 @@ class ThreadedHandler(ASGIHandler):
         finally:
             await in_thread(self._threads, response.close)
 
+    async def read_body_within(self, scope: Scope, receive: Any, most: int) -> IO[bytes]:
+        """Raises RequestDataTooBig as soon as that is known: a stranger could else fill the disk."""
+        for name, value in scope["headers"]:
+            if name == b"content-length" and int(value) > most:  # the server has checked that it is a number
+                raise RequestDataTooBig
+        taken = 0
+
+        async def counted() -> Any:
+            nonlocal taken
+            message = await receive()
+            taken += len(message.get("body", b""))
+            return message if taken <= most else {"type": "http.disconnect"}  # Django then drops what it has
+
+        try:
+            return await self.read_body(counted)
+        except RequestAborted:
+            if taken > most:
+                raise RequestDataTooBig from None
+            raise
+
     def _view(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
         """The response: whole, or its head and an asynchronous iterator of its body."""
         with body:
             set_script_prefix(get_script_prefix(scope))
             drop_cut_connections()
             request_started.send(sender=self.__class__, scope=scope)
-            request, refused = self.create_request(scope, body)
-            response = cast(HttpResponseBase, refused if request is None else self.get_response(request))
+            request, _ = self.create_request(scope, body)
+            response = self.get_response(request) if request else errors.unreadable(scope["path"])
         if not isinstance(response, StreamingHttpResponse):
             response.close()  # here, in the thread whose connections it sees to; the content stays
         elif not response.is_async:

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import environ
+from django.templatetags.static import static
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 environ.Env.read_env(BASE_DIR / ".env")
@@ -13,6 +14,7 @@ env.ENVIRON = {name: value for name, value in os.environ.items() if value}  # an
 # --- Django -----------------------------------------------------------------------------------------
 
 ENVIRONMENT = env.str("ENVIRONMENT", "development")
+DEPLOYMENT = env.str("DEPLOYMENT", "scheduler")  # begins its keys in broker and cache: two on one Redis do not mix
 DEBUG = env.bool("DEBUG", False)
 SECRET_KEY = env.str("SECRET_KEY", "insecure-development-key-never-for-production")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
@@ -35,14 +37,19 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "scheduler_project.health.answered",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "scheduler_project.middleware.secured",
+    "scheduler_project.middleware.without_nul",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "tenants.logins.throttled",
+    "scheduler_project.middleware.audited",
 ]
 
 ROOT_URLCONF = "scheduler_project.urls"
@@ -52,6 +59,7 @@ WSGI_APPLICATION = "scheduler_project.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "scheduler_project" / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -69,10 +77,26 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+if ENVIRONMENT == "production":
+    STORAGES["staticfiles"]["BACKEND"] = "scheduler_project.static.Versioned"
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = ENVIRONMENT != "production"  # elsewhere without collectstatic
 LOGIN_URL = "login"
+LOGIN_FAILURES = env.int("LOGIN_FAILURES", 10)  # wrong passwords in a row before logging in is slowed down
+API_RATE = env.float("API_RATE", 100)  # requests a second of one tenant or operator, to one web process; 0: any
+API_WAITS = env.int("API_WAITS", 100)  # long polls that one tenant may have open, at one web process
 LOGIN_REDIRECT_URL = "reports:list"
 LOGOUT_REDIRECT_URL = "login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "CommonPasswordValidator", "NumericPasswordValidator")
+] + [{"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}}]
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", 0)  # for which browsers come by TLS only, once they have come so
 
 if ENVIRONMENT == "production":
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.bool("SECURE_COOKIES", True)
@@ -107,7 +131,9 @@ if WEB_THREADS:
 # A connection that a restart has cut is replaced. A web process looks without asking: handler.py.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = not WEB_THREADS
 
-CACHES = {"default": env.cache("CACHE_URL", "locmemcache://")}
+CACHES = {"default": env.cache("CACHE_URL", "locmemcache://") | {"KEY_PREFIX": DEPLOYMENT}}
+if "Redis" in CACHES["default"]["BACKEND"]:  # whose own serializer runs what it reads, as code
+    CACHES["default"]["OPTIONS"] = {"serializer": "scheduler_project.cache.Text"}
 
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "redis://127.0.0.1:6379/0")
 CELERY_TASK_DEFAULT_QUEUE = "default"
@@ -128,7 +154,7 @@ CELERY_BROKER_CONNECTION_TIMEOUT = 2.0
 if CELERY_BROKER_URL.startswith(("redis", "rediss")):
     CELERY_WORKER_DISABLE_PREFETCH = True  # no message waits at a busy worker; for RabbitMQ, jobs/parent/prefetch.py
     CELERY_BROKER_TRANSPORT_OPTIONS = {
-        "global_keyprefix": "scheduler:",
+        "global_keyprefix": f"{DEPLOYMENT}:",
         "socket_keepalive": True,
         "socket_timeout": 30,
         "socket_connect_timeout": 2,
@@ -138,6 +164,8 @@ if CELERY_BROKER_URL.startswith(("redis", "rediss")):
 UNFOLD = {
     "SITE_TITLE": "Scheduler",
     "SITE_HEADER": "Scheduler",
+    "STYLES": [lambda request: static("jobs/admin.css")],
+    "DASHBOARD_CALLBACK": "jobs.admin.glance.numbers",
     "SIDEBAR": {"navigation": "scheduler_project.admin_menu.navigation"},
 }
 
@@ -145,6 +173,8 @@ UNFOLD = {
 
 JOBS_DEDUP_WINDOW = env.float("JOBS_DEDUP_WINDOW", 600)  # seconds in which an identical job is not started twice
 JOBS_DEFAULT_TIMEOUT = env.float("JOBS_DEFAULT_TIMEOUT", 300)  # seconds, where neither job nor queue says
+JOBS_MAX_TIMEOUT = env.float("JOBS_MAX_TIMEOUT", 3600)  # seconds, the longest that a call over HTTP may ask for
+JOBS_MAX_RETRIES = env.int("JOBS_MAX_RETRIES", 20)  # the most that a call over HTTP may ask for
 JOBS_TIMEOUT_GRACE = env.float("JOBS_TIMEOUT_GRACE", 5)  # seconds between the soft and the hard time limit
 JOBS_MAX_CRASHES = env.int("JOBS_MAX_CRASHES", 3)  # crashes after which a job is dead
 JOBS_CANCEL_GRACE = env.float("JOBS_CANCEL_GRACE", 10)  # seconds a running job has to stop before its process is ended
@@ -155,6 +185,8 @@ JOBS_BEAT_INTERVAL = env.float("JOBS_BEAT_INTERVAL", 5)  # seconds; a worker sil
 JOBS_HAND_OVER_TIMEOUT = env.float("JOBS_HAND_OVER_TIMEOUT", 10)  # seconds until an unanswered message is lost
 JOBS_RESULT_TTL = env.int("JOBS_RESULT_TTL", 3600)  # seconds a result is kept in the cache
 JOBS_RESULT_MAX_BYTES = env.int("JOBS_RESULT_MAX_BYTES", 5_000_000)
+JOBS_RESULTS_MAX_BYTES = env.int("JOBS_RESULTS_MAX_BYTES", 100_000_000)  # of one tenant, kept at a time
+JOBS_STATS_MAX_BYTES = env.int("JOBS_STATS_MAX_BYTES", 16384)
 JOBS_ARGS_MAX_BYTES = 256 * 1024
 
 JOBS_DEATH_NOTICE_INTERVAL = env.float("JOBS_DEATH_NOTICE_INTERVAL", 60)  # seconds between two messages about deaths
@@ -168,11 +200,23 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("DEFAULT_FROM_EMAIL", "scheduler@loc
 vars().update(env.email_url("EMAIL_URL", "consolemail://"))
 EMAIL_TIMEOUT = 10  # seconds
 
+DEFAULT_EXCEPTION_REPORTER_FILTER = "scheduler_project.secrets.HideUrls"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "loggers": {"jobs": {"level": env.str("LOG_LEVEL", "INFO")}},  # Celery sets the root's level of its workers
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line"},
+        "none": {"class": "logging.NullHandler"},
+    },
+    "loggers": {
+        "jobs": {"level": env.str("LOG_LEVEL", "INFO")},  # Celery sets the root's level of its workers
+        # Not Django's own handlers: one mails settings to ADMINS at each error, which a stranger can cause.
+        "django": {"handlers": [], "propagate": True},
+        # Uvicorn's lines have no time; in a web process these loggers are there already.
+        "uvicorn": {"handlers": [], "propagate": True},
+        "uvicorn.access": {"handlers": [], "propagate": True},
+        "django.security.DisallowedHost": {"handlers": ["none"], "propagate": False},
+    },
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "INFO")},
 }

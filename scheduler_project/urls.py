@@ -2,16 +2,26 @@
 
 from django.contrib import admin
 from django.contrib.auth import views as auth_views
-from django.urls import include, path
+from django.http import HttpResponse
+from django.urls import include, path, re_path, reverse_lazy
 
 from jobs.api.api import api
 from jobs.api.problems import no_such_address
 
+PASSWORD = {"template_name": "registration/password.html", "success_url": reverse_lazy("reports:list")}
+
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
-    path("api/<path:path>", no_such_address),
+    re_path("^api(?:/|$)", no_such_address),
     path("accounts/login/", auth_views.LoginView.as_view(), name="login"),
     path("accounts/logout/", auth_views.LogoutView.as_view(), name="logout"),
+    path("accounts/password/", auth_views.PasswordChangeView.as_view(**PASSWORD), name="password"),
+    path("favicon.ico", lambda request: HttpResponse(status=204)),  # browsers ask for it wherever a page names none
     path("", include("reports.urls")),
 ]
+
+handler400 = "scheduler_project.errors.bad_request"
+handler403 = "scheduler_project.errors.forbidden"
+handler404 = "scheduler_project.errors.not_found"
+handler500 = "scheduler_project.errors.failed"

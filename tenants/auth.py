@@ -16,6 +16,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from tenants import audit
 from tenants.models import ApiKey, Key, OperatorKey, Tenant
 from tenants.prepared import prepared
 
@@ -53,6 +54,7 @@ def mint(key: Key) -> str:
 def revoke(key: Key) -> None:
     """Make the key useless from now on. The first revocation is the one that is remembered."""
     type(key)._default_manager.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now())
+    audit.note("revoked", key._meta.label_lower, [(key.pk, str(key))])
 
 
 def tenant_of(token: str) -> Tenant | None:

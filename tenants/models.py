@@ -1,6 +1,7 @@
 """Who may use how much. This app does not know that jobs exist."""
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -81,12 +82,20 @@ class TenantQueue(models.Model):
     max_waiting = models.PositiveIntegerField(
         null=True, blank=True, help_text="Jobs that may wait before more are refused. Empty: JOBS_MAX_WAITING."
     )
+    queues = ArrayField(
+        models.CharField(max_length=100),
+        verbose_name="other queues",
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Queues that this tenant may name over HTTP besides a job's own, with commas. Empty: none.",
+    )
     paused = models.BooleanField(default=False, help_text="Waiting jobs stay waiting; running jobs go on.")
 
     class Meta:
         db_table = "tenant_queues"
-        verbose_name = "tenant's slots"
-        verbose_name_plural = "tenants' slots"
+        verbose_name = "tenant's setting"  # "1 tenant's setting was changed"
+        verbose_name_plural = "slots"
         constraints = [
             models.CheckConstraint(condition=rate_is_whole(), name="tenant_queues_rate_limit_has_window"),
             models.CheckConstraint(condition=models.Q(weight__gte=1), name="tenant_queues_weight_positive"),
@@ -149,3 +158,25 @@ class OperatorKey(Key):
 
     class Meta:
         verbose_name = "operator key"
+
+
+class Change(models.Model):
+    """What somebody did: to a row that operators set, or to a job. Written by `tenants.audit`, and never changed."""
+
+    at = models.DateTimeField(db_default=Now(), editable=False)
+    who = models.CharField(max_length=200)  # a user's name, a tenant's slug, or who sat at the command line
+    key = models.CharField(
+        max_length=12, default="", db_default="", blank=True
+    )  # the prefix of the key it was done with
+    verb = models.CharField(max_length=20)
+    kind = models.CharField(max_length=100)  # "tenants.tenantqueue", "jobs.job"
+    subject_id = models.CharField(max_length=300)
+    subject = models.CharField(max_length=300)  # as it was called then
+    values = models.JSONField(default=dict, db_default={})  # {"num_slots": [5, 0]}: before and after
+
+    class Meta:
+        db_table = "changes"
+        indexes = [models.Index(fields=["kind", "subject_id", "at"], name="changes_of_one")]
+
+    def __str__(self) -> str:
+        return f"{self.who} {self.verb} {self.subject}"

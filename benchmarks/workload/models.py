@@ -15,7 +15,7 @@ class Thing(Asynchronous, models.Model):
     def __str__(self) -> str:
         return f"thing {self.pk}"
 
-    @job
+    @job(http=True)
     def echo(self, n: int) -> None:
         ring(n)
 

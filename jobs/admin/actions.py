@@ -1,6 +1,6 @@
 """What an operator does to a selection of jobs; each says what came of it."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any, cast
 
 from django.contrib import admin, messages
@@ -12,6 +12,7 @@ from django.http import HttpRequest
 from jobs.engine import revive
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.models import Job
+from tenants import audit
 
 
 @admin.action(description="Cancel: stop what waits, ask what runs to stop", permissions=["operate"])
@@ -57,8 +58,9 @@ def _tell(
         page.message_user(request, f"Left {count_of_jobs(len(left))} alone: {others}.", messages.WARNING)
 
 
-def _note(request: HttpRequest, ids: Iterable[int], message: str) -> None:
+def _note(request: HttpRequest, ids: Collection[int], message: str) -> None:
     """In the history of the jobs, not of their dead letters: those are gone when somebody looks."""
+    audit.note(message.lower().rstrip("."), Job._meta.label_lower, [(pk, f"job {pk}") for pk in ids])
     if jobs := list(Job.objects.filter(pk__in=ids).defer("args", "stats")):
         LogEntry.objects.log_actions(cast("User", request.user).pk, jobs, CHANGE, message)
 

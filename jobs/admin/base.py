@@ -7,9 +7,15 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.html import format_html
 from unfold.admin import ModelAdmin
 from unfold.paginator import InfinitePaginator
 from unfold.views import ChangeList
+
+
+def cut(text: str, length: int) -> str:
+    """Of what a tenant wrote, as much as a list has room for; the whole of it appears when one points at it."""
+    return text if len(text) <= length else format_html('<span title="{}">{}…</span>', text, text[: length - 1])
 
 
 class ReadOnly:

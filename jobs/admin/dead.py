@@ -4,11 +4,11 @@
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.template.defaultfilters import truncatechars
 from unfold.decorators import display
 
 from jobs import reads
 from jobs.admin.actions import discard_jobs, revive_jobs
+from jobs.admin.base import cut
 from jobs.admin.filters import ErrorClassFilter, JobTypeFilter
 from jobs.admin.jobs import JobAdmin
 from jobs.models import DeadLetter
@@ -19,7 +19,7 @@ class DeadLetterAdmin(JobAdmin):
     """What retries did not save, latest death first."""
 
     newest_first = ("-died_at", "-pk")
-    list_display = ["id", "died", "tenant", "call", "queue", "error", "attempt"]
+    list_display = ["id", "died", "whose", "call", "line", "error", "attempt"]
     list_filter = [ErrorClassFilter, JobTypeFilter, "queue", "tenant", "died_at"]
     actions = [revive_jobs, discard_jobs]
 
@@ -32,4 +32,4 @@ class DeadLetterAdmin(JobAdmin):
 
     @display(description="error")
     def error(self, letter: DeadLetter) -> str:
-        return truncatechars(letter.last_error, 80)
+        return cut(letter.last_error, 80)

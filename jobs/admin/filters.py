@@ -1,20 +1,19 @@
 from typing import Any
 
 from django.contrib.admin import ModelAdmin, SimpleListFilter
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from jobs import reads
 from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL, WITNESSES, DeadLetter, Job
+from jobs.models import HELD_UNTIL, DeadLetter, Job
 
 HELD = "held"
 LATEST = 1000  # dead letters that are looked at for what to offer
-WITNESS_OF = {status: column for column, statuses in WITNESSES.items() for status in statuses}
 
 
 class StatusFilter(SimpleListFilter):
-    """By status, and by the column that witnesses it: the partial indexes name the column, not the status."""
+    """By status; and those that are held."""
 
     title = "status"
     parameter_name = "status"
@@ -29,7 +28,7 @@ class StatusFilter(SimpleListFilter):
             status = Status(self.value() or "")
         except ValueError:
             return queryset
-        return queryset.filter(Q(status=status), Q((f"{WITNESS_OF[status]}__isnull", False)))
+        return queryset.filter(reads.of_status(status))
 
 
 class JobTypeFilter(SimpleListFilter):

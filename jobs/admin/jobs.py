@@ -10,7 +10,7 @@ from unfold.admin import StackedInline
 from unfold.decorators import display
 
 from jobs.admin.actions import cancel_jobs, revive_jobs
-from jobs.admin.base import HugeTableAdmin, ReadOnly
+from jobs.admin.base import HugeTableAdmin, ReadOnly, cut
 from jobs.admin.filters import HELD, StatusFilter
 from jobs.admin.search import HELP, search
 from jobs.admin.timeline import timeline
@@ -30,16 +30,18 @@ COLOURS = {
 }
 
 FIELDS: dict[str | None, list[str | tuple[str, ...]]] = {
-    None: [("badge", "tenant"), ("source_type", "source_id", "source_method"), "args", "last_error"],
+    None: [("badge", "tenant"), "source_type", "source_id", "source_method", "args", "last_error"],
     "Line": [
-        ("queue", "priority"),
-        ("user_key", "slot"),
+        "queue",
+        "priority",
+        "user_key",
+        "slot",
         ("attempt", "tries", "crashes"),
         ("timeout", "memory"),
         "worker",
     ],
     "Times": ["timeline"],
-    "What it tells": [("progress", "progress_note"), "stats"],
+    "What it tells": ["progress", "progress_note", "stats"],
 }
 
 
@@ -61,15 +63,17 @@ class FailedAttemptInline(ReadOnly, StackedInline):
 
 @admin.register(Job)
 class JobAdmin(HugeTableAdmin):
-    list_display = ["id", "state", "tenant", "call", "queue", "priority", "user_key", "created", "took"]
+    list_display = ["id", "state", "whose", "call", "line", "priority", "user", "created", "took"]
     list_select_related = ["tenant", "queue"]
     list_filter = [StatusFilter, "queue", "tenant", "created_at"]
     search_fields = ["id"]  # shows the box; what is typed is read by `search`
     search_help_text = HELP
     actions = [cancel_jobs, revive_jobs]
-    inlines = [FailedAttemptInline]
     fieldsets = [(title, {"fields": fields}) for title, fields in FIELDS.items()]
     readonly_fields = ["badge", "tries", "timeline"]
+
+    def get_inlines(self, request: HttpRequest, obj: Job | None) -> list[type[StackedInline]]:
+        return [FailedAttemptInline] if obj and FailedAttempt.objects.filter(job=obj.pk).exists() else []
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Job], search_term: str
@@ -99,7 +103,19 @@ class JobAdmin(HugeTableAdmin):
     @display(description="call")
     def call(self, job: Job) -> str:
         source = job.source_type if job.source_id is None else f"{job.source_type}:{job.source_id}"
-        return f"{source} {job.source_method}"
+        return cut(f"{source} {job.source_method}", 50)
+
+    @display(description="tenant")
+    def whose(self, job: Job) -> str:
+        return cut(job.tenant.name, 30)
+
+    @display(description="queue")
+    def line(self, job: Job) -> str:
+        return cut(job.queue.name, 20)
+
+    @display(description="user", empty_value="")
+    def user(self, job: Job) -> str:
+        return cut(job.user_key, 16)
 
     @display(description="created (UTC)")
     def created(self, job: Job) -> str:

@@ -4,10 +4,12 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
+from jobs import counts
 from jobs.models import Queue
 
 
@@ -15,7 +17,7 @@ from jobs.models import Queue
 class QueueAdmin(ModelAdmin):
     """Edited in place; what is saved works at the next dispatch."""
 
-    list_display = ["name", "weight", "pool", "concurrency", "rate", "default_timeout", "paused"]
+    list_display = ["name", "weight", "pool", "in_use", "waiting", "concurrency", "rate", "default_timeout", "paused"]
     list_editable = ["weight", "concurrency", "default_timeout", "paused"]
     list_filter = ["pool", "paused"]
     search_fields = ["name"]
@@ -28,6 +30,17 @@ class QueueAdmin(ModelAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Queue | None = None) -> list[str]:
         return ["name"] if obj else []  # code and clients name it
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Queue]:
+        return super().get_queryset(request).annotate(**counts.columns("queue"))
+
+    @display(description="in use")
+    def in_use(self, queue: Any) -> int:
+        return int(queue.holding_now)
+
+    @display(description="waiting")
+    def waiting(self, queue: Any) -> int:
+        return int(queue.waiting_now)
 
     @display(description="rate limit", empty_value="")
     def rate(self, queue: Queue) -> str | None:

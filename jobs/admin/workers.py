@@ -15,10 +15,22 @@ from jobs.store import LIVE_BEATS
 
 @admin.register(Worker)
 class WorkerAdmin(ReadOnly, ModelAdmin):
-    list_display = ["name", "state", "pool", "concurrency", "pid", "started_at", "beat_at", "gone_at"]
+    list_display = ["name", "state", "pool", "concurrency", "pid", "started", "beat", "gone"]
     list_filter = ["pool", ("gone_at", admin.EmptyFieldListFilter)]
     search_fields = ["name"]
     ordering = ["-started_at"]
+
+    @display(description="started (UTC)", ordering="started_at")
+    def started(self, worker: Worker) -> str:
+        return f"{worker.started_at:%Y-%m-%d %H:%M:%S}"
+
+    @display(description="last beat (UTC)", ordering="beat_at")
+    def beat(self, worker: Worker) -> str:
+        return f"{worker.beat_at:%Y-%m-%d %H:%M:%S}"
+
+    @display(description="gone (UTC)", ordering="gone_at", empty_value="")
+    def gone(self, worker: Worker) -> str | None:
+        return None if worker.gone_at is None else f"{worker.gone_at:%Y-%m-%d %H:%M:%S}"
 
     @display(description="state", label={"live": "success", "silent": "warning", "gone": ""})
     def state(self, worker: Worker) -> str:

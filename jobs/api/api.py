@@ -5,7 +5,7 @@ from functools import wraps
 from http import HTTPStatus
 from typing import Any, cast, get_args
 
-from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from ninja import NinjaAPI
 from ninja.errors import ValidationError, ValidationErrorContext
@@ -14,8 +14,10 @@ from ninja.operation import Operation
 
 from jobs.api import bulk, jobs, operator, problems, results, stats
 from jobs.api.auth import MemberSession, TenantKey
+from jobs.api.parser import StrictParser
 
 View = Callable[..., Any]
+RETRIED = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
 RETRY_AFTER = {"description": "Seconds after which to ask again.", "schema": {"type": "integer"}}
 
 
@@ -26,7 +28,8 @@ class ProblemAPI(NinjaAPI):
     def urls(self) -> tuple[list[Any], str, str]:
         patterns, app_name, namespace = super().urls
         for pattern in cast(list[Any], patterns):
-            pattern.callback = _with_405_as_problem(pattern.callback)
+            root = pattern.name == "api-root"  # which is there for the docs page to know the address
+            pattern.callback = problems.no_such_address if root else _with_405_as_problem(pattern.callback)
         return patterns, app_name, namespace
 
     def validation_error_from_error_contexts(
@@ -47,13 +50,23 @@ class ProblemAPI(NinjaAPI):
         schema = super().get_openapi_schema(**where)
         for operations in schema["paths"].values():
             for operation in operations.values():
+                _add_problems_of_all(operation)
                 for status, response in operation["responses"].items():
                     if status >= HTTPStatus.BAD_REQUEST:
                         described = response["content"].pop("application/json")
                         response["content"][problems.MEDIA_TYPE] = described
-                    if status == HTTPStatus.TOO_MANY_REQUESTS:
+                    if status in RETRIED:
                         response["headers"] = {"Retry-After": RETRY_AFTER}
         return schema
+
+
+def _add_problems_of_all(operation: dict[str, Any]) -> None:
+    """What may be answered whatever is asked, and what any body may be refused for."""
+    problem = {"$ref": "#/components/schemas/Problem"}
+    with_body = {400, 413, 415, 422} if "requestBody" in operation else set()
+    for status in sorted({400, 429, 500, 503} | with_body):
+        described = {"description": HTTPStatus(status).phrase, "content": {"application/json": {"schema": problem}}}
+        operation["responses"].setdefault(status, described)
 
 
 def _fields(model: Any, path: tuple[str | int, ...]) -> list[str]:
@@ -64,31 +77,32 @@ def _fields(model: Any, path: tuple[str | int, ...]) -> list[str]:
 
 
 def _with_405_as_problem(view: View) -> View:
-    """Ninja answers a wrong method itself, in plain text, before any of its exception hooks."""
+    """Ninja answers a wrong method itself, in plain text, before any of its exception hooks.
+
+    HEAD is GET, whose body the server leaves out.
+    """
 
     def answer(response: HttpResponseBase) -> HttpResponseBase:
         if response.status_code != HTTPStatus.METHOD_NOT_ALLOWED:
             return response
-        allowed = response["Allow"]
+        allowed = response["Allow"].replace("GET", "GET, HEAD")
         problem = problems.ProblemError(405, f"Allowed here: {allowed}.", headers={"Allow": allowed})
         return problems.respond(problem)
 
-    if iscoroutinefunction(view):
-
-        @wraps(view)
-        async def async_view(*args: Any, **kwargs: Any) -> HttpResponseBase:
-            return answer(await view(*args, **kwargs))
-
-        return markcoroutinefunction(async_view)
-
     @wraps(view)
-    def sync_view(*args: Any, **kwargs: Any) -> HttpResponseBase:
-        return answer(view(*args, **kwargs))
+    def view_or_problem(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method != "HEAD":
+            return answer(view(request, *args, **kwargs))
+        request.method = "GET"
+        response = answer(view(request, *args, **kwargs))
+        request.method = "HEAD"
+        return response
 
-    return sync_view
+    return view_or_problem
 
 
 api = ProblemAPI(
+    parser=StrictParser(),
     title="Jobs",
     version="1",
     description="Submit jobs, follow them, fetch their results. Errors are RFC 9457 problem details.",

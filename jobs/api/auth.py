@@ -8,8 +8,9 @@ from django.http import HttpRequest
 from ninja.security import HttpBearer, SessionAuth
 from ninja.utils import check_csrf
 
+from jobs.api import throttle
 from jobs.api.problems import ProblemError
-from tenants import auth
+from tenants import audit, auth
 from tenants.models import Member, Tenant
 
 
@@ -29,13 +30,23 @@ class Bearer(HttpBearer):
     def __call__(self, request: HttpRequest) -> Any:
         # Not Ninja's own: when debugging, that logs a header with a mistyped "Bearer", and so the secret.
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        return self.authenticate(request, token) if scheme.lower() == "bearer" else None
+        if scheme.lower() != "bearer":
+            return None
+        throttle.admit_stranger(request)
+        caller = self.authenticate(request, token)
+        if caller is None:
+            throttle.note_stranger(request)
+        return caller
 
 
 class TenantKey(Bearer):
     def authenticate(self, request: HttpRequest, token: str) -> Caller | None:
         tenant = auth.tenant_of(token)
-        return Caller(tenant) if tenant else None
+        if tenant is None:
+            return None
+        throttle.admit(f"tenant {tenant.pk}")
+        audit.identify(tenant.slug, key=token.partition(".")[0])
+        return Caller(tenant)
 
 
 class MemberSession(SessionAuth):
@@ -50,6 +61,8 @@ class MemberSession(SessionAuth):
         if member is None:
             raise ProblemError(403, "You are logged in, but not as a member of a tenant.")
         refuse_forgery(request)
+        throttle.admit(f"tenant {member.tenant_id}")
+        audit.identify(request.user.get_username())
         return Caller(member.tenant, user_key=str(member.user_id))
 
 

@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.urls import reverse
 from ninja import Router
 
-from jobs.api import inputs, schemas
+from jobs.api import idempotency, inputs, schemas
 from jobs.api.auth import Caller, CallerRequest
 from jobs.api.jobs import FULL, REFUSED, UNFIT, compose
 from jobs.api.problems import ProblemError
@@ -21,10 +21,14 @@ router = Router(tags=["jobs"])
     "jobs/bulk",
     url_name="jobs_bulk",
     response={202: schemas.SubmittedBatch, frozenset({400, 413}) | UNFIT | REFUSED | FULL: schemas.Problem},
+    openapi_extra=idempotency.PARAMETER,
 )
 def submit_jobs(request: CallerRequest, batch: inputs.Batch) -> HttpResponse:
     """Submit 1 to 1000 jobs, all or none; an error names its place, `jobs[3].priority`. 429: too many wait."""
-    caller = request.auth
+    return idempotency.once(request, lambda: _submit(request.auth, batch))
+
+
+def _submit(caller: Caller, batch: inputs.Batch) -> HttpResponse:
     try:
         requests = [_compose(caller, place, submission) for place, submission in enumerate(batch.jobs)]
         # One statement stores all; but where somebody else submits the same at this moment, it takes another.

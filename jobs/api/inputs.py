@@ -1,13 +1,25 @@
 """What comes in over the wire. The engine checks what it means; here only its shape is."""
 
-from datetime import datetime
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from django.http import HttpRequest
-from ninja import Schema
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool, StrictFloat, StrictInt
+from ninja import Path, Schema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    model_validator,
+)
 
-from jobs.api.problems import ProblemError
+from jobs.api.problems import MOST_ERRORS, ProblemError
 from jobs.lifecycle import Status
 from jobs.request import MAX_WHOLE
 
@@ -24,8 +36,10 @@ def as_moment(written: Any) -> Any:
     if written is None:
         return None
     try:
-        return datetime.fromisoformat(written)
-    except (TypeError, ValueError):
+        moment = datetime.fromisoformat(written)
+        # PostgreSQL knows no zones of 16 hours or of half a second, so it is told the moment in UTC.
+        return moment if moment.tzinfo is None else moment.astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):
         raise ValueError('must be a date and time with a zone, such as "2030-01-31T09:00:00+01:00"') from None
 
 
@@ -33,24 +47,55 @@ def _key(source_id: Any) -> Any:
     return str(source_id) if isinstance(source_id, int) and not isinstance(source_id, bool) else source_id
 
 
-Text = Annotated[str, AfterValidator(_storable)]
-SourceId = Annotated[Text, BeforeValidator(_key, json_schema_input_type=int | str)]
+def _in_digits(written: Any) -> Any:
+    """A number of an address as it is written everywhere: not +1, 1.0 or ١, each of which Python reads as 1."""
+    if isinstance(written, str) and not re.fullmatch("-?[0-9]{1,100}", written):
+        raise ValueError("must be an integer, in digits")
+    return written
+
+
+class Body(BaseModel):
+    """What is sent: nothing in it is passed over in silence, and what is wrong with it is told within bounds."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _not_too_many(cls, sent: Any) -> Any:
+        # Each unknown field is an error of its own, and each of those would name the known ones.
+        if isinstance(sent, dict) and len(sent) > len(cls.model_fields) + MOST_ERRORS:
+            raise ValueError(f"has {len(sent):,} fields; allowed are {', '.join(cls.model_fields)}")
+        return sent
+
+
+def left_out(description: str) -> Any:
+    """A field that may be left out, but is never null: its schema says so."""
+    return Field(None, description=description, json_schema_extra=_without_default)
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    schema.pop("default", None)
+
+
+Text = Annotated[str, Field(max_length=200), AfterValidator(_storable)]
+Name = Annotated[str, Field(max_length=100), AfterValidator(_storable)]
+SourceId = Annotated[Name, BeforeValidator(_key, json_schema_input_type=int | str)]
+Whole = Annotated[int, BeforeValidator(_in_digits)]
+JobId = Annotated[Whole, Path()]
 Moment = Annotated[datetime, BeforeValidator(as_moment)]
 Retries = Annotated[StrictInt, Field(ge=0, le=MAX_WHOLE)]
 MOST_AT_ONCE = 1000  # jobs of one request
 CALL = {"source_type", "source_id", "source_method", "args"}  # the other fields say how to run it
 
 
-class Submission(Schema):
+class Submission(Body):
     """A call to make: of a `@job` method of an object of yours, or of a class where `source_id` is null."""
-
-    model_config = ConfigDict(extra="forbid")
 
     source_type: Text = Field(examples=["reports.datareport"])
     source_id: SourceId | None = Field(None, examples=["42"])
-    source_method: Text = Field(examples=["execute"])
+    source_method: Name = Field(examples=["execute"])
     args: dict[str, Any] = Field({}, description="The method's keyword arguments, at most 256 KiB of JSON.")
-    queue: Text | None = Field(None, description="Default: the queue of the method.")
+    queue: Name | None = Field(None, description="Default: the queue of the method.")
     priority: Annotated[StrictInt, Field(ge=0, le=10)] | None = Field(
         None, description="0 is first, 10 last. Default: the priority of the method."
     )
@@ -61,9 +106,7 @@ class Submission(Schema):
     dedup: StrictBool | None = Field(
         None, description="Return the identical unfinished recent job, if any. Default: what the method says."
     )
-    user: Text | None = Field(
-        None, max_length=100, description="Which of your users it is for. With a session: always its user."
-    )
+    user: Name | None = Field(None, description="Which of your users it is for. With a session: always its user.")
     timeout: Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)] | None = Field(
         None, description="Seconds it may run."
     )
@@ -76,12 +119,10 @@ class Submission(Schema):
         return self.model_dump(exclude=CALL, exclude_none=True)
 
 
-class Batch(Schema):
-    """Calls to make, together or not at all."""
+class Batch(Body):
+    """Calls to make, together or not at all. Of those that do not fit, the first is told."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    jobs: list[Submission] = Field(min_length=1, max_length=MOST_AT_ONCE)
+    jobs: list[Submission] = Field(min_length=1, max_length=MOST_AT_ONCE, fail_fast=True)
 
 
 class Wanted(Schema):
@@ -89,13 +130,14 @@ class Wanted(Schema):
 
     status: Status | None = None
     source_type: Text | None = None
-    source_id: Text | None = None
-    before: int | None = Field(None, ge=1, description="Only jobs with a lower id.")
-    limit: int = Field(20, ge=1, le=100)
+    source_id: Name | None = None
+    before: Whole | None = Field(None, ge=1, description="Only jobs with a lower id.")
+    limit: Whole = Field(20, ge=1, le=100)
 
 
-def refuse_unknown_names(request: HttpRequest, known: type[Schema]) -> None:
+def refuse_unknown_names(request: HttpRequest, known: Iterable[str]) -> None:
     """A misspelt filter that is passed over in silence would return everything."""
-    if unknown := set(request.GET) - set(known.model_fields):
-        message = f"unknown parameter; allowed are {', '.join(known.model_fields)}"
+    if unknown := set(request.GET).difference(known):
+        allowed = ", ".join(known)
+        message = f"unknown parameter; {f'allowed are {allowed}' if allowed else 'none is allowed here'}"
         raise ProblemError.unfit(dict.fromkeys(sorted(unknown), message))

@@ -1,10 +1,13 @@
 """The endpoints. Each acts on the caller's tenant alone; another tenant's job is like none at all."""
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Annotated
 from urllib.parse import urlencode
 
 from asgiref.sync import sync_to_async
+from django.db import DatabaseError, InterfaceError
+from django.db.models import Q
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
@@ -12,7 +15,7 @@ from ninja import Query, Router
 from ninja import Status as Answer
 
 from jobs import models, reads
-from jobs.api import inputs, schemas, waiting
+from jobs.api import idempotency, inputs, schemas, throttle, waiting
 from jobs.api.auth import Caller, CallerRequest
 from jobs.api.problems import ProblemError, not_found
 from jobs.engine.cancel import Cancellation, cancel
@@ -21,6 +24,7 @@ from jobs.engine.revive import revive
 from jobs.engine.submit import Submitted, submit
 from jobs.lifecycle import Status
 from jobs.request import JobRequest
+from tenants import audit
 
 router = Router(tags=["jobs"])
 
@@ -42,13 +46,18 @@ Seen = Annotated[Status, Query(description="The status you know: if it is anothe
         202: schemas.SubmittedJob,
         frozenset({400, 413}) | UNFIT | REFUSED | FULL: schemas.Problem,
     },
+    openapi_extra=idempotency.PARAMETER,
 )
 def submit_job(request: CallerRequest, submission: inputs.Submission) -> HttpResponse:
     """Submit a job. 202: it is new. 200: an identical one is under way, and here it is. 429: too many of yours wait."""
-    asked = compose(request.auth, submission)
+    return idempotency.once(request, lambda: _submit(request.auth, submission))
+
+
+def _submit(caller: Caller, submission: inputs.Submission) -> HttpResponse:
+    asked = compose(caller, submission)
     submitted = submit(asked)
     new = not submitted.deduplicated
-    job = _stored(asked, submitted) if new else _job_of(request.auth.tenant.pk, submitted.id)
+    job = _stored(asked, submitted) if new else _job_of(caller.tenant.pk, submitted.id)
     answer = schemas.answer(202 if new else 200, schemas.shown(job, deduplicated=not new))
     answer["Location"] = reverse("api:job", kwargs={"job_id": submitted.id})
     return answer
@@ -65,6 +74,7 @@ def compose(caller: Caller, submission: inputs.Submission) -> JobRequest:
         source_id=submission.source_id,
         source_method=submission.source_method,
         args=submission.args,
+        by_tenant=True,
         **options,
     )
 
@@ -72,33 +82,41 @@ def compose(caller: Caller, submission: inputs.Submission) -> JobRequest:
 @router.get("jobs", response={200: schemas.JobPage, UNFIT | REFUSED: schemas.Problem})
 def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.JobPage:
     """Your jobs, newest first, a page at a time."""
-    inputs.refuse_unknown_names(request, inputs.Wanted)
-    filters = wanted.model_dump(include={"status", "source_type", "source_id"}, exclude_none=True)
-    found = reads.jobs(request.auth.tenant.pk).filter(**filters)
+    inputs.refuse_unknown_names(request, inputs.Wanted.model_fields)
+    filters = wanted.model_dump(include={"source_type", "source_id"}, exclude_none=True)
+    of_status = reads.of_status(wanted.status) if wanted.status else Q()
+    found = reads.jobs(request.auth.tenant.pk).filter(of_status, **filters).defer("args", "stats")
     if wanted.before is not None:
         found = found.filter(pk__lt=wanted.before)
     jobs = list(found[: wanted.limit + 1])  # one more, to know whether there is another page
     older = None
     if len(jobs) > wanted.limit:
         del jobs[-1]
-        page = {"before": jobs[-1].pk, "limit": wanted.limit}
+        page = {"before": jobs[-1].pk, "limit": wanted.limit} | ({"status": wanted.status} if wanted.status else {})
         older = f"{reverse('api:jobs')}?{urlencode(filters | page)}"
-    return schemas.JobPage(jobs=[schemas.Job.of(job) for job in jobs], next=older)
+    return schemas.JobPage(jobs=[schemas.ListedJob(**schemas.listed(job)) for job in jobs], next=older)
 
 
 @router.get("jobs/{job_id}", url_name="job", response={200: schemas.Job, MISSING | REFUSED: schemas.Problem})
-def read_job(request: CallerRequest, job_id: int, wait: Wait = 0, seen: Seen | None = None) -> HttpResponseBase:
+def read_job(
+    request: CallerRequest, job_id: inputs.JobId, wait: Wait = 0, seen: Seen | None = None
+) -> HttpResponseBase:
     """A job. With `wait`, the answer comes as soon as its status changes, or when the time is over."""
+    inputs.refuse_unknown_names(request, ("wait", "seen"))
     job = _job_of(request.auth.tenant.pk, job_id)
     if not wait:
         return schemas.answer(200, schemas.shown(job))
+    throttle.admit_wait(job.tenant_id)
     # Waited for in the event loop, which holds no thread.
     return StreamingHttpResponse(_when_changed(job, seen, wait), content_type=schemas.MEDIA_TYPE)
 
 
 async def _when_changed(job: models.Job, seen: str | None, seconds: float) -> AsyncIterator[str]:
-    await waiting.until_changed(waiting.status_reader(job.tenant_id, job.pk), seen or job.status, seconds)
-    latest = await sync_to_async(reads.job)(job.tenant_id, job.pk)
+    latest = None
+    async with throttle.waiting(job.tenant_id):
+        with suppress(DatabaseError, InterfaceError):  # too late for a 503: what was known is told
+            await waiting.until_changed(waiting.status_reader(job.tenant_id, job.pk), seen or job.status, seconds)
+            latest = await sync_to_async(reads.job)(job.tenant_id, job.pk)
     yield schemas.text(schemas.shown(latest or job))  # that is gone now, but was not when it was asked for
 
 
@@ -106,11 +124,13 @@ async def _when_changed(job: models.Job, seen: str | None, seconds: float) -> As
     "jobs/{job_id}/cancel",
     response={200: schemas.Job, 202: schemas.Job, MISSING | REFUSED | TOO_LATE: schemas.Problem},
 )
-def cancel_job(request: CallerRequest, job_id: int) -> Answer[schemas.Job]:
+def cancel_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.Job]:
     """Cancel a job. 200: it was waiting, and will not run. 202: it runs, and was asked to stop. 409: it has ended."""
     tenant_id = request.auth.tenant.pk
     outcome = cancel(job_id, tenant_id)
     job = _job_of(tenant_id, job_id)
+    if outcome is not Cancellation.TOO_LATE:
+        _note(outcome.value, job_id)
     if outcome is Cancellation.TOO_LATE:
         raise ProblemError(409, f"The job has ended already, as {job.status}.")
     return Answer(200 if outcome is Cancellation.CANCELLED else 202, schemas.Job.of(job))
@@ -118,16 +138,26 @@ def cancel_job(request: CallerRequest, job_id: int) -> Answer[schemas.Job]:
 
 @router.post(
     "jobs/{job_id}/revive",
-    response={202: schemas.Job, MISSING | REFUSED | TOO_LATE: schemas.Problem},
+    response={202: schemas.Job, MISSING | REFUSED | TOO_LATE | FULL: schemas.Problem},
 )
-def revive_job(request: CallerRequest, job_id: int) -> Answer[schemas.Job]:
-    """Give a job that ended badly a new series of attempts. 409: it is under way, or it ended well."""
+def revive_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.Job]:
+    """Give a job that ended badly a new series of attempts.
+
+    409: it is under way, it ended well, or an operator ended it. 429: too many of yours wait.
+    """
     tenant_id = request.auth.tenant.pk
     revived = revive(job_id, tenant_id)
     job = _job_of(tenant_id, job_id)
+    if not revived and job.barred:
+        raise ProblemError(409, "An operator has ended this job; only an operator can revive it.")
     if not revived:
         raise ProblemError(409, f"The job is {job.status}; revived is what ended as error, dead or cancelled.")
+    _note("revived", job_id)
     return Answer(202, schemas.Job.of(job))
+
+
+def _note(verb: str, job_id: int) -> None:
+    audit.note(verb, models.Job._meta.label_lower, [(job_id, f"job {job_id}")])
 
 
 def _job_of(tenant_id: int, job_id: int) -> models.Job:

@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problem details: one shape, `application/problem+json`, for every 4xx of the API."""
+"""Errors as RFC 9457 problem details: one shape, `application/problem+json`, for every error of the API."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -17,6 +17,8 @@ from jobs.api.schemas import FieldError
 from jobs.request import InvalidRequest, TooLarge, TooManyWaiting, Undecided
 
 MEDIA_TYPE = "application/problem+json"
+MOST_ERRORS = 20  # that an answer tells
+LONGEST_FIELD, LONGEST_MESSAGE = 100, 1_000  # characters: both may repeat what was sent
 
 
 class ProblemError(Exception):
@@ -37,7 +39,7 @@ class ProblemError(Exception):
         cls, fields: Mapping[str, str], status: int = 422, headers: Mapping[str, str] | None = None
     ) -> "ProblemError":
         """What is wrong with the input, field by field."""
-        errors = [FieldError(field=field, message=message) for field, message in fields.items()]
+        errors = [FieldError(field=field[:LONGEST_FIELD], message=cut(message)) for field, message in fields.items()]
         return cls(status, f"{errors[0].field}: {errors[0].message}", errors, headers)
 
     @classmethod
@@ -46,13 +48,19 @@ class ProblemError(Exception):
         return cls.unfit({field: refusal.message}, 413 if isinstance(refusal, TooLarge) else 422)
 
 
+def cut(message: str) -> str:
+    """The message, without the end of what is too long to read."""
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…"
+
+
 def respond(problem: ProblemError) -> HttpResponse:
+    more = len(problem.errors) - MOST_ERRORS
     document = {
         "type": "about:blank",  # the status says it all: no page describes the problem further
         "title": HTTPStatus(problem.status).phrase,
         "status": problem.status,
-        "detail": problem.detail,
-        "errors": [error.model_dump() for error in problem.errors],
+        "detail": problem.detail + (f" (and {more:,} more errors)" if more > 0 else ""),
+        "errors": [error.model_dump() for error in problem.errors[:MOST_ERRORS]],
     }
     return HttpResponse(json.dumps(document), content_type=MEDIA_TYPE, status=problem.status, headers=problem.headers)
 
@@ -63,7 +71,7 @@ def not_found() -> ProblemError:
 
 
 @csrf_exempt  # otherwise a POST would be told of a token, and not of the address
-def no_such_address(request: HttpRequest, path: str) -> HttpResponse:
+def no_such_address(request: HttpRequest) -> HttpResponse:
     """The view behind every address under the API that is none of its own."""
     return respond(ProblemError(404, "There is nothing at this address; see the API's docs page."))
 
@@ -136,6 +144,8 @@ def _unknown_caller(request: HttpRequest, error: AuthenticationError) -> Problem
 
 def _not_json(request: HttpRequest, error: HttpError) -> ProblemError:
     """Ninja's own refusals; the one we meet: a body that is not JSON, its cause the parser's error."""
+    if isinstance(error.__cause__, ProblemError):
+        return error.__cause__
     if error.status_code == HTTPStatus.BAD_REQUEST and error.__cause__ is not None:
         message = f"must be JSON: {error.__cause__}"
         return ProblemError.unfit({"body": message}, 400)

@@ -10,8 +10,10 @@ from ninja import Status as Answer
 from jobs import models, reads, results
 from jobs.api import schemas
 from jobs.api.auth import CallerRequest
+from jobs.api.inputs import JobId
 from jobs.api.problems import ProblemError, not_found
 from jobs.lifecycle import FINAL, Status
+from jobs.told import told
 
 router = Router(tags=["jobs"])
 RETRY_AFTER = 1  # seconds; a client that wants it sooner uses ?wait= on the job
@@ -26,7 +28,7 @@ RETRY_AFTER = 1  # seconds; a client that wants it sooner uses ?wait= on the job
         frozenset({401, 403, 404, 405, 409, 410, 422}): schemas.Problem,
     },
 )
-def read_result(request: CallerRequest, job_id: int, response: HttpResponse) -> HttpResponse | Answer[schemas.Job]:
+def read_result(request: CallerRequest, job_id: JobId, response: HttpResponse) -> HttpResponse | Answer[schemas.Job]:
     """What the job returned, as JSON. 202: it has not ended. 409: it ended badly. 410: it is not kept."""
     job = reads.job(request.auth.tenant.pk, job_id)
     if job is None:
@@ -45,8 +47,8 @@ def read_result(request: CallerRequest, job_id: int, response: HttpResponse) -> 
 
 def _failure(job: models.Job) -> str:
     if job.status == Status.CANCELLED:  # its error is that of an attempt before
-        return "The job was cancelled" + (f"; before that: {job.last_error}" if job.last_error else ".")
-    return f"The job ended as {job.status}" + (f": {job.last_error}" if job.last_error else ".")
+        return "The job was cancelled" + (f"; before that: {told(job.last_error)}" if job.last_error else ".")
+    return f"The job ended as {job.status}" + (f": {told(job.last_error)}" if job.last_error else ".")
 
 
 def _gone(job: models.Job) -> str:

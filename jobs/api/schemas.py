@@ -13,17 +13,17 @@ from pydantic import Field
 
 from jobs import models
 from jobs.lifecycle import Status
+from jobs.told import told
 
 
-class Job(Schema):
-    """A job, as its tenant sees it."""
+class ListedJob(Schema):
+    """A job, as its tenant sees it among others: without what may be long."""
 
     id: int
     status: Status
     source_type: str
     source_id: str | None
     source_method: str
-    args: dict[str, Any]
     queue: str
     priority: int
     user: str = Field(description="Empty: for none of your users in particular.")
@@ -42,9 +42,15 @@ class Job(Schema):
     run_seconds: float | None = Field(description="From its start to its end; grows until then.")
     progress: float | None = Field(description="0..1, where the job tells it.")
     progress_note: str
-    stats: dict[str, Any]
-    last_error: str
+    last_error: str = Field(description="Its class; and its text, where the job's author meant it for you.")
     result_url: str | None = Field(description="Where the result is, while one is kept.")
+
+
+class Job(ListedJob):
+    """A job, as its tenant sees it."""
+
+    args: dict[str, Any]
+    stats: dict[str, Any]
 
     @classmethod
     def of(cls, job: models.Job) -> Self:
@@ -69,7 +75,7 @@ class SubmittedBatch(Schema):
 
 
 class JobPage(Schema):
-    jobs: list[Job] = Field(description="Newest first.")
+    jobs: list[ListedJob] = Field(description="Newest first.")
     next: str | None = Field(description="Where the older ones are.")
 
 
@@ -103,6 +109,11 @@ def text(document: dict[str, Any]) -> str:
 
 def shown(job: models.Job, **more: Any) -> dict[str, Any]:
     """The values of a `Job`, by its fields; and more."""
+    return listed(job) | {"args": job.args, "stats": job.stats} | more
+
+
+def listed(job: models.Job) -> dict[str, Any]:
+    """The values of a `ListedJob`, by its fields."""
     held = job.due_at == models.HELD_UNTIL
     return {
         "id": job.pk,
@@ -110,7 +121,6 @@ def shown(job: models.Job, **more: Any) -> dict[str, Any]:
         "source_type": job.source_type,
         "source_id": job.source_id,
         "source_method": job.source_method,
-        "args": job.args,
         "queue": job.queue.name,
         "priority": job.priority,
         "user": job.user_key,
@@ -129,10 +139,9 @@ def shown(job: models.Job, **more: Any) -> dict[str, Any]:
         "run_seconds": job.start_time and _seconds(job.start_time, job.end_time),
         "progress": job.progress,
         "progress_note": job.progress_note,
-        "stats": job.stats,
-        "last_error": job.last_error,
+        "last_error": told(job.last_error),
         "result_url": result_url(job),
-    } | more
+    }
 
 
 def result_url(job: models.Job) -> str | None:

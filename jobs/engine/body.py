@@ -12,7 +12,7 @@ from django.db import InterfaceError, OperationalError
 from django.utils.functional import SimpleLazyObject
 
 from jobs import current, registry, results, store, telemetry
-from jobs.arguments import as_json
+from jobs.arguments import stats_as_json
 from jobs.engine.place import Place
 from jobs.store import Started
 from tenants.models import Tenant
@@ -95,7 +95,7 @@ def _aside(place: Place, statement: Callable[..., bool], *parameters: Any) -> bo
 def keep_result(job: Started, outcome: Outcome) -> None:
     """Before the settling: a job that is a success has its result there."""
     try:
-        outcome.stats = as_json(outcome.stats, "stats")
+        outcome.stats = stats_as_json(outcome.stats)
     except ValueError as error:
         outcome.stats = {}
         outcome.error = outcome.error or error  # one that was there before is the one to be seen
@@ -103,7 +103,7 @@ def keep_result(job: Started, outcome: Outcome) -> None:
         return
     ttl = settings.JOBS_RESULT_TTL if outcome.result_ttl is None else outcome.result_ttl
     try:
-        outcome.result_bytes = results.keep(job.id, job.attempt, outcome.value, ttl)
+        outcome.result_bytes = results.keep(job.id, job.attempt, outcome.value, ttl, job.tenant_id)
     except ValueError as error:
         outcome.error = error
     outcome.result_ttl = None if outcome.result_bytes is None else ttl

@@ -10,6 +10,7 @@ from django.db import models
 from jobs import registry
 from jobs.arguments import digest
 from jobs.current import current_job
+from jobs.engine import permit
 from jobs.registry import Target
 from jobs.request import InvalidRequest, JobRequest
 from tenants.models import Tenant
@@ -18,13 +19,23 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def compose_by_name(
-    tenant: Tenant, *, source_type: str, source_id: Any, source_method: str, args: Any, **options: Any
+    tenant: Tenant,
+    *,
+    source_type: str,
+    source_id: Any,
+    source_method: str,
+    args: Any,
+    by_tenant: bool = False,
+    **options: Any,
 ) -> JobRequest:
     """A checked request from outside: only @job methods, only the tenant's own objects.
 
-    options: those of `compose`. Raises InvalidRequest; for a foreign object exactly as for a missing one.
+    by_tenant: the tenant itself asks, and not an operator: within what it is permitted. options: those of `compose`.
+    Raises InvalidRequest; for a foreign object exactly as for a missing one.
     """
-    target = registry.resolve(source_type, source_method)
+    target = registry.resolve(source_type, source_method, http=by_tenant)
+    if by_tenant:
+        permit.check(target, tenant, options)
     if not isinstance(args, dict):
         raise InvalidRequest("args", "must be a JSON object: the arguments by name")
     instance = None

@@ -4,19 +4,29 @@ from django.db import transaction
 
 from jobs import store, telemetry
 from jobs.engine import dispatch
+from jobs.request import TooManyWaiting
 
 
 def revive(job_id: int, tenant_id: int | None = None) -> bool:
     """A new series of attempts for an error, dead or cancelled job; False if there is none to revive.
 
-    tenant_id: the only tenant whose job it may be; None for an operator.
+    tenant_id: the only tenant whose job it may be, and who revives nothing that an operator ended; None: an operator.
+    Raises TooManyWaiting when the tenant that asks has a full backlog.
     """
     with transaction.atomic():
-        applied = store.revive(job_id, tenant_id)
+        if not store.revive(job_id, tenant_id):
+            return False
+        if tenant_id is not None:
+            _refuse_if_full(tenant_id)
         dispatch.on_commit()
-    if applied:
-        telemetry.applied("revive", job_id)
-    return applied
+    telemetry.applied("revive", job_id)
+    return True
+
+
+def _refuse_if_full(tenant_id: int) -> None:
+    waiting, bound = store.backlog(tenant_id)
+    if waiting > bound:
+        raise TooManyWaiting(bound)
 
 
 def discard(job_id: int) -> bool:

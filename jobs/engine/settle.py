@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from jobs import registry, store, telemetry
-from jobs.arguments import printable
+from jobs.arguments import storable
 from jobs.engine.body import Outcome
 from jobs.engine.deaths import announce
 from jobs.engine.patience import patiently
@@ -105,8 +105,8 @@ def as_failure(error: BaseException, stats: dict[str, Any] | None = None) -> Fai
     """What is kept of an error."""
     return Failure(
         type(error).__name__,
-        printable(_text_of(error))[:ERROR_LENGTH],
-        printable("".join(traceback.format_exception(error)))[-TRACEBACK_LENGTH:],
+        storable(_text_of(error))[:ERROR_LENGTH],
+        storable("".join(traceback.format_exception(error)))[-TRACEBACK_LENGTH:],
         stats,
     )
 

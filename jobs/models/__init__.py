@@ -2,7 +2,7 @@
 
 from jobs.models.dispatch import Arrival, Door, FreedSlot, Lane, QueueTurn, TenantBucket
 from jobs.models.job import HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Job
-from jobs.models.operations import DeathNotice, Repair, Worker
+from jobs.models.operations import DeathNotice, KeptAnswer, Repair, Worker
 from jobs.models.queue import LONGEST, PausedJobType, Queue
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "FailedAttempt",
     "FreedSlot",
     "Job",
+    "KeptAnswer",
     "Lane",
     "PausedJobType",
     "Queue",

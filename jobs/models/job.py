@@ -51,6 +51,7 @@ class Job(models.Model):
     ticket = models.BigIntegerField(null=True)  # of the claim that gave it the slot: they only grow
     attempt = models.PositiveIntegerField(default=0)  # only grows: the fence
     crashes = models.PositiveSmallIntegerField(default=0)
+    barred = models.BooleanField(default=False, db_default=False)  # an operator ended it: its tenant does not revive it
     retries = models.PositiveIntegerField(default=0)  # of this series; a revival begins a new one
     max_retries = models.PositiveIntegerField(null=True)  # null: the policy's
     timeout = models.FloatField(null=True)  # seconds; null: the queue's default

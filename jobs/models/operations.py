@@ -51,3 +51,23 @@ class DeathNotice(models.Model):
 
     def __str__(self) -> str:
         return f"announced to {self.notifier} up to {self.upto}"
+
+
+class KeptAnswer(models.Model):
+    """What was answered to a request with an Idempotency-Key: the same request is answered the same for a day."""
+
+    tenant = models.ForeignKey("tenants.Tenant", models.CASCADE, db_index=False, related_name="+")
+    key = models.CharField(max_length=255)
+    digest = models.CharField(max_length=64)  # SHA-256 of what was asked, hex
+    status = models.PositiveSmallIntegerField(null=True)  # null: is being answered, by who stored the row
+    location = models.CharField(max_length=200, default="", db_default="")
+    body = models.TextField(default="", db_default="")
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "kept_answers"
+        constraints = [models.UniqueConstraint(fields=["tenant", "key"], name="kept_answers_once")]
+        indexes = [models.Index(fields=["created_at"], name="kept_answers_old")]
+
+    def __str__(self) -> str:
+        return self.key

@@ -1,5 +1,5 @@
 -- Arrow:  cancel, scheduled / created / queued -> cancelled. The message of a queued one finds no row at its start.
--- Who:    its tenant (tenant given), or an operator (null).
+-- Who:    its tenant (tenant given), or an operator (null), whose word is the last: the tenant cannot revive it.
 -- Locks:  the row, shortly: the claim skips it meanwhile, so whoever cancels asks for a dispatch afterwards.
 -- Index:  primary key. One that moves meanwhile may be counted wrong among those that wait; the clock counts anew.
 WITH
@@ -11,7 +11,8 @@ ended AS (
         due_at = NULL,
         ready_at = NULL,
         slot = NULL,
-        end_time = clock.now
+        end_time = clock.now,
+        barred = %(tenant_id)s::bigint IS NULL
     FROM clock CROSS JOIN before
     WHERE id = %(id)s
       AND status IN ('scheduled', 'created', 'queued')  -- guard

@@ -10,6 +10,7 @@ WITH revived AS (
         died_at = NULL,
         cancel_requested_at = NULL,
         dedup_key = NULL,
+        barred = false,
         retries = 0,
         crashes = 0,
         progress = NULL,
@@ -17,6 +18,7 @@ WITH revived AS (
     WHERE id = %(id)s
       AND status IN ('error', 'dead', 'cancelled')  -- guard
       AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
+      AND (%(tenant_id)s::bigint IS NULL OR NOT barred)  -- guard
     RETURNING id, attempt, tenant_id, queue_id, priority
 ),
 arriving AS (SELECT queue_id, tenant_id, job_place(priority, id) AS place, 1 AS jobs FROM revived)

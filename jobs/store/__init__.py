@@ -25,7 +25,16 @@ from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Applied, Claimed, Holder, P
 from jobs.store.session import OwnSession, session, speak_as_the_caller
 from jobs.store.sessions import keep_sessions, session_name
 from jobs.store.submitting import Answer, insert, recount_waiting, release_identical, wake_clock
-from jobs.store.wishes import cancel, discard, expire_dead, is_unfinished, overdue_cancels, request_cancel, revive
+from jobs.store.wishes import (
+    backlog,
+    cancel,
+    discard,
+    expire_dead,
+    is_unfinished,
+    overdue_cancels,
+    request_cancel,
+    revive,
+)
 from jobs.store.workers import (
     LIVE_BEATS,
     beat,
@@ -56,6 +65,7 @@ __all__ = [
     "Pass",
     "Process",
     "Started",
+    "backlog",
     "beat",
     "cancel",
     "cancel_requested",

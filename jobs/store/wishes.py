@@ -4,6 +4,8 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.conf import settings
+
 from jobs.store.rows import Applied, applied, rows
 
 
@@ -37,6 +39,12 @@ def overdue_cancels(grace: float, worker: uuid.UUID, now: datetime | None = None
 def revive(job_id: int, tenant_id: int | None = None, now: datetime | None = None) -> bool:
     """error, dead or cancelled -> created."""
     return bool(rows("revive", id=job_id, tenant_id=tenant_id, now=now))
+
+
+def backlog(tenant_id: int) -> tuple[int, int]:
+    """How many of the tenant's jobs wait, what this transaction adds included; and how many may."""
+    [(waiting, bound)] = rows("backlog", tenant_id=tenant_id, max_waiting=settings.JOBS_MAX_WAITING)
+    return waiting, bound
 
 
 def discard(job_id: int) -> bool:

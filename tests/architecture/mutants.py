@@ -48,6 +48,8 @@ KNOWING = {  # which tests know a statement, beside tests/integration/test_<stat
     "declare_gone": RECOVER,
     "hand_over_again": ("tests/integration/test_verbs.py", *RECOVER),
     "orphans": RECOVER,
+    "revive": (*VERBS, "tests/integration/test_revive_bounds.py"),
+    "keep_place": ("tests/integration/test_api_idempotency.py",),
 }
 # tests/integration/test_<this>_*.py say nothing of guards: what stands above the engine, and what a statement costs.
 BESIDE = ("api", "admin", "auth", "cli", "docs", "embedded", "lines", "reports", "tenants")

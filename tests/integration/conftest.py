@@ -49,7 +49,7 @@ def make_report(db: None) -> Callable[..., DataReport]:
     def make(tenant: Tenant, **fields: Any) -> DataReport:
         QueueFactory(name="reports")
         source, _ = DataSource.objects.get_or_create(
-            tenant=tenant, name="Sales", defaults={"url": "postgresql://reader@localhost/sales"}
+            tenant=tenant, name="Sales", defaults={"url": "postgresql://reader:secret@localhost/sales"}
         )
         number = DataReport.objects.count() + 1
         said = {"name": f"Report {number}", "question": "How many?", "sql": "SELECT 1 AS n"} | fields

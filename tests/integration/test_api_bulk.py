@@ -113,13 +113,11 @@ class TestRefused:
         status = 413 if words == ["KiB"] else 422
         assert_refused(submit(owner, *jobs), status, f"jobs[3].{field}", *words)
 
-    def test_what_the_shape_of_several_is_wrong_is_told_at_once(self, owner, report):
-        response = submit(owner, call(report), call(report, priority=11), {}, 5)
+    def test_the_first_that_does_not_fit_is_told_whole_and_none_after_it(self, owner, report):
+        response = submit(owner, call(report), {}, call(report, priority=11), 5)
         assert [error["field"] for error in response.json()["errors"]] == [
-            "jobs[1].priority",
-            "jobs[2].source_type",
-            "jobs[2].source_method",
-            "jobs[3]",
+            "jobs[1].source_type",
+            "jobs[1].source_method",
         ]
 
     def test_no_jobs_at_all(self, owner):

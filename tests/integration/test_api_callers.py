@@ -104,9 +104,9 @@ def test_a_key_needs_no_csrf_token(tenant):
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
-        ("DELETE", "/api/v1/jobs", {"GET", "POST"}),
-        ("PUT", "/api/v1/jobs/1", {"GET"}),
-        ("POST", "/api/v1/jobs/1", {"GET"}),
+        ("DELETE", "/api/v1/jobs", {"GET", "HEAD", "POST"}),
+        ("PUT", "/api/v1/jobs/1", {"GET", "HEAD"}),
+        ("POST", "/api/v1/jobs/1", {"GET", "HEAD"}),
         ("GET", "/api/v1/jobs/1/cancel", {"POST"}),
     ],
 )

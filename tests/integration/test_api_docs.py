@@ -1,10 +1,12 @@
 """The API's own page and its OpenAPI document."""
 
 import re
+import sys
 
 import pytest
 from django.contrib.staticfiles import finders
 from django.test import Client
+from pydantic import BaseModel
 
 pytestmark = pytest.mark.django_db
 
@@ -32,15 +34,35 @@ def test_every_refusal_is_described_as_a_problem(openapi):
     assert set(openapi["components"]["schemas"]["Problem"]["properties"]) >= {"title", "status", "errors"}
 
 
-def test_a_full_backlog_is_described_where_jobs_are_submitted(openapi):
-    full = {
-        operation["operationId"]: operation["responses"]["429"]["headers"]
-        for operations in openapi["paths"].values()
-        for operation in operations.values()
-        if "429" in operation["responses"]
+def test_what_may_be_answered_to_anything_is_described_everywhere(openapi):
+    for path, operations in openapi["paths"].items():
+        for method, operation in operations.items():
+            assert {"400", "429", "500", "503"} <= set(operation["responses"]), (method, path)
+            for status in ("429", "503"):
+                headers = operation["responses"][status]["headers"]
+                assert headers["Retry-After"]["schema"] == {"type": "integer"}
+            if "requestBody" in operation:
+                assert {"413", "415", "422"} <= set(operation["responses"]), (method, path)
+
+
+def test_no_two_schemas_have_one_name():
+    """One of them would win, and the other's operations would be described by it."""
+    models = {
+        found
+        for name, module in sys.modules.items()
+        if name.startswith("jobs.api")
+        for found in vars(module).values()
+        if isinstance(found, type) and issubclass(found, BaseModel) and found.__module__.startswith("jobs.api")
     }
-    assert set(full) == {"submit_job", "submit_jobs"}
-    assert all(headers["Retry-After"]["schema"] == {"type": "integer"} for headers in full.values())
+    names = [model.__name__ for model in models]
+    assert not {name for name in names if names.count(name) > 1}
+
+
+def test_a_tenants_slots_are_described_as_they_are(openapi, owner):
+    schemas = openapi["components"]["schemas"]
+    told = owner.get("/api/v1/stats").json()["slots"]
+    assert set(schemas["Slots"]["properties"]) == set(told)
+    assert {"tenant", "num_slots"} <= set(schemas["TenantSlots"]["properties"])
 
 
 def test_both_ways_to_come_in_are_described(openapi):

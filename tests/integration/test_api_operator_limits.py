@@ -141,7 +141,7 @@ class TestTenants:
     def test_a_tenants_slots_are_read_and_changed(self, operator):
         tenant = TenantFactory(slug="acme", queue__num_slots=2)
         change = {"num_slots": 5, "user_slots": 1, "weight": 3, "max_waiting": 9, "paused": True}
-        change |= {"rate_limit": 7, "rate_window": 60}
+        change |= {"rate_limit": 7, "rate_window": 60, "queues": ["critical"]}
         assert send(operator, "PATCH", "/tenants/acme", change).json() == change | {"tenant": "acme"}
         assert send(operator, "GET", "/tenants/acme").json() == change | {"tenant": "acme"}
         tenant.queue.refresh_from_db()
@@ -153,6 +153,8 @@ class TestTenants:
             ({"num_slots": -1}, "num_slots"),
             ({"num_slots": 10_001}, "num_slots"),
             ({"num_slots": None}, "num_slots"),
+            ({"queues": None}, "queues"),
+            ({"queues": ["a\x00"]}, "queues[0]"),
             ({"user_slots": -1}, "user_slots"),
             ({"max_waiting": -1}, "max_waiting"),
             ({"weight": 0}, "weight"),

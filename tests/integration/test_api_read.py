@@ -98,7 +98,7 @@ def test_a_failed_job_tells_its_error_but_no_traceback(owner, tenant):
         job=made, attempt=1, error_class="ValueError", error="x", traceback="SECRET LINE", end_time=NOON
     )
     response = owner.get(f"/api/v1/jobs/{made.pk}")
-    assert response.json()["last_error"] == "ValueError: no such region"
+    assert response.json()["last_error"] == "ValueError"
     assert b"SECRET LINE" not in response.content
 
 

@@ -44,8 +44,9 @@ def test_what_is_not_said_comes_from_the_method(owner, report):
     assert job["wait_seconds"] >= 0
 
 
-def test_every_option_reaches_the_job(owner, report):
+def test_every_option_reaches_the_job(owner, tenant, report):
     QueueFactory(name="critical")
+    TenantQueue.objects.filter(tenant=tenant).update(queues=["critical"])
     options = {"queue": "critical", "priority": 0, "delay": 60, "user": "anna", "timeout": 7.5}
     response = submit(owner, call(report, **options))
     assert response.status_code == 202

@@ -92,13 +92,13 @@ def test_the_requests_are_those_of_the_api(page: str) -> None:
     """Addresses, filters and fields of the curl commands, against the OpenAPI document."""
     document = Client().get("/api/v1/openapi.json").json()
     text = "".join(block.text for block in blocks(REPOSITORY / page, "sh")).replace("\\\n", " ")
-    requests = re.split(r"^ *curl ", text, flags=re.MULTILINE)[1:]
+    requests = re.split(r"^ *(?:JOB=\$\()?curl ", text, flags=re.MULTILINE)[1:]
     assert requests
     for request in requests:
-        path, query = re.search(r"(/api/v1/[\w/]+)\??([\w=&]*)", request).groups()
-        body = re.search(r"-d '(.*)'", request, re.DOTALL)
+        path, query = re.search(r"(/api/v1/[\w/$]+)\??([\w=&]*)", request).groups()
+        body = re.search(r"-d '([^']*)'", request)
         method = "post" if body or "-X POST" in request else "get"
-        operation = document["paths"][re.sub(r"/\d+", "/{job_id}", path)][method]
+        operation = document["paths"][re.sub(r"/(\d+|\$JOB)", "/{job_id}", path)][method]
         known = {parameter["name"] for parameter in operation.get("parameters", [])}
         assert {pair.partition("=")[0] for pair in query.split("&") if pair} <= known
         if body:

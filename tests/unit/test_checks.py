@@ -21,6 +21,7 @@ GOOD = {
 STARTS = {
     "manage.py check": ["manage.py", "check"],
     "manage.py clock": ["manage.py", "clock"],
+    "web": ["-m", "scheduler_project.web", "--port", "0", "--workers", "2"],
     "uvicorn": ["-m", "uvicorn", "scheduler_project.asgi:application", "--port", "0"],
     "uvicorn, wsgi": ["-m", "uvicorn", "--interface", "wsgi", "scheduler_project.wsgi:application", "--port", "0"],
     "celery": ["-m", "celery", "-A", "scheduler_project", "worker", "-Q", "default"],

@@ -2,15 +2,21 @@
 
 import ast
 import re
+import shutil
+import subprocess
 
 import pytest
+import yaml
+from django.conf.global_settings import DATA_UPLOAD_MAX_MEMORY_SIZE
 
 from embedded import REPOSITORY, fleet
+from jobs.api.waiting import MAX_SECONDS
 from scheduler_project import settings
 
 DEPLOY = REPOSITORY / "deploy"
 EXAMPLE = (DEPLOY / ".env.example").read_text()
 COMPOSE = (DEPLOY / "compose.yaml").read_text()
+SERVICES = yaml.safe_load(COMPOSE)["services"]
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
 UNITS = {path.name: path.read_text() for path in (DEPLOY / "systemd").glob("*.service")}
 WORKER_UNIT = UNITS["scheduler-worker@.service"]
@@ -132,7 +138,73 @@ def test_a_refused_start_is_not_tried_again() -> None:
 def test_the_broker_keeps_what_it_accepts() -> None:
     words = re.findall(r"^      - (.*)$", COMPOSE, re.MULTILINE)
     assert words[words.index("--appendonly") + 1] == '"yes"'
-    assert words[words.index("--maxmemory-policy") + 1] == "noeviction"
+    assert words[words.index("--maxmemory-policy") + 1] == "volatile-ttl"  # messages have no time to live, results have
+
+
+def test_every_container_has_limits_and_its_log_does_not_grow_for_ever() -> None:
+    for name, service in SERVICES.items():
+        assert {"mem_limit", "pids_limit"} <= set(service), name
+        assert service["logging"]["options"] == {"max-size": "10m", "max-file": "5"}, name
+        assert all("size=" in mount for mount in service.get("tmpfs", [])), name
+
+
+def test_every_image_says_its_version() -> None:
+    images = {service["image"] for service in SERVICES.values()}
+    assert all(re.fullmatch(r"[a-z/]+:[0-9]+\.[0-9.]+", image) for image in images - {"scheduler"}), images
+
+
+def test_no_password_is_on_a_command_line() -> None:
+    for name, service in SERVICES.items():
+        assert "PASSWORD" not in str(service.get("command")), name
+
+
+def test_what_is_waited_for_says_whether_it_can_serve() -> None:
+    assert "/readyz" in str(SERVICES["web"]["healthcheck"])
+    assert "/healthz" in DOCKERFILE
+
+
+@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
+def test_every_unit_has_limits(unit) -> None:
+    assert re.search(r"^MemoryMax=\d", unit, re.MULTILINE)
+    assert re.search(r"^TasksMax=\d", unit, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_systemd_has_nothing_against_a_unit(name, tmp_path) -> None:
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("no systemd-analyze here")
+    text = re.sub(r"/opt/scheduler/\.venv/bin/\w+", "/bin/true", UNITS[name])
+    (tmp_path / name).write_text(text)
+    verify = ["systemd-analyze", "verify", "--man=no", str(tmp_path / name.replace("@", "@default"))]
+    (tmp_path / name.replace("@", "@default")).write_text(text)
+    run = subprocess.run(verify, capture_output=True, text=True, timeout=60, check=False)
+    ours = [line for line in run.stderr.splitlines() if name.partition("@")[0].removesuffix(".service") in line]
+    assert not ours, run.stderr
+
+
+PROXIES = {name: (DEPLOY / name).read_text() for name in ("nginx.conf", "Caddyfile")}
+
+
+@pytest.mark.parametrize("text", PROXIES.values(), ids=PROXIES)
+def test_a_proxy_lets_a_batch_through_and_a_long_poll_end(text) -> None:
+    [megabytes] = re.findall(r"(?:client_max_body_size|max_size) (\d+)(?:m|MB)\b", text)
+    assert int(megabytes) * 1_000_000 > DATA_UPLOAD_MAX_MEMORY_SIZE
+    [seconds] = re.findall(r"(?:proxy_read_timeout|response_header_timeout) (\d+)s", text)
+    assert int(seconds) > MAX_SECONDS
+    assert "127.0.0.1:8000" in text
+
+
+def test_nginx_has_nothing_against_its_example(tmp_path) -> None:
+    if shutil.which("nginx") is None or shutil.which("openssl") is None:
+        pytest.skip("no nginx here, or no openssl")
+    make = "openssl req -x509 -newkey rsa:2048 -nodes -keyout privkey.pem -out fullchain.pem -days 1 -subj /CN=x"
+    subprocess.run(make.split(), cwd=tmp_path, capture_output=True, check=True)
+    text = PROXIES["nginx.conf"].replace("/etc/ssl/scheduler", str(tmp_path))
+    (tmp_path / "nginx.conf").write_text(f"events {{}}\nhttp {{\n{text}\n}}")
+    run = subprocess.run(
+        ["nginx", "-t", "-c", str(tmp_path / "nginx.conf")], capture_output=True, text=True, check=False
+    )
+    assert "syntax is ok" in run.stderr, run.stderr
 
 
 def test_only_web_is_published_and_only_to_this_machine() -> None:

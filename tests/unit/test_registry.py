@@ -126,7 +126,7 @@ class TestArguments:
     @pytest.mark.parametrize(
         ("args", "kwargs", "said"),
         [
-            ((), {"colour": 1}, r"do not fit echo\(value: object = None, \*, times: int = 1\).*'colour'"),
+            ((), {"colour": 1}, r"do not fit echo\(value=None, \*, times=1\).*'colour'"),
             ((1, 2), {}, "too many positional"),
             ((1,), {"value": 1}, "multiple values"),
             ((), {"self": 1}, "'self'"),

@@ -1,5 +1,8 @@
-"""The operators' part of the API: limits, pauses and dead letters, of all tenants. No tenant's key opens it."""
+"""The operators' part of the API: jobs, limits, pauses, keys and dead letters of all tenants.
 
-from jobs.api.operator import dead, job_types, queues, tenants
+No tenant's key opens it.
+"""
 
-routers = [queues.router, tenants.router, job_types.router, dead.router]
+from jobs.api.operator import dead, job_types, jobs, keys, queues, tenants
+
+routers = [jobs.router, queues.router, tenants.router, keys.router, job_types.router, dead.router]

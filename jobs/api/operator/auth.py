@@ -6,9 +6,10 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest
 from ninja.security import SessionAuth
 
+from jobs.api import throttle
 from jobs.api.auth import Bearer, refuse_forgery
 from jobs.api.problems import ProblemError
-from tenants import auth
+from tenants import audit, auth
 
 
 class OperatorRequest(HttpRequest):
@@ -29,7 +30,7 @@ class OperatorKey(Bearer):
 
     def authenticate(self, request: HttpRequest, token: str) -> User | None:
         user = auth.operator_of(token)
-        return _permitted(user, self.permission) if user else None
+        return _permitted(user, self.permission, key=token.partition(".")[0]) if user else None
 
 
 class StaffSession(SessionAuth):
@@ -48,7 +49,9 @@ class StaffSession(SessionAuth):
         return _permitted(request.user, self.permission)
 
 
-def _permitted(user: User, permission: str) -> User:
+def _permitted(user: User, permission: str, key: str = "") -> User:
+    audit.identify(user.get_username(), key)
+    throttle.admit(f"operator {user.pk}")
     if not user.has_perm(permission):
         raise ProblemError(403, f"{user.get_username()} lacks the permission {permission}.")
     return user

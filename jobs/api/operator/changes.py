@@ -11,6 +11,8 @@ from django.db.models import Model
 
 from jobs.api import schemas
 from jobs.api.problems import ProblemError
+from jobs.models import Job
+from tenants import audit
 
 REFUSED = frozenset({401, 403, 405})
 PROBLEMS = {REFUSED | {400, 404, 413, 422}: schemas.Problem}
@@ -31,10 +33,17 @@ def change(user: User, row: Model, values: Mapping[str, Any]) -> None:
 
 
 def note(user: User, rows: Sequence[Model], message: Any) -> None:
-    """Remember who did it, where the admin remembers: in the history of these rows."""
+    """Remember who did it: in the history of these rows, which the admin shows, and among all changes."""
+    if rows and isinstance(rows[0], Job):  # what is saved is noted as it is saved
+        audit.note(message.lower().rstrip("."), Job._meta.label_lower, [(row.pk, f"job {row.pk}") for row in rows])
     if rows:
         LogEntry.objects.log_actions(user.pk, rows, CHANGE, message)
 
 
 def no_such(what: str) -> ProblemError:
     return ProblemError(HTTPStatus.NOT_FOUND, f"There is no such {what}.")
+
+
+def storable(name: str) -> str:
+    """A name as an address has it; what PostgreSQL cannot hold is the name of nothing."""
+    return "" if "\x00" in name else name

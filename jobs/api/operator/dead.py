@@ -37,7 +37,7 @@ class Discarded(Schema):
 @router.get("dead", url_name="dead", response={200: Letters, REFUSED | {422}: Problem})
 def list_dead(request: OperatorRequest, wanted: Query[Listing]) -> Letters:
     """Dead letters of all tenants, latest death first, a page at a time."""
-    refuse_unknown_names(request, Listing)
+    refuse_unknown_names(request, Listing.model_fields)
     found = wanted.matching().select_related("tenant", "queue").defer("args", "stats")
     if wanted.after is not None:
         found = found.filter(wanted.after.earlier())

@@ -1,10 +1,10 @@
 """Job types: pause and resume them."""
 
 from ninja import Router, Schema
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from jobs import registry
-from jobs.api.inputs import Text
+from jobs.api.inputs import Body, Name, Text
 from jobs.api.operator.auth import OperatorRequest, may
 from jobs.api.operator.changes import PROBLEMS, REFUSED, note
 from jobs.api.schemas import Problem
@@ -20,11 +20,9 @@ class JobType(Schema):
     paused: bool
 
 
-class NamedType(Schema):
-    model_config = ConfigDict(extra="forbid")
-
+class NamedType(Body):
     source_type: Text = Field(examples=["reports.datareport"])
-    source_method: Text = Field(examples=["execute"])
+    source_method: Name = Field(examples=["execute"])
 
 
 class Held(JobType):

@@ -5,15 +5,16 @@ from typing import Annotated, Any, NamedTuple, Self
 
 from django.db.models import Q, QuerySet
 from ninja import Schema
-from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field, StrictInt
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field, StrictInt
 
 from jobs import reads
-from jobs.api.inputs import Text, as_moment
+from jobs.api.inputs import Body, Name, Text, Whole, as_moment
 from jobs.models import DeadLetter
 from jobs.reads import LARGEST_ID
 
 MOST = 1000  # letters that one request revives or discards
 
+Ids = Annotated[list[Annotated[StrictInt, Field(ge=1, le=LARGEST_ID)]], Field(max_length=MOST, fail_fast=True)]
 When = Annotated[AwareDatetime, BeforeValidator(as_moment)]
 
 
@@ -47,13 +48,13 @@ class Letters(Schema):
     next: str | None = Field(description="Where the earlier ones are.")
 
 
-class Filters(Schema):
+class Filters(BaseModel):
     """All that are given must fit."""
 
-    queue: Text | None = None
+    queue: Name | None = None
     tenant: Text | None = Field(None, description="Its slug.")
     source_type: Text | None = None
-    source_method: Text | None = None
+    source_method: Name | None = None
     error_class: Text | None = Field(None, description='Of the last attempt, such as "ValueError".')
     died_after: When | None = None
     died_before: When | None = None
@@ -97,12 +98,10 @@ class Listing(Filters):
     after: Annotated[Place, BeforeValidator(_place, json_schema_input_type=str)] | None = Field(
         None, description="As in the `next` of the page before."
     )
-    limit: int = Field(20, ge=1, le=100)
+    limit: Whole = Field(20, ge=1, le=100)
 
 
-class Selection(Filters):
+class Selection(Filters, Body):
     """These ids, or all that fit the filters."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    ids: list[Annotated[StrictInt, Field(ge=1, le=LARGEST_ID)]] | None = Field(None, max_length=MOST)
+    ids: Ids | None = None

@@ -4,12 +4,12 @@ from typing import Annotated, Any
 
 from django.db import transaction
 from ninja import Router, Schema
-from pydantic import ConfigDict, Field, StrictBool, StrictFloat, StrictInt
+from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from jobs import models
-from jobs.api.inputs import Text
+from jobs.api.inputs import Body, Name, left_out
 from jobs.api.operator.auth import OperatorRequest, may
-from jobs.api.operator.changes import PROBLEMS, REFUSED, change, no_such
+from jobs.api.operator.changes import PROBLEMS, REFUSED, change, no_such, storable
 from jobs.api.schemas import Problem
 from jobs.request import MAX_SECONDS
 
@@ -32,28 +32,33 @@ class Queue(Schema):
     paused: bool
 
 
-class QueueChange(Schema):
+class QueueChange(Body):
     """What to change; what is left out stays. Null where there may be none: no limit, no default."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    weight: StrictInt | None = Field(
-        None, description="While two queues of a pool wait, weights 3 and 1 are served 3 : 1."
-    )
-    pool: Text | None = Field(None, description="The workers that serve it.")
+    weight: StrictInt = left_out("While two queues of a pool wait, weights 3 and 1 are served 3 : 1.")
+    pool: Name = left_out("The workers that serve it.")
     concurrency: StrictInt | None = Field(None, description="Jobs at once, over all tenants. Null: no limit.")
     rate_limit: StrictInt | None = Field(None, description="Jobs started per window. Null, both: no limit.")
     rate_window: Seconds | None = Field(None, description="Seconds.")
     default_timeout: Seconds | None = Field(None, description="Seconds. Null: the setting's.")
     default_max_retries: StrictInt | None = Field(None, description="Null: no retries.")
-    default_backoff: Seconds | None = Field(None, description="Seconds before the first of those retries.")
-    paused: StrictBool | None = Field(None, description="Waiting jobs stay waiting; running jobs go on.")
+    default_backoff: Seconds = left_out("Seconds before the first of those retries.")
+    paused: StrictBool = left_out("Waiting jobs stay waiting; running jobs go on.")
 
 
 @router.get("queues", response={200: list[Queue], REFUSED: Problem})
 def list_queues(request: OperatorRequest) -> list[models.Queue]:
     """All queues, by name."""
     return list(models.Queue.objects.order_by("name"))
+
+
+@router.get("queues/{name}", response={200: Queue, **PROBLEMS})
+def read_queue(request: OperatorRequest, name: str) -> models.Queue:
+    """A queue."""
+    queue = models.Queue.objects.filter(name=storable(name)).first()
+    if queue is None:
+        raise no_such("queue")
+    return queue
 
 
 @router.patch("queues/{name}", auth=CHANGE, response={200: Queue, **PROBLEMS})
@@ -77,7 +82,7 @@ def resume_queue(request: OperatorRequest, name: str) -> models.Queue:
 @transaction.atomic
 def _change(request: OperatorRequest, name: str, values: dict[str, Any]) -> models.Queue:
     # no_key: a submit, which refers to the row, does not have to wait.
-    queue = models.Queue.objects.select_for_update(no_key=True).filter(name=name.replace("\x00", "")).first()
+    queue = models.Queue.objects.select_for_update(no_key=True).filter(name=storable(name)).first()
     if queue is None:
         raise no_such("queue")
     change(request.auth, queue, values)

@@ -1,18 +1,22 @@
 """Tenants: how many slots each has, and how fast it may start jobs."""
 
-from django.db import transaction
-from ninja import Router, Schema
-from pydantic import ConfigDict, Field, StrictBool, StrictInt
+from typing import Annotated
 
+from django.db import transaction
+from ninja import Query, Router, Schema
+from pydantic import Field, StrictBool, StrictInt
+
+from jobs.api.inputs import Body, Name, Text, Whole, left_out, refuse_unknown_names
 from jobs.api.operator.auth import OperatorRequest, may
-from jobs.api.operator.changes import PROBLEMS, change, no_such
+from jobs.api.operator.changes import PROBLEMS, REFUSED, change, no_such, storable
 from jobs.api.operator.queues import Seconds
+from jobs.api.schemas import Problem
 from tenants.models import Tenant, TenantQueue
 
 router = Router(tags=["operators"], auth=may("tenants.view_tenantqueue"))
 
 
-class Slots(Schema):
+class TenantSlots(Schema):
     tenant: str = Field(alias="tenant.slug", description="Its slug.")
     num_slots: int
     user_slots: int | None
@@ -20,31 +24,49 @@ class Slots(Schema):
     max_waiting: int | None
     rate_limit: int | None
     rate_window: float | None
+    queues: list[str] = Field(description="Queues that it may name over HTTP besides a job's own.")
     paused: bool
 
 
-class SlotsChange(Schema):
+class SlotsChange(Body):
     """What to change; what is left out stays. Null where there may be none: no limit, no default."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    num_slots: StrictInt | None = Field(None, description="Jobs at once. 0 pauses the tenant.")
+    num_slots: StrictInt = left_out("Jobs at once. 0 pauses the tenant.")
     user_slots: StrictInt | None = Field(None, description="The most one user may hold. Null: no limit per user.")
-    weight: StrictInt | None = Field(None, description="Share of the workers while tenants compete.")
+    weight: StrictInt = left_out("Share of the workers while tenants compete.")
     max_waiting: StrictInt | None = Field(None, description="Jobs that may wait. Null: the setting's.")
     rate_limit: StrictInt | None = Field(None, description="Jobs started per window. Null, both: no limit.")
     rate_window: Seconds | None = Field(None, description="Seconds.")
-    paused: StrictBool | None = Field(None, description="Waiting jobs stay waiting; running jobs go on.")
+    queues: Annotated[list[Name], Field(max_length=100)] = left_out(
+        "Queues that it may name over HTTP besides a job's own."
+    )
+    paused: StrictBool = left_out("Waiting jobs stay waiting; running jobs go on.")
 
 
-@router.get("tenants/{slug}", response={200: Slots, **PROBLEMS}, by_alias=False)
+class SoughtTenants(Schema):
+    after: Text | None = Field(None, description="Only tenants with a greater slug.")
+    limit: Whole = Field(100, ge=1, le=100)
+
+
+@router.get("tenants", response={200: list[TenantSlots], REFUSED | {422}: Problem}, by_alias=False)
+def list_tenants(request: OperatorRequest, wanted: Query[SoughtTenants]) -> list[TenantQueue]:
+    """Tenants and their slots, by slug."""
+    refuse_unknown_names(request, SoughtTenants.model_fields)
+    found = Tenant.objects.select_related("queue").filter(slug__gt=wanted.after or "").order_by("slug")
+    return [
+        tenant.queue if hasattr(tenant, "queue") else TenantQueue(tenant=tenant, num_slots=0)
+        for tenant in found[: wanted.limit]
+    ]
+
+
+@router.get("tenants/{slug}", response={200: TenantSlots, **PROBLEMS}, by_alias=False)
 def read_tenant(request: OperatorRequest, slug: str) -> TenantQueue:
     """A tenant's slots."""
     tenant = _tenant(slug)
     return TenantQueue.objects.filter(tenant=tenant).first() or TenantQueue(tenant=tenant, num_slots=0)
 
 
-@router.patch("tenants/{slug}", auth=may("tenants.change_tenantqueue"), response={200: Slots, **PROBLEMS})
+@router.patch("tenants/{slug}", auth=may("tenants.change_tenantqueue"), response={200: TenantSlots, **PROBLEMS})
 @transaction.atomic
 def change_tenant(request: OperatorRequest, slug: str, wanted: SlotsChange) -> TenantQueue:
     """Change a tenant's slots. Fewer: running jobs are left to end. More: waiting ones start at once."""
@@ -57,7 +79,7 @@ def change_tenant(request: OperatorRequest, slug: str, wanted: SlotsChange) -> T
 
 
 def _tenant(slug: str) -> Tenant:
-    tenant = Tenant.objects.filter(slug=slug.replace("\x00", "")).first()
+    tenant = Tenant.objects.filter(slug=storable(slug)).first()
     if tenant is None:
         raise no_such("tenant")
     return tenant

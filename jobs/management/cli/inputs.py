@@ -74,6 +74,11 @@ def rate(text: str) -> tuple[int, float] | tuple[None, None]:
     raise ArgumentTypeError(f"must be jobs/seconds like 100/60 (at least 1 job, 0.001 seconds), or none; not {text!r}")
 
 
+def names(text: str) -> list[str]:
+    """Names with commas; none of "none"."""
+    return [] if text == "none" else [name for name in text.split(",") if name]
+
+
 def json_object(text: str) -> dict[str, Any]:
     """A JSON object: the arguments by name."""
     try:

@@ -10,6 +10,7 @@ from jobs.management.cli import inputs
 from jobs.management.cli.screen import Screen
 from jobs.management.cli.subcommands import Options, Subcommand
 from jobs.models import Job
+from tenants import audit
 
 Change = Callable[[int], str | None]  # what came of it; None: nothing
 
@@ -41,6 +42,9 @@ def _subcommand(name: str, help: str, change: Change, possible: str) -> Subcomma
 
     def run(options: Options, screen: Screen) -> None:
         outcomes = {job_id: change(job_id) for job_id in dict.fromkeys(options["ids"])}
+        for job_id, outcome in outcomes.items():
+            if outcome is not None:
+                audit.note(outcome, Job._meta.label_lower, [(job_id, f"job {job_id}")])
         screen.document({"jobs": [{"id": job_id, "outcome": outcome} for job_id, outcome in outcomes.items()]})
         for job_id, outcome in outcomes.items():
             if outcome is not None:

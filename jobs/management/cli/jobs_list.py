@@ -3,12 +3,12 @@
 from django.core.management.base import CommandParser
 from django.db.models import Q, QuerySet
 
-from jobs import registry
+from jobs import reads, registry
 from jobs.lifecycle import Status
 from jobs.management.cli import inputs, job_view
 from jobs.management.cli.screen import Column, Screen, length, moment
 from jobs.management.cli.subcommands import Options, Subcommand
-from jobs.models import WITNESSES, Job
+from jobs.models import Job
 from jobs.request import InvalidRequest
 
 # The order that the index of such a status gives; a list of the others walks the primary key.
@@ -20,9 +20,9 @@ COLUMNS = [
     Column("STATUS"),
     Column("TENANT", flexible=True),
     Column("QUEUE", flexible=True),
-    Column("PRIO", right=True),
+    Column("PRIO", right=True, wide=True),
     Column("USER", wide=True),
-    Column("CALL", flexible=True),
+    Column("CALL", flexible=True, tail=True),
     Column("TRY", right=True),
     Column("SUBMITTED (UTC)", wide=True),
     Column("AGE", right=True),
@@ -34,7 +34,7 @@ DUE_COLUMNS = [
     Column("STATUS"),
     Column("TENANT", flexible=True),
     Column("QUEUE", flexible=True),
-    Column("CALL", flexible=True),
+    Column("CALL", flexible=True, tail=True),
     Column("TRY", right=True),
     Column("DUE (UTC)", wide=True),
     Column("DUE IN", right=True),
@@ -44,7 +44,7 @@ FAILED_COLUMNS = [
     Column("STATUS", wide=True),
     Column("TENANT", flexible=True),
     Column("QUEUE", wide=True, flexible=True),
-    Column("CALL", flexible=True),
+    Column("CALL", flexible=True, tail=True),
     Column("TRY", right=True),
     Column("ENDED (UTC)", wide=True),
     Column("AGO", right=True),
@@ -90,9 +90,7 @@ def _selected(options: Options) -> QuerySet[Job]:
         chosen &= Q(queue=inputs.queue_named(options["queue"]))
     if options["status"]:
         status = Status(options["status"])
-        witness = next(column for column, statuses in WITNESSES.items() if status in statuses)
-        # The witness too: the partial indexes name it, and not the status.
-        chosen &= Q(status=status) & Q((f"{witness}__isnull", False))
+        chosen &= reads.of_status(status)
         if status == Status.DEAD:
             chosen &= Q(died_at__isnull=False)
         order = ORDERS.get(status, order)

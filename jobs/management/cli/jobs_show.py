@@ -90,8 +90,12 @@ def _short(value: Any) -> str:
     )
 
 
+def which(parser: CommandParser) -> None:
+    parser.add_argument("id", type=inputs.job_id, nargs="?", help="Without it: the newest that waits.")
+
+
 def tell(options: Options, screen: Screen) -> None:
-    job = inputs.job_numbered(options["id"])
+    job = inputs.job_numbered(options["id"] or _newest_waiting())
     found = explain(job.pk)
     if found is None:  # discarded between the two looks
         raise CommandError(f"id: there is no job {job.pk}")
@@ -114,6 +118,13 @@ def tell(options: Options, screen: Screen) -> None:
     )
 
 
+def _newest_waiting() -> int:
+    newest = Job.objects.filter(ready_at__isnull=False).order_by("-pk").values_list("pk", flat=True).first()
+    if newest is None:
+        raise CommandError("id: no job waits in line; say which one is meant")
+    return newest
+
+
 def _since(found: Explanation) -> str | None:
     return None if found.since is None else f"{utc(found.since)} ({length(found.now - found.since)})"
 
@@ -130,4 +141,4 @@ def _competitors(found: Explanation) -> str:
 
 
 SHOW = Subcommand("show", "Show a job: its times, failed attempts and result.", arguments, show)
-EXPLAIN = Subcommand("explain", "Tell which gate holds a job, and its place in line.", arguments, tell)
+EXPLAIN = Subcommand("explain", "Tell which gate holds a job, and its place in line.", which, tell)

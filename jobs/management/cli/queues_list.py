@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from jobs.management.cli import counts
+from jobs import counts
 from jobs.management.cli.screen import Column, Screen, rate
 from jobs.management.cli.subcommands import Options, Subcommand
 from jobs.models import Queue

@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import IO, Any, cast
 
@@ -11,6 +11,8 @@ from django.core.serializers.json import DjangoJSONEncoder
 from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
+
+from jobs.printable import in_json, in_one_line, printable
 
 WIDE = 110  # columns from which a table shows what a narrow one leaves out
 GAP = 2  # columns between two of a table
@@ -29,12 +31,16 @@ COLOURS = {
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """right: numbers. wide: only where there is room. flexible: takes the room that is left, and is cut if need be."""
+    """right: numbers. wide: only where there is room. flexible: takes the room that is left, and is cut if need be.
+
+    tail: cut last, and at its beginning, since what tells two of them apart stands at the end.
+    """
 
     title: str
     right: bool = False
     wide: bool = False
     flexible: bool = False
+    tail: bool = False
 
 
 class Screen:
@@ -48,25 +54,27 @@ class Screen:
     def document(self, document: dict[str, Any]) -> None:
         """The one JSON document of a command; nothing unless --json was given."""
         if self.as_json:
-            self._out.write(json.dumps(document, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2))
+            self._out.write(in_json(json.dumps(document, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2)))
 
     def say(self, sentence: str) -> None:
         """A line for people."""
         if not self.as_json:
-            self._console.print(Text(sentence), soft_wrap=not self._console.is_terminal)
+            self._console.print(Text(in_one_line(sentence)), soft_wrap=not self._console.is_terminal)
 
     def table(self, columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
         """Rows for people; a status is coloured."""
         if self.as_json:
             return
         shown = [n for n, column in enumerate(columns) if not column.wide or self._console.width >= WIDE]
-        texts = [[_cell(row[n]) for n in shown] for row in rows]
+        texts = [[_cell(row[n], in_one_line) for n in shown] for row in rows]
         table = Table(box=None, padding=(0, GAP, 0, 0), header_style="bold dim", pad_edge=False)
-        for column, width in zip((columns[n] for n in shown), self._widths(columns, shown, texts), strict=True):
+        widths = self._widths(columns, shown, texts)
+        for column, width in zip((columns[n] for n in shown), widths, strict=True):
             justify: JustifyMethod = "right" if column.right else "left"
             table.add_column(column.title, justify=justify, width=width, no_wrap=True, overflow="ellipsis")
         for row_of_texts in texts:
-            table.add_row(*row_of_texts)
+            row = zip((columns[n] for n in shown), row_of_texts, widths, strict=True)
+            table.add_row(*(_ending(text, width) if column.tail else text for column, text, width in row))
         self._console.print(table)
 
     def _widths(self, columns: Sequence[Column], shown: Sequence[int], texts: list[list[Text]]) -> list[int]:
@@ -74,12 +82,13 @@ class Screen:
         widths = [
             max([len(columns[n].title), *(row[place].cell_len for row in texts)]) for place, n in enumerate(shown)
         ]
-        flexible = [place for place, n in enumerate(shown) if columns[n].flexible]
-        while flexible and sum(widths) + GAP * (len(widths) - 1) > self._console.width:
-            widest = max(flexible, key=widths.__getitem__)
-            if widths[widest] <= LEAST:
-                break
-            widths[widest] -= 1
+        for tail in (False, True):
+            flexible = [p for p, n in enumerate(shown) if columns[n].flexible and columns[n].tail is tail]
+            while flexible and sum(widths) + GAP * (len(widths) - 1) > self._console.width:
+                widest = max(flexible, key=widths.__getitem__)
+                if widths[widest] <= LEAST:
+                    break
+                widths[widest] -= 1
         return widths
 
     def facts(self, facts: dict[str, object]) -> None:
@@ -91,13 +100,18 @@ class Screen:
         table.add_column(overflow="fold")
         for name, value in facts.items():
             if value not in (None, ""):
-                table.add_row(name, _cell(value))
+                table.add_row(name, _cell(value, printable))
         self._console.print(table)
 
 
-def _cell(value: object) -> Text:
-    text = "–" if value is None else str(value)
+def _cell(value: object, shown: Callable[[str], str]) -> Text:
+    text = "–" if value is None else shown(str(value))
     return Text(text, style=COLOURS.get(text, "dim" if value is None else ""))
+
+
+def _ending(text: Text, width: int) -> Text:
+    """The end of a text that is too long."""
+    return text if text.cell_len <= width else Text("…" + text.plain[1 - width :])
 
 
 def moment(at: datetime | None) -> str | None:

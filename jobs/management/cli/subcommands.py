@@ -1,7 +1,11 @@
 """`manage.py <command> <subcommand> …`: what the commands share."""
 
 import argparse
-from collections.abc import Callable, Sequence
+import getpass
+import logging
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NoReturn
@@ -9,7 +13,9 @@ from typing import Any, ClassVar, NoReturn
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from jobs.management.cli.screen import Screen
+from jobs.printable import in_one_line
 from jobs.request import InvalidRequest
+from tenants import audit
 
 Options = dict[str, Any]
 
@@ -57,9 +63,29 @@ class SubcommandsCommand(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         screen = Screen(self.stdout, as_json=options["json"], no_color=options["no_color"])
         try:
-            options["run"](options, screen)
+            with _quiet(), audit.acting(f"{_person()} at the command line"):
+                options["run"](options, screen)
         except InvalidRequest as refused:
-            raise CommandError(str(refused)) from None
+            raise CommandError(in_one_line(str(refused))) from None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What is done is told in the tables, not between them."""
+    logger = logging.getLogger("jobs")
+    before = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _person() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # in a container, whose users have no names
+        return f"user {os.getuid()}"
 
 
 def _add_json(parser: CommandParser, default: Any) -> None:

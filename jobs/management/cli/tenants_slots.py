@@ -8,7 +8,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from jobs.management.cli import counts, inputs
+from jobs import counts
+from jobs.management.cli import inputs
 from jobs.management.cli.screen import Column, Screen, rate
 from jobs.management.cli.subcommands import Options, Subcommand
 from tenants.models import Tenant, TenantQueue
@@ -50,6 +51,12 @@ def arguments(parser: CommandParser) -> None:
         metavar="N",
         help="Most jobs that may wait, or none: as JOBS_MAX_WAITING says.",
     )
+    parser.add_argument(
+        "--queues",
+        type=inputs.names,
+        metavar="A,B",
+        help="Queues that it may name over HTTP besides a job's own, or none.",
+    )
     parser.add_argument("--pause", dest="paused", action="store_true", default=None)
     parser.add_argument("--resume", dest="paused", action="store_false", default=None)
 
@@ -74,7 +81,7 @@ def run(options: Options, screen: Screen) -> None:
 
 
 def _changes(options: Options) -> dict[str, Any]:
-    changes = {name: options[name] for name in ("num_slots", "weight", "paused") if options[name] is not None}
+    changes = {name: options[name] for name in ("num_slots", "weight", "queues", "paused") if options[name] is not None}
     changes |= {name: options[name] for name in ("user_slots", "max_waiting") if options[name] is not ...}
     if options["rate"] is not None:
         changes["rate_limit"], changes["rate_window"] = options["rate"]
@@ -102,7 +109,7 @@ def _lines(tenants: Iterable[Tenant]) -> list[dict[str, Any]]:
 
 def _settings(slots: TenantQueue | None) -> dict[str, Any]:
     """A tenant without a row has no slots."""
-    names = ("num_slots", "user_slots", "weight", "max_waiting", "rate_limit", "rate_window", "paused")
+    names = ("num_slots", "user_slots", "weight", "max_waiting", "rate_limit", "rate_window", "queues", "paused")
     return {name: getattr(slots, name, None) for name in names} | ({} if slots else {"num_slots": 0, "paused": False})
 
 

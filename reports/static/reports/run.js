@@ -126,7 +126,8 @@ function hint(text) {
   parts.hint.hidden = !text;
 }
 
-// "ReportFailed: The database ...": the name is for programmers.
-const reason = (job) => job.last_error.replace(/^[A-Z]\w*: /, "") || "The report ended without a word.";
+// "ReportFailed: The database ...": the name is for programmers. A name alone: the text is for the operators.
+const reason = (job) =>
+  job.last_error.includes(": ") ? job.last_error.replace(/^[A-Z]\w*: /, "") : "Something went wrong. The operators can see what.";
 const count = (records) => (records === 1 ? "1 row" : `${records.toLocaleString("en-GB")} rows`);
 const seconds = (number) => `${number.toFixed(number < 10 ? 1 : 0)} s`;

@@ -16,7 +16,7 @@ END;
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('jobs', '0002_lanes'),
+        ('jobs', '0004_kept_answers'),
     ]
 
     operations = [

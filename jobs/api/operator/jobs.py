@@ -1,0 +1,133 @@
+"""Jobs of all tenants: list them, look at one, cancel and revive."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.urls import reverse
+from ninja import Query, Router, Schema
+from ninja import Status as Answer
+from pydantic import Field
+
+from jobs import models, reads
+from jobs.api import schemas
+from jobs.api.inputs import JobId, Name, Text, Whole, refuse_unknown_names
+from jobs.api.operator.auth import OperatorRequest, may
+from jobs.api.operator.changes import PROBLEMS, REFUSED, no_such, note
+from jobs.api.problems import ProblemError
+from jobs.engine.cancel import Cancellation, cancel
+from jobs.engine.revive import revive
+from jobs.lifecycle import Status
+
+CHANGE = may("jobs.change_job")
+COLUMNS = {"tenant": "tenant__slug", "queue": "queue__name"}
+router = Router(tags=["operators"], auth=may("jobs.view_job"))
+
+
+class AnyJob(schemas.ListedJob):
+    """A job, as an operator sees it among others."""
+
+    tenant: str = Field(description="Its slug.")
+    last_error: str = Field(description="Also what its tenant is not told.")
+
+    @classmethod
+    def values(cls, job: models.Job) -> dict[str, Any]:
+        return schemas.listed(job) | {"tenant": job.tenant.slug, "last_error": job.last_error}
+
+
+class WholeJob(AnyJob):
+    """A job, as an operator sees it."""
+
+    args: dict[str, Any]
+    stats: dict[str, Any]
+
+    @classmethod
+    def values(cls, job: models.Job) -> dict[str, Any]:
+        return super().values(job) | {"args": job.args, "stats": job.stats}
+
+
+class AnyJobs(Schema):
+    jobs: list[AnyJob] = Field(description="Newest first.")
+    next: str | None = Field(description="Where the older ones are.")
+
+
+class Sought(Schema):
+    """All that are given must fit."""
+
+    tenant: Text | None = Field(None, description="Its slug.")
+    queue: Name | None = None
+    status: Status | None = None
+    source_type: Text | None = None
+    source_method: Name | None = None
+    source_id: Name | None = None
+    before: Whole | None = Field(None, ge=1, description="Only jobs with a lower id.")
+    limit: Whole = Field(20, ge=1, le=100)
+
+
+@router.get("jobs", url_name="operator_jobs", response={200: AnyJobs, REFUSED | {422}: schemas.Problem})
+def list_all_jobs(request: OperatorRequest, wanted: Query[Sought]) -> AnyJobs:
+    """Jobs of all tenants, newest first, a page at a time."""
+    refuse_unknown_names(request, Sought.model_fields)
+    filters = wanted.model_dump(exclude={"before", "limit", "status"}, exclude_none=True)
+    found = _jobs().filter(**{COLUMNS.get(name, name): value for name, value in filters.items()})
+    if wanted.status is not None:
+        found = found.filter(reads.of_status(wanted.status))
+        filters["status"] = wanted.status
+    if wanted.before is not None:
+        found = found.filter(pk__lt=wanted.before)
+    jobs = list(found.defer("args", "stats").order_by("-pk")[: wanted.limit + 1])
+    older = None
+    if len(jobs) > wanted.limit:
+        del jobs[-1]
+        page = filters | {"before": jobs[-1].pk, "limit": wanted.limit}
+        older = f"{reverse('api:operator_jobs')}?{urlencode(page)}"
+    return AnyJobs(jobs=[AnyJob(**AnyJob.values(job)) for job in jobs], next=older)
+
+
+@router.get("jobs/{job_id}", response={200: WholeJob, **PROBLEMS})
+def read_any_job(request: OperatorRequest, job_id: JobId) -> WholeJob:
+    """A job of any tenant."""
+    refuse_unknown_names(request, ())
+    return _shown(job_id)
+
+
+@router.post(
+    "jobs/{job_id}/cancel", auth=CHANGE, response={200: WholeJob, 202: WholeJob, 409: schemas.Problem, **PROBLEMS}
+)
+def cancel_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
+    """Cancel it, so that its tenant cannot revive it. 200: it was waiting. 202: it runs, and was asked to stop."""
+    with transaction.atomic():
+        outcome = cancel(job_id) if job_id <= reads.LARGEST_ID else Cancellation.TOO_LATE
+        shown = _shown(job_id)
+        if outcome is Cancellation.TOO_LATE:
+            raise ProblemError(409, f"The job has ended already, as {shown.status}.")
+        note(
+            request.auth,
+            [models.Job(pk=job_id)],
+            "Cancelled." if outcome is Cancellation.CANCELLED else "Asked to stop.",
+        )
+    return Answer(200 if outcome is Cancellation.CANCELLED else 202, shown)
+
+
+@router.post("jobs/{job_id}/revive", auth=CHANGE, response={202: WholeJob, 409: schemas.Problem, **PROBLEMS})
+def revive_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
+    """Give a job that ended badly a new series of attempts, also one that an operator ended."""
+    with transaction.atomic():
+        revived = job_id <= reads.LARGEST_ID and revive(job_id)
+        shown = _shown(job_id)
+        if not revived:
+            raise ProblemError(409, f"The job is {shown.status}; revived is what ended as error, dead or cancelled.")
+        note(request.auth, [models.Job(pk=job_id)], "Revived.")
+    return Answer(202, shown)
+
+
+def _jobs() -> QuerySet[models.Job]:
+    return models.Job.objects.select_related("tenant", "queue")
+
+
+def _shown(job_id: int) -> WholeJob:
+    job = _jobs().filter(pk=job_id).first() if 0 < job_id <= reads.LARGEST_ID else None
+    if job is None:
+        raise no_such("job")
+    return WholeJob(**WholeJob.values(job))

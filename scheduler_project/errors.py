@@ -1,0 +1,64 @@
+"""What is answered where no view answers: problem documents to programs, a page to people."""
+
+import sys
+
+from django.conf import settings
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.views import defaults
+
+from jobs.api.problems import ProblemError, respond
+
+RETRY_AFTER = {"Retry-After": "5"}  # seconds
+AWAY = "The database does not answer in time. Nothing was changed by this request; try again."
+
+
+def is_api(path: str) -> bool:
+    return path == "/api" or path.startswith("/api/")
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Such as a Host that is not ours."""
+    if is_api(request.path):
+        return respond(ProblemError(400, "The request is malformed, or its Host is not one of this site's."))
+    return defaults.bad_request(request, exception)
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if is_api(request.path):
+        return respond(ProblemError(403, "This is not allowed."))
+    return defaults.permission_denied(request, exception)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if is_api(request.path):
+        return respond(ProblemError(404, "There is nothing at this address; see the API's docs page."))
+    return defaults.page_not_found(request, exception)
+
+
+def failed(request: HttpRequest) -> HttpResponse:
+    """503 where the database is away, slow or locked, and a second try may well succeed; else 500. Both are logged."""
+    if isinstance(sys.exc_info()[1], (OperationalError, InterfaceError)):
+        if is_api(request.path):
+            return respond(ProblemError(503, AWAY, headers=RETRY_AFTER))
+        return HttpResponse(render_to_string("503.html"), status=503, headers=RETRY_AFTER)
+    if is_api(request.path):
+        return respond(ProblemError(500, "Something went wrong on our side; it has been logged."))
+    return defaults.server_error(request)
+
+
+def too_large(path: str) -> HttpResponse:
+    """A body that is not read to its end. The connection ends with the answer: what is still sent would be taken."""
+    most = f"must not be over {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes"
+    close = {"Connection": "close"}
+    if is_api(path):
+        return respond(ProblemError.unfit({"body": most}, 413, close))
+    return HttpResponse(f"The body {most}.", status=413, content_type="text/plain", headers=close)
+
+
+def unreadable(path: str) -> HttpResponse:
+    """What Django cannot even make a request of."""
+    if is_api(path):
+        return respond(ProblemError(400, "The request is malformed."))
+    return HttpResponse("Bad request", status=400, content_type="text/plain")

@@ -1,0 +1,52 @@
+"""Whether a process lives, and whether it can serve: for supervisors and balancers, who know no key and no host name.
+
+`/healthz`: the process answers. It asks nobody, so that a database that is away restarts no web process.
+`/readyz`: the database answers too, and has the schema that this code needs; until then, 503.
+"""
+
+from collections.abc import Callable
+
+from django.db import DatabaseError, InterfaceError, connection
+from django.db.migrations.loader import MigrationLoader
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+ALIVE, READY = "/healthz", "/readyz"
+NOT_CACHED = {"Cache-Control": "no-store"}
+_schema_is_there = False  # once it is, it stays
+
+
+def answered(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Middleware, the first: before anything asks which host, which scheme or who it is."""
+
+    def answered_view(request: HttpRequest) -> HttpResponseBase:
+        if request.path == ALIVE:
+            return alive()
+        return ready() if request.path == READY else get_response(request)
+
+    return answered_view
+
+
+def alive() -> HttpResponse:
+    return _told(200, "alive")
+
+
+def ready() -> HttpResponse:
+    global _schema_is_there  # noqa: PLW0603 - of this process
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        if not _schema_is_there:
+            loader = MigrationLoader(connection)
+            missing = set(loader.disk_migrations or ()).difference(loader.applied_migrations or ())
+            if missing:
+                return _told(503, "the database lacks migrations: manage.py migrate")
+            _schema_is_there = True
+    except (DatabaseError, InterfaceError):
+        connection.close()
+        return _told(503, "the database does not answer")
+    return _told(200, "ready")
+
+
+def _told(status: int, text: str) -> HttpResponse:
+    return HttpResponse(f"{text}\n", status=status, content_type="text/plain", headers=NOT_CACHED)

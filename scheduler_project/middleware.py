@@ -1,0 +1,62 @@
+"""What holds for every request, whoever serves it."""
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+from scheduler_project.errors import is_api
+from tenants import audit
+
+View = Callable[[HttpRequest], HttpResponseBase]
+
+# Our own pages need nothing but their files. The admin (unfold) and the API's docs page have scripts in their text.
+OWN = (
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'"
+)
+WITH_INLINE = f"{OWN}; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'"
+PUBLIC = "/api/v1/docs", "/api/v1/openapi.json"
+
+
+def secured(get_response: View) -> View:
+    """What an answer may load, and that none that may hold a tenant's data is kept by a cache on the way."""
+
+    def secured_view(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        response.headers.setdefault("Content-Security-Policy", _policy(request.path))
+        if request.path not in PUBLIC:
+            response.headers.setdefault("Cache-Control", "no-store")
+        return response
+
+    return secured_view
+
+
+def _policy(path: str) -> str:
+    return WITH_INLINE if path.startswith("/admin/") or path == PUBLIC[0] else OWN
+
+
+def audited(get_response: View) -> View:
+    """What is done is noted as done by who is logged in. The API, which knows keys as well, says itself who it is."""
+
+    def audited_view(request: HttpRequest) -> HttpResponseBase:
+        changes = request.method not in ("GET", "HEAD") and not is_api(request.path)
+        user = request.user if changes else None
+        with audit.acting(user.get_username() if user and user.is_authenticated else None):
+            return get_response(request)
+
+    return audited_view
+
+
+def without_nul(get_response: View) -> View:
+    """Refuse a query with U+0000, which PostgreSQL has not: pages filter by what they are given.
+
+    The API names the field itself.
+    """
+
+    def guarded_view(request: HttpRequest) -> HttpResponseBase:
+        if not is_api(request.path) and "%00" in request.META.get("QUERY_STRING", ""):
+            return HttpResponse("The address holds the character U+0000.", status=400, content_type="text/plain")
+        return get_response(request)
+
+    return guarded_view

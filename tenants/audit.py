@@ -1,0 +1,89 @@
+"""Who changed what, from what to what: of what operators set, and of what people do to jobs.
+
+Noted where a request or a command acts; what code does by itself is in the log. Rows that `watch` was told of are noted
+when they are saved, with the old and the new values; what is no change of a row is noted by whoever does it.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import Model
+from django.db.models.signals import post_delete, post_save, pre_save
+
+from tenants.models import Change
+
+SECRET = frozenset({"password", "digest", "url"})  # noted as changed, never with their values
+UNNOTED = frozenset({"last_login", "last_used_at", "created_at"})
+_actor = ContextVar[tuple[str, str] | None]("actor", default=None)
+_NOTED = "_noted_values"
+
+
+@contextmanager
+def acting(who: str | None = None) -> Iterator[None]:
+    """What is done inside is done by this person; None: by nobody, until `identify` says who it is."""
+    token = _actor.set(None if who is None else (who[:200], ""))
+    try:
+        yield
+    finally:
+        _actor.reset(token)
+
+
+def identify(who: str, key: str = "") -> None:
+    """What is done from now on is done by this person, perhaps with the key of that prefix. Inside `acting` only."""
+    _actor.set((who[:200], key))
+
+
+def note(verb: str, kind: str, subjects: Iterable[tuple[Any, str]], values: dict[str, Any] | None = None) -> None:
+    """Somebody did this to these (id, name); nothing is noted where nobody acts."""
+    actor = _actor.get()
+    if actor is None:
+        return
+    who, key = actor
+    Change.objects.bulk_create(
+        Change(who=who, key=key, verb=verb, kind=kind, subject_id=str(pk), subject=name[:300], values=values or {})
+        for pk, name in subjects
+    )
+
+
+def watch(model: type[Model]) -> None:
+    """Note when rows of this model are added, changed and deleted."""
+    pre_save.connect(_remember, sender=model)
+    post_save.connect(_saved, sender=model)
+    post_delete.connect(_deleted, sender=model)
+
+
+def _remember(instance: Model, raw: bool = False, **_: Any) -> None:
+    if _actor.get() is None or raw:
+        return
+    before = type(instance)._default_manager.filter(pk=instance.pk).first() if instance.pk else None
+    setattr(instance, _NOTED, _values(before) if before else {})
+
+
+def _saved(instance: Model, created: bool, update_fields: Iterable[str] | None = None, **_: Any) -> None:
+    if not hasattr(instance, _NOTED):
+        return
+    before = getattr(instance, _NOTED)
+    delattr(instance, _NOTED)
+    after = _values(instance)
+    fields = set(after) if update_fields is None else set(after).intersection(update_fields)
+    changed = {name: [before.get(name), after[name]] for name in sorted(fields) if before.get(name) != after[name]}
+    shown = {name: ["…", "…"] if name in SECRET else pair for name, pair in changed.items()}
+    if changed or created:
+        note("added" if created else "changed", instance._meta.label_lower, [(instance.pk, str(instance))], shown)
+
+
+def _deleted(instance: Model, **_: Any) -> None:
+    note("deleted", instance._meta.label_lower, [(instance.pk, str(instance))])
+
+
+def _values(row: Model) -> dict[str, Any]:
+    """As JSON has them, so that what was read and what was typed compare."""
+    fields = (field for field in row._meta.concrete_fields if field.name not in UNNOTED and not field.primary_key)
+    return {field.attname: _plain(field.value_from_object(row)) for field in fields}
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, str | int | float | list) else DjangoJSONEncoder().default(value)

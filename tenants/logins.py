@@ -1,0 +1,63 @@
+"""Logging in, slowed down for who fails again and again: guessing a password must take years.
+
+Counted three ways: by name and address together (a person who mistypes locks out nobody else), by address (one machine
+that tries many names), and by name (many machines that try one), which is the widest, so that a stranger cannot
+easily lock somebody out.
+"""
+
+import logging
+import math
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.signals import user_login_failed
+from django.dispatch import receiver
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.template.loader import render_to_string
+from django.urls import reverse
+
+from tenants.throttle import Throttle
+
+REFILL = 1 / 60  # tries a second, once those in a row are used up
+WIDER = {"both": 1, "address": 5, "name": 20}  # times LOGIN_FAILURES
+
+logger = logging.getLogger("jobs.logins")
+failures = Throttle()
+
+
+def throttled(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Middleware: 429 to who has to wait, before the password is even looked at."""
+
+    def throttled_view(request: HttpRequest) -> HttpResponseBase:
+        if request.method != "POST" or not request.path.endswith("/login/"):  # soon said: most requests are no logins
+            return get_response(request)
+        if request.path not in (reverse("login"), reverse("admin:login")):
+            return get_response(request)
+        wait = max(
+            failures.wait(key, REFILL, most) for key, most in _buckets(request, request.POST.get("username", ""))
+        )
+        if not wait:
+            return get_response(request)
+        seconds = math.ceil(wait)
+        page = render_to_string("429.html", {"wait": seconds})
+        return HttpResponse(page, status=429, headers={"Retry-After": str(seconds)})
+
+    return throttled_view
+
+
+@receiver(user_login_failed)
+def note(credentials: dict[str, Any], request: HttpRequest | None = None, **_: Any) -> None:
+    if request is None:
+        return
+    name = str(credentials.get("username", ""))
+    logger.warning("login failed user=%r address=%s", name[:100], request.META.get("REMOTE_ADDR"))
+    for key, most in _buckets(request, name):
+        failures.take(key, REFILL, most)
+
+
+def _buckets(request: HttpRequest, name: str) -> list[tuple[tuple[str, ...], int]]:
+    address, name = request.META.get("REMOTE_ADDR", ""), name[:150].lower()
+    keys = {"both": (address, name), "address": (address,), "name": ("", name)}
+    return [((kind, *key), WIDER[kind] * settings.LOGIN_FAILURES) for kind, key in keys.items()]

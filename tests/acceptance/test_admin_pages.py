@@ -1,0 +1,75 @@
+"""The operators' pages in a real browser, with the longest names: nothing overlaps, and nothing is out of sight."""
+
+import shutil
+import uuid
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from jobs import store
+from jobs.lifecycle import Status
+from jobs.store import Failure
+from tests.acceptance.test_report_page import ARGUMENTS, CHROMIUM
+from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(shutil.which(CHROMIUM) is None, reason="no Chromium here"),
+]
+OVERLAPS = """() => {
+  const boxes = [...document.querySelectorAll('main label, main td, main th, main .readonly')]
+    .filter(e => e.offsetParent && e.textContent.trim() && !e.querySelector('label, td, th, .readonly'))
+    .map(e => { const r = document.createRange(); r.selectNodeContents(e); return [e, r.getBoundingClientRect()]; });
+  const found = [];
+  for (const [a, p] of boxes) for (const [b, q] of boxes)
+    if (a !== b && p.left < q.right - 1 && q.left < p.right - 1 && p.top < q.bottom - 1 && q.top < p.bottom - 1)
+      found.push(a.textContent.trim().slice(0, 30) + ' / ' + b.textContent.trim().slice(0, 30));
+  return found;
+}"""
+
+
+@pytest.fixture
+def pages(db):
+    """Of a job, and of what it is about, whose every name is as long as it may be."""
+    user = UserFactory(username="olga", is_staff=True, is_superuser=True)
+    user.set_password("correct horse battery")
+    user.save()
+    tenant = TenantFactory(name="T" * 200)
+    queue = QueueFactory(name="q" * 50)
+    job = make_job(
+        tenant,
+        Status.RUNNING,
+        queue=queue,
+        user_key="u" * 100,
+        source_id="1" * 100,
+        source_method="m" * 100,
+        args={"k" * 200: "v" * 200},
+        stats={"s" * 200: 1},
+        progress_note="n" * 200,
+    )
+    store.fail(job.pk, job.attempt, Failure("E" * 200, "x" * 400, "z" * 400), dead=True)
+    store.beat(uuid.uuid4(), name="w" * 200, pid=1, pool="default", concurrency=4)
+    lists = [f"jobs/{name}/" for name in ("job", "deadletter", "queue", "worker")]
+    forms = [f"jobs/job/{job.pk}/change/", f"jobs/deadletter/{job.pk}/change/", f"jobs/queue/{queue.pk}/change/"]
+    return ["", *lists, *forms, "tenants/tenantqueue/", "tenants/tenant/", f"tenants/tenant/{tenant.pk}/change/"]
+
+
+def test_names_of_200_characters_stay_in_their_place(pages, web):
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        refused = []
+        page.on("console", lambda message: refused.append(message.text) if message.type == "error" else None)
+        page.goto(f"{web.url}/admin/login/")
+        page.fill("#id_username", "olga")
+        page.fill("#id_password", "correct horse battery")
+        page.click("button[type=submit]")
+        found = {}
+        for path in pages:
+            page.goto(f"{web.url}/admin/{path}")
+            too_wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+            found[path] = (too_wide, page.evaluate(OVERLAPS))
+        browser.close()
+    assert not refused, "something is missing, or its policy forbids it"
+    assert {path: what for path, what in found.items() if what != (False, [])} == {}

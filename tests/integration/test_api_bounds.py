@@ -1,0 +1,137 @@
+"""What comes in and what goes out is bounded, whoever asks."""
+
+import asyncio
+import json
+import time
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from jobs.api.problems import LONGEST_MESSAGE, MOST_ERRORS
+from jobs.models import Job
+from scheduler_project.handler import ThreadedHandler
+
+pytestmark = pytest.mark.django_db
+FEW = 20_000  # bytes
+
+
+def post(caller, body, path="/api/v1/jobs", **more):
+    text = body if isinstance(body, (str, bytes)) else json.dumps(body)
+    return caller.generic("POST", path, text, **{"content_type": "application/json"} | more)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/v1/jobs", {str(n): 1 for n in range(100_000)}),
+        ("/api/v1/jobs", {"x" * 2_000_000: 1}),
+        ("/api/v1/jobs", {"source_type": "x" * 2_000_000, "source_method": "execute"}),
+        ("/api/v1/jobs", {"source_type": "reports.datareport", "source_method": "execute", "source_id": "x" * 10**6}),
+        ("/api/v1/jobs/bulk", {"jobs": [{str(n): 1 for n in range(200)}] * 1000}),
+        ("/api/v1/jobs/bulk", {"jobs": [5] * 1000}),
+        ("/api/v1/jobs/bulk", {str(n): 1 for n in range(100_000)}),
+    ],
+    ids=["fields", "name", "type", "id", "bulk of fields", "bulk of numbers", "fields of the bulk"],
+)
+def test_a_mistake_however_often_made_is_answered_shortly_and_soon(owner, path, body):
+    began = time.process_time()
+    response = post(owner, body, path)
+    assert response.status_code == 422
+    assert len(response.content) < FEW
+    assert len(response.json()["errors"]) <= MOST_ERRORS
+    assert all(len(error["message"]) <= LONGEST_MESSAGE + 1 for error in response.json()["errors"])
+    assert time.process_time() - began < 2  # it was 5.7 s
+
+
+def test_many_unknown_parameters_are_not_all_told(owner):
+    response = owner.get("/api/v1/jobs?" + "&".join(f"p{n}=1" for n in range(500)))
+    assert len(response.json()["errors"]) == MOST_ERRORS
+    assert "480 more" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", "", "application/xml"])
+def test_a_body_that_does_not_say_it_is_json_is_refused(owner, report, content_type):
+    body = {"source_type": "reports.datareport", "source_id": report.pk, "source_method": "execute"}
+    response = post(owner, body, content_type=content_type)
+    assert (response.status_code, response["Content-Type"]) == (415, "application/problem+json")
+    assert response.json()["errors"][0]["field"] == "Content-Type"
+    assert not Job.objects.exists()
+
+
+def test_json_in_another_encoding_is_refused(owner):
+    assert post(owner, json.dumps({"a": 1}).encode("utf-16")).status_code == 400
+
+
+@pytest.mark.parametrize("text", ['{"source_type": "a", "source_type": "b"}', '{"args": {"x": 1, "x": 2}}'])
+def test_a_name_that_stands_twice_is_refused(owner, text):
+    response = post(owner, text)
+    assert response.status_code == 400
+    assert "stands twice" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("source_id", [" 9", "0_9", "٩", "09", "+9", "9.0"])
+def test_an_id_is_written_in_one_way(owner, tenant, make_report, source_id):
+    report = make_report(tenant, pk=9)
+    good = {"source_type": "reports.datareport", "source_id": report.pk, "source_method": "execute"}
+    assert post(owner, good | {"source_id": source_id}).status_code == 422
+    assert post(owner, good).status_code == 202
+
+
+@pytest.mark.parametrize("job_id", ["1.0", "+1", "%201", "%D9%A1"])
+def test_a_jobs_number_is_written_in_one_way(owner, job_id):
+    assert owner.get(f"/api/v1/jobs/{job_id}").status_code == 422
+
+
+class Endless:
+    """A client that sends and sends, and counts what was taken of it."""
+
+    def __init__(self, path="/api/v1/jobs", **headers):
+        named = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+        self.scope = {
+            "type": "http",
+            "method": "POST",
+            "path": path,
+            "query_string": b"",
+            "root_path": "",
+            "headers": [(b"host", b"localhost"), *named],
+            "server": ("localhost", 80),
+        }
+        self.taken, self.status, self.headers, self.body = 0, 0, {}, b""
+
+    async def receive(self):
+        self.taken += 2**16
+        return {"type": "http.request", "body": b"x" * 2**16, "more_body": True}
+
+    async def send(self, message):
+        self.status = message.get("status", self.status)
+        self.headers |= dict(message.get("headers", ()))
+        self.body += message.get("body", b"")
+
+
+@pytest.mark.parametrize(("path", "problem"), [("/api/v1/jobs", True), ("/accounts/login/", False)])
+@pytest.mark.parametrize("told", [True, False])
+def test_a_body_without_end_is_not_taken_to_its_end(path, problem, told):
+    length = str(400_000_000)
+    client = Endless(path, **({"content_length": length} if told else {}))
+    asyncio.run(ThreadedHandler(1)(client.scope, client.receive, client.send))
+    assert client.status == 413
+    assert client.taken <= (0 if told else settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 2**16)
+    assert client.headers[b"Connection"] == b"close"
+    if problem:
+        assert json.loads(client.body)["errors"][0]["field"] == "body"
+
+
+def test_head_is_get_without_a_body(owner, tenant):
+    for path in ("/api/v1/jobs", "/api/v1/stats"):
+        response = owner.head(path)
+        assert (response.status_code, response.content) == (200, b"")
+    assert Client().head("/api/v1/jobs").status_code == 401
+    assert owner.head("/api/v1/jobs/bulk").status_code == 405
+
+
+@pytest.mark.parametrize("path", ["/api/v1/jobs/1?foo=1", "/api/v1/jobs/1?wiat=20"])
+def test_an_unknown_parameter_is_told(owner, path):
+    response = owner.get(path)
+    assert response.status_code == 422
+    assert "wait, seen" in response.json()["detail"]

@@ -1,0 +1,138 @@
+"""No input makes a 5xx; and what fails on our side is a problem document too, and says when to ask again."""
+
+import json
+from datetime import UTC, datetime
+
+import psycopg
+import pytest
+from django.db import connection
+from django.test import Client
+
+from jobs import reads
+from jobs.models import Job
+from tests.factories import UserFactory, make_job
+
+pytestmark = pytest.mark.django_db
+PROBLEM = "application/problem+json"
+ODD_ZONES = ["2027-01-01T00:00:00+16:00", "2027-01-01T00:00:00-16:23", "2027-01-01T00:00:00+01:00:30.5"]
+
+
+@pytest.mark.parametrize("path", ["/api/v1/jobs", "/api/v1/jobs/bulk"])
+@pytest.mark.parametrize("at", ODD_ZONES)
+def test_a_zone_that_only_python_knows_is_the_same_moment(owner, report, path, at):
+    call = {"source_type": "reports.datareport", "source_id": report.pk, "source_method": "execute", "at": at}
+    body = {"jobs": [call]} if path.endswith("bulk") else call
+    assert owner.post(path, body, content_type="application/json").status_code == 202
+    assert Job.objects.get().due_at == datetime.fromisoformat(at)
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"])
+def test_a_moment_outside_the_calendar_is_refused(owner, report, at):
+    call = {"source_type": "reports.datareport", "source_id": report.pk, "source_method": "execute", "at": at}
+    response = owner.post("/api/v1/jobs", call, content_type="application/json")
+    assert (response.status_code, response.json()["errors"][0]["field"]) == (422, "at")
+
+
+@pytest.fixture
+def operator():
+    client = Client()
+    client.force_login(UserFactory(is_staff=True, is_superuser=True))
+    return client
+
+
+ODD_MOMENTS = [*ODD_ZONES, "0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00Z"]
+
+
+@pytest.mark.parametrize("moment", ODD_MOMENTS)
+@pytest.mark.parametrize("name", ["died_after", "died_before", "after"])
+def test_a_filter_of_odd_moments_is_answered(operator, name, moment):
+    value = f"{moment}_1" if name == "after" else moment
+    assert operator.get("/api/v1/operator/dead", {name: value}).status_code in (200, 422)
+    if name != "after":
+        for verb in ("revive", "discard"):
+            path = f"/api/v1/operator/dead/{verb}"
+            assert operator.post(path, {name: moment}, content_type="application/json").status_code in (200, 422)
+
+
+@pytest.mark.parametrize("name", ["re%00ports", "%00"])
+def test_a_name_with_nul_is_the_name_of_nothing(operator, name, report):
+    for path in (f"queues/{name}/pause", f"queues/{name}/resume"):
+        assert operator.post(f"/api/v1/operator/{path}").status_code == 404
+    assert operator.get(f"/api/v1/operator/tenants/{name}").status_code == 404
+
+
+LONG = "9" * 4301
+
+
+def test_a_number_of_very_many_digits_is_no_job(owner, mate, operator, report, tenant):
+    assert mate.get(f"/reports/{report.pk}/?job={LONG}").status_code == 200
+    assert operator.get(f"/admin/jobs/job/?q={LONG}").status_code == 200
+    assert owner.get(f"/api/v1/jobs/{LONG}").status_code == 422
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/admin/autocomplete/?term=%00&app_label=tenants&model_name=tenantqueue&field_name=tenant",
+        "/admin/jobs/job/?q=%00",
+        "/admin/jobs/job/?queue__id__exact=%00",
+        "/?next=%00",
+    ],
+)
+def test_a_query_with_nul_is_refused(operator, path):
+    assert operator.get(path).status_code == 400
+
+
+@pytest.mark.parametrize("path", ["/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/", "/api/nothing"])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_every_address_under_the_api_answers_with_problems(method, path):
+    response = Client(enforce_csrf_checks=True).generic(method, path)
+    assert (response.status_code, response["Content-Type"]) == (404, PROBLEM)
+
+
+def test_a_foreign_host_is_a_problem_under_the_api(settings):
+    settings.ALLOWED_HOSTS = ["localhost"]
+    for path, kind in (("/api/v1/jobs", PROBLEM), ("/", "text/html; charset=utf-8")):
+        response = Client(headers={"Host": "evil"}).get(path)
+        assert (response.status_code, response["Content-Type"]) == (400, kind)
+
+
+@pytest.fixture
+def quiet(owner):
+    owner.raise_request_exception = False
+    return owner
+
+
+def test_a_fault_of_ours_is_a_problem_too(quiet, tenant, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("a text for the log alone")
+
+    monkeypatch.setattr(reads, "job", fail)
+    response = quiet.get(f"/api/v1/jobs/{make_job(tenant).pk}")
+    assert (response.status_code, response["Content-Type"]) == (500, PROBLEM)
+    assert "alone" not in response.content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_locked_table_is_a_503_that_says_when_to_ask_again(quiet, report, mate):
+    call = {"source_type": "reports.datareport", "source_id": report.pk, "source_method": "execute"}
+    with psycopg.connect(**connection.get_connection_params()) as other, connection.cursor() as ours:
+        other.execute("LOCK TABLE jobs, data_reports")
+        ours.execute("SET lock_timeout = '50ms'")
+        try:
+            response = quiet.post("/api/v1/jobs", call, content_type="application/json")
+            mate.raise_request_exception = False
+            page = mate.get("/")
+        finally:
+            ours.execute("RESET lock_timeout")
+    assert (response.status_code, response["Content-Type"]) == (503, PROBLEM)
+    assert int(response["Retry-After"]) >= 1
+    assert (page.status_code, page["Retry-After"]) == (503, "5")
+    assert "Not right now" in page.content.decode()
+    assert quiet.post("/api/v1/jobs", json.dumps(call), content_type="application/json").status_code == 202
+
+
+def test_moments_are_kept_in_utc(tenant, owner, report):
+    call = {"source_type": "reports.datareport", "source_id": report.pk, "source_method": "execute"}
+    told = owner.post("/api/v1/jobs", call | {"at": ODD_ZONES[0]}, content_type="application/json").json()
+    assert datetime.fromisoformat(told["due_at"]) == datetime(2026, 12, 31, 8, tzinfo=UTC)

@@ -1,0 +1,136 @@
+"""Who changed what, from what to what, with which key: by whichever way it was done."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+
+from jobs.lifecycle import Status
+from jobs.models import PausedJobType, Queue
+from tenants import audit, auth
+from tenants.models import ApiKey, Change, TenantQueue
+from tests.factories import QueueFactory, UserFactory, make_job
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def olga():
+    return UserFactory(username="olga", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
+def session(olga):
+    client = Client()
+    client.force_login(olga)
+    return client
+
+
+@pytest.fixture
+def program(olga):
+    key, token = auth.issue_to_operator(olga, "test")
+    client = Client(headers={"Authorization": f"Bearer {token}"})
+    client.key = key.prefix
+    return client
+
+
+def changes(**of):
+    return [(c.who, c.key, c.verb, c.kind, c.values) for c in Change.objects.filter(**of).order_by("pk")]
+
+
+def test_over_http_with_the_key(program, tenant):
+    program.patch(f"/api/v1/operator/tenants/{tenant.slug}", {"num_slots": 5}, content_type="application/json")
+    program.patch(
+        f"/api/v1/operator/tenants/{tenant.slug}", {"num_slots": 0, "weight": 1}, content_type="application/json"
+    )
+    assert changes() == [
+        ("olga", program.key, "changed", "tenants.tenantqueue", {"num_slots": [2, 5]}),
+        ("olga", program.key, "changed", "tenants.tenantqueue", {"num_slots": [5, 0]}),
+    ]
+
+
+def test_in_the_admin(session, tenant):
+    queue = QueueFactory(name="critical", weight=1)
+    form = {"weight": 3, "pool": "default", "default_backoff": 10, "paused": "on", "concurrency": ""}
+    page = session.post(f"/admin/jobs/queue/{queue.pk}/change/", form)
+    assert page.status_code == 302, page.content
+    [(who, key, verb, kind, values)] = changes()
+    assert (who, key, verb, kind) == ("olga", "", "changed", "jobs.queue")
+    assert values.items() >= {"weight": [1, 3], "paused": [False, True]}.items()
+
+
+def test_at_the_command_line(tenant, monkeypatch):
+    monkeypatch.setenv("LOGNAME", "root")
+    QueueFactory(name="critical")
+    job = make_job(tenant)
+    call_command("tenants", "slots", tenant.slug, "--set", "5")
+    call_command("queues", "pause", "critical")
+    call_command("jobs", "cancel", str(job.pk))
+    call_command("jobs", "pause", "reports.datareport", "execute")
+    call_command("jobs", "resume", "reports.datareport", "execute")
+    assert {change[0] for change in changes()} == {"root at the command line"}
+    assert [change[2:4] for change in changes()] == [
+        ("changed", "tenants.tenantqueue"),
+        ("changed", "jobs.queue"),
+        ("cancelled", "jobs.job"),
+        ("added", "jobs.pausedjobtype"),
+        ("deleted", "jobs.pausedjobtype"),
+    ]
+
+
+def test_what_tenants_do_to_their_jobs(owner, mate, stranger, tenant):
+    job = make_job(tenant)
+    stranger.post(f"/api/v1/jobs/{job.pk}/cancel")
+    assert changes() == [], "nothing was done"
+    owner.post(f"/api/v1/jobs/{job.pk}/cancel")
+    mate.post(f"/api/v1/jobs/{job.pk}/revive")
+    key = ApiKey.objects.get(tenant=tenant).prefix
+    assert changes(subject_id=str(job.pk)) == [
+        (tenant.slug, key, "cancelled", "jobs.job", {}),
+        (mate.user.username, "", "revived", "jobs.job", {}),
+    ]
+
+
+def test_dead_letters_and_actions(program, session, tenant):
+    letters = [make_job(tenant, Status.DEAD) for _ in range(3)]
+    program.post("/api/v1/operator/dead/discard", {"ids": [letters[0].pk]}, content_type="application/json")
+    session.post("/admin/jobs/deadletter/", {"action": "revive_jobs", "_selected_action": [letters[1].pk]})
+    program.post(f"/api/v1/operator/jobs/{letters[2].pk}/revive")
+    assert [change[:3] for change in changes()] == [
+        ("olga", program.key, "discarded"),
+        ("olga", "", "revived"),
+        ("olga", program.key, "revived"),
+    ]
+
+
+def test_keys_and_users_without_their_secrets(session, tenant, olga):
+    session.post("/admin/tenants/apikey/add/", {"tenant": tenant.pk, "name": "nightly"})
+    key = ApiKey.objects.get(name="nightly")
+    session.post("/admin/tenants/apikey/", {"action": "revoke", "_selected_action": [key.pk]})
+    with audit.acting("somebody"):
+        olga.set_password("a new one, and long")
+        olga.is_superuser = False
+        olga.save()
+    added, revoked, user = Change.objects.order_by("pk")
+    assert (added.verb, revoked.verb, added.subject_id) == ("added", "revoked", str(key.pk))
+    assert user.values == {"is_superuser": [True, False], "password": ["…", "…"]}
+    told = str(list(Change.objects.values()))
+    assert key.digest not in told
+    assert User.objects.get(pk=olga.pk).password not in told
+
+
+def test_who_comes_next_in_the_same_thread_is_nobody_until_known(owner, tenant):
+    owner.get("/api/v1/jobs")
+    TenantQueue.objects.get(tenant=tenant).save()
+    queue = QueueFactory(name="x")
+    queue.weight = 7
+    queue.save()
+    PausedJobType.objects.create(source_type="a", source_method="b")
+    Queue.objects.get(name="x").save()
+    assert changes() == [], "code is in the log"
+
+
+def test_what_is_saved_unchanged_is_no_change(tenant):
+    with audit.acting("anna"):
+        TenantQueue.objects.get(tenant=tenant).save()
+    assert changes() == []

@@ -1,0 +1,55 @@
+"""A tenant's text on the operator's terminal, in the mail and in the chat."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+
+from jobs import notifiers
+from jobs.lifecycle import Status
+from jobs.store.notices import Deaths
+from tests.factories import make_job
+
+pytestmark = pytest.mark.django_db
+EVIL = "\x1b]0;pwned\x07\x1b[2J\nforged line\x9b"
+
+
+@pytest.mark.parametrize("command", [["show"], ["list"], ["explain"], ["show", "--json"], ["list", "--json"]])
+def test_no_command_reaches_the_terminal(tenant, command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    job = make_job(
+        tenant, Status.ERROR, user_key=EVIL[:30], args={EVIL: EVIL}, last_error=f"ValueError: {EVIL}", stats={"a": EVIL}
+    )
+    name, *options = command
+    ids = [] if name == "list" else [str(job.pk)]
+    out = StringIO()
+    call_command("jobs", name, *ids, *options, stdout=out)
+    assert not set(out.getvalue()) & set("\x1b\x07\x9b")
+    if name == "list":
+        assert "\nforged" not in out.getvalue()
+
+
+def test_a_mail_and_a_chat_are_told_what_a_terminal_would_obey():
+    from datetime import UTC, datetime
+
+    deaths = [Deaths("acme", "a.b.c", "ValueError", 1, 7, f"<!channel> {EVIL}", datetime.now(UTC))]
+    text = notifiers.text(deaths)
+    assert "\x1b" not in text
+    assert "<!channel>" not in notifiers.in_chat(text)
+
+
+def test_at_80_columns_the_call_is_there_with_its_id_and_method(tenant, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    make_job(tenant, source_id="1234567", source_method="execute_with_care")
+    make_job(tenant, Status.ERROR, source_id="7654321", last_error="ValueError: " + "no " * 50)
+    for words in (["list"], ["list", "--status", "error"]):
+        out = StringIO()
+        call_command("jobs", *words, stdout=out)
+        assert "7654321 execute" in out.getvalue()
+        assert max(len(line) for line in out.getvalue().splitlines()) <= 80
+
+
+def test_no_line_of_the_log_stands_between_the_tables(tenant, register, capfd):
+    register()
+    call_command("tenants", "slots", tenant.slug, "--set", "5", stdout=StringIO())
+    assert capfd.readouterr().err == ""

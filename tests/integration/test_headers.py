@@ -1,0 +1,60 @@
+"""What browsers and caches on the way are told with every answer."""
+
+import re
+
+import pytest
+from django.middleware.security import SecurityMiddleware
+from django.test import Client
+
+from jobs.lifecycle import Status
+from tests.factories import UserFactory, make_job
+
+pytestmark = pytest.mark.django_db
+
+
+def test_nothing_of_a_tenant_is_kept_on_the_way(owner, mate, tenant, report):
+    job = make_job(tenant, Status.RUNNING)
+    for caller, path in [
+        (owner, "/api/v1/jobs"),
+        (owner, f"/api/v1/jobs/{job.pk}"),
+        (owner, f"/api/v1/jobs/{job.pk}?wait=0.1"),
+        (owner, f"/api/v1/jobs/{job.pk}/result"),
+        (owner, "/api/v1/jobs/999999999"),
+        (mate, "/"),
+        (mate, f"/reports/{report.pk}/"),
+    ]:
+        response = caller.get(path)
+        assert "no-store" in response["Cache-Control"], path
+        assert "default-src 'self'" in response["Content-Security-Policy"], path
+
+
+def test_our_own_pages_run_no_script_of_their_text(mate, report):
+    for path in ("/", f"/reports/{report.pk}/", "/accounts/password/", "/nowhere/"):
+        response = mate.get(path)
+        policy, page = response["Content-Security-Policy"], response.content.decode()
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?![^>]*(?:src=|application/json))", page), path
+    assert "<style" not in Client().get("/accounts/login/").content.decode()
+
+
+def test_the_admin_and_the_docs_page_may_use_their_own_scripts_and_nobody_elses():
+    operator = Client()
+    operator.force_login(UserFactory(is_staff=True, is_superuser=True))
+    for path in ("/admin/", "/api/v1/docs"):
+        policy = operator.get(path)["Content-Security-Policy"]
+        assert "default-src 'self'" in policy
+        assert "http" not in policy
+
+
+def test_browsers_are_held_to_tls_where_it_is_set(settings):
+    settings.SECURE_HSTS_SECONDS = 31536000
+    middleware = SecurityMiddleware(lambda request: Client().get("/accounts/login/"))
+    request = Client().get("/accounts/login/", secure=True).wsgi_request
+    assert middleware(request)["Strict-Transport-Security"] == "max-age=31536000"
+    settings.SECURE_HSTS_SECONDS = 0
+    assert "Strict-Transport-Security" not in SecurityMiddleware(lambda _: Client().get("/accounts/login/"))(request)
+
+
+def test_the_icon_that_browsers_ask_for_is_none():
+    assert Client().get("/favicon.ico").status_code == 204

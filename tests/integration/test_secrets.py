@@ -1,0 +1,117 @@
+"""What a stranger can cause tells no password and runs no code: not in mails, not in answers, not in the log."""
+
+import os
+import pickle
+
+import pytest
+from django.core import mail
+from django.core.cache import cache
+from django.core.management import call_command
+from django.test import Client
+from django.urls import path
+from django.views.debug import get_default_exception_reporter_filter
+
+from jobs import results
+from jobs.lifecycle import Status
+from jobs.models import HELD_UNTIL
+from scheduler_project.cache import Text
+from tests.factories import make_job
+
+pytestmark = pytest.mark.django_db
+SECRET = "hunter2-of-the-broker"
+
+
+def fail(request):
+    raise RuntimeError("on purpose")
+
+
+urlpatterns = [path("fail", fail), path("api/fail", fail)]
+handler500 = "scheduler_project.errors.failed"
+
+
+@pytest.fixture
+def with_secrets(settings):
+    """Passwords wherever settings may hold one, and somebody to mail to."""
+    settings.ADMINS = [("", "ops@example.com")]
+    settings.CELERY_BROKER_URL = f"redis://:{SECRET}@127.0.0.1:1/0"
+    settings.JOBS_DEATH_WEBHOOK = f"http://127.0.0.1:1/{SECRET}"
+    settings.EMAIL_HOST_PASSWORD = SECRET
+    settings.SOMETHING_ELSE = [f"postgres://scheduler:{SECRET}@127.0.0.1/x"]
+    settings.ALLOWED_HOSTS = ["testserver"]
+    settings.DEBUG_PROPAGATE_EXCEPTIONS = False
+    return settings
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("/", "evil.example"),
+        ("/api/v1/jobs", "evil.example"),
+        ("/fail", "testserver"),
+        ("/api/fail", "testserver"),
+        ("/nothing", "testserver"),
+    ],
+)
+def test_no_failure_that_a_stranger_causes_sends_a_mail_or_tells_a_secret(with_secrets, caplog, capfd, method, asked):
+    address, host = asked
+    if "fail" in address:
+        with_secrets.ROOT_URLCONF = __name__
+    client = Client(raise_request_exception=False, headers={"Host": host})
+    response = getattr(client, method)(address)
+    assert response.status_code >= 400
+    assert mail.outbox == []
+    out, err = capfd.readouterr()
+    assert SECRET not in response.content.decode() + caplog.text + out + err
+
+
+def test_a_foreign_host_leaves_no_line_in_the_log(with_secrets, capfd):
+    Client(headers={"Host": "evil.example"}).get("/")
+    assert "evil.example" not in "".join(capfd.readouterr())
+
+
+def test_what_an_error_report_would_show_of_the_settings_holds_no_secret(with_secrets):
+    shown = get_default_exception_reporter_filter().get_safe_settings()
+    assert SECRET not in str(shown)
+    assert shown["JOBS_DEDUP_WINDOW"] == with_secrets.JOBS_DEDUP_WINDOW
+
+
+class Evil:
+    def __reduce__(self):
+        return os.mkdir, (self.directory,)
+
+    def __init__(self, directory):
+        self.directory = str(directory)
+
+
+@pytest.fixture
+def poisoned(tenant, tmp_path):
+    """A job in whose result's place somebody has put code. Needs the cache that is used in production."""
+    if "Redis" not in type(cache._connections["default"]).__name__ and not hasattr(cache, "_cache"):
+        pytest.skip("not a Redis")
+    job = make_job(tenant, Status.SUCCESS, result_expires_at=HELD_UNTIL)
+    results.keep(job.pk, job.attempt, 1, 60)
+    raw = cache._cache.get_client()
+    [key] = [key for key in raw.scan_iter() if f"job-result:{job.pk}:".encode() in key]
+    directory = tmp_path / "pwned"
+    raw.set(key, pickle.dumps(Evil(directory)))
+    return job, directory
+
+
+def test_code_in_the_cache_is_not_run(owner, poisoned):
+    job, directory = poisoned
+    response = owner.get(f"/api/v1/jobs/{job.pk}/result")
+    assert (response.status_code, response["Content-Type"]) == (410, "application/problem+json")
+    call_command("jobs", "show", str(job.pk))
+    assert not directory.exists()
+
+
+def test_the_cache_takes_text_and_gives_it_back():
+    assert Text().loads(Text().dumps('{"müsli": "🥣"}')) == '{"müsli": "🥣"}'
+    with pytest.raises(AttributeError):
+        Text().dumps(object())
+
+
+def test_the_keys_of_broker_and_cache_begin_with_the_deployments_name(settings):
+    assert settings.CACHES["default"]["KEY_PREFIX"] == settings.DEPLOYMENT
+    assert settings.CELERY_BROKER_TRANSPORT_OPTIONS["global_keyprefix"] == f"{settings.DEPLOYMENT}:"

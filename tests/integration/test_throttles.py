@@ -1,0 +1,135 @@
+"""Who fails to log in again and again, or asks too fast, is told to wait; and nobody else is."""
+
+import asyncio
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.test import Client
+
+from jobs.api import throttle
+from jobs.lifecycle import Status
+from tenants import logins
+from tenants.throttle import Throttle
+from tests.factories import MemberFactory, make_job
+
+pytestmark = pytest.mark.django_db
+LOGINS = ["/accounts/login/", "/admin/login/"]
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch):
+    monkeypatch.setattr(logins, "failures", Throttle(lambda: 0.0))
+    monkeypatch.setattr(throttle, "callers", Throttle(lambda: 0.0))
+    monkeypatch.setattr(throttle, "strangers", Throttle(lambda: 0.0))
+
+
+@pytest.fixture
+def anna():
+    user = MemberFactory(user__is_staff=True).user
+    user.set_password(PASSWORD)
+    user.save()
+    return user.username
+
+
+def log_in(address, name, password, machine="192.0.2.1"):
+    return Client(REMOTE_ADDR=machine).post(address, {"username": name, "password": password})
+
+
+@pytest.mark.parametrize("address", LOGINS)
+def test_after_some_wrong_passwords_even_the_right_one_has_to_wait(anna, settings, address, caplog):
+    settings.LOGIN_FAILURES = 3
+    assert [log_in(address, anna, "wrong").status_code for _ in range(4)] == [200, 200, 200, 429]
+    refused = log_in(address, anna.upper(), PASSWORD)
+    assert (refused.status_code, int(refused["Retry-After"])) == (429, 60)
+    assert "60 seconds" in refused.content.decode()
+    assert log_in(address, anna, PASSWORD, machine="192.0.2.2").status_code == 302, "from elsewhere she gets in"
+    assert f"login failed user='{anna}' address=192.0.2.1" in caplog.text
+    assert "wrong" not in caplog.text
+
+
+def test_one_machine_cannot_try_many_names(settings):
+    settings.LOGIN_FAILURES = 2
+    answers = [log_in(LOGINS[0], f"name{n}", "wrong").status_code for n in range(11)]
+    assert answers == [200] * 10 + [429]
+
+
+def test_many_machines_cannot_try_one_name_for_ever(settings):
+    settings.LOGIN_FAILURES = 1
+    answers = [log_in(LOGINS[0], "anna", "wrong", f"192.0.2.{n}").status_code for n in range(21)]
+    assert answers == [200] * 20 + [429]
+
+
+def test_logging_in_well_uses_nothing_up(anna, settings):
+    settings.LOGIN_FAILURES = 1
+    assert [log_in(LOGINS[0], anna, PASSWORD).status_code for _ in range(5)] == [302] * 5
+
+
+def test_a_tenant_that_asks_too_fast_is_told_to_wait_and_others_are_not(owner, mate, stranger, settings):
+    settings.API_RATE = 0.3  # and so three at once
+    answers = [owner.get("/api/v1/jobs").status_code for _ in range(4)]
+    assert answers == [200, 200, 200, 429]
+    refused = mate.get("/api/v1/jobs")
+    assert refused.status_code == 429, "of the same tenant"
+    assert refused["Content-Type"] == "application/problem+json"
+    assert int(refused["Retry-After"]) >= 1
+    assert stranger.get("/api/v1/jobs").status_code == 200
+
+
+def test_without_a_rate_nobody_is_told_to_wait(owner, settings):
+    settings.API_RATE = 0
+    assert {owner.get("/api/v1/jobs").status_code for _ in range(50)} == {200}
+
+
+def test_wrong_keys_from_one_address_are_not_looked_up_for_ever(settings, monkeypatch, django_assert_num_queries):
+    settings.API_RATE = 100
+    monkeypatch.setattr(throttle, "STRANGERS_AT_ONCE", 3)
+    wrong = Client(headers={"Authorization": f"Bearer {'0' * 12}.{'x' * 43}"})
+    assert [wrong.get("/api/v1/jobs").status_code for _ in range(4)] == [401, 401, 401, 429]
+    with django_assert_num_queries(0):
+        assert wrong.get("/api/v1/jobs").status_code == 429
+
+
+def test_a_tenant_has_so_many_long_polls_and_another_has_its_own(owner, stranger, tenant, settings, monkeypatch):
+    settings.API_WAITS = 1
+    job = make_job(tenant, Status.RUNNING)
+    monkeypatch.setitem(throttle.waits, tenant.pk, 1)
+    refused = owner.get(f"/api/v1/jobs/{job.pk}?wait=1")
+    assert (refused.status_code, refused["Retry-After"]) == (429, "1")
+    assert owner.get(f"/api/v1/jobs/{job.pk}").status_code == 200
+    assert stranger.get(f"/api/v1/jobs/{job.pk}?wait=1").status_code == 404
+
+
+def test_a_long_poll_counts_while_it_is_open():
+    async def wait_and_fail():
+        async with throttle.waiting(7):
+            assert throttle.waits[7] == 1
+            raise asyncio.CancelledError  # the client has hung up
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(wait_and_fail())
+    assert 7 not in throttle.waits
+
+
+@pytest.mark.parametrize("weak", ["a", "short-one", "1234567890123", "password1234"])
+def test_a_weak_password_is_refused(weak):
+    with pytest.raises(ValidationError):
+        validate_password(weak, get_user_model()(username="anna"))
+
+
+def test_a_member_changes_the_own_password(anna):
+    client = Client()
+    client.post(LOGINS[0], {"username": anna, "password": PASSWORD})
+    page = client.get("/accounts/password/")
+    assert "Change your password" in page.content.decode()
+    form = {"old_password": PASSWORD, "new_password1": "staple of twelve", "new_password2": "staple of twelve"}
+    assert client.post("/accounts/password/", form | {"old_password": "wrong"}).status_code == 200
+    assert client.post("/accounts/password/", form)["Location"] == "/"
+    assert log_in(LOGINS[0], anna, PASSWORD).status_code == 200
+    assert log_in(LOGINS[0], anna, "staple of twelve").status_code == 302
+
+
+def test_nobody_else_sees_that_page():
+    assert Client().get("/accounts/password/").status_code == 302
