@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 from typing import Any
 
 from billiard.process import current_process
@@ -13,7 +14,11 @@ from jobs.bell import bell
 from jobs.desk import desk
 from jobs.engine import deaths, dispatch
 from jobs.engine.place import Place
+from jobs.parent.sender import Sender
+from jobs.parent.watchdog import Progress
 from jobs.time_limit import Timer
+
+LAST_WORDS = 2.0  # seconds for what is still to be sent when the process is replaced
 
 _pool: list[str] = []  # the one that this worker serves; noted in the parent
 
@@ -34,7 +39,7 @@ def take_place(**_: Any) -> None:
     os.setpgid(0, 0)
     desk.sit_down(current_process().index)  # type: ignore[attr-defined]  # not in its stubs
     store.keep_sessions(tasks.WORKER_ID, os.getpid())
-    dispatch.connect(tasks.hand_over)
+    _send_beside()
     dispatch.relay_to(bell.ring)  # for what bodies submit
     deaths.announce_by(None)
     tasks.take_place(
@@ -46,3 +51,17 @@ def take_place(**_: Any) -> None:
             draining=lambda: desk.drains,
         )
     )
+
+
+def _send_beside() -> None:
+    """In a thread: a broker that stands still must not keep a process from the job that it has claimed for itself."""
+    sending = Sender()
+    thread = threading.Thread(target=sending.run, args=[Progress()], name="sender", daemon=True)
+    thread.start()
+    dispatch.connect(sending.hand_over)
+
+    def send_the_rest(**_: Any) -> None:
+        sending.stop()
+        thread.join(LAST_WORDS)
+
+    signals.worker_process_shutdown.connect(send_the_rest, weak=False)

@@ -1,4 +1,4 @@
-"""The sender: the one thread of a parent that talks to the broker. One that stands still holds up nothing else.
+"""The sender: the one thread of a process that talks to the broker. One that stands still holds up nothing else.
 
 What it has not sent when the worker ends is sent again by recover.
 """
