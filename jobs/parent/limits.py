@@ -73,8 +73,11 @@ class Limits:
         if one not in self._desk.lying():  # it has ended while it was looked at
             return
         self._condemned.add((one.pid, one.job_id, one.attempt))
-        what = "time limit enforced" if failure is None else "memory limit enforced"
-        telemetry.noticed(what, job=one.job_id, attempt=one.attempt, pid=one.pid)
+        of = {"job": one.job_id, "attempt": one.attempt, "pid": one.pid}
+        if failure is None:
+            telemetry.noticed("time limit enforced", **of)
+        else:
+            telemetry.noticed("memory limit enforced", **of)
         condemn(one.pid, Sentence(one.job_id, one.attempt, failure))
 
 

@@ -22,9 +22,10 @@ rabbitmq_of_this_machine = pytest.mark.skipif(
 
 
 @pytest.fixture
-def busy(start_worker):
-    """A worker whose one process runs a job, and a second job whose message waits in the broker."""
+def busy(start_worker, register):
+    """A worker whose one process runs a job, and a second job, for a worker that is only a row: its message waits."""
     start_worker(concurrency=1)
+    register(concurrency=1)
     thing = ThingFactory()
     with held_lock(21):
         first = thing.async_.wait_for_lock(21)

@@ -123,8 +123,9 @@ def test_what_is_submitted_while_no_broker_can_be_reached_runs_when_it_is_back(e
 
 
 @pytest.mark.django_db(transaction=True)
-def test_messages_that_a_flush_of_the_broker_has_lost_are_sent_again(start_worker, tmp_path):
+def test_messages_that_a_flush_of_the_broker_has_lost_are_sent_again(start_worker, register, tmp_path):
     start_worker(concurrency=1)
+    register(concurrency=1)  # only a row: what it is given waits in the broker
     thing = ThingFactory(tenant=TenantFactory(queue__num_slots=2))
     first = thing.async_.wait_for_file(str(tmp_path / "go"))
     running(first)

@@ -72,9 +72,11 @@ def check(job_id: int, attempt: int, crashes: int, bodies: list[int]) -> None:
         ("worker", "lost", 1, 0),  # still queued, and its message lost: sent again
     ],
 )
-def test_killed_before_the_start(*, worker, thing, unsent, start_worker, victim, statement, attempt, crashes):
+def test_killed_before_the_start(*, register, thing, unsent, start_worker, victim, statement, attempt, crashes):
+    register(concurrency=1)  # only a row, so that it is we who claim, and no worker's dispatch
     job_id = thing.async_.echo()
     with Held(ROW, job_id):
+        worker = start_worker(concurrency=1).pid
         tasks.hand_over(unsent)
         dispatch.connect(tasks.hand_over)
         backend = arrived("its start", "query LIKE '-- Arrow:  start,%%'")
@@ -149,9 +151,13 @@ def test_killed_after_the_settling_and_before_the_next_dispatch(worker, thing, s
     assert (job.status, job.attempt, job.crashes) == ("success", 1, 0)
 
 
-def test_a_start_that_the_server_carries_out_after_the_death_was_told_starts_nothing(worker, thing, unsent):
+def test_a_start_that_the_server_carries_out_after_the_death_was_told_starts_nothing(
+    register, start_worker, thing, unsent
+):
     """Else the job would be running for ever, in a worker that lives and knows nothing of it."""
+    register(concurrency=1)  # as above
     job_id = thing.async_.echo()
+    worker = start_worker(concurrency=1).pid
     with Held("LOCK TABLE paused_job_types IN ACCESS EXCLUSIVE MODE"):  # the start reads it; the taking back does not
         tasks.hand_over(unsent)
         dispatch.connect(tasks.hand_over)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def thing(start_worker) -> Thing:
     """Of a tenant with room for all, and a worker is there."""
-    start_worker()
+    start_worker(concurrency=3)
     return ThingFactory(tenant=TenantFactory(queue__num_slots=5))
 
 

@@ -14,6 +14,7 @@ from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.engine.revive import revive
 from jobs.models import FailedAttempt, Job
 from tests.acceptance.following import ended, running
+from tests.chaos.freezing import has_ended
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run
 from tests.waiting import wait_until
@@ -80,7 +81,7 @@ class TestCancel:
 
         def is_cancelled() -> bool:
             status, slot = Job.objects.values_list("status", "slot").get(pk=job_id)
-            seen.add((status, slot, process.is_running()))
+            seen.add((status, slot, not has_ended(process.pid)))
             return status == "cancelled"
 
         wait_until(is_cancelled, "the job is cancelled")

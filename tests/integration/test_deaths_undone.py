@@ -91,7 +91,7 @@ class TestDiscard:
         if status != Status.DEAD:
             assert row(job) == before
             return
-        assert row(job) == before | {"status": "cancelled", "died_at": None}
+        assert row(job) == before | {"status": "cancelled", "died_at": None, "barred": True}
 
     def test_it_is_kept_for_the_record_and_never_expires(self, tenant):
         job = job_in(tenant, Status.DEAD)

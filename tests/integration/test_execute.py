@@ -253,16 +253,19 @@ class TestTheFence:
     @pytest.mark.parametrize("end", [lambda: "late", lambda: 1 / 0], ids=["value", "error"])
     def test_a_holder_that_was_taken_for_dead_changes_nothing(self, end, thing, run, body, sent):
         def outlive(self) -> object:
-            assert store.take_back(current_job().id, 1, store.Failure("WorkerGone", "taken for dead"), 3) == "created"
+            assert store.take_back(current_job().id, 1, store.Failure("WorkerGone", "taken for dead"), 3) == "scheduled"
             store.progress(current_job().id, 1, 0.5, "stale")
             return end()
 
         body(outlive)
         job_id = thing.async_.echo()
         again = run(job_id)
-        assert (again.status, again.attempt, again.crashes, again.progress) == ("queued", 2, 1, None)
+        assert (again.status, again.attempt, again.crashes) == ("scheduled", 1, 1)
+        assert (again.stats, again.progress) == ({}, None)
         assert FailedAttempt.objects.count() == 1
         body(lambda self: "new")
+        store.promote(now=again.due_at)
+        dispatch()
         assert results.load(run(job_id)).value == "new"
 
 

@@ -166,7 +166,7 @@ class TestOfTheClass:
         try:
             job = stored(Thing.async_.everything())
         finally:
-            current.leave(token)
+            token.var.reset(token)
         assert job.tenant == thing.tenant
         assert current_job().id is None
 

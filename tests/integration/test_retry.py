@@ -3,9 +3,11 @@
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from jobs import Abandon, Retry, RetryLater, current_job, job, store
 from jobs.engine import recover
+from jobs.engine.dispatch import dispatch
 from jobs.engine.revive import revive
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Queue
@@ -254,16 +256,16 @@ class TestTimeLimits:
 
     def test_a_hard_one_is_tried_again_and_then_dead(self, thing, body, sent):
         body(fail, retry=Retry.every(5, max_retries=1))
-        job_id = thing.async_.echo()
+        job_id = thing.async_(timeout=2.5).echo()
         store.start(job_id, 1, WORKER)
-        recover.time_out(job_id, 1, 2.5)
+        assert recover.time_out(job_id, 1)
         waiting = Job.objects.get(pk=job_id)
         assert outcome(waiting) == ("scheduled", 1, 1)
         assert waiting.last_error == "TimeoutError: timed out after 2.5 s and was killed"
         store.promote(now=waiting.due_at)
         store.claim()
         store.start(job_id, 2, WORKER)
-        recover.time_out(job_id, 2, 2.5)
+        assert recover.time_out(job_id, 2)
         assert outcome(Job.objects.get(pk=job_id)) == ("dead", 2, 1)
         assert Job.objects.get(pk=job_id).crashes == 0
 
@@ -298,22 +300,33 @@ class TestKeptAttempts:
 
 class TestCrashes:
     def crash(self, job_id: int, attempt: int) -> tuple[str, int, int, int]:
-        store.start(job_id, attempt, WORKER)
+        """In this attempt, once its moment has come."""
+        store.promote(now=timezone.now() + timedelta(hours=1))
+        dispatch()
+        assert store.start(job_id, attempt, WORKER)
         recover.take_back(job_id, attempt, Failure("ProcessDied", f"signal 9 ({attempt})"))
         job = Job.objects.get(pk=job_id)
         return job.status, job.attempt, job.crashes, job.retries
 
-    def test_a_crash_is_tried_again_at_once_and_spends_no_retry(self, thing, body):
+    def test_a_crash_is_tried_again_soon_and_spends_no_retry(self, thing, body):
         body(fail, retry=Retry.every(300, max_retries=1))
-        assert self.crash(thing.async_.echo(), 1) == ("queued", 2, 1, 0)
+        assert self.crash(thing.async_.echo(), 1) == ("scheduled", 1, 1, 0)
+
+    def test_only_crashes_in_a_row_count(self, thing, body, sent):
+        body(raising(RetryLater(1), ValueError()), retry=Retry.every(1, max_retries=9))
+        job_id = thing.async_.echo()
+        assert self.crash(job_id, 1)[2] == 1
+        assert run_when_due(sent, job_id).crashes == 0
+        assert self.crash(job_id, 3)[2] == 1
+        assert run_when_due(sent, job_id).crashes == 0
 
     def test_after_the_crash_limit_the_job_is_dead_with_every_crash_kept(self, thing, body, settings):
         settings.JOBS_MAX_CRASHES = 3
         body(fail, retry=Retry.every(300, max_retries=9))
         job_id = thing.async_.echo()
         assert [self.crash(job_id, n) for n in (1, 2, 3)] == [
-            ("queued", 2, 1, 0),
-            ("queued", 3, 2, 0),
+            ("scheduled", 1, 1, 0),
+            ("scheduled", 2, 2, 0),
             ("dead", 3, 3, 0),
         ]
         assert Job.objects.get(pk=job_id).last_error == "ProcessDied: signal 9 (3)"
@@ -324,7 +337,7 @@ class TestCrashes:
         job_id = thing.async_.echo()
         self.crash(job_id, 1), self.crash(job_id, 2)
         assert revive(job_id)
-        assert self.crash(job_id, 3) == ("queued", 4, 1, 0)
+        assert self.crash(job_id, 3) == ("scheduled", 3, 1, 0)
         assert self.crash(job_id, 4) == ("dead", 4, 2, 0)
         assert not Run.objects.exists()
 

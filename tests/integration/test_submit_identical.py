@@ -148,7 +148,7 @@ class TestUntilWhen:
         try:
             next_one, twice = submit_all([request])[0], submit_all([request])[0]
         finally:
-            current.leave(token)
+            token.var.reset(token)
         assert (next_one.deduplicated, twice.deduplicated) == (False, True)
         assert own.pk != next_one.id == twice.id == submit_all([request])[0].id
 
@@ -159,7 +159,7 @@ class TestUntilWhen:
         try:
             assert submit_all([request])[0].id == running.pk
         finally:
-            current.leave(token)
+            token.var.reset(token)
 
     def test_what_is_refused_takes_no_key_from_an_old_job(self, settings):
         request = with_key(TenantFactory())
