@@ -4,10 +4,12 @@ import os
 import signal
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+import psycopg
 import pytest
 from django.db import connection
 
@@ -47,6 +49,12 @@ def processes() -> Iterator[Processes]:
         yield processes
         for process in processes:  # the test is over: nobody need wait for a stop in good order
             process.signal_group(signal.SIGKILL)
+    # The server goes on with what they had asked, for as long as that takes; and nobody could drop the database.
+    with suppress(psycopg.OperationalError), psycopg.connect(**connection.get_connection_params()) as own:
+        own.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND application_name LIKE 'jobs:%'"
+        )
 
 
 @pytest.fixture

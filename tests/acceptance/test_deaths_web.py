@@ -38,11 +38,14 @@ def test_killed_between_its_commit_and_the_dispatch(thing, monkeypatch):
 
 
 @pytest.mark.parametrize("sent", [0, 1, 2])
-def test_killed_between_the_claim_and_the_last_hand_over(thing, sent):
+def test_killed_between_the_claim_and_the_last_hand_over(register, start_worker, sent):
+    register(concurrency=3)  # only a row, so that it is we who claim, and no worker's dispatch
+    thing = ThingFactory(tenant=TenantFactory(queue__num_slots=5))
     dispatch.connect(lambda claimed: tasks.hand_over(claimed[:sent]))
     try:
         ids = thing.async_.echo.many([{"value": n} for n in range(3)])
     finally:
         dispatch.connect(tasks.hand_over)
     assert not Job.objects.filter(pk__in=ids, status="created").exists()
+    start_worker(concurrency=3)
     check(ids)

@@ -88,7 +88,7 @@ def a_paused_queue(tenant: Tenant) -> Blocked:
 
 def a_full_pool(tenant: Tenant) -> Blocked:
     queue = QueueFactory(name="blocked", pool="small")
-    occupy(queue, 2)  # its one process, and the head-room
+    occupy(queue, 1)  # its one process
     return Blocked(tenant, queue)
 
 
