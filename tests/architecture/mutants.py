@@ -33,11 +33,17 @@ CLAIM = (
     "tests/integration/test_claim.py",
     "tests/concurrency/test_door.py",
 )
+SLICES = ("tests/integration/test_slices.py",)
 RECOVER = ("tests/integration/test_recover.py",)
 KNOWING = {  # which tests know a statement, beside tests/integration/test_<statement>.py; the others are known by VERBS
     "start": (*VERBS, "tests/integration/test_gaps.py"),
     "submit": SUBMIT,
     "claim": CLAIM,
+    "follow": SLICES,
+    "succeed": (*VERBS, *SLICES),
+    "held": SLICES,
+    **dict.fromkeys(("fail", "retry", "snooze", "stop"), (*VERBS, *SLICES)),
+    **dict.fromkeys(("left_behind", "end_sessions"), RECOVER),
     "fold": CLAIM,
     "live_pools": CLAIM,
     "idle_pools": RECOVER,

@@ -1,5 +1,6 @@
 """A time slice: the process that ended a job well goes on with the next one of its lane, in the same slot."""
 
+import uuid
 from datetime import timedelta
 
 import pytest
@@ -88,6 +89,7 @@ class TestWhoFollows:
             pytest.param(lambda: Queue.objects.update(paused=True), id="paused-queue"),
             pytest.param(lambda: Queue.objects.update(concurrency=9), id="queue-with-a-limit"),
             pytest.param(lambda: Queue.objects.update(rate_limit=9, rate_window=1), id="queue-with-a-rate"),
+            pytest.param(lambda: Queue.objects.update(pool="other"), id="queue-of-another-pool-now"),
             pytest.param(lambda: TenantQueue.objects.update(paused=True), id="paused-tenant"),
             pytest.param(lambda: TenantQueue.objects.update(num_slots=0), id="lowered-slots"),
             pytest.param(lambda: TenantQueue.objects.update(user_slots=9), id="tenant-that-limits-its-users"),
@@ -154,6 +156,12 @@ class TestTheFence:
         queued = Job.objects.get(status="queued")
         execute(queued.pk, queued.attempt, place)
         assert statuses() == ["success", "success"]
+
+    def test_what_a_process_holds_is_what_runs_in_it_and_nothing_else(self, running):
+        ours = running.holder
+        for worker, pid in ((ours.worker, ours.pid + 1), (uuid.uuid4(), ours.pid)):
+            assert store.held(Holder(worker, pid)) is None
+        assert store.held(ours).id == running.id
 
     def test_one_that_started_unheard_runs_its_body(self, thing, place, sent, monkeypatch):
         job_id = thing.async_.echo()
