@@ -21,7 +21,12 @@ SELECT 'queue ' || queue_name, count(*), max(concurrency)
 FROM held GROUP BY queue_name HAVING count(*) > max(concurrency)
 UNION ALL
 SELECT 'pool ' || pool, count(*), max(w.capacity)
-FROM held JOIN (SELECT pool, sum(concurrency) AS capacity FROM workers GROUP BY pool) w USING (pool)
+FROM held JOIN (
+    -- One that drains has no process for others, but what it was given before it has or runs still: it counts as before.
+    SELECT pool, sum(CASE WHEN concurrency > 0 THEN concurrency ELSE most.n END) AS capacity
+    FROM workers CROSS JOIN (SELECT max(concurrency) AS n FROM workers) most
+    GROUP BY pool
+) w USING (pool)
 GROUP BY pool HAVING count(*) > max(w.capacity)
 """
 
