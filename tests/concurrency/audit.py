@@ -22,7 +22,7 @@ FROM held GROUP BY queue_name HAVING count(*) > max(concurrency)
 UNION ALL
 SELECT 'pool ' || pool, count(*), max(w.capacity)
 FROM held JOIN (
-    -- One that drains has no process for others, but what it was given before it has or runs still: it counts as before.
+    -- One that drains has no process for others, but may still run what it was given before: it counts as before.
     SELECT pool, sum(CASE WHEN concurrency > 0 THEN concurrency ELSE most.n END) AS capacity
     FROM workers CROSS JOIN (SELECT max(concurrency) AS n FROM workers) most
     GROUP BY pool
