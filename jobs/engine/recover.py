@@ -91,12 +91,15 @@ def take_back(job_id: int, attempt: int, failure: Failure, process: Process = AN
 
 
 def time_out(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> bool:
-    """An attempt was ended at its hard time limit, having ignored the soft one: a failure, for its policy to judge."""
-    error = f"timed out after {store.time_limit(job_id):g} s and was killed"
+    """An attempt was ended at its hard time limit, having ignored the soft one: a failure, for its policy to judge.
+
+    False if it does not run there any more.
+    """
     job = store.holder(job_id, attempt, process)
     if job is None:
-        return take_back(job_id, attempt, Failure("TimeoutError", error), process)
-    settle(job, Outcome(error=TimeoutError(error)))
+        telemetry.ignored("fail", job_id, attempt)
+        return False
+    settle(job, Outcome(error=TimeoutError(f"timed out after {job.timeout:g} s and was killed")))
     return True
 
 

@@ -9,7 +9,7 @@ WITH
 -- include shared/live_pools
 -- include shared/idle_pools
 lost AS MATERIALIZED (
-    SELECT j.id, q.pool, coalesce(j.timeout, q.default_timeout, %(default_timeout)s) AS timeout
+    SELECT j.id, q.pool
     FROM jobs j JOIN queues q ON q.id = j.queue_id JOIN idle_pool USING (pool) CROSS JOIN clock
     WHERE j.slot IS NOT NULL
       AND j.status = 'queued'  -- guard I3
@@ -20,4 +20,4 @@ UPDATE jobs j
 SET handed_at = clock.now
 FROM clock, lost
 WHERE j.id = lost.id
-RETURNING j.id, j.attempt, lost.pool, lost.timeout, j.memory
+RETURNING j.id, j.attempt, lost.pool

@@ -1,8 +1,7 @@
 -- Reads:  what the holder of a running attempt was given. Who: a parent process that ends it in its child's place; the
 --         child's pid is part of the fence, since a doubled message may have another child die of the same attempt.
-SELECT j.id, j.attempt, j.tenant_id, j.source_type, j.source_id, j.source_method, j.args::text AS args,
-    j.retries, j.max_retries, q.default_max_retries, q.default_backoff,
-    coalesce(j.timeout, q.default_timeout, %(default_timeout)s) AS timeout, j.memory, j.start_time
+SELECT
+-- include shared/started
 FROM jobs j JOIN queues q ON q.id = j.queue_id
 WHERE j.id = %(id)s
   AND j.attempt = %(attempt)s  -- guard I3

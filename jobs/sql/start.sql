@@ -14,6 +14,5 @@ WHERE q.id = j.queue_id
   AND j.status = 'queued'  -- guard I3
   AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
   AND NOT EXISTS (SELECT FROM workers w WHERE w.id = %(worker)s AND w.gone_at IS NOT NULL)  -- guard I3
-RETURNING j.id, j.attempt, j.tenant_id, j.source_type, j.source_id, j.source_method, j.args::text AS args,
-    j.retries, j.max_retries, q.default_max_retries, q.default_backoff,
-    coalesce(j.timeout, q.default_timeout, %(default_timeout)s) AS timeout, j.memory, j.start_time
+RETURNING
+-- include shared/started

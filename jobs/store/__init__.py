@@ -48,7 +48,6 @@ from jobs.store.workers import (
     leave,
     left_behind,
     orphans,
-    time_limit,
 )
 
 __all__ = [
@@ -113,6 +112,5 @@ __all__ = [
     "succeed",
     "succeed_and_follow",
     "take_back",
-    "time_limit",
     "wake_clock",
 ]

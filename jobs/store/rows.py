@@ -27,13 +27,11 @@ class Due(Applied):
 
 @dataclass(frozen=True)
 class Claimed:
-    """A job to hand over. timeout: seconds; memory: MiB, None for the setting's; waited: seconds since it was ready."""
+    """A job to hand over. waited: seconds since it was ready."""
 
     id: int
     attempt: int
     pool: str
-    timeout: float
-    memory: int | None = None
     waited: float = 0
     limited: bool = False  # a rate limit was spent on it
 
@@ -59,9 +57,6 @@ class Holder(Process):
 
     since: datetime | None = None
     followed: int = 0
-
-    def parameters(self) -> dict[str, Any]:
-        return vars(self)
 
 
 ANY_HOLDER = Holder()

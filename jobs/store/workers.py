@@ -93,12 +93,6 @@ def end_sessions(worker: uuid.UUID, pid: int | None = None, *, patience: float =
     return found
 
 
-def time_limit(job_id: int) -> float:
-    """Seconds for which the job may run."""
-    seconds: float = rows("time_limit", id=job_id, default_timeout=float(settings.JOBS_DEFAULT_TIMEOUT))[0][0]
-    return seconds
-
-
 def count_repairs(kind: str, number: int) -> None:
     """Add to the number of repairs of this kind."""
     rows("count_repairs", kind=kind, number=number)
@@ -106,10 +100,4 @@ def count_repairs(kind: str, number: int) -> None:
 
 def hand_over_again(patience: float, now: datetime | None = None) -> list[Claimed]:
     """The queued jobs whose message must be lost: `patience` seconds unanswered beside an idle process."""
-    lost = rows(
-        "hand_over_again",
-        patience=patience,
-        default_timeout=float(settings.JOBS_DEFAULT_TIMEOUT),
-        now=now,
-    )
-    return [Claimed(*row) for row in lost]
+    return [Claimed(*row) for row in rows("hand_over_again", patience=patience, now=now)]

@@ -138,7 +138,7 @@ def test_a_doubled_message_takes_no_cancel_away(start_worker, environ, thing):
     start_worker(concurrency=2)
     job_id = thing.async_.spin_again(stubborn=True)
     running(job_id)
-    tasks.hand_over([Claimed(job_id, 1, "default", 60)])
+    tasks.hand_over([Claimed(job_id, 1, "default")])
     assert ended(thing.async_.echo()).status == "success"  # which came behind the double
     cancel(job_id)
     assert ended(job_id).status == "cancelled"

@@ -51,7 +51,7 @@ class TestSlots:
         tenant = TenantFactory(queue__num_slots=3)
         submit(tenant, 10)
         second = Job.objects.get(slot=2)
-        finish(store.Claimed(second.pk, second.attempt, "default", 1), worker)
+        finish(store.Claimed(second.pk, second.attempt, "default"), worker)
         assert dispatch() == 1
         assert Job.objects.get(slot=2).pk != second.pk
 

@@ -71,29 +71,29 @@ class TestTheSender:
 
     def test_a_broker_that_stands_still_holds_up_nobody_who_hands_over(self, sending, broker):
         sender, begun = sending
-        sender.hand_over([Claimed(1, 1, "default", 5)])
+        sender.hand_over([Claimed(1, 1, "default")])
         wait_until(lambda: begun == [1], "it sends")
-        sender.hand_over([Claimed(2, 1, "default", 5)])
-        sender.hand_over([Claimed(3, 1, "default", 5)])
+        sender.hand_over([Claimed(2, 1, "default")])
+        sender.hand_over([Claimed(3, 1, "default")])
         assert begun == [1]
         broker.set()
         wait_until(lambda: begun == [1, 2, 3], "the rest is sent")
 
     def test_what_is_sent_again_while_it_waits_is_sent_once(self, sending, broker):
         sender, begun = sending
-        sender.hand_over([Claimed(1, 1, "default", 5)])
+        sender.hand_over([Claimed(1, 1, "default")])
         wait_until(lambda: begun == [1], "it sends")
         for _ in range(100):
-            sender.hand_over([Claimed(2, 1, "default", 5), Claimed(2, 2, "default", 5)])
+            sender.hand_over([Claimed(2, 1, "default"), Claimed(2, 2, "default")])
         broker.set()
-        sender.hand_over([Claimed(3, 1, "default", 5)])
+        sender.hand_over([Claimed(3, 1, "default")])
         wait_until(lambda: begun[-1] == 3, "all is sent")
         assert begun == [1, 2, 2, 3]
 
     def test_stopped_it_sends_what_it_has(self, thread):
         sent: list[Claimed] = []
         sender = Sender(sent.extend)
-        sender.hand_over([Claimed(1, 1, "default", 5)])
+        sender.hand_over([Claimed(1, 1, "default")])
         sender.stop()
         thread(sender.run, Progress()).join(30)
         assert [job.id for job in sent] == [1]

@@ -5,7 +5,7 @@
 rule AS MATERIALIZED (SELECT 1.0::float8 AS credit, 0.3::float8 AS quantum, 1.0::float8 AS slot, 100 AS batch),
 open_queue AS MATERIALIZED (
     SELECT
-        q.id, q.pool, q.weight, q.default_timeout, q.rate_limit, q.rate_window, q.full_at, q.in_use, q.seconds,
+        q.id, q.pool, q.weight, q.rate_limit, q.rate_window, q.full_at, q.in_use, q.seconds,
         q.turn_row, q.virtual_time, q.pool_time, q.lane_time, q.head, q.circle_end, q.round_least,
         q.pool_capacity - q.pool_in_use AS pool_free,
         least(q.concurrency - q.in_use, q.tokens)::float8 AS free,

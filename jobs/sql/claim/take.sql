@@ -67,9 +67,8 @@ claimed AS MATERIALIZED (
     JOIN visit v ON v.queue_id = n.queue_id AND v.tenant_id = n.tenant_id
     WHERE j.ctid = n.row
     RETURNING
-        j.id, j.attempt, j.memory, j.tenant_id, n.queue_id, n.pool, n.pool_rank * 1000 + n.nth_of_lane AS pool_rank,
+        j.id, j.attempt, j.tenant_id, n.queue_id, n.pool, n.pool_rank * 1000 + n.nth_of_lane AS pool_rank,
         j.ticket, n.place,
-        coalesce(j.timeout, q.default_timeout, %(default_timeout)s) AS timeout,
         extract(epoch FROM clock.now - n.ready_at)::float8 AS waited,
         q.rate_limit IS NOT NULL OR v.rate_limit IS NOT NULL AS limited
 ),

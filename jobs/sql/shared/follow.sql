@@ -59,8 +59,8 @@
 followed AS (
     UPDATE jobs j
     SET status = 'running',
-        slot = next.slot,
-        ticket = next.ticket,
+        slot = q.slot,
+        ticket = q.ticket,
         ready_at = NULL,
         attempt = attempt + 1,
         queued_at = clock.now,
@@ -70,9 +70,8 @@ followed AS (
         worker_pid = %(pid)s,
         progress = NULL,
         progress_note = ''
-    FROM next CROSS JOIN clock
-    WHERE j.ctid = next.row
-    RETURNING j.id, j.attempt, j.tenant_id, j.source_type, j.source_id, j.source_method, j.args::text AS args,
-        j.retries, j.max_retries, next.default_max_retries, next.default_backoff,
-        coalesce(j.timeout, next.default_timeout, %(default_timeout)s) AS timeout, j.memory, j.start_time
+    FROM next q CROSS JOIN clock
+    WHERE j.ctid = q.row
+    RETURNING
+    -- include shared/started
 )
