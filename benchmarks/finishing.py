@@ -40,7 +40,7 @@ def finish_all(jobs: Iterable[Claimed]) -> None:
         asked.append((statement(name), parameters))
         return []
 
-    with patch("jobs.store.attempts.prepared", note):
+    with patch("jobs.store.attempts.prepared", note), patch("jobs.store.settling.prepared", note):
         for job in jobs:
             finish(job)
     send(asked)

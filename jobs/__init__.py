@@ -4,14 +4,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jobs.current import current_job
+    from jobs.authoring.current import current_job
+    from jobs.authoring.decorator import job
+    from jobs.authoring.exceptions import Abandon, Cancelled, RetryLater, TenantError
+    from jobs.authoring.retry import Retry
+    from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
     from jobs.engine.cancel import cancel
     from jobs.engine.revive import revive
-    from jobs.policies.retry import Retry
     from jobs.proxy import Asynchronous, submit_many
-    from jobs.refusals import InvalidRequest, TooManyWaiting, Undecided
-    from jobs.registry import job
-    from jobs.verdicts import Abandon, Cancelled, RetryLater, TenantError
 
 __all__ = [
     "Abandon",
@@ -31,19 +31,19 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Abandon": "jobs.verdicts",
-    "Cancelled": "jobs.verdicts",
-    "Retry": "jobs.policies.retry",
-    "RetryLater": "jobs.verdicts",
-    "TenantError": "jobs.verdicts",
-    "TooManyWaiting": "jobs.refusals",
-    "Undecided": "jobs.refusals",
+    "Abandon": "jobs.authoring.exceptions",
+    "Cancelled": "jobs.authoring.exceptions",
+    "Retry": "jobs.authoring.retry",
+    "RetryLater": "jobs.authoring.exceptions",
+    "TenantError": "jobs.authoring.exceptions",
+    "TooManyWaiting": "jobs.calls.refusals",
+    "Undecided": "jobs.calls.refusals",
     "revive": "jobs.engine.revive",
     "Asynchronous": "jobs.proxy",
-    "InvalidRequest": "jobs.refusals",
+    "InvalidRequest": "jobs.calls.refusals",
     "cancel": "jobs.engine.cancel",
-    "current_job": "jobs.current",
-    "job": "jobs.registry",
+    "current_job": "jobs.authoring.current",
+    "job": "jobs.authoring.decorator",
     "submit_many": "jobs.proxy",
 }
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.db import models
 
-from jobs.engine.compose import compose, compose_each
+from jobs.calls.compose import compose, compose_each
+from jobs.calls.registry import Target, target
+from jobs.calls.request import InvalidRequest, JobRequest
 from jobs.engine.submit import submit, submit_all
-from jobs.registry import Target, target
-from jobs.request import InvalidRequest, JobRequest
 
 
 class Call:

@@ -16,7 +16,7 @@ ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "int
 
 
 @shared_task(  # type: ignore[call-overload,untyped-decorator]  # Request is not in its stubs
-    name="jobs.run_attempt", Request="jobs.attempt_request:AttemptRequest"
+    name="jobs.run_attempt", Request="jobs.processes.delivery:AttemptRequest"
 )
 def run_attempt(job_id: int, attempt: int, *_: object) -> None:
     """The message: run this attempt. It may come late, doubled, or never. (Older ones say more.)"""

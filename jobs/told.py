@@ -5,7 +5,7 @@ The text of any other exception may hold paths, SQL, host names or other rows' v
 
 import re
 
-from jobs.verdicts import TenantError
+from jobs.authoring.exceptions import TenantError
 
 # The scheduler's own, whose texts hold nothing of a machine; those of a body are told apart by their class.
 OURS = frozenset({"Cancelled", "MemoryExceeded", "ProcessDied", "ResultRefused", "SourceGone", "WorkerGone"})

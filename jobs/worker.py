@@ -10,20 +10,21 @@ from celery.concurrency.prefork import TaskPool
 from django.conf import settings
 
 from jobs import telemetry
-from jobs.bell import bell
-from jobs.clock import Clock, Upkeep
-from jobs.desk import PLACES, desk
-from jobs.engine import deaths, dispatch
+from jobs.deaths import announce
+from jobs.engine import dispatch
 from jobs.engine.dispatcher import Dispatcher
-from jobs.parent import processes
-from jobs.parent.announcer import Announcer
-from jobs.parent.cancels import Cancels
-from jobs.parent.limits import Limits
-from jobs.parent.prefetch import CountIdleProcesses
-from jobs.parent.presence import Identity, Presence
-from jobs.parent.reports import Reports
-from jobs.parent.sender import Sender
-from jobs.parent.watchdog import Run, Watchdog
+from jobs.processes import children
+from jobs.processes.announcer import Announcer
+from jobs.processes.bell import bell
+from jobs.processes.cancels import Cancels
+from jobs.processes.clock import Clock, Upkeep
+from jobs.processes.desk import PLACES, desk
+from jobs.processes.heartbeat import Identity, Presence
+from jobs.processes.limits import Limits
+from jobs.processes.prefetch import CountIdleProcesses
+from jobs.processes.reports import Reports
+from jobs.processes.sender import Sender
+from jobs.processes.watchdog import Run, Watchdog
 from jobs.store import LIVE_BEATS
 from jobs.tasks import WORKER_ID
 
@@ -61,13 +62,13 @@ def appear(sender: Any, **_: Any) -> None:
         return  # the consumer has only been connected again
     pool = sender.pool
 
-    def children() -> list[int]:
+    def pids() -> list[int]:
         return [process.pid for process in pool._pool._pool]
 
     def end_at_once() -> None:
         """Our jobs are going to run elsewhere, so what still runs here must end now."""
-        for pid in children():
-            processes.end(pid)
+        for pid in pids():
+            children.end(pid)
         os._exit(EXIT_START_ANEW)
 
     def bite(fault: str) -> None:
@@ -84,15 +85,15 @@ def appear(sender: Any, **_: Any) -> None:
     )
     dispatch.connect(sending.hand_over)
     dispatch.relay_to(bell.ring)
-    deaths.announce_by(announcer.announce)
+    announce.announce_by(announcer.announce)
 
     patience = max(PATIENCE, LIVE_BEATS * settings.JOBS_BEAT_INTERVAL)
     threads: list[tuple[str, Run, float | None]] = [
         ("sender", sending.run, None),
         ("announcer", announcer.run, None),
         ("dispatcher", Dispatcher(bell=bell).serve, None),
-        ("limits", Limits(desk, _stop, children).run, patience),
-        ("cancels", Cancels(WORKER_ID, desk, _stop, children).run, patience),
+        ("limits", Limits(desk, _stop, pids).run, patience),
+        ("cancels", Cancels(WORKER_ID, desk, _stop, pids).run, patience),
         ("reports", Reports(WORKER_ID, _stop).run, max(patience, LONG_PATIENCE)),
         ("clock", clock.run, max(patience, LONG_PATIENCE)),
         ("upkeep", Upkeep(_stop, clock).run, None),

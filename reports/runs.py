@@ -7,7 +7,7 @@ from typing import Any
 from django.utils import timezone
 from django.utils.timesince import timesince
 
-from jobs import reads
+from jobs import queries
 from jobs.lifecycle import FINAL, Status
 from jobs.models import Job
 from reports.models import DataReport
@@ -71,7 +71,7 @@ def lines(tenant_id: int) -> list[Line]:
 def latest(tenant_id: int) -> dict[str, Job]:
     """The newest run of each report of the tenant, by the report's id as text."""
     # Bounded: a report that never ran would else be looked for through all jobs the tenant ever had.
-    recent = reads.jobs(tenant_id).order_by("-id")[:RECENT]
+    recent = queries.jobs(tenant_id).order_by("-id")[:RECENT]
     runs = Job.objects.filter(pk__in=recent.values("pk"), source_type=SOURCE_TYPE, source_method="execute")
     return {str(run.source_id): run for run in runs.order_by("source_id", "-id").distinct("source_id")}
 
@@ -80,7 +80,7 @@ def named(tenant_id: int, report_id: int, job_id: str | None) -> Job | None:
     """The run of that id, if it is one of this tenant's report."""
     if not job_id or not re.fullmatch("[0-9]{1,19}", job_id):  # `reads` knows no job beyond 2^63
         return None
-    run = reads.job(tenant_id, int(job_id))
+    run = queries.job(tenant_id, int(job_id))
     of_report = run and (run.source_type, run.source_id) == (SOURCE_TYPE, str(report_id))
     return run if of_report else None
 

@@ -13,9 +13,9 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 app = Celery("scheduler_project")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.autodiscover_tasks(related_name="worker")  # a worker's presence and clock
-app.autodiscover_tasks(related_name="pool_process")  # and what its processes are given
-app.autodiscover_tasks(related_name="fork")  # and its memory
+app.autodiscover_tasks(["jobs"], related_name="worker")  # what a worker's parent process adds
+app.autodiscover_tasks(["jobs"], related_name="processes.child")  # what its children are given
+app.autodiscover_tasks(["jobs"], related_name="processes.fork")  # and the memory that they share
 
 # Celery's Django fix-up would close the database connection before and after every job.
 app.conf["CELERY_DB_REUSE_MAX"] = 1_000_000

@@ -152,7 +152,7 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_TIMEOUT = 2.0
 if CELERY_BROKER_URL.startswith(("redis", "rediss")):
-    CELERY_WORKER_DISABLE_PREFETCH = True  # no message waits at a busy worker; for RabbitMQ, jobs/parent/prefetch.py
+    CELERY_WORKER_DISABLE_PREFETCH = True  # no message waits at a busy worker; for RabbitMQ, jobs/processes/prefetch.py
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "global_keyprefix": f"{DEPLOYMENT}:",
         "socket_keepalive": True,
@@ -190,7 +190,9 @@ JOBS_STATS_MAX_BYTES = env.int("JOBS_STATS_MAX_BYTES", 16384)
 JOBS_ARGS_MAX_BYTES = 256 * 1024
 
 JOBS_DEATH_NOTICE_INTERVAL = env.float("JOBS_DEATH_NOTICE_INTERVAL", 60)  # seconds between two messages about deaths
-JOBS_DEATH_NOTIFIERS = env.list("JOBS_DEATH_NOTIFIERS", default=["jobs.notifiers.mail", "jobs.notifiers.webhook"])
+JOBS_DEATH_NOTIFIERS = env.list(
+    "JOBS_DEATH_NOTIFIERS", default=["jobs.deaths.channels.mail", "jobs.deaths.channels.webhook"]
+)
 JOBS_DEATH_WEBHOOK = env.str("JOBS_DEATH_WEBHOOK", "")  # a URL that is sent JSON when jobs died
 
 # --- mail: who is told, and how -------------------------------------------------------------------------

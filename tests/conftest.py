@@ -13,8 +13,8 @@ from django.db import connection
 from django.test import TransactionTestCase
 
 from jobs import store, tasks
+from jobs.calls.request import JobRequest
 from jobs.engine import dispatch
-from jobs.request import JobRequest
 from jobs.store import Claimed
 from tests.beside import how_many
 from tests.fleet import Fleet

@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.decorators import display
 
-from jobs import reads
+from jobs import queries
 from jobs.admin.actions import discard_jobs, revive_jobs
 from jobs.admin.base import cut
 from jobs.admin.filters import ErrorClassFilter, JobTypeFilter
@@ -24,7 +24,7 @@ class DeadLetterAdmin(JobAdmin):
     actions = [revive_jobs, discard_jobs]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DeadLetter]:
-        return reads.dead_letters()
+        return queries.dead_letters()
 
     @display(description="died (UTC)")
     def died(self, letter: DeadLetter) -> str:

@@ -4,7 +4,7 @@ from django.contrib.admin import ModelAdmin, SimpleListFilter
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from jobs import reads
+from jobs import queries
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, DeadLetter, Job
 
@@ -28,7 +28,7 @@ class StatusFilter(SimpleListFilter):
             status = Status(self.value() or "")
         except ValueError:
             return queryset
-        return queryset.filter(reads.of_status(status))
+        return queryset.filter(queries.of_status(status))
 
 
 class JobTypeFilter(SimpleListFilter):
@@ -38,7 +38,7 @@ class JobTypeFilter(SimpleListFilter):
     parameter_name = "type"
 
     def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
-        died = reads.dead_letters().values_list("source_type", "source_method")[:LATEST]
+        died = queries.dead_letters().values_list("source_type", "source_method")[:LATEST]
         return [(f"{source_type}.{method}", f"{source_type} {method}") for source_type, method in sorted(set(died))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[DeadLetter]) -> QuerySet[DeadLetter]:
@@ -53,7 +53,7 @@ class ErrorClassFilter(SimpleListFilter):
     parameter_name = "error"
 
     def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
-        letters: QuerySet[Any] = reads.dead_letters()  # their error_class is no field
+        letters: QuerySet[Any] = queries.dead_letters()  # their error_class is no field
         classes = set(letters.values_list("error_class", flat=True)[:LATEST])
         return [(name, name) for name in sorted(filter(None, classes))]
 

@@ -14,12 +14,12 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from jobs import registry
 from jobs.admin.actions import count_of_jobs
 from jobs.admin.base import ReadOnly
+from jobs.calls import registry
+from jobs.calls.request import InvalidRequest
 from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.models import PausedJobType
-from jobs.request import InvalidRequest
 
 if TYPE_CHECKING:
     PausedForm = forms.ModelForm[PausedJobType]

@@ -20,8 +20,8 @@ from pydantic import (
 )
 
 from jobs.api.problems import MOST_ERRORS, ProblemError
+from jobs.calls.request import MAX_WHOLE
 from jobs.lifecycle import Status
-from jobs.request import MAX_WHOLE
 
 
 def _storable(text: str) -> str:

@@ -14,16 +14,16 @@ from django.urls import reverse
 from ninja import Query, Router
 from ninja import Status as Answer
 
-from jobs import models, reads
+from jobs import models, queries
 from jobs.api import idempotency, inputs, schemas, throttle, waiting
 from jobs.api.auth import Caller, CallerRequest
 from jobs.api.problems import ProblemError, not_found
+from jobs.calls.compose import compose_by_name
+from jobs.calls.request import JobRequest
 from jobs.engine.cancel import Cancellation, cancel
-from jobs.engine.compose import compose_by_name
 from jobs.engine.revive import revive
 from jobs.engine.submit import Submitted, submit
 from jobs.lifecycle import Status
-from jobs.request import JobRequest
 from tenants import audit
 
 router = Router(tags=["jobs"])
@@ -84,8 +84,8 @@ def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.J
     """Your jobs, newest first, a page at a time."""
     inputs.refuse_unknown_names(request, inputs.Wanted.model_fields)
     filters = wanted.model_dump(include={"source_type", "source_id"}, exclude_none=True)
-    of_status = reads.of_status(wanted.status) if wanted.status else Q()
-    found = reads.jobs(request.auth.tenant.pk).filter(of_status, **filters).defer("args", "stats")
+    of_status = queries.of_status(wanted.status) if wanted.status else Q()
+    found = queries.jobs(request.auth.tenant.pk).filter(of_status, **filters).defer("args", "stats")
     if wanted.before is not None:
         found = found.filter(pk__lt=wanted.before)
     jobs = list(found[: wanted.limit + 1])  # one more, to know whether there is another page
@@ -116,7 +116,7 @@ async def _when_changed(job: models.Job, seen: str | None, seconds: float) -> As
     async with throttle.waiting(job.tenant_id):
         with suppress(DatabaseError, InterfaceError):  # too late for a 503: what was known is told
             await waiting.until_changed(waiting.status_reader(job.tenant_id, job.pk), seen or job.status, seconds)
-            latest = await sync_to_async(reads.job)(job.tenant_id, job.pk)
+            latest = await sync_to_async(queries.job)(job.tenant_id, job.pk)
     yield schemas.text(schemas.shown(latest or job))  # that is gone now, but was not when it was asked for
 
 
@@ -161,7 +161,7 @@ def _note(verb: str, job_id: int) -> None:
 
 
 def _job_of(tenant_id: int, job_id: int) -> models.Job:
-    job = reads.job(tenant_id, job_id)
+    job = queries.job(tenant_id, job_id)
     if job is None:
         raise not_found()
     return job

@@ -7,7 +7,7 @@ from django.utils import timezone
 from ninja import Router
 from ninja import Status as Answer
 
-from jobs import models, reads, results
+from jobs import models, queries, results
 from jobs.api import schemas
 from jobs.api.auth import CallerRequest
 from jobs.api.inputs import JobId
@@ -30,7 +30,7 @@ RETRY_AFTER = 1  # seconds; a client that wants it sooner uses ?wait= on the job
 )
 def read_result(request: CallerRequest, job_id: JobId, response: HttpResponse) -> HttpResponse | Answer[schemas.Job]:
     """What the job returned, as JSON. 202: it has not ended. 409: it ended badly. 410: it is not kept."""
-    job = reads.job(request.auth.tenant.pk, job_id)
+    job = queries.job(request.auth.tenant.pk, job_id)
     if job is None:
         raise not_found()
     if job.status not in FINAL:

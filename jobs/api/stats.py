@@ -4,7 +4,7 @@ from django.db.models import Count, Q
 from ninja import Router, Schema
 from pydantic import Field
 
-from jobs import reads
+from jobs import queries
 from jobs.api import schemas
 from jobs.api.auth import CallerRequest
 from jobs.lifecycle import FINAL, Status
@@ -78,5 +78,5 @@ def _under_way(tenant_id: int) -> UnderWay:
 
 
 def _ended(tenant_id: int) -> Ended:
-    statuses = list(reads.jobs(tenant_id).values_list("status", flat=True)[:LATEST])
+    statuses = list(queries.jobs(tenant_id).values_list("status", flat=True)[:LATEST])
     return Ended(among=len(statuses), **{status.value: statuses.count(status) for status in FINAL})

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from asgiref.sync import sync_to_async
 from django.db import close_old_connections, connection
 
-from jobs import reads
+from jobs import queries
 from jobs.lifecycle import FINAL
 
 MAX_SECONDS = 30
@@ -46,6 +46,6 @@ def status_reader(tenant_id: int, job_id: int) -> Callable[[], Awaitable[str | N
     def read() -> str | None:
         if not connection.in_atomic_block:  # else it is somebody's, and not ours to close
             close_old_connections()  # such as have failed at the look before
-        return reads.status(tenant_id, job_id)
+        return queries.status(tenant_id, job_id)
 
     return sync_to_async(read)

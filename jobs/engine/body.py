@@ -11,8 +11,10 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.utils.functional import SimpleLazyObject
 
-from jobs import current, registry, results, store, telemetry
-from jobs.arguments import stats_as_json
+from jobs import results, store, telemetry
+from jobs.authoring import current
+from jobs.calls import registry
+from jobs.calls.arguments import stats_as_json
 from jobs.engine.place import Place
 from jobs.store import Started
 from tenants.models import Tenant

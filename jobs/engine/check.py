@@ -9,8 +9,8 @@ from datetime import datetime
 
 from jobs import store, telemetry
 from jobs.engine import repairs
-from jobs.engine.explain import explain
-from jobs.engine.gates import Gate
+from jobs.engine.explain.explanation import explain
+from jobs.engine.explain.gates import Gate
 from jobs.store.checks import Excess
 
 BOUND = 30.0  # seconds for which the clock and the workers may be late

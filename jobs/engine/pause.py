@@ -1,9 +1,10 @@
 """Pause and resume a job type. (Queues and tenants have a column for it, which the claim reads.)"""
 
-from jobs import registry, store, telemetry
+from jobs import store, telemetry
+from jobs.calls import registry
+from jobs.calls.request import InvalidRequest
 from jobs.engine import dispatch, repairs
 from jobs.models import PausedJobType
-from jobs.request import InvalidRequest
 
 
 def pause_job_type(source_type: str, source_method: str) -> int:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from jobs import store, telemetry
+from jobs.deaths.announce import announce
 from jobs.engine import dispatch, repairs
 from jobs.engine.body import Outcome
-from jobs.engine.deaths import announce
 from jobs.engine.settle import settle
 from jobs.lifecycle import Status
 from jobs.store import ANY_PROCESS, Failure, Process
@@ -71,9 +71,9 @@ def process_ended(process: Process, job_id: int, attempt: int, death: str, sente
 def _settle(job_id: int, attempt: int, process: Process, death: str, sentence: Sentence | None) -> bool:
     if sentence is None or (sentence.job_id, sentence.attempt) != (job_id, attempt):
         return take_back(job_id, attempt, Failure("ProcessDied", death), process)
-    if sentence.failure is None:
-        return time_out(job_id, attempt, process)
-    return take_back(job_id, attempt, sentence.failure, process)
+    if sentence.failure is None and time_out(job_id, attempt, process):
+        return True
+    return take_back(job_id, attempt, sentence.failure or Failure("ProcessDied", death), process)
 
 
 def take_back(job_id: int, attempt: int, failure: Failure, process: Process = ANY_PROCESS) -> bool:
@@ -97,7 +97,6 @@ def time_out(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> bool:
     """
     job = store.holder(job_id, attempt, process)
     if job is None:
-        telemetry.ignored("fail", job_id, attempt)
         return False
     settle(job, Outcome(error=TimeoutError(f"timed out after {job.timeout:g} s and was killed")))
     return True

@@ -3,8 +3,8 @@
 from django.db import transaction
 
 from jobs import store, telemetry
+from jobs.calls.request import TooManyWaiting
 from jobs.engine import dispatch
-from jobs.request import TooManyWaiting
 
 
 def revive(job_id: int, tenant_id: int | None = None) -> bool:

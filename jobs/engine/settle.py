@@ -5,15 +5,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from jobs import registry, store, telemetry
-from jobs.arguments import storable
+from jobs import store, telemetry
+from jobs.authoring.exceptions import Abandon, Cancelled, RetryLater
+from jobs.authoring.retry import CAP, Retry
+from jobs.calls import registry
+from jobs.calls.request import InvalidRequest
+from jobs.deaths.announce import announce
 from jobs.engine.body import Outcome
-from jobs.engine.deaths import announce
 from jobs.engine.patience import patiently
-from jobs.policies.retry import CAP, Retry
-from jobs.request import InvalidRequest
 from jobs.store import Failure, Started
-from jobs.verdicts import Abandon, Cancelled, RetryLater
+from jobs.text import storable
 
 ERROR_LENGTH = 2_000  # characters of an error that are kept
 TRACEBACK_LENGTH = 20_000  # characters, the last ones

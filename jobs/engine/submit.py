@@ -8,10 +8,10 @@ from typing import NamedTuple
 from django.db import transaction
 
 from jobs import store, telemetry
-from jobs.current import current_job
+from jobs.authoring.current import current_job
+from jobs.calls.request import MAX_SECONDS, InvalidRequest, JobRequest, TooManyWaiting, Undecided
 from jobs.engine import dispatch
 from jobs.models import Queue
-from jobs.request import MAX_SECONDS, InvalidRequest, JobRequest, TooManyWaiting, Undecided
 from jobs.store import Answer
 
 MOST_TRIES = 10  # each waits for another transaction that decides about an identical job

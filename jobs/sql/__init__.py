@@ -1,10 +1,12 @@
-"""The statements, one per file: `statement("claim")` is the text of claim.sql.
+"""The statements, one per file, in folders named like the modules that run them: `statement("claim")`.
 
-A line `-- include claim/lanes` stands for the file claim/lanes.sql: a chapter, which several statements may share, so
-that no formula stands twice. The line stays, as the chapter's title; `python -m jobs.sql claim` prints the whole.
+A line `-- include claim/lanes` stands for that file, beside the statement or in this folder: a chapter, which several
+statements may share, so that no formula stands twice. The line stays, as the chapter's title.
+`python -m jobs.sql claim` prints the whole.
 """
 
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -14,5 +16,21 @@ HERE = Path(__file__).parent
 
 @cache
 def statement(name: str) -> str:
-    text = (HERE / f"{name}.sql").read_text(encoding="utf-8")
-    return INCLUDE.sub(lambda found: f"{found[0]}\n{statement(found[1]).rstrip()}", text)
+    """The text of a statement. Raises KeyError if there is none of that name."""
+    return whole(files()[name])
+
+
+@cache
+def files() -> dict[str, Path]:
+    """The file of each statement, by its name."""
+    return {path.stem: path for path in sorted(HERE.glob("*/*.sql")) if path.parent.name != "shared"}
+
+
+def whole(path: Path, read: Callable[[Path], str] = Path.read_text) -> str:
+    """The text of a file, with its chapters in their places."""
+
+    def chapter(found: re.Match[str]) -> str:
+        beside, shared = path.parent / f"{found[1]}.sql", HERE / f"{found[1]}.sql"
+        return f"{found[0]}\n{whole(beside if beside.exists() else shared, read).rstrip()}"
+
+    return INCLUDE.sub(chapter, read(path))

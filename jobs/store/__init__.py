@@ -3,29 +3,10 @@
 Each reports what it applied. `now` is the clock of a test; None is the database's own.
 """
 
-from jobs.store.attempts import (
-    Failure,
-    cancel_requested,
-    fail,
-    held,
-    holder,
-    progress,
-    put_off,
-    retry,
-    snooze,
-    start,
-    stop,
-    succeed,
-    succeed_and_follow,
-    take_back,
-)
+from jobs.store.attempts import cancel_requested, held, holder, progress, put_off, start
 from jobs.store.checks import excesses, find_lane, heads, odd_states
 from jobs.store.claiming import Lane, Pass, claim, hold, next_moment, promote, release
-from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Applied, Claimed, Holder, Process, Started
-from jobs.store.session import OwnSession, session, speak_as_the_caller
-from jobs.store.sessions import keep_sessions, session_name
-from jobs.store.submitting import Answer, insert, recount_waiting, release_identical, wake_clock
-from jobs.store.wishes import (
+from jobs.store.control import (
     backlog,
     cancel,
     discard,
@@ -35,13 +16,17 @@ from jobs.store.wishes import (
     request_cancel,
     revive,
 )
+from jobs.store.leading import database_time, depose, lead, wake_clock
+from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Applied, Claimed, Holder, Process, Started
+from jobs.store.session import OwnSession, session, speak_as_the_caller
+from jobs.store.settling import Failure, fail, retry, snooze, stop, succeed, succeed_and_follow, take_back
+from jobs.store.submitting import Answer, insert, recount_waiting, release_identical
+from jobs.store.worker_sessions import keep_sessions, session_name
 from jobs.store.workers import (
     LIVE_BEATS,
     beat,
     count_repairs,
-    database_time,
     declare_gone,
-    depose,
     end_sessions,
     give_up,
     hand_over_again,
@@ -88,6 +73,7 @@ __all__ = [
     "insert",
     "is_unfinished",
     "keep_sessions",
+    "lead",
     "leave",
     "left_behind",
     "next_moment",

@@ -6,10 +6,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.conf import settings
-from django.db import connection
 
+from jobs.calls.request import MAX_SECONDS, JobRequest
 from jobs.models import HELD_UNTIL
-from jobs.request import MAX_SECONDS, JobRequest
 from jobs.sql import statement
 from jobs.store.rows import rows
 from tenants.prepared import prepared
@@ -79,9 +78,3 @@ def _quoted(key: object) -> str:
 def _kind(number: int, kind: tuple[object, ...]) -> dict[str, object]:
     said = dict(zip(JobRequest.KIND, kind, strict=True))
     return said | {"kind": number, "at": said["at"].isoformat() if isinstance(said["at"], datetime) else None}
-
-
-def wake_clock() -> None:
-    """Tell the clock, when this transaction commits, that something is due at a moment of its own."""
-    with connection.cursor() as cursor:
-        cursor.execute("NOTIFY jobs_due")

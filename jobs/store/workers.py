@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
-from django.db import connection
 
 from jobs.store.rows import Claimed, Process, rows
-from jobs.store.sessions import session_name
+from jobs.store.worker_sessions import session_name
 
 LIVE_BEATS = 3  # a worker silent for so many of its beats is gone; the statements say so, too
 
@@ -26,11 +25,6 @@ def leave(worker: uuid.UUID) -> None:
     rows("leave", id=worker)
 
 
-def depose(silent: float) -> bool:
-    """End the session of a leading clock that has said nothing for so many seconds; whether there was one."""
-    return bool(rows("depose", silent=silent))
-
-
 def declare_gone(watched: float = math.inf, latest: float = math.inf, now: datetime | None = None) -> list[str]:
     """The names of the workers that stopped beating, now declared gone.
 
@@ -38,14 +32,6 @@ def declare_gone(watched: float = math.inf, latest: float = math.inf, now: datet
     PostgreSQL's clock shows (`database_time`) if nobody has set it.
     """
     return [name for (name,) in rows("declare_gone", watched=watched, latest=latest, now=now)]
-
-
-def database_time() -> float:
-    """PostgreSQL's clock, in seconds: to see whether it goes as ours does."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
-        seconds: float = cursor.fetchone()[0]
-    return seconds
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from tests.factories import ThingFactory
 from tests.sample.models import Run
 
 # What decides, or writes a moment. Elsewhere a wrong clock shows a wrong age to a person, no more.
-DECIDES = ["engine", "store", "parent", "clock.py", "worker.py", "tasks.py", "attempt_request.py", "desk.py"]
+DECIDES = ["engine", "store", "deaths", "processes", "worker.py", "tasks.py"]
 WALL_CLOCK = {
     "time.time",
     "time.time_ns",

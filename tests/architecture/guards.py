@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from jobs.sql import INCLUDE
+from jobs.sql import files
+from jobs.sql import whole as with_chapters
 
 GUARD = re.compile(r" *(?P<code>\S.*?) *-- guard(?P<invariant> I\d+)?$")
 BEGIN = re.compile(r" *(AND|WHERE|FROM|ON|SELECT)\b")
@@ -29,7 +30,7 @@ class Guard:
 
     @property
     def statement(self) -> str:
-        """Whose guard it is; a chapter that several statements share goes by its own name."""
+        """Whose guard it is; a chapter that has tests of its own goes by its own name."""
         return "claim" if self.path.parent.name == "claim" else self.path.stem
 
     def __str__(self) -> str:
@@ -47,19 +48,16 @@ def guards(repository: Path) -> Iterator[Guard]:
                 yield Guard(path.relative_to(repository), first, number, code, (found["invariant"] or "").strip())
 
 
-def whole(repository: Path, path: Path, text: str) -> str:
+def whole(path: Path, text: str) -> str:
     """A statement with this text for the file at `path`: the file itself, or the first with this chapter."""
-    sql = repository / "jobs" / "sql"
+    seen: set[Path] = set()
 
-    def read(name: str) -> str:
-        file = sql / f"{name}.sql"
-        own = text if file == repository / path else file.read_text(encoding="utf-8")
-        return INCLUDE.sub(lambda found: f"{found[0]}\n{read(found[1]).rstrip()}", own)
+    def read(file: Path) -> str:
+        seen.add(file)
+        return text if file == path else file.read_text(encoding="utf-8")
 
-    if path.parent.name == "sql":
-        return read(path.stem)
-    chapter = f"-- include {path.parent.name}/{path.stem}"
-    return next(read(file.stem) for file in sorted(sql.glob("*.sql")) if chapter in read(file.stem).splitlines())
+    statements = (with_chapters(file, read) for file in files().values())
+    return next(statement for statement in statements if path in seen)
 
 
 def without(text: str, guard: Guard) -> str:

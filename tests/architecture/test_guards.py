@@ -7,10 +7,12 @@ import pytest
 from django.db import connection
 
 from jobs.lifecycle import ARROWS
+from jobs.sql import HERE, files
 from tests.architecture.guards import Guard, guards, whole, without
 from tests.architecture.mutants import KNOWING, REPOSITORY, VERBS, everything
 
-STATEMENTS = sorted((REPOSITORY / "jobs" / "sql").glob("*.sql"))
+JOBS = REPOSITORY / "jobs"
+STATEMENTS = sorted(files().values())
 GOING = {path: path.read_text(encoding="utf-8") for path in STATEMENTS}
 GOING = {path: text for path, text in GOING.items() if text.startswith("-- Arrow:")}
 GUARDS = list(guards(REPOSITORY))
@@ -30,6 +32,15 @@ def accepted(statement: str) -> None:
 def test_every_arrow_is_gone_by_a_statement_that_names_it():
     headers = " ".join(re.match(r"(?:--.*\n)+", text)[0] for text in GOING.values())
     assert not [arrow.verb for arrow in ARROWS if not re.search(rf"\b{arrow.verb}\b", headers)]
+
+
+@pytest.mark.parametrize("path", STATEMENTS, ids=lambda path: path.stem)
+def test_a_statement_lies_in_the_folder_of_the_one_module_that_runs_it(path):
+    folder = path.relative_to(HERE).parts[0]
+    names = re.compile(rf"""\b(rows|prepared|applied|statement|_row)\(\s*"{path.stem}\"""")
+    modules = [*(JOBS / "store").glob("*.py"), *(JOBS / "deaths").glob("*.py"), JOBS / "queries.py"]
+    running = [module for module in modules if names.search(module.read_text(encoding="utf-8"))]
+    assert ["deaths" if module.parent.name == "deaths" else module.stem for module in running] == [folder]
 
 
 @pytest.mark.parametrize("path", GOING, ids=lambda path: path.stem)
@@ -56,11 +67,12 @@ def test_a_fenced_arrow_is_guarded_by_the_attempt(arrow):
 @pytest.mark.django_db
 @pytest.mark.parametrize("guard", GUARDS, ids=str)
 def test_without_a_guard_there_is_still_a_statement_and_another_one(guard):
-    text = (REPOSITORY / guard.path).read_text(encoding="utf-8")
+    path = REPOSITORY / guard.path
+    text = path.read_text(encoding="utf-8")
     mutant = without(text, guard)
     assert mutant != text
-    accepted(whole(REPOSITORY, guard.path, text))
-    accepted(whole(REPOSITORY, guard.path, mutant))
+    accepted(whole(path, text))
+    accepted(whole(path, mutant))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from docs.model import cases, door
 from docs.model.__main__ import PARTS
 from docs.model.explorer import explore
+from jobs.sql import statement
 from jobs.store import claiming
 
 CASES = [case for _, part in PARTS for case in part]
@@ -40,6 +41,6 @@ def test_the_modelled_pass_is_the_one_that_is_sent():
 
 
 def test_the_modelled_follow_is_the_one_that_is_sent():
-    follow = (Path(claiming.__file__).parents[1] / "sql" / "shared" / "follow.sql").read_text()
-    for guard in ("FROM settled", "gone_at IS NULL", "FOR NO KEY UPDATE SKIP LOCKED", "ticket = next.ticket"):
+    follow = statement("succeed")
+    for guard in ("FROM settled", "gone_at IS NULL", "FOR NO KEY UPDATE SKIP LOCKED", "ticket = q.ticket"):
         assert guard in follow, "see the rules in docs/model/slicing.py"

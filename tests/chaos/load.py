@@ -8,10 +8,10 @@ from typing import Any
 from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import submit_many
+from jobs.calls.request import JobRequest
 from jobs.engine.cancel import cancel
 from jobs.lifecycle import FINAL
 from jobs.models import Job, Queue
-from jobs.request import JobRequest
 from tests.factories import TenantFactory
 from tests.sample.litter import LITTER
 from tests.sample.models import Thing

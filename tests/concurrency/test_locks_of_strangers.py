@@ -9,12 +9,13 @@ import psycopg
 import pytest
 from django.db import connection
 
-from jobs import clock, store
-from jobs.clock import Clock
+from jobs import store
 from jobs.engine.dispatch import dispatch
 from jobs.engine.promote import promote
 from jobs.engine.submit import submit
 from jobs.models import Job
+from jobs.processes.clock import clock, duties
+from jobs.processes.clock.clock import Clock
 from jobs.store import Failure
 from tenants.models import Tenant
 from tests.conftest import request_for
@@ -124,7 +125,7 @@ def test_the_lanes_of_many_tenants_whose_jobs_are_all_locked_do_not_hide_the_one
 
 def test_a_due_job_that_somebody_has_locked_does_not_make_the_clock_spin(monkeypatch, elsewhere):
     """It looks again ten times a second, not hundreds of times."""
-    monkeypatch.setattr(clock.notify, "notify_in_background", lambda: None)
+    monkeypatch.setattr(duties.notify, "notify_in_background", lambda: None)
     tenant = TenantFactory()
     late = store.insert([request_for(tenant, delay=0.01)])[0].id
     pauses: list[float] = []

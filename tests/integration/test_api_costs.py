@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from jobs import reads
+from jobs import queries
 from jobs.api import schemas
 from jobs.lifecycle import Status
 from jobs.models import Job
@@ -67,7 +67,7 @@ def test_what_is_told_of_a_new_job_is_what_was_stored(submit, owner, tenant, sai
 @pytest.mark.parametrize("status", Status)
 def test_what_is_read_by_hand_is_what_django_reads(tenant, status):
     made = make_job(tenant, status, args={"a": [1, None]}, stats={"rows": 1.5}, user_key="ann", progress=0.5)
-    by_hand, by_django = reads.job(tenant.pk, made.pk), Job.objects.select_related("queue").get(pk=made.pk)
+    by_hand, by_django = queries.job(tenant.pk, made.pk), Job.objects.select_related("queue").get(pk=made.pk)
     assert {name: getattr(by_hand, name) for name in vars(by_django) if name != "_state"} == {
         name: getattr(by_django, name) for name in vars(by_django) if name != "_state"
     }

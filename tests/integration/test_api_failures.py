@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from jobs import reads
+from jobs import queries
 from jobs.models import Job
 from tests.factories import UserFactory, make_job
 
@@ -107,7 +107,7 @@ def test_a_fault_of_ours_is_a_problem_too(quiet, tenant, monkeypatch):
     def fail(*_):
         raise RuntimeError("a text for the log alone")
 
-    monkeypatch.setattr(reads, "job", fail)
+    monkeypatch.setattr(queries, "job", fail)
     response = quiet.get(f"/api/v1/jobs/{make_job(tenant).pk}")
     assert (response.status_code, response["Content-Type"]) == (500, PROBLEM)
     assert "alone" not in response.content.decode()

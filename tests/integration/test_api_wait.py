@@ -9,7 +9,7 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.test import AsyncClient
 
-from jobs import reads
+from jobs import queries
 from jobs.api import waiting
 from jobs.engine.cancel import cancel
 from jobs.lifecycle import FINAL, Status
@@ -92,7 +92,7 @@ async def whole(response) -> bytes:
 def test_a_long_poll_is_answered_as_soon_as_the_job_moves_on(answer, monkeypatch):
     tenant = TenantFactory()
     job = make_job(tenant, Status.CREATED)
-    look, looks = reads.status, []
+    look, looks = queries.status, []
 
     def look_and_cancel_meanwhile(tenant_id, job_id):
         looks.append(look(tenant_id, job_id))
@@ -100,7 +100,7 @@ def test_a_long_poll_is_answered_as_soon_as_the_job_moves_on(answer, monkeypatch
             assert cancel(job_id)
         return looks[-1]
 
-    monkeypatch.setattr(reads, "status", look_and_cancel_meanwhile)
+    monkeypatch.setattr(queries, "status", look_and_cancel_meanwhile)
     body, seconds = answer(tenant, f"/api/v1/jobs/{job.pk}?wait=30")
     assert looks == ["created", "created", "cancelled"]
     assert body["status"] == "cancelled"
@@ -133,13 +133,13 @@ def test_a_stranger_is_not_kept_waiting(answer):
 def test_a_job_that_is_gone_meanwhile_is_told_as_it_was_last_seen(answer, monkeypatch):
     tenant = TenantFactory()
     job = make_job(tenant, Status.RUNNING)
-    look = reads.status
+    look = queries.status
 
     def look_when_it_is_gone(*of):
         Job.objects.filter(pk=job.pk).delete()
         return look(*of)
 
-    monkeypatch.setattr(reads, "status", look_when_it_is_gone)
+    monkeypatch.setattr(queries, "status", look_when_it_is_gone)
     body, seconds = answer(tenant, f"/api/v1/jobs/{job.pk}?wait=30")
     assert (body["id"], body["status"]) == (job.pk, "running")
     assert seconds < 20
@@ -148,7 +148,7 @@ def test_a_job_that_is_gone_meanwhile_is_told_as_it_was_last_seen(answer, monkey
 @pytest.mark.django_db(transaction=True)
 def test_all_who_wait_share_one_thread_and_so_one_connection(monkeypatch):
     threads = set()
-    monkeypatch.setattr(reads, "status", lambda *of: threads.add(threading.get_ident()))
+    monkeypatch.setattr(queries, "status", lambda *of: threads.add(threading.get_ident()))
 
     async def look_together():
         await asyncio.gather(*(waiting.status_reader(1, job_id)() for job_id in range(100)))

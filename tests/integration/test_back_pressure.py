@@ -4,7 +4,7 @@ import pytest
 from django.db import connection, transaction
 
 from jobs import InvalidRequest, TooManyWaiting, cancel
-from jobs.arguments import digest
+from jobs.calls.arguments import digest
 from jobs.engine.dispatch import dispatch
 from jobs.engine.recount import recount_waiting
 from jobs.engine.submit import submit, submit_all

@@ -7,13 +7,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from jobs import Retry, RetryLater, current_job, job, store
+from jobs.authoring.exceptions import Cancelled
 from jobs.engine import recover
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.settle import Outcome, settle
 from jobs.lifecycle import FINAL, Status
 from jobs.models import FailedAttempt, Job
 from jobs.store import Failure, Started
-from jobs.verdicts import Cancelled
 from tests.attempts import WORKER, run
 from tests.factories import TenantFactory, ThingFactory, make_job
 from tests.sample.models import Thing

@@ -5,9 +5,9 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from jobs import notifiers
+from jobs.deaths import channels
+from jobs.deaths.unannounced import Deaths
 from jobs.lifecycle import Status
-from jobs.store.notices import Deaths
 from tests.factories import make_job
 
 pytestmark = pytest.mark.django_db
@@ -33,9 +33,9 @@ def test_a_mail_and_a_chat_are_told_what_a_terminal_would_obey():
     from datetime import UTC, datetime
 
     deaths = [Deaths("acme", "a.b.c", "ValueError", 1, 7, f"<!channel> {EVIL}", datetime.now(UTC))]
-    text = notifiers.text(deaths)
+    text = channels.text(deaths)
     assert "\x1b" not in text
-    assert "<!channel>" not in notifiers.in_chat(text)
+    assert "<!channel>" not in channels.in_chat(text)
 
 
 def test_at_80_columns_the_call_is_there_with_its_id_and_method(tenant, monkeypatch):

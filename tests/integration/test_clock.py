@@ -8,12 +8,13 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from jobs import clock, store
-from jobs.clock import Clock
+from jobs import store
 from jobs.engine import promote
 from jobs.engine.submit import submit
 from jobs.lifecycle import Status
 from jobs.models import Job, Worker
+from jobs.processes.clock import clock, duties
+from jobs.processes.clock.clock import Clock
 from tests.conftest import request_for
 from tests.factories import TenantFactory, make_job
 from tests.verbs import pause
@@ -40,7 +41,7 @@ def holders(onlooker):
 @pytest.fixture
 def start_clock(elsewhere, monkeypatch):
     """Start a clock in a thread; each is stopped in the end. It notifies nobody: that goes on in the background."""
-    monkeypatch.setattr(clock.notify, "notify_in_background", lambda: None)
+    monkeypatch.setattr(duties.notify, "notify_in_background", lambda: None)
     stops: list[threading.Event] = []
     runs = []
 

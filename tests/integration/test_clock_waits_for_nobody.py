@@ -9,12 +9,16 @@ import pytest
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from jobs import clock, store
-from jobs.clock import Clock, Duty, Time, Upkeep
+from jobs import store
 from jobs.engine.submit import submit
 from jobs.lifecycle import Status
 from jobs.models import Job, Worker
-from jobs.parent.watchdog import Progress
+from jobs.processes.clock import clock, duties, upkeep
+from jobs.processes.clock.clock import Clock
+from jobs.processes.clock.duties import Duty
+from jobs.processes.clock.time import Time
+from jobs.processes.clock.upkeep import Upkeep
+from jobs.processes.watchdog import Progress
 from tests.conftest import request_for
 from tests.factories import TenantFactory, make_job
 from tests.waiting import wait_until
@@ -32,7 +36,7 @@ def tenant():
 @pytest.fixture
 def start(elsewhere, monkeypatch):
     """Start a clock and its upkeep, and wait until it leads; they are stopped in the end."""
-    monkeypatch.setattr(clock.notify, "notify_in_background", lambda: None)
+    monkeypatch.setattr(duties.notify, "notify_in_background", lambda: None)
     stop, runs = threading.Event(), []
 
     def start() -> Clock:
@@ -138,7 +142,7 @@ class TestADuty:
 
     def test_of_the_upkeep_may_take_long_beside_the_clock(self, start, register, monkeypatch):
         inside, leave = threading.Event(), threading.Event()
-        monkeypatch.setattr(clock, "slow_duties", lambda: [Duty(0.0, lambda: (inside.set(), leave.wait(30)))])
+        monkeypatch.setattr(upkeep, "slow_duties", lambda: [Duty(0.0, lambda: (inside.set(), leave.wait(30)))])
         register()
         start()
         assert inside.wait(30)
@@ -147,17 +151,17 @@ class TestADuty:
 
     def test_of_the_upkeep_is_the_leaders(self, monkeypatch):
         done, stop = [], threading.Event()
-        monkeypatch.setattr(clock, "slow_duties", lambda: [Duty(0.0, lambda: done.append(True))])
-        monkeypatch.setattr(clock, "LONGEST_SLEEP", 0.01)
+        monkeypatch.setattr(upkeep, "slow_duties", lambda: [Duty(0.0, lambda: done.append(True))])
+        monkeypatch.setattr(upkeep, "LONGEST_SLEEP", 0.01)
         one, progress = Clock(stop), Progress()
-        upkeep = threading.Thread(target=Upkeep(stop, one).run, args=(progress,))
-        upkeep.start()
+        thread = threading.Thread(target=Upkeep(stop, one).run, args=(progress,))
+        thread.start()
         wait_until(lambda: progress.rounds > 3, "it goes round")
         assert not done
         one.leads.set()
         wait_until(lambda: done, "it sees to its duty")
         stop.set()
-        upkeep.join()
+        thread.join()
 
     def test_that_fails_in_the_upkeep_has_another_turn(self, monkeypatch):
         turns, stop = [], threading.Event()
@@ -166,15 +170,15 @@ class TestADuty:
             turns.append(True)
             raise DatabaseError
 
-        monkeypatch.setattr(clock, "slow_duties", lambda: [Duty(0.0, fails)])
-        monkeypatch.setattr(clock, "LONGEST_SLEEP", 0.01)
+        monkeypatch.setattr(upkeep, "slow_duties", lambda: [Duty(0.0, fails)])
+        monkeypatch.setattr(upkeep, "LONGEST_SLEEP", 0.01)
         one = Clock(stop)
         one.leads.set()
-        upkeep = threading.Thread(target=Upkeep(stop, one).run)
-        upkeep.start()
+        thread = threading.Thread(target=Upkeep(stop, one).run)
+        thread.start()
         wait_until(lambda: len(turns) > 1, "it has another turn")
         stop.set()
-        upkeep.join()
+        thread.join()
 
 
 class TestTime:
@@ -183,7 +187,7 @@ class TestTime:
         """Ours and PostgreSQL's, to be set."""
         settings.JOBS_BEAT_INTERVAL = 5.0
         clocks = {"ours": 100.0, "theirs": 1e9}
-        monkeypatch.setattr(clock.time, "monotonic", lambda: clocks["ours"])
+        monkeypatch.setattr(time, "monotonic", lambda: clocks["ours"])
         monkeypatch.setattr(store, "database_time", lambda: clocks["theirs"])
         return clocks
 

@@ -10,14 +10,16 @@ import pytest
 from django.core import mail
 from django.utils import timezone
 
-from jobs import clock, notifiers, signals
+from jobs import signals
+from jobs.deaths import channels
+from jobs.deaths.notify import notify
+from jobs.deaths.unannounced import SETTLED, Deaths
 from jobs.engine import recover
-from jobs.engine.notify import notify
 from jobs.engine.revive import revive
 from jobs.lifecycle import Status
 from jobs.models import DeathNotice, FailedAttempt, Job
+from jobs.processes.clock import duties
 from jobs.store import Failure
-from jobs.store.notices import SETTLED, Deaths
 from tests.factories import TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,8 +41,8 @@ def tenant():
 def told(settings, monkeypatch) -> list[list[Deaths]]:
     """What the only notifier was given, time after time."""
     told: list[list[Deaths]] = []
-    monkeypatch.setattr(notifiers, "remember", told.append, raising=False)
-    settings.JOBS_DEATH_NOTIFIERS = ["jobs.notifiers.remember"]
+    monkeypatch.setattr(channels, "remember", told.append, raising=False)
+    settings.JOBS_DEATH_NOTIFIERS = ["jobs.deaths.channels.remember"]
     return told
 
 
@@ -124,12 +126,12 @@ class TestOneMessage:
         assert "hunter2" not in mail.outbox[0].body
 
     def test_many_kinds_of_death_are_cut_to_the_most_frequent(self, tenant):
-        for n in range(notifiers.GROUPS_SHOWN + 2):
+        for n in range(channels.GROUPS_SHOWN + 2):
             die(tenant, 2 if n == 7 else 1, f"Error{n}: no")
         notify()
         body = mail.outbox[0].body
         assert body.splitlines()[2].endswith("Error7")
-        assert body.count("for example") == notifiers.GROUPS_SHOWN
+        assert body.count("for example") == channels.GROUPS_SHOWN
         assert "and 2 in 2 more groups" in body
 
     def test_when_nothing_died_nothing_is_sent(self, tenant):
@@ -146,11 +148,11 @@ class TestOneMessage:
 
     def test_the_clock_sees_to_it_at_the_interval(self, settings):
         settings.JOBS_DEATH_NOTICE_INTERVAL = 17.0
-        (duty,) = [duty for duty in clock.duties() if duty.every == 17.0]
+        (duty,) = [duty for duty in duties.duties() if duty.every == 17.0]
         told = threading.Event()
         settings.JOBS_DEATH_NOTIFIERS = []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("jobs.engine.notify.notify", told.set)
+            patch.setattr("jobs.deaths.notify.notify", told.set)
             duty.run_if_due()
             assert told.wait(30)
 
@@ -178,8 +180,8 @@ class TestEachDeathOnce:
     def test_each_notifier_has_a_row_under_its_own_name(self, tenant, settings, monkeypatch):
         told = []
         for name in ("plumless", "buckeroo"):  # alike to a checksum: their CRC-32 is the same
-            monkeypatch.setattr(notifiers, name, lambda deaths, name=name: told.append(name), raising=False)
-        settings.JOBS_DEATH_NOTIFIERS = ["jobs.notifiers.plumless", "jobs.notifiers.buckeroo"]
+            monkeypatch.setattr(channels, name, lambda deaths, name=name: told.append(name), raising=False)
+        settings.JOBS_DEATH_NOTIFIERS = ["jobs.deaths.channels.plumless", "jobs.deaths.channels.buckeroo"]
         died_at = die(tenant)[0].died_at
         notify()
         notify()
@@ -203,7 +205,7 @@ class TestEachDeathOnce:
             inside.set()
             assert leave.wait(30)
 
-        monkeypatch.setattr(notifiers, "remember", slowly)
+        monkeypatch.setattr(channels, "remember", slowly)
         first = elsewhere(notify)
         assert inside.wait(30)
         elsewhere(notify).result(30)  # it does not wait for the first, either
@@ -270,7 +272,7 @@ class TestTheWebhook:
         assert (got["type"], got["path"], got["count"]) == ("application/json", "/hooks/secret-token", 2)
         assert got["text"] == mail.outbox[0].body
         (group,) = got["deaths"]
-        assert group["last_error"] == ("ValueError: " + "x" * 1000)[: notifiers.ERROR_SHOWN]
+        assert group["last_error"] == ("ValueError: " + "x" * 1000)[: channels.ERROR_SHOWN]
         assert datetime.fromisoformat(group["last_at"]) == jobs[1].died_at
         assert group | {"last_error": "", "last_at": ""} == {
             "tenant": "acme",
@@ -296,7 +298,7 @@ class TestTheWebhook:
         notify()
         assert [got["count"] for got in receiver.got] == [1, 2, 2]
         assert [message.subject.rpartition("] ")[2] for message in mail.outbox] == ["1 job died", "1 job died"]
-        assert caplog.messages.count("deaths not announced notifier=jobs.notifiers.webhook error=HTTPError") == 2
+        assert caplog.messages.count("deaths not announced notifier=jobs.deaths.channels.webhook error=HTTPError") == 2
         assert "secret-token" not in caplog.text
 
     def test_one_that_is_not_there_harms_nobody(self, tenant, settings, caplog):
@@ -313,4 +315,4 @@ class TestTheWebhook:
         notify()
         notify()
         assert len(receiver.got) == 1
-        assert caplog.text.count("notifier=jobs.notifiers.mail error=ModuleNotFoundError") == 2
+        assert caplog.text.count("notifier=jobs.deaths.channels.mail error=ModuleNotFoundError") == 2

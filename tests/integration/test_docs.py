@@ -10,9 +10,9 @@ from django.core.management.base import BaseCommand
 from django.db import connection
 
 from embedded import REPOSITORY
-from jobs import clock
 from jobs.lifecycle import ARROWS
 from jobs.models import WITNESSES
+from jobs.sql import statement
 from tests.pages import PAGES, anchors, blocks, prose, table
 
 DOCS = REPOSITORY / "docs"
@@ -122,7 +122,7 @@ class TestOperations:
     @pytest.mark.django_db
     def test_the_query_for_the_leader_finds_who_holds_the_clocks_lock(self) -> None:
         [query] = [text for text in QUERIES if "jobs.clock" in text]
-        [key] = re.findall(r"pg_try_advisory_lock(\(.*, 0\))\"", Path(clock.__file__).read_text())
+        [key] = re.findall(r"pg_try_advisory_lock(\(.*, 0\))", statement("lead"))
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT pg_backend_pid(), pg_advisory_xact_lock{key}")
             pid = cursor.fetchone()[0]

@@ -16,7 +16,8 @@ from django.db import connection
 from django.test import Client
 
 from embedded import REPOSITORY
-from jobs import registry, signals
+from jobs import signals
+from jobs.calls import registry
 from jobs.engine.execute import execute
 from jobs.engine.place import Place
 from tests.factories import QueueFactory, TenantFactory

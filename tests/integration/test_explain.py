@@ -7,7 +7,7 @@ import pytest
 from jobs import store
 from jobs.engine import cancel, pause, recover
 from jobs.engine.dispatch import dispatch
-from jobs.engine.explain import Explanation, Gate, explain
+from jobs.engine.explain.explanation import Explanation, Gate, explain
 from jobs.engine.submit import submit_all
 from jobs.models import HELD_UNTIL, Job, Worker
 from jobs.store import Failure

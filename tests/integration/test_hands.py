@@ -14,8 +14,8 @@ from jobs.engine import hands
 from jobs.engine.execute import execute
 from jobs.engine.place import Place
 from jobs.models import FailedAttempt, Job
+from jobs.processes.time_limit import Timer
 from jobs.store import OwnSession
-from jobs.time_limit import Timer
 from tests.factories import ThingFactory
 from tests.sample.models import Run, Thing
 from tests.waiting import wait_until

@@ -14,14 +14,14 @@ from billiard.exceptions import WorkerLostError
 from django.utils import timezone
 
 from jobs import store
-from jobs.attempt_request import AttemptRequest
-from jobs.desk import Desk, Lying
 from jobs.engine.recover import Sentence
 from jobs.lifecycle import Status
-from jobs.parent import limits, processes, reports
-from jobs.parent.cancels import Cancels
-from jobs.parent.limits import MIB, Limits, memory_of
-from jobs.parent.reports import Ended
+from jobs.processes import children, limits, reports
+from jobs.processes.cancels import Cancels
+from jobs.processes.delivery import AttemptRequest
+from jobs.processes.desk import Desk, Lying
+from jobs.processes.limits import MIB, Limits, memory_of
+from jobs.processes.reports import Ended
 from jobs.store import Failure
 from tests.factories import TenantFactory, make_job
 from tests.waiting import wait_until
@@ -50,7 +50,7 @@ def start() -> Iterator[Callable[..., int]]:
 
     yield start
     for process in started:
-        processes.end(process.pid)
+        children.end(process.pid)
         process.communicate()
 
 
@@ -97,8 +97,8 @@ class TestTime:
         pool(late, early).look()
         wait_until(lambda: is_gone(late), "the late one is killed")
         assert not is_gone(early)
-        assert processes.sentence_of(late) == Sentence(7, 1, None)
-        assert processes.sentence_of(early) is None
+        assert children.sentence_of(late) == Sentence(7, 1, None)
+        assert children.sentence_of(early) is None
 
     def test_what_its_body_has_started_ends_with_it(self, start, lay, pool):
         late = start(below=1)
@@ -117,11 +117,11 @@ class TestTime:
         assert not is_gone(stranger)
 
     def test_no_more_sentences_are_remembered_than_processes_may_be(self, monkeypatch):
-        monkeypatch.setattr(processes, "end", lambda pid: None)
+        monkeypatch.setattr(children, "end", lambda pid: None)
         for pid in range(2**23, 2**23 + 1025):
-            processes.condemn(pid, Sentence(1, 1, None))
-        assert processes.sentence_of(2**23) is None
-        assert processes.sentence_of(2**23 + 1024) is not None
+            children.condemn(pid, Sentence(1, 1, None))
+        assert children.sentence_of(2**23) is None
+        assert children.sentence_of(2**23 + 1024) is not None
 
     def test_a_process_that_has_died_is_told_once_also_while_celery_waits_for_its_broker(self, start, lay, pool):
         dead = start()
@@ -163,7 +163,7 @@ class TestMemory:
         pool(small, large).look()
         wait_until(lambda: is_gone(large), "the large one is killed")
         assert not is_gone(small)
-        sentence = processes.sentence_of(large)
+        sentence = children.sentence_of(large)
         assert (sentence.job_id, sentence.attempt, sentence.failure.error_class) == (2, 1, "MemoryExceeded")
         assert sentence.failure.error.endswith(f"MiB of memory; {CEILING} MiB are allowed")
         assert int(sentence.failure.error.split()[1]) > CEILING
@@ -230,7 +230,7 @@ class TestCancels:
         look(pid)
         wait_until(lambda: is_gone(pid), "it is killed")
         error = "did not stop within 0 s and was killed"
-        assert processes.sentence_of(pid) == Sentence(job, 1, Failure("Cancelled", error))
+        assert children.sentence_of(pid) == Sentence(job, 1, Failure("Cancelled", error))
 
     def test_one_that_nobody_asked_is_left_alone(self, start, lay, look, overdue):
         pid = start()
@@ -266,7 +266,7 @@ class TestCancels:
             asked.append(True)
             raise OperationalError
 
-        monkeypatch.setattr("jobs.parent.cancels.LOOK_EVERY", 0.01)
+        monkeypatch.setattr("jobs.processes.cancels.LOOK_EVERY", 0.01)
         monkeypatch.setattr(store, "overdue_cancels", away)
         progress = limits.Progress()
         thread = threading.Thread(target=Cancels(worker, desk, stop, list).run, args=(progress,))

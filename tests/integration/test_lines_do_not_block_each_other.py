@@ -10,11 +10,11 @@ from django.db import connection
 from django.utils import timezone
 
 from jobs import store
+from jobs.calls.request import JobRequest
 from jobs.engine.dispatch import dispatch
 from jobs.engine.submit import submit_all
 from jobs.lifecycle import Status
 from jobs.models import Job, PausedJobType, Queue, QueueTurn, TenantBucket
-from jobs.request import JobRequest
 from tenants.models import Tenant
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, make_job

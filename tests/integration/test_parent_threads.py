@@ -10,16 +10,17 @@ import pytest
 from django.db import OperationalError, connection
 
 from jobs import signals, store
-from jobs.bell import Bell
-from jobs.engine import deaths, dispatch, recover
+from jobs.deaths import announce
+from jobs.engine import dispatch, recover
 from jobs.lifecycle import Status
 from jobs.models import Job, Worker
-from jobs.parent import reports, watchdog
-from jobs.parent.announcer import Announcer
-from jobs.parent.presence import Identity, Presence
-from jobs.parent.reports import Ended, Reports
-from jobs.parent.sender import Sender
-from jobs.parent.watchdog import Progress, Watchdog
+from jobs.processes import reports, watchdog
+from jobs.processes.announcer import Announcer
+from jobs.processes.bell import Bell
+from jobs.processes.heartbeat import Identity, Presence
+from jobs.processes.reports import Ended, Reports
+from jobs.processes.sender import Sender
+from jobs.processes.watchdog import Progress, Watchdog
 from jobs.store import Claimed
 from tests.factories import TenantFactory, make_job
 from tests.waiting import wait_until
@@ -112,7 +113,7 @@ class TestTheAnnouncer:
         announcer = Announcer()
         thread(announcer.run, Progress())
         signals.job_died.connect(slowly)
-        deaths.announce_by(announcer.announce)
+        announce.announce_by(announcer.announce)
         try:
             jobs = [make_job(TenantFactory(), Status.RUNNING) for _ in range(2)]
             for job in jobs:
@@ -123,7 +124,7 @@ class TestTheAnnouncer:
             wait_until(lambda: heard == [(job.pk, 1) for job in jobs], "both are announced, each once")
         finally:
             go_on.set()
-            deaths.announce_by(None)
+            announce.announce_by(None)
             signals.job_died.disconnect(slowly)
 
 

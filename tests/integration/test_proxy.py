@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from jobs import InvalidRequest, current, current_job, submit_many
-from jobs.current import CurrentJob
+from jobs import InvalidRequest, current_job, submit_many
+from jobs.authoring import current
+from jobs.authoring.current import CurrentJob
 from jobs.models import Job
 from tests.factories import MemberFactory, QueueFactory, TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing

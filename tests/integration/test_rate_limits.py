@@ -7,10 +7,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from jobs import clock, store
+from jobs import store
 from jobs.engine import dispatch
 from jobs.engine.submit import submit_all
 from jobs.models import Job, Lane, Queue, TenantBucket
+from jobs.processes.clock import clock
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 from tests.waiting import wait_until

@@ -343,10 +343,10 @@ class TestLostMessages:
 
     def test_one_unanswered_beside_an_idle_process_is_sent_again_as_the_same_attempt(self, tenant, register, sent):
         register(concurrency=1)
-        job = unanswered(tenant, 11, attempt=3, timeout=7.5)
+        job = unanswered(tenant, 11, attempt=3)
         recover.hand_over_again()
         (message,) = sent
-        assert (message.id, message.attempt, message.pool, message.timeout) == (job.pk, 3, "default", 7.5)
+        assert (message.id, message.attempt, message.pool) == (job.pk, 3, "default")
         assert now_is(job) == ("queued", 3, 0)
 
     def test_after_it_was_sent_again_it_has_time_to_be_answered(self, tenant, register, sent):
@@ -428,16 +428,3 @@ class TestLostMessages:
         recover.hand_over_again()
         assert store.start(job.pk, sent[0].attempt, worker)
         assert store.start(job.pk, job.attempt, worker) is None
-
-    def test_the_limit_is_the_jobs_the_queues_or_the_settings(self, tenant, register, sent, settings):
-        register()
-        settings.JOBS_DEFAULT_TIMEOUT = 99
-        quick = QueueFactory(name="quick", default_timeout=3)
-        jobs = [
-            unanswered(tenant, 11, queue=quick, timeout=1),
-            unanswered(tenant, 11, queue=quick),
-            unanswered(tenant, 11),
-        ]
-        recover.hand_over_again()
-        limits = {message.id: message.timeout for message in sent}
-        assert [limits[job.pk] for job in jobs] == [1, 3, 99]

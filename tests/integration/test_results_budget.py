@@ -4,8 +4,8 @@ import pytest
 from django.core.cache import cache
 
 from jobs import results
-from jobs.arguments import stats_as_json
-from jobs.request import InvalidRequest
+from jobs.calls.arguments import stats_as_json
+from jobs.calls.request import InvalidRequest
 from tests.factories import make_job
 
 pytestmark = pytest.mark.django_db

@@ -6,9 +6,9 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
+from jobs.calls.request import InvalidRequest
 from jobs.engine.submit import submit, submit_all
 from jobs.models import Job
-from jobs.request import InvalidRequest
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 

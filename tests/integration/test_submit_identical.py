@@ -6,8 +6,9 @@ from datetime import timezone as dt_timezone
 import pytest
 from django.utils import timezone
 
-from jobs import InvalidRequest, cancel, current, store, submit_many
-from jobs.current import CurrentJob
+from jobs import InvalidRequest, cancel, store, submit_many
+from jobs.authoring import current
+from jobs.authoring.current import CurrentJob
 from jobs.engine.submit import submit_all
 from jobs.lifecycle import FINAL, Status
 from jobs.models import Job

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from django.db import connection
 
+from jobs.calls.request import MAX_SECONDS, InvalidRequest
 from jobs.engine.submit import submit, submit_all
 from jobs.models import Job
-from jobs.request import MAX_SECONDS, InvalidRequest
 from tests.conftest import request_for
 from tests.factories import TenantFactory
 

@@ -9,9 +9,9 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from jobs import cancel, store
+from jobs.calls.request import InvalidRequest, Undecided
 from jobs.engine.submit import MOST_TRIES, submit, submit_all
 from jobs.models import Job, Queue
-from jobs.request import InvalidRequest, Undecided
 from jobs.store import Answer
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, make_job

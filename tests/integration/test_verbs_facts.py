@@ -36,6 +36,16 @@ class TestWhatAVerbWrites:
         job.refresh_from_db()
         assert (job.worker, job.start_time) == (WORKER, LATER)
 
+    def test_start_returns_the_time_limit_of_the_job_else_of_its_queue_else_of_the_setting(self, settings):
+        settings.JOBS_DEFAULT_TIMEOUT = 99
+        quick = QueueFactory(name="quick", default_timeout=3)
+        jobs = [
+            make_job(TenantFactory(), Status.QUEUED, queue=quick, timeout=1),
+            make_job(TenantFactory(), Status.QUEUED, queue=quick),
+            make_job(TenantFactory(), Status.QUEUED),
+        ]
+        assert [store.start(job.pk, 1, WORKER).timeout for job in jobs] == [1, 3, 99]
+
     def test_succeed_keeps_stats_and_until_when_the_result_is_there(self, running):
         store.succeed(running.pk, 3, {"rows": 3}, 60, now=LATER)
         running.refresh_from_db()

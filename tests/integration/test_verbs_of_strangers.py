@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs import cancel, reads, revive, store
+from jobs import cancel, queries, revive, store
 from jobs.engine.cancel import Cancellation
 from jobs.lifecycle import FINAL, Status
 from jobs.models import Job
@@ -89,20 +89,20 @@ class TestRevive:
 class TestReads:
     def test_a_tenant_sees_its_own_jobs_newest_first(self, tenant, stranger):
         jobs = [make_job(tenant) for _ in range(3)]
-        assert [job.pk for job in reads.jobs(tenant.pk)] == [job.pk for job in jobs[::-1]]
+        assert [job.pk for job in queries.jobs(tenant.pk)] == [job.pk for job in jobs[::-1]]
 
     def test_its_own_job_is_there_with_its_queue_in_one_query(self, tenant, django_assert_num_queries):
         job = make_job(tenant)
         with django_assert_num_queries(1):
-            assert reads.job(tenant.pk, job.pk).queue.name == "default"
-        assert reads.status(tenant.pk, job.pk) == "created"
+            assert queries.job(tenant.pk, job.pk).queue.name == "default"
+        assert queries.status(tenant.pk, job.pk) == "created"
 
-    @pytest.mark.parametrize("read", [reads.job, reads.status])
+    @pytest.mark.parametrize("read", [queries.job, queries.status])
     def test_a_strangers_job_is_as_one_that_does_not_exist(self, read, tenant, stranger):
         theirs = Job.objects.get(tenant=stranger)
         assert read(tenant.pk, theirs.pk) is read(tenant.pk, NOWHERE) is None
 
-    @pytest.mark.parametrize("read", [reads.job, reads.status])
+    @pytest.mark.parametrize("read", [queries.job, queries.status])
     @pytest.mark.parametrize("job_id", [0, -1, 2**63 - 1, 2**63, 10**30])
     def test_a_number_that_is_no_id_is_no_job(self, read, job_id, tenant):
         assert read(tenant.pk, job_id) is None

@@ -9,7 +9,7 @@ from django.utils import timezone
 from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, FailedAttempt, Job, PausedJobType
-from jobs.store.wishes import Overdue
+from jobs.store.control import Overdue
 from tests.factories import TenantFactory, make_job
 from tests.verbs import KILLED, LATER, VERBS, moved, pause, row
 

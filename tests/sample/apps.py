@@ -11,7 +11,7 @@ class SampleConfig(AppConfig):
 
     def ready(self) -> None:
         """In a worker that a test has started so: `SAMPLE_SLOW_RECEIVER` (seconds), `SAMPLE_BREAKS` (a thread)."""
-        from jobs.parent.limits import Limits
+        from jobs.processes.limits import Limits
         from jobs.signals import job_died
 
         if seconds := float(os.environ.get("SAMPLE_SLOW_RECEIVER", "0")):

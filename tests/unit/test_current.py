@@ -4,8 +4,9 @@ import threading
 
 import pytest
 
-from jobs import current, current_job
-from jobs.current import CurrentJob
+from jobs import current_job
+from jobs.authoring import current
+from jobs.authoring.current import CurrentJob
 
 
 @pytest.fixture

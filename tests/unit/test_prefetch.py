@@ -6,7 +6,7 @@ import pytest
 from celery.worker import state
 from kombu.common import QoS
 
-from jobs.parent.prefetch import CountIdleProcesses, IdleProcesses
+from jobs.processes.prefetch import CountIdleProcesses, IdleProcesses
 
 
 class Message:

@@ -3,9 +3,9 @@
 import pytest
 
 from jobs import job
-from jobs.arguments import MAX_DEPTH
-from jobs.registry import methods, resolve, source_types, target
-from jobs.request import InvalidRequest
+from jobs.calls.arguments import MAX_DEPTH
+from jobs.calls.registry import methods, resolve, source_types, target
+from jobs.calls.request import InvalidRequest
 from tests.sample.models import Run, Thing
 
 

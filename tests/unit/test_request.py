@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from django.utils import timezone as clock
 
-from jobs.request import MAX_SECONDS, InvalidRequest, JobRequest
+from jobs.calls.request import MAX_SECONDS, InvalidRequest, JobRequest
 
 
 def request(**said) -> JobRequest:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jobs.policies.retry import LONGEST, Retry
+from jobs.authoring.retry import LONGEST, Retry
 
 ERROR = ConnectionError("no route")
 MANY = 10**6  # retries

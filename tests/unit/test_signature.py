@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from jobs.signature import Signature
+from jobs.calls.signature import Signature
 
 
 def plain(self, a, b=2): ...
@@ -57,7 +57,7 @@ def test_a_call_that_fits_does_not_ask_inspect_again(monkeypatch):
 
 
 def test_a_method_is_looked_at_once():
-    from jobs.signature import signature_of
+    from jobs.calls.signature import signature_of
 
     assert signature_of(plain) is signature_of(plain)
 

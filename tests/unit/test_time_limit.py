@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 
-from jobs.desk import desk
-from jobs.time_limit import Timer
+from jobs.processes.desk import desk
+from jobs.processes.time_limit import Timer
 
 LONG, OVER = 3600.0, 1e-6  # seconds
 

@@ -10,7 +10,7 @@ from ninja import Query, Router, Schema
 from ninja import Status as Answer
 from pydantic import Field
 
-from jobs import models, reads
+from jobs import models, queries
 from jobs.api import schemas
 from jobs.api.inputs import JobId, Name, Text, Whole, refuse_unknown_names
 from jobs.api.operator.auth import OperatorRequest, may
@@ -72,7 +72,7 @@ def list_all_jobs(request: OperatorRequest, wanted: Query[Sought]) -> AnyJobs:
     filters = wanted.model_dump(exclude={"before", "limit", "status"}, exclude_none=True)
     found = _jobs().filter(**{COLUMNS.get(name, name): value for name, value in filters.items()})
     if wanted.status is not None:
-        found = found.filter(reads.of_status(wanted.status))
+        found = found.filter(queries.of_status(wanted.status))
         filters["status"] = wanted.status
     if wanted.before is not None:
         found = found.filter(pk__lt=wanted.before)
@@ -98,7 +98,7 @@ def read_any_job(request: OperatorRequest, job_id: JobId) -> WholeJob:
 def cancel_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
     """Cancel it, so that its tenant cannot revive it. 200: it was waiting. 202: it runs, and was asked to stop."""
     with transaction.atomic():
-        outcome = cancel(job_id) if job_id <= reads.LARGEST_ID else Cancellation.TOO_LATE
+        outcome = cancel(job_id) if job_id <= queries.LARGEST_ID else Cancellation.TOO_LATE
         shown = _shown(job_id)
         if outcome is Cancellation.TOO_LATE:
             raise ProblemError(409, f"The job has ended already, as {shown.status}.")
@@ -114,7 +114,7 @@ def cancel_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
 def revive_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
     """Give a job that ended badly a new series of attempts, also one that an operator ended."""
     with transaction.atomic():
-        revived = job_id <= reads.LARGEST_ID and revive(job_id)
+        revived = job_id <= queries.LARGEST_ID and revive(job_id)
         shown = _shown(job_id)
         if not revived:
             raise ProblemError(409, f"The job is {shown.status}; revived is what ended as error, dead or cancelled.")
@@ -127,7 +127,7 @@ def _jobs() -> QuerySet[models.Job]:
 
 
 def _shown(job_id: int) -> WholeJob:
-    job = _jobs().filter(pk=job_id).first() if 0 < job_id <= reads.LARGEST_ID else None
+    job = _jobs().filter(pk=job_id).first() if 0 < job_id <= queries.LARGEST_ID else None
     if job is None:
         raise no_such("job")
     return WholeJob(**WholeJob.values(job))

@@ -7,10 +7,10 @@ from django.db.models import Q, QuerySet
 from ninja import Schema
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field, StrictInt
 
-from jobs import reads
+from jobs import queries
 from jobs.api.inputs import Body, Name, Text, Whole, as_moment
 from jobs.models import DeadLetter
-from jobs.reads import LARGEST_ID
+from jobs.queries import LARGEST_ID
 
 MOST = 1000  # letters that one request revives or discards
 
@@ -68,7 +68,7 @@ class Filters(BaseModel):
             "died_before": "died_at__lt",
         }
         said = {name: getattr(self, name) for name in Filters.model_fields if getattr(self, name) is not None}
-        return reads.dead_letters().filter(**{column.get(name, name): value for name, value in said.items()})
+        return queries.dead_letters().filter(**{column.get(name, name): value for name, value in said.items()})
 
 
 class Place(NamedTuple):

@@ -11,7 +11,7 @@ from jobs.api.inputs import Body, Name, left_out
 from jobs.api.operator.auth import OperatorRequest, may
 from jobs.api.operator.changes import PROBLEMS, REFUSED, change, no_such, storable
 from jobs.api.schemas import Problem
-from jobs.request import MAX_SECONDS
+from jobs.calls.request import MAX_SECONDS
 
 CHANGE = may("jobs.change_queue")
 router = Router(tags=["operators"], auth=may("jobs.view_queue"))

@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
 from jobs.models import Job, Queue
-from jobs.reads import LARGEST_ID
+from jobs.queries import LARGEST_ID
 from tenants.models import Tenant
 
 NAMED = 10  # known names that a refusal lists

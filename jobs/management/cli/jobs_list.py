@@ -3,13 +3,14 @@
 from django.core.management.base import CommandParser
 from django.db.models import Q, QuerySet
 
-from jobs import reads, registry
+from jobs import queries
+from jobs.calls import registry
+from jobs.calls.request import InvalidRequest
 from jobs.lifecycle import Status
 from jobs.management.cli import inputs, job_view
 from jobs.management.cli.screen import Column, Screen, length, moment
 from jobs.management.cli.subcommands import Options, Subcommand
 from jobs.models import Job
-from jobs.request import InvalidRequest
 
 # The order that the index of such a status gives; a list of the others walks the primary key.
 ORDERS = {Status.SCHEDULED: "due_at", Status.DEAD: "-died_at"}
@@ -90,7 +91,7 @@ def _selected(options: Options) -> QuerySet[Job]:
         chosen &= Q(queue=inputs.queue_named(options["queue"]))
     if options["status"]:
         status = Status(options["status"])
-        chosen &= reads.of_status(status)
+        chosen &= queries.of_status(status)
         if status == Status.DEAD:
             chosen &= Q(died_at__isnull=False)
         order = ORDERS.get(status, order)

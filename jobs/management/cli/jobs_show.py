@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from jobs import results
-from jobs.engine.explain import Explanation, explain
+from jobs.engine.explain.explanation import Explanation, explain
 from jobs.management.cli import inputs, job_view
 from jobs.management.cli.remedies import remedy
 from jobs.management.cli.screen import Column, Screen, length, moment, utc

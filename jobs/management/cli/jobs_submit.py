@@ -3,12 +3,12 @@
 from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
-from jobs.engine.compose import compose_by_name
+from jobs.calls.compose import compose_by_name
+from jobs.calls.request import LAST_PRIORITY, TooManyWaiting
 from jobs.engine.submit import submit
 from jobs.management.cli import inputs
 from jobs.management.cli.screen import Screen
 from jobs.management.cli.subcommands import Options, Subcommand
-from jobs.request import LAST_PRIORITY, TooManyWaiting
 
 
 def arguments(parser: CommandParser) -> None:

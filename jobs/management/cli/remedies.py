@@ -1,6 +1,6 @@
 """What an operator types to open a gate."""
 
-from jobs.engine.explain import Gate
+from jobs.engine.explain.explanation import Gate
 from jobs.models import Job
 
 TENANT = "manage.py tenants slots {tenant}"

@@ -12,7 +12,7 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from jobs.printable import in_json, in_one_line, printable
+from jobs.text import in_json, in_one_line, printable
 
 WIDE = 110  # columns from which a table shows what a narrow one leaves out
 GAP = 2  # columns between two of a table

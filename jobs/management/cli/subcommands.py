@@ -12,9 +12,9 @@ from typing import Any, ClassVar, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from jobs.calls.request import InvalidRequest
 from jobs.management.cli.screen import Screen
-from jobs.printable import in_one_line
-from jobs.request import InvalidRequest
+from jobs.text import in_one_line
 from tenants import audit
 
 Options = dict[str, Any]

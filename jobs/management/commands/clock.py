@@ -6,11 +6,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from jobs.clock import Clock, Upkeep
-from jobs.engine import deaths, dispatch
-from jobs.parent.announcer import Announcer
-from jobs.parent.sender import Sender
-from jobs.parent.watchdog import Progress
+from jobs.deaths import announce
+from jobs.engine import dispatch
+from jobs.processes.announcer import Announcer
+from jobs.processes.clock import Clock, Upkeep
+from jobs.processes.sender import Sender
+from jobs.processes.watchdog import Progress
 
 
 class Command(BaseCommand):
@@ -22,7 +23,7 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: stop.set())
         clock, sending, announcer = Clock(stop), Sender(), Announcer()
         dispatch.connect(sending.hand_over)
-        deaths.announce_by(announcer.announce)
+        announce.announce_by(announcer.announce)
         for run in (sending.run, announcer.run, Upkeep(stop, clock).run):
             threading.Thread(target=run, args=(Progress(),), daemon=True).start()
         clock.run()

@@ -1,0 +1,71 @@
+"""`current_job()`: what a running method may know of, and say about, its own job."""
+
+import math
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from jobs.authoring.exceptions import Cancelled
+from jobs.text import storable
+from tenants.models import Tenant
+
+LOOK_AGAIN = 0.5  # seconds
+
+
+def _never() -> bool:
+    """Outside a job nobody asks it to stop."""
+    return False
+
+
+def _nowhere(fraction: float, note: str) -> None:
+    """Outside a job nobody watches the progress."""
+
+
+@dataclass
+class CurrentJob:
+    """The job being executed. Outside a job `id` is None and everything said is discarded.
+
+    stats: JSON values shown to the customer with the job. timeout: seconds this attempt may run.
+    """
+
+    id: int | None = None
+    attempt: int = 0
+    tenant: Tenant | None = None
+    timeout: float | None = None
+    stats: dict[str, Any] = field(default_factory=dict)
+    report_progress: Callable[[float, str], object] = _nowhere
+    ask_cancelled: Callable[[], bool] = _never
+    _asked_at: float = -math.inf
+    _cancelled: bool = False
+
+    def progress(self, fraction: float, note: str = "") -> None:
+        """Show how far the job is: fraction 0..1 (clamped; nan tells nothing), and a note of at most 200 characters."""
+        if not math.isnan(fraction):
+            self.report_progress(min(max(float(fraction), 0.0), 1.0), storable(note[:200]))
+
+    @property
+    def cancel_requested(self) -> bool:
+        """Whether somebody asked this job to stop. Asks the database at most every LOOK_AGAIN seconds."""
+        now = time.monotonic()
+        if not self._cancelled and now - self._asked_at >= LOOK_AGAIN:
+            self._asked_at = now
+            self._cancelled = self.ask_cancelled()
+        return self._cancelled
+
+    def check_cancelled(self) -> None:
+        """A place where the job may be stopped. Raises Cancelled if somebody asked for it."""
+        if self.cancel_requested:
+            raise Cancelled("stopped on request")
+
+
+_current: ContextVar[CurrentJob | None] = ContextVar("current_job", default=None)
+
+
+def current_job() -> CurrentJob:
+    """The job this code runs in; a stand-in outside a job, so that a method can be written once."""
+    return _current.get() or CurrentJob()
+
+
+enter = _current.set

@@ -1,0 +1,91 @@
+"""Arguments as JSON: what may be in them, how long they may be, and whether two calls have the same."""
+
+import hashlib
+import json
+import math
+import uuid
+from typing import Any
+
+from django.conf import settings
+
+from jobs.calls.refusals import InvalidRequest, TooLarge
+
+MAX_DEPTH = 50  # levels of nesting; deeper values overflow the parsers on the way
+MAX_INTEGER_BITS = 10_000  # about 3,000 digits; from 4,300 on Python neither writes nor reads them
+
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr).encode
+
+
+def as_text(args: dict[str, Any]) -> str:
+    """Arguments that are JSON as its text. Raises TooLarge."""
+    text = json.dumps(args)
+    limit = settings.JOBS_ARGS_MAX_BYTES
+    if len(text) > limit:  # JSON is written in ASCII: a character is a byte
+        raise TooLarge(
+            "args", f"take {len(text)} bytes as JSON; at most {limit} bytes ({limit // 1024} KiB) are allowed"
+        )
+    return text
+
+
+def stats_as_json(stats: Any) -> Any:
+    """What a job says of itself, as JSON. Raises InvalidRequest, also when it is too much to be shown to everybody."""
+    checked = as_json(stats, "stats")
+    size, limit = len(json.dumps(checked)), settings.JOBS_STATS_MAX_BYTES
+    if size > limit:
+        raise InvalidRequest("stats", f"take {size:,} bytes as JSON; JOBS_STATS_MAX_BYTES allows {limit:,}")
+    return checked
+
+
+def as_json(value: Any, field: str = "args", depth: int = 0) -> Any:
+    """The value as JSON gives it back (tuples become lists).
+
+    Raises InvalidRequest, naming the place, for what PostgreSQL's jsonb or JSON itself cannot hold.
+    """
+    if depth == MAX_DEPTH and value and isinstance(value, (list, tuple, dict)):
+        raise InvalidRequest("args", f"are nested more than {MAX_DEPTH} levels deep")
+    if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
+        raise InvalidRequest(field, "is a number of too many digits")
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise InvalidRequest(field, f"{value!r} is not JSON; use a finite number or null")
+        return value
+    if isinstance(value, str):
+        return check_text(value, field)
+    if isinstance(value, (list, tuple)):
+        return [item if _is_plain(item) else as_json(item, f"{field}[{n}]", depth + 1) for n, item in enumerate(value)]
+    if isinstance(value, dict):
+        return {
+            _as_key(key, field): item if _is_plain(item) else as_json(item, f"{field}.{key}", depth + 1)
+            for key, item in value.items()
+        }
+    raise InvalidRequest(
+        field, f"{type(value).__name__} is not JSON; use text, numbers, true/false, null, lists and objects"
+    )
+
+
+def _is_plain(value: Any) -> bool:
+    """Most values: there is nothing to say about them, so that their place need not be put into words."""
+    kind = type(value)
+    if kind is str:
+        return value.isascii() and "\x00" not in value
+    return value is None or kind is bool or (kind is int and value.bit_length() < 64)  # noqa: PLR2004
+
+
+def _as_key(key: Any, field: str) -> str:
+    if not isinstance(key, str):
+        raise InvalidRequest(field, f"has the key {key!r}; keys must be text")
+    return check_text(key, field)
+
+
+def check_text(value: str, field: str) -> str:
+    """The text, if PostgreSQL can hold it. Raises InvalidRequest."""
+    if "\x00" in value or (not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value)):
+        raise InvalidRequest(field, "holds a NUL or a lone surrogate, which PostgreSQL cannot store")
+    return value
+
+
+def digest(*parts: Any) -> uuid.UUID:
+    """A key that is equal for equal parts: 128 bits of SHA-256 over their canonical JSON."""
+    return uuid.UUID(bytes=hashlib.sha256(_canonical(parts).encode()).digest()[:16])

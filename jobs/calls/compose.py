@@ -1,0 +1,127 @@
+"""Put requests together: from a method and its options, or from the names that an HTTP request gives."""
+
+import uuid
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db import models
+
+from jobs.authoring.current import current_job
+from jobs.calls import permit, registry
+from jobs.calls.arguments import digest
+from jobs.calls.registry import Target
+from jobs.calls.request import InvalidRequest, JobRequest
+from tenants.models import Tenant
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def compose_by_name(
+    tenant: Tenant,
+    *,
+    source_type: str,
+    source_id: Any,
+    source_method: str,
+    args: Any,
+    by_tenant: bool = False,
+    **options: Any,
+) -> JobRequest:
+    """A checked request from outside: only @job methods, only the tenant's own objects.
+
+    by_tenant: the tenant itself asks, and not an operator: within what it is permitted. options: those of `compose`.
+    Raises InvalidRequest; for a foreign object exactly as for a missing one.
+    """
+    target = registry.resolve(source_type, source_method, http=by_tenant)
+    if by_tenant:
+        permit.check(target, tenant, options)
+    if not isinstance(args, dict):
+        raise InvalidRequest("args", "must be a JSON object: the arguments by name")
+    instance = None
+    if target.class_level:
+        if source_id is not None:
+            raise InvalidRequest("source_id", f"{source_method} is a job of the class; leave source_id out")
+    else:
+        instance = registry.source(target.model, source_id, tenant.pk)
+        if instance is None:
+            raise InvalidRequest("source_id", f"there is no {source_type} {source_id!r}")
+    return compose(target, instance, target.bind((), args), tenant=tenant, **options)
+
+
+def compose(target: Target, instance: models.Model | None, args: dict[str, Any], **options: Any) -> JobRequest:
+    """A checked request from bound arguments and options; what is not given comes from @job.
+
+    Raises InvalidRequest.
+    """
+    return next(compose_each(target, instance, [args], **options))
+
+
+def compose_each(
+    target: Target,
+    instance: models.Model | None,
+    calls: Iterable[dict[str, Any]],
+    *,
+    dedup: bool | None = None,
+    **options: Any,
+) -> Iterator[JobRequest]:
+    """As `compose`, for each call's arguments; what they have in common is checked once."""
+    common = _common(target, instance, **options)
+    for args in calls:
+        keyed = target.spec.dedup if dedup is None else dedup
+        yield common.calling(args, _identity(target, common, args) if keyed else None)
+
+
+def _common(
+    target: Target,
+    instance: models.Model | None,
+    *,
+    tenant: Tenant | None = None,
+    delay: float | timedelta | None = None,
+    at: datetime | None = None,
+    user: Any = None,
+    queue: str | None = None,
+    priority: int | None = None,
+    timeout: float | None = None,
+    max_retries: int | None = None,
+) -> JobRequest:
+    spec = target.spec
+    if target.class_level:
+        instance = None
+    if not target.class_level and (instance is None or instance.pk is None):
+        raise InvalidRequest("source_id", f"{target.method} is a job of one object; it needs a saved one")
+    return JobRequest(
+        tenant_id=_tenant_id(target, instance, tenant),
+        source_type=target.source_type,
+        source_id=None if instance is None else str(instance.pk),
+        source_method=target.method,
+        args={},
+        queue=spec.queue if queue is None else queue,
+        priority=spec.priority if priority is None else priority,
+        user_key=str(getattr(user, "pk", user) if user is not None else ""),
+        delay=delay.total_seconds() if isinstance(delay, timedelta) else delay,
+        at=at,
+        timeout=spec.timeout if timeout is None else timeout,
+        memory=spec.memory,
+        max_retries=max_retries,
+    )
+
+
+def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.UUID:
+    """What makes a job identical: the call, and when it is to be made. One for tomorrow is no answer for today."""
+    call = target.signature.complete(args)
+    same = target.spec.dedup_key(**call) if target.spec.dedup_key else call
+    moment = str(common.at - EPOCH) if common.at else float(common.delay or 0)
+    return digest(common.source_type, common.source_id, common.source_method, moment, same)
+
+
+def _tenant_id(target: Target, instance: models.Model | None, tenant: Tenant | None) -> int:
+    """The owner: the object's tenant; for a class-level job the one given, or that of the job we run in."""
+    if instance is not None:
+        owner: int = instance.tenant_id  # type: ignore[attr-defined]  # Asynchronous asks for a `tenant`
+        if tenant is not None and tenant.pk != owner:
+            raise InvalidRequest("tenant", "is not the owner of this object")
+        return owner
+    owner_tenant = tenant or current_job().tenant
+    if owner_tenant is None:
+        raise InvalidRequest("tenant", f"{target.method} has no object; say whose job it is: async_(tenant=...)")
+    return owner_tenant.pk

@@ -1,0 +1,119 @@
+"""What is asked for: one job, checked. What does not fit is refused by the name of its field."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from operator import attrgetter
+from typing import Any, ClassVar
+
+from django.utils import timezone
+
+from jobs.calls.arguments import as_text, check_text
+from jobs.calls.refusals import InvalidRequest, TooLarge, TooManyWaiting, Undecided
+
+__all__ = ["InvalidRequest", "JobRequest", "TooLarge", "TooManyWaiting", "Undecided"]
+
+LAST_PRIORITY = 10
+MAX_WHOLE = 1_000_000  # MiB, retries
+MAX_SECONDS = 366 * 24 * 3600.0  # the longest delay and timeout
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobRequest:
+    """A job to submit. Raises InvalidRequest when a value is out of its range.
+
+    delay, timeout: seconds. memory: MiB. at: an aware datetime, in the future by the database's clock, which `submit`
+    judges. max_retries: instead of the policy's own. dedup_key: None is never identical to another.
+    """
+
+    tenant_id: int
+    source_type: str
+    source_id: str | None
+    source_method: str
+    args: dict[str, Any]
+    queue: str = "default"
+    priority: int = 5
+    user_key: str = ""
+    delay: float | None = None
+    at: datetime | None = None
+    timeout: float | None = None
+    memory: int | None = None
+    max_retries: int | None = None
+    dedup_key: uuid.UUID | None = None
+    args_text: str = field(init=False, repr=False, compare=False)  # as JSON: it is written once
+
+    # What jobs that are submitted together mostly have in common; the fields beside the call itself.
+    KIND: ClassVar = (
+        *("tenant_id", "queue", "priority", "user_key", "source_type", "source_method"),
+        *("timeout", "memory", "max_retries", "delay", "at"),
+    )
+
+    def __post_init__(self) -> None:
+        if (
+            not isinstance(self.priority, int)
+            or isinstance(self.priority, bool)
+            or not 0 <= self.priority <= LAST_PRIORITY
+        ):
+            raise InvalidRequest(
+                "priority", f"must be a whole number from 0 (first) to 10 (last), not {self.priority!r}"
+            )
+        if self.delay is not None and self.at is not None:
+            raise InvalidRequest("delay", "give either delay or at, not both")
+        if self.delay is not None:
+            _check_seconds("delay", self.delay, least=0)
+        if self.timeout is not None:
+            _check_seconds("timeout", self.timeout, least=0.1)
+        _check_whole("memory", self.memory, least=16)
+        _check_whole("max_retries", self.max_retries, least=0)
+        if self.at is not None:
+            object.__setattr__(self, "at", _in_utc(self.at))
+        if len(self.user_key) > 100:  # noqa: PLR2004
+            raise InvalidRequest("user", "must be text of at most 100 characters")
+        check_text(self.user_key, "user")
+        check_text(self.queue, "queue")
+        object.__setattr__(self, "args_text", as_text(self.args))
+
+    def calling(self, args: dict[str, Any], dedup_key: uuid.UUID | None) -> "JobRequest":
+        """The same with other arguments; the rest is not checked once more. Raises TooLarge."""
+        other = object.__new__(JobRequest)
+        other.__dict__.update(self.__dict__, args=args, args_text=as_text(args), dedup_key=dedup_key)
+        return other
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """Equal for requests that differ in nothing but their object, arguments and identity."""
+        return _kind_of(self)
+
+    @property
+    def identity(self) -> tuple[int, uuid.UUID | None]:
+        """Equal for identical requests."""
+        return self.tenant_id, self.dedup_key
+
+
+_kind_of: Callable[[JobRequest], tuple[object, ...]] = attrgetter(*JobRequest.KIND)
+
+
+def _check_seconds(field: str, value: float, *, least: float) -> None:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not least <= value <= MAX_SECONDS:  # not a number (nan) lies nowhere
+        raise InvalidRequest(field, f"must be a number of seconds from {least} to {MAX_SECONDS:.0f}, not {value!r}")
+
+
+def _check_whole(field: str, value: int | None, *, least: int) -> None:
+    if value is None:
+        return
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MAX_WHOLE:
+        raise InvalidRequest(field, f"must be a whole number from {least} to {MAX_WHOLE}, not {value!r}")
+
+
+def _in_utc(at: datetime) -> datetime:
+    """The same moment; PostgreSQL does not know every zone that Python knows."""
+    if not isinstance(at, datetime):
+        raise InvalidRequest("at", f"must be a date and time with a time zone, not {at!r}")
+    if timezone.is_naive(at):
+        raise InvalidRequest("at", "needs a time zone, for example 2030-01-31T09:00:00+01:00")
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:
+        return at.replace(tzinfo=UTC)  # within hours of the calendar's ends, where hours make no difference

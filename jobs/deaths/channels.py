@@ -1,0 +1,85 @@
+"""Who is told that jobs died: the callables that JOBS_DEATH_NOTIFIERS names by their dotted paths.
+
+Each takes a sequence of Deaths, the largest group first, and raises if they were not delivered: it gets them again at
+the next interval. Messages name tenants, job types, ids and errors, never arguments or results.
+"""
+
+import json
+import urllib.request
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.core.mail import mail_admins
+
+from jobs.deaths.unannounced import Deaths
+from jobs.text import in_chat, printable
+
+WEBHOOK_TIMEOUT = 10.0  # seconds
+GROUPS_SHOWN = 50
+ERROR_SHOWN = 300  # characters
+
+
+def mail(deaths: Sequence[Deaths]) -> None:
+    """One mail to ADMINS; nothing if there are none. Raises what the mail backend raises."""
+    mail_admins(headline(deaths), text(deaths))
+
+
+def webhook(deaths: Sequence[Deaths]) -> None:
+    """One POST of JSON to JOBS_DEATH_WEBHOOK, if that is set. Raises OSError unless the answer is 2xx.
+
+    `text` is what chat services show; `deaths` is for programs.
+    """
+    if not settings.JOBS_DEATH_WEBHOOK:
+        return
+    body = {
+        "text": in_chat(text(deaths)),
+        "count": _total(deaths),
+        "deaths": [_as_json(g) for g in deaths[:GROUPS_SHOWN]],
+    }
+    request = urllib.request.Request(  # noqa: S310 - an operator's own URL, which checks.py holds to http(s)
+        settings.JOBS_DEATH_WEBHOOK, json.dumps(body).encode(), {"Content-Type": "application/json"}
+    )
+    urllib.request.build_opener(_NoRedirect).open(request, timeout=WEBHOOK_TIMEOUT).close()
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirected POST would become a GET without its body, and look delivered."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def headline(deaths: Sequence[Deaths]) -> str:
+    """How many, in one line."""
+    total = _total(deaths)
+    return "1 job died" if total == 1 else f"{total:,} jobs died"
+
+
+def text(deaths: Sequence[Deaths]) -> str:
+    """The message, for people."""
+    lines = [f"{headline(deaths)}:", ""]
+    for group in deaths[:GROUPS_SHOWN]:
+        lines += [
+            f"{group.count:,} x {group.job_type} of {group.tenant}: {group.error_class}",
+            f"    for example job {group.sample}: {group.last_error[:ERROR_SHOWN]}",
+        ]
+    if rest := deaths[GROUPS_SHOWN:]:
+        lines.append(f"and {_total(rest):,} in {len(rest):,} more groups")
+    return printable("\n".join([*lines, "", "They can be revived or discarded in the dead-letter queue."]))
+
+
+def _total(deaths: Sequence[Deaths]) -> int:
+    return sum(group.count for group in deaths)
+
+
+def _as_json(group: Deaths) -> dict[str, Any]:
+    return {
+        "tenant": group.tenant,
+        "job_type": group.job_type,
+        "error_class": group.error_class,
+        "count": group.count,
+        "sample_job": group.sample,
+        "last_error": group.last_error[:ERROR_SHOWN],
+        "last_at": group.last_at.isoformat(),
+    }

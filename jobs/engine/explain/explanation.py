@@ -1,0 +1,90 @@
+"""Explain: the gate that holds a job now, and its place in line. Reads only; a moment later it may be otherwise."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from jobs.engine.explain import statuses
+from jobs.engine.explain.gates import Gate, Hold, closed
+from jobs.lifecycle import Status
+from jobs.store.explain import MOST, Facts, Line, facts, line
+
+__all__ = ["Explanation", "Gate", "explain"]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a job is where it is, as of `now`. All moments are aware; what does not apply is None or empty.
+
+    gate, sentence: what holds it, as a stable code and for people. used, limit: how much of that gate is in use; for
+    a retry, which of how many. opens_at: when the gate opens by itself (due moment, next token of a rate limit).
+    since: since when it has its status. also: further gates that are closed. place: in its lane, from 1; MOST + 1
+    stands for all beyond. tenants, queues: who else waits for the same workers, the first few: for an operator only,
+    since no tenant may learn of another.
+    """
+
+    id: int
+    status: Status
+    gate: Gate
+    sentence: str
+    now: datetime
+    used: int | None
+    limit: int | None
+    opens_at: datetime | None
+    since: datetime | None
+    also: tuple[Gate, ...]
+    place: int | None
+    tenants: tuple[str, ...]
+    queues: tuple[str, ...]
+
+
+def explain(job_id: int, tenant_id: int | None = None) -> Explanation | None:
+    """What holds a job now; None if there is no such job.
+
+    tenant_id: the only tenant whose job it may be; None for an operator.
+    """
+    job = facts(job_id, tenant_id)
+    if job is None:
+        return None
+    standing = line(job_id) if job.status == Status.CREATED else None
+    holds = _holds(job, standing)
+    return Explanation(
+        id=job.id,
+        status=Status(job.status),
+        gate=holds[0].gate,
+        sentence=holds[0].sentence,
+        now=job.now,
+        used=holds[0].used,
+        limit=holds[0].limit,
+        opens_at=holds[0].opens_at,
+        since=_since(job),
+        also=tuple(hold.gate for hold in holds[1:]),
+        place=standing.place if standing else None,
+        tenants=tuple(standing.tenants) if standing else (),
+        queues=tuple(standing.queues) if standing else (),
+    )
+
+
+def _since(job: Facts) -> datetime | None:
+    by_status = {Status.CREATED: job.ready_at, Status.QUEUED: job.queued_at, Status.RUNNING: job.start_time}
+    return by_status.get(Status(job.status), job.end_time)
+
+
+def _holds(job: Facts, standing: Line | None) -> list[Hold]:
+    match job.status:
+        case Status.CREATED:
+            return list(closed(job)) or [_next(standing)]
+        case Status.SCHEDULED:
+            return statuses.scheduled(job)
+        case Status.QUEUED:
+            return [statuses.queued(job)]
+        case Status.RUNNING:
+            return [statuses.running(job)]
+        case _:
+            return [statuses.ended(job)]
+
+
+def _next(standing: Line | None) -> Hold:
+    if standing is None or standing.place == 1:
+        return Hold(Gate.NEXT, "Nothing holds it: it is next in line, and goes with the next dispatch.")
+    place = f"number {standing.place:,}" if standing.place <= MOST else f"behind more than {MOST:,} others"
+    return Hold(Gate.NEXT, f"Nothing holds it: it is {place} in its line, and goes when those before it have gone.")

@@ -1,1 +1,0 @@
-"""What runs in a worker's parent process, beside Celery: a thread for each thing that nobody else may hold up."""

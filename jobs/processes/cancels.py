@@ -1,0 +1,57 @@
+"""Cancels: a body that was asked to stop and goes on is ended by its own worker, after JOBS_CANCEL_GRACE seconds.
+
+The row names worker and process, so no broker has to find them, and a worker that drains does it too.
+"""
+
+import threading
+import uuid
+from collections.abc import Callable, Collection
+
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connection
+
+from jobs import store, telemetry
+from jobs.engine.recover import Sentence
+from jobs.processes.children import condemn
+from jobs.processes.desk import Desk
+from jobs.processes.watchdog import Progress
+from jobs.store import Failure
+
+LOOK_EVERY = 1.0  # seconds
+
+
+class Cancels:
+    """Runs in a thread of the parent until `stop` is set. children: the pids of the pool, now."""
+
+    def __init__(
+        self, worker: uuid.UUID, desk: Desk, stop: threading.Event, children: Callable[[], Collection[int]]
+    ) -> None:
+        self._worker = worker
+        self._desk = desk
+        self._stop = stop
+        self._children = children
+
+    def run(self, progress: Progress) -> None:
+        """Look until stopped."""
+        store.keep_sessions(self._worker, "cancels", lock_timeout=1, statement_timeout=5)
+        while not self._stop.wait(LOOK_EVERY):
+            progress.note()
+            try:
+                self.look()
+            except (DatabaseError, InterfaceError) as error:
+                telemetry.noticed("cancels without database", error=type(error).__name__)
+                connection.close()
+
+    def look(self) -> None:
+        """At what should have stopped by now."""
+        overdue = store.overdue_cancels(settings.JOBS_CANCEL_GRACE, self._worker)
+        if not overdue:
+            return
+        # Only what its process is still at: it may have settled since, and be at another job.
+        lying = {(one.pid, one.job_id, one.attempt) for one in self._desk.lying()}
+        alive = set(self._children())
+        for job in overdue:
+            if job.pid in alive and (job.pid, job.id, job.attempt) in lying:
+                telemetry.noticed("cancel enforced", job=job.id, attempt=job.attempt, pid=job.pid)
+                error = f"did not stop within {settings.JOBS_CANCEL_GRACE:g} s and was killed"
+                condemn(job.pid, Sentence(job.id, job.attempt, Failure("Cancelled", error)))

@@ -1,0 +1,67 @@
+"""The duties of the leader, and how often each is seen to."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import psycopg
+from django.conf import settings
+from django.db import OperationalError, connection
+
+from jobs import telemetry
+from jobs.deaths import notify
+from jobs.engine import check, expire, pause, recount, recover
+
+_IN_TIME = (
+    psycopg.errors.LockNotAvailable,
+    psycopg.errors.QueryCanceled,
+    psycopg.errors.DeadlockDetected,
+)
+
+
+def given_up_in_time(step: Callable[[], object]) -> object:
+    """Do this; if its session has given up waiting, it has another turn, and what comes after it goes on.
+
+    Raises the database's error if the session is lost.
+    """
+    try:
+        return step()
+    except OperationalError as error:
+        session = connection.connection
+        if session is None or session.closed or not isinstance(error.__cause__, _IN_TIME):
+            raise
+        telemetry.noticed("clock was held up", error=type(error.__cause__).__name__)
+        return None
+
+
+@dataclass
+class Duty:
+    """Something to do every so many seconds."""
+
+    every: float
+    run: Callable[[], object]
+    next_at: float = 0.0
+
+    def run_if_due(self) -> None:
+        if time.monotonic() >= self.next_at:
+            given_up_in_time(self.run)
+            self.next_at = time.monotonic() + self.every
+
+
+def duties() -> list[Duty]:
+    """What the leader does besides promoting and dispatching."""
+    return [
+        Duty(1.0, recover.take_back_orphans),
+        Duty(1.0, recover.hand_over_again),
+        Duty(5.0, pause.release_strays),
+        Duty(settings.JOBS_DEATH_NOTICE_INTERVAL, notify.notify_in_background),
+    ]
+
+
+def slow_duties() -> list[Duty]:
+    """What may take long, where there is much to look at."""
+    return [
+        Duty(10.0, recount.recount_waiting),
+        Duty(60.0, expire.expire_dead),
+        Duty(60.0, check.Inspection().run),
+    ]

@@ -1,0 +1,2 @@
+-- Change: this session hears `wake_clock`. Who: the clock that leads.
+LISTEN jobs_due

@@ -1,0 +1,30 @@
+-- Arrow:  succeed, running -> success. The slot is freed by the statement that ends the attempt; or it goes straight to the
+--         next job of the lane (`follow`), and is freed and charged when the last of them ends.
+-- Who:    its holder, fenced: a zombie of an earlier attempt, or in another process, changes nothing.
+-- Locks:  the row, then that of the next job. Index: primary key.
+WITH
+-- include shared/clock
+before AS MATERIALIZED (SELECT slot, ticket FROM jobs WHERE id = %(id)s),
+settled AS (
+    UPDATE jobs
+    SET status = 'success',
+        slot = NULL,
+        end_time = clock.now,
+        stats = %(stats)s,
+        progress = CASE WHEN progress IS NULL THEN NULL ELSE 1 END,
+        last_error = '',
+        result_bytes = %(result_bytes)s,
+        result_expires_at = clock.now + %(result_ttl)s * interval '1 second'
+    FROM clock
+    WHERE id = %(id)s
+      AND attempt = %(attempt)s  -- guard I3
+      AND status = 'running'  -- guard I3
+      AND (%(pid)s::int IS NULL OR (worker = %(worker)s::uuid AND worker_pid = %(pid)s::int))  -- guard I3
+    RETURNING id, attempt, tenant_id, queue_id, timeout,
+        extract(epoch FROM clock.now - coalesce(%(since)s::timestamptz, start_time))::float8 AS seconds,
+        %(followed)s::int AS followed
+)
+-- include succeed/follow
+, ended AS (SELECT * FROM settled WHERE NOT EXISTS (SELECT FROM followed))
+-- include shared/freed
+SELECT followed.* FROM settled LEFT JOIN followed ON true

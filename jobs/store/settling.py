@@ -1,0 +1,150 @@
+"""How an attempt ends; each statement is fenced by the attempt number, and by the process that holds it."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from jobs.store.attempts import default_timeout, started
+from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, prepared, rows
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What is kept of an attempt that ended badly. stats: None leaves the job's as they are."""
+
+    error_class: str
+    error: str
+    traceback: str = ""
+    stats: dict[str, Any] | None = None
+
+    def parameters(self) -> dict[str, Any]:
+        stats = None if self.stats is None else json.dumps(self.stats)
+        return {"error_class": self.error_class, "error": self.error, "traceback": self.traceback, "stats": stats}
+
+
+def succeed(
+    job_id: int,
+    attempt: int,
+    stats: dict[str, Any],
+    result_ttl: float | None,
+    result_bytes: int | None = None,
+    *,
+    by: Holder = ANY_HOLDER,
+    now: datetime | None = None,
+) -> bool:
+    """running -> success. result_ttl: seconds its result is kept; None: it was not kept. result_bytes: its size."""
+    result = {"stats": json.dumps(stats), "result_ttl": result_ttl, "result_bytes": result_bytes}
+    return bool(_succeed(job_id, attempt, result, by, now, follow=False))
+
+
+def succeed_and_follow(
+    job_id: int,
+    attempt: int,
+    stats: dict[str, Any],
+    result_ttl: float | None,
+    result_bytes: int | None = None,
+    *,
+    by: Holder,
+    now: datetime | None = None,
+) -> tuple[bool, Started | None]:
+    """running -> success, and the next job of the lane created -> running in this slot and process, if there is one."""
+    result = {"stats": json.dumps(stats), "result_ttl": result_ttl, "result_bytes": result_bytes}
+    found = _succeed(job_id, attempt, result, by, now, follow=True)
+    return bool(found), started(found, by, by)
+
+
+def _succeed(
+    job_id: int, attempt: int, result: dict[str, Any], by: Holder, now: datetime | None, *, follow: bool
+) -> list[tuple[Any, ...]]:
+    parameters = {"id": job_id, "attempt": attempt, "follow": follow, "default_timeout": default_timeout(), "now": now}
+    return prepared("succeed", **parameters, **result, **vars(by))
+
+
+def fail(
+    job_id: int,
+    attempt: int,
+    failure: Failure,
+    *,
+    dead: bool = False,
+    by: Holder = ANY_HOLDER,
+    now: datetime | None = None,
+) -> bool:
+    """running -> error, or -> dead (bury)."""
+    parameters = vars(by) | failure.parameters()
+    return bool(rows("fail", id=job_id, attempt=attempt, dead=dead, now=now, **parameters))
+
+
+def retry(
+    job_id: int,
+    attempt: int,
+    failure: Failure,
+    *,
+    delay: float,
+    queue: str | None = None,
+    by: Holder = ANY_HOLDER,
+    now: datetime | None = None,
+) -> bool:
+    """running -> scheduled after `delay` seconds, in another queue if one is given; not if it is to be cancelled."""
+    parameters = vars(by) | failure.parameters()
+    return bool(rows("retry", id=job_id, attempt=attempt, delay=delay, queue=queue, now=now, **parameters))
+
+
+def snooze(
+    job_id: int,
+    attempt: int,
+    stats: dict[str, Any],
+    *,
+    delay: float,
+    by: Holder = ANY_HOLDER,
+    now: datetime | None = None,
+) -> bool:
+    """running -> scheduled after `delay` seconds, without a failure; not if it is to be cancelled."""
+    parameters = {"stats": json.dumps(stats), "delay": delay} | vars(by)
+    return bool(rows("snooze", id=job_id, attempt=attempt, now=now, **parameters))
+
+
+def stop(
+    job_id: int,
+    attempt: int,
+    stats: dict[str, Any] | None = None,
+    failure: Failure | None = None,
+    *,
+    by: Holder = ANY_HOLDER,
+    now: datetime | None = None,
+) -> bool:
+    """running -> cancelled, if it was asked to stop. failure: how the attempt ended, if badly; it has its own stats."""
+    kept: dict[str, Any] = {"error_class": None, "error": None, "traceback": None}
+    kept["stats"] = None if stats is None else json.dumps(stats)
+    if failure is not None:
+        kept = failure.parameters()
+    return bool(rows("stop", id=job_id, attempt=attempt, now=now, **kept, **vars(by)))
+
+
+def take_back(
+    job_id: int,
+    attempt: int,
+    failure: Failure,
+    max_crashes: int,
+    *,
+    process: Process = ANY_PROCESS,
+    now: datetime | None = None,
+) -> str | None:
+    """queued or running -> scheduled after a crash; -> dead after `max_crashes`; -> cancelled if it was asked to stop.
+
+    process: the one that died; what runs in another is left alone. The new status; None if it did not apply, or
+    somebody else has locked the row.
+    """
+    found = rows(
+        "take_back",
+        id=job_id,
+        attempt=attempt,
+        error_class=failure.error_class,
+        error=failure.error,
+        traceback="",
+        max_crashes=max_crashes,
+        worker=process.worker,
+        pid=process.pid,
+        now=now,
+    )
+    return found[0][2] if found else None
