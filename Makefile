@@ -9,7 +9,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --python-
 	--custom-compile-command 'make lock'
 UV := uv==0.13.8
 POSTGRESQL_15 := /usr/lib/postgresql/15/bin
-ON_15 := tests/integration/test_claim.py tests/integration/test_claim_plan.py tests/concurrency
+ON_15 := tests/integration/store/test_claim.py tests/integration/store/test_claim_plan.py tests/concurrency
 BESIDE := -n auto --maxschedchunk 1 # one after the other from the start: the long ones are there
 
 .DEFAULT_GOAL := help

@@ -23,20 +23,20 @@ from tests.architecture.guards import Guard, guards, without
 REPOSITORY = Path(__file__).parents[2]
 PATIENCE = 1200  # seconds for one run of all; a single test has its own
 VERBS = (
-    "tests/integration/test_verbs.py",
-    "tests/integration/test_verbs_wishes.py",
-    "tests/integration/test_verbs_of_strangers.py",
+    "tests/integration/store/test_verbs.py",
+    "tests/integration/store/test_verbs_control.py",
+    "tests/integration/store/test_verbs_of_strangers.py",
 )
-SUBMIT = ("tests/integration/test_submit_identical.py", "tests/integration/test_submit_races.py")
+SUBMIT = ("tests/integration/engine/test_submit_identical.py", "tests/integration/engine/test_submit_races.py")
 CLAIM = (
-    "tests/integration/test_verbs_claim.py",
-    "tests/integration/test_claim.py",
+    "tests/integration/store/test_verbs_claim.py",
+    "tests/integration/store/test_claim.py",
     "tests/concurrency/test_door.py",
 )
-SLICES = ("tests/integration/test_slices.py",)
-RECOVER = ("tests/integration/test_recover.py",)
-KNOWING = {  # which tests know a statement, beside tests/integration/test_<statement>.py; the others are known by VERBS
-    "start": (*VERBS, "tests/integration/test_gaps.py"),
+SLICES = ("tests/integration/engine/test_slices.py",)
+RECOVER = ("tests/integration/engine/test_recover.py",)
+KNOWING = {  # which tests know a statement, beside test_<statement>.py; the others are known by VERBS
+    "start": (*VERBS, "tests/integration/engine/test_gaps.py"),
     "submit": SUBMIT,
     "claim": CLAIM,
     "follow": SLICES,
@@ -49,30 +49,35 @@ KNOWING = {  # which tests know a statement, beside tests/integration/test_<stat
     "idle_pools": RECOVER,
     "enter": CLAIM,
     "beat": RECOVER,
-    "holder": ("tests/integration/test_verbs_facts.py",),
-    "heads": ("tests/integration/test_verbs_claim.py",),
+    "holder": ("tests/integration/store/test_verbs_facts.py",),
+    "heads": ("tests/integration/store/test_verbs_claim.py",),
     "declare_gone": RECOVER,
-    "hand_over_again": ("tests/integration/test_verbs.py", *RECOVER),
+    "hand_over_again": ("tests/integration/store/test_verbs.py", *RECOVER),
     "orphans": RECOVER,
-    "revive": (*VERBS, "tests/integration/test_revive_bounds.py"),
-    "keep_place": ("tests/integration/test_api_idempotency.py",),
+    "revive": (*VERBS, "tests/integration/engine/test_revive_bounds.py"),
+    "keep_place": ("tests/integration/api/test_idempotency.py",),
 }
-# tests/integration/test_<this>_*.py say nothing of guards: what stands above the engine, and what a statement costs.
-BESIDE = ("api", "admin", "auth", "cli", "docs", "embedded", "lines", "reports", "tenants")
+# In the other folders of tests/integration is what stands above the engine; these cost time, and tell of cost alone.
+ENGINE = ("store", "engine", "processes", "deaths", "calls")
+OF_COST = ("test_claim_plan", "test_explain_plan", "test_lines_do_not_block_each_other")
 
 
 def knowing(statement: str) -> tuple[str, ...]:
     """The tests that know it best."""
     known = KNOWING.get(statement, VERBS)
-    own = (f"tests/integration/test_{name}.py" for name in (statement, statement.partition("_")[0]))
-    return (*sorted({path for path in own if path not in known and (REPOSITORY / path).exists()}), *known)
+    names = {f"test_{name}" for name in (statement, statement.partition("_")[0])}
+    return (*(path for path in _engine() if Path(path).stem in names and path not in known), *known)
 
 
 def everything() -> tuple[str, ...]:
     """The tests of the engine; the longest ones last."""
-    names = sorted(path.stem for path in (REPOSITORY / "tests" / "integration").glob("test_*.py"))
-    own = [name for name in names if name.split("_")[1] not in BESIDE and not name.endswith("_plan")]
-    return (*(f"tests/integration/{name}.py" for name in own), "tests/concurrency")
+    return (*_engine(), "tests/concurrency")
+
+
+def _engine() -> list[str]:
+    folders = (REPOSITORY / "tests" / "integration" / folder for folder in ENGINE)
+    paths = sorted(path for folder in folders for path in folder.glob("test_*.py") if path.stem not in OF_COST)
+    return [str(path.relative_to(REPOSITORY)) for path in paths]
 
 
 console = Console(highlight=False, soft_wrap=True)

@@ -18,7 +18,7 @@ from tenants.models import Tenant, TenantQueue
 from tests.conftest import request_for
 from tests.factories import QueueFactory
 from tests.fleet import Fleet
-from tests.integration.test_no_starvation import paused_tenant, resume
+from tests.integration.store.test_no_starvation import paused_tenant, resume
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
 
