@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from jobs.engine.cancel import cancel
     from jobs.engine.revive import revive
     from jobs.proxy import Asynchronous, submit_many
+    from jobs.store.owner import EVERY_TENANT
 
 __all__ = [
+    "EVERY_TENANT",
     "Abandon",
     "Asynchronous",
     "Cancelled",
@@ -31,6 +33,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "EVERY_TENANT": "jobs.store.owner",
     "Abandon": "jobs.authoring.exceptions",
     "Cancelled": "jobs.authoring.exceptions",
     "Retry": "jobs.authoring.retry",

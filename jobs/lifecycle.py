@@ -22,30 +22,44 @@ FINAL = frozenset({Status.SUCCESS, Status.ERROR, Status.DEAD, Status.CANCELLED})
 
 @dataclass(frozen=True)
 class Arrow:
-    """One way from a status to another; `jobs/sql/<verb>.sql`, or a chapter of that name, goes it under a guard."""
+    """One way to move a job: each of its statements (`jobs/sql/*/<name>.sql`) does it under a guard.
+
+    sources: the statuses it leads from; none of them if it makes the job. target: None if it deletes it.
+    fenced: also guarded by the attempt number, so that only the present holder may do it.
+    """
 
     verb: str
     sources: frozenset[Status]
-    target: Status
-    fenced: bool = False  # also guarded by the attempt number: only the present holder may go it
+    target: Status | None
+    statements: tuple[str, ...]
+    fenced: bool = False
+
+
+def _arrow(
+    verb: str, *sources: Status, to: Status | None, by: tuple[str, ...] | None = None, fenced: bool = False
+) -> Arrow:
+    return Arrow(verb, frozenset(sources), to, by or (verb,), fenced)
 
 
 ARROWS = (
-    Arrow("promote", frozenset({Status.SCHEDULED}), Status.CREATED),
-    Arrow("claim", frozenset({Status.CREATED}), Status.QUEUED),
-    Arrow("start", frozenset({Status.QUEUED}), Status.RUNNING, fenced=True),
-    Arrow("follow", frozenset({Status.CREATED}), Status.RUNNING, fenced=True),  # by the attempt that it follows
-    Arrow("succeed", frozenset({Status.RUNNING}), Status.SUCCESS, fenced=True),
-    Arrow("fail", frozenset({Status.RUNNING}), Status.ERROR, fenced=True),
-    Arrow("bury", frozenset({Status.RUNNING}), Status.DEAD, fenced=True),
-    Arrow("retry", frozenset({Status.RUNNING}), Status.SCHEDULED, fenced=True),
-    Arrow("snooze", frozenset({Status.RUNNING}), Status.SCHEDULED, fenced=True),
-    Arrow("stop", frozenset({Status.RUNNING}), Status.CANCELLED, fenced=True),
-    Arrow("take_back", HOLDING, Status.SCHEDULED, fenced=True),
-    Arrow("put_off", frozenset({Status.QUEUED}), Status.SCHEDULED, fenced=True),
-    Arrow("hold", frozenset({Status.CREATED}), Status.SCHEDULED),
-    Arrow("release", frozenset({Status.SCHEDULED}), Status.CREATED),
-    Arrow("cancel", WAITING | {Status.QUEUED}, Status.CANCELLED),
-    Arrow("revive", frozenset({Status.ERROR, Status.DEAD, Status.CANCELLED}), Status.CREATED),
-    Arrow("discard", frozenset({Status.DEAD}), Status.CANCELLED),
+    _arrow("submit", to=Status.CREATED),
+    _arrow("schedule", to=Status.SCHEDULED, by=("submit",)),
+    _arrow("promote", Status.SCHEDULED, to=Status.CREATED),
+    _arrow("claim", Status.CREATED, to=Status.QUEUED),
+    _arrow("start", Status.QUEUED, to=Status.RUNNING, fenced=True),
+    _arrow("follow", Status.CREATED, to=Status.RUNNING, by=("succeed",), fenced=True),  # by the attempt that it follows
+    _arrow("succeed", Status.RUNNING, to=Status.SUCCESS, fenced=True),
+    _arrow("fail", Status.RUNNING, to=Status.ERROR, fenced=True),
+    _arrow("bury", Status.RUNNING, to=Status.DEAD, by=("fail", "take_back"), fenced=True),
+    _arrow("retry", Status.RUNNING, to=Status.SCHEDULED, fenced=True),
+    _arrow("snooze", Status.RUNNING, to=Status.SCHEDULED, fenced=True),
+    _arrow("stop", Status.RUNNING, to=Status.CANCELLED, by=("stop", "take_back"), fenced=True),
+    _arrow("take_back", *HOLDING, to=Status.SCHEDULED, fenced=True),
+    _arrow("put_off", Status.QUEUED, to=Status.SCHEDULED, fenced=True),
+    _arrow("hold", Status.CREATED, to=Status.SCHEDULED),
+    _arrow("release", Status.SCHEDULED, to=Status.CREATED),
+    _arrow("cancel", *WAITING, Status.QUEUED, to=Status.CANCELLED),
+    _arrow("revive", Status.ERROR, Status.DEAD, Status.CANCELLED, to=Status.CREATED),
+    _arrow("discard", Status.DEAD, to=Status.CANCELLED),
+    _arrow("expire", Status.DEAD, to=None, by=("expire_dead",)),
 )

@@ -1,4 +1,4 @@
-"""The one funnel: every applied arrow leaves one log line here, and nothing else logs arrows.
+"""The one funnel: the store tells it of every arrow that it applied, once that is committed.
 
 Lines are `verb job=1 attempt=2 ...`; they name ids and times, never arguments, results or secrets.
 """
@@ -10,16 +10,16 @@ logger = logging.getLogger("jobs")
 
 
 def applied(verb: str, job: int, attempt: int = 0, **facts: object) -> None:
-    """An arrow of the life cycle was gone."""
+    """An arrow of the life cycle was applied."""
     logger.info("%s job=%d attempt=%d%s", verb, job, attempt, _shown(facts))
 
 
-def submitted(jobs: Sequence[int]) -> None:
-    """Jobs of one submit were stored: one line, since there may be thousands."""
+def applied_to_all(verb: str, jobs: Sequence[int]) -> None:
+    """The same for the jobs of one submit: one line, since there may be thousands."""
     if len(jobs) == 1:
-        applied("submit", jobs[0])
-    else:
-        logger.info("submit jobs=%d first=%d last=%d", len(jobs), jobs[0], jobs[-1])
+        applied(verb, jobs[0])
+    elif jobs:
+        logger.info("%s jobs=%d first=%d last=%d", verb, len(jobs), jobs[0], jobs[-1])
 
 
 def ignored(verb: str, job: int, attempt: int) -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Job, PausedJobType, Worker
-from jobs.store import Failure, Holder
+from jobs.store import EVERY_TENANT, Failure, Holder
 from tests.factories import make_job
 
 WORKER = uuid.uuid4()
@@ -26,6 +26,10 @@ def pause(job: Job) -> None:
     PausedJobType.objects.create(source_type=job.source_type, source_method=job.source_method)
 
 
+def ask_to_stop(job: Job) -> None:
+    Job.objects.filter(pk=job.pk).update(cancel_requested_at=timezone.now())
+
+
 def follow(job: Job, attempt: int) -> bool:
     """Another job of its lane, in that attempt, has ended well."""
     process = Holder(worker=Worker.objects.latest("started_at").pk, pid=1)
@@ -34,7 +38,8 @@ def follow(job: Job, attempt: int) -> bool:
     return following is not None and following.id == job.pk
 
 
-# What each verb's statement says it applied. `attempt` is what its holder believes to hold.
+# What each verb's statement says it applied; of a verb with two statements the second as "verb by statement".
+# `attempt` is what its holder believes to hold.
 VERBS = {
     "promote": lambda job, attempt: moved(job, store.promote(now=LATER)),
     "claim": lambda job, attempt: moved(job, store.claim()),
@@ -50,14 +55,18 @@ VERBS = {
     "put_off": lambda job, attempt: store.put_off(job.pk, attempt),
     "hold": lambda job, attempt: moved(job, store.hold(job.source_type, job.source_method)),
     "release": lambda job, attempt: moved(job, store.release()),
-    "cancel": lambda job, attempt: store.cancel(job.pk),
-    "revive": lambda job, attempt: store.revive(job.pk),
+    "cancel": lambda job, attempt: store.cancel(job.pk, tenant_id=EVERY_TENANT),
+    "revive": lambda job, attempt: store.revive(job.pk, tenant_id=EVERY_TENANT),
     "discard": lambda job, attempt: store.discard(job.pk),
+    "expire": lambda job, attempt: moved(job, store.expire_dead(0, now=LATER)),
+    "bury by take_back": lambda job, attempt: store.take_back(job.pk, attempt, KILLED, max_crashes=1) == "dead",
+    "stop by take_back": lambda job, attempt: store.take_back(job.pk, attempt, KILLED, max_crashes=2) == "cancelled",
 }
-FOR_MANY = {"promote", "claim", "hold", "release"}  # these name no job
+FOR_MANY = {"promote", "claim", "hold", "release", "expire"}  # these name no job
 # What has to be so before, for the verb to have a reason.
 REASONS = {
-    "stop": lambda job: Job.objects.filter(pk=job.pk).update(cancel_requested_at=timezone.now()),
+    "stop": ask_to_stop,
+    "stop by take_back": ask_to_stop,
     "put_off": pause,
     "release": lambda job: Job.objects.filter(pk=job.pk, status="scheduled").update(due_at=HELD_UNTIL),
 }

@@ -12,12 +12,13 @@ from django.http import HttpRequest
 from jobs.engine import revive
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.models import Job
+from jobs.store import EVERY_TENANT
 from tenants import audit
 
 
 @admin.action(description="Cancel: stop what waits, ask what runs to stop", permissions=["operate"])
 def cancel_jobs(page: "admin.ModelAdmin[Any]", request: HttpRequest, jobs: QuerySet[Job]) -> None:
-    outcomes = [(job.pk, cancel(job.pk)) for job in jobs]
+    outcomes = [(job.pk, cancel(job.pk, tenant_id=EVERY_TENANT)) for job in jobs]
     of = {outcome: [pk for pk, came in outcomes if came is outcome] for outcome in Cancellation}
     cancelled, requested, late = (of[outcome] for outcome in Cancellation)
     _note(request, cancelled, "Cancelled.")
@@ -35,7 +36,7 @@ def cancel_jobs(page: "admin.ModelAdmin[Any]", request: HttpRequest, jobs: Query
 @admin.action(description="Revive: another series of attempts", permissions=["operate"])
 def revive_jobs(page: "admin.ModelAdmin[Any]", request: HttpRequest, jobs: QuerySet[Job]) -> None:
     chosen = [job.pk for job in jobs]
-    revived = [pk for pk in chosen if revive.revive(pk)]
+    revived = [pk for pk in chosen if revive.revive(pk, tenant_id=EVERY_TENANT)]
     _note(request, revived, "Revived.")
     _tell(page, request, revived, chosen, verb="Revived", others="under way, or ended well")
 

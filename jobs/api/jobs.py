@@ -127,7 +127,7 @@ async def _when_changed(job: models.Job, seen: str | None, seconds: float) -> As
 def cancel_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.Job]:
     """Cancel a job. 200: it was waiting, and will not run. 202: it runs, and was asked to stop. 409: it has ended."""
     tenant_id = request.auth.tenant.pk
-    outcome = cancel(job_id, tenant_id)
+    outcome = cancel(job_id, tenant_id=tenant_id)
     job = _job_of(tenant_id, job_id)
     if outcome is not Cancellation.TOO_LATE:
         _note(outcome.value, job_id)
@@ -146,7 +146,7 @@ def revive_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.J
     409: it is under way, it ended well, or an operator ended it. 429: too many of yours wait.
     """
     tenant_id = request.auth.tenant.pk
-    revived = revive(job_id, tenant_id)
+    revived = revive(job_id, tenant_id=tenant_id)
     job = _job_of(tenant_id, job_id)
     if not revived and job.barred:
         raise ProblemError(409, "An operator has ended this job; only an operator can revive it.")

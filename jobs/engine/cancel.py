@@ -6,6 +6,7 @@ from django.db import transaction
 
 from jobs import store, telemetry
 from jobs.engine import dispatch
+from jobs.store import TenantId
 
 
 class Cancellation(StrEnum):
@@ -16,21 +17,20 @@ class Cancellation(StrEnum):
     TOO_LATE = "too late"  # it has ended, or there is no such job for this tenant
 
 
-def cancel(job_id: int, tenant_id: int | None = None) -> Cancellation:
+def cancel(job_id: int, *, tenant_id: TenantId) -> Cancellation:
     """Cancel a job, or ask it to stop.
 
-    tenant_id: the only tenant whose job it may be; None for an operator.
+    tenant_id: of the tenant whose job it must be; EVERY_TENANT for an operator.
     """
     with transaction.atomic():
         # Asked for also when nothing is cancelled: a claim may have skipped the row while this statement looked at it.
         dispatch.on_commit()
         while True:
-            if store.cancel(job_id, tenant_id):
-                telemetry.applied("cancel", job_id)
+            if store.cancel(job_id, tenant_id=tenant_id):
                 return Cancellation.CANCELLED
-            if store.request_cancel(job_id, tenant_id):
+            if store.request_cancel(job_id, tenant_id=tenant_id):
                 telemetry.noticed("cancel requested", job=job_id)
                 return Cancellation.REQUESTED
             # Between the two it may have been started, or taken back, any number of times: ask until one applies.
-            if not store.is_unfinished(job_id, tenant_id):
+            if not store.is_unfinished(job_id, tenant_id=tenant_id):
                 return Cancellation.TOO_LATE

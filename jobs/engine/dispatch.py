@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from asgiref.local import Local
 from django.db import transaction
 
-from jobs import store, telemetry
+from jobs import store
 from jobs.store import Claimed, Lane, Pass
 
 MOST_PASSES = 200  # of one dispatch; what is left then is the next one's
@@ -73,8 +73,6 @@ def _passes(*, in_line: bool) -> Iterator[Pass]:
         # A pass that leaves lanes out must not be relied on by others, who may be there for just those: not in line.
         claimed = store.claim(in_line=in_line and not locked, locked=locked)
         locked |= claimed.locked
-        for job in claimed:
-            telemetry.applied("claim", job.id, job.attempt, pool=job.pool, waited=f"{job.waited:.3f}s")
         yield claimed
         if any(job.limited for job in claimed):
             store.wake_clock()  # it has to know when the next token is there

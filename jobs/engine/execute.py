@@ -75,15 +75,12 @@ def _start(job_id: int, attempt: int, place: Place) -> Started | None:
 
     job = patiently(start, again=start_unheard)
     if job is None and patiently(lambda: store.put_off(job_id, attempt)):
-        telemetry.applied("put_off", job_id, attempt)
         _dispatch(place, keep=False)
         return None
     # Again: of a type that was resumed between the two, neither has applied, and this is the job's only message.
     job = job or patiently(start_unheard)
     if job is None:
         telemetry.ignored("start", job_id, attempt)
-    else:
-        telemetry.applied("start", job_id, attempt, worker=place.worker)
     return job
 
 

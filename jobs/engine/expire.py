@@ -2,7 +2,7 @@
 
 from django.conf import settings
 
-from jobs import store, telemetry
+from jobs import store
 
 
 def expire_dead() -> int:
@@ -10,6 +10,4 @@ def expire_dead() -> int:
     total = 0
     while expired := store.expire_dead(settings.JOBS_DEAD_TTL):
         total += len(expired)
-        for job in expired:
-            telemetry.applied("expire", job.id, job.attempt)
     return total

@@ -1,6 +1,6 @@
 """Pause and resume a job type. (Queues and tenants have a column for it, which the claim reads.)"""
 
-from jobs import store, telemetry
+from jobs import store
 from jobs.calls import registry
 from jobs.calls.request import InvalidRequest
 from jobs.engine import dispatch, repairs
@@ -17,8 +17,6 @@ def pause_job_type(source_type: str, source_method: str) -> int:
     registry.resolve(source_type, source_method)
     PausedJobType.objects.get_or_create(source_type=source_type, source_method=source_method)
     held = store.hold(source_type, source_method)
-    for job in held:
-        telemetry.applied("hold", job.id, job.attempt)
     dispatch.on_commit()  # a claim may have passed the rows over while they were being held, for others behind them
     return len(held)
 
@@ -43,8 +41,6 @@ def release_strays() -> None:
 def release() -> int:
     """Put every held job whose type is not paused back in line; the clock asks too, for what a resumption missed."""
     released = store.release()
-    for job in released:
-        telemetry.applied("release", job.id, job.attempt)
     if released:
         dispatch.on_commit()
     return len(released)

@@ -1,6 +1,6 @@
 """Promote: jobs that are due become ready."""
 
-from jobs import store, telemetry
+from jobs import store
 from jobs.engine import dispatch
 
 BATCH = 1000  # rows locked at a time, so that ten thousand jobs due at once hold nothing up
@@ -13,8 +13,6 @@ def promote() -> int:
     """
     total = 0
     while due := store.promote(BATCH):
-        for job in due:
-            telemetry.applied("hold" if job.held else "promote", job.id, job.attempt)
         promoted = sum(not job.held for job in due)
         total += promoted
         if promoted:

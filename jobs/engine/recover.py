@@ -14,8 +14,6 @@ from jobs.store import ANY_PROCESS, Failure, Process
 
 SESSION_PATIENCE = 1.0  # seconds to wait for each session of a dead process to end
 
-_VERBS = {Status.SCHEDULED: "take_back", Status.DEAD: "bury", Status.CANCELLED: "stop"}
-
 
 @dataclass(frozen=True)
 class Sentence:
@@ -82,7 +80,6 @@ def take_back(job_id: int, attempt: int, failure: Failure, process: Process = AN
     if status is None:
         telemetry.ignored("take_back", job_id, attempt)
         return False
-    telemetry.applied(_VERBS[Status(status)], job_id, attempt, error=failure.error)
     if status == Status.DEAD:
         announce(job_id, attempt)
     elif status == Status.SCHEDULED:

@@ -2,24 +2,24 @@
 
 from django.db import transaction
 
-from jobs import store, telemetry
+from jobs import store
 from jobs.calls.request import TooManyWaiting
 from jobs.engine import dispatch
+from jobs.store import EVERY_TENANT, TenantId
 
 
-def revive(job_id: int, tenant_id: int | None = None) -> bool:
+def revive(job_id: int, *, tenant_id: TenantId) -> bool:
     """A new series of attempts for an error, dead or cancelled job; False if there is none to revive.
 
-    tenant_id: the only tenant whose job it may be, and who revives nothing that an operator ended; None: an operator.
+    tenant_id: of the tenant whose job it must be, and who revives nothing that an operator ended; or EVERY_TENANT.
     Raises TooManyWaiting when the tenant that asks has a full backlog.
     """
     with transaction.atomic():
-        if not store.revive(job_id, tenant_id):
+        if not store.revive(job_id, tenant_id=tenant_id):
             return False
-        if tenant_id is not None:
+        if tenant_id is not EVERY_TENANT:
             _refuse_if_full(tenant_id)
         dispatch.on_commit()
-    telemetry.applied("revive", job_id)
     return True
 
 
@@ -31,7 +31,4 @@ def _refuse_if_full(tenant_id: int) -> None:
 
 def discard(job_id: int) -> bool:
     """Take a dead job out of the dead-letter queue for good; False if it is not dead."""
-    applied = store.discard(job_id)
-    if applied:
-        telemetry.applied("discard", job_id)
-    return applied
+    return store.discard(job_id)

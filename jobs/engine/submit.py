@@ -2,12 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from functools import partial
 from typing import NamedTuple
 
-from django.db import transaction
-
-from jobs import store, telemetry
+from jobs import store
 from jobs.authoring.current import current_job
 from jobs.calls.request import MAX_SECONDS, InvalidRequest, JobRequest, TooManyWaiting, Undecided
 from jobs.engine import dispatch
@@ -50,9 +47,7 @@ def submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:
     if left:
         raise Undecided
     submitted = [placed[place] for place in range(len(requests))]
-    stored = [one.id for one in submitted if not one.deduplicated]
-    if stored:
-        transaction.on_commit(partial(telemetry.submitted, stored))
+    if not all(one.deduplicated for one in submitted):
         dispatch.on_commit()
     return submitted
 

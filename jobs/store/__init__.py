@@ -17,6 +17,7 @@ from jobs.store.control import (
     revive,
 )
 from jobs.store.leading import database_time, depose, lead, wake_clock
+from jobs.store.owner import EVERY_TENANT, TenantId
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Applied, Claimed, Holder, Process, Started
 from jobs.store.session import OwnSession, session, speak_as_the_caller
 from jobs.store.settling import Failure, fail, retry, snooze, stop, succeed, succeed_and_follow, take_back
@@ -38,6 +39,7 @@ from jobs.store.workers import (
 __all__ = [
     "ANY_HOLDER",
     "ANY_PROCESS",
+    "EVERY_TENANT",
     "LIVE_BEATS",
     "Answer",
     "Applied",
@@ -49,6 +51,7 @@ __all__ = [
     "Pass",
     "Process",
     "Started",
+    "TenantId",
     "backlog",
     "beat",
     "cancel",

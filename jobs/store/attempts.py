@@ -9,13 +9,15 @@ from typing import Any
 from django.conf import settings
 
 from jobs.models import HELD_UNTIL
-from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, prepared, rows
+from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, prepared, rows
 
 
 def start(job_id: int, attempt: int, worker: uuid.UUID, now: datetime | None = None) -> Started | None:
     """queued -> running in this process; None if the attempt does not wait to be started, or its job type is paused."""
     process = Process(worker, os.getpid())
     found = prepared("start", id=job_id, attempt=attempt, default_timeout=default_timeout(), now=now, **vars(process))
+    if found:
+        log("start", job_id, attempt, worker=worker)
     return started(found, process)
 
 
@@ -47,7 +49,10 @@ def default_timeout() -> float:
 
 def put_off(job_id: int, attempt: int) -> bool:
     """queued -> scheduled, held, if its job type is paused."""
-    return bool(rows("put_off", id=job_id, attempt=attempt, held_until=HELD_UNTIL))
+    applied = bool(rows("put_off", id=job_id, attempt=attempt, held_until=HELD_UNTIL))
+    if applied:
+        log("put_off", job_id, attempt)
+    return applied
 
 
 def progress(job_id: int, attempt: int, fraction: float, note: str) -> bool:

@@ -12,14 +12,17 @@ from django.db.transaction import TransactionManagementError
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.sql import statement
-from jobs.store.rows import Applied, Claimed, Due, applied, rows
+from jobs.store.rows import Applied, Claimed, Due, log, moved, rows
 from jobs.store.session import session
 
 
 def promote(batch: int = 1000, now: datetime | None = None) -> list[Due]:
     """scheduled -> created for at most `batch` due jobs; those of a paused type are held."""
-    due = rows("promote", batch=batch, held_until=HELD_UNTIL, now=now)
-    return [Due(job_id, attempt, held=status == Status.SCHEDULED) for job_id, attempt, status in due]
+    found = rows("promote", batch=batch, held_until=HELD_UNTIL, now=now)
+    due = [Due(job_id, attempt, held=status == Status.SCHEDULED) for job_id, attempt, status in found]
+    for job in due:
+        log("hold" if job.held else "promote", job.id, job.attempt)
+    return due
 
 
 def next_moment() -> float | None:
@@ -30,12 +33,13 @@ def next_moment() -> float | None:
 
 def hold(source_type: str, source_method: str) -> list[Applied]:
     """created -> scheduled for the waiting jobs of a paused type."""
-    return applied("hold", source_type=source_type, source_method=source_method, held_until=HELD_UNTIL)
+    found = rows("hold", source_type=source_type, source_method=source_method, held_until=HELD_UNTIL)
+    return moved("hold", found)
 
 
 def release(now: datetime | None = None) -> list[Applied]:
     """scheduled -> created for the held jobs whose type is not paused."""
-    return applied("release", held_until=HELD_UNTIL, now=now)
+    return moved("release", rows("release", held_until=HELD_UNTIL, now=now))
 
 
 @dataclass(frozen=True)
@@ -91,8 +95,11 @@ def claim(*, in_line: bool = True, locked: Collection[Lane] = (), now: datetime 
             folded.execute(statement("fold"), settled, prepare=prepare)
             claimed.execute(statement("claim"), parameters, prepare=prepare)
             plain.execute("COMMIT")
-            return Pass(claimed.fetchall(), more=any(row[0] for row in folded.fetchall()))
+            done = Pass(claimed.fetchall(), more=any(row[0] for row in folded.fetchall()))
     except BaseException:
         raw.close()  # the waiting place is held by the session: it must not outlive a failed pass
         connection.close()
         raise
+    for job in done:
+        log("claim", job.id, job.attempt, pool=job.pool, waited=f"{job.waited:.3f}s")
+    return done

@@ -1,4 +1,4 @@
-"""What people ask for: cancel, revive, discard. tenant_id: whose job it must be; None for an operator."""
+"""What people ask for: cancel, revive, discard."""
 
 import uuid
 from dataclasses import dataclass
@@ -6,22 +6,23 @@ from datetime import datetime
 
 from django.conf import settings
 
-from jobs.store.rows import Applied, applied, rows
+from jobs.store.owner import TenantId, tenant_or_any
+from jobs.store.rows import Applied, moved, rows
 
 
-def cancel(job_id: int, tenant_id: int | None = None, now: datetime | None = None) -> bool:
+def cancel(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> bool:
     """scheduled, created or queued -> cancelled."""
-    return bool(rows("cancel", id=job_id, tenant_id=tenant_id, now=now))
+    return bool(moved("cancel", rows("cancel", id=job_id, tenant_id=tenant_or_any(tenant_id), now=now)))
 
 
-def request_cancel(job_id: int, tenant_id: int | None = None, now: datetime | None = None) -> bool:
+def request_cancel(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> bool:
     """Ask a running job to stop; its holder carries it out."""
-    return bool(rows("request_cancel", id=job_id, tenant_id=tenant_id, now=now))
+    return bool(rows("request_cancel", id=job_id, tenant_id=tenant_or_any(tenant_id), now=now))
 
 
-def is_unfinished(job_id: int, tenant_id: int | None = None) -> bool:
+def is_unfinished(job_id: int, *, tenant_id: TenantId) -> bool:
     """Whether there is such a job, and it has not ended."""
-    return bool(rows("unfinished", id=job_id, tenant_id=tenant_id))
+    return bool(rows("unfinished", id=job_id, tenant_id=tenant_or_any(tenant_id)))
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,9 @@ def overdue_cancels(grace: float, worker: uuid.UUID, now: datetime | None = None
     return [Overdue(*row) for row in rows("overdue_cancels", grace=grace, worker=worker, now=now)]
 
 
-def revive(job_id: int, tenant_id: int | None = None, now: datetime | None = None) -> bool:
+def revive(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> bool:
     """error, dead or cancelled -> created."""
-    return bool(rows("revive", id=job_id, tenant_id=tenant_id, now=now))
+    return bool(moved("revive", rows("revive", id=job_id, tenant_id=tenant_or_any(tenant_id), now=now)))
 
 
 def backlog(tenant_id: int) -> tuple[int, int]:
@@ -49,9 +50,9 @@ def backlog(tenant_id: int) -> tuple[int, int]:
 
 def discard(job_id: int) -> bool:
     """dead -> cancelled."""
-    return bool(rows("discard", id=job_id))
+    return bool(moved("discard", rows("discard", id=job_id)))
 
 
 def expire_dead(ttl: float, batch: int = 1000, now: datetime | None = None) -> list[Applied]:
     """Delete at most `batch` jobs that have been dead for `ttl` seconds."""
-    return applied("expire_dead", ttl=ttl, batch=batch, now=now)
+    return moved("expire", rows("expire_dead", ttl=ttl, batch=batch, now=now))

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from jobs.sql import statement
+from jobs.store.owner import TenantId, tenant_or_any
 
 MOST = 1_000  # jobs before it that are counted; beyond, its place is "more than 1,000"
 PROBES = 1_000  # users and tenants that are looked at
@@ -57,6 +58,7 @@ class Facts:
     queue_paused: bool
     queue_concurrency: int | None
     default_max_retries: int | None
+    default_backoff: float
     queue_held: int
     queue_rate_limit: int | None
     queue_rate_window: float | None
@@ -76,9 +78,9 @@ class Line:
     queues: list[str]
 
 
-def facts(job_id: int, tenant_id: int | None = None, now: datetime | None = None) -> Facts | None:
-    """The job and its limits; None if there is no such job (of this tenant)."""
-    found = _row("explain", id=job_id, tenant_id=tenant_id, now=now, **_capacity())
+def facts(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> Facts | None:
+    """The job and its limits; None if there is no such job of this owner."""
+    found = _row("explain", id=job_id, tenant_id=tenant_or_any(tenant_id), now=now, **_capacity())
     return None if found is None else Facts(**found)
 
 

@@ -1,10 +1,13 @@
 """What the statements give back, and how they are run."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
+from jobs import telemetry
 from jobs.sql import statement
 from jobs.store.session import session
 from tenants.prepared import prepared_on
@@ -12,7 +15,7 @@ from tenants.prepared import prepared_on
 
 @dataclass(frozen=True)
 class Applied:
-    """An arrow that was gone."""
+    """A job that a statement moved."""
 
     id: int
     attempt: int
@@ -94,6 +97,14 @@ def prepared(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
     return prepared_on(session(), statement(name), **parameters)
 
 
-def applied(name: str, /, **parameters: Any) -> list[Applied]:
-    """The jobs that a statement moved."""
-    return [Applied(*row) for row in rows(name, **parameters)]
+def moved(verb: str, found: Sequence[tuple[Any, ...]]) -> list[Applied]:
+    """The jobs that a statement moved, each logged."""
+    jobs = [Applied(*row) for row in found]
+    for job in jobs:
+        log(verb, job.id, job.attempt)
+    return jobs
+
+
+def log(verb: str, job_id: int, attempt: int, **facts: object) -> None:
+    """Leave the line of an arrow that was applied, if the transaction that applied it commits."""
+    session().on_commit(partial(telemetry.applied, verb, job_id, attempt, **facts))

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from jobs.lifecycle import Status
 from jobs.store.attempts import default_timeout, started
-from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, prepared, rows
+from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, prepared, rows
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ def succeed(
 ) -> bool:
     """running -> success. result_ttl: seconds its result is kept; None: it was not kept. result_bytes: its size."""
     result = {"stats": json.dumps(stats), "result_ttl": result_ttl, "result_bytes": result_bytes}
-    return bool(_succeed(job_id, attempt, result, by, now, follow=False))
+    applied, _ = _succeed(job_id, attempt, by, follow=False, now=now, **result)
+    return applied
 
 
 def succeed_and_follow(
@@ -50,15 +52,18 @@ def succeed_and_follow(
 ) -> tuple[bool, Started | None]:
     """running -> success, and the next job of the lane created -> running in this slot and process, if there is one."""
     result = {"stats": json.dumps(stats), "result_ttl": result_ttl, "result_bytes": result_bytes}
-    found = _succeed(job_id, attempt, result, by, now, follow=True)
-    return bool(found), started(found, by, by)
+    return _succeed(job_id, attempt, by, follow=True, now=now, **result)
 
 
-def _succeed(
-    job_id: int, attempt: int, result: dict[str, Any], by: Holder, now: datetime | None, *, follow: bool
-) -> list[tuple[Any, ...]]:
-    parameters = {"id": job_id, "attempt": attempt, "follow": follow, "default_timeout": default_timeout(), "now": now}
-    return prepared("succeed", **parameters, **result, **vars(by))
+def _succeed(job_id: int, attempt: int, by: Holder, **parameters: Any) -> tuple[bool, Started | None]:
+    parameters |= {"default_timeout": default_timeout(), **vars(by)}
+    found = prepared("succeed", id=job_id, attempt=attempt, **parameters)
+    following = started(found, by, by)
+    if found:
+        log("succeed", job_id, attempt)
+    if following is not None:
+        log("follow", following.id, following.attempt)
+    return bool(found), following
 
 
 def fail(
@@ -71,8 +76,8 @@ def fail(
     now: datetime | None = None,
 ) -> bool:
     """running -> error, or -> dead (bury)."""
-    parameters = vars(by) | failure.parameters()
-    return bool(rows("fail", id=job_id, attempt=attempt, dead=dead, now=now, **parameters))
+    parameters = failure.parameters() | vars(by)
+    return _end("bury" if dead else "fail", job_id, attempt, by="fail", dead=dead, now=now, **parameters)
 
 
 def retry(
@@ -86,8 +91,8 @@ def retry(
     now: datetime | None = None,
 ) -> bool:
     """running -> scheduled after `delay` seconds, in another queue if one is given; not if it is to be cancelled."""
-    parameters = vars(by) | failure.parameters()
-    return bool(rows("retry", id=job_id, attempt=attempt, delay=delay, queue=queue, now=now, **parameters))
+    parameters = failure.parameters() | vars(by)
+    return _end("retry", job_id, attempt, by="retry", delay=delay, queue=queue, now=now, **parameters)
 
 
 def snooze(
@@ -100,8 +105,8 @@ def snooze(
     now: datetime | None = None,
 ) -> bool:
     """running -> scheduled after `delay` seconds, without a failure; not if it is to be cancelled."""
-    parameters = {"stats": json.dumps(stats), "delay": delay} | vars(by)
-    return bool(rows("snooze", id=job_id, attempt=attempt, now=now, **parameters))
+    parameters = {"stats": json.dumps(stats)} | vars(by)
+    return _end("snooze", job_id, attempt, by="snooze", delay=delay, now=now, **parameters)
 
 
 def stop(
@@ -118,7 +123,18 @@ def stop(
     kept["stats"] = None if stats is None else json.dumps(stats)
     if failure is not None:
         kept = failure.parameters()
-    return bool(rows("stop", id=job_id, attempt=attempt, now=now, **kept, **vars(by)))
+    return _end("stop", job_id, attempt, by="stop", now=now, **kept, **vars(by))
+
+
+def _end(verb: str, job_id: int, attempt: int, *, by: str, **parameters: Any) -> bool:
+    """by: the statement."""
+    applied = bool(rows(by, id=job_id, attempt=attempt, **parameters))
+    if applied:
+        log(verb, job_id, attempt)
+    return applied
+
+
+TAKEN_BACK = {Status.SCHEDULED: "take_back", Status.DEAD: "bury", Status.CANCELLED: "stop"}  # by the new status
 
 
 def take_back(
@@ -129,7 +145,7 @@ def take_back(
     *,
     process: Process = ANY_PROCESS,
     now: datetime | None = None,
-) -> str | None:
+) -> Status | None:
     """queued or running -> scheduled after a crash; -> dead after `max_crashes`; -> cancelled if it was asked to stop.
 
     process: the one that died; what runs in another is left alone. The new status; None if it did not apply, or
@@ -147,4 +163,8 @@ def take_back(
         pid=process.pid,
         now=now,
     )
-    return found[0][2] if found else None
+    if not found:
+        return None
+    status = Status(found[0][2])
+    log(TAKEN_BACK[status], job_id, attempt, error=failure.error)
+    return status

@@ -3,11 +3,15 @@
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple
 
 from django.conf import settings
+from django.db import transaction
 
+from jobs import telemetry
 from jobs.calls.request import MAX_SECONDS, JobRequest
+from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.sql import statement
 from jobs.store.rows import rows
@@ -57,7 +61,12 @@ def insert(requests: Sequence[JobRequest], *, caller: int | None = None, now: da
         window=float(settings.JOBS_DEDUP_WINDOW),
         now=now,
     )
-    return [Answer(*row) for row in found]
+    answers = [Answer(*row) for row in found]
+    for verb, status in (("submit", Status.CREATED), ("schedule", Status.SCHEDULED)):
+        stored = [one.id for one in answers if one.id and not one.deduplicated and one.status == status]
+        if stored:
+            transaction.on_commit(partial(telemetry.applied_to_all, verb, stored))
+    return answers
 
 
 def release_identical(ids: Sequence[int]) -> None:

@@ -13,7 +13,7 @@ from jobs import tasks
 from jobs.engine import dispatch
 from jobs.engine.cancel import cancel
 from jobs.models import FailedAttempt, Job, Worker
-from jobs.store import Claimed
+from jobs.store import EVERY_TENANT, Claimed
 from tests.acceptance.following import bystanders_go_through, ended, held_lock, release_lock, running
 from tests.chaos.freezing import NUMBER, ROW, Held, backends, children, has_ended, kill
 from tests.factories import TenantFactory, ThingFactory
@@ -81,7 +81,7 @@ class TestALockedRow:
             bystanders_go_through()
             is_untouched(innocent)
             assert worker.alive
-            assert str(cancel(job_id)) in {"cancelled", "requested"}
+            assert str(cancel(job_id, tenant_id=EVERY_TENANT)) in {"cancelled", "requested"}
 
     def test_of_a_dead_processes_job_that_a_stranger_has_locked(self, start_worker, thing):
         worker = start_worker(concurrency=4)
@@ -97,7 +97,7 @@ class TestALockedRow:
                 assert Job.objects.get(pk=job_id).status == "running"
             wait_until(lambda: Job.objects.get(pk=job_id).crashes == 1, "it is taken back")
             is_untouched(innocent)
-            cancel(job_id)
+            cancel(job_id, tenant_id=EVERY_TENANT)
 
 
 class TestADrainingWorker:
@@ -123,7 +123,7 @@ class TestADrainingWorker:
         child = running(job_id)
         drains(old)
         start_worker(concurrency=2)
-        cancel(job_id)
+        cancel(job_id, tenant_id=EVERY_TENANT)
         bystanders_go_through()
         job = ended(job_id)
         assert (job.status, job.attempt) == ("cancelled", 1)
@@ -140,7 +140,7 @@ def test_a_doubled_message_takes_no_cancel_away(start_worker, environ, thing):
     running(job_id)
     tasks.hand_over([Claimed(job_id, 1, "default")])
     assert ended(thing.async_.echo()).status == "success"  # which came behind the double
-    cancel(job_id)
+    cancel(job_id, tenant_id=EVERY_TENANT)
     assert ended(job_id).status == "cancelled"
 
 
@@ -193,7 +193,7 @@ class TestWhatABodyLeavesBehind:
         job_id = thing.async_.start_another(str(tmp_path / "pid"))
         wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), "it has started it")
         below = psutil.Process(int((tmp_path / "pid").read_text()))
-        cancel(job_id)
+        cancel(job_id, tenant_id=EVERY_TENANT)
         assert ended(job_id).status == "cancelled"
         wait_until(lambda: has_ended(below.pid), "its subprocess ends")
         bystanders_go_through()
@@ -203,7 +203,7 @@ class TestWhatABodyLeavesBehind:
         start_worker(concurrency=3)
         job_id = thing.async_.sleep_in_database()
         running(job_id)
-        cancel(job_id)
+        cancel(job_id, tenant_id=EVERY_TENANT)
         assert ended(job_id).status == "cancelled"
         assert not backends("query LIKE 'SELECT pg_sleep%%' AND state = 'active'")
         bystanders_go_through()

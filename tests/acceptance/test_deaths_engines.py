@@ -17,6 +17,7 @@ from embedded.processes import Processes
 from jobs.engine import dispatch
 from jobs.engine.cancel import cancel
 from jobs.models import Job, Worker
+from jobs.store import EVERY_TENANT
 from tests.acceptance.following import SOON, ended, running
 from tests.chaos import own_engines
 from tests.chaos.freezing import backends, cut
@@ -104,7 +105,7 @@ def test_a_broker_that_stands_still_kills_no_worker_and_holds_up_no_clock(engine
         assert (job.status, job.attempt, job.crashes) == ("running", 1, 0)
     finally:
         os.kill(engines.valkey.pid, signal.SIGCONT)
-    cancel(victim)
+    cancel(victim, tenant_id=EVERY_TENANT)
     (tmp_path / "go").touch()
     assert ended(innocent).status == "success"
     assert ended(thing.async_.again()).status == "success"

@@ -12,6 +12,7 @@ import pytest
 
 from jobs.engine.cancel import cancel
 from jobs.models import FailedAttempt, Job, Worker
+from jobs.store import EVERY_TENANT
 from tests.acceptance.following import bystanders_go_through, ended, held_lock, running
 from tests.chaos.freezing import NUMBER, Held, has_ended, kill
 from tests.factories import TenantFactory, ThingFactory
@@ -80,7 +81,7 @@ def test_it_is_cancelled_and_does_not_listen(behind, thing, environ):
     environ["JOBS_CANCEL_GRACE"] = "0.5"
     job_id = behind(thing.async_.spin, stubborn=True)
     child = running(job_id)
-    cancel(job_id)
+    cancel(job_id, tenant_id=EVERY_TENANT)
     bystanders_go_through()
     assert ended(job_id).status == "cancelled"
     wait_until(lambda: has_ended(child), "its process has ended")

@@ -13,6 +13,7 @@ from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.engine.revive import revive
 from jobs.models import FailedAttempt, Job
+from jobs.store import EVERY_TENANT
 from tests.acceptance.following import ended, running
 from tests.chaos.freezing import has_ended
 from tests.factories import TenantFactory, ThingFactory
@@ -44,7 +45,7 @@ class TestRetries:
         start_worker(concurrency=1)
         job = ended(thing.async_.fail_first(times=5))
         assert (job.status, job.attempt, job.retries) == ("dead", 4, 3)
-        assert revive(job.pk)
+        assert revive(job.pk, tenant_id=EVERY_TENANT)
         job = ended(job.pk)
         assert (job.status, job.attempt, job.retries) == ("success", 6, 1)
 
@@ -63,7 +64,7 @@ class TestCancel:
         start_worker(concurrency=1)
         job_id = thing.async_.until_cancelled()
         process = running(job_id)
-        assert cancel(job_id) == Cancellation.REQUESTED
+        assert cancel(job_id, tenant_id=EVERY_TENANT) == Cancellation.REQUESTED
         job = ended(job_id)
         assert (job.status, job.attempt, job.crashes) == ("cancelled", 1, 0)
         assert failures(job) == []
@@ -76,7 +77,7 @@ class TestCancel:
         job_id = thing.async_.spin_again(stubborn=True)
         process = psutil.Process(running(job_id))
         waiting = thing.async_.echo()
-        assert cancel(job_id) == Cancellation.REQUESTED
+        assert cancel(job_id, tenant_id=EVERY_TENANT) == Cancellation.REQUESTED
         seen = set()
 
         def is_cancelled() -> bool:
@@ -98,7 +99,7 @@ class TestCancel:
         start_worker(concurrency=1)
         job_id = thing.async_.spin_again()
         process = running(job_id)
-        cancel(job_id)
+        cancel(job_id, tenant_id=EVERY_TENANT)
         psutil.Process(process).kill()
         assert ended(job_id).status == "cancelled"
         assert ended(thing.async_.echo()).status == "success"
@@ -118,7 +119,7 @@ class TestMemory:
         assert job.last_error.endswith("MiB of memory; 300 MiB are allowed")
         assert (Job.objects.get(pk=beside).status, Run.objects.get(job_id=beside).pid) == ("running", process)
         assert ended(thing.async_.echo()).status == "success"
-        cancel(beside)
+        cancel(beside, tenant_id=EVERY_TENANT)
         assert ended(beside).status == "cancelled"
 
     def test_the_setting_is_the_ceiling_of_a_job_that_has_none(self, start_worker, thing, environ, settings):

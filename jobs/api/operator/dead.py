@@ -1,6 +1,7 @@
 """Dead letters: list, revive, discard."""
 
 from collections.abc import Callable
+from functools import partial
 from urllib.parse import urlencode
 
 from django.db import transaction
@@ -16,6 +17,7 @@ from jobs.api.problems import ProblemError
 from jobs.api.schemas import Problem
 from jobs.engine.revive import discard, revive
 from jobs.models import Job
+from jobs.store import EVERY_TENANT
 
 CHANGE = may("jobs.change_deadletter")
 BATCH = 100  # letters in a transaction: one dispatch for all, and no lock for long
@@ -55,7 +57,7 @@ def list_dead(request: OperatorRequest, wanted: Query[Listing]) -> Letters:
 @router.post("dead/revive", auth=CHANGE, response={200: Revived, **PROBLEMS})
 def revive_dead(request: OperatorRequest, wanted: Selection) -> Revived:
     """Give them a new series of attempts."""
-    done, skipped, more = _each(request, wanted, revive, "Revived.")
+    done, skipped, more = _each(request, wanted, partial(revive, tenant_id=EVERY_TENANT), "Revived.")
     return Revived(revived=done, skipped=skipped, more=more)
 
 

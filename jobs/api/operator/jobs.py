@@ -19,6 +19,7 @@ from jobs.api.problems import ProblemError
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.revive import revive
 from jobs.lifecycle import Status
+from jobs.store import EVERY_TENANT
 
 CHANGE = may("jobs.change_job")
 COLUMNS = {"tenant": "tenant__slug", "queue": "queue__name"}
@@ -98,7 +99,7 @@ def read_any_job(request: OperatorRequest, job_id: JobId) -> WholeJob:
 def cancel_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
     """Cancel it, so that its tenant cannot revive it. 200: it was waiting. 202: it runs, and was asked to stop."""
     with transaction.atomic():
-        outcome = cancel(job_id) if job_id <= queries.LARGEST_ID else Cancellation.TOO_LATE
+        outcome = cancel(job_id, tenant_id=EVERY_TENANT) if job_id <= queries.LARGEST_ID else Cancellation.TOO_LATE
         shown = _shown(job_id)
         if outcome is Cancellation.TOO_LATE:
             raise ProblemError(409, f"The job has ended already, as {shown.status}.")
@@ -114,7 +115,7 @@ def cancel_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
 def revive_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
     """Give a job that ended badly a new series of attempts, also one that an operator ended."""
     with transaction.atomic():
-        revived = job_id <= queries.LARGEST_ID and revive(job_id)
+        revived = job_id <= queries.LARGEST_ID and revive(job_id, tenant_id=EVERY_TENANT)
         shown = _shown(job_id)
         if not revived:
             raise ProblemError(409, f"The job is {shown.status}; revived is what ended as error, dead or cancelled.")

@@ -6,6 +6,7 @@ from datetime import datetime
 from jobs.engine.explain import statuses
 from jobs.engine.explain.gates import Gate, Hold, closed
 from jobs.lifecycle import Status
+from jobs.store import TenantId
 from jobs.store.explain import MOST, Facts, Line, facts, line
 
 __all__ = ["Explanation", "Gate", "explain"]
@@ -37,12 +38,12 @@ class Explanation:
     queues: tuple[str, ...]
 
 
-def explain(job_id: int, tenant_id: int | None = None) -> Explanation | None:
+def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
     """What holds a job now; None if there is no such job.
 
-    tenant_id: the only tenant whose job it may be; None for an operator.
+    tenant_id: of the tenant whose job it must be; EVERY_TENANT for an operator.
     """
-    job = facts(job_id, tenant_id)
+    job = facts(job_id, tenant_id=tenant_id)
     if job is None:
         return None
     standing = line(job_id) if job.status == Status.CREATED else None

@@ -2,9 +2,8 @@
 
 from datetime import timedelta
 
-from jobs.calls import registry
-from jobs.calls.request import InvalidRequest
 from jobs.engine.explain.gates import Gate, Hold, as_text, closed
+from jobs.engine.policy import most_retries
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.store.explain import Facts
@@ -21,21 +20,10 @@ def scheduled(job: Facts) -> list[Hold]:
     if not job.last_attempt_failed:
         asked = "Asked to run again" if job.attempt else "Scheduled"
         return [Hold(Gate.SCHEDULED, f"{asked}: {when}.", opens_at=job.due_at), *held]
-    most = _most_retries(job)
+    most = most_retries(job)
     of = "" if most is None else f" of {most}"
     sentence = f"Failed, and waits for retry {job.retries}{of}: {when}. Last error: {job.last_error}"
     return [Hold(Gate.SCHEDULED, sentence, job.retries, most, job.due_at), *held]
-
-
-def _most_retries(job: Facts) -> int | None:
-    """As settle decides: the call's own number, its method's policy, its queue's default."""
-    if job.max_retries is not None:
-        return job.max_retries
-    try:
-        policy = registry.resolve(job.source_type, job.source_method).spec.retry
-    except InvalidRequest:  # the method is no longer there
-        policy = None
-    return job.default_max_retries if policy is None else policy.max_retries
 
 
 def queued(job: Facts) -> Hold:

@@ -10,18 +10,19 @@ from jobs.management.cli import inputs
 from jobs.management.cli.screen import Screen
 from jobs.management.cli.subcommands import Options, Subcommand
 from jobs.models import Job
+from jobs.store import EVERY_TENANT
 from tenants import audit
 
 Change = Callable[[int], str | None]  # what came of it; None: nothing
 
 
 def _cancel(job_id: int) -> str | None:
-    done = cancel.cancel(job_id)
+    done = cancel.cancel(job_id, tenant_id=EVERY_TENANT)
     return None if done == Cancellation.TOO_LATE else done.value
 
 
 def _revive(job_id: int) -> str | None:
-    return "revived" if revive.revive(job_id) else None
+    return "revived" if revive.revive(job_id, tenant_id=EVERY_TENANT) else None
 
 
 def _discard(job_id: int) -> str | None:

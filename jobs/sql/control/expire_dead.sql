@@ -1,4 +1,4 @@
--- Change: dead jobs that nobody wanted back are deleted, with their failed attempts. Who: the clock.
+-- Arrow:  expire: dead jobs that nobody wanted back are deleted, with their failed attempts. Who: the clock.
 -- Locks:  the rows; one that is being revived is left alone. Index: jobs_dead; failed_attempts_once.
 WITH expired AS (
     SELECT id FROM jobs

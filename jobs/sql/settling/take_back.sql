@@ -1,5 +1,6 @@
 -- Arrow:  take_back, queued / running -> scheduled, due after a pause that doubles with each crash in a row; or bury,
---         -> dead, when it has crashed too often; or stop, -> cancelled, when it was asked to. The crash is kept.
+--         running -> dead, when it has crashed too often; or stop, running -> cancelled, when it was asked to. The crash
+--         is kept.
 -- Who:    recover, for an attempt whose process or worker died; fenced: if it settled meanwhile, nothing happens.
 --         Also when it is still queued: its process may have died with the start on its way, and the server may carry that
 --         out after us. It would find the job as it expects it, and nobody would be there to run it. That is no crash: no
@@ -13,8 +14,9 @@ held AS MATERIALIZED (
     SELECT id,
         crashes + (status = 'running')::int AS crashes,
         CASE
+            WHEN status = 'queued' THEN 'scheduled'
             WHEN cancel_requested_at IS NOT NULL THEN 'cancelled'
-            WHEN status = 'running' AND crashes + 1 >= %(max_crashes)s THEN 'dead'
+            WHEN crashes + 1 >= %(max_crashes)s THEN 'dead'
             ELSE 'scheduled'
         END AS status
     FROM jobs

@@ -1,4 +1,4 @@
--- Arrow:  submit, to created, or to scheduled when it is due later or its job type is paused.
+-- Arrow:  submit, to created; or schedule, to scheduled, when it is due later or its job type is paused.
 -- Who:    anybody, inside the caller's own transaction.
 -- Locks:  an identical job being stored elsewhere is waited for; sorted by key, so that two batches cannot deadlock.
 -- Index:  jobs_one_identical finds the identical job, and decides which of two that arrive at once is stored. The

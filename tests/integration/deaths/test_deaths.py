@@ -19,7 +19,7 @@ from jobs.engine.revive import revive
 from jobs.lifecycle import Status
 from jobs.models import DeathNotice, FailedAttempt, Job
 from jobs.processes.clock import duties
-from jobs.store import Failure
+from jobs.store import EVERY_TENANT, Failure
 from tests.factories import TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -192,7 +192,7 @@ class TestEachDeathOnce:
 
     def test_one_that_was_revived_meanwhile_is_not_mourned(self, tenant, told):
         (job,) = die(tenant)
-        revive(job.pk)
+        revive(job.pk, tenant_id=EVERY_TENANT)
         notify()
         assert told == []
 

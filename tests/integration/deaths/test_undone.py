@@ -11,6 +11,7 @@ from jobs.engine.expire import expire_dead
 from jobs.engine.revive import discard, revive
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
+from jobs.store import EVERY_TENANT
 from tests.factories import TenantFactory, ThingFactory, make_job
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -40,13 +41,13 @@ class TestRevive:
     def test_what_has_not_ended_badly_is_not_revived(self, status):
         job = job_in(TenantFactory(), status)
         before = row(job)
-        assert not revive(job.pk)
+        assert not revive(job.pk, tenant_id=EVERY_TENANT)
         assert row(job) == before
 
     @pytest.mark.parametrize("status", sorted(REVIVED))
     def test_what_ended_badly_runs_again_at_once(self, status, tenant, sent):
         job = job_in(tenant, status, last_error="ValueError: no", progress=0.7)
-        assert revive(job.pk)
+        assert revive(job.pk, tenant_id=EVERY_TENANT)
         job.refresh_from_db()
         assert [(message.id, message.attempt) for message in sent] == [(job.pk, 5)]
         assert (job.status, job.attempt, job.retries, job.crashes, job.progress) == ("queued", 5, 0, 0, None)
@@ -55,29 +56,29 @@ class TestRevive:
     def test_a_stranger_cannot_and_cannot_tell_it_from_none(self, tenant):
         stranger, job = TenantFactory(), job_in(tenant, Status.DEAD)
         before = row(job)
-        assert revive(job.pk, stranger.pk) is revive(NOWHERE, stranger.pk) is False
+        assert revive(job.pk, tenant_id=stranger.pk) is revive(NOWHERE, tenant_id=stranger.pk) is False
         assert row(job) == before
-        assert revive(job.pk, tenant.pk)
+        assert revive(job.pk, tenant_id=tenant.pk)
 
     def test_twice_is_once(self, tenant, sent):
         job = job_in(tenant, Status.DEAD)
-        assert [revive(job.pk), revive(job.pk)] == [True, False]
+        assert [revive(job.pk, tenant_id=EVERY_TENANT), revive(job.pk, tenant_id=EVERY_TENANT)] == [True, False]
         assert len(sent) == 1
 
     def test_while_an_identical_job_is_under_way_both_run(self, tenant):
         thing = ThingFactory(tenant=tenant)
         first = thing.async_.echo("same")
-        cancel(first)
+        cancel(first, tenant_id=EVERY_TENANT)
         second = thing.async_.echo("same")
         assert second != first
-        assert revive(first)
+        assert revive(first, tenant_id=EVERY_TENANT)
         assert set(Job.objects.filter(status="queued").values_list("pk", flat=True)) == {first, second}
         assert thing.async_.echo("same") == second
 
     def test_a_job_that_was_asked_to_stop_once_is_not_stopped_in_its_new_series(self, tenant):
         job = job_in(tenant, Status.RUNNING, cancel_requested_at=timezone.now())
         store.stop(job.pk, 4)
-        revive(job.pk)
+        revive(job.pk, tenant_id=EVERY_TENANT)
         assert store.overdue_cancels(0, job.worker, now=timezone.now() + timedelta(days=1)) == []
         assert Job.objects.get(pk=job.pk).cancel_requested_at is None
 
@@ -119,7 +120,7 @@ class TestExpiry:
 
     def test_one_that_was_revived_in_time_stays(self, tenant):
         job = job_in(tenant, Status.DEAD)
-        revive(job.pk)
+        revive(job.pk, tenant_id=EVERY_TENANT)
         assert store.expire_dead(0, now=timezone.now() + timedelta(days=999)) == []
 
     def test_many_go_in_batches_the_longest_dead_first(self, tenant):

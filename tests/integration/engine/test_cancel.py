@@ -1,6 +1,7 @@
 """Cancel: waiting work at once; running work on request, and its slot is free when the code has really stopped."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.db import transaction
@@ -13,7 +14,7 @@ from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.settle import Outcome, settle
 from jobs.lifecycle import FINAL, Status
 from jobs.models import FailedAttempt, Job
-from jobs.store import Failure, Started
+from jobs.store import EVERY_TENANT, Failure, Started
 from tests.attempts import WORKER, run
 from tests.factories import TenantFactory, ThingFactory, make_job
 from tests.sample.models import Thing
@@ -61,7 +62,8 @@ def asked_to_stop(end=lambda: None):
     def body(self) -> object:
         job_id = current_job().id
         current_job().stats["rows"] = 3
-        assert [cancel(job_id), cancel(job_id)] == [Cancellation.REQUESTED] * 2
+        for _ in range(2):
+            assert cancel(job_id, tenant_id=EVERY_TENANT) == Cancellation.REQUESTED
         assert (now_is(job_id).status, now_is(job_id).slot) == ("running", 1)
         return end()
 
@@ -79,7 +81,7 @@ class TestWaiting:
     @pytest.mark.parametrize("status", BEFORE_RUNNING)
     def test_a_job_that_has_not_started_never_does(self, status, thing):
         job = make_job(thing.tenant, status)
-        assert cancel(job.pk) == Cancellation.CANCELLED
+        assert cancel(job.pk, tenant_id=EVERY_TENANT) == Cancellation.CANCELLED
         cancelled = now_is(job.pk)
         assert (cancelled.status, cancelled.slot, cancelled.end_time is None) == ("cancelled", None, False)
         assert store.start(job.pk, job.attempt, WORKER) is None
@@ -88,21 +90,21 @@ class TestWaiting:
 
     def test_the_slot_of_a_queued_one_goes_to_the_next(self, thing, sent):
         first, second = thing.async_.echo(), thing.async_.again()
-        cancel(first)
+        cancel(first, tenant_id=EVERY_TENANT)
         assert [message.id for message in sent] == [first, second]
 
     def test_a_retry_that_waits_is_cancelled_too(self, thing, body, sent):
         body(raises_in_body(ValueError()), retry=Retry.every(300, max_retries=1))
         job_id = thing.async_.echo()
         assert run(sent, job_id).status == "scheduled"
-        assert cancel(job_id) == Cancellation.CANCELLED
+        assert cancel(job_id, tenant_id=EVERY_TENANT) == Cancellation.CANCELLED
         assert now_is(job_id).due_at is None
 
     @pytest.mark.parametrize("status", sorted(FINAL))
     def test_for_one_that_has_ended_it_is_too_late(self, status, thing):
         job = make_job(thing.tenant, status, died_at=timezone.now() if status == Status.DEAD else None)
         before = Job.objects.values().get(pk=job.pk)
-        assert cancel(job.pk) == Cancellation.TOO_LATE
+        assert cancel(job.pk, tenant_id=EVERY_TENANT) == Cancellation.TOO_LATE
         assert Job.objects.values().get(pk=job.pk) == before
 
 
@@ -174,15 +176,15 @@ class TestRunning:
         assert [message.id for message in sent][1:] == waiting
 
     def test_the_first_request_says_when(self, running):
-        store.request_cancel(running.id)
+        store.request_cancel(running.id, tenant_id=EVERY_TENANT)
         first = now_is(running.id).cancel_requested_at
-        store.request_cancel(running.id, now=timezone.now() + timedelta(hours=1))
+        store.request_cancel(running.id, tenant_id=EVERY_TENANT, now=timezone.now() + timedelta(hours=1))
         assert now_is(running.id).cancel_requested_at == first
 
 
 class TestCrashes:
     def test_one_that_was_asked_and_crashes_is_cancelled_and_the_crash_kept(self, running):
-        cancel(running.id)
+        cancel(running.id, tenant_id=EVERY_TENANT)
         recover.take_back(running.id, 1, CRASH)
         ended = now_is(running.id)
         assert (ended.status, ended.attempt, ended.crashes, ended.slot) == ("cancelled", 1, 1, None)
@@ -190,12 +192,12 @@ class TestCrashes:
 
     def test_so_is_one_that_has_crashed_as_often_as_it_may(self, running, settings):
         settings.JOBS_MAX_CRASHES = 1
-        cancel(running.id)
+        cancel(running.id, tenant_id=EVERY_TENANT)
         recover.take_back(running.id, 1, CRASH)
         assert (now_is(running.id).status, now_is(running.id).died_at) == ("cancelled", None)
 
     def test_so_is_one_that_runs_into_its_hard_limit(self, running):
-        cancel(running.id)
+        cancel(running.id, tenant_id=EVERY_TENANT)
         Job.objects.update(timeout=2.5)
         recover.time_out(running.id, 1)
         assert now_is(running.id).status == "cancelled"
@@ -208,9 +210,9 @@ class TestWhoMay:
         owner, stranger = TenantFactory(), TenantFactory()
         job = make_job(owner, status)
         before = Job.objects.values().get(pk=job.pk)
-        assert cancel(job.pk, stranger.pk) == cancel(NOWHERE, stranger.pk) == Cancellation.TOO_LATE
+        assert cancel(job.pk, tenant_id=stranger.pk) == cancel(NOWHERE, tenant_id=stranger.pk) == Cancellation.TOO_LATE
         assert Job.objects.values().get(pk=job.pk) == before
-        assert cancel(job.pk, owner.pk) != Cancellation.TOO_LATE
+        assert cancel(job.pk, tenant_id=owner.pk) != Cancellation.TOO_LATE
 
 
 class TestRaces:
@@ -231,14 +233,14 @@ class TestRaces:
     def test_a_retry_that_commits_first_is_cancelled_as_it_waits(self, running, meanwhile):
         with transaction.atomic():
             assert store.retry(running.id, 1, Failure("ValueError", "no"), delay=300)
-            asked = meanwhile(cancel, running.id)
+            asked = meanwhile(partial(cancel, tenant_id=EVERY_TENANT), running.id)
         assert asked.result(30) == Cancellation.CANCELLED
         assert (now_is(running.id).status, now_is(running.id).due_at) == ("cancelled", None)
 
     def test_a_retry_that_rolls_back_leaves_a_running_job_to_be_asked(self, running, meanwhile):
         with transaction.atomic():
             assert store.retry(running.id, 1, Failure("ValueError", "no"), delay=300)
-            asked = meanwhile(cancel, running.id)
+            asked = meanwhile(partial(cancel, tenant_id=EVERY_TENANT), running.id)
             transaction.set_rollback(True)
         assert asked.result(30) == Cancellation.REQUESTED
         assert now_is(running.id).status == "running"
@@ -246,14 +248,14 @@ class TestRaces:
     @pytest.mark.parametrize("error", [ValueError("no"), RetryLater(1)], ids=["retry", "snooze"])
     def test_a_request_that_commits_first_lets_nothing_be_tried_again(self, error, running, meanwhile):
         with transaction.atomic():
-            assert cancel(running.id) == Cancellation.REQUESTED
+            assert cancel(running.id, tenant_id=EVERY_TENANT) == Cancellation.REQUESTED
             settling = meanwhile(settle, running, Outcome(error=error))
         settling.result(30)
         assert now_is(running.id).status == "cancelled"
 
     def test_a_request_that_rolls_back_leaves_the_retry(self, running, meanwhile):
         with transaction.atomic():
-            assert cancel(running.id) == Cancellation.REQUESTED
+            assert cancel(running.id, tenant_id=EVERY_TENANT) == Cancellation.REQUESTED
             settling = meanwhile(settle, running, Outcome(error=ValueError("no")))
             transaction.set_rollback(True)
         settling.result(30)
@@ -262,13 +264,13 @@ class TestRaces:
     def test_a_crash_that_is_taken_back_first_is_cancelled_as_it_waits(self, running, meanwhile):
         with transaction.atomic():
             assert store.take_back(running.id, 1, CRASH, 3) == "scheduled"
-            asked = meanwhile(cancel, running.id)
+            asked = meanwhile(partial(cancel, tenant_id=EVERY_TENANT), running.id)
         assert asked.result(30) == Cancellation.CANCELLED
         assert now_is(running.id).status == "cancelled"
 
     def test_a_request_that_commits_first_lets_no_crash_be_taken_back(self, running, elsewhere):
         with transaction.atomic():
-            assert cancel(running.id) == Cancellation.REQUESTED
+            assert cancel(running.id, tenant_id=EVERY_TENANT) == Cancellation.REQUESTED
             taking = elsewhere(recover.take_back, running.id, 1, CRASH)
             assert not taking.result(30)  # it does not wait for the row, and comes again
         assert recover.take_back(running.id, 1, CRASH)
@@ -277,13 +279,13 @@ class TestRaces:
     def test_a_success_that_commits_first_makes_it_too_late(self, running, meanwhile):
         with transaction.atomic():
             assert store.succeed(running.id, 1, {}, None)
-            asked = meanwhile(cancel, running.id)
+            asked = meanwhile(partial(cancel, tenant_id=EVERY_TENANT), running.id)
         assert asked.result(30) == Cancellation.TOO_LATE
         assert now_is(running.id).status == "success"
 
     def test_a_request_that_commits_first_takes_no_success_away(self, running, meanwhile):
         with transaction.atomic():
-            assert cancel(running.id) == Cancellation.REQUESTED
+            assert cancel(running.id, tenant_id=EVERY_TENANT) == Cancellation.REQUESTED
             settling = meanwhile(settle, running, Outcome(value="done"))
         settling.result(30)
         assert now_is(running.id).status == "success"
@@ -292,13 +294,13 @@ class TestRaces:
         job_id = thing.async_.echo()
         with transaction.atomic():
             assert store.start(job_id, 1, WORKER)
-            asked = meanwhile(cancel, job_id)
+            asked = meanwhile(partial(cancel, tenant_id=EVERY_TENANT), job_id)
         assert asked.result(30) == Cancellation.REQUESTED
 
     def test_a_cancel_that_commits_first_lets_nothing_start(self, thing, meanwhile):
         job_id = thing.async_.echo()
         with transaction.atomic():
-            assert cancel(job_id) == Cancellation.CANCELLED
+            assert cancel(job_id, tenant_id=EVERY_TENANT) == Cancellation.CANCELLED
             starting = meanwhile(store.start, job_id, 1, WORKER)
         assert starting.result(30) is None
         assert now_is(job_id).status == "cancelled"

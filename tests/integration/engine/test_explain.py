@@ -10,7 +10,7 @@ from jobs.engine.dispatch import dispatch
 from jobs.engine.explain.explanation import Explanation, Gate, explain
 from jobs.engine.submit import submit_all
 from jobs.models import HELD_UNTIL, Job, Worker
-from jobs.store import Failure
+from jobs.store import EVERY_TENANT, Failure
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 
@@ -38,7 +38,7 @@ def finish(job_id: int, worker) -> None:
 
 
 def explained(job_id: int) -> Explanation:
-    found = explain(job_id)
+    found = explain(job_id, tenant_id=EVERY_TENANT)
     assert found is not None
     return found
 
@@ -331,7 +331,7 @@ class TestNotInLine:
         store.progress(job, attempt, 0.5, "half")
         assert explained(job).gate == Gate.RUNNING
         assert f"on test@{worker}, attempt 1, 50% done." in explained(job).sentence
-        cancel.cancel(job)
+        cancel.cancel(job, tenant_id=EVERY_TENANT)
         assert explained(job).sentence.endswith("It was asked to stop.")
 
     @pytest.mark.parametrize(
@@ -350,7 +350,7 @@ class TestNotInLine:
         worker = register()
         well, stopped = submit(tenant, 2)
         finish(well, worker)
-        cancel.cancel(stopped)
+        cancel.cancel(stopped, tenant_id=EVERY_TENANT)
         assert explained(well).sentence.startswith("Ended well at ")
         assert explained(stopped).sentence.startswith("Cancelled at ")
         assert explained(well).since == Job.objects.get(pk=well).end_time
@@ -358,7 +358,7 @@ class TestNotInLine:
 
 def test_there_is_no_such_job_and_another_tenants_is_as_one(tenant):
     (job,) = submit(tenant)
-    assert explain(job + 1) is None
-    assert explain(2**63) is None
-    assert explain(job, TenantFactory().pk) is None
-    assert explain(job, tenant.pk) is not None
+    assert explain(job + 1, tenant_id=EVERY_TENANT) is None
+    assert explain(2**63, tenant_id=EVERY_TENANT) is None
+    assert explain(job, tenant_id=TenantFactory().pk) is None
+    assert explain(job, tenant_id=tenant.pk) is not None

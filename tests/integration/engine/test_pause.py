@@ -15,6 +15,7 @@ from jobs.engine.promote import promote
 from jobs.engine.revive import revive
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Job, PausedJobType
+from jobs.store import EVERY_TENANT
 from tests.attempts import WORKER, run
 from tests.factories import TenantFactory, ThingFactory, make_job
 from tests.sample.models import Run, Thing
@@ -119,14 +120,14 @@ class TestHeld:
             tenant, Status.DEAD, died_at=timezone.now(), source_type="sample.thing", source_method="echo", attempt=3
         )
         pause_job_type(*ECHO)
-        revive(dead.pk)
+        revive(dead.pk, tenant_id=EVERY_TENANT)
         run(sent, dead.pk)
         assert is_held(dead.pk)
 
     def test_a_held_one_can_be_cancelled(self, thing):
         pause_job_type(*ECHO)
         job_id = thing.async_.echo()
-        assert cancel(job_id) == Cancellation.CANCELLED
+        assert cancel(job_id, tenant_id=EVERY_TENANT) == Cancellation.CANCELLED
 
     def test_an_identical_one_is_the_held_one(self, thing):
         pause_job_type(*ECHO)

@@ -11,7 +11,7 @@ from jobs.engine.dispatch import dispatch
 from jobs.engine.revive import revive
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Queue
-from jobs.store import Failure
+from jobs.store import EVERY_TENANT, Failure
 from tests.attempts import WORKER, Alarm, run, run_when_due
 from tests.factories import QueueFactory, TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing
@@ -275,7 +275,7 @@ class TestKeptAttempts:
         body(fail, retry=Retry.every(5, max_retries=1))
         job_id = thing.async_.echo()
         series(sent, job_id)
-        assert revive(job_id)
+        assert revive(job_id, tenant_id=EVERY_TENANT)
         ended, _ = series(sent, job_id)
         assert outcome(ended) == ("dead", 4, 1)
         kept = list(FailedAttempt.objects.filter(job=ended).order_by("attempt"))
@@ -292,7 +292,7 @@ class TestKeptAttempts:
         body(raising(Abandon("no"), None))
         job_id = thing.async_.echo()
         run(sent, job_id)
-        assert revive(job_id)
+        assert revive(job_id, tenant_id=EVERY_TENANT)
         queued = Job.objects.get(pk=job_id)
         assert (queued.status, queued.retries, queued.crashes, queued.died_at) == ("queued", 0, 0, None)
         assert outcome(run(sent, job_id)) == ("success", 2, 0)
@@ -336,7 +336,7 @@ class TestCrashes:
         settings.JOBS_MAX_CRASHES = 2
         job_id = thing.async_.echo()
         self.crash(job_id, 1), self.crash(job_id, 2)
-        assert revive(job_id)
+        assert revive(job_id, tenant_id=EVERY_TENANT)
         assert self.crash(job_id, 3) == ("scheduled", 3, 1, 0)
         assert self.crash(job_id, 4) == ("dead", 4, 2, 0)
         assert not Run.objects.exists()

@@ -9,6 +9,7 @@ from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.revive import discard, revive
 from jobs.lifecycle import Status
 from jobs.models import Job
+from jobs.store import EVERY_TENANT
 from tenants.models import TenantQueue
 from tests.factories import TenantFactory, UserFactory, make_job
 
@@ -40,7 +41,7 @@ def test_what_an_operator_discarded_stays_so(owner, mate, tenant):
 @pytest.mark.parametrize("status", [Status.SCHEDULED, Status.CREATED, Status.QUEUED])
 def test_what_an_operator_cancelled_stays_so(owner, tenant, status):
     job = make_job(tenant, status)
-    assert cancel(job.pk) is Cancellation.CANCELLED
+    assert cancel(job.pk, tenant_id=EVERY_TENANT) is Cancellation.CANCELLED
     assert ask(owner, job).status_code == 409
     call_command("jobs", "revive", str(job.pk))
     job.refresh_from_db()
@@ -49,8 +50,8 @@ def test_what_an_operator_cancelled_stays_so(owner, tenant, status):
 
 def test_what_an_operator_asked_to_stop_stays_so(owner, tenant):
     job = make_job(tenant, Status.RUNNING)
-    assert cancel(job.pk) is Cancellation.REQUESTED
-    assert cancel(job.pk, tenant.pk) is Cancellation.REQUESTED, "the tenant's own wish does not lift it"
+    assert cancel(job.pk, tenant_id=EVERY_TENANT) is Cancellation.REQUESTED
+    assert cancel(job.pk, tenant_id=tenant.pk) is Cancellation.REQUESTED, "the tenant's own wish does not lift it"
     assert store.stop(job.pk, job.attempt)
     assert ask(owner, job).status_code == 409
 
@@ -81,15 +82,15 @@ def test_a_full_backlog_takes_no_revival_either(owner, stranger, tenant):
     assert int(response["Retry-After"]) >= 1
     assert is_left(jobs[1])
     others = make_job(TenantFactory(), Status.ERROR)
-    assert revive(others.pk, others.tenant_id), "another tenant's bound is its own"
-    assert revive(jobs[1].pk), "an operator may"
+    assert revive(others.pk, tenant_id=others.tenant_id), "another tenant's bound is its own"
+    assert revive(jobs[1].pk, tenant_id=EVERY_TENANT), "an operator may"
 
 
 def test_the_bound_of_nothing_refuses_everything(tenant):
     TenantQueue.objects.filter(tenant=tenant).update(max_waiting=0)
     job = make_job(tenant, Status.DEAD)
     with pytest.raises(TooManyWaiting):
-        revive(job.pk, tenant.pk)
+        revive(job.pk, tenant_id=tenant.pk)
     assert Job.objects.get(pk=job.pk).status == Status.DEAD
 
 

@@ -12,6 +12,7 @@ from jobs.authoring.current import CurrentJob
 from jobs.engine.submit import submit_all
 from jobs.lifecycle import FINAL, Status
 from jobs.models import Job
+from jobs.store import EVERY_TENANT
 from tests.conftest import request_for
 from tests.factories import TenantFactory, ThingFactory, make_job
 from tests.sample.models import Thing
@@ -100,7 +101,7 @@ class TestUntilWhen:
 
     def test_a_cancelled_job_makes_room_for_the_next(self, thing):
         first = thing.async_.echo()
-        cancel(first)
+        cancel(first, tenant_id=EVERY_TENANT)
         assert thing.async_.echo() != first
 
     def test_within_the_window_it_is_the_same_job(self, thing, settings):
@@ -136,11 +137,11 @@ class TestUntilWhen:
     def test_a_job_that_is_being_cancelled_is_no_answer_to_a_new_wish(self):
         request = with_key(TenantFactory())
         stopping = make_job(tenant_of(request), Status.RUNNING, dedup_key=request.dedup_key)
-        assert cancel(stopping.pk)
+        assert cancel(stopping.pk, tenant_id=EVERY_TENANT)
         (new,) = submit_all([request])
         assert (new.id, new.deduplicated) != (stopping.pk, True)
         assert submit_all([request])[0].id == new.id
-        assert cancel(stopping.pk), "it is still being stopped"
+        assert cancel(stopping.pk, tenant_id=EVERY_TENANT), "it is still being stopped"
 
     def test_a_body_that_submits_itself_again_is_no_answer_to_itself(self):
         request = with_key(TenantFactory())

@@ -12,7 +12,7 @@ from jobs import cancel, store
 from jobs.calls.request import InvalidRequest, Undecided
 from jobs.engine.submit import MOST_TRIES, submit, submit_all
 from jobs.models import Job, Queue
-from jobs.store import Answer
+from jobs.store import EVERY_TENANT, Answer
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.waiting import wait_until
@@ -74,7 +74,7 @@ def test_a_job_that_ends_while_its_identical_is_being_submitted_is_not_returned(
         job = submit(keyed(tenant, KEYS[0])).id
         press = elsewhere(submit, keyed(tenant, KEYS[0]))
         wait_until(lambda: blocked() == 1, "the submit waits for the first")
-        assert cancel(job)
+        assert cancel(job, tenant_id=EVERY_TENANT)
     submitted = press.result()
     assert submitted.id != job
     assert not submitted.deduplicated

@@ -15,6 +15,7 @@ from jobs.lifecycle import Status
 from jobs.models import Job, Worker
 from jobs.processes.clock import clock, duties
 from jobs.processes.clock.clock import Clock
+from jobs.store import EVERY_TENANT
 from tests.conftest import request_for
 from tests.factories import TenantFactory, make_job
 from tests.verbs import pause
@@ -236,7 +237,7 @@ class TestPromote:
     def test_a_job_that_somebody_is_cancelling_is_left_alone_and_not_waited_for(self, tenant, elsewhere):
         cancelled, other = (make_job(tenant, Status.SCHEDULED) for _ in range(2))
         with transaction.atomic():
-            assert store.cancel(cancelled.pk)
+            assert store.cancel(cancelled.pk, tenant_id=EVERY_TENANT)
             assert elsewhere(promote.promote).result(30) == 1
         assert Job.objects.get(pk=cancelled.pk).status == "cancelled"
         assert Job.objects.get(pk=other.pk).status == "created"

@@ -18,6 +18,7 @@ from jobs.store import claiming
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.plans import PARAMETERS, Dispatcher
+from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
 
@@ -396,6 +397,27 @@ class TestTheDoor:
             patch.setattr(claiming, "statement", lambda name: statement(name) if name != "claim" else "SELECT 1 / 0")
             dispatch()
         assert dispatch() == 1
+
+    def test_a_job_that_is_cancelled_while_a_claim_looks_at_it_stays_cancelled(
+        self, register, monkeypatch, elsewhere, onlooker
+    ):
+        register()
+        tenant = TenantFactory(queue__paused=True)
+        (job,) = submit(tenant)
+        type(tenant.queue).objects.update(paused=False)
+        looking = statement("claim").replace("SELECT coalesce(", "SELECT pg_advisory_xact_lock(4242), coalesce(", 1)
+        with monkeypatch.context() as patch:
+            patch.setattr(claiming, "statement", lambda name: looking if name == "claim" else statement(name))
+            onlooker.execute("SELECT pg_advisory_lock(4242)")
+            claim = elsewhere(store.claim)
+            waiting = (
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'"
+            )
+            wait_until(lambda: onlooker.execute(waiting).fetchone()[0] == 1, "it has its snapshot")
+            assert store.cancel(job, tenant_id=tenant.pk)
+            onlooker.execute("SELECT pg_advisory_unlock(4242)")
+            assert claim.result() == []
+        assert Job.objects.get(pk=job).status == "cancelled"
 
     def test_a_row_somebody_has_locked_is_passed_over_for_the_next_in_its_lane(self, register):
         import psycopg

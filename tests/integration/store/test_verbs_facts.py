@@ -9,7 +9,7 @@ from django.utils import timezone
 from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
-from jobs.store import Process
+from jobs.store import EVERY_TENANT, Process
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.verbs import KILLED, LATER, REFUSED, WORKER
 
@@ -123,14 +123,14 @@ class TestWhatAVerbWrites:
         job = make_job(
             TenantFactory(), Status.DEAD, attempt=7, retries=5, crashes=3, progress=0.5, dedup_key=uuid.uuid4()
         )
-        store.revive(job.pk, now=LATER)
+        store.revive(job.pk, tenant_id=EVERY_TENANT, now=LATER)
         job.refresh_from_db()
         assert (job.attempt, job.retries, job.crashes, job.ready_at) == (7, 0, 0, LATER)
         assert (job.died_at, job.progress, job.dedup_key) == (None, None, None)
 
     def test_cancel_notes_when(self):
         job = make_job(TenantFactory(), Status.QUEUED)
-        store.cancel(job.pk, now=LATER)
+        store.cancel(job.pk, tenant_id=EVERY_TENANT, now=LATER)
         job.refresh_from_db()
         assert job.end_time == LATER
 
