@@ -73,8 +73,15 @@ def leak_and_fail() -> None:
 class TestATransaction:
     @pytest.fixture(autouse=True)
     def forget(self):
+        """The process that has to end is that of the tests: it gets the connection back with which it began."""
+        before = connections["default"]
         yield
         kept.clear()
+        if connections["default"] is not before:
+            connections["default"].close()
+            before.in_atomic_block = False
+            before.close()  # its next session begins anew
+            connections["default"] = before
 
     def test_left_open_in_a_generator_ends_with_the_body_and_its_process(self, serve, caplog):
         goes_on, ended = serve(leak_and_succeed)

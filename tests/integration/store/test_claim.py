@@ -398,12 +398,12 @@ class TestTheDoor:
             dispatch()
         assert dispatch() == 1
 
-    def test_a_job_that_is_cancelled_while_a_claim_looks_at_it_stays_cancelled(
+    def test_a_job_that_is_cancelled_while_a_claim_looks_at_it_stays_so_and_the_next_one_goes(
         self, register, monkeypatch, elsewhere, onlooker
     ):
         register()
-        tenant = TenantFactory(queue__paused=True)
-        (job,) = submit(tenant)
+        tenant = TenantFactory(queue__paused=True, queue__num_slots=1)
+        job, following = submit(tenant, 2)
         type(tenant.queue).objects.update(paused=False)
         looking = statement("claim").replace("SELECT coalesce(", "SELECT pg_advisory_xact_lock(4242), coalesce(", 1)
         with monkeypatch.context() as patch:
@@ -416,7 +416,7 @@ class TestTheDoor:
             wait_until(lambda: onlooker.execute(waiting).fetchone()[0] == 1, "it has its snapshot")
             assert store.cancel(job, tenant_id=tenant.pk)
             onlooker.execute("SELECT pg_advisory_unlock(4242)")
-            assert claim.result() == []
+            assert [one.id for one in claim.result()] == [following]
         assert Job.objects.get(pk=job).status == "cancelled"
 
     def test_a_row_somebody_has_locked_is_passed_over_for_the_next_in_its_lane(self, register):

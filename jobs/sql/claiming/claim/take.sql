@@ -11,7 +11,7 @@ locked AS MATERIALIZED (
         CROSS JOIN LATERAL (
             SELECT j.ctid AS row, j.id, j.ready_at, j.user_key FROM jobs j
             WHERE j.id BETWEEN w.place & 288230376151711743 AND w.place & 288230376151711743
-              AND j.ready_at IS NOT NULL  -- guard I3
+              AND j.ready_at IS NOT NULL  -- guard
             ORDER BY j.id
             LIMIT 1
             FOR NO KEY UPDATE SKIP LOCKED
