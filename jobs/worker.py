@@ -19,6 +19,7 @@ from jobs.parent import processes
 from jobs.parent.announcer import Announcer
 from jobs.parent.cancels import Cancels
 from jobs.parent.limits import Limits
+from jobs.parent.messages import TakeAttempts
 from jobs.parent.prefetch import CountIdleProcesses
 from jobs.parent.presence import Identity, Presence
 from jobs.parent.reports import Reports
@@ -32,7 +33,7 @@ EXIT_START_ANEW = 75  # EX_TEMPFAIL: the supervisor starts a new worker, which r
 # Seconds for which a thread may stand still, at least. More where it runs a retry policy, or long statements.
 PATIENCE, LONG_PATIENCE = 15.0, 60.0
 
-current_app.steps["consumer"].add(CountIdleProcesses)
+current_app.steps["consumer"].update({CountIdleProcesses, TakeAttempts})
 
 _stop = threading.Event()
 _draining = threading.Event()
