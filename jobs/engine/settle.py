@@ -70,14 +70,15 @@ def _settle_failure(job: Started, error: BaseException, stats: dict[str, Any] | 
             broken.add_note(f"when asked for a retry after {type(error).__name__}: {error}")
             error = broken
     failure = as_failure(error, stats)
+    kind = failure.error_class
     if delay is not None and policy is not None:
-        if _apply(job, "retry", partial(store.retry, failure=failure, delay=delay, queue=policy.queue)):
+        if _apply(job, "retry", partial(store.retry, failure=failure, delay=delay, queue=policy.queue), error=kind):
             store.wake_clock()
         else:
             _stop(job, stats, failure)
     elif policy is None and not isinstance(error, Abandon):
-        _apply(job, "fail", partial(store.fail, failure=failure))
-    elif _apply(job, "bury", partial(store.fail, failure=failure, dead=True)):
+        _apply(job, "fail", partial(store.fail, failure=failure), error=kind)
+    elif _apply(job, "bury", partial(store.fail, failure=failure, dead=True), error=kind):
         announce(job.id, job.attempt)
 
 
@@ -85,7 +86,7 @@ def _stop(job: Started, stats: dict[str, Any] | None, failure: Failure | None = 
     """It was asked to stop, and has, perhaps by a failure. One that says so without having been asked has failed."""
     if not _apply(job, "stop", partial(store.stop, stats=stats, failure=failure)):
         unasked = failure or Failure("Cancelled", "raised Cancelled, but nobody asked it to stop", stats=stats)
-        _apply(job, "fail", partial(store.fail, failure=unasked))
+        _apply(job, "fail", partial(store.fail, failure=unasked), error=unasked.error_class)
 
 
 def policy_of(job: Started) -> Retry | None:
@@ -118,11 +119,14 @@ def _text_of(error: BaseException) -> str:
         return f"(its text cannot be had: {type(broken).__name__})"
 
 
-def _apply(job: Started, verb: str, statement: Callable[..., bool]) -> bool:
+def _apply(job: Started, verb: str, statement: Callable[..., bool], **facts: object) -> bool:
     applied = patiently(lambda: statement(job.id, job.attempt, by=job.holder))
-    _tell(job, verb, applied=applied)
+    _tell(job, verb, applied=applied, **facts)
     return applied
 
 
-def _tell(job: Started, verb: str, *, applied: bool) -> None:
-    (telemetry.applied if applied else telemetry.ignored)(verb, job.id, job.attempt)
+def _tell(job: Started, verb: str, *, applied: bool, **facts: object) -> None:
+    if applied:
+        telemetry.applied(verb, job.id, job.attempt, **facts)
+    else:
+        telemetry.ignored(verb, job.id, job.attempt)
