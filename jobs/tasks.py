@@ -2,6 +2,8 @@
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from typing import Self
 
 from celery import shared_task
 
@@ -9,6 +11,31 @@ from jobs import telemetry
 from jobs.engine.execute import execute
 from jobs.engine.place import Place
 from jobs.store import Claimed
+
+MAX_JOB, MAX_ATTEMPT = 2**63 - 1, 2**31 - 1  # what the columns hold
+
+
+@dataclass(frozen=True)
+class Message:
+    """Run this attempt. It may come late, doubled, or never."""
+
+    job_id: int
+    attempt: int
+
+    @classmethod
+    def decode(cls, args: Sequence[object]) -> Self:
+        """What was sent. Older releases say more, which is passed over. Raises ValueError."""
+        match args:
+            case [int(job_id), int(attempt), *_] if 1 <= job_id <= MAX_JOB and 1 <= attempt <= MAX_ATTEMPT:
+                if not isinstance(job_id, bool) and not isinstance(attempt, bool):
+                    return cls(job_id, attempt)
+        raise ValueError("other arguments")
+
+    @property
+    def name(self) -> str:
+        """For people who read Celery's log."""
+        return f"{self.job_id}-{self.attempt}"
+
 
 WORKER_ID = uuid.uuid4()  # of this Celery worker: chosen in the parent, before its pool forks and its children run jobs
 _place: list[Place] = []  # of this process, if it runs jobs
@@ -18,12 +45,13 @@ ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "int
 @shared_task(  # type: ignore[call-overload,untyped-decorator]  # Request is not in its stubs
     name="jobs.run_attempt", Request="jobs.processes.delivery:AttemptRequest"
 )
-def run_attempt(job_id: int, attempt: int, *_: object) -> None:
-    """The message: run this attempt. It may come late, doubled, or never. (Older ones say more.)"""
+def run_attempt(*args: object) -> None:
+    """What a worker does with a message."""
+    message = Message.decode(args)
     try:
-        clean = execute(job_id, attempt, *_place)
+        clean = execute(message.job_id, message.attempt, *_place)
     except Exception as error:  # an outcome could not be told: this process still holds an attempt
-        telemetry.noticed("process ends: an outcome was lost", job=job_id, error=type(error).__name__)
+        telemetry.noticed("process ends: an outcome was lost", job=message.job_id, error=type(error).__name__)
         clean = False
     if not clean:
         raise SystemExit("this process makes room for a new one")
@@ -37,10 +65,11 @@ def take_place(place: Place) -> None:
 def hand_over(claimed: Sequence[Claimed]) -> None:
     """Send a message for each. A broker out of reach is no error: the jobs are safe, and recover sends again."""
     for sent, job in enumerate(claimed):
+        message = Message(job.id, job.attempt)
         try:
             run_attempt.apply_async(
-                (job.id, job.attempt),
-                task_id=f"{job.id}-{job.attempt}",  # for people who read Celery's log
+                astuple(message),
+                task_id=message.name,
                 queue=job.pool,
                 retry=True,
                 retry_policy=ONE_RECONNECT,

@@ -21,6 +21,7 @@ from jobs.processes.clock import Clock, Upkeep
 from jobs.processes.desk import PLACES, desk
 from jobs.processes.heartbeat import Identity, Presence
 from jobs.processes.limits import Limits
+from jobs.processes.messages import TakeAttempts
 from jobs.processes.prefetch import CountIdleProcesses
 from jobs.processes.reports import Reports
 from jobs.processes.sender import Sender
@@ -33,7 +34,7 @@ EXIT_START_ANEW = 75  # EX_TEMPFAIL: the supervisor starts a new worker, which r
 # Seconds for which a thread may stand still, at least. More where it runs a retry policy, or long statements.
 PATIENCE, LONG_PATIENCE = 15.0, 60.0
 
-current_app.steps["consumer"].add(CountIdleProcesses)
+current_app.steps["consumer"].update({CountIdleProcesses, TakeAttempts})
 
 _stop = threading.Event()
 _draining = threading.Event()

@@ -19,7 +19,14 @@ from jobs.store import Claimed
 from tests.beside import how_many
 from tests.fleet import Fleet
 
-LONG = ("test_chaos.py", "test_claim_plan.py", "test_demo.py", "test_storm.py", "test_rate_model.py")
+LONG = (
+    "test_chaos.py",
+    "test_claim_plan.py",
+    "test_readme.py",
+    "test_demo.py",
+    "test_storm.py",
+    "test_rate_model.py",
+)
 
 WorkerFactory = Callable[..., uuid.UUID]
 

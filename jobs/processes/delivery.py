@@ -5,6 +5,7 @@ from celery.worker.request import Request
 
 from jobs.processes import children, reports
 from jobs.processes.reports import Ended
+from jobs.tasks import Message
 
 
 class AttemptRequest(Request):
@@ -12,7 +13,7 @@ class AttemptRequest(Request):
 
     def on_failure(self, exc_info: ExceptionInfo, send_failed_event: bool = True, return_ok: bool = False) -> None:
         """The child was lost, or raised what it could not settle: whatever it was running has no holder any more."""
-        job_id, attempt, *_ = self.args
+        message = Message.decode(self.args)
         error = exc_info.exception
         error = getattr(error, "exc", error)
         pid = int(self.worker_pid or 0)  # text in Celery's stubs; none before a child has taken the message up
@@ -20,5 +21,5 @@ class AttemptRequest(Request):
         if pid:
             children.end(pid)  # what it has started, too; and a slot must not be free while the code still runs
             sentence = children.sentence_of(pid)
-        reports.ended.put(Ended(pid, job_id, attempt, str(error), sentence))
+        reports.ended.put(Ended(pid, message.job_id, message.attempt, str(error), sentence))
         super().on_failure(exc_info, send_failed_event, return_ok)

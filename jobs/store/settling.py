@@ -130,7 +130,8 @@ def _end(verb: str, job_id: int, attempt: int, *, by: str, **parameters: Any) ->
     """by: the statement."""
     applied = bool(rows(by, id=job_id, attempt=attempt, **parameters))
     if applied:
-        log(verb, job_id, attempt)
+        error = parameters.get("error_class")
+        log(verb, job_id, attempt, **({"error": error} if error else {}))
     return applied
 
 

@@ -107,6 +107,12 @@ class TestError:
         assert ended.result_expires_at is None
         assert results.load(ended) is None
 
+    def test_the_log_names_the_class_of_a_failure_and_not_its_text(self, thing, run, caplog):
+        with caplog.at_level("INFO", logger="jobs"):
+            job = run(thing.async_.refuse("of the owner"))
+        assert f"fail job={job.pk} attempt=1 error=ValueError" in caplog.text
+        assert "of the owner" not in caplog.text
+
     def test_a_body_that_exits_has_failed_and_ends_nothing_else(self, thing, run, body):
         body(raising(SystemExit(3)))
         ended = run(thing.async_.echo())
