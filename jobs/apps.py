@@ -1,10 +1,9 @@
-"""The app: the default queue, and dispatches that follow a change of a limit."""
+"""The app: what is noted, how messages are sent, and the default queue."""
 
 from typing import Any
 
 from django.apps import AppConfig
-from django.db.models import Model
-from django.db.models.signals import post_migrate, post_save
+from django.db.models.signals import post_migrate
 
 
 class JobsConfig(AppConfig):
@@ -22,8 +21,6 @@ class JobsConfig(AppConfig):
 
         dispatch.connect(tasks.hand_over)
         post_migrate.connect(create_default_queue, sender=self)
-        post_save.connect(dispatch_after_limit_change, sender="tenants.TenantQueue")
-        post_save.connect(dispatch_after_limit_change, sender="jobs.Queue")
 
 
 def create_default_queue(using: str, **_: Any) -> None:
@@ -31,10 +28,3 @@ def create_default_queue(using: str, **_: Any) -> None:
     from jobs.models import Queue
 
     Queue.objects.using(using).get_or_create(name="default")
-
-
-def dispatch_after_limit_change(instance: Model, **_: Any) -> None:
-    """A raised limit, a new queue, a resumed tenant: who waited for it goes at once, when the change commits."""
-    from jobs.engine import dispatch
-
-    dispatch.on_commit()

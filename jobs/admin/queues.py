@@ -10,6 +10,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from jobs import counts
+from jobs.engine import limits
 from jobs.models import Queue
 
 
@@ -49,6 +50,9 @@ class QueueAdmin(ModelAdmin):
             if queue.rate_limit
             else None
         )
+
+    def save_model(self, request: HttpRequest, obj: Queue, form: Any, change: bool) -> None:
+        limits.store(obj, form.changed_data if change else None)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False  # Its jobs refer to it; asking whether it has any would count millions. Pause it.

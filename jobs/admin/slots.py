@@ -9,10 +9,23 @@ from django.http import HttpRequest
 from unfold.decorators import display
 
 from jobs import counts
-from tenants.admin import TenantQueueAdmin
-from tenants.models import TenantQueue
+from jobs.engine import limits
+from tenants.admin import TenantAdmin, TenantQueueAdmin
+from tenants.models import Tenant, TenantQueue
 
-admin.site.unregister(TenantQueue)  # `tenants` does not know that jobs exist
+admin.site.unregister([Tenant, TenantQueue])  # `tenants` does not know that jobs exist
+
+
+@admin.register(Tenant)
+class TenantWithSlotsAdmin(TenantAdmin):
+    """A tenant's own page, with its slots on it."""
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        if formset.model is not TenantQueue:
+            super().save_formset(request, form, formset, change)
+            return
+        for slots in formset.save(commit=False):
+            limits.store(slots)
 
 
 @admin.register(TenantQueue)
@@ -20,6 +33,9 @@ class SlotsAdmin(TenantQueueAdmin):
     """The slots, and how many of them are in use."""
 
     list_display = ["tenant", "num_slots", "in_use", "waiting", "user_slots", "weight", "rate", "paused"]
+
+    def save_model(self, request: HttpRequest, obj: TenantQueue, form: Any, change: bool) -> None:
+        limits.store(obj, form.changed_data if change else None)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[TenantQueue]:
         return super().get_queryset(request).annotate(**counts.columns("tenant", outer="tenant"))

@@ -11,24 +11,23 @@ from django.db.models import Model
 
 from jobs.api import schemas
 from jobs.api.problems import ProblemError
-from jobs.models import Job
+from jobs.engine import limits
+from jobs.models import Job, Queue
 from tenants import audit
+from tenants.models import TenantQueue
 
 REFUSED = frozenset({401, 403, 405})
 PROBLEMS = {REFUSED | {400, 404, 413, 422}: schemas.Problem}
 
 
-def change(user: User, row: Model, values: Mapping[str, Any]) -> None:
+def change(user: User, row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
     """Store these values of a row that the caller has locked. Raises the problem of the field that does not fit."""
     if not values:
         return
-    for name, value in values.items():
-        setattr(row, name, value)
     try:
-        row.full_clean()
+        limits.change(row, values)
     except ValidationError as error:
         raise ProblemError.unfit({field: " ".join(told) for field, told in error.message_dict.items()}) from None
-    row.save(update_fields=list(values))  # its signal asks for a dispatch; .update() would send none
     note(user, [row], [{"changed": {"fields": sorted(values)}}])
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from jobs.management.cli import inputs, queues_list
+from jobs.management.cli import inputs, limits, queues_list
 from jobs.management.cli.screen import Screen
 from jobs.management.cli.subcommands import Options, Subcommand
 
@@ -46,9 +46,7 @@ def _set(options: Options, screen: Screen) -> None:
 
 def _change(name: str, changes: dict[str, Any], screen: Screen) -> None:
     queue = inputs.queue_named(name)
-    for field, value in changes.items():
-        setattr(queue, field, value)
-    queue.save(update_fields=[*changes])  # only these: somebody else may be changing the others
+    limits.change(queue, changes)
     queues_list.show([queue], screen)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from jobs import counts
-from jobs.management.cli import inputs
+from jobs.management.cli import inputs, limits
 from jobs.management.cli.screen import Column, Screen, rate
 from jobs.management.cli.subcommands import Options, Subcommand
 from tenants.models import Tenant, TenantQueue
@@ -90,11 +90,8 @@ def _changes(options: Options) -> dict[str, Any]:
 
 def _change(tenant: Tenant, changes: dict[str, Any]) -> None:
     # A tenant without a row has no slots, and gets none by the way.
-    slots, created = TenantQueue.objects.get_or_create(tenant=tenant, defaults={"num_slots": 0} | changes)
-    if not created:
-        for name, value in changes.items():
-            setattr(slots, name, value)
-        slots.save(update_fields=[*changes])  # only these: somebody else may be changing the others
+    slots, _ = TenantQueue.objects.get_or_create(tenant=tenant, defaults={"num_slots": 0})
+    limits.change(slots, changes)
 
 
 def _lines(tenants: Iterable[Tenant]) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from django.db import DataError
 from django.utils import timezone
 
 from jobs import store
+from jobs.engine import limits
 from jobs.engine.dispatch import dispatch
 from jobs.engine.submit import submit_all
 from jobs.lifecycle import Status
@@ -70,15 +71,13 @@ class TestSlots:
         worker = register()
         tenant = TenantFactory(queue__num_slots=3)
         submit(tenant, 10)
-        tenant.queue.num_slots = 1
-        tenant.queue.save()
+        limits.change(tenant.queue, {"num_slots": 1})
         for claimed in sent[:2]:
             finish(claimed, worker)
             assert dispatch() == 0
         finish(sent[2], worker)
         assert dispatch() == 1
-        tenant.queue.num_slots = 4
-        tenant.queue.save()
+        limits.change(tenant.queue, {"num_slots": 4})
         assert held() == 4
 
     def test_a_paused_tenant_waits_until_it_is_resumed(self, register):
@@ -86,8 +85,7 @@ class TestSlots:
         tenant = TenantFactory(queue__paused=True)
         submit(tenant, 3)
         assert held() == 0
-        tenant.queue.paused = False
-        tenant.queue.save()
+        limits.change(tenant.queue, {"paused": False})
         assert held() == 2
 
     def test_a_full_tenant_does_not_hold_up_another(self, register):
@@ -196,8 +194,7 @@ class TestQueues:
         queue = QueueFactory(name="emails", paused=True)
         submit(TenantFactory(), 1, queue="emails")
         assert held() == 0
-        queue.paused = False
-        queue.save()
+        limits.change(queue, {"paused": False})
         assert held() == 1
 
     def test_weights_three_to_one_are_served_three_to_one(self, fleet):
@@ -328,8 +325,7 @@ class TestOrder:
         worker = register(concurrency=1)
         tenant = TenantFactory(queue__num_slots=1, queue__paused=True)
         ids = [submit(tenant, priority=priority)[0] for priority in (5, 10, 0, 5, 0, 10)]
-        tenant.queue.paused = False
-        tenant.queue.save()
+        limits.change(tenant.queue, {"paused": False})
         for n in range(6):
             finish(sent[n], worker)
             dispatch()

@@ -1,0 +1,101 @@
+"""A limit is changed by one verb, whoever asks: it is checked and stored, and who waited for it goes at once."""
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from jobs.engine import limits
+from tenants import auth
+from tenants.models import TenantQueue
+from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def olga():
+    return UserFactory(username="olga", is_staff=True, is_superuser=True)
+
+
+def by_code(olga, slots: TenantQueue) -> None:
+    limits.change(slots, {"num_slots": 1})
+
+
+def at_the_command_line(olga, slots: TenantQueue) -> None:
+    call_command("tenants", "slots", slots.tenant.slug, "--set", "1")
+
+
+def over_http(olga, slots: TenantQueue) -> None:
+    _, token = auth.issue_to_operator(olga, "test")
+    client = Client(headers={"Authorization": f"Bearer {token}"})
+    address = f"/api/v1/operator/tenants/{slots.tenant.slug}"
+    assert client.patch(address, {"num_slots": 1}, content_type="application/json").status_code == 200
+
+
+def in_the_list(olga, slots: TenantQueue) -> None:
+    form = {"form-TOTAL_FORMS": 1, "form-INITIAL_FORMS": 1, "form-0-id": slots.pk, "_save": "Save"}
+    row = {"form-0-num_slots": 1, "form-0-user_slots": "", "form-0-weight": 1}
+    _post(olga, "/admin/tenants/tenantqueue/", form | row)
+
+
+def on_the_tenants_page(olga, slots: TenantQueue) -> None:
+    form = {"name": "Acme", "slug": slots.tenant.slug, "members-TOTAL_FORMS": 0, "members-INITIAL_FORMS": 0}
+    keys = {"api_keys-TOTAL_FORMS": 0, "api_keys-INITIAL_FORMS": 0}
+    row = {"queue-TOTAL_FORMS": 1, "queue-INITIAL_FORMS": 1, "queue-0-id": slots.pk, "queue-0-tenant": slots.tenant_id}
+    row |= {"queue-0-num_slots": 1, "queue-0-weight": 1}
+    _post(olga, f"/admin/tenants/tenant/{slots.tenant_id}/change/", form | keys | row)
+
+
+def _post(olga, address: str, form: dict[str, object]) -> None:
+    client = Client()
+    client.force_login(olga)
+    answer = client.post(address, form)
+    assert answer.status_code == 302, answer.content.decode()
+
+
+WAYS = [by_code, at_the_command_line, over_http, in_the_list, on_the_tenants_page]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+def test_who_waited_for_it_goes_at_once(way, olga, register, sent):
+    register()
+    waiting = make_job(TenantFactory(queue__num_slots=0))
+    way(olga, waiting.tenant.queue)
+    assert [message.id for message in sent] == [waiting.pk]
+
+
+def test_a_resumed_queue_is_served_at_once_from_the_admin_too(olga, register, sent):
+    register()
+    waiting = make_job(TenantFactory(), queue=QueueFactory(name="mail", paused=True))
+    form = {"pool": "default", "weight": 2, "default_backoff": 10}
+    _post(olga, f"/admin/jobs/queue/{waiting.queue_id}/change/", form)
+    assert [message.id for message in sent] == [waiting.pk]
+
+
+@pytest.mark.parametrize(
+    ("values", "field"), [({"num_slots": -1}, "num_slots"), ({"weight": 2, "rate_limit": 5}, "rate_window")]
+)
+def test_what_does_not_fit_is_refused_by_the_name_of_its_field_and_nothing_is_stored(values, field):
+    slots = TenantFactory(queue__num_slots=3).queue
+    with pytest.raises(ValidationError) as refused:
+        limits.change(slots, values)
+    assert list(refused.value.message_dict) == [field]
+    slots.refresh_from_db()
+    assert (slots.num_slots, slots.weight, slots.rate_limit) == (3, 1, None)
+
+
+def test_the_command_line_names_the_field_too():
+    slots = TenantFactory(queue__queues=["mail"]).queue
+    with pytest.raises(CommandError, match=r"^queues: "):
+        call_command("tenants", "slots", slots.tenant.slug, "--queues", "x" * 1000)
+    slots.refresh_from_db()
+    assert slots.queues == ["mail"]
+
+
+def test_what_somebody_else_is_changing_stays():
+    slots = TenantFactory(queue__num_slots=3).queue
+    TenantQueue.objects.filter(pk=slots.pk).update(weight=7)
+    limits.change(slots, {"num_slots": 4})
+    slots.refresh_from_db()
+    assert (slots.num_slots, slots.weight) == (4, 7)
