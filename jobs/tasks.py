@@ -9,7 +9,7 @@ from celery import shared_task
 
 from jobs import telemetry
 from jobs.engine.execute import execute
-from jobs.engine.place import Place
+from jobs.engine.host import Host
 from jobs.store import Claimed
 
 MAX_JOB, MAX_ATTEMPT = 2**63 - 1, 2**31 - 1  # what the columns hold
@@ -38,7 +38,7 @@ class Message:
 
 
 WORKER_ID = uuid.uuid4()  # of this Celery worker: chosen in the parent, before its pool forks and its children run jobs
-_place: list[Place] = []  # of this process, if it runs jobs
+_host: list[Host] = []  # of this process, if it runs jobs
 ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 
 
@@ -49,7 +49,7 @@ def run_attempt(*args: object) -> None:
     """What a worker does with a message."""
     message = Message.decode(args)
     try:
-        clean = execute(message.job_id, message.attempt, *_place)
+        clean = execute(message.job_id, message.attempt, *_host)
     except Exception as error:  # an outcome could not be told: this process still holds an attempt
         telemetry.noticed("process ends: an outcome was lost", job=message.job_id, error=type(error).__name__)
         clean = False
@@ -57,9 +57,9 @@ def run_attempt(*args: object) -> None:
         raise SystemExit("this process makes room for a new one")
 
 
-def take_place(place: Place) -> None:
+def run_jobs_here(host: Host) -> None:
     """This process runs jobs from now on."""
-    _place[:] = [place]
+    _host[:] = [host]
 
 
 def hand_over(claimed: Sequence[Claimed]) -> None:

@@ -18,7 +18,7 @@ from jobs.processes.announcer import Announcer
 from jobs.processes.bell import bell
 from jobs.processes.cancels import Cancels
 from jobs.processes.clock import Clock, Upkeep
-from jobs.processes.desk import PLACES, desk
+from jobs.processes.desk import SEATS, desk
 from jobs.processes.heartbeat import Identity, Presence
 from jobs.processes.limits import Limits
 from jobs.processes.messages import TakeAttempts
@@ -52,8 +52,8 @@ def check_pool(instance: Any, **_: Any) -> None:
     if not issubclass(instance.pool_cls, TaskPool):
         raise SystemExit("A worker runs its jobs in processes: -P prefork, which is the default, and no other pool")
     most = max(instance.autoscale or [instance.concurrency or 0])
-    if most > PLACES:
-        raise SystemExit(f"A worker has at most {PLACES} processes: -c {PLACES}; start more workers instead")
+    if most > SEATS:
+        raise SystemExit(f"A worker has at most {SEATS} processes: -c {SEATS}; start more workers instead")
 
 
 @signals.worker_ready.connect

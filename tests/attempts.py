@@ -5,7 +5,7 @@ import uuid
 from jobs import store
 from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
-from jobs.engine.place import NoLimit, Place
+from jobs.engine.host import Host, NoLimit
 from jobs.models import Job
 from jobs.store import Claimed, Started
 
@@ -31,15 +31,15 @@ class Limit(NoLimit):
         self.calls.append("disarm")
 
 
-def run(sent: list[Claimed], job_id: int, **place) -> Job:
+def run(sent: list[Claimed], job_id: int, **host) -> Job:
     """Execute the message that was sent last for this job; the job as it is then."""
     claimed = [message for message in sent if message.id == job_id][-1]
-    execute(claimed.id, claimed.attempt, Place(**{"worker": WORKER, "limit": Limit()} | place))
+    execute(claimed.id, claimed.attempt, Host(**{"worker": WORKER, "limit": Limit()} | host))
     return Job.objects.get(pk=job_id)
 
 
-def run_when_due(sent: list[Claimed], job_id: int, **place) -> Job:
+def run_when_due(sent: list[Claimed], job_id: int, **host) -> Job:
     """Let its moment come, as the clock would, and execute it."""
     store.promote(now=Job.objects.get(pk=job_id).due_at)
     dispatch()
-    return run(sent, job_id, **place)
+    return run(sent, job_id, **host)

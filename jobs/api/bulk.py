@@ -24,26 +24,26 @@ router = Router(tags=["jobs"])
     openapi_extra=idempotency.PARAMETER,
 )
 def submit_jobs(request: CallerRequest, batch: inputs.Batch) -> HttpResponse:
-    """Submit 1 to 1000 jobs, all or none; an error names its place, `jobs[3].priority`. 429: too many wait."""
+    """Submit 1 to 1000 jobs, all or none; an error names its index, `jobs[3].priority`. 429: too many wait."""
     return idempotency.once(request, lambda: _submit(request.auth, batch))
 
 
 def _submit(caller: Caller, batch: inputs.Batch) -> HttpResponse:
     try:
-        requests = [_compose(caller, place, submission) for place, submission in enumerate(batch.jobs)]
+        requests = [_compose(caller, index, submission) for index, submission in enumerate(batch.jobs)]
         # One statement stores all; but where somebody else submits the same at this moment, it takes another.
         with transaction.atomic():
             submitted = submit_all(requests)
     except InvalidRequest as refused:
-        raise ProblemError.refused(refused, f"jobs[{refused.place}].{refused.field}") from None
+        raise ProblemError.refused(refused, f"jobs[{refused.index}].{refused.field}") from None
     return schemas.answer(202, {"jobs": [_told(one) for one in submitted]})
 
 
-def _compose(caller: Caller, place: int, submission: inputs.Submission) -> JobRequest:
+def _compose(caller: Caller, index: int, submission: inputs.Submission) -> JobRequest:
     try:
         return compose(caller, submission)
     except InvalidRequest as refused:
-        refused.place = place
+        refused.index = index
         raise
 
 

@@ -39,10 +39,10 @@ def once(request: CallerRequest, answer: Callable[[], HttpResponse]) -> HttpResp
     said = f"{request.path}\n{request.auth.user_key}\n".encode() + request.body
     digest = hashlib.sha256(said).hexdigest()
     with transaction.atomic():
-        place = answers.keep_place(tenant_id, key, digest)
-        if place is not None:
+        answer_id = answers.reserve(tenant_id, key, digest)
+        if answer_id is not None:
             response = answer()
-            answers.keep(place, response.status_code, response.get("Location", ""), response.content.decode())
+            answers.keep(answer_id, response.status_code, response.get("Location", ""), response.content.decode())
             return response
     before = answers.kept(tenant_id, key)
     if before.digest != digest:

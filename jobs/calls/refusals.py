@@ -6,14 +6,14 @@ class InvalidRequest(ValueError):
 
     field: what to correct, as its user knows it ("priority", "args.region").
     message: what is wrong, and what is allowed.
-    place: which of several requests it is, from 0; None where that is not known, or there is but one.
+    index: which of several requests it is, from 0; None where that is not known, or there is but one.
     """
 
-    def __init__(self, field: str, message: str, place: int | None = None) -> None:
+    def __init__(self, field: str, message: str, index: int | None = None) -> None:
         super().__init__(f"{field}: {message}")
         self.field = field
         self.message = message
-        self.place = place
+        self.index = index
 
 
 class TooLarge(InvalidRequest):

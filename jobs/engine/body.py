@@ -15,7 +15,7 @@ from jobs import results, store, telemetry
 from jobs.authoring import current
 from jobs.calls import registry
 from jobs.calls.arguments import stats_as_json
-from jobs.engine.place import Place
+from jobs.engine.host import Host
 from jobs.store import Started
 from tenants.models import Tenant
 
@@ -38,17 +38,17 @@ class Outcome:
     result_bytes: int | None = None
 
 
-def run(job: Started, place: Place) -> Outcome:
+def run(job: Started, host: Host) -> Outcome:
     """Call it. Whatever it raises is the job's outcome and not ours, be it a SystemExit."""
     outcome = Outcome()
     try:
         try:
-            place.limit.arm(job)
+            host.limit.arm(job)
             # Language, time zone and the like are context variables: what it sets of them ends with it.
-            copy_context().run(_call, job, outcome, place)
+            copy_context().run(_call, job, outcome, host)
         finally:
-            place.limit.disarm()
-    except place.limit.time_is_up:
+            host.limit.disarm()
+    except host.limit.time_is_up:
         outcome.error = TimeoutError(f"timed out after {job.timeout:g} s")
     except KeyboardInterrupt:  # for the process; recover sees to the job
         raise
@@ -56,11 +56,11 @@ def run(job: Started, place: Place) -> Outcome:
         outcome.error = error
         traceback.clear_frames(error.__traceback__)  # ends generators, and the transactions in them
     finally:
-        place.limit.disarm()  # again: time may have been up just when it was called
+        host.limit.disarm()  # again: time may have been up just when it was called
     return outcome
 
 
-def _call(job: Started, outcome: Outcome, place: Place) -> None:
+def _call(job: Started, outcome: Outcome, host: Host) -> None:
     store.speak_as_the_caller()
     target = registry.resolve(job.source_type, job.source_method)
     outcome.result_ttl = target.spec.result_ttl
@@ -77,17 +77,17 @@ def _call(job: Started, outcome: Outcome, place: Place) -> None:
             tenant=SimpleLazyObject(lambda: Tenant.objects.get(pk=job.tenant_id)),  # type: ignore[arg-type]
             timeout=job.timeout,
             stats=outcome.stats,
-            report_progress=partial(_aside, place, store.progress, job.id, job.attempt),
-            ask_cancelled=partial(_aside, place, store.cancel_requested, job.id, job.attempt),
+            report_progress=partial(_aside, host, store.progress, job.id, job.attempt),
+            ask_cancelled=partial(_aside, host, store.cancel_requested, job.id, job.attempt),
         )
     )
     outcome.value = getattr(callee, target.method)(**job.args)
 
 
-def _aside(place: Place, statement: Callable[..., bool], *parameters: Any) -> bool:
+def _aside(host: Host, statement: Callable[..., bool], *parameters: Any) -> bool:
     """What a body says and asks by the way must not end it: while the database is away, nothing is said and asked."""
     try:
-        with place.limit.deferred(), place.speaking():
+        with host.limit.deferred(), host.speaking():
             return statement(*parameters)
     except (OperationalError, InterfaceError) as error:
         telemetry.noticed("job without database", error=type(error).__name__)

@@ -40,7 +40,7 @@ def take_back_orphans() -> None:
         store.end_sessions(worker)
     taken = 0
     for orphan in orphans:
-        if orphan.name is None and not store.give_up(orphan.worker):
+        if orphan.name is None and not store.bar_worker(orphan.worker):
             continue  # it has registered meanwhile, and is not gone
         failure = Failure("WorkerGone", f"worker {orphan.name or 'unknown'} is gone")
         taken += take_back(orphan.id, orphan.attempt, failure)

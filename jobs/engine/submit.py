@@ -43,10 +43,10 @@ def submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:
         if not left:
             break
         placed |= _place(requests, left)
-        left = [place for place in left if place not in placed]
+        left = [index for index in left if index not in placed]
     if left:
         raise Undecided
-    submitted = [placed[place] for place in range(len(requests))]
+    submitted = [placed[index] for index in range(len(requests))]
     if not all(one.deduplicated for one in submitted):
         dispatch.on_commit()
     return submitted
@@ -59,31 +59,31 @@ def _place(requests: Sequence[JobRequest], left: Sequence[int]) -> dict[int, Sub
     stored or ended by a transaction that the statement met: it waited for its end, but sees only what was there when it
     began. The next statement sees more.
     """
-    asked = [requests[place] for place in left]
+    asked = [requests[index] for index in left]
     answers = store.insert(asked, caller=current_job().id)
     if answers[0].refused:
         raise _refusal(answers[0], requests, left)
-    now = next(a.created_at for a in answers if a.place == 0)
-    placed = {left[a.place]: Submitted(a.id, a.deduplicated, a.status, now, a.due_at) for a in answers if a.id}
+    now = next(a.created_at for a in answers if a.nth == 0)
+    placed = {left[a.nth]: Submitted(a.id, a.deduplicated, a.status, now, a.due_at) for a in answers if a.id}
     if holders := [a.holder for a in answers if a.holder]:
-        store.release_identical(holders)
+        store.give_up_key(holders)
     if len(placed) < len(left):
         # What was asked for twice is stored for the first.
-        first = {requests[place].identity: placed[place] for place in placed if not placed[place].deduplicated}
-        for place in left:
-            if place not in placed and (twin := first.get(requests[place].identity)):
-                placed[place] = twin._replace(deduplicated=True)
+        first = {requests[index].identity: placed[index] for index in placed if not placed[index].deduplicated}
+        for index in left:
+            if index not in placed and (twin := first.get(requests[index].identity)):
+                placed[index] = twin._replace(deduplicated=True)
     return placed
 
 
 def _refusal(answer: Answer, requests: Sequence[JobRequest], left: Sequence[int]) -> Exception:
     if answer.bound is not None:
         return TooManyWaiting(answer.bound)
-    place = left[answer.place]
+    index = left[answer.nth]
     if answer.refused == "queue":
         known = ", ".join(Queue.objects.order_by("name").values_list("name", flat=True))
-        return InvalidRequest("queue", f"{requests[place].queue!r} is unknown; queues: {known}", place)
-    at = requests[place].at
+        return InvalidRequest("queue", f"{requests[index].queue!r} is unknown; queues: {known}", index)
+    at = requests[index].at
     if at is not None and answer.refused == "past":
-        return InvalidRequest("at", f"must be in the future; {at.isoformat()} is past", place)
-    return InvalidRequest("at", f"must be within {MAX_SECONDS / 86400:.0f} days", place)
+        return InvalidRequest("at", f"must be in the future; {at.isoformat()} is past", index)
+    return InvalidRequest("at", f"must be within {MAX_SECONDS / 86400:.0f} days", index)

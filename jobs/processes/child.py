@@ -1,4 +1,4 @@
-"""What a process of a worker's pool does before its first job: it takes its place."""
+"""What a process of a worker's pool does before its first job: it takes its seat at the desk."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from celery import signals
 from jobs import store, tasks
 from jobs.deaths import announce
 from jobs.engine import dispatch
-from jobs.engine.place import Place
+from jobs.engine.host import Host
 from jobs.processes.bell import bell
 from jobs.processes.desk import desk
 from jobs.processes.sender import Sender
@@ -31,7 +31,7 @@ def note_pool(instance: Any, **_: Any) -> None:
 
 
 @signals.worker_process_init.connect
-def take_place(**_: Any) -> None:
+def run_jobs_here(**_: Any) -> None:
     """It dies with its parent, and nothing that its bodies start outlives it. It has a seat, and sessions by its name.
 
     What the parent's threads do for the parent, it does itself: they were not forked.
@@ -43,8 +43,8 @@ def take_place(**_: Any) -> None:
     _send_beside()
     dispatch.relay_to(bell.ring)  # for what bodies submit
     announce.announce_by(None)
-    tasks.take_place(
-        Place(
+    tasks.run_jobs_here(
+        Host(
             tasks.WORKER_ID,
             next(iter(_pool), None),
             limit=Timer(),

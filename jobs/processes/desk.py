@@ -1,6 +1,6 @@
 """The desk of a worker: what each of its processes is running now, in memory that the parent and its children share.
 
-A process has a place, by its number in the pool, and writes there which attempt it has taken up, until when that may
+A process has a seat, by its number in the pool, and writes there which attempt it has taken up, until when that may
 run, and how much memory it may use. The parent reads it: limits are enforced by process, whatever message brought the
 job, and without asking anybody. Who ran what when a process died is PostgreSQL's to say (`worker`, `worker_pid`), not
 the desk's: a child may die between its commit and its note.
@@ -13,7 +13,7 @@ import struct
 import time
 from dataclasses import dataclass
 
-PLACES = 1024  # processes of one worker, at most
+SEATS = 1024  # processes of one worker, at most
 _RECORD = struct.Struct("=qqqdq")  # pid, job, attempt, deadline, MiB
 _DEADLINE = struct.Struct("=d")
 _DEADLINE_AT = struct.calcsize("=qqq")
@@ -37,18 +37,18 @@ class Lying:
 class Desk:
     """Made in the parent, before its pool forks."""
 
-    def __init__(self, places: int = PLACES) -> None:
-        self._places = places
-        self._memory = mmap.mmap(-1, 1 + places * _RECORD.size)  # the first byte: whether the worker drains
+    def __init__(self, seats: int = SEATS) -> None:
+        self._places = seats
+        self._memory = mmap.mmap(-1, 1 + seats * _RECORD.size)  # the first byte: whether the worker drains
         self._mine = 1
 
     # --- in a process of the pool
 
-    def sit_down(self, place: int) -> None:
-        """This process has that place. Raises IndexError if there are not so many."""
-        if not 0 <= place < self._places:
+    def sit_down(self, seat: int) -> None:
+        """This process has that seat. Raises IndexError if there are not so many."""
+        if not 0 <= seat < self._places:
             raise IndexError(f"a worker has at most {self._places} processes")
-        self._mine = 1 + place * _RECORD.size
+        self._mine = 1 + seat * _RECORD.size
         self.put_down()
 
     def take_up(self, job_id: int, attempt: int, seconds: float, memory: int) -> None:

@@ -49,7 +49,7 @@ class Limits:
         there = {(one.pid, one.job_id, one.attempt) for one in lying}
         self._condemned &= there
         self._dead &= there
-        # A dead process cannot clear its place; and its number may belong to a stranger one day.
+        # A dead process cannot clear its seat; and its number may belong to a stranger one day.
         pool = set(self._children())
         for one in lying:
             if one.pid in pool and (one.pid, one.job_id, one.attempt) not in self._dead:

@@ -3,7 +3,7 @@
 Each reports what it applied. `now` is the clock of a test; None is the database's own.
 """
 
-from jobs.store.attempts import cancel_requested, held, holder, progress, put_off, start
+from jobs.store.attempts import cancel_requested, holder, progress, put_off, running_in, start
 from jobs.store.checks import excesses, find_lane, heads, odd_states
 from jobs.store.claiming import Lane, Pass, claim, hold, next_moment, promote, release
 from jobs.store.control import (
@@ -21,15 +21,15 @@ from jobs.store.owner import EVERY_TENANT, TenantId
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Applied, Claimed, Holder, Process, Started
 from jobs.store.session import OwnSession, session, speak_as_the_caller
 from jobs.store.settling import Failure, fail, retry, snooze, stop, succeed, succeed_and_follow, take_back
-from jobs.store.submitting import Answer, insert, recount_waiting, release_identical
+from jobs.store.submitting import Answer, give_up_key, insert, recount_waiting
 from jobs.store.worker_sessions import keep_sessions, session_name
 from jobs.store.workers import (
     LIVE_BEATS,
+    bar_worker,
     beat,
     count_repairs,
     declare_gone,
     end_sessions,
-    give_up,
     hand_over_again,
     leave,
     left_behind,
@@ -53,6 +53,7 @@ __all__ = [
     "Started",
     "TenantId",
     "backlog",
+    "bar_worker",
     "beat",
     "cancel",
     "cancel_requested",
@@ -67,10 +68,9 @@ __all__ = [
     "expire_dead",
     "fail",
     "find_lane",
-    "give_up",
+    "give_up_key",
     "hand_over_again",
     "heads",
-    "held",
     "hold",
     "holder",
     "insert",
@@ -88,10 +88,10 @@ __all__ = [
     "put_off",
     "recount_waiting",
     "release",
-    "release_identical",
     "request_cancel",
     "retry",
     "revive",
+    "running_in",
     "session",
     "session_name",
     "snooze",

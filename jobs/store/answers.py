@@ -8,14 +8,14 @@ from jobs.store.rows import rows
 TTL = 24 * 3600.0  # seconds
 
 
-def keep_place(tenant_id: int, key: str, digest: str, now: datetime | None = None) -> int | None:
-    """A place for the answer; None: there is one already. Who answers it at this moment is waited for."""
-    found = rows("keep_place", tenant_id=tenant_id, key=key, digest=digest, ttl=TTL, now=now)
+def reserve(tenant_id: int, key: str, digest: str, now: datetime | None = None) -> int | None:
+    """The id of an answer to be kept; None: there is one already. Who answers it at this moment is waited for."""
+    found = rows("reserve", tenant_id=tenant_id, key=key, digest=digest, ttl=TTL, now=now)
     return found[0][0] if found else None
 
 
-def keep(place: int, status: int, location: str, body: str) -> None:
-    KeptAnswer.objects.filter(pk=place).update(status=status, location=location, body=body)
+def keep(answer_id: int, status: int, location: str, body: str) -> None:
+    KeptAnswer.objects.filter(pk=answer_id).update(status=status, location=location, body=body)
 
 
 def kept(tenant_id: int, key: str) -> KeptAnswer:

@@ -27,9 +27,9 @@ def holder(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> Started
     return started(found, process)
 
 
-def held(process: Process) -> Started | None:
+def running_in(process: Process) -> Started | None:
     """What that process is running, whatever it believes."""
-    return started(rows("held", default_timeout=default_timeout(), **vars(process)), process)
+    return started(rows("running_in", default_timeout=default_timeout(), **vars(process)), process)
 
 
 def started(found: list[tuple[Any, ...]], process: Process, first: Holder = ANY_HOLDER) -> Started | None:

@@ -29,7 +29,7 @@ class Answer(NamedTuple):
     refused: why nothing at all was stored: queue, past, far, or full. bound: of the tenant's backlog, if it is full.
     """
 
-    place: int
+    nth: int
     id: int | None
     deduplicated: bool
     status: str
@@ -41,7 +41,7 @@ class Answer(NamedTuple):
 
 
 def insert(requests: Sequence[JobRequest], *, caller: int | None = None, now: datetime | None = None) -> list[Answer]:
-    """Store the requests that are identical to no unfinished job of the window; an answer for each, by its place.
+    """Store the requests that are identical to no unfinished job of the window; an answer for each, by its number.
 
     caller: the job that asks, which is no answer to itself.
     """
@@ -69,9 +69,9 @@ def insert(requests: Sequence[JobRequest], *, caller: int | None = None, now: da
     return answers
 
 
-def release_identical(ids: Sequence[int]) -> None:
+def give_up_key(ids: Sequence[int]) -> None:
     """Let these jobs give up their key."""
-    rows("release_identical", ids=list(ids))
+    rows("give_up_key", ids=list(ids))
 
 
 def recount_waiting() -> list[tuple[int, int, int]]:

@@ -49,9 +49,9 @@ def orphans(now: datetime | None = None) -> list[Orphan]:
     return [Orphan(*row) for row in rows("orphans", unknown_for=LIVE_BEATS * settings.JOBS_BEAT_INTERVAL, now=now)]
 
 
-def give_up(worker: uuid.UUID) -> bool:
+def bar_worker(worker: uuid.UUID) -> bool:
     """Note a worker that never registered as gone; False if it has registered meanwhile."""
-    return bool(rows("give_up", id=worker))
+    return bool(rows("bar_worker", id=worker))
 
 
 @dataclass(frozen=True)

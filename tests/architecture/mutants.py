@@ -41,7 +41,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "claim": CLAIM,
     "follow": SLICES,
     "succeed": (*VERBS, *SLICES),
-    "held": SLICES,
+    "running_in": SLICES,
     **dict.fromkeys(("fail", "retry", "snooze", "stop"), (*VERBS, *SLICES)),
     **dict.fromkeys(("left_behind", "end_sessions"), RECOVER),
     "fold": CLAIM,
@@ -55,7 +55,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "hand_over_again": ("tests/integration/store/test_verbs.py", *RECOVER),
     "orphans": RECOVER,
     "revive": (*VERBS, "tests/integration/engine/test_revive_bounds.py"),
-    "keep_place": ("tests/integration/api/test_idempotency.py",),
+    "reserve": ("tests/integration/api/test_idempotency.py",),
 }
 # In the other folders of tests/integration is what stands above the engine; these cost time, and tell of cost alone.
 ENGINE = ("store", "engine", "processes", "deaths", "calls")

@@ -12,7 +12,7 @@ from pydantic import Field
 from jobs.api.inputs import refuse_unknown_names
 from jobs.api.operator.auth import OperatorRequest, may
 from jobs.api.operator.changes import PROBLEMS, REFUSED, note
-from jobs.api.operator.letters import MOST, Filters, Letter, Letters, Listing, Place, Selection
+from jobs.api.operator.letters import MOST, Filters, Letter, Letters, Listing, Position, Selection
 from jobs.api.problems import ProblemError
 from jobs.api.schemas import Problem
 from jobs.engine.revive import discard, revive
@@ -50,7 +50,7 @@ def list_dead(request: OperatorRequest, wanted: Query[Listing]) -> Letters:
         last = letters[-1]
         assert last.died_at is not None  # noqa: S101 - for the type checker: the filter says it
         said = {name: value for name, value in request.GET.items() if name != "after"}
-        earlier = f"{reverse('api:dead')}?{urlencode(said | {'after': str(Place(last.died_at, last.pk))})}"
+        earlier = f"{reverse('api:dead')}?{urlencode(said | {'after': str(Position(last.died_at, last.pk))})}"
     return Letters(dead=[Letter.of(letter) for letter in letters], next=earlier)
 
 

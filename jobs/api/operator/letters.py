@@ -71,7 +71,7 @@ class Filters(BaseModel):
         return queries.dead_letters().filter(**{column.get(name, name): value for name, value in said.items()})
 
 
-class Place(NamedTuple):
+class Position(NamedTuple):
     """Where a page begins: after this death."""
 
     died_at: datetime
@@ -84,18 +84,18 @@ class Place(NamedTuple):
         return f"{self.died_at.isoformat()}_{self.id}"
 
 
-def _place(written: Any) -> Any:
+def _position(written: Any) -> Any:
     if not isinstance(written, str):
         return written
     moment, _, job_id = written.partition("_")
     died_at = as_moment(moment)
     if died_at.tzinfo is None or not job_id.isdecimal() or int(job_id) > LARGEST_ID:
         raise ValueError("must be as in the `next` of the page before")
-    return Place(died_at, int(job_id))
+    return Position(died_at, int(job_id))
 
 
 class Listing(Filters):
-    after: Annotated[Place, BeforeValidator(_place, json_schema_input_type=str)] | None = Field(
+    after: Annotated[Position, BeforeValidator(_position, json_schema_input_type=str)] | None = Field(
         None, description="As in the `next` of the page before."
     )
     limit: Whole = Field(20, ge=1, le=100)

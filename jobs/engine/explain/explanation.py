@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jobs.engine.explain import statuses
-from jobs.engine.explain.gates import Gate, Hold, closed
+from jobs.engine.explain.gates import Blocker, Gate, closed
 from jobs.lifecycle import Status
 from jobs.store import TenantId
 from jobs.store.explain import MOST, Facts, Line, facts, line
@@ -47,18 +47,18 @@ def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
     if job is None:
         return None
     standing = line(job_id) if job.status == Status.CREATED else None
-    holds = _holds(job, standing)
+    blockers = _blockers(job, standing)
     return Explanation(
         id=job.id,
         status=Status(job.status),
-        gate=holds[0].gate,
-        sentence=holds[0].sentence,
+        gate=blockers[0].gate,
+        sentence=blockers[0].sentence,
         now=job.now,
-        used=holds[0].used,
-        limit=holds[0].limit,
-        opens_at=holds[0].opens_at,
+        used=blockers[0].used,
+        limit=blockers[0].limit,
+        opens_at=blockers[0].opens_at,
         since=_since(job),
-        also=tuple(hold.gate for hold in holds[1:]),
+        also=tuple(blocker.gate for blocker in blockers[1:]),
         place=standing.place if standing else None,
         tenants=tuple(standing.tenants) if standing else (),
         queues=tuple(standing.queues) if standing else (),
@@ -70,7 +70,7 @@ def _since(job: Facts) -> datetime | None:
     return by_status.get(Status(job.status), job.end_time)
 
 
-def _holds(job: Facts, standing: Line | None) -> list[Hold]:
+def _blockers(job: Facts, standing: Line | None) -> list[Blocker]:
     match job.status:
         case Status.CREATED:
             return list(closed(job)) or [_next(standing)]
@@ -84,8 +84,8 @@ def _holds(job: Facts, standing: Line | None) -> list[Hold]:
             return [statuses.ended(job)]
 
 
-def _next(standing: Line | None) -> Hold:
+def _next(standing: Line | None) -> Blocker:
     if standing is None or standing.place == 1:
-        return Hold(Gate.NEXT, "Nothing holds it: it is next in line, and goes with the next dispatch.")
+        return Blocker(Gate.NEXT, "Nothing holds it: it is next in line, and goes with the next dispatch.")
     place = f"number {standing.place:,}" if standing.place <= MOST else f"behind more than {MOST:,} others"
-    return Hold(Gate.NEXT, f"Nothing holds it: it is {place} in its line, and goes when those before it have gone.")
+    return Blocker(Gate.NEXT, f"Nothing holds it: it is {place} in its line, and goes when those before it have gone.")

@@ -30,7 +30,7 @@ class Gate(StrEnum):
 
 
 @dataclass(frozen=True)
-class Hold:
+class Blocker:
     """A closed gate. used, limit: how much of it is in use. opens_at: when it opens by itself, where that is known."""
 
     gate: Gate
@@ -45,10 +45,10 @@ def as_text(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def closed(job: Facts) -> Iterator[Hold]:
+def closed(job: Facts) -> Iterator[Blocker]:
     """The closed gates, those of the tenant first: that is what its owner can change."""
     if job.type_paused:
-        yield Hold(Gate.HELD, f"The job type {job.source_type} {job.source_method} is paused.")
+        yield Blocker(Gate.HELD, f"The job type {job.source_type} {job.source_method} is paused.")
     yield from _slots(job)
     yield from _queue(job)
     yield from _rate(
@@ -57,7 +57,7 @@ def closed(job: Facts) -> Iterator[Hold]:
         (job.tenant_rate_limit, job.tenant_rate_window, job.tenant_tokens, job.tenant_token_at),
     )
     if job.user_key and job.user_slots is not None and job.user_held >= job.user_slots:
-        yield Hold(
+        yield Blocker(
             Gate.USER_FULL,
             f"User {job.user_key} holds as many slots as a user of {job.tenant} may: "
             f"{job.user_held} of {job.user_slots}.",
@@ -67,14 +67,14 @@ def closed(job: Facts) -> Iterator[Hold]:
     yield from _pool(job)
 
 
-def _slots(job: Facts) -> Iterator[Hold]:
+def _slots(job: Facts) -> Iterator[Blocker]:
     if job.tenant_paused:
-        yield Hold(Gate.TENANT_PAUSED, f"Tenant {job.tenant} is paused.")
+        yield Blocker(Gate.TENANT_PAUSED, f"Tenant {job.tenant} is paused.")
     if not job.num_slots:
         which = "no slots: none were ever set" if job.num_slots is None else "0 slots"
-        yield Hold(Gate.NO_SLOTS, f"Tenant {job.tenant} has {which}.", job.tenant_held, 0)
+        yield Blocker(Gate.NO_SLOTS, f"Tenant {job.tenant} has {which}.", job.tenant_held, 0)
     elif job.tenant_held >= job.num_slots:
-        yield Hold(
+        yield Blocker(
             Gate.SLOTS_FULL,
             f"All slots of tenant {job.tenant} are in use: {job.tenant_held} of {job.num_slots}.",
             job.tenant_held,
@@ -82,11 +82,11 @@ def _slots(job: Facts) -> Iterator[Hold]:
         )
 
 
-def _queue(job: Facts) -> Iterator[Hold]:
+def _queue(job: Facts) -> Iterator[Blocker]:
     if job.queue_paused:
-        yield Hold(Gate.QUEUE_PAUSED, f"Queue {job.queue} is paused.")
+        yield Blocker(Gate.QUEUE_PAUSED, f"Queue {job.queue} is paused.")
     if job.queue_concurrency is not None and job.queue_held >= job.queue_concurrency:
-        yield Hold(
+        yield Blocker(
             Gate.QUEUE_FULL,
             f"Queue {job.queue} has as many jobs under way as it may: {job.queue_held} of {job.queue_concurrency}.",
             job.queue_held,
@@ -102,19 +102,19 @@ def _queue(job: Facts) -> Iterator[Hold]:
 Bucket = tuple[int | None, float | None, float | None, datetime | None]
 
 
-def _rate(gate: Gate, whose: str, bucket: Bucket) -> Iterator[Hold]:
+def _rate(gate: Gate, whose: str, bucket: Bucket) -> Iterator[Blocker]:
     limit, window, tokens, next_at = bucket
     if limit is None or tokens is None or tokens >= 1:
         return
     then = "" if next_at is None else f" The next one may start at {as_text(next_at)}."
-    yield Hold(gate, f"{whose} may start {limit} jobs in {window:g} s, and has.{then}", limit, limit, next_at)
+    yield Blocker(gate, f"{whose} may start {limit} jobs in {window:g} s, and has.{then}", limit, limit, next_at)
 
 
-def _pool(job: Facts) -> Iterator[Hold]:
+def _pool(job: Facts) -> Iterator[Blocker]:
     if job.pool_capacity == 0:
-        yield Hold(Gate.NO_WORKER, f"No live worker serves pool {job.pool}.", job.pool_held, 0)
+        yield Blocker(Gate.NO_WORKER, f"No live worker serves pool {job.pool}.", job.pool_held, 0)
     elif job.pool_held >= job.pool_capacity:
-        yield Hold(
+        yield Blocker(
             Gate.POOL_FULL,
             f"Pool {job.pool} is full: {job.pool_held} of {job.pool_capacity} places are taken.",
             job.pool_held,

@@ -2,52 +2,52 @@
 
 from datetime import timedelta
 
-from jobs.engine.explain.gates import Gate, Hold, as_text, closed
+from jobs.engine.explain.gates import Blocker, Gate, as_text, closed
 from jobs.engine.policy import most_retries
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.store.explain import Facts
 
 
-def scheduled(job: Facts) -> list[Hold]:
+def scheduled(job: Facts) -> list[Blocker]:
     """It waits for its moment, or for its job type to be resumed."""
-    held = [hold for hold in closed(job) if hold.gate == Gate.HELD]
+    held = [blocker for blocker in closed(job) if blocker.gate == Gate.HELD]
     if job.due_at is None or job.due_at == HELD_UNTIL:
-        return held or [Hold(Gate.HELD, "Its job type was paused, and is not any more: the clock releases it.")]
+        return held or [Blocker(Gate.HELD, "Its job type was paused, and is not any more: the clock releases it.")]
     when = (
         f"due at {as_text(job.due_at)}" if job.due_at > job.now else f"due since {as_text(job.due_at)}, for the clock"
     )
     if not job.last_attempt_failed:
         asked = "Asked to run again" if job.attempt else "Scheduled"
-        return [Hold(Gate.SCHEDULED, f"{asked}: {when}.", opens_at=job.due_at), *held]
+        return [Blocker(Gate.SCHEDULED, f"{asked}: {when}.", opens_at=job.due_at), *held]
     most = most_retries(job)
     of = "" if most is None else f" of {most}"
     sentence = f"Failed, and waits for retry {job.retries}{of}: {when}. Last error: {job.last_error}"
-    return [Hold(Gate.SCHEDULED, sentence, job.retries, most, job.due_at), *held]
+    return [Blocker(Gate.SCHEDULED, sentence, job.retries, most, job.due_at), *held]
 
 
-def queued(job: Facts) -> Hold:
+def queued(job: Facts) -> Blocker:
     """It was handed over."""
     waits = f"waits for a worker of pool {job.pool} to take it up"
     if job.queued_at is None or job.handed_at is None:
-        return Hold(Gate.QUEUED, f"Holds slot {job.slot}, and {waits}.")
+        return Blocker(Gate.QUEUED, f"Holds slot {job.slot}, and {waits}.")
     sent = (
         "" if job.handed_at == job.queued_at else f"; its message was sent again {_length(job.now - job.handed_at)} ago"
     )
     since = _length(job.now - job.queued_at)
-    return Hold(Gate.QUEUED, f"Has held slot {job.slot} for {since}, and {waits}{sent}.")
+    return Blocker(Gate.QUEUED, f"Has held slot {job.slot} for {since}, and {waits}{sent}.")
 
 
-def running(job: Facts) -> Hold:
+def running(job: Facts) -> Blocker:
     """A worker has it."""
     since = "" if job.start_time is None else f" for {_length(job.now - job.start_time)}"
     where = "" if job.worker is None else f" on {job.worker}"
     done = "" if job.progress is None else f", {job.progress:.0%} done"
     stopping = " It was asked to stop." if job.stopping else ""
-    return Hold(Gate.RUNNING, f"Running{since}{where}, attempt {job.attempt}{done}.{stopping}")
+    return Blocker(Gate.RUNNING, f"Running{since}{where}, attempt {job.attempt}{done}.{stopping}")
 
 
-def ended(job: Facts) -> Hold:
+def ended(job: Facts) -> Blocker:
     """It is final."""
     at = "" if job.end_time is None else f" at {as_text(job.end_time)}"
     said = {
@@ -56,7 +56,7 @@ def ended(job: Facts) -> Hold:
         Status.DEAD: f"Given up{at}, a dead letter; it can be revived or discarded. {job.last_error}",
         Status.ERROR: f"Failed{at}, and has no retry policy; it can be revived. {job.last_error}",
     }
-    return Hold(Gate.ENDED, said[Status(job.status)].rstrip())
+    return Blocker(Gate.ENDED, said[Status(job.status)].rstrip())
 
 
 def _length(time: timedelta) -> str:

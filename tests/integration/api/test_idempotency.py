@@ -88,10 +88,10 @@ def test_after_a_day_it_is_a_new_request(owner, tenant, post):
 def test_answers_that_are_too_old_go_as_others_come():
     tenant, later = TenantFactory(), timezone.now() + timedelta(days=2)
     for number in range(12):
-        assert answers.keep_place(tenant.pk, f"old {number}", "x")
-    assert answers.keep_place(tenant.pk, "new", "x", now=later)
+        assert answers.reserve(tenant.pk, f"old {number}", "x")
+    assert answers.reserve(tenant.pk, "new", "x", now=later)
     assert KeptAnswer.objects.count() == 3
-    assert answers.keep_place(tenant.pk, "newer", "x", now=later)
+    assert answers.reserve(tenant.pk, "newer", "x", now=later)
     assert set(KeptAnswer.objects.values_list("key", flat=True)) == {"new", "newer"}
 
 

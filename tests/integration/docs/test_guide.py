@@ -19,7 +19,7 @@ from embedded import REPOSITORY
 from jobs import signals
 from jobs.calls import registry
 from jobs.engine.execute import execute
-from jobs.engine.place import Place
+from jobs.engine.host import Host
 from tests.factories import QueueFactory, TenantFactory
 from tests.pages import Block, blocks
 
@@ -78,7 +78,7 @@ def test_the_guide_runs(names, register, sent) -> None:
     def work() -> None:
         while sent:
             message = sent.pop(0)
-            execute(message.id, message.attempt, Place(worker))
+            execute(message.id, message.attempt, Host(worker))
 
     for block in blocks(GUIDE, "python", "pycon"):
         if block.language == "python":

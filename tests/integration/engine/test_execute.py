@@ -12,7 +12,7 @@ from jobs import current_job, job, results, store
 from jobs.engine import patience, settle
 from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
-from jobs.engine.place import Place
+from jobs.engine.host import Host
 from jobs.models import FailedAttempt, Job
 from tests import attempts
 from tests.factories import TenantFactory, ThingFactory, make_job
@@ -246,7 +246,7 @@ class TestTheFence:
     @pytest.mark.parametrize("shift", [-1, 1])
     def test_a_message_of_another_attempt_starts_nothing(self, shift, thing, sent):
         job_id = thing.async_.echo()
-        execute(job_id, 1 + shift, Place(WORKER))
+        execute(job_id, 1 + shift, Host(WORKER))
         assert Job.objects.get().status == "queued"
         assert not Run.objects.exists()
 

@@ -12,7 +12,7 @@ from django.utils import timezone, translation
 from jobs import current_job, job
 from jobs.engine import hands
 from jobs.engine.execute import execute
-from jobs.engine.place import Place
+from jobs.engine.host import Host
 from jobs.models import FailedAttempt, Job
 from jobs.processes.time_limit import Timer
 from jobs.store import OwnSession
@@ -24,9 +24,9 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 @pytest.fixture
-def place(register):
+def host(register):
     own = OwnSession()
-    yield Place(register(concurrency=1), pool="default", speaking=own.speaking)
+    yield Host(register(concurrency=1), pool="default", speaking=own.speaking)
     with own.speaking():
         from jobs.store import session
 
@@ -34,13 +34,13 @@ def place(register):
 
 
 @pytest.fixture
-def serve(place, sent, monkeypatch):
+def serve(host, sent, monkeypatch):
     """Run this body as a job of one tenant; whether its process may go on, and the job as it ended."""
 
     def serve(body) -> tuple[bool, Job]:
         monkeypatch.setattr(Thing, "echo", job(dedup=False)(lambda self: body()))
         job_id = ThingFactory().async_.echo()
-        return execute(job_id, 1, place), Job.objects.get(pk=job_id)
+        return execute(job_id, 1, host), Job.objects.get(pk=job_id)
 
     return serve
 
@@ -124,11 +124,11 @@ class TestATransaction:
         assert serve(Run.objects.all().delete)[0]
         assert connection.get_autocommit()
 
-    def test_no_job_follows_in_a_process_that_has_to_end(self, place, sent, monkeypatch):
+    def test_no_job_follows_in_a_process_that_has_to_end(self, host, sent, monkeypatch):
         monkeypatch.setattr(Thing, "echo", job(dedup=False)(lambda self: leak_and_succeed()))
         thing = ThingFactory()
         first, _ = thing.async_.echo(), thing.async_.echo()
-        assert not execute(first, 1, place)
+        assert not execute(first, 1, host)
         assert [message.id for message in sent] == list(Job.objects.order_by("id").values_list("id", flat=True))
 
 
@@ -210,7 +210,7 @@ class TestASession:
         assert seen == [("en-gb", "UTC")]
 
 
-def test_a_statement_that_a_time_limit_has_cut_off_does_not_go_on_in_the_server(place, sent, monkeypatch):
+def test_a_statement_that_a_time_limit_has_cut_off_does_not_go_on_in_the_server(host, sent, monkeypatch):
     def sleep() -> None:
         Job.objects.filter(pk=current_job().id).extra(select={"slept": "pg_sleep(60)"}).first()
 
@@ -218,7 +218,7 @@ def test_a_statement_that_a_time_limit_has_cut_off_does_not_go_on_in_the_server(
     job_id = ThingFactory().async_.echo()
     before = signal.getsignal(signal.SIGALRM)
     try:
-        assert execute(job_id, 1, replace(place, limit=Timer()))
+        assert execute(job_id, 1, replace(host, limit=Timer()))
     finally:
         signal.signal(signal.SIGALRM, before)
     assert Job.objects.get().last_error == "TimeoutError: timed out after 0.3 s"

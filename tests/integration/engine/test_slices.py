@@ -12,7 +12,7 @@ from jobs.engine import execute as engine
 from jobs.engine import patience, pause
 from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
-from jobs.engine.place import Place
+from jobs.engine.host import Host
 from jobs.models import FreedSlot, Job, Lane, PausedJobType, Queue, Worker
 from jobs.store import Holder
 from tenants.models import TenantQueue
@@ -26,8 +26,8 @@ NOW = timezone.now()
 
 
 @pytest.fixture
-def place(register) -> Place:
-    return Place(register(concurrency=1), pool="default")
+def host(register) -> Host:
+    return Host(register(concurrency=1), pool="default")
 
 
 @pytest.fixture
@@ -36,12 +36,12 @@ def thing() -> Thing:
 
 
 @pytest.fixture
-def running(place, thing, sent) -> store.Started:
+def running(host, thing, sent) -> store.Started:
     """The first of three jobs; the other two wait behind it."""
     for n in range(3):
         thing.async_.echo(n)
     (message,) = sent
-    return store.start(message.id, 1, place.worker, now=NOW)
+    return store.start(message.id, 1, host.worker, now=NOW)
 
 
 def end(job: store.Started, seconds: float = 0.0, by: Holder | None = None) -> store.Started | None:
@@ -139,7 +139,7 @@ class TestTheFence:
         assert Job.objects.get(pk=running.id).status == "running"
         assert settle(running, running.holder)
 
-    def test_one_that_settled_unheard_finds_what_it_was_given(self, running, monkeypatch, place):
+    def test_one_that_settled_unheard_finds_what_it_was_given(self, running, monkeypatch, host):
         """The answer is lost with the connection: the job has ended, and the next one runs in this process."""
         settled = store.succeed_and_follow
 
@@ -154,16 +154,16 @@ class TestTheFence:
         Job.objects.filter(pk=running.id).delete()
         dispatch()
         queued = Job.objects.get(status="queued")
-        execute(queued.pk, queued.attempt, place)
+        execute(queued.pk, queued.attempt, host)
         assert statuses() == ["success", "success"]
 
     def test_what_a_process_holds_is_what_runs_in_it_and_nothing_else(self, running):
         ours = running.holder
         for worker, pid in ((ours.worker, ours.pid + 1), (uuid.uuid4(), ours.pid)):
-            assert store.held(Holder(worker, pid)) is None
-        assert store.held(ours).id == running.id
+            assert store.running_in(Holder(worker, pid)) is None
+        assert store.running_in(ours).id == running.id
 
-    def test_one_that_started_unheard_runs_its_body(self, thing, place, sent, monkeypatch):
+    def test_one_that_started_unheard_runs_its_body(self, thing, host, sent, monkeypatch):
         job_id = thing.async_.echo()
         started = store.start
 
@@ -173,10 +173,10 @@ class TestTheFence:
             raise OperationalError("the connection is lost")
 
         monkeypatch.setattr(store, "start", lose_the_answer)
-        execute(job_id, 1, place)
+        execute(job_id, 1, host)
         assert statuses() == ["success"]
 
-    def test_one_whose_start_is_still_on_its_way_waits_for_it(self, thing, place, sent, monkeypatch):
+    def test_one_whose_start_is_still_on_its_way_waits_for_it(self, thing, host, sent, monkeypatch):
         """The connection is cut; the server carries the start out while it is asked again."""
         job_id = thing.async_.echo()
         started = store.start
@@ -191,23 +191,23 @@ class TestTheFence:
             raise OperationalError("the connection is lost")
 
         monkeypatch.setattr(store, "start", cut)
-        execute(job_id, 1, place)
+        execute(job_id, 1, host)
         assert statuses() == ["success"]
 
-    def test_a_process_that_cannot_tell_an_outcome_ends(self, thing, place, sent, monkeypatch):
+    def test_a_process_that_cannot_tell_an_outcome_ends(self, thing, host, sent, monkeypatch):
         def away(*args, **kwargs):
             raise OperationalError("away")
 
         job_id = thing.async_.echo()
         monkeypatch.setattr(patience, "PATIENCE", 0.0)
         monkeypatch.setattr(store, "succeed_and_follow", away)
-        monkeypatch.setattr(tasks, "_place", [place])
+        monkeypatch.setattr(tasks, "_place", [host])
         with pytest.raises(SystemExit):
             tasks.run_attempt(job_id, 1)
 
 
 class TestWhatTheDoorSees:
-    def test_no_slot_is_free_while_one_follows_the_other(self, running, place):
+    def test_no_slot_is_free_while_one_follows_the_other(self, running, host):
         """I1: the door may have seen the slot's ticket long before the job that holds it now was given it."""
         make_job(Job.objects.get(pk=running.id).tenant, queue=QueueFactory(name="other"))
         assert dispatch() == 0
@@ -253,39 +253,39 @@ class TestWhatTheDoorSees:
 
 
 class TestAMessage:
-    def test_leads_to_all_that_wait_in_its_lane(self, place, thing, sent):
+    def test_leads_to_all_that_wait_in_its_lane(self, host, thing, sent):
         for n in range(5):
             thing.async_.echo(n)
-        execute(sent[0].id, 1, place)
+        execute(sent[0].id, 1, host)
         assert statuses() == ["success"] * 5
         assert len(sent) == 1
 
-    def test_after_a_quantum_it_is_whose_turn_it_is(self, place, thing, sent, monkeypatch):
+    def test_after_a_quantum_it_is_whose_turn_it_is(self, host, thing, sent, monkeypatch):
         monkeypatch.setattr(engine, "QUANTUM", 0.0)
         begun = [thing.async_.echo(0), ThingFactory().async_.echo(1), thing.async_.echo(2)]
-        execute(begun[0], 1, place)
+        execute(begun[0], 1, host)
         assert list(Job.objects.order_by("start_time").values_list("id", flat=True)) == begun
         assert len(sent) == 1, "what it claims for its own pool it runs itself"
 
-    def test_after_its_slack_the_next_one_is_handed_over(self, place, thing, sent, monkeypatch):
+    def test_after_its_slack_the_next_one_is_handed_over(self, host, thing, sent, monkeypatch):
         monkeypatch.setattr(engine, "QUANTUM", 0.0)
         monkeypatch.setattr(engine, "SLACK", 0.0)
         first, second = thing.async_.echo(0), thing.async_.echo(1)
-        execute(first, 1, place)
+        execute(first, 1, host)
         assert [message.id for message in sent] == [first, second]
         assert statuses() == ["success", "queued"]
 
-    def test_what_it_claims_for_another_pool_is_handed_over(self, place, thing, sent, register, monkeypatch):
+    def test_what_it_claims_for_another_pool_is_handed_over(self, host, thing, sent, register, monkeypatch):
         monkeypatch.setattr(engine, "QUANTUM", 0.0)
         QueueFactory(name="heavy", pool="heavy")
         first = thing.async_.echo(0)
         heavy = thing.async_(queue="heavy").echo(1)
         register(concurrency=1, pool="heavy")
-        execute(first, 1, place)
+        execute(first, 1, host)
         assert [message.id for message in sent] == [first, heavy]
         assert statuses() == ["success", "queued"]
 
-    def test_of_several_places_it_fills_one_itself_and_hands_the_others_over(self, place, sent, register, monkeypatch):
+    def test_of_several_places_it_fills_one_itself_and_hands_the_others_over(self, host, sent, register, monkeypatch):
         monkeypatch.setattr(engine, "QUANTUM", 0.0)
         monkeypatch.setattr(engine, "SLACK", 3600.0)
         first = ThingFactory().async_.echo(0)
@@ -293,25 +293,25 @@ class TestAMessage:
         for n in range(3):
             ThingFactory().async_.echo(n)
         Worker.objects.update(concurrency=2)
-        execute(first, 1, place)
+        execute(first, 1, host)
         assert statuses().count("success") == 3
         assert [message.id for message in sent[1:]] == list(
             Job.objects.filter(status="queued").values_list("id", flat=True)
         )
 
-    def test_a_worker_that_drains_goes_on_with_nothing(self, place, thing, sent):
+    def test_a_worker_that_drains_goes_on_with_nothing(self, host, thing, sent):
         first, second = thing.async_.echo(0), thing.async_.echo(1)
-        execute(first, 1, Place(place.worker, pool="default", draining=lambda: True))
+        execute(first, 1, Host(host.worker, pool="default", draining=lambda: True))
         assert [message.id for message in sent] == [first, second]
         assert statuses() == ["success", "queued"]
 
-    def test_after_a_failure_it_is_whose_turn_it_is(self, place, thing, sent):
+    def test_after_a_failure_it_is_whose_turn_it_is(self, host, thing, sent):
         begun = [thing.async_.refuse("no"), ThingFactory().async_.echo(1), thing.async_.echo(2)]
-        execute(begun[0], 1, place)
+        execute(begun[0], 1, host)
         assert statuses() == ["error", "success", "success"]
         assert list(Job.objects.order_by("start_time").values_list("id", flat=True)) == begun
 
-    def test_one_that_is_to_be_cancelled_in_the_middle_is(self, place, thing, sent, monkeypatch):
+    def test_one_that_is_to_be_cancelled_in_the_middle_is(self, host, thing, sent, monkeypatch):
         """Its process learns it from the row, whichever message brought it there."""
 
         def stop_the_second(self, n: int) -> None:
@@ -322,13 +322,13 @@ class TestAMessage:
         monkeypatch.setattr(Thing, "echo", job(stop_the_second))
         for n in range(3):
             thing.async_.echo(n)
-        execute(sent[0].id, 1, place)
+        execute(sent[0].id, 1, host)
         assert statuses() == ["success", "cancelled", "success"]
 
-    def test_nobody_is_told_of_a_job_that_only_followed_by_a_message(self, place, thing, sent):
+    def test_nobody_is_told_of_a_job_that_only_followed_by_a_message(self, host, thing, sent):
         for n in range(3):
             thing.async_.echo(n)
-        execute(sent[0].id, 1, place)
+        execute(sent[0].id, 1, host)
         assert Job.objects.filter(handed_at=None).count() == 2
         assert store.hand_over_again(0, now=timezone.now() + timedelta(hours=1)) == []
 

@@ -65,5 +65,5 @@ def test_of_many_requests_the_first_that_does_not_fit_is_named(now):
     requests = [request_for(tenant), *(request_for(tenant, n, at=now - n * HOUR) for n in (2, 1))]
     with pytest.raises(InvalidRequest) as refusal:
         submit_all(requests)
-    assert refusal.value.place == 1
+    assert refusal.value.index == 1
     assert not Job.objects.exists()

@@ -7,7 +7,7 @@ from django.db import IntegrityError
 from jobs import results
 from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
-from jobs.engine.place import Place
+from jobs.engine.host import Host
 from jobs.models import Job
 from reports.models import DataReport, DataSource
 from reports.parameters import InvalidParameters
@@ -36,7 +36,7 @@ def run_job(job_id: int, register, sent) -> Job:
     worker = register()
     dispatch()
     message = next(message for message in sent if message.id == job_id)
-    execute(message.id, message.attempt, Place(worker))
+    execute(message.id, message.attempt, Host(worker))
     return Job.objects.get(pk=job_id)
 
 

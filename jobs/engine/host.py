@@ -40,7 +40,7 @@ class NoLimit:
 
 
 @dataclass(frozen=True)
-class Place:
+class Host:
     """A process that runs jobs.
 
     pool: whose jobs it may go on with when it has ended one; None: it goes on with none, and waits for the next
