@@ -1,4 +1,4 @@
-"""From 0.1.0 on, a database is migrated: one with jobs in every status, as pg_dump wrote it then, works on as it is now."""
+"""From 0.1.0 on databases are migrated: one with jobs in every status, as pg_dump wrote it then, works on as it is."""
 
 import json
 import os
