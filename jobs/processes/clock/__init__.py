@@ -8,6 +8,7 @@ next tick; its session gives up in time; what reads much is the upkeep's, in ano
 """
 
 from jobs.processes.clock.clock import Clock
+from jobs.processes.clock.schedules import Schedules
 from jobs.processes.clock.upkeep import Upkeep
 
-__all__ = ["Clock", "Upkeep"]
+__all__ = ["Clock", "Schedules", "Upkeep"]
