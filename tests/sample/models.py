@@ -10,6 +10,7 @@ from pathlib import Path
 from django.db import connection, models, transaction
 
 from jobs import Asynchronous, Retry, RetryLater, current_job, job
+from tenants.models import Tenant
 from tests.sample.litter import LITTER
 
 
@@ -54,6 +55,10 @@ def think(error: BaseException, retries: int) -> float:
     return 0.1
 
 
+def opted_in() -> "models.QuerySet[Tenant]":
+    return Tenant.objects.filter(slug__startswith="opted-")
+
+
 class Thing(Asynchronous, models.Model):
     tenant = models.ForeignKey("tenants.Tenant", models.CASCADE)
 
@@ -65,6 +70,10 @@ class Thing(Asynchronous, models.Model):
         note_run()
         current_job().stats["times"] = times
         return [value] * times
+
+    @classmethod
+    @job(every=1.0, for_each_tenant=opted_in, catch_up="all")
+    def tick(cls) -> None: ...
 
     @job(queue="critical", priority=2, timeout=7)
     def urgent(self) -> None: ...

@@ -21,13 +21,19 @@ def declare() -> int:
         for model in registry.source_types().values()
         for method in registry.methods(model)
     ]
-    declared = {_name(target): target for target in targets if target.spec.recurs}
+    declared = {_name(target): target for target in targets if target.spec.recurs and _is_possible(target)}
     gone, _ = Schedule.objects.filter(declared=True).exclude(name__in=declared).delete()
     return gone + sum(_declare(name, target) for name, target in declared.items())
 
 
 def _name(target: Target) -> str:
     return f"{target.source_type}.{target.method}"
+
+
+def _is_possible(target: Target) -> bool:
+    if not target.class_level:
+        telemetry.noticed("schedule not declared", schedule=_name(target), error="it is no @classmethod")
+    return target.class_level
 
 
 def _declare(name: str, target: Target) -> int:

@@ -87,6 +87,17 @@ class TestADueTime:
         assert ScheduleRun.objects.get().due == schedule.next_due
 
 
+def test_a_clock_that_jumps_ahead_and_back_submits_nothing_twice(thing):
+    schedule = hourly(thing)
+    now = timezone.now()
+    moments = [now + 5 * HOUR, now, now + 5 * HOUR, now - 5 * HOUR, now + 6 * HOUR, now + HOUR]
+    for moment in moments:
+        run_due(now=moment)
+    runs = ScheduleRun.objects.filter(schedule=schedule).order_by("due")
+    assert [run.due - schedule.next_due for run in runs] == [5 * HOUR, 6 * HOUR]
+    assert Job.objects.count() == 2
+
+
 class TestWhatWasMissed:
     LATE = timedelta(hours=5, minutes=1)
 
