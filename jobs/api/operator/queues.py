@@ -29,6 +29,7 @@ class Queue(Schema):
     default_timeout: float | None
     default_max_retries: int | None
     default_backoff: float
+    backoff_grows: bool
     paused: bool
 
 
@@ -43,6 +44,7 @@ class QueueChange(Body):
     default_timeout: Seconds | None = Field(None, description="Seconds. Null: the setting's.")
     default_max_retries: StrictInt | None = Field(None, description="Null: no retries.")
     default_backoff: Seconds = left_out("Seconds before the first of those retries.")
+    backoff_grows: StrictBool = left_out("Each further delay is twice as long. False: always the same delay.")
     paused: StrictBool = left_out("Waiting jobs stay waiting; running jobs go on.")
 
 
