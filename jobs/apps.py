@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.apps import AppConfig
-from django.apps.registry import Apps
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models.signals import post_migrate
 
 
@@ -24,7 +24,9 @@ class JobsConfig(AppConfig):
         post_migrate.connect(create_default_queue, sender=self)
 
 
-def create_default_queue(using: str, apps: Apps, **_: Any) -> None:
-    """After migrate, also after one to an earlier schema: @job without a queue means "default", so it exists."""
-    if "queue" in apps.all_models["jobs"]:
-        apps.get_model("jobs", "Queue").objects.using(using).get_or_create(name="default")
+def create_default_queue(using: str, **_: Any) -> None:
+    """After migrate: @job without a queue means "default", so it exists."""
+    from jobs import store
+
+    if using == DEFAULT_DB_ALIAS:
+        store.create_queue("default")

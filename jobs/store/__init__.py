@@ -9,6 +9,7 @@ from jobs.store.claiming import Lane, Pass, claim, hold, next_moment, promote, r
 from jobs.store.control import (
     backlog,
     cancel,
+    create_queue,
     discard,
     expire_dead,
     is_unfinished,
@@ -76,6 +77,7 @@ __all__ = [
     "check_references",
     "claim",
     "count_repairs",
+    "create_queue",
     "database_now",
     "database_time",
     "declare_gone",
