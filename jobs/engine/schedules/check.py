@@ -10,7 +10,7 @@ from jobs.calls.arguments import check_text
 from jobs.calls.request import InvalidRequest
 from jobs.engine.schedules.plan import first_due
 from jobs.engine.schedules.run import request_of
-from jobs.models import Schedule
+from jobs.models import Queue, Schedule
 from jobs.recurrence import LONGEST, InvalidRecurrence
 
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo=UTC)  # the calendar goes on beyond
@@ -21,7 +21,7 @@ def check(schedule: Schedule, *, call: bool) -> None:
     check_times(schedule)
     check_text(schedule.name, "name")
     if call:
-        request_of(schedule)
+        _check_queue(request_of(schedule).queue)
     try:
         schedule.full_clean(exclude=["tenant", "args", "created_at", "starts_at"], validate_constraints=False)
     except ValidationError as error:
@@ -48,6 +48,12 @@ def check_times(schedule: Schedule) -> None:
         raise InvalidRequest(error.field, error.message) from None
     if not 0 <= schedule.jitter <= LONGEST:
         raise InvalidRequest("jitter", f"must be a number of seconds from 0 to {LONGEST:.0f}, not {schedule.jitter!r}")
+
+
+def _check_queue(name: str) -> None:
+    if not Queue.objects.filter(name=name).exists():
+        known = ", ".join(Queue.objects.order_by("name").values_list("name", flat=True))
+        raise InvalidRequest("queue", f"{name!r} is unknown; queues: {known}")
 
 
 def name_taken(schedule: Schedule) -> InvalidRequest:

@@ -220,6 +220,7 @@ class TestAPerson:
         [
             ({"every": 0.5}, "every"),
             ({"args": [1]}, "args"),
+            ({"queue": "nowhere"}, "queue"),
             ({"name": "\ud800"}, "name"),
             ({"source_method": "everything"}, "source_id"),
             ({"starts_at": datetime(9999, 12, 31, tzinfo=UTC)}, "starts_at"),
