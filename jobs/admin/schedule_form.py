@@ -62,6 +62,8 @@ class ScheduleForm(Form):
         self._offer("queue", [("", "As the method says"), *((name, name) for name in queues)])
         for name in ("args", "starts_at"):
             self.fields[name].required = False
+        self.fields["args"].widget.attrs["rows"] = 3
+        self.fields["tz"].label = "Time zone"
         for name, text in HELP.items():
             self.fields[name].help_text = text
 

@@ -1,13 +1,10 @@
 # Unfold has no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
-from collections.abc import Callable
-from datetime import datetime
-from typing import Any, cast
+from datetime import UTC, datetime
+from typing import Any
 
 from django.contrib import admin, messages
-from django.contrib.admin.models import CHANGE, LogEntry
-from django.contrib.auth.models import User
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -15,17 +12,16 @@ from django.utils.html import format_html, format_html_join
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
+from jobs.admin import schedule_actions
 from jobs.admin.base import cut
 from jobs.admin.schedule_form import PREVIEW, ScheduleForm
-from jobs.calls.request import InvalidRequest, TooManyWaiting, Undecided
-from jobs.engine.schedules import change as verbs
 from jobs.engine.schedules import shown
 from jobs.models import Schedule, ScheduleRun
-from tenants import audit
 
 LONGEST = 60  # characters of a name in the list
 RUNS = 10
-SHOWN = ["rule", "next_times", "state", "runs"]
+SHOWN = ["rule", "next_times", "state", "because", "runs"]
+COLOURS = {"on": "success", "late": "warning", "paused itself": "danger", "paused": "info", "ended": ""}
 EDITED = [
     (None, {"fields": ["tenant", "name"]}),
     ("What is called", {"fields": [("job_type", "source_id"), "args", ("queue", "priority")]}),
@@ -52,7 +48,7 @@ class ScheduleAdmin(ModelAdmin):
     search_fields = ["name", "tenant__slug", "tenant__name"]
     autocomplete_fields = ["tenant"]
     ordering = ["tenant_id", "name"]  # as the index has them
-    actions = ["pause", "resume", "run_now"]
+    actions = [schedule_actions.pause, schedule_actions.resume, schedule_actions.run_now]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Schedule]:
         last = ScheduleRun.objects.filter(schedule=OuterRef("pk"), job_id__isnull=False).order_by("-due")
@@ -86,7 +82,9 @@ class ScheduleAdmin(ModelAdmin):
             button = {"action_name": PREVIEW, "description": "Preview", "icon": "visibility", "attrs": {}}
             context["actions_submit_line"] = [button]
         if PREVIEW in request.POST and not form.errors:
-            self.message_user(request, f"Not stored yet. {shown.in_words(form.instance)}.", messages.INFO)
+            times = ", ".join(map(_moment, shown.next_times(form.instance)))
+            words = f"Not stored yet. {shown.in_words(form.instance)}. Next (UTC): {times or 'never'}."
+            self.message_user(request, words, messages.INFO)
         return super().render_change_form(request, context, *args, **more)
 
     @display(description="name", ordering="name")
@@ -110,51 +108,22 @@ class ScheduleAdmin(ModelAdmin):
     def last_run(self, schedule: Any) -> str | None:
         return None if schedule.last_due is None else _moment(schedule.last_due)
 
-    @display(description="state")
+    @display(description="state", label=COLOURS)
     def state(self, schedule: Schedule) -> str:
         if schedule.paused:
-            return format_html("paused{}", f": {schedule.paused_because}" if schedule.paused_because else "")
+            return "paused itself" if schedule.paused_because else "paused"
         if schedule.next_at is None:
             return "ended"
-        late = shown.late(schedule) or 0
-        return f"late by {late:.0f} s" if late > 1 else "on"
+        return "late" if (shown.late(schedule) or 0) > 1 else "on"
+
+    @display(description="paused because", empty_value="–")
+    def because(self, schedule: Schedule) -> str | None:
+        return schedule.paused_because or None
 
     @display(description="last runs (UTC)", empty_value="None yet.")
     def runs(self, schedule: Schedule) -> str | None:
         runs = schedule.runs.order_by("-due")[:RUNS]
         return format_html_join("", "<div>{} {} {}</div>", ((_moment(r.due), _job(r), r.note) for r in runs)) or None
-
-    @admin.action(description="Pause: nothing is due until it is resumed", permissions=["operate"])
-    def pause(self, request: HttpRequest, schedules: QuerySet[Schedule]) -> None:
-        self._each(request, schedules, verbs.pause, "Paused")
-
-    @admin.action(description="Resume: due again from now on", permissions=["operate"])
-    def resume(self, request: HttpRequest, schedules: QuerySet[Schedule]) -> None:
-        self._each(request, schedules, verbs.resume, "Resumed")
-
-    @admin.action(description="Run now: one job beside the plan", permissions=["operate"])
-    def run_now(self, request: HttpRequest, schedules: QuerySet[Schedule]) -> None:
-        for schedule in self._each(request, schedules, verbs.run_now, "Ran"):
-            audit.note("run by hand", Schedule._meta.label_lower, [(schedule.pk, schedule.name)])
-
-    def _each(
-        self, request: HttpRequest, schedules: QuerySet[Schedule], verb: Callable[[Schedule], Any], did: str
-    ) -> list[Schedule]:
-        done = []
-        for schedule in schedules:
-            try:
-                verb(schedule)
-            except (InvalidRequest, TooManyWaiting, Undecided) as refused:
-                self.message_user(request, f"{schedule.name[:LONGEST]}: {refused}.", messages.WARNING)
-            except Schedule.DoesNotExist:
-                continue  # somebody else was faster
-            else:
-                done.append(schedule)
-        if done:
-            LogEntry.objects.log_actions(cast("User", request.user).pk, done, CHANGE, f"{did}.")
-            count = "1 schedule" if len(done) == 1 else f"{len(done)} schedules"
-            self.message_user(request, f"{did} {count}.", messages.SUCCESS)
-        return done
 
 
 def _has_rule(schedule: Schedule) -> bool:
@@ -162,7 +131,7 @@ def _has_rule(schedule: Schedule) -> bool:
 
 
 def _moment(at: datetime) -> str:
-    return f"{at:%Y-%m-%d %H:%M:%S}"
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
 
 
 def _job(run: ScheduleRun) -> str:

@@ -108,10 +108,11 @@ class TestTheList:
         change.run_now(schedule)
         Schedule.objects.update(paused=True, paused_because="source_id: gone", next_at=None, next_due=None)
         page = admin_client.get(PAGE).content.decode()
-        for shown in ("Mornings", "Acme", "At 06:00 AM (UTC)", "paused: source_id: gone"):
+        for shown in ("Mornings", "Acme", "At 06:00 AM (UTC)", "paused itself"):
             assert shown in page
         page = admin_client.get(f"{PAGE}{schedule.pk}/change/").content.decode()
         assert "Run by hand." in page
+        assert "source_id: gone" in page
         assert f"job {Job.objects.get().pk}" in page
 
     def test_has_the_verbs(self, admin_client, schedule):

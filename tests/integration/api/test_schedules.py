@@ -139,7 +139,7 @@ class TestPreviewing:
             told = caller.post(f"{URL}/preview", rule, content_type="application/json")
             assert told.status_code == 200
             assert told.json() == {
-                "in_words": "Every 1:00:00",
+                "in_words": "Every hour",
                 "next_times": ["2040-01-01T00:00:00Z", "2040-01-01T01:00:00Z"],
             }
         assert not Schedule.objects.exists()

@@ -126,7 +126,7 @@ class TestOne:
         out = run("change", schedule.pk, "--every", 90, "--name", "Often")
         schedule.refresh_from_db()
         assert (schedule.every, schedule.cron, schedule.name) == (90.0, "", "Often")
-        assert "Every 0:01:30" in out
+        assert "Every 1 minute 30 seconds" in out
         run("change", schedule.pk, "--priority", "none", "--ends-at", "none", "--cron", "@daily", "--dry-run")
         schedule.refresh_from_db()
         assert schedule.every == 90.0
