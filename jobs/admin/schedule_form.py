@@ -95,10 +95,15 @@ class ScheduleForm(Form):
         return change.add(self.cleaned_data["tenant"], **values)
 
     def _values(self) -> dict[str, Any]:
-        said = {name: self.cleaned_data[name] for name in FIELDS}
+        """What was filled in; of a change, what was changed: the page shows moments to the second only."""
+        values = {name: self.cleaned_data[name] for name in FIELDS}
         source_type, _, method = self.cleaned_data["job_type"].rpartition(".")
-        call = {"source_type": source_type, "source_method": method, "queue": self.cleaned_data["queue"] or None}
-        return said | call | {"args": {} if said["args"] is None else said["args"]}
+        values |= {"source_type": source_type, "source_method": method, "queue": self.cleaned_data["queue"] or None}
+        values["args"] = {} if values["args"] is None else values["args"]
+        if not self.instance.pk:
+            return values
+        changed = {*self.changed_data, *(("source_type", "source_method") if "job_type" in self.changed_data else ())}
+        return {name: value for name, value in values.items() if name in changed}
 
     def _post_clean(self) -> None:
         super()._post_clean()  # type: ignore[misc]  # the stubs do not know it

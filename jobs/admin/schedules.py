@@ -91,9 +91,9 @@ class ScheduleAdmin(ModelAdmin):
     def name_cut(self, schedule: Schedule) -> str:
         return cut(schedule.name, LONGEST)
 
-    @display(description="due", empty_value="Fill in when, and press Preview.")
-    def rule(self, schedule: Schedule) -> str | None:
-        return shown.in_words(schedule) if _has_rule(schedule) else None
+    @display(description="due")
+    def rule(self, schedule: Schedule) -> str:
+        return shown.in_words(schedule) if _has_rule(schedule) else "Fill in when, and press Preview."
 
     @display(description="next times (UTC)", empty_value="")
     def next_times(self, schedule: Schedule) -> str | None:
@@ -120,10 +120,13 @@ class ScheduleAdmin(ModelAdmin):
     def because(self, schedule: Schedule) -> str | None:
         return schedule.paused_because or None
 
-    @display(description="last runs (UTC)", empty_value="None yet.")
-    def runs(self, schedule: Schedule) -> str | None:
+    @display(description="last runs (UTC)")
+    def runs(self, schedule: Schedule) -> str:
         runs = schedule.runs.order_by("-due")[:RUNS]
-        return format_html_join("", "<div>{} {} {}</div>", ((_moment(r.due), _job(r), r.note) for r in runs)) or None
+        return (
+            format_html_join("", "<div>{} {} {}</div>", ((_moment(r.due), _job(r), r.note) for r in runs))
+            or "None yet."
+        )
 
 
 def _has_rule(schedule: Schedule) -> bool:

@@ -91,7 +91,7 @@ def _change(options: Options, screen: Screen) -> None:
 def _store(options: Options, screen: Screen, verb: Callable[[dict[str, Any]], Schedule]) -> None:
     with transaction.atomic():
         schedule = verb(_said(options))
-        show(schedule, screen)
+        show(schedule, screen, stored=not options["dry_run"])
         transaction.set_rollback(options["dry_run"])
     screen.say("Nothing was stored: --dry-run." if options["dry_run"] else f"Stored schedule {schedule.pk}.")
 

@@ -54,13 +54,14 @@ def run(options: Options, screen: Screen) -> None:
         screen.say(f"There are more than {limit:,}: see --tenant, --paused and --limit.")
 
 
-def show(schedule: Schedule, screen: Screen) -> None:
-    """One schedule: what it calls, when it is due, in words and with its next times."""
-    screen.document(document(schedule) | {"next_times": shown.next_times(schedule)})
+def show(schedule: Schedule, screen: Screen, *, stored: bool = True) -> None:
+    """One schedule: what it calls, when it is due, in words and with its next times. stored: it has an id."""
+    number = schedule.pk if stored else None
+    screen.document(document(schedule) | {"id": number, "next_times": shown.next_times(schedule)})
     times = [utc(due) for due in shown.next_times(schedule)]
     screen.facts(
         {
-            "id": schedule.pk,
+            "id": number,
             "tenant": schedule.tenant.slug,
             "name": schedule.name,
             "calls": _call(schedule),

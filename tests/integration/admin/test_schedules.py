@@ -71,6 +71,16 @@ class TestTheForm:
         assert (schedule.every, schedule.cron, schedule.name) == (60.0, "", "Often")
         assert schedule.tenant_id == thing.tenant_id
 
+    def test_notes_and_stores_only_what_was_changed(self, admin_client, thing, schedule):
+        start = f"{schedule.starts_at:%Y-%m-%d %H:%M:%S}".split()
+        said = {"cron": "0 6 * * *", "tz": "UTC", "name": "Early", "starts_at_0": start[0], "starts_at_1": start[1]}
+        assert admin_client.post(f"{PAGE}{schedule.pk}/change/", form(thing, **said)).status_code == 302
+        assert Change.objects.get(kind="jobs.schedule").values == {"name": ["Mornings", "Early"]}
+        assert Schedule.objects.get().starts_at == schedule.starts_at
+
+    def test_says_what_to_do_while_it_is_empty(self, admin_client):
+        assert "Fill in when, and press Preview." in admin_client.get(f"{PAGE}add/").content.decode()
+
     @pytest.mark.parametrize(
         ("said", "field"),
         [

@@ -68,6 +68,7 @@ class TestAdd:
         out = add(thing, *CRON, "--dry-run")
         assert out.count(":00:00 UTC") == 5
         assert out.endswith("Nothing was stored: --dry-run.\n")
+        assert json.loads(add(thing, *CRON, "--dry-run", "--json"))["id"] is None
         assert not Schedule.objects.exists()
         assert not Change.objects.exists()
 
