@@ -1,5 +1,5 @@
-"""The operators' pages: queues are edited, job types paused, dead letters revived; jobs and workers are looked at."""
+"""The operators' pages: queues and schedules are edited, job types paused, letters revived; the rest is looked at."""
 
-from jobs.admin import dead, jobs, paused, queues, slots, workers
+from jobs.admin import dead, jobs, paused, queues, schedules, slots, workers
 
-__all__ = ["dead", "jobs", "paused", "queues", "slots", "workers"]
+__all__ = ["dead", "jobs", "paused", "queues", "schedules", "slots", "workers"]
