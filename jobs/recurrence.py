@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice, takewhile
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from cron_descriptor import FormatError, get_description
+from cron_descriptor import FormatError, Options, get_description
 from cronsim import CronSim, CronSimError
 
 MACROS = {
@@ -25,6 +25,7 @@ MACROS = {
 }
 CATCH_UP = ("none", "one", "all")  # times that were missed while nothing ran
 OVERLAP = ("skip", "queue", "cancel")  # when the last run is not over
+LANGUAGE = "en_US"  # of a rule in words, whatever the machine speaks
 FIELDS = 5  # minute, hour, day of the month, month, day of the week
 SHORTEST, LONGEST = 1.0, 366 * 24 * 3600.0  # seconds between two due times
 PHI = (math.sqrt(5) - 1) / 2  # multiples of it are spread evenly over 0..1 (Knuth, TAOCP 3, 6.4)
@@ -89,7 +90,7 @@ class Recurrence:
         if self.every is not None:
             return f"Every {_length(self.every)}"
         try:
-            words = get_description(self._fields())
+            words = get_description(self._fields(), Options(locale_code=LANGUAGE))
         except FormatError:  # it knows fewer expressions than cronsim
             words = self.cron
         return f"{words} ({self.tz})"

@@ -114,6 +114,12 @@ def test_it_is_told_in_words(rule, words):
     assert Recurrence(**rule).in_words() == words
 
 
+@pytest.mark.parametrize("spoken", [("de_DE", "UTF-8"), (None, None)])
+def test_it_is_told_in_english_whatever_the_machine_speaks(spoken, monkeypatch):
+    monkeypatch.setattr("locale.getlocale", lambda *_: spoken)
+    assert Recurrence(cron="0 18 * * 1").in_words() == "At 06:00 PM, only on Monday (UTC)"
+
+
 def test_jitter_spreads_ten_thousand_schedules_evenly_over_the_window():
     offsets = [offset(number, 600.0).total_seconds() for number in range(10_000)]
     assert 0 <= min(offsets) <= max(offsets) < 600

@@ -135,6 +135,17 @@ class TestTheList:
         verbs = Change.objects.filter(kind="jobs.schedule").order_by("pk").values_list("verb", flat=True)
         assert list(verbs) == ["changed", "changed", "run by hand"]
 
+    def test_finds_by_tenant_and_name_and_filters(self, admin_client, schedule):
+        for query, found in [("q=acme", True), ("q=Morn", True), ("q=nobody", False), ("paused__exact=1", False)]:
+            assert ("Mornings" in admin_client.get(f"{PAGE}?{query}").content.decode()) is found, query
+
+    def test_deletes_some_and_their_jobs_stay(self, admin_client, schedule):
+        change.run_now(schedule)
+        chosen = {"action": "delete_selected", "_selected_action": [schedule.pk], "post": "yes"}
+        admin_client.post(PAGE, chosen)
+        assert (Schedule.objects.count(), Job.objects.count()) == (0, 1)
+        assert Change.objects.filter(kind="jobs.schedule", verb="deleted").exists()
+
     def test_says_which_cannot_be_resumed_and_why(self, admin_client, thing, schedule):
         change.pause(schedule)
         thing.delete()
@@ -153,6 +164,7 @@ def test_one_that_the_code_declares_is_looked_at_and_paused_only(admin_client, s
     assert admin_client.post(f"{url}delete/", {"post": "yes"}).status_code == 403
     act(admin_client, "delete_selected", schedule)
     admin_client.post(PAGE, {"action": "delete_selected", "_selected_action": [schedule.pk], "post": "yes"})
+    assert Schedule.objects.count() == 1
     assert "Paused 1 schedule." in act(admin_client, "pause", schedule)
 
 
