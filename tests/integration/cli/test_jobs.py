@@ -114,7 +114,7 @@ class TestSubmit:
         tenant.queue.max_waiting = 0
         tenant.queue.save()
         assert refusal("submit", "sample.thing", thing.pk, "echo", "--tenant", "acme") == (
-            "tenant: 0 jobs may wait, and so many do; try again when some have run, "
+            "tenant: The backlog is full: at most 0 jobs may wait. Try again later, "
             "or allow more: manage.py tenants slots acme --max-waiting N"
         )
         assert not Job.objects.exists()
