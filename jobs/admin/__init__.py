@@ -1,4 +1,4 @@
-"""The operators' pages: queues are edited, job types paused, dead letters revived; jobs and workers are looked at."""
+"""The operators' pages: edit queues, pause job types, revive dead letters, read jobs and workers."""
 
 from jobs.admin import dead, jobs, paused, queues, slots, workers
 
