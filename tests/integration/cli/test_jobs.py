@@ -87,7 +87,7 @@ class TestSubmit:
             (["sample.thing", "ID", "echo", "--tenant", "acme", "--args", "[1]"], "--args: must be a JSON object"),
             (["sample.thing", "ID", "echo", "--tenant", "acme", "--args", "{"], "--args: must be a JSON object"),
             (["sample.thing", "ID", "echo", "--tenant", "acme", "--args", '{"no": 1}'], "args: do not fit echo("),
-            (["sample.thing", "ID", "echo", "--tenant", "acme", "--queue", "no"], "queue: 'no' is unknown; queues:"),
+            (["sample.thing", "ID", "echo", "--tenant", "acme", "--queue", "no"], "queue: 'no' is unknown; known:"),
             (
                 ["sample.thing", "ID", "echo", "--tenant", "acme", "--priority", "11"],
                 "--priority: must be a whole number from 0 to 10, not '11'",

@@ -94,7 +94,7 @@ def test_a_queue_that_is_renamed_meanwhile_is_unknown(tenant, elsewhere, key):
     QueueFactory(name="old")
     request = request_for(tenant, queue="old", dedup_key=key)
     elsewhere(Queue.objects.filter(name="old").update, name="new").result()
-    with pytest.raises(InvalidRequest, match="'old' is unknown; queues: default, new"):
+    with pytest.raises(InvalidRequest, match="'old' is unknown; known: default, new"):
         submit(request)
     assert not Job.objects.exists()
 
