@@ -12,7 +12,7 @@ class ReportsConfig(AppConfig):
 
 
 def create_queue(using: str, **_: Any) -> None:
-    """The queue that the reports' @job names; what an operator changed of it stays."""
+    """Create the queue of the reports' jobs; keep the changes of operators."""
     from jobs.models import Queue
 
     Queue.objects.using(using).get_or_create(name="reports")
