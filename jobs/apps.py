@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.apps import AppConfig
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models.signals import post_migrate
 
 
@@ -25,6 +26,7 @@ class JobsConfig(AppConfig):
 
 def create_default_queue(using: str, **_: Any) -> None:
     """After migrate, create the queue "default": a @job without a queue uses it."""
-    from jobs.models import Queue
+    from jobs import store
 
-    Queue.objects.using(using).get_or_create(name="default")
+    if using == DEFAULT_DB_ALIAS:
+        store.create_queue("default")

@@ -17,9 +17,9 @@ from jobs.processes import children
 from jobs.processes.announcer import Announcer
 from jobs.processes.bell import bell
 from jobs.processes.cancels import Cancels
-from jobs.processes.clock import Clock, Upkeep
+from jobs.processes.clock import Clock, Schedules, Upkeep
 from jobs.processes.desk import SEATS, desk
-from jobs.processes.heartbeat import Identity, Presence
+from jobs.processes.heartbeat import Heartbeat, Identity
 from jobs.processes.limits import Limits
 from jobs.processes.messages import TakeAttempts
 from jobs.processes.prefetch import CountIdleProcesses
@@ -76,14 +76,24 @@ def appear(sender: Any, **_: Any) -> None:
         telemetry.noticed("worker ends itself", because=fault, worker=sender.hostname)
         end_at_once()
 
-    sending, announcer, clock = Sender(), Announcer(), Clock(_stop)
-    presence = Presence(
+    heartbeat = Heartbeat(
         Identity(WORKER_ID, sender.hostname, next(iter(sender.app.amqp.queues.consume_from))),
         _stop,
         processes=lambda: 0 if _draining.is_set() else pool.num_processes,
         registered=bell.ring,
         gone=end_at_once,
     )
+    watchdog = Watchdog(_stop, bite)
+    _start_threads(watchdog, heartbeat, pids)
+    threading.Thread(target=watchdog.run, name="watchdog", daemon=True).start()
+    _at_drain.append(heartbeat.beat_now)
+    _at_end.insert(0, heartbeat.beat_now)
+    _at_end.append(lambda: watchdog.join(JOIN_SECONDS))
+
+
+def _start_threads(watchdog: Watchdog, heartbeat: Heartbeat, pids: Callable[[], list[int]]) -> None:
+    """Each with the seconds for which it may stand still; None: for as long as it likes."""
+    sending, announcer, clock = Sender(), Announcer(), Clock(_stop)
     dispatch.connect(sending.hand_over)
     dispatch.relay_to(bell.ring)
     announce.announce_by(announcer.announce)
@@ -98,14 +108,12 @@ def appear(sender: Any, **_: Any) -> None:
         ("reports", Reports(WORKER_ID, _stop).run, max(patience, LONG_PATIENCE)),
         ("clock", clock.run, max(patience, LONG_PATIENCE)),
         ("upkeep", Upkeep(_stop, clock).run, None),
-        ("beat", presence.run, patience),
+        ("schedules", Schedules(_stop, clock).run, None),
+        ("beat", heartbeat.run, patience),
     ]
-    watchdog = Watchdog(_stop, bite)
     for name, run, patient in threads:
         watchdog.start(name, run, patient)
-    threading.Thread(target=watchdog.run, name="watchdog", daemon=True).start()
-    _at_drain.append(presence.beat_now)
-    _at_end.extend([presence.beat_now, sending.stop, announcer.stop, lambda: watchdog.join(JOIN_SECONDS)])
+    _at_end.extend([sending.stop, announcer.stop])
 
 
 @signals.worker_shutting_down.connect

@@ -1,6 +1,7 @@
 from typing import Any
 
 from django.apps import AppConfig
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models.signals import post_migrate
 
 
@@ -13,6 +14,7 @@ class ReportsConfig(AppConfig):
 
 def create_queue(using: str, **_: Any) -> None:
     """Create the queue of the reports' jobs; keep the changes of operators."""
-    from jobs.models import Queue
+    from jobs import store
 
-    Queue.objects.using(using).get_or_create(name="reports")
+    if using == DEFAULT_DB_ALIAS:
+        store.create_queue("reports")

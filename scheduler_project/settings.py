@@ -189,6 +189,7 @@ JOBS_RESULTS_MAX_BYTES = env.int("JOBS_RESULTS_MAX_BYTES", 100_000_000)  # of on
 JOBS_STATS_MAX_BYTES = env.int("JOBS_STATS_MAX_BYTES", 16384)
 JOBS_ARGS_MAX_BYTES = 256 * 1024
 
+JOBS_MAX_SCHEDULES = env.int("JOBS_MAX_SCHEDULES", 1000)  # that a tenant may make of its own
 JOBS_DEATH_NOTICE_INTERVAL = env.float("JOBS_DEATH_NOTICE_INTERVAL", 60)  # seconds between two messages about deaths
 JOBS_DEATH_NOTIFIERS = env.list(
     "JOBS_DEATH_NOTIFIERS", default=["jobs.deaths.channels.mail", "jobs.deaths.channels.webhook"]

@@ -26,7 +26,10 @@ class QueueAdmin(ModelAdmin):
         (None, {"fields": ["name", "paused"]}),
         ("Share", {"fields": ["weight", "pool", "concurrency"]}),
         ("Rate limit", {"fields": [("rate_limit", "rate_window")]}),
-        ("Defaults for jobs", {"fields": ["default_timeout", "default_max_retries", "default_backoff"]}),
+        (
+            "Defaults for jobs",
+            {"fields": ["default_timeout", "default_max_retries", ("default_backoff", "backoff_grows")]},
+        ),
     ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Queue | None = None) -> list[str]:

@@ -1,11 +1,12 @@
 """`@job`: mark a method that may run as a job, and set its options."""
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
 from jobs.authoring.retry import Retry
+from jobs.recurrence import CATCH_UP, OVERLAP, Recurrence
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 MARK = "job_spec"
@@ -26,8 +27,25 @@ class Spec:
     memory: int | None = None  # MiB
     http: bool = False
     override: Collection[str] = ()
+    every: float | None = None  # seconds
+    cron: str = ""
+    tz: str = "UTC"
+    for_each_tenant: Callable[[], Iterable[Any]] | None = None
+    jitter: float = 0.0  # seconds
+    catch_up: str = "one"
+    overlap: str = "queue"
+
+    @property
+    def recurs(self) -> bool:
+        return self.every is not None or bool(self.cron)
 
     def __post_init__(self) -> None:
+        if self.recurs != (self.for_each_tenant is not None):
+            raise TypeError("@job: every or cron, and for_each_tenant, which says for whom it recurs, go together")
+        if self.recurs:
+            Recurrence(every=self.every, cron=self.cron, tz=self.tz)
+        if self.catch_up not in CATCH_UP or self.overlap not in OVERLAP:
+            raise TypeError(f"@job: catch_up is one of {', '.join(CATCH_UP)}; overlap is one of {', '.join(OVERLAP)}")
         if isinstance(self.override, str) or not OVERRIDABLE.issuperset(self.override):
             raise TypeError(f"@job: override may contain {', '.join(sorted(OVERRIDABLE))}, not {self.override!r}")
 
@@ -47,6 +65,13 @@ def job(
     memory: int | None = ...,
     http: bool = ...,
     override: Collection[str] = ...,
+    every: float | None = ...,
+    cron: str = ...,
+    tz: str = ...,
+    for_each_tenant: Callable[[], Iterable[Any]] | None = ...,
+    jitter: float = ...,
+    catch_up: str = ...,
+    overlap: str = ...,
 ) -> Callable[[Function], Function]: ...
 def job(function: Any = None, **options: Any) -> Any:
     """Mark a method that may run as a job; below @classmethod for a job without an object.
@@ -57,7 +82,11 @@ def job(function: Any = None, **options: Any) -> Any:
     retry: the policy for failed attempts; without one a failure is final. memory: MiB that the process may use before
     it is killed. http: whether a tenant may call the method over HTTP, on its own objects and with any arguments.
     override: which of "timeout" and "max_retries" such a call may set higher than here.
-    Raises TypeError for a signature whose arguments cannot be given by name.
+    every: seconds between runs; or cron: five fields, or @daily and the like, in the time zone tz. The job then recurs,
+    as a job of the class without arguments, for each tenant that for_each_tenant() returns. jitter: seconds over which
+    the tenants' runs are spread. catch_up: of the times missed in an outage run "none", the last "one", or "all" up to
+    a bound. overlap: while the previous run is not over, "skip" a time, "queue" a run behind it, or "cancel" it.
+    Raises TypeError for a signature whose arguments cannot be given by name; InvalidRecurrence, a ValueError.
     """
     spec = Spec(**options)
 

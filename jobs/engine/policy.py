@@ -20,6 +20,8 @@ class Tried(Protocol):
     def default_max_retries(self) -> int | None: ...
     @property
     def default_backoff(self) -> float: ...
+    @property
+    def backoff_grows(self) -> bool: ...
 
 
 def policy_of(job: Tried) -> Retry | None:
@@ -31,8 +33,12 @@ def policy_of(job: Tried) -> Retry | None:
     if own is not None:
         return own
     allowed = job.default_max_retries if job.max_retries is None else job.max_retries
+    if allowed is None:
+        return None
     base = job.default_backoff
-    return None if allowed is None else Retry.exponential(max_retries=allowed, base=base, cap=max(base, CAP))
+    if not job.backoff_grows:
+        return Retry.every(base, max_retries=allowed)
+    return Retry.exponential(max_retries=allowed, base=base, cap=max(base, CAP))
 
 
 def most_retries(job: Tried) -> int | None:

@@ -4,6 +4,7 @@ from jobs.models.dispatch import Arrival, Door, FreedSlot, Lane, QueueTurn, Tena
 from jobs.models.job import HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Job
 from jobs.models.operations import DeathNotice, KeptAnswer, Repair, Worker
 from jobs.models.queue import LONGEST, PausedJobType, Queue
+from jobs.models.schedule import Schedule, ScheduleRun
 
 __all__ = [
     "HELD_UNTIL",
@@ -22,6 +23,8 @@ __all__ = [
     "Queue",
     "QueueTurn",
     "Repair",
+    "Schedule",
+    "ScheduleRun",
     "TenantBucket",
     "Worker",
 ]

@@ -35,7 +35,10 @@ class Queue(models.Model):
     default_backoff = models.FloatField(
         default=10.0,
         validators=[MinValueValidator(0.0), MaxValueValidator(LONGEST)],
-        help_text="Seconds before the first of those retries; each further delay is twice as long.",
+        help_text="Seconds before the first of those retries.",
+    )
+    backoff_grows = models.BooleanField(
+        default=True, db_default=True, help_text="Each further delay is twice as long. Off: always the same delay."
     )
     rate_limit = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1)], help_text="Jobs started per window, over all tenants."

@@ -23,7 +23,7 @@ class Identity:
     pool: str
 
 
-class Presence:
+class Heartbeat:
     """Runs in a thread of the worker's parent process until `stop` is set.
 
     processes: how many the pool has now (0 while it drains, so that nothing more is handed to it).

@@ -9,6 +9,7 @@ from jobs.store.claiming import Lane, Pass, claim, hold, next_moment, promote, r
 from jobs.store.control import (
     backlog,
     cancel,
+    create_queue,
     discard,
     expire_dead,
     is_unfinished,
@@ -16,9 +17,21 @@ from jobs.store.control import (
     request_cancel,
     revive,
 )
-from jobs.store.leading import database_time, depose, lead, wake_clock
+from jobs.store.leading import database_now, database_time, depose, lead, wake_clock
 from jobs.store.owner import EVERY_TENANT, TenantId
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Applied, Claimed, Holder, Process, Started
+from jobs.store.schedules import (
+    DueSchedule,
+    Moved,
+    Run,
+    advance_schedules,
+    check_references,
+    due_schedules,
+    give_back_due_times,
+    next_run,
+    note_runs,
+    take_due_times,
+)
 from jobs.store.session import OwnSession, session, speak_as_the_caller
 from jobs.store.settling import Failure, fail, retry, snooze, stop, succeed, succeed_and_follow, take_back
 from jobs.store.submitting import Answer, give_up_key, insert, recount_waiting
@@ -44,30 +57,39 @@ __all__ = [
     "Answer",
     "Applied",
     "Claimed",
+    "DueSchedule",
     "Failure",
     "Holder",
     "Lane",
+    "Moved",
     "OwnSession",
     "Pass",
     "Process",
+    "Run",
     "Started",
     "TenantId",
+    "advance_schedules",
     "backlog",
     "bar_worker",
     "beat",
     "cancel",
     "cancel_requested",
+    "check_references",
     "claim",
     "count_repairs",
+    "create_queue",
+    "database_now",
     "database_time",
     "declare_gone",
     "depose",
     "discard",
+    "due_schedules",
     "end_sessions",
     "excesses",
     "expire_dead",
     "fail",
     "find_lane",
+    "give_back_due_times",
     "give_up_key",
     "hand_over_again",
     "heads",
@@ -80,6 +102,8 @@ __all__ = [
     "leave",
     "left_behind",
     "next_moment",
+    "next_run",
+    "note_runs",
     "odd_states",
     "orphans",
     "overdue_cancels",
@@ -101,5 +125,6 @@ __all__ = [
     "succeed",
     "succeed_and_follow",
     "take_back",
+    "take_due_times",
     "wake_clock",
 ]

@@ -1,4 +1,4 @@
-"""The verbs that people use: cancel, revive, discard."""
+"""The verbs that people use: cancel, revive, discard; and the queue that always exists."""
 
 import uuid
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from django.conf import settings
 
 from jobs.store.owner import TenantId, tenant_or_any
 from jobs.store.rows import Applied, moved, rows
+from jobs.store.session import session
 
 
 def cancel(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> bool:
@@ -56,3 +57,9 @@ def discard(job_id: int) -> bool:
 def expire_dead(ttl: float, batch: int = 1000, now: datetime | None = None) -> list[Applied]:
     """Delete at most `batch` jobs that have been dead for `ttl` seconds."""
     return moved("expire", rows("expire_dead", ttl=ttl, batch=batch, now=now))
+
+
+def create_queue(name: str) -> None:
+    """Make that queue, unless it is there, or there are no tables (any more)."""
+    if "queues" in session().introspection.table_names():
+        rows("create_queue", name=name)

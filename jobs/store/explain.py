@@ -59,6 +59,7 @@ class Facts:
     queue_concurrency: int | None
     default_max_retries: int | None
     default_backoff: float
+    backoff_grows: bool
     queue_held: int
     queue_rate_limit: int | None
     queue_rate_window: float | None

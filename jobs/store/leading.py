@@ -1,5 +1,7 @@
 """The leading clock: take the lead, depose a silent leader, wake the leader."""
 
+from datetime import UTC, datetime
+
 from jobs.store.rows import rows
 
 
@@ -19,6 +21,11 @@ def depose(silent: float) -> bool:
 def wake_clock() -> None:
     """Tell the leader, when this transaction commits, that a new moment is due."""
     rows("wake_clock")
+
+
+def database_now() -> datetime:
+    """PostgreSQL's clock, in UTC."""
+    return datetime.fromtimestamp(database_time(), UTC)
 
 
 def database_time() -> float:

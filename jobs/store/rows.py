@@ -80,6 +80,7 @@ class Started:
     max_retries: int | None
     default_max_retries: int | None  # of its queue
     default_backoff: float  # of its queue, seconds
+    backoff_grows: bool  # of its queue: each delay is twice the last
     timeout: float
     memory: int | None
     holder: Holder

@@ -13,6 +13,7 @@ from jobs import store
 from jobs.engine.cancel import cancel
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
+from jobs.store import EVERY_TENANT
 from tenants import auth
 from tenants.models import ApiKey
 from tests.acceptance.following import ended
@@ -91,7 +92,7 @@ def test_what_a_dump_brings_back_and_what_runs_twice(type_in, environ, register,
     assert store.succeed(running, 1, {}, None)
     assert store.start(queued, 1, lost_worker)
     assert store.succeed(queued, 1, {}, None)
-    assert cancel(later)
+    assert cancel(later, tenant_id=EVERY_TENANT)
     auth.revoke(key)
     after = owner.async_.echo("after the dump")
 

@@ -55,6 +55,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "hand_over_again": ("tests/integration/store/test_verbs.py", *RECOVER),
     "orphans": RECOVER,
     "revive": (*VERBS, "tests/integration/engine/test_revive_bounds.py"),
+    **dict.fromkeys(("due", "take"), ("tests/integration/engine/test_schedules.py",)),
     "reserve": ("tests/integration/api/test_idempotency.py",),
 }
 # In the other folders of tests/integration is what stands above the engine; these cost time, and tell of cost alone.

@@ -51,9 +51,9 @@ def run(created: world.World, seconds: float, seed: int, pause: float) -> int:
         deaths.stop()
         load.stop()
         calm = time.monotonic()
-        late = _late(verdict.unfinished)
+        late = _late(verdict.unfinished, verdict.stop_schedules)
         calm = time.monotonic() - calm
-    violations = late + verdict.judge(created.evidence, load.accepted, auditor.violations)
+    violations = load.faults + late + verdict.judge(created.evidence, load.accepted, auditor.violations)
     audit = Counter({"looks": auditor.looks, "violations": len(violations)})
     counts = {"deaths": deaths.struck, "load": load.counts, "audit": audit}
     console.print(verdict.table(f"seed {seed}: {seconds:.0f} s of chaos, all final {calm:.0f} s later", counts))
@@ -64,11 +64,12 @@ def run(created: world.World, seconds: float, seed: int, pause: float) -> int:
     return 1 if violations else 0
 
 
-def _late(unfinished: Callable[[], int]) -> list[str]:
+def _late(unfinished: Callable[[], int], stop_schedules: Callable[[], object]) -> list[str]:
     """Wait until every job is final; a complaint when the calm is too short for that."""
     from tests.chaos.own_engines import wait_for_database
 
     wait_for_database()
+    stop_schedules()
     try:
         wait_until(lambda: unfinished() == 0, "every job is final", CALM)
     except AssertionError as error:

@@ -12,6 +12,7 @@ from jobs.calls.request import JobRequest
 from jobs.engine.cancel import cancel
 from jobs.lifecycle import FINAL
 from jobs.models import Job, Queue
+from jobs.store import EVERY_TENANT
 from tests.factories import TenantFactory
 from tests.sample.litter import LITTER
 from tests.sample.models import Thing
@@ -26,18 +27,23 @@ def things() -> list[Thing]:
     """One of each tenant, and a queue of its own limit."""
     Queue.objects.create(name="narrow", concurrency=2, weight=3)
     made = [
-        TenantFactory(queue__num_slots=slots, queue__user_slots=max(1, slots - 1) if place % 2 else None)
+        TenantFactory(
+            slug=f"{'opted' if place % 3 == 2 else 'tenant'}-{place}",  # who opts in has a job every second
+            queue__num_slots=slots,
+            queue__user_slots=max(1, slots - 1) if place % 2 else None,
+        )
         for place, slots in enumerate(SLOTS)
     ]
     return [Thing.objects.create(tenant=tenant) for tenant in made]
 
 
 class Load:
-    """Submits until stopped. accepted: the id of every job whose submission was answered."""
+    """Submits until stopped. accepted: the id of every job whose submission was answered. faults: of its own."""
 
     def __init__(self, things: list[Thing], seed: int, threads: int = 2) -> None:
         self.accepted: set[int] = set()
         self.counts: Counter[str] = Counter()
+        self.faults: list[str] = []
         self._things = things
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -66,6 +72,9 @@ class Load:
                 connection.close()
                 with self._lock:
                     self.counts["refused or unanswered submissions"] += 1
+            except Exception as error:  # then the run would prove nothing
+                self.faults.append(f"a submitter has ended: {error!r}")
+                break
         connection.close()
 
     def _submit(self, chance: random.Random) -> list[int]:
@@ -93,6 +102,6 @@ class Load:
 
     def _cancel(self, chance: random.Random, recent: list[int]) -> None:
         if recent and chance.random() < 0.2:
-            answer = cancel(chance.choice(recent))
+            answer = cancel(chance.choice(recent), tenant_id=EVERY_TENANT)
             with self._lock:
                 self.counts[f"cancel: {answer}"] += 1

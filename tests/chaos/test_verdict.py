@@ -1,9 +1,11 @@
 """The verdict finds each fault that it is there to find, and none where none is."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from jobs.lifecycle import Status
-from jobs.models import Job
+from jobs.models import Job, Schedule, ScheduleRun
 from tests.chaos.verdict import judge
 from tests.factories import TenantFactory, make_job
 
@@ -59,3 +61,42 @@ def test_a_lost_job_and_one_that_never_ends_are_found(job, evidence):
 
 def test_an_exceeded_limit_is_found(job, evidence):
     assert judge(evidence, {job.pk}, [("tenant 1", 3, 2)]) == ["limit exceeded: tenant 1 held 3, may 2"]
+
+
+class TestSchedules:
+    @pytest.fixture
+    def runs(self, job):
+        """Of one schedule: three due times, a second apart."""
+        Job.objects.filter(pk=job.pk).update(source_method="tick")
+        others = [
+            make_job(job.tenant, Status.SUCCESS, source_method="tick", attempt=2, stats={"attempt": 2})
+            for _ in range(2)
+        ]
+        call = {"source_type": "sample.thing", "source_method": "tick", "every": 1.0}
+        schedule = Schedule.objects.create(tenant=job.tenant, name="tick", paused=True, **call)
+        return [
+            ScheduleRun.objects.create(schedule=schedule, due=datetime(2026, 1, 1, 0, 0, n, tzinfo=UTC), job_id=one.pk)
+            for n, one in enumerate([job, *others])
+        ]
+
+    def complaints(self, tmp_path) -> list[str]:
+        evidence = tmp_path / "evidence"
+        evidence.write_text("".join(f"{job.pk} 2 100\n" for job in Job.objects.all()))
+        return judge(evidence, set(), [])
+
+    def test_that_ran_once_for_each_due_time_are_right(self, runs, tmp_path):
+        assert self.complaints(tmp_path) == []
+
+    def test_a_due_time_that_was_left_out_is_found(self, runs, tmp_path):
+        runs[1].delete()
+        Job.objects.filter(pk=runs[1].job_id).delete()
+        assert ["2 s between" in words for words in self.complaints(tmp_path)] == [True]
+
+    def test_one_that_became_no_job_is_found(self, runs, tmp_path):
+        Job.objects.filter(pk=runs[1].job_id).delete()
+        ScheduleRun.objects.filter(pk=runs[1].pk).update(job_id=None, note="why")
+        assert ["became no job: why" in words for words in self.complaints(tmp_path)] == [True]
+
+    def test_a_second_job_for_a_due_time_is_found(self, runs, job, tmp_path):
+        make_job(job.tenant, Status.SUCCESS, source_method="tick", attempt=2, stats={"attempt": 2})
+        assert ["belongs to no due time" in words for words in self.complaints(tmp_path)] == [True]

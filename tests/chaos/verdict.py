@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from django.db.models import Sum
@@ -9,12 +10,17 @@ from rich.table import Table
 
 from jobs import results
 from jobs.lifecycle import FINAL, Status
-from jobs.models import FailedAttempt, Job
+from jobs.models import FailedAttempt, Job, Schedule, ScheduleRun
 
 
 def unfinished() -> int:
     """Jobs that are not final yet."""
     return Job.objects.exclude(status__in=FINAL).count()
+
+
+def stop_schedules() -> None:
+    """Nothing more is due."""
+    Schedule.objects.update(paused=True, next_due=None, next_at=None)
 
 
 def judge(evidence: Path, accepted: set[int], exceeded: list[tuple[str, int, int]]) -> list[str]:
@@ -28,8 +34,23 @@ def judge(evidence: Path, accepted: set[int], exceeded: list[tuple[str, int, int
         *(f"limit exceeded: {what} held {held}, may {limit}" for what, held, limit in exceeded),
         *(f"job {job_id} was accepted, and is not there" for job_id in sorted(accepted - there)),
         *(f"job {job_id} ran, and is not there" for job_id in sorted(set(started) - there)),
+        *(words for schedule in Schedule.objects.order_by("id") for words in _irregular(schedule)),
         *(words for job in Job.objects.order_by("id") for words in _complaints(job, started.get(job.pk, Counter()))),
     ]
+
+
+def _irregular(schedule: Schedule) -> Iterator[str]:
+    """Due times of it that became no job, or several; they are a second apart, and all are caught up."""
+    runs = list(ScheduleRun.objects.filter(schedule=schedule).order_by("due"))
+    for run in runs:
+        if run.job_id is None:
+            yield f"schedule {schedule.pk}: {run.due} became no job: {run.note}"
+    for earlier, later in pairwise(runs):
+        if (seconds := (later.due - earlier.due).total_seconds()) != 1:
+            yield f"schedule {schedule.pk}: {seconds:g} s between {earlier.due} and {later.due}"
+    jobs = set(Job.objects.filter(tenant=schedule.tenant_id, source_method="tick").values_list("pk", flat=True))
+    for job_id in jobs ^ {run.job_id for run in runs if run.job_id}:
+        yield f"schedule {schedule.pk}: job {job_id} belongs to no due time, or is not there"
 
 
 def _complaints(job: Job, started: Counter[int]) -> Iterator[str]:
@@ -63,6 +84,7 @@ def table(title: str, counts: dict[str, Counter[str]]) -> Table:
         **counts,
         "jobs": Counter(Job.objects.values_list("status", flat=True)),
         "attempts": Counter({name: total or 0 for name, total in sums.items()}),
+        "due times": Counter(ScheduleRun.objects.values_list("schedule__tenant__slug", flat=True)),
         "crashes": Counter(crashes.values_list("error_class", flat=True)),
     }
     shown = Table(title=title, title_justify="left", show_header=False)

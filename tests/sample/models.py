@@ -10,6 +10,7 @@ from pathlib import Path
 from django.db import connection, models, transaction
 
 from jobs import Asynchronous, Retry, RetryLater, current_job, job
+from tenants.models import Tenant
 from tests.sample.litter import LITTER
 
 
@@ -48,10 +49,29 @@ def swallow(mib: int) -> None:
         time.sleep(3600)
 
 
+def labour(number: int, seconds: float) -> int:
+    """What a body of a chaos run does; odd numbers listen when they are asked to stop."""
+    current = current_job()
+    line = f"{current.id} {current.attempt} {os.getpid()}\n"
+    evidence = os.open(os.environ["CHAOS_EVIDENCE"], os.O_WRONLY | os.O_APPEND)
+    os.write(evidence, line.encode())  # one write: whole, also when the process is killed
+    os.close(evidence)
+    current.stats["attempt"] = current.attempt
+    if seconds:
+        time.sleep(seconds)
+    if number % 2:
+        current.check_cancelled()
+    return current.attempt
+
+
 def think(error: BaseException, retries: int) -> float:
     """A policy that takes long to answer."""
     time.sleep(4)
     return 0.1
+
+
+def opted_in() -> "models.QuerySet[Tenant]":
+    return Tenant.objects.filter(slug__startswith="opted-")
 
 
 class Thing(Asynchronous, models.Model):
@@ -65,6 +85,12 @@ class Thing(Asynchronous, models.Model):
         note_run()
         current_job().stats["times"] = times
         return [value] * times
+
+    @classmethod
+    @job(every=1.0, for_each_tenant=opted_in, catch_up="all", retry=Retry.every(0.3, max_retries=1000))
+    def tick(cls) -> int | None:
+        """Recurs; leaves evidence where somebody wants it."""
+        return labour(0, 0) if "CHAOS_EVIDENCE" in os.environ else None
 
     @job(queue="critical", priority=2, timeout=7)
     def urgent(self) -> None: ...
@@ -192,12 +218,12 @@ class Thing(Asynchronous, models.Model):
     @job
     def work(self, number: int, *, seconds: float) -> int:
         """Ends well."""
-        return self._labour(number, seconds)
+        return labour(number, seconds)
 
     @job(retry=Retry.every(0.3, max_retries=1000))
     def stumble(self, number: int, *, seconds: float) -> int:
         """Fails in two of three attempts, or asks for another."""
-        attempt = self._labour(number, seconds)
+        attempt = labour(number, seconds)
         if attempt % 3 == 1:
             raise ValueError(f"not in attempt {attempt}")
         if attempt % 3 == 2:
@@ -207,24 +233,11 @@ class Thing(Asynchronous, models.Model):
     @job
     def fail(self, number: int, *, seconds: float) -> int:
         """Ends badly."""
-        raise ValueError(f"never, as in attempt {self._labour(number, seconds)}")
+        raise ValueError(f"never, as in attempt {labour(number, seconds)}")
 
     @job
     def litter(self, number: int, *, kind: str, seconds: float = 0) -> int:
         """Leaves something behind."""
-        attempt = self._labour(number, seconds)
+        attempt = labour(number, seconds)
         LITTER[kind]()
         return attempt
-
-    def _labour(self, number: int, seconds: float) -> int:
-        current = current_job()
-        line = f"{current.id} {current.attempt} {os.getpid()}\n"
-        evidence = os.open(os.environ["CHAOS_EVIDENCE"], os.O_WRONLY | os.O_APPEND)
-        os.write(evidence, line.encode())  # one write: whole, also when the process is killed
-        os.close(evidence)
-        current.stats["attempt"] = current.attempt
-        if seconds:
-            time.sleep(seconds)
-        if number % 2:  # the others do not listen
-            current.check_cancelled()
-        return current.attempt

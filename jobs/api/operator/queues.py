@@ -29,6 +29,7 @@ class Queue(Schema):
     default_timeout: float | None
     default_max_retries: int | None
     default_backoff: float
+    backoff_grows: bool
     paused: bool
 
 
@@ -45,6 +46,7 @@ class QueueChange(Body):
     default_timeout: Seconds | None = Field(None, description="Seconds that a job may run. Null: JOBS_DEFAULT_TIMEOUT.")
     default_max_retries: StrictInt | None = Field(None, description="The most retries after failures. Null: none.")
     default_backoff: Seconds = left_out("Seconds before the first retry.")
+    backoff_grows: StrictBool = left_out("True: each further delay is twice as long. False: all delays are equal.")
     paused: StrictBool = left_out("Waiting jobs stay waiting; running jobs continue.")
 
 

@@ -24,7 +24,7 @@ COLUMNS = [
 ]
 SETTINGS = (
     *("name", "pool", "weight", "concurrency", "rate_limit", "rate_window", "paused"),
-    *("default_timeout", "default_max_retries", "default_backoff"),
+    *("default_timeout", "default_max_retries", "default_backoff", "backoff_grows"),
 )
 
 

@@ -33,7 +33,7 @@ SELECT
     tq.rate_limit AS tenant_rate_limit, tq.rate_window AS tenant_rate_window,
     rate_tokens(tq.rate_limit, tq.rate_window, bucket.full_at, clock.now) AS tenant_tokens,
     rate_next_at(tq.rate_limit, tq.rate_window, rate_full_at(tq.rate_window, bucket.full_at, clock.now)) AS tenant_token_at,
-    q.name AS queue, q.paused AS queue_paused, q.concurrency AS queue_concurrency, q.default_max_retries, q.default_backoff,
+    q.name AS queue, q.paused AS queue_paused, q.concurrency AS queue_concurrency, q.default_max_retries, q.default_backoff, q.backoff_grows,
     q.in_use AS queue_held,
     q.rate_limit AS queue_rate_limit, q.rate_window AS queue_rate_window,
     q.tokens AS queue_tokens, rate_next_at(q.rate_limit, q.rate_window, q.full_at) AS queue_token_at,

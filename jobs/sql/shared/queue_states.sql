@@ -10,7 +10,7 @@ pool_use AS MATERIALIZED (
 ),
 queue_state AS MATERIALIZED (
     SELECT
-        q.id, q.name, q.pool, q.weight, q.default_max_retries, q.default_backoff, q.concurrency, q.paused,
+        q.id, q.name, q.pool, q.weight, q.default_max_retries, q.default_backoff, q.backoff_grows, q.concurrency, q.paused,
         q.rate_limit, q.rate_window,
         coalesce(qu.n, 0) AS in_use, coalesce(qu.seconds, 0) AS seconds,
         coalesce(pu.n, 0) AS pool_in_use, coalesce(p.processes, 0) AS pool_capacity,

@@ -53,6 +53,7 @@ class TestQueues:
             "default_timeout": None,
             "default_max_retries": None,
             "default_backoff": 10,
+            "backoff_grows": True,
             "paused": False,
         }
 
@@ -88,6 +89,7 @@ class TestQueues:
             ({"default_max_retries": 40_000}, "default_max_retries"),
             ({"default_backoff": -1}, "default_backoff"),
             ({"default_backoff": None}, "default_backoff"),
+            ({"backoff_grows": None}, "backoff_grows"),
             ({"paused": None}, "paused"),
             ({"paused": 1}, "paused"),
             ({"name": "post"}, "name"),

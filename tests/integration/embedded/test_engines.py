@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from embedded import REPOSITORY, account, binaries
-from tests.integration.embedded.test_engines_processes import ended
+from tests.integration.embedded.test_processes import ended
 
 ROOT = os.geteuid() == 0
 OURS = ("DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL", "EMBEDDED_ENGINES", "DATA_DIR")

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from jobs import store
-from jobs.engine import cancel, pause, recover
+from jobs.engine import cancel, limits, pause, recover
 from jobs.engine.dispatch import dispatch
 from jobs.engine.explain.explanation import Explanation, Gate, explain
 from jobs.engine.submit import submit_all
@@ -45,9 +45,7 @@ def explained(job_id: int) -> Explanation:
 
 def change(row, **fields) -> None:
     """As an operator does it, by saving: the dispatch follows by itself."""
-    for name, value in fields.items():
-        setattr(row, name, value)
-    row.save()
+    limits.change(row, fields)
 
 
 def assert_claimed(job_id: int) -> None:

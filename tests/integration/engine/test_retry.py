@@ -164,6 +164,12 @@ class TestQueues:
         ended, delays = series(sent, thing.async_.echo())
         assert (ended.status, delays) == ("dead", [4, 8])
 
+    def test_after_the_same_delay_each_time_if_its_backoff_does_not_grow(self, thing, body, sent):
+        Queue.objects.filter(name="default").update(default_max_retries=3, default_backoff=4, backoff_grows=False)
+        body(fail)
+        ended, delays = series(sent, thing.async_.echo())
+        assert (ended.status, delays) == ("dead", [4, 4, 4])
+
     def test_the_methods_own_policy_goes_first(self, thing, body, sent):
         Queue.objects.filter(name="default").update(default_max_retries=9)
         body(fail, retry=Retry.every(5, max_retries=1))

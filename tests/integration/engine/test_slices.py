@@ -201,7 +201,7 @@ class TestTheFence:
         job_id = thing.async_.echo()
         monkeypatch.setattr(patience, "PATIENCE", 0.0)
         monkeypatch.setattr(store, "succeed_and_follow", away)
-        monkeypatch.setattr(tasks, "_place", [host])
+        monkeypatch.setattr(tasks, "_host", [host])
         with pytest.raises(SystemExit):
             tasks.run_attempt(job_id, 1)
 

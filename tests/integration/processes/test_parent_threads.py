@@ -17,7 +17,7 @@ from jobs.models import Job, Worker
 from jobs.processes import reports, watchdog
 from jobs.processes.announcer import Announcer
 from jobs.processes.bell import Bell
-from jobs.processes.heartbeat import Identity, Presence
+from jobs.processes.heartbeat import Heartbeat, Identity
 from jobs.processes.reports import Ended, Reports
 from jobs.processes.sender import Sender
 from jobs.processes.watchdog import Progress, Watchdog
@@ -237,7 +237,7 @@ class TestPresence:
         """A presence in a thread, and what it has called."""
         settings.JOBS_BEAT_INTERVAL = 0.1
         called: list[str] = []
-        one = Presence(
+        one = Heartbeat(
             Identity(uuid.uuid4(), "one", "default"),
             stop,
             processes=lambda: 4,

@@ -1,0 +1,1 @@
+"""Recurring jobs: what is planned, what is due, and what people change of it."""

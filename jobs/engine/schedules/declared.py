@@ -1,0 +1,84 @@
+"""Schedules that code declares: `@job(every=..., for_each_tenant=...)` has a row for each tenant that opted in."""
+
+from collections.abc import Iterable
+
+from django.db import transaction
+
+from jobs import store, telemetry
+from jobs.authoring.decorator import Spec
+from jobs.calls import registry
+from jobs.calls.registry import Target
+from jobs.engine.schedules.plan import at, first_due
+from jobs.models import Schedule
+
+FIELDS = ("every", "cron", "tz", "jitter", "catch_up", "overlap")
+
+
+def declare() -> int:
+    """Make the rows agree with the code and with who has opted in; the number of rows made, changed and deleted."""
+    targets = [
+        registry.target(model, method)
+        for model in registry.source_types().values()
+        for method in registry.methods(model)
+    ]
+    declared = {_name(target): target for target in targets if target.spec.recurs and _is_possible(target)}
+    gone, _ = Schedule.objects.filter(declared=True).exclude(name__in=declared).delete()
+    return gone + sum(_declare(name, target) for name, target in declared.items())
+
+
+def _name(target: Target) -> str:
+    return f"{target.source_type}.{target.method}"
+
+
+def _is_possible(target: Target) -> bool:
+    if not target.class_level:
+        telemetry.noticed("schedule not declared", schedule=_name(target), error="it is no @classmethod")
+    return target.class_level
+
+
+def _declare(name: str, target: Target) -> int:
+    assert target.spec.for_each_tenant is not None  # noqa: S101 - for the type checker: the decorator says so
+    try:
+        wanted = {tenant.pk for tenant in target.spec.for_each_tenant()}
+    except Exception as error:  # a stranger's code; those that there are go on
+        telemetry.noticed("schedule not declared", schedule=name, error=type(error).__name__)
+        return 0
+    with transaction.atomic():
+        rows = {row.tenant_id: row for row in Schedule.objects.filter(declared=True, name=name)}
+        left = [row.pk for tenant, row in rows.items() if tenant not in wanted]
+        gone, _ = Schedule.objects.filter(pk__in=left).delete()
+        made = _make(name, target, wanted - rows.keys())
+        changed = _change(target.spec, (row for tenant, row in rows.items() if tenant in wanted))
+        if made or changed:
+            store.wake_clock()
+    return gone + made + changed
+
+
+def _make(name: str, target: Target, tenants: Iterable[int]) -> int:
+    now = store.database_now()
+    rule = {field: getattr(target.spec, field) for field in FIELDS}
+    call = {"source_type": target.source_type, "source_method": target.method}
+    made = Schedule.objects.bulk_create(
+        [Schedule(tenant_id=tenant, name=name, declared=True, starts_at=now, **call, **rule) for tenant in tenants],
+        ignore_conflicts=True,  # a tenant's own schedule of that name stays
+    )
+    fresh = list(Schedule.objects.filter(declared=True, name=name, next_at=None, paused=False))
+    _move(fresh)
+    return len(made)
+
+
+def _change(spec: Spec, rows: Iterable[Schedule]) -> int:
+    other = [row for row in rows if any(getattr(row, field) != getattr(spec, field) for field in FIELDS)]
+    for row in other:
+        for field in FIELDS:
+            setattr(row, field, getattr(spec, field))
+    _move(other)
+    return len(other)
+
+
+def _move(rows: list[Schedule]) -> None:
+    now = store.database_now()
+    for row in rows:
+        row.next_due = None if row.paused else first_due(row, now)
+        row.next_at = at(row.pk, row, row.next_due)
+    Schedule.objects.bulk_update(rows, [*FIELDS, "next_due", "next_at"], batch_size=1000)

@@ -1,0 +1,77 @@
+"""Plan: which due times of a schedule become jobs now, and when it is due next. Pure but for the database's clock."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from jobs.recurrence import Recurrence, offset
+from jobs.store import DueSchedule
+
+ON_TIME = timedelta(minutes=1)  # a due time that is later than this was missed
+MOST_CAUGHT_UP = 100  # missed due times that are made good; the latest
+MICROSECOND = timedelta(microseconds=1)
+
+
+class Rule(Protocol):
+    """What a schedule says of its times: a row, or what was read of one."""
+
+    @property
+    def every(self) -> float | None: ...
+    @property
+    def cron(self) -> str: ...
+    @property
+    def tz(self) -> str: ...
+    @property
+    def jitter(self) -> float: ...
+    @property
+    def starts_at(self) -> datetime: ...
+    @property
+    def ends_at(self) -> datetime | None: ...
+
+
+@dataclass(frozen=True)
+class Plan:
+    """due: to become jobs, in order. skipped: with the reason. next_due: None when it has ended."""
+
+    due: list[datetime]
+    skipped: list[datetime]
+    why: str
+    next_due: datetime | None
+
+
+def recurrence_of(rule: Rule) -> Recurrence:
+    """Raises InvalidRecurrence."""
+    return Recurrence(every=rule.every, cron=rule.cron, tz=rule.tz, anchor=rule.starts_at)
+
+
+def first_due(rule: Rule, now: datetime) -> datetime | None:
+    """The first due time from now on, and from its start on; None if it has ended. Raises InvalidRecurrence."""
+    return _next(rule, max(rule.starts_at, now) - MICROSECOND)
+
+
+def at(schedule_id: int, rule: Rule, due: datetime | None) -> datetime | None:
+    """When that due time runs: with the schedule's own part of the jitter."""
+    return None if due is None else due + offset(schedule_id, rule.jitter)
+
+
+def plan(schedule: DueSchedule) -> Plan:
+    """What is to happen now. Raises InvalidRecurrence."""
+    moment = schedule.now - offset(schedule.id, schedule.jitter)  # whatever was due by then runs now
+    upto = moment if schedule.ends_at is None else min(moment, schedule.ends_at)
+    most = MOST_CAUGHT_UP if schedule.catch_up == "all" else 1
+    due = recurrence_of(schedule).last(most, schedule.next_due, upto)
+    skipped: list[datetime] = []
+    why = ""
+    if schedule.catch_up == "none" and due and moment - due[-1] > ON_TIME:
+        due, skipped, why = [], due, "It was missed: nothing ran at its time."
+    elif schedule.overlap == "skip":
+        first = 0 if schedule.under_way else 1
+        due, skipped, why = due[:first], due[first:], "The run before it is not over."
+    elif schedule.overlap == "cancel":
+        due, skipped, why = due[-1:], due[:-1], "The next run takes its place."
+    return Plan(due, skipped, why, _next(schedule, moment))
+
+
+def _next(rule: Rule, moment: datetime) -> datetime | None:
+    due = next(recurrence_of(rule).after(moment))
+    return None if rule.ends_at is not None and due > rule.ends_at else due

@@ -1,0 +1,183 @@
+"""Run what is due: exactly one job for each due time (I10).
+
+In one transaction, for a batch of schedules that are locked for it:
+
+1. Plan: which due times become jobs.
+2. Take these times in the database; one that was taken before becomes nothing.
+3. Submit the jobs. A schedule whose call is no longer possible is paused with the reason; the others go on.
+4. Note what became of each time, and move the schedules on to their next one.
+
+Whoever is killed in between has changed nothing. Two leaders at once meet at the locks, and at the taken times.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from django.db import DatabaseError, OperationalError, transaction
+
+from jobs import store, telemetry
+from jobs.calls import compose, permit, registry
+from jobs.calls.request import InvalidRequest, JobRequest, TooManyWaiting, Undecided
+from jobs.engine.cancel import cancel
+from jobs.engine.schedules.plan import at, plan
+from jobs.engine.submit import Submitted, submit_all
+from jobs.recurrence import InvalidRecurrence
+from jobs.store import DueSchedule, Moved, Run
+from tenants.models import Tenant
+
+BATCH = 100  # schedules in a transaction
+AGAIN = timedelta(seconds=10)  # until one that somebody holds up is looked at again
+LONGEST_NOTE = 300  # characters
+
+
+@dataclass
+class Turn:
+    """What happens to one schedule in this batch."""
+
+    schedule: DueSchedule
+    request: JobRequest | None = None
+    due: list[datetime] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+    next_due: datetime | None = None
+    why: str = ""  # it is paused
+    held_up: bool = False
+
+    def moved(self) -> Moved:
+        """Where it goes on."""
+        schedule = self.schedule
+        if self.held_up:
+            return Moved(schedule.id, schedule.next_due, schedule.now + AGAIN)
+        if self.why:
+            return Moved(schedule.id, None, None, why=self.why[:LONGEST_NOTE])
+        jobs = [run.job_id for run in self.runs if run.job_id is not None]
+        return Moved(schedule.id, self.next_due, at(schedule.id, schedule, self.next_due), jobs[-1] if jobs else None)
+
+
+def run_due(now: datetime | None = None) -> int:
+    """Submit what is due, in batches; the number of schedules that were. `now` is the clock of a test."""
+    total = 0
+    while turns := _run_batch(now):
+        total += len(turns)
+        for turn in turns:
+            _follow_up(turn)
+        if len(turns) < BATCH:
+            break
+    return total
+
+
+@transaction.atomic
+def _run_batch(now: datetime | None) -> list[Turn]:
+    turns = [_begin(schedule) for schedule in store.due_schedules(BATCH, now)]
+    wanted = [Run(turn.schedule.id, due) for turn in turns for due in turn.due]
+    wanted += [run for turn in turns for run in turn.runs]
+    taken = store.take_due_times(wanted)
+    for turn in turns:
+        turn.due = [due for due in turn.due if (turn.schedule.id, due) in taken]
+    _submit(turns)
+    store.note_runs([run for turn in turns for run in turn.runs if run.job_id is not None or run.note])
+    store.advance_schedules([turn.moved() for turn in turns])
+    return turns
+
+
+def _begin(schedule: DueSchedule) -> Turn:
+    turn = Turn(schedule)
+    try:
+        planned = plan(schedule)
+        turn.next_due, turn.due = planned.next_due, planned.due
+        turn.runs = [Run(schedule.id, due, note=planned.why) for due in planned.skipped]
+        if turn.due:
+            with transaction.atomic():
+                turn.request = request_of(schedule)
+    except (InvalidRequest, InvalidRecurrence) as error:
+        turn.due, turn.why = [], f"{error.field}: {error.message}"
+    except DatabaseError:
+        turn.due, turn.held_up = [], True
+    except Exception as error:  # the model's own code; its text is not for tenants
+        turn.due, turn.why = [], f"{type(error).__name__} when its object was loaded"
+    return turn
+
+
+class Call(Protocol):
+    """What a schedule says of its jobs: a row, or what was read of one."""
+
+    @property
+    def tenant_id(self) -> int: ...
+    @property
+    def by_tenant(self) -> bool: ...
+    @property
+    def source_type(self) -> str: ...
+    @property
+    def source_id(self) -> str | None: ...
+    @property
+    def source_method(self) -> str: ...
+    @property
+    def args(self) -> Any: ...
+    @property
+    def queue(self) -> str | None: ...
+    @property
+    def priority(self) -> int | None: ...
+
+
+def request_of(schedule: Call) -> JobRequest:
+    """The call that it makes, checked as if somebody submitted it now. Raises InvalidRequest."""
+    target = registry.resolve(schedule.source_type, schedule.source_method, http=schedule.by_tenant)
+    tenant = Tenant.objects.select_related("queue").get(pk=schedule.tenant_id)
+    options = {"queue": schedule.queue, "priority": schedule.priority}
+    if schedule.by_tenant:
+        permit.check(target, tenant, options)
+    instance = None
+    if not target.class_level:
+        instance = registry.source(target.model, schedule.source_id, schedule.tenant_id)
+        if instance is None:
+            raise InvalidRequest("source_id", f"there is no {schedule.source_type} {schedule.source_id!r}")
+    args = target.bind((), schedule.args)
+    return compose.compose(target, instance, args, tenant=tenant, dedup=False, **options)
+
+
+def _submit(turns: list[Turn]) -> None:
+    """All in one statement; one by one where that is refused."""
+    asking = [turn for turn in turns if turn.due and turn.request is not None]
+    try:
+        with transaction.atomic():
+            _note(asking, _submit_now([turn.request for turn in asking for _ in turn.due if turn.request]))
+    except (InvalidRequest, TooManyWaiting, Undecided, OperationalError):
+        for turn in asking:
+            _submit_alone(turn)
+
+
+def _submit_alone(turn: Turn) -> None:
+    try:
+        with transaction.atomic():
+            _note([turn], _submit_now([turn.request for _ in turn.due if turn.request]))
+    except TooManyWaiting as error:
+        turn.runs += [Run(turn.schedule.id, due, note=str(error)[:LONGEST_NOTE]) for due in turn.due]
+    except InvalidRequest as error:
+        turn.why = f"{error.field}: {error.message}"
+        turn.runs += [Run(turn.schedule.id, due, note=turn.why[:LONGEST_NOTE]) for due in turn.due]
+    except (Undecided, OperationalError):
+        turn.held_up = True
+        store.give_back_due_times([Run(turn.schedule.id, due) for due in turn.due])
+
+
+def _submit_now(requests: list[JobRequest]) -> list[Submitted]:
+    submitted = submit_all(requests)
+    store.check_references()
+    return submitted
+
+
+def _note(asking: list[Turn], submitted: list[Submitted]) -> None:
+    left = iter(submitted)
+    for turn in asking:
+        turn.runs += [Run(turn.schedule.id, due, next(left).id) for due in turn.due]
+
+
+def _follow_up(turn: Turn) -> None:
+    schedule = turn.schedule
+    if turn.why:
+        telemetry.noticed("schedule paused", schedule=schedule.id, tenant=schedule.tenant_id, because=turn.why)
+    if turn.held_up:
+        telemetry.noticed("schedule held up", schedule=schedule.id, tenant=schedule.tenant_id)
+    replaced = schedule.overlap == "cancel" and schedule.under_way and any(run.job_id for run in turn.runs)
+    if replaced and schedule.last_job_id is not None:
+        cancel(schedule.last_job_id, tenant_id=schedule.tenant_id)

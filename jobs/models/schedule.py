@@ -1,0 +1,74 @@
+"""Recurring jobs: what is to run when, and what ran for which due time."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from jobs.recurrence import CATCH_UP, OVERLAP
+
+
+class Schedule(models.Model):
+    """One call to make again and again, for a tenant. It is the clock's while `next_at` is set."""
+
+    tenant = models.ForeignKey("tenants.Tenant", models.CASCADE, db_index=False, related_name="+")
+    name = models.CharField(max_length=300)  # unique for the tenant
+    declared = models.BooleanField(default=False)  # by @job, for each tenant; or a row of its tenant's own
+    by_tenant = models.BooleanField(default=False)  # its tenant made it: it may name what the tenant may call
+
+    source_type = models.CharField(max_length=200)
+    source_id = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001 - null: a class-level job
+    source_method = models.CharField(max_length=100)
+    args = models.JSONField(default=dict, blank=True)
+    queue = models.CharField(max_length=50, null=True, blank=True)  # noqa: DJ001 - null: as @job says
+    priority = models.PositiveSmallIntegerField(null=True, blank=True)
+
+    every = models.FloatField(null=True, blank=True)  # seconds; or cron
+    cron = models.CharField(max_length=200, default="", blank=True)
+    tz = models.CharField(max_length=100, default="UTC")
+    jitter = models.FloatField(default=0.0)  # seconds
+    starts_at = models.DateTimeField(db_default=Now())  # nothing is due before
+    ends_at = models.DateTimeField(null=True, blank=True)  # nor after
+    catch_up = models.CharField(max_length=4, default="one", choices=[(word, word) for word in CATCH_UP])
+    overlap = models.CharField(max_length=6, default="queue", choices=[(word, word) for word in OVERLAP])
+    paused = models.BooleanField(default=False)
+    paused_because = models.CharField(max_length=300, default="", blank=True)  # by the clock; "": by a person
+
+    next_due = models.DateTimeField(null=True, blank=True)  # null while it is paused, and after its end
+    next_at = models.DateTimeField(null=True, blank=True)  # with the jitter
+    last_job_id = models.BigIntegerField(null=True, blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "schedules"
+        indexes = [models.Index(fields=["next_at"], condition=Q(next_at__isnull=False), name="schedules_next")]
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "name"], name="schedules_once"),
+            models.CheckConstraint(condition=Q(every__isnull=True) ^ Q(cron=""), name="schedules_either_every_or_cron"),
+            models.CheckConstraint(
+                condition=Q(next_due__isnull=True, next_at__isnull=True)
+                | Q(next_due__isnull=False, next_at__isnull=False, paused=False),
+                name="schedules_paused_is_not_due",
+            ),
+            models.CheckConstraint(condition=Q(jitter__gte=0), name="schedules_jitter_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ScheduleRun(models.Model):
+    """What became of one due time: at most one row for each, in the database (I10)."""
+
+    schedule = models.ForeignKey(Schedule, models.CASCADE, db_index=False, related_name="runs")
+    due = models.DateTimeField()
+    job_id = models.BigIntegerField(null=True)  # null: none was submitted
+    note = models.CharField(max_length=300, default="", blank=True)  # why not
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "schedule_runs"
+        constraints = [models.UniqueConstraint(fields=["schedule", "due"], name="schedule_runs_once")]
+        indexes = [models.Index(fields=["job_id"], condition=Q(job_id__isnull=False), name="schedule_runs_of_job")]
+
+    def __str__(self) -> str:
+        return f"{self.schedule_id} {self.due}"

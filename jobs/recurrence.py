@@ -1,0 +1,130 @@
+"""When something that recurs is due: every so many seconds, or by a cron expression in a time zone. Pure.
+
+Cron is judged by `cronsim`, which follows Debian's cron at the changes of summer time: a time that does not exist is
+due right after the gap, one that exists twice is due once, and `*` in minute or hour follows the elapsed time.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import islice, takewhile
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from cron_descriptor import FormatError, get_description
+from cronsim import CronSim, CronSimError
+
+MACROS = {
+    "@hourly": "0 * * * *",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@weekly": "0 0 * * 0",
+    "@monthly": "0 0 1 * *",
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+}
+CATCH_UP = ("none", "one", "all")  # times that were missed while nothing ran
+OVERLAP = ("skip", "queue", "cancel")  # when the last run is not over
+FIELDS = 5  # minute, hour, day of the month, month, day of the week
+SHORTEST, LONGEST = 1.0, 366 * 24 * 3600.0  # seconds between two due times
+PHI = (math.sqrt(5) - 1) / 2  # multiples of it are spread evenly over 0..1 (Knuth, TAOCP 3, 6.4)
+
+
+class InvalidRecurrence(ValueError):
+    """field: what to correct: "every", "cron" or "tz". message: what is wrong, and what is allowed."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field, self.message = field, message
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recurrence:
+    """A checked rule. Raises InvalidRecurrence.
+
+    every: seconds; or cron: five fields, or `@daily` and its kin, in the zone tz. anchor: `every` counts from there.
+    """
+
+    every: float | None = None
+    cron: str = ""
+    tz: str = "UTC"
+    anchor: datetime = datetime(2000, 1, 1, tzinfo=UTC)
+
+    def __post_init__(self) -> None:
+        if (self.every is None) == (not self.cron):
+            raise InvalidRecurrence("every", "give either every or cron")
+        if self.every is not None:
+            number = isinstance(self.every, (int, float)) and not isinstance(self.every, bool)
+            if not number or not SHORTEST <= self.every <= LONGEST:  # not a number (nan) lies nowhere
+                raise InvalidRecurrence(
+                    "every", f"must be a number of seconds from {SHORTEST:g} to {LONGEST:.0f}, not {self.every!r}"
+                )
+            return
+        zone = _zone(self.tz)
+        try:
+            first = next(CronSim(self._fields(), self.anchor.astimezone(zone)), None)
+        except CronSimError as error:
+            raise InvalidRecurrence("cron", f"{self.cron!r} is no cron expression: {_lower(str(error))}") from None
+        if first is None:
+            raise InvalidRecurrence("cron", f"{self.cron!r} is never due")
+
+    def after(self, moment: datetime) -> Iterator[datetime]:
+        """The due times later than that moment, in order, in UTC."""
+        if self.every is not None:
+            period = timedelta(seconds=self.every)
+            n = (moment - self.anchor) // period + 1
+            while True:
+                yield self.anchor + n * period
+                n += 1
+        for due in CronSim(self._fields(), moment.astimezone(_zone(self.tz))):
+            yield due.astimezone(UTC)
+
+    def last(self, most: int, since: datetime, upto: datetime) -> list[datetime]:
+        """The last `most` due times from `since` to `upto`, both included, in order: at a cost of so many."""
+        latest = takewhile(lambda moment: moment >= since, self._backwards(upto))
+        return list(islice(latest, most))[::-1]
+
+    def in_words(self) -> str:
+        """The rule for people: "At 06:00 AM, Monday through Friday (Europe/Berlin)"."""
+        if self.every is not None:
+            return f"Every {timedelta(seconds=self.every)}" if self.every >= 60 else f"Every {self.every:g} s"  # noqa: PLR2004 - a minute
+        try:
+            words = get_description(self._fields())
+        except FormatError:  # it knows fewer expressions than cronsim
+            words = self.cron
+        return f"{words} ({self.tz})"
+
+    def _backwards(self, upto: datetime) -> Iterator[datetime]:
+        if self.every is not None:
+            period = timedelta(seconds=self.every)
+            n = (upto - self.anchor) // period
+            while True:
+                yield self.anchor + n * period
+                n -= 1
+        minute = timedelta(minutes=1)  # cronsim begins with the minute before
+        for due in CronSim(self._fields(), (upto + minute).astimezone(_zone(self.tz)), reverse=True):
+            if (moment := due.astimezone(UTC)) <= upto:
+                yield moment
+
+    def _fields(self) -> str:
+        expression = MACROS.get(self.cron.strip().lower(), self.cron)
+        if len(expression.split()) != FIELDS:
+            fields = f"it takes five fields, or one of {', '.join(MACROS)}"
+            raise InvalidRecurrence("cron", f"{self.cron!r} is no cron expression: {fields}")
+        return expression
+
+
+def offset(number: int, jitter: float) -> timedelta:
+    """How much later than due the schedule of that number runs: within `jitter` seconds, and always as much."""
+    return timedelta(seconds=jitter * (number * PHI % 1.0))
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise InvalidRecurrence("tz", f"{name!r} is no time zone; use a name like Europe/Berlin") from None
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,99 @@
+"""Schedules: which are due, which due times are taken, and where each goes on."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from jobs.store.rows import rows
+
+_text = json.JSONEncoder(default=lambda moment: moment.isoformat()).encode
+
+
+@dataclass(frozen=True)
+class DueSchedule:
+    """A schedule whose time has come. under_way: its last job has not ended. now: the database's clock."""
+
+    id: int
+    tenant_id: int
+    declared: bool
+    by_tenant: bool
+    source_type: str
+    source_id: str | None
+    source_method: str
+    args: dict[str, Any]
+    queue: str | None
+    priority: int | None
+    every: float | None
+    cron: str
+    tz: str
+    jitter: float
+    starts_at: datetime
+    ends_at: datetime | None
+    catch_up: str
+    overlap: str
+    next_due: datetime
+    last_job_id: int | None
+    under_way: bool
+    now: datetime
+
+
+@dataclass(frozen=True)
+class Run:
+    """What becomes of one due time. job_id: None: nothing was submitted, for the reason in `note`."""
+
+    schedule_id: int
+    due: datetime
+    job_id: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Where a schedule goes on; next_due: None: nowhere. why: it is paused for this reason."""
+
+    id: int
+    next_due: datetime | None
+    next_at: datetime | None
+    job_id: int | None = None
+    why: str = ""
+
+
+def due_schedules(batch: int, now: datetime | None = None) -> list[DueSchedule]:
+    """At most `batch` schedules that are due, locked for this transaction."""
+    found = [list(row) for row in rows("due", batch=batch, now=now)]
+    for row in found:
+        row[7] = json.loads(row[7])  # args
+    return [DueSchedule(*row) for row in found]
+
+
+def take_due_times(runs: Iterable[Run]) -> set[tuple[int, datetime]]:
+    """Take these due times for this transaction: those that nobody had taken before (I10)."""
+    return {(schedule, due) for schedule, due in rows("take", runs=_text([vars(run) for run in runs]))}
+
+
+def give_back_due_times(runs: Iterable[Run]) -> None:
+    """Nothing became of these: they are to be had again."""
+    rows("give_back", runs=_text([vars(run) for run in runs]))
+
+
+def check_references() -> None:
+    """Check foreign keys now. Raises the database's error if a row that is referred to is locked."""
+    rows("check_references")
+
+
+def note_runs(runs: Iterable[Run]) -> None:
+    """Note what became of due times that were taken."""
+    rows("submitted", runs=_text([vars(run) for run in runs]))
+
+
+def advance_schedules(moved: Iterable[Moved]) -> None:
+    """Let schedules go on."""
+    rows("advance", moved=_text([vars(one) for one in moved]))
+
+
+def next_run() -> float | None:
+    """Seconds until a schedule is due (negative: late); None if none is to come."""
+    found = rows("next_run")
+    return found[0][0] if found else None

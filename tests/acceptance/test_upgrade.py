@@ -1,0 +1,57 @@
+"""From 0.1.0 on databases are migrated: one with jobs in every status, as pg_dump wrote it then, works on as it is."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+import pytest
+from django.db import connection
+from psycopg import sql
+
+from embedded import REPOSITORY
+from tests.factories import database_url
+
+DUMP = REPOSITORY / "tests" / "upgrades" / "0.1.0.sql"
+STATUSES = "SELECT status, count(*)::int FROM jobs GROUP BY status"
+
+
+@pytest.fixture
+def database(transactional_db) -> Iterator[str]:
+    """The URL of a database of that release."""
+    name = sql.Identifier(f"{connection.settings_dict['NAME']}_of_0_1_0")
+    with connection.cursor() as cursor:
+        cursor.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(name))
+        cursor.execute(sql.SQL("CREATE DATABASE {}").format(name))
+    url = urlunsplit(urlsplit(database_url())._replace(path=f"/{name.as_string(None).strip(chr(34))}"))
+    with psycopg.connect(url, autocommit=True) as old:
+        old.execute(DUMP.read_text())
+    yield url
+    with connection.cursor() as cursor:
+        cursor.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
+
+
+def manage(database: str, *words: str) -> str:
+    environ = {**os.environ, "DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "scheduler_project.settings"}
+    command = [sys.executable, "manage.py", *words]
+    ended = subprocess.run(command, cwd=REPOSITORY, env=environ, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
+
+
+def test_a_database_of_the_first_release_with_jobs_in_every_status_is_carried_over(database):
+    with psycopg.connect(database, autocommit=True) as now:
+        before = now.execute(f"{STATUSES} ORDER BY 1").fetchall()
+        assert [count for _, count in before] == [2, 2, 2, 2, 2, 2, 3, 2], "the scheduled ones: one is on hold"
+        manage(database, "migrate", "--verbosity", "0")
+        assert now.execute(f"{STATUSES} ORDER BY 1").fetchall() == before
+        args = now.execute("SELECT DISTINCT args ->> 'region' FROM jobs WHERE args <> '{}'").fetchall()
+        assert args == [("EU",)]
+        [dead] = json.loads(manage(database, "jobs", "list", "--status", "dead", "--tenant", "acme", "--json"))["jobs"]
+        assert "ValueError" in manage(database, "jobs", "show", str(dead["id"])), "its failed attempt is there"
+        manage(database, "jobs", "revive", str(dead["id"]))
+        waiting = json.loads(manage(database, "tenants", "slots", "acme", "--json"))["tenants"][0]
+        assert (waiting["in_use"], waiting["waiting"], waiting["weight"]) == (2, 2, 3)

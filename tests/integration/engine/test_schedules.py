@@ -1,0 +1,304 @@
+"""Recurring jobs: one for each due time, whatever was missed, whoever runs them, whatever goes wrong."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from jobs import store
+from jobs.calls.request import InvalidRequest
+from jobs.engine.schedules import change, run
+from jobs.engine.schedules.run import run_due
+from jobs.lifecycle import Status
+from jobs.models import Job, Schedule, ScheduleRun
+from tenants.models import TenantQueue
+from tests.factories import TenantFactory, ThingFactory
+
+pytestmark = pytest.mark.django_db
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def thing():
+    return ThingFactory()
+
+
+def hourly(thing, late: timedelta = timedelta(0), **fields) -> Schedule:
+    """Every hour, on a thing; its next time is that much behind the database's clock."""
+    said = {"name": "hourly", "every": 3600.0, "source_type": "sample.thing", "source_method": "echo"} | fields
+    schedule = change.add(thing.tenant, source_id=str(thing.pk), args={"value": 1}, **said)
+    return fall_behind(schedule, late)
+
+
+def fall_behind(schedule: Schedule, late: timedelta) -> Schedule:
+    due = timezone.now() - late
+    Schedule.objects.filter(pk=schedule.pk).update(starts_at=due, next_due=due, next_at=due)
+    schedule.refresh_from_db()
+    return schedule
+
+
+def notes(schedule: Schedule) -> list[tuple[bool, str]]:
+    runs = ScheduleRun.objects.filter(schedule=schedule).order_by("due")
+    return [(run.job_id is not None, run.note) for run in runs]
+
+
+class TestADueTime:
+    def test_becomes_one_job_and_the_schedule_goes_on(self, thing):
+        schedule = hourly(thing)
+        due = schedule.next_due
+        assert run_due() == 1
+        assert run_due() == 0
+        job = Job.objects.get()
+        assert (job.source_id, job.args, job.tenant_id) == (str(thing.pk), {"value": 1}, thing.tenant_id)
+        schedule.refresh_from_db()
+        assert (schedule.next_due, schedule.last_job_id) == (due + HOUR, job.pk)
+        run = ScheduleRun.objects.get()
+        assert (run.due, run.job_id) == (due, job.pk)
+
+    def test_is_taken_once_for_all_time_even_if_the_schedule_is_set_back(self, thing):
+        schedule = hourly(thing)
+        run_due()
+        Schedule.objects.update(next_due=schedule.next_due, next_at=schedule.next_at)
+        run_due()
+        assert Job.objects.count() == 1
+
+    def test_is_no_answer_to_an_identical_job_that_waits(self, thing):
+        thing.async_.echo(1)
+        hourly(thing)
+        run_due()
+        assert Job.objects.count() == 2
+
+    def test_of_an_ended_schedule_is_its_last(self, thing):
+        schedule = hourly(thing, ends_at=timezone.now() + timedelta(minutes=90))
+        run_due()
+        schedule.refresh_from_db()
+        assert schedule.next_due is not None
+        run_due(now=timezone.now() + 2 * HOUR)
+        schedule.refresh_from_db()
+        assert (schedule.next_due, Job.objects.count()) == (None, 2)
+
+    def test_runs_later_by_the_schedules_part_of_the_jitter(self, thing):
+        schedule = hourly(thing, jitter=600.0)
+        Schedule.objects.update(next_at=F("next_due") + timedelta(minutes=9, seconds=59))
+        assert run_due() == 0
+        assert run_due(now=timezone.now() + timedelta(minutes=10)) == 1
+        assert ScheduleRun.objects.get().due == schedule.next_due
+
+
+def test_a_clock_that_jumps_ahead_and_back_submits_nothing_twice(thing):
+    schedule = hourly(thing)
+    now = timezone.now()
+    moments = [now + 5 * HOUR, now, now + 5 * HOUR, now - 5 * HOUR, now + 6 * HOUR, now + HOUR]
+    for moment in moments:
+        run_due(now=moment)
+    runs = ScheduleRun.objects.filter(schedule=schedule).order_by("due")
+    assert [run.due - schedule.next_due for run in runs] == [5 * HOUR, 6 * HOUR]
+    assert Job.objects.count() == 2
+
+
+class TestWhatWasMissed:
+    LATE = timedelta(hours=5, minutes=1)
+
+    @pytest.mark.parametrize(("catch_up", "jobs"), [("none", 0), ("one", 1), ("all", 6)])
+    def test_is_made_good_as_the_schedule_says(self, catch_up, jobs, thing):
+        schedule = hourly(thing, self.LATE, catch_up=catch_up)
+        begin = schedule.next_due
+        run_due()
+        assert Job.objects.count() == jobs
+        schedule.refresh_from_db()
+        assert schedule.next_due == begin + 6 * HOUR, "it goes on in its rhythm"
+
+    def test_is_bounded(self, thing):
+        hourly(thing, timedelta(days=30), catch_up="all")
+        run_due()
+        assert Job.objects.count() == 100
+
+    def test_is_not_what_is_a_little_late(self, thing):
+        hourly(thing, timedelta(seconds=30), catch_up="none")
+        run_due()
+        assert Job.objects.count() == 1
+
+
+class TestARunThatIsNotOver:
+    def test_is_followed(self, thing):
+        self.twice(hourly(thing))
+        assert Job.objects.count() == 2
+
+    def test_has_the_next_one_skipped(self, thing):
+        schedule = hourly(thing, overlap="skip")
+        self.twice(schedule)
+        assert Job.objects.count() == 1
+        assert notes(schedule) == [(True, ""), (False, "The run before it is not over.")]
+        Job.objects.all().delete()
+        run_due(now=timezone.now() + 2 * HOUR)
+        assert Job.objects.count() == 1, "it is over"
+
+    def test_is_cancelled_for_the_next_one(self, thing):
+        self.twice(hourly(thing, overlap="cancel"))
+        first, second = Job.objects.order_by("pk")
+        assert (first.status, second.status) == (Status.CANCELLED, Status.CREATED)
+
+    def twice(self, schedule: Schedule) -> None:
+        run_due()
+        run_due(now=schedule.next_due + HOUR)
+
+
+class TestACallThatIsNotPossible:
+    @pytest.mark.parametrize(
+        ("gone", "why"),
+        [
+            ({"source_method": "vanished"}, "source_method: 'vanished' is not a job"),
+            ({"source_type": "sample.gone"}, "source_type: 'sample.gone' is unknown"),
+            ({"source_id": "999999"}, "source_id: there is no sample.thing '999999'"),
+            ({"args": {"bogus": 1}}, "args: do not fit echo"),
+            ({"queue": "closed down"}, "queue: 'closed down' is unknown"),
+            ({"cron": "never", "every": None}, "cron: 'never' is no cron expression"),
+        ],
+    )
+    def test_pauses_its_schedule_with_the_reason_and_tells_the_operator(self, gone, why, thing, caplog):
+        schedule = hourly(thing)
+        other = hourly(thing, name="other")
+        Schedule.objects.filter(pk=schedule.pk).update(**gone)
+        run_due()
+        schedule.refresh_from_db()
+        assert (schedule.paused, schedule.next_at) == (True, None)
+        assert schedule.paused_because.startswith(why)
+        assert "schedule paused" in caplog.text
+        assert [job for job, _ in notes(other)] == [True], "others go on"
+
+    def test_of_another_tenant_is_as_one_that_does_not_exist(self, thing):
+        schedule = hourly(thing)
+        Schedule.objects.update(source_id=str(ThingFactory().pk))
+        run_due()
+        schedule.refresh_from_db()
+        assert schedule.paused_because.startswith("source_id: there is no sample.thing")
+        assert not Job.objects.exists()
+
+    def test_because_the_backlog_is_full_is_noted_and_the_schedule_goes_on(self, thing):
+        schedule = hourly(thing)
+        TenantQueue.objects.filter(tenant=thing.tenant).update(max_waiting=0)
+        run_due()
+        schedule.refresh_from_db()
+        assert not schedule.paused
+        [(submitted, note)] = notes(schedule)
+        assert not submitted
+        assert "0" in note
+
+
+class TestAPerson:
+    def test_pauses_and_resumes_and_nothing_is_made_good(self, thing):
+        schedule = change.pause(hourly(thing, 3 * HOUR))
+        assert run_due() == 0
+        schedule = change.resume(schedule)
+        assert schedule.next_due > timezone.now()
+        assert run_due() == 0
+
+    def test_runs_one_now_beside_the_plan(self, thing):
+        schedule = change.pause(hourly(thing))
+        job_id = change.run_now(schedule)
+        assert Job.objects.get().pk == job_id
+        assert notes(schedule) == [(True, "Run by hand.")]
+
+    def test_changes_when_it_is_due(self, thing):
+        schedule = change.change(hourly(thing), every=None, cron="0 6 * * *", tz="Europe/Berlin")
+        assert schedule.next_due.astimezone(UTC).hour in (4, 5)
+
+    @pytest.mark.parametrize(
+        ("fields", "field"),
+        [
+            ({"every": 0.5}, "every"),
+            ({"every": None, "cron": "x"}, "cron"),
+            ({"every": None, "cron": "@daily", "tz": "Nowhere"}, "tz"),
+            ({"source_method": "bogus"}, "source_method"),
+            ({"jitter": -1.0}, "jitter"),
+            ({"ends_at": datetime(2020, 1, 1, tzinfo=UTC)}, "ends_at"),
+            ({"ends_at": datetime(2040, 1, 1, tzinfo=UTC).replace(tzinfo=None)}, "ends_at"),
+            ({"catch_up": "some"}, "catch_up"),
+            ({"overlap": "stack"}, "overlap"),
+            ({"name": ""}, "name"),
+            ({"name": "x" * 301}, "name"),
+            ({"priority": 11}, "priority"),
+        ],
+    )
+    def test_is_refused_by_the_name_of_the_field_and_nothing_is_stored(self, fields, field, thing):
+        with pytest.raises(InvalidRequest) as refused:
+            hourly(thing, **fields)
+        assert refused.value.field == field
+        assert not Schedule.objects.exists()
+
+    def test_is_refused_a_second_one_of_the_name_but_a_stranger_is_not(self, thing):
+        hourly(thing)
+        with pytest.raises(InvalidRequest, match="name: there is a schedule 'hourly' already"):
+            hourly(thing)
+        hourly(ThingFactory())
+
+    def test_is_refused_more_than_the_tenant_may_have(self, thing, settings):
+        settings.JOBS_MAX_SCHEDULES = 1
+        call = {"source_type": "reports.datareport", "source_method": "nothing", "every": 60.0}
+        Schedule.objects.create(tenant=thing.tenant, name="first", **call)
+        with pytest.raises(InvalidRequest, match="name: the tenant has 1 schedules"):
+            change.add(thing.tenant, by_tenant=True, name="second", **call)
+
+
+@pytest.mark.django_db(transaction=True)
+class TestTwoLeaders:
+    def test_at_once_submit_each_due_time_once(self, elsewhere):
+        things = [ThingFactory() for _ in range(30)]
+        for thing in things:
+            hourly(thing)
+        for running in [elsewhere(run_due) for _ in range(4)]:
+            running.result()
+        assert Job.objects.count() == len(things)
+        assert Schedule.objects.filter(next_due__gt=timezone.now()).count() == len(things)
+
+    @pytest.mark.parametrize("step", ["take_due_times", "note_runs", "advance_schedules"])
+    def test_one_that_is_killed_at_a_step_has_done_nothing_and_the_next_does_all(self, step, thing, monkeypatch):
+        hourly(thing)
+        with monkeypatch.context() as patch:
+            patch.setattr(store, step, lambda *_: (_ for _ in ()).throw(SystemExit))
+            with pytest.raises(SystemExit):
+                run_due()
+        assert not Job.objects.exists()
+        assert not ScheduleRun.objects.exists()
+        run_due()
+        assert Job.objects.count() == 1
+
+    def test_one_schedule_that_somebody_has_locked_holds_up_no_other(self, thing, onlooker):
+        locked = hourly(thing)
+        hourly(ThingFactory())
+        with onlooker.transaction():
+            onlooker.execute("SELECT FROM schedules WHERE id = %s FOR UPDATE", [locked.pk])
+            assert run_due() == 1
+        assert run_due() == 1
+        assert Job.objects.count() == 2
+
+    def test_one_tenant_whose_jobs_cannot_be_stored_now_holds_up_no_other(self, thing, onlooker, monkeypatch):
+        held_up = hourly(thing)
+        hourly(ThingFactory())
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '100ms'")
+        with onlooker.transaction():
+            onlooker.execute("SELECT FROM tenants_tenant WHERE id = %s FOR UPDATE", [thing.tenant_id])
+            run_due()
+        assert Job.objects.exclude(tenant=thing.tenant).count() == 1
+        assert run_due(now=timezone.now() + 2 * run.AGAIN) == 1
+        assert Job.objects.filter(tenant=thing.tenant).count() == 1
+        assert ScheduleRun.objects.filter(schedule=held_up).count() == 1
+
+
+def test_a_pass_reads_what_is_due_and_not_what_there_is(thing):
+    tenant = TenantFactory()
+    far = timezone.now() + timedelta(days=1)
+    call = {"source_type": "sample.thing", "source_method": "echo", "every": 60.0, "tenant": tenant}
+    Schedule.objects.bulk_create(Schedule(name=str(n), next_due=far, next_at=far, **call) for n in range(20_000))
+    hourly(thing)
+    question = "SELECT sum(pg_stat_get_xact_blocks_fetched(oid))::int FROM pg_class WHERE relname LIKE 'schedules%'"
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(question)
+        before = cursor.fetchone()[0]
+        assert len(store.due_schedules(100)) == 1
+        store.next_run()
+        cursor.execute(question)
+        assert cursor.fetchone()[0] - before < 40

@@ -1,0 +1,119 @@
+"""When something that recurs is due: forwards and backwards alike, also where the clocks of a zone change."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import islice, pairwise, takewhile
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.recurrence import InvalidRecurrence, Recurrence, offset
+
+ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "UTC")
+EXPRESSIONS = (
+    *("30 2 * * *", "*/30 * * * *", "0 * * * *", "15 3 * * *", "0 2 * * 0", "*/7 1-3 * * *"),
+    *("@daily", "0 6 * * 1-5"),
+)
+DAYS = ((3, 7), (3, 28), (4, 4), (10, 3), (10, 24), (10, 31))  # around which some zone changes
+CHANGES = [datetime(2026, month, day, tzinfo=UTC) for month, day in DAYS]
+MOMENTS = st.floats(0, 10 * 366 * 86400).map(
+    lambda seconds: datetime(2020, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+)
+
+
+def local(due: datetime, zone: str) -> str:
+    return due.astimezone(ZoneInfo(zone)).strftime("%d %H:%M")
+
+
+def due_of(recurrence: Recurrence, after: datetime, count: int) -> list[datetime]:
+    return list(islice(recurrence.after(after), count))
+
+
+class TestSummerTime:
+    def test_a_time_that_does_not_exist_is_due_after_the_gap(self):
+        berlin = Recurrence(cron="30 2 * * *", tz="Europe/Berlin")
+        due = due_of(berlin, datetime(2026, 3, 28, 12, tzinfo=UTC), 2)
+        assert [local(one, "Europe/Berlin") for one in due] == ["29 03:00", "30 02:30"]
+
+    def test_a_time_that_exists_twice_is_due_once(self):
+        berlin = Recurrence(cron="30 2 * * *", tz="Europe/Berlin")
+        due = due_of(berlin, datetime(2026, 10, 24, 12, tzinfo=UTC), 2)
+        assert due == [datetime(2026, 10, 25, 0, 30, tzinfo=UTC), datetime(2026, 10, 26, 1, 30, tzinfo=UTC)]
+
+    def test_every_half_hour_goes_on_through_the_change(self):
+        berlin = Recurrence(cron="*/30 * * * *", tz="Europe/Berlin")
+        due = due_of(berlin, datetime(2026, 10, 25, 0, 20, tzinfo=UTC), 6)
+        assert {later - earlier for earlier, later in pairwise(due)} == {timedelta(minutes=30)}
+
+    @pytest.mark.parametrize("zone", ZONES)
+    @pytest.mark.parametrize("expression", EXPRESSIONS)
+    @pytest.mark.parametrize("change", CHANGES, ids=str)
+    def test_backwards_it_was_due_when_it_is_forwards(self, zone, expression, change):
+        recurrence = Recurrence(cron=expression, tz=zone)
+        end = change + timedelta(days=3)
+        forwards = list(takewhile(lambda due: due <= end, recurrence.after(change)))
+        assert recurrence.last(1000, change + timedelta(microseconds=1), end) == forwards
+
+
+@given(st.floats(1, 1e6), MOMENTS, MOMENTS)
+def test_every_so_many_seconds_counts_from_its_anchor_wherever_one_looks(every, anchor, moment):
+    recurrence = Recurrence(every=every, anchor=anchor)
+    period = timedelta(seconds=every)
+    due = due_of(recurrence, moment, 3)
+    assert moment < due[0] <= moment + period
+    assert due[1] - due[0] == due[2] - due[1] == period
+    assert (due[0] - anchor) % period == timedelta(0)
+    assert recurrence.last(3, due[0], due[2]) == due
+
+
+@given(MOMENTS, st.sampled_from(EXPRESSIONS), st.sampled_from(ZONES))
+def test_the_last_due_time_is_the_one_before_the_next(moment, expression, zone):
+    recurrence = Recurrence(cron=expression, tz=zone)
+    first, second = due_of(recurrence, moment, 2)
+    assert recurrence.last(1, moment, second - timedelta(microseconds=1)) == [first]
+
+
+@pytest.mark.parametrize(
+    ("rule", "field", "message"),
+    [
+        ({}, "every", "give either every or cron"),
+        ({"every": 5, "cron": "@daily"}, "every", "give either every or cron"),
+        ({"every": 0}, "every", "must be a number of seconds from 1 "),
+        ({"every": float("nan")}, "every", "must be a number of seconds"),
+        ({"every": True}, "every", "must be a number of seconds"),
+        ({"cron": "61 * * * *"}, "cron", "'61 * * * *' is no cron expression: bad minute"),
+        ({"cron": "* * * *"}, "cron", "it takes five fields"),
+        ({"cron": "* * * * * *"}, "cron", "it takes five fields"),
+        ({"cron": "@sometimes"}, "cron", "@daily"),
+        ({"cron": "0 0 31 2 *"}, "cron", "bad day-of-month"),
+        ({"cron": "@daily", "tz": "Mars/Olympus"}, "tz", "'Mars/Olympus' is no time zone"),
+        ({"cron": "@daily", "tz": "../../etc/passwd"}, "tz", "is no time zone"),
+        ({"cron": "@daily", "tz": ""}, "tz", "is no time zone"),
+    ],
+)
+def test_a_rule_that_cannot_be_is_refused_by_the_name_of_its_field(rule, field, message):
+    with pytest.raises(InvalidRecurrence) as refused:
+        Recurrence(**rule)
+    assert refused.value.field == field
+    assert message in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ({"cron": "0 6 * * 1-5", "tz": "Europe/Berlin"}, "At 06:00 AM, Monday through Friday (Europe/Berlin)"),
+        ({"cron": "@hourly"}, "Every hour (UTC)"),
+        ({"every": 300}, "Every 0:05:00"),
+        ({"every": 2.5}, "Every 2.5 s"),
+    ],
+)
+def test_it_is_told_in_words(rule, words):
+    assert Recurrence(**rule).in_words() == words
+
+
+def test_jitter_spreads_ten_thousand_schedules_evenly_over_the_window():
+    offsets = [offset(number, 600.0).total_seconds() for number in range(10_000)]
+    assert 0 <= min(offsets) <= max(offsets) < 600
+    for begin in range(0, 600, 60):
+        assert 950 <= sum(begin <= seconds < begin + 60 for seconds in offsets) <= 1050
