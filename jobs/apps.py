@@ -14,11 +14,12 @@ class JobsConfig(AppConfig):
     def ready(self) -> None:
         from jobs import tasks
         from jobs.engine import dispatch
-        from jobs.models import PausedJobType, Queue
+        from jobs.models import PausedJobType, Queue, Schedule
         from tenants import audit
 
         audit.watch(Queue)
         audit.watch(PausedJobType)
+        audit.watch(Schedule)
 
         dispatch.connect(tasks.hand_over)
         post_migrate.connect(create_default_queue, sender=self)

@@ -9,7 +9,7 @@ import re
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from jobs.lifecycle import Status
-from jobs.models import WITNESSES, DeadLetter, FailedAttempt, Job, Queue
+from jobs.models import WITNESSES, DeadLetter, FailedAttempt, Job, Queue, Schedule
 from jobs.sql import statement
 from tenants.prepared import prepared
 
@@ -49,6 +49,16 @@ def of_status(status: Status) -> Q:
     """Filter by status, and by its witness column: the partial indexes name the witness, not the status."""
     witness = next(column for column, statuses in WITNESSES.items() if status in statuses)
     return Q(status=status) & Q((f"{witness}__isnull", False))
+
+
+def schedules(tenant_id: int) -> QuerySet[Schedule]:
+    """The tenant's schedules, by name."""
+    return Schedule.objects.filter(tenant_id=tenant_id).order_by("name")
+
+
+def schedule(tenant_id: int, schedule_id: int) -> Schedule | None:
+    """One of the tenant's schedules."""
+    return schedules(tenant_id).filter(pk=schedule_id).first() if schedule_id <= LARGEST_ID else None
 
 
 def dead_letters() -> QuerySet[DeadLetter]:

@@ -85,9 +85,9 @@ class Recurrence:
         return list(islice(latest, most))[::-1]
 
     def in_words(self) -> str:
-        """The rule for people: "At 06:00 AM, Monday through Friday (Europe/Berlin)"."""
+        """The rule for people: "Every 15 minutes", or "At 06:00 AM, Monday through Friday (Europe/Berlin)"."""
         if self.every is not None:
-            return f"Every {timedelta(seconds=self.every)}" if self.every >= 60 else f"Every {self.every:g} s"  # noqa: PLR2004 - a minute
+            return f"Every {_length(self.every)}"
         try:
             words = get_description(self._fields())
         except FormatError:  # it knows fewer expressions than cronsim
@@ -117,6 +117,17 @@ class Recurrence:
 def offset(number: int, jitter: float) -> timedelta:
     """How much later than due the schedule of that number runs: within `jitter` seconds, and always as much."""
     return timedelta(seconds=jitter * (number * PHI % 1.0))
+
+
+def _length(seconds: float) -> str:
+    """90: "1 minute 30 seconds"; 3600: "hour", since nobody says "every 1 hour"."""
+    whole, fraction = divmod(seconds, 1)
+    minutes, rest = divmod(int(whole), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = [(days, "day"), (hours, "hour"), (minutes, "minute"), (round(rest + fraction, 6), "second")]
+    told = [f"{number:g} {unit}{'' if number == 1 else 's'}" for number, unit in parts if number]
+    return told[0].removeprefix("1 ") if len(told) == 1 else " ".join(told)
 
 
 def _zone(name: str) -> ZoneInfo:

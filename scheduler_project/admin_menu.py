@@ -8,6 +8,7 @@ from django.http import HttpRequest
 SECTIONS = {
     "Work": {
         "Job": "list_alt",
+        "Schedule": "event_repeat",
         "DeadLetter": "report",
         "PausedJobType": "pause_circle",
     },

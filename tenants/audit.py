@@ -16,7 +16,9 @@ from django.db.models.signals import post_delete, post_save, pre_save
 from tenants.models import Change
 
 SECRET = frozenset({"password", "digest", "url"})  # recorded as changed, without their values
-UNNOTED = frozenset({"last_login", "last_used_at", "created_at"})
+UNNOTED = frozenset(
+    {"last_login", "last_used_at", "created_at", "next_due", "next_at", "last_job_id"}  # the system writes these
+)
 _actor = ContextVar[tuple[str, str] | None]("actor", default=None)
 _NOTED = "_noted_values"
 
@@ -86,4 +88,8 @@ def _values(row: Model) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    return value if value is None or isinstance(value, str | int | float | list) else DjangoJSONEncoder().default(value)
+    return (
+        value
+        if value is None or isinstance(value, str | int | float | list | dict)
+        else DjangoJSONEncoder().default(value)
+    )

@@ -78,6 +78,7 @@ def _without_default(schema: dict[str, Any]) -> None:
 
 
 Text = Annotated[str, Field(max_length=200), AfterValidator(_storable)]
+Title = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_storable)]
 Name = Annotated[str, Field(max_length=100), AfterValidator(_storable)]
 SourceId = Annotated[Name, BeforeValidator(_key, json_schema_input_type=int | str)]
 Whole = Annotated[int, BeforeValidator(_in_digits)]

@@ -4,11 +4,12 @@ import shutil
 import uuid
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import sync_playwright
 
 from jobs import store
 from jobs.lifecycle import Status
-from jobs.models import PausedJobType
+from jobs.models import PausedJobType, Schedule, ScheduleRun
 from jobs.store import Failure
 from reports.models import DataReport, DataSource
 from tenants import auth
@@ -59,10 +60,24 @@ def pages(db):
     member = UserFactory(username="l" * 150, email="e" * 200 + "@example.com", first_name="f" * 100)
     Member.objects.create(user=member, tenant=tenant)
     source = DataSource.objects.create(tenant=tenant, name="S" * 100, url=f"postgresql://u:p@example.com/{'d' * 60}")
+    schedule = Schedule.objects.create(
+        tenant=tenant,
+        name="c" * 300,
+        cron="*/5 9-17 1,15 1-6 MON-FRI",
+        source_type="a" * 200,
+        source_id="1" * 100,
+        source_method="m" * 100,
+        args={"k" * 200: "v" * 200},
+        starts_at=timezone.now(),
+        paused=True,
+        paused_because="b" * 300,
+    )
+    ScheduleRun.objects.create(schedule=schedule, due=timezone.now(), note="o" * 300)
     DataReport.objects.create(tenant=tenant, source=source, name="R" * 100, question="Q" * 300, sql="SELECT 1")
     return [
         "", *(f"jobs/{name}/" for name in ("job", "deadletter", "queue", "worker", "pausedjobtype")),
         *(f"jobs/{name}/{job.pk}/change/" for name in ("job", "deadletter")), f"jobs/queue/{queue.pk}/change/",
+        "jobs/schedule/", "jobs/schedule/add/", f"jobs/schedule/{schedule.pk}/change/",
         *(f"tenants/{name}/" for name in ("tenantqueue", "tenant", "apikey")), f"tenants/tenant/{tenant.pk}/change/",
         "auth/user/", f"auth/user/{member.pk}/change/", "reports/datareport/", "reports/datasource/",
     ]  # fmt: skip

@@ -104,8 +104,10 @@ def test_a_rule_that_cannot_be_is_refused_by_the_name_of_its_field(rule, field, 
     [
         ({"cron": "0 6 * * 1-5", "tz": "Europe/Berlin"}, "At 06:00 AM, Monday through Friday (Europe/Berlin)"),
         ({"cron": "@hourly"}, "Every hour (UTC)"),
-        ({"every": 300}, "Every 0:05:00"),
-        ({"every": 2.5}, "Every 2.5 s"),
+        ({"every": 300}, "Every 5 minutes"),
+        ({"every": 3600}, "Every hour"),
+        ({"every": 86_400 + 61}, "Every 1 day 1 minute 1 second"),
+        ({"every": 2.5}, "Every 2.5 seconds"),
     ],
 )
 def test_it_is_told_in_words(rule, words):

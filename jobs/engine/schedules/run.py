@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from django.db import DatabaseError, OperationalError, transaction
 
 from jobs import store, telemetry
-from jobs.calls import compose, permit, registry
+from jobs.calls.compose import compose_by_name
 from jobs.calls.request import InvalidRequest, JobRequest, TooManyWaiting, Undecided
 from jobs.engine.cancel import cancel
 from jobs.engine.schedules.plan import at, plan
@@ -29,6 +29,7 @@ from tenants.models import Tenant
 BATCH = 100  # schedules in a transaction
 AGAIN = timedelta(seconds=10)  # until one that somebody holds up is looked at again
 LONGEST_NOTE = 300  # characters
+CALL = ("source_type", "source_id", "source_method", "args", "queue", "priority")  # what it calls, and how
 
 
 @dataclass
@@ -121,18 +122,9 @@ class Call(Protocol):
 
 def request_of(schedule: Call) -> JobRequest:
     """The call that it makes, checked as if somebody submitted it now. Raises InvalidRequest."""
-    target = registry.resolve(schedule.source_type, schedule.source_method, http=schedule.by_tenant)
     tenant = Tenant.objects.select_related("queue").get(pk=schedule.tenant_id)
-    options = {"queue": schedule.queue, "priority": schedule.priority}
-    if schedule.by_tenant:
-        permit.check(target, tenant, options)
-    instance = None
-    if not target.class_level:
-        instance = registry.source(target.model, schedule.source_id, schedule.tenant_id)
-        if instance is None:
-            raise InvalidRequest("source_id", f"there is no {schedule.source_type} {schedule.source_id!r}")
-    args = target.bind((), schedule.args)
-    return compose.compose(target, instance, args, tenant=tenant, dedup=False, **options)
+    call = {name: getattr(schedule, name) for name in CALL}
+    return compose_by_name(tenant, **call, by_tenant=schedule.by_tenant, dedup=False)
 
 
 def _submit(turns: list[Turn]) -> None:

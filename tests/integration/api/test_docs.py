@@ -82,11 +82,20 @@ def test_every_operation_has_a_name_of_its_own(openapi):
     }
     assert tenants == {
         "cancel_job",
+        "change_schedule",
+        "create_schedule",
+        "delete_schedule",
         "list_jobs",
+        "list_schedules",
+        "pause_schedule",
+        "preview_rule",
         "read_job",
         "read_result",
+        "read_schedule",
         "read_stats",
+        "resume_schedule",
         "revive_job",
+        "run_schedule_now",
         "submit_job",
         "submit_jobs",
     }

@@ -96,9 +96,11 @@ def test_the_requests_are_those_of_the_api(page: str) -> None:
     requests = re.split(r"^ *(?:JOB=\$\()?curl ", text, flags=re.MULTILINE)[1:]
     assert requests
     for request in requests:
-        path, query = re.search(r"(/api/v1/[\w/$]+)\??([\w=&]*)", request).groups()
+        path, query = re.search(r"(/api/v1/[\w/$-]+)\??([\w=&]*)", request).groups()
         body = re.search(r"-d '([^']*)'", request)
-        method = "post" if body or "-X POST" in request else "get"
+        said = re.search(r"-X ([A-Z]+)", request)
+        method = said[1].lower() if said else "post" if body else "get"
+        path = re.sub(r"/schedules/\d+", "/schedules/{schedule_id}", path)
         operation = document["paths"][re.sub(r"/(\d+|\$JOB)", "/{job_id}", path)][method]
         known = {parameter["name"] for parameter in operation.get("parameters", [])}
         assert {pair.partition("=")[0] for pair in query.split("&") if pair} <= known

@@ -27,8 +27,9 @@ def thing():
 
 def hourly(thing, late: timedelta = timedelta(0), **fields) -> Schedule:
     """Every hour, on a thing; its next time is that much behind the database's clock."""
-    said = {"name": "hourly", "every": 3600.0, "source_type": "sample.thing", "source_method": "echo"} | fields
-    schedule = change.add(thing.tenant, source_id=str(thing.pk), args={"value": 1}, **said)
+    said = {"name": "hourly", "every": 3600.0, "source_type": "sample.thing", "source_method": "echo"}
+    said |= {"source_id": str(thing.pk), "args": {"value": 1}} | fields
+    schedule = change.add(thing.tenant, **said)
     return fall_behind(schedule, late)
 
 
@@ -205,10 +206,36 @@ class TestAPerson:
         schedule = change.change(hourly(thing), every=None, cron="0 6 * * *", tz="Europe/Berlin")
         assert schedule.next_due.astimezone(UTC).hour in (4, 5)
 
+    def test_says_when_it_starts(self, thing):
+        start = timezone.now() + 30 * HOUR
+        schedule = change.add(
+            thing.tenant,
+            name="later",
+            every=60.0,
+            starts_at=start,
+            source_type="sample.thing",
+            source_id=str(thing.pk),
+            source_method="echo",
+        )
+        assert schedule.next_due == start
+
+    def test_changes_the_call_of_a_paused_one_to_none_that_is_not_possible(self, thing):
+        schedule = change.pause(hourly(thing))
+        with pytest.raises(InvalidRequest, match="source_method: 'bogus' is not a job"):
+            change.change(schedule, source_method="bogus")
+        Schedule.objects.update(source_method="gone")
+        assert change.change(schedule, name="other").name == "other", "the rest of it is changed all the same"
+
     @pytest.mark.parametrize(
         ("fields", "field"),
         [
             ({"every": 0.5}, "every"),
+            ({"args": [1]}, "args"),
+            ({"queue": "nowhere"}, "queue"),
+            ({"name": "\ud800"}, "name"),
+            ({"source_method": "everything"}, "source_id"),
+            ({"starts_at": datetime(9999, 12, 31, tzinfo=UTC)}, "starts_at"),
+            ({"starts_at": datetime(1, 1, 1, tzinfo=UTC)}, "starts_at"),
             ({"every": None, "cron": "x"}, "cron"),
             ({"every": None, "cron": "@daily", "tz": "Nowhere"}, "tz"),
             ({"source_method": "bogus"}, "source_method"),
@@ -233,6 +260,13 @@ class TestAPerson:
         with pytest.raises(InvalidRequest, match="name: there is a schedule 'hourly' already"):
             hourly(thing)
         hourly(ThingFactory())
+
+    def test_is_refused_one_of_a_name_that_somebody_else_takes_meanwhile(self, thing, monkeypatch):
+        hourly(thing)
+        monkeypatch.setattr("jobs.engine.schedules.change.check", lambda *_, **__: None)
+        with pytest.raises(InvalidRequest, match="name: there is a schedule 'hourly' already"):
+            hourly(thing)
+        assert Schedule.objects.count() == 1
 
     def test_is_refused_more_than_the_tenant_may_have(self, thing, settings):
         settings.JOBS_MAX_SCHEDULES = 1

@@ -1,0 +1,57 @@
+"""What an operator does to a selection of schedules; each says what came of it."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from django.contrib import admin, messages
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from jobs.calls.request import InvalidRequest, TooManyWaiting, Undecided
+from jobs.engine.schedules import change
+from jobs.models import Schedule
+from tenants import audit
+
+LONGEST = 60  # characters of a name in a message
+
+
+@admin.action(description="Pause: nothing is due until it is resumed", permissions=["operate"])
+def pause(page: "admin.ModelAdmin[Any]", request: HttpRequest, schedules: QuerySet[Schedule]) -> None:
+    _each(page, request, schedules, change.pause, "Paused")
+
+
+@admin.action(description="Resume: due again from now on", permissions=["operate"])
+def resume(page: "admin.ModelAdmin[Any]", request: HttpRequest, schedules: QuerySet[Schedule]) -> None:
+    _each(page, request, schedules, change.resume, "Resumed")
+
+
+@admin.action(description="Run now: one job beside the plan", permissions=["operate"])
+def run_now(page: "admin.ModelAdmin[Any]", request: HttpRequest, schedules: QuerySet[Schedule]) -> None:
+    for schedule in _each(page, request, schedules, change.run_now, "Ran"):
+        audit.note("run by hand", Schedule._meta.label_lower, [(schedule.pk, schedule.name)])
+
+
+def _each(
+    page: "admin.ModelAdmin[Any]",
+    request: HttpRequest,
+    schedules: QuerySet[Schedule],
+    verb: Callable[[Schedule], Any],
+    did: str,
+) -> list[Schedule]:
+    done = []
+    for schedule in schedules:
+        try:
+            verb(schedule)
+        except (InvalidRequest, TooManyWaiting, Undecided) as refused:
+            page.message_user(request, f"{schedule.name[:LONGEST]}: {refused}.", messages.WARNING)
+        except Schedule.DoesNotExist:
+            continue  # somebody else was faster
+        else:
+            done.append(schedule)
+    if done:
+        LogEntry.objects.log_actions(cast("User", request.user).pk, done, CHANGE, f"{did}.")
+        count = "1 schedule" if len(done) == 1 else f"{len(done)} schedules"
+        page.message_user(request, f"{did} {count}.", messages.SUCCESS)
+    return done

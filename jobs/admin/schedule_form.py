@@ -1,0 +1,111 @@
+"""The form of a schedule: checked by the engine, which is asked to store it and takes that back."""
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.db import transaction
+from django.utils import timezone
+from unfold.widgets import UnfoldAdminSelectWidget
+
+from jobs.calls import registry
+from jobs.calls.request import InvalidRequest
+from jobs.engine.schedules import change
+from jobs.models import Queue, Schedule
+
+if TYPE_CHECKING:
+    Form = forms.ModelForm[Schedule]
+else:
+    Form = forms.ModelForm  # generic for the type checker only
+
+PREVIEW = "_preview"  # the button that stores nothing
+FIELDS = (
+    *("name", "source_id", "args", "priority", "every", "cron", "tz", "jitter", "starts_at", "ends_at"),
+    *("catch_up", "overlap"),
+)
+HELP = {
+    "source_id": "Of the tenant's object; empty for a job of the class.",
+    "args": 'By name, as JSON: {"region": "EU"}.',
+    "priority": "0 is first, 10 last; empty: as the method says.",
+    "every": "Seconds. Either this or cron.",
+    "cron": "Five fields, or @daily and its kin: 0 6 * * 1-5 is 6:00 on working days.",
+    "tz": "The zone of cron, such as Europe/Berlin.",
+    "jitter": "Seconds over which the schedules of many tenants are spread.",
+    "starts_at": "UTC. Empty: now.",
+    "ends_at": "UTC. Empty: never.",
+    "catch_up": "Of the times missed while nothing ran: none, the last one, or all up to a hundred.",
+    "overlap": "While the last run is not over: skip a time, queue behind it, or cancel it.",
+}
+
+
+class ScheduleForm(Form):
+    job_type = forms.ChoiceField(widget=UnfoldAdminSelectWidget)
+    queue = forms.ChoiceField(widget=UnfoldAdminSelectWidget, required=False)
+
+    class Meta:
+        model = Schedule
+        fields = FIELDS
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "args" not in self.fields:  # somebody who may only look
+            return
+        known = {
+            f"{name}.{method}" for name, model in registry.source_types().items() for method in registry.methods(model)
+        }
+        queues = list(Queue.objects.order_by("name").values_list("name", flat=True))
+        if self.instance.pk:
+            now = f"{self.instance.source_type}.{self.instance.source_method}"
+            self.initial.update(job_type=now, queue=self.instance.queue or "")
+            known.add(now)
+            queues += [queue for queue in [self.instance.queue] if queue and queue not in queues]
+        self._offer("job_type", [("", "Choose one"), *((name, name) for name in sorted(known))])
+        self._offer("queue", [("", "As the method says"), *((name, name) for name in queues)])
+        for name in ("args", "starts_at"):
+            self.fields[name].required = False
+        self.fields["args"].widget.attrs["rows"] = 3
+        self.fields["tz"].label = "Time zone"
+        for name, text in HELP.items():
+            self.fields[name].help_text = text
+
+    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+        self.fields[name].choices = choices  # type: ignore[attr-defined]  # it is a ChoiceField
+
+    def is_valid(self) -> bool:
+        """False also for a preview, which is shown again and not stored."""
+        return super().is_valid() and PREVIEW not in self.data
+
+    def clean(self) -> dict[str, Any]:
+        if not self.errors:
+            try:
+                with transaction.atomic():
+                    self.store()
+                    transaction.set_rollback(True)
+            except InvalidRequest as refused:
+                field = "job_type" if refused.field in ("source_type", "source_method") else refused.field
+                self.add_error(
+                    field if field in self.fields else None, f"{refused.message[:1].upper()}{refused.message[1:]}."
+                )
+        return self.cleaned_data
+
+    def store(self) -> Schedule:
+        """Raises InvalidRequest."""
+        values = self._values()
+        if self.instance.pk:
+            return change.change(self.instance, **values)
+        return change.add(self.cleaned_data["tenant"], **values)
+
+    def _values(self) -> dict[str, Any]:
+        """What was filled in; of a change, what was changed: the page shows moments to the second only."""
+        values = {name: self.cleaned_data[name] for name in FIELDS}
+        source_type, _, method = self.cleaned_data["job_type"].rpartition(".")
+        values |= {"source_type": source_type, "source_method": method, "queue": self.cleaned_data["queue"] or None}
+        values["args"] = {} if values["args"] is None else values["args"]
+        if not self.instance.pk:
+            return values
+        changed = {*self.changed_data, *(("source_type", "source_method") if "job_type" in self.changed_data else ())}
+        return {name: value for name, value in values.items() if name in changed}
+
+    def _post_clean(self) -> None:
+        super()._post_clean()  # type: ignore[misc]  # the stubs do not know it
+        if not self.cleaned_data.get("starts_at"):
+            self.instance.starts_at = self.initial.get("starts_at") or timezone.now()

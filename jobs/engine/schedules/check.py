@@ -1,0 +1,61 @@
+"""Whether a schedule may be stored as it is: what does not fit is refused by the name of its field."""
+
+from datetime import UTC, datetime
+
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from jobs import store
+from jobs.calls.arguments import check_text
+from jobs.calls.request import InvalidRequest
+from jobs.engine.schedules.plan import first_due
+from jobs.engine.schedules.run import request_of
+from jobs.models import Queue, Schedule
+from jobs.recurrence import LONGEST, InvalidRecurrence
+
+EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo=UTC)  # the calendar goes on beyond
+
+
+def check(schedule: Schedule, *, call: bool) -> None:
+    """Raises InvalidRequest. call: its call has to be possible now."""
+    check_times(schedule)
+    check_text(schedule.name, "name")
+    if call:
+        _check_queue(request_of(schedule).queue)
+    try:
+        schedule.full_clean(exclude=["tenant", "args", "created_at", "starts_at"], validate_constraints=False)
+    except ValidationError as error:
+        field, told = next(iter(error.message_dict.items()))
+        raise InvalidRequest(field, " ".join(told)) from None
+    others = Schedule.objects.filter(tenant_id=schedule.tenant_id, name=schedule.name).exclude(pk=schedule.pk)
+    if others.exists():
+        raise name_taken(schedule)
+
+
+def check_times(schedule: Schedule) -> None:
+    """Only when it is due. Raises InvalidRequest."""
+    for name in ("starts_at", "ends_at"):
+        moment = getattr(schedule, name)
+        if isinstance(moment, datetime) and timezone.is_naive(moment):
+            raise InvalidRequest(name, "needs a time zone, for example 2030-01-31T09:00:00+01:00")
+    if not EARLIEST <= schedule.starts_at < LATEST:
+        raise InvalidRequest("starts_at", f"must be in a year from {EARLIEST.year} to {LATEST.year - 1}")
+    if schedule.ends_at is not None and schedule.ends_at <= schedule.starts_at:
+        raise InvalidRequest("ends_at", "must be after its start")
+    try:
+        first_due(schedule, store.database_now())
+    except InvalidRecurrence as error:
+        raise InvalidRequest(error.field, error.message) from None
+    if not 0 <= schedule.jitter <= LONGEST:
+        raise InvalidRequest("jitter", f"must be a number of seconds from 0 to {LONGEST:.0f}, not {schedule.jitter!r}")
+
+
+def _check_queue(name: str) -> None:
+    if not Queue.objects.filter(name=name).exists():
+        known = ", ".join(Queue.objects.order_by("name").values_list("name", flat=True))
+        raise InvalidRequest("queue", f"{name!r} is unknown; queues: {known}")
+
+
+def name_taken(schedule: Schedule) -> InvalidRequest:
+    """The tenant has one of that name."""
+    return InvalidRequest("name", f"there is a schedule {schedule.name!r} already")

@@ -1,0 +1,60 @@
+"""What people are shown of a schedule: its rule in words, when it is due next, how late it is."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from itertools import islice, takewhile
+from typing import Any
+
+from django.utils import timezone
+
+from jobs import store
+from jobs.engine.schedules.check import check_times
+from jobs.engine.schedules.plan import MICROSECOND, recurrence_of
+from jobs.models import Schedule
+from jobs.recurrence import InvalidRecurrence
+
+TIMES = 5  # next ones that are shown
+
+
+def previewed(**rule: Any) -> Schedule:
+    """An unsaved schedule of that rule, checked. Raises InvalidRequest, naming the field."""
+    given = {name: value for name, value in rule.items() if value is not None}
+    schedule = Schedule(**{"starts_at": store.database_now()} | given)
+    check_times(schedule)
+    return schedule
+
+
+def in_words(schedule: Schedule) -> str:
+    """The rule for people; as it is written where it is no rule any more."""
+    try:
+        return recurrence_of(schedule).in_words()
+    except InvalidRecurrence:
+        return f"{schedule.cron} ({schedule.tz})"
+
+
+def next_times(schedule: Schedule) -> list[datetime]:
+    """The next due times, without its jitter; none of a paused or an ended one."""
+    if schedule.paused:
+        return []
+    since = max(timezone.now(), schedule.starts_at) - MICROSECOND
+    try:
+        times = recurrence_of(schedule).after(since)
+        return list(islice(takewhile(lambda due: not schedule.ends_at or due <= schedule.ends_at, times), TIMES))
+    except InvalidRecurrence:
+        return []
+
+
+def late(schedule: Schedule) -> float | None:
+    """By how many seconds its next job is late; None if it is not."""
+    if schedule.next_at is None or (behind := (timezone.now() - schedule.next_at).total_seconds()) <= 0:
+        return None
+    return behind
+
+
+def replacing(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What to change, of what somebody said: a cron expression takes the place of `every`, and the reverse."""
+    if fields.get("cron") and "every" not in fields:
+        return {**fields, "every": None}
+    if fields.get("every") is not None and "cron" not in fields:
+        return {**fields, "cron": ""}
+    return dict(fields)

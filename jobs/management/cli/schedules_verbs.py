@@ -1,0 +1,48 @@
+"""`manage.py schedules pause | resume | delete | run-now`."""
+
+from django.core.management.base import CommandError
+
+from jobs.calls.request import TooManyWaiting
+from jobs.engine.schedules import change
+from jobs.management.cli.schedules_change import number
+from jobs.management.cli.schedules_list import schedule_numbered, show
+from jobs.management.cli.screen import Screen
+from jobs.management.cli.subcommands import Options, Subcommand
+from jobs.models import Schedule
+from tenants import audit
+
+
+def _pause(options: Options, screen: Screen) -> None:
+    show(change.pause(schedule_numbered(options)), screen)
+
+
+def _resume(options: Options, screen: Screen) -> None:
+    show(change.resume(schedule_numbered(options)), screen)
+
+
+def _delete(options: Options, screen: Screen) -> None:
+    schedule = schedule_numbered(options)
+    if schedule.declared:
+        raise CommandError("id: the code declares this schedule: delete it there, or pause it here")
+    pk, name = schedule.pk, schedule.name
+    change.delete(schedule)
+    screen.document({"id": pk, "deleted": True})
+    screen.say(f"Deleted schedule {pk}, {name!r}; its jobs stay.")
+
+
+def _run_now(options: Options, screen: Screen) -> None:
+    schedule = schedule_numbered(options)
+    try:
+        job_id = change.run_now(schedule)
+    except TooManyWaiting as full:
+        allow = f"allow more: manage.py tenants slots {schedule.tenant.slug} --max-waiting N"
+        raise CommandError(f"tenant: {full}, or {allow}") from None
+    audit.note("run by hand", Schedule._meta.label_lower, [(schedule.pk, schedule.name)])
+    screen.document({"id": schedule.pk, "job_id": job_id})
+    screen.say(f"Submitted job {job_id}.")
+
+
+PAUSE = Subcommand("pause", "Pause it: nothing is due until it is resumed.", number, _pause)
+RESUME = Subcommand("resume", "Resume it: due again from now on.", number, _resume)
+DELETE = Subcommand("delete", "Delete it, and the list of its runs; its jobs stay.", number, _delete)
+RUN_NOW = Subcommand("run-now", "Submit one job of it now, beside the plan.", number, _run_now)

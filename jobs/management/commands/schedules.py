@@ -1,0 +1,12 @@
+"""`manage.py schedules`: show the recurring jobs of all tenants, add, change, pause, resume, delete and run them."""
+
+from jobs.management.cli.schedules_change import ADD, CHANGE
+from jobs.management.cli.schedules_list import LIST
+from jobs.management.cli.schedules_verbs import DELETE, PAUSE, RESUME, RUN_NOW
+from jobs.management.cli.subcommands import SubcommandsCommand
+
+
+class Command(SubcommandsCommand):
+    help = "Show the recurring jobs; add, change, pause, resume, delete and run them."
+    subcommands = (LIST, ADD, CHANGE, PAUSE, RESUME, DELETE, RUN_NOW)
+    default = LIST

@@ -1,0 +1,174 @@
+"""The page of schedules: an operator makes them after a preview, and pauses and runs them; each takes its right."""
+
+import json
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission
+
+from jobs.engine.schedules import change
+from jobs.models import Job, Schedule
+from tenants.models import Change
+from tests.factories import TenantFactory, ThingFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+PAGE = "/admin/jobs/schedule/"
+
+
+@pytest.fixture
+def thing():
+    return ThingFactory(tenant=TenantFactory(name="Acme"))
+
+
+@pytest.fixture
+def schedule(thing):
+    call = {"source_type": "sample.thing", "source_method": "echo", "source_id": str(thing.pk)}
+    return change.add(thing.tenant, name="Mornings", cron="0 6 * * *", **call)
+
+
+def form(thing, **said):
+    filled = {"tenant": thing.tenant_id, "name": "Mornings", "job_type": "sample.thing.echo", "source_id": thing.pk}
+    filled |= {"args": "{}", "every": "", "cron": "0 6 * * 1-5", "tz": "Europe/Berlin", "jitter": 0}
+    return filled | {"catch_up": "one", "overlap": "queue"} | said
+
+
+def act(client, action, *schedules):
+    chosen = {"action": action, "_selected_action": [schedule.pk for schedule in schedules]}
+    return client.post(PAGE, chosen, follow=True).content.decode()
+
+
+def staff(client, *codenames):
+    user = UserFactory(is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+    client.force_login(user)
+    return client
+
+
+class TestTheForm:
+    def test_shows_the_rule_in_words_and_the_next_five_times_before_it_is_saved(self, admin_client, thing):
+        page = admin_client.post(f"{PAGE}add/", form(thing, _preview="")).content.decode()
+        assert "Not stored yet. At 06:00 AM, Monday through Friday (Europe/Berlin)." in page
+        assert page.count(":00:00</div>") == 5
+        assert "Please correct" not in page
+        assert not Schedule.objects.exists()
+        assert not Change.objects.filter(kind="jobs.schedule").exists()
+
+    def test_stores_it_by_the_engine(self, admin_client, thing):
+        said = {"args": json.dumps({"value": 1}), "priority": 2}
+        assert admin_client.post(f"{PAGE}add/", form(thing, **said)).status_code == 302
+        stored = Schedule.objects.get()
+        assert (stored.tenant_id, stored.source_id, stored.args) == (thing.tenant_id, str(thing.pk), {"value": 1})
+        assert (stored.priority, stored.queue, stored.by_tenant) == (2, None, False)
+        assert stored.next_at is not None
+        assert LogEntry.objects.get().object_id == str(stored.pk)
+        assert Change.objects.get(kind="jobs.schedule").verb == "added"
+
+    def test_changes_one_and_keeps_its_tenant(self, admin_client, thing, schedule):
+        other = TenantFactory()
+        said = {"cron": "", "every": 60, "name": "Often", "tenant": other.pk}
+        assert admin_client.post(f"{PAGE}{schedule.pk}/change/", form(thing, **said)).status_code == 302
+        schedule.refresh_from_db()
+        assert (schedule.every, schedule.cron, schedule.name) == (60.0, "", "Often")
+        assert schedule.tenant_id == thing.tenant_id
+
+    def test_notes_and_stores_only_what_was_changed(self, admin_client, thing, schedule):
+        start = f"{schedule.starts_at:%Y-%m-%d %H:%M:%S}".split()
+        said = {"cron": "0 6 * * *", "tz": "UTC", "name": "Early", "starts_at_0": start[0], "starts_at_1": start[1]}
+        assert admin_client.post(f"{PAGE}{schedule.pk}/change/", form(thing, **said)).status_code == 302
+        assert Change.objects.get(kind="jobs.schedule").values == {"name": ["Mornings", "Early"]}
+        assert Schedule.objects.get().starts_at == schedule.starts_at
+
+    def test_says_what_to_do_while_it_is_empty(self, admin_client):
+        assert "Fill in when, and press Preview." in admin_client.get(f"{PAGE}add/").content.decode()
+
+    @pytest.mark.parametrize(
+        ("said", "field"),
+        [
+            ({"cron": "x"}, "cron"),
+            ({"every": 60}, "every"),
+            ({"tz": "Mars"}, "tz"),
+            ({"job_type": "sample.thing.not_a_job"}, "job_type"),
+            ({"source_id": 999_999}, "source_id"),
+            ({"args": "[]"}, "args"),
+            ({"args": "{"}, "args"),
+            ({"args": '{"bogus": 1}'}, "args"),
+            ({"name": ""}, "name"),
+            ({"tenant": 999_999}, "tenant"),
+            ({"ends_at_0": "2020-01-01", "ends_at_1": "00:00:00"}, "ends_at"),
+        ],
+    )
+    @pytest.mark.parametrize("button", ["_save", "_preview"])
+    def test_refuses_what_does_not_fit_at_its_field(self, admin_client, thing, said, field, button):
+        response = admin_client.post(f"{PAGE}add/", form(thing, **said, **{button: ""}))
+        assert list(response.context["adminform"].form.errors) == [field]
+        assert not Schedule.objects.exists()
+
+    def test_refuses_a_strangers_object_as_a_missing_one(self, admin_client, thing):
+        foreign = ThingFactory()
+        response = admin_client.post(f"{PAGE}add/", form(thing, source_id=foreign.pk))
+        assert response.context["adminform"].form.errors["source_id"] == [f"There is no sample.thing '{foreign.pk}'."]
+
+    def test_refuses_a_second_one_of_the_name(self, admin_client, thing, schedule):
+        response = admin_client.post(f"{PAGE}add/", form(thing))
+        assert response.context["adminform"].form.errors == {"name": ["There is a schedule 'Mornings' already."]}
+
+
+class TestTheList:
+    def test_says_of_each_what_when_and_how_it_is(self, admin_client, schedule):
+        change.run_now(schedule)
+        Schedule.objects.update(paused=True, paused_because="source_id: gone", next_at=None, next_due=None)
+        page = admin_client.get(PAGE).content.decode()
+        for shown in ("Mornings", "Acme", "At 06:00 AM (UTC)", "paused itself"):
+            assert shown in page
+        page = admin_client.get(f"{PAGE}{schedule.pk}/change/").content.decode()
+        assert "Run by hand." in page
+        assert "source_id: gone" in page
+        assert f"job {Job.objects.get().pk}" in page
+
+    def test_has_the_verbs(self, admin_client, schedule):
+        assert "Paused 1 schedule." in act(admin_client, "pause", schedule)
+        assert Schedule.objects.get().paused
+        assert "Resumed 1 schedule." in act(admin_client, "resume", schedule)
+        assert not Schedule.objects.get().paused
+        assert "Ran 1 schedule." in act(admin_client, "run_now", schedule)
+        assert Job.objects.count() == 1
+        verbs = Change.objects.filter(kind="jobs.schedule").order_by("pk").values_list("verb", flat=True)
+        assert list(verbs) == ["changed", "changed", "run by hand"]
+
+    def test_says_which_cannot_be_resumed_and_why(self, admin_client, thing, schedule):
+        change.pause(schedule)
+        thing.delete()
+        assert "Mornings: source_id: there is no sample.thing" in act(admin_client, "resume", schedule)
+        assert Schedule.objects.get().paused
+
+
+def test_one_that_the_code_declares_is_looked_at_and_paused_only(admin_client, schedule):
+    Schedule.objects.update(declared=True)
+    url = f"{PAGE}{schedule.pk}/"
+    page = admin_client.get(f"{url}change/").content.decode()
+    assert "At 06:00 AM (UTC)" in page
+    assert 'name="_save"' not in page
+    assert 'name="_preview"' not in page
+    assert admin_client.post(f"{url}change/", {"name": "x"}).status_code == 403
+    assert admin_client.post(f"{url}delete/", {"post": "yes"}).status_code == 403
+    act(admin_client, "delete_selected", schedule)
+    admin_client.post(PAGE, {"action": "delete_selected", "_selected_action": [schedule.pk], "post": "yes"})
+    assert "Paused 1 schedule." in act(admin_client, "pause", schedule)
+
+
+def test_each_takes_its_permission(client, thing, schedule):
+    staff(client, "view_schedule")
+    assert client.get(PAGE).status_code == 200
+    assert client.get(f"{PAGE}{schedule.pk}/change/").status_code == 200
+    assert client.post(f"{PAGE}add/", form(thing, name="other")).status_code == 403
+    assert client.post(f"{PAGE}{schedule.pk}/change/", form(thing)).status_code == 403
+    for action in ("pause", "run_now"):
+        act(client, action, schedule)
+    assert not Schedule.objects.get().paused
+    assert not Job.objects.exists()
+
+
+def test_who_is_no_operator_sees_nothing(client, schedule):
+    client.force_login(UserFactory())
+    assert client.get(PAGE).status_code == 302
+    assert staff(client).get(PAGE).status_code == 403
