@@ -1,9 +1,9 @@
 """`make bench`: this project, plain Celery and the seed's design side by side, in one run on one machine.
 
-Each row is a module of `benchmarks.rows`, run in a process of its own on an empty database. It declares its bars
-as data, gives back figures, and stops at its patience. `docs/performance.md` says how to read them.
+Each row is a module of `benchmarks.rows`. It runs in a process of its own on an empty database, declares its bars as
+data, returns figures, and has a time limit. `docs/performance.md` explains the figures.
 """
 
 ROWS = ("drain", "idle", "submit", "claim", "door", "http", "fairness", "light", "busy", "due", "memory")
-EVERY_VERSION = frozenset({"claim"})  # rows that are run on each PostgreSQL found, not on the newest only
+EVERY_VERSION = frozenset({"claim"})  # rows that run on every PostgreSQL found, not only on the newest
 PATIENCE = 400.0  # seconds that one row may take; the longest takes about two minutes

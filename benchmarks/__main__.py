@@ -1,4 +1,4 @@
-"""`python -m benchmarks --rows drain,claim --json bench.json`: exit status 1 where a figure misses its bar."""
+"""`python -m benchmarks --rows drain,claim --json bench.json`: exit status 1 if a figure misses its bar."""
 
 import argparse
 import os
@@ -15,7 +15,7 @@ from embedded.processes import Processes
 def main() -> int:
     """Run the rows on each server; the exit status."""
     arguments = _arguments()
-    environ.Env.read_env(REPOSITORY / ".env")  # a URL there wins over the embedded engines, as everywhere
+    environ.Env.read_env(REPOSITORY / ".env")  # a URL there replaces the embedded engines, as everywhere
     signals.on_stop(signals.leave)
     orphans.inherit()
     outcomes: list[run.Outcome] = []
@@ -35,7 +35,7 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--rows", type=_rows, default=list(ROWS), help=f"some of {','.join(ROWS)} (default: all)")
-    parser.add_argument("--json", type=Path, default=Path("bench.json"), help="where the figures go (bench.json)")
+    parser.add_argument("--json", type=Path, default=Path("bench.json"), help="file for the figures (bench.json)")
     return parser.parse_args()
 
 
@@ -43,7 +43,7 @@ def _rows(words: str) -> list[str]:
     wanted = [word.strip() for word in words.split(",") if word.strip()]
     for row in wanted:
         if row not in ROWS:
-            raise argparse.ArgumentTypeError(f"{row!r} is none of {', '.join(ROWS)}")
+            raise argparse.ArgumentTypeError(f"{row!r} is unknown; known: {', '.join(ROWS)}")
     return wanted
 
 

@@ -1,15 +1,15 @@
-"""A bar: what a figure, or the ratio of two, must reach. Declared as data beside the row that measures it."""
+"""A bar: the value that a figure, or the ratio of two, must reach. Each row declares its bars as data."""
 
 from dataclasses import dataclass
 from typing import Any
 
-Figures = dict[str, dict[str, float]]  # what was measured, with its unit, and for whom: {"jobs/s": {"ours": 153.0}}
+Figures = dict[str, dict[str, float]]  # measure with its unit, then contender: {"jobs/s": {"ours": 153.0}}
 Figure = tuple[str, str]  # what, whose
 
 
 @dataclass(frozen=True)
 class Bar:
-    """`of`, divided by `to` if that is given, is at least, or at most, so much."""
+    """The bounds of `of`, divided by `to` if that is given."""
 
     of: Figure
     to: Figure | None = None
@@ -17,7 +17,7 @@ class Bar:
     at_most: float | None = None
 
     def verdict(self, figures: Figures) -> dict[str, Any]:
-        """Its words, the value, and whether that passes; a figure that was not measured misses its bar."""
+        """Its words, the value, and whether it passes; a missing figure misses its bar."""
         value = self._value(figures)
         passed = value is not None
         if value is not None and self.at_least is not None:

@@ -1,4 +1,4 @@
-"""How a body says when it starts and ends: a datagram on a Unix socket, the same for every contender (10 us)."""
+"""A body reports its start and its end by a datagram on a Unix socket, for every contender alike (10 us)."""
 
 import os
 import socket
@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from tests.waiting import wait_until
 
-ADDRESS = "BENCH_BELL"  # in the environment of whoever runs bodies
+ADDRESS = "BENCH_BELL"  # in the environment of the processes that run bodies
 LONGEST = 200  # bytes
 
 
 class Ring(NamedTuple):
-    """One body's word, at a moment of time.time()."""
+    """A report of one body, at a moment of time.time()."""
 
     moment: float
     words: tuple[str, ...]
@@ -28,28 +28,28 @@ _heard: list[Ring] = []
 
 
 def ring(*words: object) -> None:
-    """From a body. Waits while nobody listens fast enough: nothing is lost."""
+    """Report from a body. Waits while the listener is busy, so that no report is lost."""
     _socket().send(" ".join([repr(time.time()), *map(str, words)]).encode())
 
 
 def heard() -> list[Ring]:
-    """All rings since the last `forget`."""
+    """All reports since the last `forget`."""
     return _heard
 
 
 def forget() -> None:
-    """Begin anew."""
+    """Discard all reports."""
     global _heard  # noqa: PLW0603 - the listener appends to whatever is there
     _heard = []
 
 
 def wait(count: int, patience: float = 60.0) -> None:
-    """Until so many rings were heard. Raises AssertionError after `patience` seconds."""
+    """Wait for so many reports. Raises AssertionError after `patience` seconds."""
     wait_until(lambda: len(_heard) >= count, f"{count} bodies ring, {len(_heard)} have", patience)
 
 
 def seconds_in_bodies(begin: float, end: float) -> Counter[int]:
-    """Seconds that bodies took between two moments, by tenant; of bodies that ring ("begin" or "end", tenant, n)."""
+    """Seconds of bodies between two moments, by tenant, for bodies that ring ("begin" or "end", tenant, n)."""
     began: dict[tuple[str, ...], float] = {}
     seconds: Counter[int] = Counter()
     for moment, (what, tenant, n) in heard():
@@ -65,7 +65,7 @@ def seconds_in_bodies(begin: float, end: float) -> Counter[int]:
 
 @contextmanager
 def tower(directory: Path) -> Iterator[None]:
-    """Listen, in a thread, for what this process' children ring."""
+    """Listen in a thread to the reports of this process's children."""
     path = directory / "bell"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
         listener.bind(str(path))

@@ -1,4 +1,4 @@
-"""Clients of a web server: each keeps one connection, and asks again as soon as it is answered."""
+"""Clients of a web server: each keeps one connection, and sends the next request as soon as it gets an answer."""
 
 import http.client
 import json
@@ -13,7 +13,7 @@ Ask = Callable[[int], tuple[str, str, Any]]  # the n-th request: method, path, b
 
 
 class Clients:
-    """`count` of them, asking from now until `stop`; `answered` counts. The first error ends all."""
+    """`count` clients that send requests until `stop`; `answered` counts the answers. The first error ends all."""
 
     def __init__(self, port: int, token: str, ask: Ask, count: int) -> None:
         self._port, self._ask, self._count = port, ask, count
@@ -55,7 +55,7 @@ class Clients:
 
 
 def ready(port: int) -> bool:
-    """Whether the server answers, whatever."""
+    """Whether the server answers, with any status."""
     server = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
         server.request("GET", "/api/v1/nothing")
@@ -68,7 +68,7 @@ def ready(port: int) -> bool:
 
 
 def rate(clients: Clients, seconds: float) -> tuple[int, float]:
-    """Requests answered in about so many seconds from now, and how many seconds it was."""
+    """The requests answered in about so many seconds from now, and the exact seconds."""
     begun, before = time.monotonic(), clients.answered
     time.sleep(seconds)  # what is measured
     return clients.answered - before, time.monotonic() - begun

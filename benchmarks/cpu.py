@@ -1,4 +1,4 @@
-"""CPU time of process trees, in seconds: what a job or a request costs the machine, however many processes share it."""
+"""CPU time of process trees in seconds: the cost of a job or a request over all processes that share it."""
 
 from contextlib import suppress
 
@@ -7,7 +7,7 @@ from django.db import connection
 
 
 def of_tree(pid: int) -> float:
-    """Of a process and its descendants, those that have ended and were waited for included."""
+    """CPU seconds of a process and its descendants, including those that have ended and were waited for."""
     total = 0.0
     with suppress(psutil.NoSuchProcess):
         root = psutil.Process(pid)
@@ -19,7 +19,7 @@ def of_tree(pid: int) -> float:
 
 
 def of_database() -> float | None:
-    """Of PostgreSQL with all its backends; None if it runs on another machine."""
+    """CPU seconds of PostgreSQL with all its backends; None if it runs on another machine."""
     connection.ensure_connection()
     info = connection.connection.info
     if not (info.host.startswith("/") or info.host in {"localhost", "127.0.0.1", "::1"}):
@@ -33,14 +33,14 @@ def of_database() -> float | None:
 
 
 class Meter:
-    """CPU seconds since it was made, of the tree below `pid` and of the database."""
+    """CPU seconds since its creation, of the tree below `pid` and of the database."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
         self._tree, self._database = of_tree(pid), of_database()
 
     def read(self, count: int) -> tuple[float, float | None]:
-        """Milliseconds per one of `count`: of the processes, and of the database if it is on this machine."""
+        """Milliseconds per item, for `count` items: of the processes, and of the database if it is on this machine."""
         tree, database = of_tree(self._pid) - self._tree, of_database()
         if database is not None and self._database is not None:
             return tree / count * 1000, (database - self._database) / count * 1000

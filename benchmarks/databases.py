@@ -1,4 +1,4 @@
-"""A database of the benchmark's own on the given server, and the same one emptied."""
+"""Create and empty the benchmark's own database on the given server."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +29,7 @@ def fresh(url: str) -> Iterator[tuple[str, str]]:
 
 
 def empty() -> None:
-    """Every table of Django's current database, made where missing, with nothing in it but what a migration leaves."""
+    """Create missing tables in Django's current database, and empty all, except for rows from migrations."""
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0, run_syncdb=True)

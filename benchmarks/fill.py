@@ -1,6 +1,6 @@
-"""Jobs by the million, straight into the tables: the only place of the benchmarks that knows the schema.
+"""Insert millions of jobs directly into the tables. Only this module of the benchmarks knows the schema.
 
-Whoever changes what a waiting or a finished job is made of changes WAITING and FINISHED.
+A change of the columns of a waiting or a finished job also needs a change of WAITING or FINISHED.
 """
 
 from django.db import connection
@@ -40,7 +40,7 @@ FROM generate_series(0, %(count)s - 1) n"""  # noqa: S608
 
 
 def tenants(count: int, *, slots: int, weights: list[int] | None = None) -> list[Tenant]:
-    """New tenants with so many slots each, and the one queue served by the benchmark's pool."""
+    """Create tenants with so many slots each, and let the benchmark's pool serve the one queue."""
     Queue.objects.update_or_create(name="default", defaults={"pool": POOL})
     first = Tenant.objects.count()
     made = Tenant.objects.bulk_create(Tenant(name=f"bench {n}", slug=f"bench-{n}") for n in range(first, first + count))
@@ -55,24 +55,24 @@ def tenants(count: int, *, slots: int, weights: list[int] | None = None) -> list
 
 
 def waiting(tenants: list[Tenant], count: int, *, users: int = 1) -> None:
-    """So many more jobs wait, of the tenants (and of users of theirs) in turn; vacuumed and analysed."""
+    """Add so many waiting jobs, for the tenants and their users in turn; vacuum and analyse."""
     arriving(tenants, count, users=users)
     settle()
 
 
 def arriving(tenants: list[Tenant], count: int, *, users: int = 1) -> None:
-    """The same, as they are in the first minute: not vacuumed, not analysed."""
+    """The same in the state of the first minute: not vacuumed, not analysed."""
     _insert(WAITING, tenants, count, users)
 
 
 def finished(tenants: list[Tenant], count: int) -> None:
-    """So many more jobs have succeeded."""
+    """Add so many succeeded jobs."""
     _insert(FINISHED, tenants, count, 1)
     settle()
 
 
 def settle(*, everything: bool = False) -> None:
-    """What autovacuum does within a minute; everything: also to the small tables, which it passes over."""
+    """Do the work of autovacuum within a minute; everything: also the small tables, which autovacuum skips."""
     with connection.cursor() as cursor:
         cursor.execute("VACUUM (ANALYZE)" if everything else "VACUUM (ANALYZE) jobs")
 

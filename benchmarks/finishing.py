@@ -1,4 +1,4 @@
-"""How claimed jobs are finished at once, without a broker: through the store's own functions, one by one or in bulk."""
+"""Finish claimed jobs at once, without a broker: through the store's own functions, one by one or in bulk."""
 
 import os
 import uuid
@@ -20,14 +20,14 @@ LONG = 3600.0  # seconds
 
 
 def register(concurrency: int, worker: uuid.UUID = WORKER) -> None:
-    """A worker that is only a row, with so many processes; for us and our children its one beat counts for hours."""
+    """Register a worker that is only a row, with so many processes; its one beat counts for hours here."""
     settings.JOBS_BEAT_INTERVAL = LONG
     os.environ["JOBS_BEAT_INTERVAL"] = str(LONG)
     store.beat(worker, name=f"bench@{worker}", pid=1, pool=POOL, concurrency=concurrency)
 
 
 def finish(job: Claimed) -> None:
-    """All that a worker tells PostgreSQL of a job that succeeds."""
+    """Run all statements of a worker for a job that succeeds."""
     store.start(job.id, job.attempt, WORKER)
     store.succeed(job.id, job.attempt, {}, None)
 
@@ -47,7 +47,7 @@ def finish_all(jobs: Iterable[Claimed]) -> None:
 
 
 def send(asked: Sequence[tuple[str, Any]]) -> None:
-    """Execute statements without waiting for each answer; planned once for all."""
+    """Execute statements without waiting for each answer; plan each once."""
     raw = connection.connection
     cursor = psycopg.Cursor(raw)
     with raw.transaction(), raw.pipeline():

@@ -1,4 +1,4 @@
-"""What is asked over HTTP: our endpoints, and the bare ones at the same addresses."""
+"""The two sides of the HTTP rows: our endpoints, and the bare ones at the same addresses."""
 
 import hashlib
 import itertools
@@ -12,7 +12,7 @@ PREFIX, SECRET = "0123456789ab", "s" * 43  # of the bare key, as long as ours
 
 @dataclass(frozen=True)
 class Side:
-    """settings: of its web process; token: the key its clients show; asks: by verb."""
+    """settings: of its web process; token: the key of its clients; asks: the requests by verb."""
 
     name: str
     settings: str
@@ -21,7 +21,7 @@ class Side:
 
 
 def ours() -> Side:
-    """A tenant whose line grows with each POST."""
+    """A tenant whose backlog grows with each POST."""
     from benchmarks.contenders.ours import Ours
     from tenants import auth
 
@@ -36,7 +36,7 @@ def ours() -> Side:
 
 
 def bare() -> Side:
-    """A key, and rows of about the size of a job's call."""
+    """A key, and rows about as large as the call of a job."""
     from benchmarks.bare.models import Key, Row
 
     key = Key.objects.create(prefix=PREFIX, digest=hashlib.sha256(SECRET.encode()).hexdigest())

@@ -1,4 +1,4 @@
-"""Which PostgreSQL the rows are run on: the one given, or the embedded one and the oldest supported beside it."""
+"""The PostgreSQL versions for the rows: the given one, or the embedded one and the oldest supported one."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -16,10 +16,10 @@ def found(environ: Mapping[str, str]) -> list[str]:
 
 
 def missing(environ: Mapping[str, str], rows: Collection[str]) -> str:
-    """What to tell whoever did not get every version; empty where there is nothing to tell."""
+    """A remark if a version is missing; empty otherwise."""
     if _given(environ) or _oldest() is not None or EVERY_VERSION.isdisjoint(rows):
         return ""
-    return f"PostgreSQL {OLDEST} is not installed (Debian: postgresql-{OLDEST}): measured on the newest only."
+    return f"PostgreSQL {OLDEST} is not installed (Debian: postgresql-{OLDEST}): measured only on the newest."
 
 
 def _given(environ: Mapping[str, str]) -> bool:

@@ -13,7 +13,7 @@ from benchmarks.bars import Bar, Figures
 
 
 def main(name: str, output: str) -> int:
-    """Measure on an empty database, print, write the figures and the verdicts to `output`."""
+    """Measure on an empty database; print the figures and the verdicts, and write them to `output`."""
     directory = Path(output).with_suffix("")  # for the bell and the logs; removed with the engines' data
     directory.mkdir()
     with bells.tower(directory):

@@ -1,4 +1,4 @@
-"""The rows, one after the other, each in a process of its own on one set of engines; and what they came to."""
+"""Run the rows one after the other, each in a process of its own on one set of engines, and report the results."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from embedded.processes import Processes
 
 @dataclass
 class Outcome:
-    """What one row came to. load: the machine's when it began; failed: it ended before it had measured."""
+    """The result of one row. load: of the machine at its begin; failed: the reason why it did not measure."""
 
     row: str
     postgresql: str
@@ -65,7 +65,7 @@ def _row(name: str, environ: dict[str, str], version: str, output: Path) -> Outc
 
 
 def report(outcomes: list[Outcome], path: Path, remark: str) -> int:
-    """Write everything to `path`, say what missed its bar; the exit status."""
+    """Write the results to `path`, print the missed bars, return the exit status."""
     passed = all(outcome.passed for outcome in outcomes)
     written = {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -1,4 +1,4 @@
-"""Workers on a stage: started, awaited, killed."""
+"""Start, await and kill the processes of a row."""
 
 import signal
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from embedded.processes import Processes
 
 @contextmanager
 def playing(directory: Path, name: str, command: Command) -> Iterator[Process]:
-    """A process for as long as this lasts; its log is in `directory`. It is killed: nobody need wait for its end."""
+    """Run a process inside the block, with its log in `directory`. It is killed at the end, to save time."""
     with Processes() as processes:
         process = processes.start(name, *command, log=directory / f"{name}.log")
         try:

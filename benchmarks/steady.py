@@ -1,4 +1,4 @@
-"""What one claim of one job costs while as much ends as begins."""
+"""The cost of claiming one job while as many jobs end as begin."""
 
 import time
 from collections import deque
@@ -10,16 +10,16 @@ from jobs import store
 from jobs.store import Claimed
 
 PROCESSES = 8
-WARM, SHORTEST = 10, 1.0  # claims that only plan and fill caches, and seconds after which they need not
-MOST, LONGEST = 200, 2.5  # claims, and seconds for them: a slow one is known after few
+WARM, SHORTEST = 10, 1.0  # warm-up: claims, and seconds after which they stop
+MOST, LONGEST = 200, 2.5  # claims, and their seconds: a slow claim needs only a few
 FEWEST = 5
 
 
 def cost(occupied: int = 0) -> float:
-    """Milliseconds of `store.claim`, the median: before each, outside of what is timed, one job ends.
+    """The median milliseconds of `store.claim`. Before each claim, outside the measured time, one job ends.
 
-    occupied: processes that have a job already, and keep it. Leaves the pool as it found it: what it claimed has
-    ended, its worker has no processes.
+    occupied: processes that keep a job. Afterwards the pool is as before: the claimed jobs have ended, and the worker
+    has no processes.
     """
     finishing.register(PROCESSES + occupied)
     held: deque[Claimed] = deque(_claim(1)[1])
@@ -30,7 +30,7 @@ def cost(occupied: int = 0) -> float:
 
 
 def typical(turn: Callable[[], float]) -> float:
-    """Milliseconds, the median of many turns, each of which says its seconds."""
+    """The median milliseconds of many turns; each turn returns its seconds."""
     warm = time.monotonic() + SHORTEST
     for _ in range(WARM):
         if time.monotonic() < warm:
@@ -43,7 +43,7 @@ def typical(turn: Callable[[], float]) -> float:
 
 
 def claim_all(concurrency: int) -> list[Claimed]:
-    """One pass of a worker with so many processes, which has none afterwards."""
+    """One pass for a worker with so many processes, which has none afterwards."""
     finishing.register(concurrency)
     claimed = _claim(1)[1]
     finishing.register(0)
@@ -62,5 +62,5 @@ def _claim(least: int) -> tuple[float, list[Claimed]]:
     claimed = store.claim()
     seconds = time.perf_counter() - begun
     if len(claimed) < least:
-        raise AssertionError(f"{len(claimed)} jobs were claimed, where {least} could have been")
+        raise AssertionError(f"The pass claimed {len(claimed)} jobs, but {least} could start")
     return seconds, list(claimed)

@@ -1,4 +1,4 @@
-"""Figures on a terminal of 80 columns: one line a measure, one column each for ours and the others, then the ratios."""
+"""Figures on a terminal of 80 columns: a line for each measure, a column for each contender, then the ratios."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ NAME, CELL = 32, 9  # characters of the first column, and of each other
 
 
 def show(figures: Figures, verdicts: list[dict[str, Any]]) -> None:
-    """Print the figures, the ratio of ours to each of the others, and what became of each bar."""
+    """Print the figures, the ratio of ours to each of the others, and the verdict on each bar."""
     names = list(dict.fromkeys(name for line in figures.values() for name in line))
     others = [name for name in names if name != OURS]
     _line("", [*names, *(f"/ {name}" for name in others)])

@@ -1,4 +1,4 @@
-"""The web servers that are compared, each one process: the only place that has their commands."""
+"""The compared web servers, each with one process; only this module has their commands."""
 
 import os
 import sys
@@ -12,12 +12,12 @@ THREADS = 4  # of granian for Python: as many as there are clients
 
 
 def uvicorn(port: int, environ: dict[str, str]) -> Command:
-    """What `make up` starts today."""
+    """The server that `make up` starts."""
     return fleet.web(port, environ)
 
 
 def granian(port: int, environ: dict[str, str]) -> Command:
-    """As WSGI: no thread and no event loop is made for a request."""
+    """As WSGI: a request needs no new thread and no event loop."""
     argv = [sys.executable, "-m", "granian", "--interface", "wsgi", "scheduler_project.wsgi:application"]
     argv += ["--host", "127.0.0.1", "--port", str(port), "--workers", "1", "--blocking-threads", str(THREADS)]
     argv += ["--log-level", "warning"]

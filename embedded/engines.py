@@ -1,4 +1,4 @@
-"""Which engines are needed, and the environment of what uses them."""
+"""Start the engines that are needed, and build the environment of their users."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -8,21 +8,21 @@ from embedded import data_dir, postgresql, valkey
 from embedded.processes import Processes
 
 DATABASE, BROKER, CACHE = "DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL"
-NAMES = "EMBEDDED_ENGINES"  # the engines that are ours; production refuses to start with it
+NAMES = "EMBEDDED_ENGINES"  # the embedded engines in use; production refuses to start with them
 
 
 def needs_postgresql(environ: Mapping[str, str]) -> bool:
-    """A URL in the environment always wins; an empty one is none."""
+    """Whether the environment has no DATABASE_URL; an empty one counts as missing."""
     return not environ.get(DATABASE)
 
 
 def needs_valkey(environ: Mapping[str, str]) -> bool:
-    """Unless somebody else serves the broker and the cache, both."""
+    """Whether the environment lacks the URL of the broker or of the cache."""
     return not (environ.get(BROKER) and environ.get(CACHE))
 
 
 def merged(environ: Mapping[str, str], urls: Mapping[str, str], names: list[str]) -> dict[str, str]:
-    """`environ` with the `urls` of the engines called `names`, where it has none of its own."""
+    """`environ` with the `urls` of the engines in `names`, unless it has URLs of its own."""
     result = dict(environ)
     if "postgresql" in names:  # PGPORT, PGOPTIONS and such were meant for another server
         result = {name: value for name, value in result.items() if not name.startswith("PG")}
@@ -37,9 +37,9 @@ def merged(environ: Mapping[str, str], urls: Mapping[str, str], names: list[str]
 def running(
     directory: Path, processes: Processes, environ: Mapping[str, str], *, durable: bool
 ) -> Iterator[dict[str, str]]:
-    """Start the engines that `environ` lacks; yields the environment for what uses them.
+    """Start the engines that `environ` lacks; yield the environment for their users.
 
-    On leaving, `processes` are stopped, the youngest first: so start there what uses the engines.
+    On leaving, `processes` are stopped, the youngest first, so start the users of the engines there, too.
     """
     urls: dict[str, str] = {}
     names = []

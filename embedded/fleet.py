@@ -1,4 +1,4 @@
-"""How this project's own processes are started: the same for `up`, the demo and the tests."""
+"""The commands of this project's own processes, for `up`, the demo and the tests."""
 
 import os
 import socket
@@ -8,17 +8,17 @@ from typing import NamedTuple
 
 
 class Command(NamedTuple):
-    """What to run, and its whole environment: `processes.start("web", *web(8000), log=...)`."""
+    """A command and its whole environment: `processes.start("web", *web(8000), log=...)`."""
 
     argv: list[str]
     env: dict[str, str]
 
 
 def web(port: int, environ: Mapping[str, str] | None = None) -> Command:
-    """The web process, on the loopback interface. `environ`: instead of ours."""
+    """The web process, on the loopback interface. `environ`: replaces ours."""
     argv = [sys.executable, "-m", "scheduler_project.web"]
     argv += ["--host", "127.0.0.1", "--port", str(port)]
-    argv += ["--timeout-graceful-shutdown", "3"]  # a long poll or a stream would hold the stop for ever
+    argv += ["--timeout-graceful-shutdown", "3"]  # otherwise a long poll or a stream would delay the stop for ever
     return Command(argv, {"WEB_THREADS": "10", **_environment(environ)})
 
 
@@ -30,11 +30,11 @@ def worker(
 ) -> Command:
     """A Celery worker with `concurrency` processes that takes the jobs of `pool`.
 
-    `name` (by default the pool's) has to differ between the workers of one machine.
+    `name` (default: the pool) must differ between the workers of one machine.
     """
     argv = [sys.executable, "-m", "celery", "-A", "scheduler_project", "worker"]
     argv += ["-Q", pool, "-n", f"{name or pool}@%h", "-c", str(concurrency)]
-    argv += ["--without-gossip", "--without-mingle"]  # chatter between workers that we have no use for
+    argv += ["--without-gossip", "--without-mingle"]  # messages between workers that we do not need
     return Command(argv, _environment(environ))
 
 
@@ -44,7 +44,7 @@ def manage(*arguments: str, environ: Mapping[str, str] | None = None) -> Command
 
 
 def free_port() -> int:
-    """A loopback port that nobody has right now: the loser of a race for it has to take another."""
+    """A loopback port that is free at this moment. Another process may take it first; then try again."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]

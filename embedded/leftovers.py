@@ -1,8 +1,7 @@
-"""Engines that a killed launcher has left running: found by their pid files, and stopped.
+"""Stop engines that a killed launcher has left running; their pid files show them.
 
-Stopped rather than adopted: they may have been started with other settings, and a server that is not
-our child would not be restarted, nor end with us. On Linux they end by themselves (PR_SET_PDEATHSIG);
-then this only waits until they have.
+They are not reused: they may have other settings, and a server that is not our child would neither be restarted nor
+end with us. On Linux they end by themselves (PR_SET_PDEATHSIG), and this only waits for that.
 """
 
 import os
@@ -21,21 +20,21 @@ PATIENCE = 20.0  # seconds for each of the two signals
 
 
 def stop_all(directory: Path) -> None:
-    """Stop what still runs in a data directory of ours."""
+    """Stop the engines that still run in a data directory of ours."""
     stop(directory / "valkey", *VALKEY)
     stop(directory / "postgresql", *POSTGRESQL)
 
 
 def stop(home: Path, pid_file: str, *signals: signal.Signals) -> None:
-    """Stop the engine whose data is in `home`, if one runs. Raises `EmbeddedError` if it will not."""
+    """Stop the engine whose data is in `home`, if it runs. Raises `EmbeddedError` if it does not stop."""
     try:
         pid = int((home / pid_file).read_text().split("\n", 1)[0])
     except (OSError, ValueError):
         return
     for number in signals:
-        # Looked at each time: a pid file outlives its process, and the kernel gives numbers out again.
+        # Check each time: a pid file outlives its process, and the kernel reuses pids.
         if not _runs_in(pid, home):
-            if _exists(pid):  # somebody else by now, whom PostgreSQL would take for its predecessor
+            if _exists(pid):  # another process by now, which PostgreSQL would mistake for its predecessor
                 (home / pid_file).unlink(missing_ok=True)
             return
         with suppress(ProcessLookupError):
@@ -60,7 +59,7 @@ def _exists(pid: int) -> bool:
 
 
 def _runs_in(pid: int, home: Path) -> bool:
-    """Whether `pid` is a process at work in `home`; a zombie has no working directory any more."""
+    """Whether `pid` is a process with the working directory `home`; a zombie has none."""
     try:
         if Path("/proc/self").exists():
             return Path(f"/proc/{pid}/cwd").resolve(strict=True) == home.resolve()

@@ -1,7 +1,7 @@
-"""What a command leaves behind when it ends, or is killed, before its own children (Linux only).
+"""End the processes that outlive their parent when a command ends or is killed (Linux only).
 
-As a subreaper we inherit every descendant whose parent dies, also one in a session of its own; so nothing
-that was started beneath us can get away.
+A subreaper inherits every descendant whose parent dies, even one in a session of its own. So no process that was
+started beneath us can escape.
 """
 
 import ctypes
@@ -28,23 +28,23 @@ def inherit() -> None:
 
 
 def wait(command: Process, engines: Processes) -> int:
-    """The return code of `command`. Meanwhile bury the orphans that end: they would stay zombies."""
+    """Wait for `command`; return its return code. Meanwhile reap orphans that end: they would stay zombies."""
     while True:
-        # Never without a limit: a signal that comes just before the system call would not be forwarded
-        # until that returns, since Python runs its handlers between bytecodes only.
+        # Always with a time limit: a signal that comes just before the system call is not forwarded until the call
+        # returns, since Python runs its handlers only between bytecodes.
         with suppress(subprocess.TimeoutExpired):
             return command.wait(0.2)
         while LINUX:
-            # Look, but leave the zombie: whoever keeps a Popen for it wants the status.
+            # Look, but leave the zombie: a Popen object may still need its status.
             ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | os.WNOHANG)
             if ended is None or ended.si_pid == command.pid:
                 break
             if not any(engine.pid == ended.si_pid and not engine.alive for engine in engines):
-                _bury(ended.si_pid)  # an orphan; an engine's own Popen has just buried it
+                _bury(ended.si_pid)  # an orphan; an engine's own Popen has just reaped it
 
 
 def sweep(spared: Processes, grace: float = 3.0) -> None:
-    """End all our descendants except `spared` and theirs: ask, and after `grace` seconds kill."""
+    """End all our descendants except `spared` and theirs: ask them, and kill them after `grace` seconds."""
     deadline = time.monotonic() + grace
     asked: set[int] = set()
     while found := _descendants({process.pid for process in spared}):
@@ -58,7 +58,7 @@ def sweep(spared: Processes, grace: float = 3.0) -> None:
 
 
 def _descendants(spared: Collection[int]) -> list[int]:
-    """Living descendants; our dead children are buried on the way."""
+    """The living descendants; it also reaps our dead children."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").glob("[0-9]*/stat") if LINUX else ():
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL: a cluster in the data directory, reached by a private Unix socket only."""
+"""The embedded PostgreSQL: a cluster in the data directory, reachable only by a private Unix socket."""
 
 import os
 import re
@@ -25,12 +25,12 @@ SETTINGS = {
     "shared_buffers": "128MB",
     "log_line_prefix": "%m [%p] %q%u@%d ",
 }
-# For tests: a crash of the machine may cost the data, nothing else changes.
+# For tests: a crash of the machine may lose the data; nothing else changes.
 NOT_DURABLE = {"fsync": "off", "full_page_writes": "off"}
 
 
 def start(directory: Path, processes: Processes, *, durable: bool) -> str:
-    """Start it with its data beneath `directory`; make role and database when missing. Its URL."""
+    """Start it with its data beneath `directory`; create role and database if missing. Return its URL."""
     program = binaries.postgres()
     identity = account.choose(program)
     home = account.home(directory, identity)
@@ -58,7 +58,7 @@ def start(directory: Path, processes: Processes, *, durable: bool) -> str:
 
 
 def tidy(directory: Path) -> None:
-    """Remove what lies outside the data directory, once the server has stopped."""
+    """Remove the files outside the data directory after the server has stopped."""
     data_dir.remove_socket_directory(directory, SOCKET)
 
 
@@ -68,7 +68,7 @@ def url(socket: Path) -> str:
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """`environ` without what would change the server's locale or any client's idea of where it is."""
+    """`environ` without variables that change the server's locale, or the address that clients use."""
     return {
         name: value
         for name, value in environ.items()
@@ -77,7 +77,7 @@ def environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def locale_options(major: int) -> list[str]:
-    """initdb's options for UTF-8, with an order of strings that is the same on every machine."""
+    """initdb's options for UTF-8 and a sort order that is the same on every machine."""
     if major >= BUILTIN_LOCALES:
         return ["-E", "UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     return ["-E", "UTF8", "--locale=C.UTF-8"]
@@ -89,9 +89,11 @@ def _ensure_cluster(program: Path, data: Path, identity: account.Account, *, dur
     if version.exists():
         found = version.read_text().strip()
         if found != str(major):
-            raise EmbeddedError(f"{data} is of PostgreSQL {found}, but {program} is {major}: move it away.")
+            raise EmbeddedError(
+                f"{data} belongs to PostgreSQL {found}, but {program} is {major}: move the directory away."
+            )
         return
-    unfinished = data.with_name("postgresql.new")  # renamed when whole: initdb may be killed half-way
+    unfinished = data.with_name("postgresql.new")  # renamed when complete: initdb may be killed half-way
     shutil.rmtree(unfinished, ignore_errors=True)
     account.own(unfinished, identity)
     options = [*locale_options(major), "-U", ADMIN, "-A", "trust", *([] if durable else ["--no-sync"])]
@@ -117,12 +119,12 @@ def _major(program: Path) -> int:
     said = subprocess.run([str(program), "--version"], capture_output=True, check=True, text=True).stdout
     match = re.search(r"\d+", said)
     if match is None:
-        raise EmbeddedError(f"{program} does not tell its version: {said!r}")
+        raise EmbeddedError(f"{program} does not print its version: {said!r}")
     return int(match[0])
 
 
 def _connect(socket: Path) -> psycopg.Connection:
-    # Everything named, since PG* variables fill what is not.
+    # Give all parameters: PG* variables replace missing ones.
     return psycopg.connect(
         host=str(socket), port=5432, user=ADMIN, dbname="postgres", connect_timeout=5, autocommit=True
     )
@@ -140,8 +142,8 @@ def _ensure_database(socket: Path) -> None:
     role, database = sql.Identifier(ROLE), sql.Identifier(DATABASE)
     with _connect(socket) as connection:
         if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [ROLE]).fetchone():
-            # Not a superuser, who could read files and run programs through SQL. It makes the tests'
-            # database, and the demo's customer database with a role that may only read.
+            # Not a superuser, which could read files and run programs through SQL. The role creates the database of
+            # the tests, and the demo's customer databases with roles that may only read.
             connection.execute(sql.SQL("CREATE ROLE {} LOGIN CREATEDB CREATEROLE").format(role))
         if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone():
             connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(database, role))

@@ -1,4 +1,4 @@
-"""One child process, the successors it has when it is restarted, and how it is stopped."""
+"""One child process: start it, restart it, stop it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEALTHY_AFTER = 60.0  # seconds of life after which a death counts as the first 
 
 
 class Process:
-    """One child, and its successors when it is restarted. Made by `Processes.start`."""
+    """One child and, after restarts, its successors. `Processes.start` creates it."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Process:
         self._lock = threading.Lock()  # a stop must not meet a restart half-way
         if log is not None:
             log.parent.mkdir(parents=True, exist_ok=True)
-            log.unlink(missing_ok=True)  # the log of the last run only: nobody rotates it
+            log.unlink(missing_ok=True)  # keep only the log of the last run: nothing rotates it
         self._spawn()
 
     def _spawn(self) -> None:
@@ -56,7 +56,7 @@ class Process:
         if self.log is None:
             self._popen = self._popen_with(tether, None, None)
             return
-        # To a file: a child that inherits our output keeps it open after us, and `make demo | tail` hangs.
+        # Write to a file: a child that inherits our output keeps it open after us, and `make demo | tail` hangs.
         with self.log.open("ab") as output:
             self._popen = self._popen_with(tether, subprocess.DEVNULL, output)
 
@@ -67,17 +67,17 @@ class Process:
             stdin=stdin,
             stdout=output,
             stderr=subprocess.STDOUT if output else None,
-            start_new_session=True,  # Ctrl-C reaches us alone, and we stop the children in order
+            start_new_session=True,  # Ctrl-C reaches only us, and we stop the children in order
         )
 
     @property
     def pid(self) -> int:
-        """Of the present incarnation; its process group has the same number."""
+        """The pid of the present incarnation; its process group has the same number."""
         return self._popen.pid
 
     @property
     def returncode(self) -> int | None:
-        """None while it runs; negative when a signal ended it."""
+        """None while it runs; negative if a signal ended it."""
         return self._popen.poll()
 
     @property
@@ -89,12 +89,12 @@ class Process:
         return self._popen.wait(timeout)
 
     def signal_group(self, number: int) -> None:
-        """Signal the child and what it started in its own process group, if any of that is left."""
+        """Signal the child and the processes in its group, if any are left."""
         with suppress(ProcessLookupError, PermissionError):  # macOS: EPERM for a group of zombies
             os.killpg(self.pid, number)
 
     def stop(self, limit: float = 15.0) -> None:
-        """Ask it to stop, and after `limit` seconds kill it, with all that is left of its group."""
+        """Ask it to stop; after `limit` seconds kill it and the rest of its group."""
         with self._lock:
             self.restart = False
         if self.alive:
@@ -115,5 +115,5 @@ class Process:
                 return
             self._early_deaths = early_deaths + 1
             self.restarts += 1
-            self.signal_group(signal.SIGKILL)  # what the dead one left in its group
+            self.signal_group(signal.SIGKILL)  # the rest of the dead one's group
             self._spawn()

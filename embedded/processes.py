@@ -17,8 +17,8 @@ POLL = 0.1  # seconds between two looks at the children
 class Processes:
     """A set of children: `with Processes() as processes: processes.start(...)`.
 
-    On Linux each child gets its death signal when we die without a word (PR_SET_PDEATHSIG). The kernel
-    sends that when the *thread* that started the child ends: call `start` from one that stays.
+    On Linux each child gets its death signal if we die suddenly (PR_SET_PDEATHSIG). The kernel sends it when the
+    *thread* that started the child ends: call `start` from a thread that stays.
     """
 
     def __init__(self) -> None:
@@ -43,9 +43,9 @@ class Processes:
 
         `env` is its whole environment (ours by default). Without `log` it shares our input and output.
         With `restart` it is started again whenever it ends, until it is stopped. `account`: (uid, gid).
-        `death_signal` is by default one that cannot be put off: when all die at once, a Celery worker that is
-        asked politely waits for a broker that has gone.
-        A command that cannot be executed shows as a child that ended with 127 or 126.
+        `death_signal` is by default one that cannot be delayed: if all die at once, a Celery worker that gets SIGTERM
+        waits for a broker that is gone.
+        If the command cannot be executed, the child ends with 127 or 126.
         """
         child = Process(
             name,

@@ -1,4 +1,4 @@
-"""Waiting until a child that was just started answers."""
+"""Wait until a new child answers."""
 
 import time
 from collections.abc import Callable
@@ -10,8 +10,8 @@ POLL = 0.02
 
 
 def wait(process: Process, answers: Callable[[], bool], limit: float = 30.0) -> None:
-    """Return when `answers()`. Raises `EmbeddedError`, with the end of the log, if `process` ends or `limit`
-    seconds have passed first."""
+    """Return when `answers()` is true. Raises `EmbeddedError`, with the end of the log, if `process` ends first, or
+    after `limit` seconds."""
     deadline = time.monotonic() + limit
     while not answers():
         if process.restarts or not process.alive:

@@ -1,4 +1,4 @@
-"""`python -m embedded run`: a command with the engines around it."""
+"""`python -m embedded run`: run a command beside the engines."""
 
 import os
 from contextlib import AbstractContextManager
@@ -9,10 +9,10 @@ from embedded.processes import Processes
 
 
 def run(argv: list[str], *, throwaway: bool) -> int:
-    """Run `argv` with the engines' URLs in its environment; its exit status, as a shell gives it.
+    """Run `argv` with the engines' URLs in its environment; return its exit status, as a shell does.
 
-    With `throwaway` the data is in a temporary directory, and not proof against a crash of the machine.
-    When this returns, nothing that was started beneath it is left.
+    With `throwaway` the data is in a temporary directory, and may be lost in a crash of the machine.
+    When this returns, no process that was started beneath it is left.
     """
     signals.on_stop(signals.leave)
     orphans.inherit()
@@ -25,7 +25,7 @@ def run(argv: list[str], *, throwaway: bool) -> int:
         commands = Processes()
         try:
             command = commands.start(argv[0], argv, environ)
-            # Ctrl-C reached only us: the command is in a session of its own, so it hears it once.
+            # Ctrl-C reached only us: the command is in a session of its own, so it gets the signal once.
             signals.on_stop(command.signal_group)
             code = orphans.wait(command, processes)
         finally:
@@ -36,5 +36,5 @@ def run(argv: list[str], *, throwaway: bool) -> int:
 
 
 def kept_data() -> AbstractContextManager[Path]:
-    """The data directory that stays: DATA_DIR, or `.data` in the repository."""
+    """The permanent data directory: DATA_DIR, or `.data` in the repository."""
     return data_dir.kept(Path(os.environ.get("DATA_DIR") or REPOSITORY / ".data"))

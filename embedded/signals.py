@@ -1,4 +1,4 @@
-"""What Ctrl-C, `kill` and a closed terminal mean to us, which changes as we go along."""
+"""Handle Ctrl-C, `kill` and a closed terminal; the reaction changes during a run."""
 
 import signal
 from collections.abc import Callable
@@ -9,7 +9,7 @@ ASKING_TO_STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def on_stop(action: Callable[[int], object]) -> None:
-    """From now on call `action(number)`; a signal that we were started to ignore (nohup) stays ignored."""
+    """From now on call `action(number)`; a signal that was ignored at the start (nohup) stays ignored."""
 
     def received(number: int, _frame: FrameType | None) -> None:
         action(number)
@@ -20,10 +20,10 @@ def on_stop(action: Callable[[int], object]) -> None:
 
 
 def leave(number: int) -> NoReturn:
-    """Unwind, so that every `finally` runs; a second Ctrl-C must not cut those short."""
+    """Unwind, so that every `finally` runs; a second Ctrl-C must not interrupt them."""
     on_stop(ignore)
     raise SystemExit(128 + number)
 
 
 def ignore(_number: int) -> None:
-    """Already stopping. A handler and not SIG_IGN, which children would inherit."""
+    """Do nothing, since we are stopping. This is a handler, not SIG_IGN, which children would inherit."""

@@ -1,4 +1,4 @@
-"""`python -m embedded up`: the whole system on this machine, until Ctrl-C."""
+"""`python -m embedded up`: run the whole system on this machine until Ctrl-C."""
 
 import os
 import socket
@@ -20,7 +20,7 @@ BANNER = """
 
 
 def up() -> int:
-    """Engines, migrations, sample data, web and workers; stops them all in reverse. Exit status."""
+    """Start engines, migrations, sample data, web and workers; stop them in reverse. Return the exit status."""
     signals.on_stop(signals.leave)
     port, concurrency = _number("WEB_PORT", 8000), _number("WORKER_CONCURRENCY", 4)
     if not fleet.is_free(port):
@@ -46,7 +46,7 @@ def up() -> int:
         _say(BANNER.format(port=port, directory=_short(directory)) + _indented(logins))
         asked = threading.Event()
         signals.on_stop(lambda _number: asked.set())
-        while not asked.wait(1):  # never without a limit: see orphans.wait
+        while not asked.wait(1):  # always with a time limit: see orphans.wait
             pass
         _say("\nStopping; running jobs may take some seconds ...")
         signals.on_stop(signals.ignore)

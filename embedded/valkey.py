@@ -1,4 +1,4 @@
-"""The embedded Valkey: broker and cache, on a loopback port with a password made for this run."""
+"""The embedded Valkey: broker and cache, on a loopback port, with a new password for each run."""
 
 import secrets
 import signal
@@ -12,11 +12,11 @@ from embedded.fleet import free_port
 from embedded.processes import Processes
 
 BROKER, CACHE = 0, 1  # database numbers
-ATTEMPTS = 3  # at finding a port that is still free when the server takes it
+ATTEMPTS = 3  # to find a port that is still free when the server takes it
 
 
 def start(directory: Path, processes: Processes) -> tuple[str, str]:
-    """Start it with its data beneath `directory`. The URLs for Celery and for Django's cache."""
+    """Start it with its data beneath `directory`. Return the URLs for Celery and for Django's cache."""
     program = binaries.valkey()
     home = directory / "valkey"
     home.mkdir(mode=0o700, exist_ok=True)
@@ -24,7 +24,7 @@ def start(directory: Path, processes: Processes) -> tuple[str, str]:
     password = secrets.token_urlsafe(32)
     for attempt in range(1, ATTEMPTS + 1):
         port = free_port()
-        file = home / "valkey.conf"  # in a file, because anybody can read a command line
+        file = home / "valkey.conf"  # a file, because every user can read a command line
         data_dir.write_private(file, configuration(home, port, password))
         log = directory / "log" / "valkey.log"
         process = processes.start(
@@ -48,7 +48,7 @@ def url(port: int, password: str, database: int) -> str:
 
 
 def configuration(home: Path, port: int, password: str) -> str:
-    """The whole configuration file: what is accepted survives kill -9, and memory pressure is an error."""
+    """The configuration file: accepted writes survive kill -9, and a lack of memory is an error."""
     quoted = str(home).replace("\\", "\\\\").replace('"', '\\"')
     return f"""bind 127.0.0.1
 port {port}
@@ -65,6 +65,6 @@ maxmemory-policy noeviction
 def _answers(client: redis.Redis) -> bool:
     try:
         client.ping()
-    except redis.ConnectionError:  # not there yet, or still loading its data
+    except redis.ConnectionError:  # not up yet, or still loading its data
         return False
     return True

@@ -1,4 +1,4 @@
-"""The app: what is noted, how messages are sent, and the default queue."""
+"""The Django app: connect the audit log and the carrier of messages, create the default queue."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ class JobsConfig(AppConfig):
 
 
 def create_default_queue(using: str, **_: Any) -> None:
-    """After migrate: @job without a queue means "default", so it exists."""
+    """After migrate, create the queue "default": a @job without a queue uses it."""
     from jobs import store
 
     if using == DEFAULT_DB_ALIAS:

@@ -1,4 +1,4 @@
-"""How many jobs hold a slot, and how many wait, by tenant or by queue."""
+"""Count the jobs that hold a slot, and those that wait, by tenant or by queue."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -15,22 +15,22 @@ def holding(by: str) -> Mapping[int, int]:
 
 
 def waiting(by: str) -> Mapping[int, int]:
-    """Jobs that are ready and wait, by the id of "tenant" or "queue". Index: jobs_claim, all of it."""
+    """Ready jobs that wait, by the id of "tenant" or "queue". Index: all of jobs_claim."""
     return dict(Job.objects.filter(ready_at__isnull=False).values_list(by).annotate(n=Count("*")))
 
 
 def columns(by: str, outer: str = "pk") -> dict[str, Coalesce]:
-    """The same, `holding_now` and `waiting_now`, as columns of a list of tenants or queues."""
+    """The same counts as columns `holding_now` and `waiting_now` of a list of tenants or queues."""
     own = Job.objects.filter(**{by: OuterRef(outer)}).order_by().values(by)
     of = {"holding_now": own.filter(slot__isnull=False), "waiting_now": own.filter(ready_at__isnull=False)}
     return {name: Coalesce(Subquery(which.annotate(n=Count("*")).values("n")), 0) for name, which in of.items()}
 
 
-MOST = 10_000  # that are counted for a look at the whole: "10,000 or more" says enough
+MOST = 10_000  # jobs counted for the overview: "10,000 or more" is precise enough there
 
 
 def at_a_glance(now: datetime) -> dict[str, int]:
-    """How much waits, runs, is due later, and died within a day: each from an index that holds only that."""
+    """Count waiting, running and scheduled jobs, and deaths of the last day; each from its own partial index."""
     of = {
         "waiting": Q(ready_at__isnull=False),
         "running": Q(slot__isnull=False),

@@ -1,4 +1,4 @@
-"""The life of a job, as data: the statuses, and every arrow between them. Pure: imports nothing of Django."""
+"""The life of a job, as data: the statuses, and every transition (arrow) between them. Imports nothing of Django."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,10 +22,10 @@ FINAL = frozenset({Status.SUCCESS, Status.ERROR, Status.DEAD, Status.CANCELLED})
 
 @dataclass(frozen=True)
 class Arrow:
-    """One way to move a job: each of its statements (`jobs/sql/*/<name>.sql`) does it under a guard.
+    """One transition of a job: each of its guarded statements (`jobs/sql/*/<name>.sql`) performs it.
 
-    sources: the statuses it leads from; none of them if it makes the job. target: None if it deletes it.
-    fenced: also guarded by the attempt number, so that only the present holder may do it.
+    sources: the statuses that it leaves; empty if it creates the job. target: None if it deletes the job.
+    fenced: also guarded by the attempt number, so that only the present holder can apply it.
     """
 
     verb: str

@@ -1,4 +1,4 @@
-"""`report.async_.execute(region="EU")`: a method call that becomes a job."""
+"""`report.async_.execute(region="EU")`: turn a method call into a job."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,21 +20,24 @@ class Call:
         self._options = options
 
     def __call__(self, *args: Any, **kwargs: Any) -> int:
-        """Submit the call; returns the job's id. Raises InvalidRequest."""
+        """Submit the call; return the job's id. Raises InvalidRequest."""
         return submit(self.request(*args, **kwargs)).id
 
     def request(self, *args: Any, **kwargs: Any) -> JobRequest:
-        """The call as a request, not submitted, for `submit_many`. Raises InvalidRequest."""
+        """Return the call as a request for `submit_many`, without submitting it. Raises InvalidRequest."""
         return compose(self._target, self._instance, self._target.bind(args, kwargs), **self._options)
 
     def many(self, calls: Iterable[Mapping[str, Any]]) -> list[int]:
-        """Submit one job for each mapping of arguments, in one statement; ids in order. Raises InvalidRequest."""
+        """Submit one job for each mapping of arguments, in one statement; return the ids in order.
+
+        Raises InvalidRequest.
+        """
         bound = (self._target.bind((), call) for call in calls)
         return submit_many(compose_each(self._target, self._instance, bound, **self._options))
 
 
 class Calls:
-    """What `async_` gives: the @job methods of an object or a class, and their options."""
+    """The value of `async_`: the @job methods of an object or a class, with options."""
 
     def __init__(
         self,
@@ -72,5 +75,5 @@ class Asynchronous:
 
 
 def submit_many(requests: Iterable[JobRequest]) -> list[int]:
-    """Submit any number of requests in one statement; the jobs' ids, in order."""
+    """Submit any number of requests in one statement; return the jobs' ids in order."""
     return [submitted.id for submitted in submit_all(list(requests))]

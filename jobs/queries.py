@@ -1,6 +1,6 @@
-"""What a tenant may see of its jobs. Every read takes the tenant: another's job is as one that does not exist.
+"""Read the jobs of a tenant. Every query takes the tenant: another tenant's job does not exist for it.
 
-The one exception is what the operators see: the dead letters of all.
+The one exception is for operators: the dead letters of all tenants.
 """
 
 import json
@@ -23,9 +23,9 @@ def jobs(tenant_id: int) -> QuerySet[Job]:
 
 
 def job(tenant_id: int, job_id: int) -> Job | None:
-    """One of the tenant's jobs, with the columns that a tenant is shown; Django loads another one when it is asked for.
+    """One of the tenant's jobs, with the columns that tenants see; Django loads other columns on access.
 
-    What a client polls: a statement of its own, since Django takes longer to build this query than to run it.
+    Clients poll this, so it has a statement of its own: Django takes longer to build this query than to run it.
     """
     if job_id > LARGEST_ID:
         return None
@@ -38,7 +38,7 @@ def job(tenant_id: int, job_id: int) -> Job | None:
 
 
 def status(tenant_id: int, job_id: int) -> str | None:
-    """Only the status, by primary key: what a long poll asks again and again."""
+    """Read only the status, by primary key: long polls repeat this query."""
     if job_id > LARGEST_ID:
         return None
     found = prepared(statement("read_status"), id=job_id, tenant_id=tenant_id)
@@ -46,7 +46,7 @@ def status(tenant_id: int, job_id: int) -> str | None:
 
 
 def of_status(status: Status) -> Q:
-    """The jobs of that status; their witness is named too, since the partial indexes name it and not the status."""
+    """Filter by status, and by its witness column: the partial indexes name the witness, not the status."""
     witness = next(column for column, statuses in WITNESSES.items() if status in statuses)
     return Q(status=status) & Q((f"{witness}__isnull", False))
 

@@ -12,16 +12,16 @@ from django.utils import timezone
 from jobs import telemetry
 from jobs.models import Job
 
-COUNTED = 64 * 1024  # bytes from which a result is counted: the small ones are not worth the asking
+COUNTED = 64 * 1024  # bytes; smaller results are not counted, since counting costs more than they do
 
 
 class ResultRefused(ValueError):
-    """The method returned what cannot be kept: not JSON, or too large."""
+    """The return value cannot be kept: it is not JSON, or too large."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """A kept result; value may be None, which is a result too."""
+    """A kept result; its value may be None."""
 
     value: Any
 
@@ -31,9 +31,9 @@ def _key(job_id: int, attempt: int) -> str:
 
 
 def keep(job_id: int, attempt: int, value: Any, ttl: float, tenant_id: int | None = None) -> int | None:
-    """Keep a result for `ttl` seconds; its bytes in the cache, none for None: that it was kept says it all.
+    """Keep a result for `ttl` seconds; return its bytes in the cache, 0 for the result None.
 
-    None when the cache is out of reach, or the tenant has too much in it already (the job has succeeded all the same).
+    Return None if the cache is out of reach, or if the tenant's results exceed its budget. The job succeeds anyway.
     Raises ResultRefused.
     """
     if value is None:
@@ -50,14 +50,14 @@ def keep(job_id: int, attempt: int, value: Any, ttl: float, tenant_id: int | Non
             telemetry.noticed("result over budget", job=job_id, tenant=tenant_id)
             return None
         cache.set(_key(job_id, attempt), text, timeout=ttl)
-    except Exception as error:  # whatever the cache's own library raises
+    except Exception as error:  # any error of the cache's library
         telemetry.noticed("result not kept", job=job_id, error=type(error).__name__)
         return None
     return size
 
 
 def _has_room(tenant_id: int, size: int, ttl: float) -> bool:
-    """Count these bytes, in periods as long as a result is kept: at most two budgets of one tenant are there."""
+    """Count these bytes per period of `ttl` seconds; so a tenant's results take at most two budgets."""
     counter = f"result-bytes:{tenant_id}:{ttl:g}:{int(time.time() // ttl) if ttl else 0}"
     cache.add(counter, 0, timeout=ttl + 60)
     kept: int = cache.incr(counter, size)
@@ -65,7 +65,7 @@ def _has_room(tenant_id: int, size: int, ttl: float) -> bool:
 
 
 def load(job: Job) -> Result | None:
-    """The job's result; None if it was never kept, has expired, or the cache is out of reach."""
+    """Load the job's result; None if it was never kept, has expired, or the cache is out of reach."""
     if job.result_expires_at is None:
         return None
     if job.result_bytes == 0:
@@ -73,6 +73,6 @@ def load(job: Job) -> Result | None:
     try:
         text = cache.get(_key(job.pk, job.attempt))
         return None if text is None else Result(json.loads(text))
-    except Exception as error:  # whatever the cache's own library raises; or somebody else wrote there
+    except Exception as error:  # any error of the cache's library, or a foreign value under the key
         telemetry.noticed("result not read", job=job.pk, error=type(error).__name__)
         return None

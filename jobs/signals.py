@@ -2,6 +2,6 @@
 
 from django.dispatch import Signal
 
-# A job has died: its retries are used up, its policy said stop, or it crashed too often. Sent once, after the commit,
-# by the process that buried it; receivers get `job_id` and `attempt`. One that raises is logged and harms nobody.
+# A job has died: its retries are used up, its policy said stop, or it crashed too often. The process that buried it
+# sends this once, after the commit; receivers get `job_id` and `attempt`. A receiver's exception is only logged.
 job_died = Signal()

@@ -1,4 +1,4 @@
-"""Celery's side of the wire: the message, and how it is sent."""
+"""The Celery message: its format, sending and receiving."""
 
 import uuid
 from collections.abc import Sequence
@@ -12,19 +12,19 @@ from jobs.engine.execute import execute
 from jobs.engine.host import Host
 from jobs.store import Claimed
 
-MAX_JOB, MAX_ATTEMPT = 2**63 - 1, 2**31 - 1  # what the columns hold
+MAX_JOB, MAX_ATTEMPT = 2**63 - 1, 2**31 - 1  # the ranges of the columns
 
 
 @dataclass(frozen=True)
 class Message:
-    """Run this attempt. It may come late, doubled, or never."""
+    """The request to run an attempt. It may come late, twice or never."""
 
     job_id: int
     attempt: int
 
     @classmethod
     def decode(cls, args: Sequence[object]) -> Self:
-        """What was sent. Older releases say more, which is passed over. Raises ValueError."""
+        """Decode a message; ignore the further fields of older releases. Raises ValueError."""
         match args:
             case [int(job_id), int(attempt), *_] if 1 <= job_id <= MAX_JOB and 1 <= attempt <= MAX_ATTEMPT:
                 if not isinstance(job_id, bool) and not isinstance(attempt, bool):
@@ -33,7 +33,7 @@ class Message:
 
     @property
     def name(self) -> str:
-        """For people who read Celery's log."""
+        """The name in Celery's log."""
         return f"{self.job_id}-{self.attempt}"
 
 
@@ -46,11 +46,11 @@ ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "int
     name="jobs.run_attempt", Request="jobs.processes.delivery:AttemptRequest"
 )
 def run_attempt(*args: object) -> None:
-    """What a worker does with a message."""
+    """Execute the attempt of a message."""
     message = Message.decode(args)
     try:
         clean = execute(message.job_id, message.attempt, *_host)
-    except Exception as error:  # an outcome could not be told: this process still holds an attempt
+    except Exception as error:  # an outcome could not be stored: this process still holds an attempt
         telemetry.noticed("process ends: an outcome was lost", job=message.job_id, error=type(error).__name__)
         clean = False
     if not clean:
@@ -58,12 +58,12 @@ def run_attempt(*args: object) -> None:
 
 
 def run_jobs_here(host: Host) -> None:
-    """This process runs jobs from now on."""
+    """Let this process run jobs from now on."""
     _host[:] = [host]
 
 
 def hand_over(claimed: Sequence[Claimed]) -> None:
-    """Send a message for each. A broker out of reach is no error: the jobs are safe, and recover sends again."""
+    """Send a message for each job. An unreachable broker is no error: recover sends the messages again."""
     for sent, job in enumerate(claimed):
         message = Message(job.id, job.attempt)
         try:
@@ -74,7 +74,7 @@ def hand_over(claimed: Sequence[Claimed]) -> None:
                 retry=True,
                 retry_policy=ONE_RECONNECT,
             )
-        except Exception as error:  # whatever the broker's own library raises
-            why = "out of memory" if "OOM" in str(error) else type(error).__name__  # it answers, but takes nothing
+        except Exception as error:  # any error of the broker's library
+            why = "out of memory" if "OOM" in str(error) else type(error).__name__  # it answers, but accepts nothing
             telemetry.noticed("broker out of reach", error=why, unsent=len(claimed) - sent)
             return

@@ -1,4 +1,4 @@
-"""The one funnel: the store tells it of every arrow that it applied, once that is committed.
+"""The log of the scheduler. The store logs every transition that it applied here, after the commit.
 
 Lines are `verb job=1 attempt=2 ...`; they name ids and times, never arguments, results or secrets.
 """
@@ -10,12 +10,12 @@ logger = logging.getLogger("jobs")
 
 
 def applied(verb: str, job: int, attempt: int = 0, **facts: object) -> None:
-    """An arrow of the life cycle was applied."""
+    """Log a transition that was applied."""
     logger.info("%s job=%d attempt=%d%s", verb, job, attempt, _shown(facts))
 
 
 def applied_to_all(verb: str, jobs: Sequence[int]) -> None:
-    """The same for the jobs of one submit: one line, since there may be thousands."""
+    """Log the jobs of one submit in one line, since there may be thousands."""
     if len(jobs) == 1:
         applied(verb, jobs[0])
     elif jobs:
@@ -23,12 +23,12 @@ def applied_to_all(verb: str, jobs: Sequence[int]) -> None:
 
 
 def ignored(verb: str, job: int, attempt: int) -> None:
-    """A stale message or holder changed nothing: the fence did its work."""
+    """Log that a stale message or holder changed nothing: the fence did its work."""
     logger.info("%s ignored job=%d attempt=%d: not the present attempt", verb, job, attempt)
 
 
 def noticed(what: str, **facts: object) -> None:
-    """Something an operator should know: a worker gone, a message lost, a broker out of reach."""
+    """Log an event for operators: a worker gone, a message lost, a broker out of reach."""
     logger.warning("%s%s", what, _shown(facts))
 
 

@@ -1,19 +1,19 @@
-"""What a tenant is told of an error: its class, and its text where somebody meant it for the tenant.
+"""The part of an error that its tenant may see: the class, and the text if its author meant it for the tenant.
 
-The text of any other exception may hold paths, SQL, host names or other rows' values. It is for the operators.
+The text of any other exception may contain paths, SQL, host names or values of other rows. Only operators see it.
 """
 
 import re
 
 from jobs.authoring.exceptions import TenantError
 
-# The scheduler's own, whose texts hold nothing of a machine; those of a body are told apart by their class.
+# The scheduler's own errors, whose texts reveal nothing of a machine. A body's errors are judged by their class.
 OURS = frozenset({"Cancelled", "MemoryExceeded", "ProcessDied", "ResultRefused", "SourceGone", "WorkerGone"})
 TIMED_OUT = re.compile(r"TimeoutError: timed out after [0-9.e+]+ s( and was killed)?")
 
 
 def told(last_error: str) -> str:
-    """Of "Class: text" what the tenant is told."""
+    """The part of "Class: text" that the tenant may see."""
     if not last_error:
         return ""
     error_class, _, _ = last_error.partition(": ")
@@ -22,5 +22,5 @@ def told(last_error: str) -> str:
 
 
 def _meant(base: type[TenantError]) -> set[str]:
-    """The names of the class and all below it: those that this process has loaded. What it does not know, it hides."""
+    """The names of the class and its subclasses in this process. The texts of unknown classes stay hidden."""
     return {base.__name__}.union(*map(_meant, base.__subclasses__()))

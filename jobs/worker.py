@@ -1,4 +1,4 @@
-"""What a Celery worker adds: its identity, the threads of its parent, the clock. Loaded where Celery's tasks are."""
+"""Extend a Celery worker: its identity, the threads of its parent, the clock. Loaded together with Celery's tasks."""
 
 import os
 import threading
@@ -44,13 +44,13 @@ _at_end: list[Callable[[], object]] = []
 
 @signals.celeryd_after_setup.connect
 def check_pool(instance: Any, **_: Any) -> None:
-    """A worker serves one pool, by processes: nothing else can be ended when it is over its limits."""
+    """Check that the worker serves one pool by processes: only a process can be ended at a limit."""
     pools = list(instance.app.amqp.queues.consume_from)
     if len(pools) != 1:
-        # Its processes would be counted as the capacity of several.
+        # Otherwise its processes would count as the capacity of several pools.
         raise SystemExit(f"A worker serves one pool; start one for each: -Q {' / -Q '.join(sorted(pools))}")
     if not issubclass(instance.pool_cls, TaskPool):
-        raise SystemExit("A worker runs its jobs in processes: -P prefork, which is the default, and no other pool")
+        raise SystemExit("A worker runs its jobs in processes: use -P prefork, the default")
     most = max(instance.autoscale or [instance.concurrency or 0])
     if most > SEATS:
         raise SystemExit(f"A worker has at most {SEATS} processes: -c {SEATS}; start more workers instead")
@@ -58,16 +58,16 @@ def check_pool(instance: Any, **_: Any) -> None:
 
 @signals.worker_ready.connect
 def appear(sender: Any, **_: Any) -> None:
-    """Start the threads; the last one registers, when there is who carries jobs on."""
+    """Start the threads. The last one registers the worker, when all others that carry jobs on are running."""
     if _at_end:
-        return  # the consumer has only been connected again
+        return  # the consumer has only reconnected
     pool = sender.pool
 
     def pids() -> list[int]:
         return [process.pid for process in pool._pool._pool]
 
     def end_at_once() -> None:
-        """Our jobs are going to run elsewhere, so what still runs here must end now."""
+        """End all processes at once: other workers are about to run our jobs."""
         for pid in pids():
             children.end(pid)
         os._exit(EXIT_START_ANEW)
@@ -118,7 +118,7 @@ def _start_threads(watchdog: Watchdog, heartbeat: Heartbeat, pids: Callable[[], 
 
 @signals.worker_shutting_down.connect
 def drain(**_: Any) -> None:
-    """Take nothing more; what runs is left to end, under a presence that goes on beating."""
+    """Take no more jobs; let the running ones finish while the heartbeat goes on."""
     _draining.set()
     desk.drain()
     for step in _at_drain:
@@ -127,7 +127,7 @@ def drain(**_: Any) -> None:
 
 @signals.worker_shutdown.connect
 def disappear(**_: Any) -> None:
-    """The pool has stopped: leave."""
+    """Leave: the pool has stopped."""
     _stop.set()
     for step in _at_end:
         step()

@@ -1,4 +1,4 @@
-"""Data sources and reports for the operators. The URL of a source goes in, and never comes out again."""
+"""Data sources and reports for operators. The URL of a source can be entered, but is never shown."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +19,14 @@ else:
 
 
 class DataSourceForm(SourceForm):
-    """Takes a URL without ever showing the one that is stored."""
+    """Accepts a URL, but never shows the stored one."""
 
     url = forms.CharField(
         label="Database URL",
         max_length=1000,
         required=False,
         widget=UnfoldAdminPasswordWidget(render_value=False, attrs={"autocomplete": "new-password"}),
-        help_text=f"{DataSource._meta.get_field('url').help_text} Empty: keep the one that is stored.",
+        help_text=f"{DataSource._meta.get_field('url').help_text} Empty: keep the stored URL.",
     )
 
     class Meta:

@@ -13,7 +13,7 @@ class ReportsConfig(AppConfig):
 
 
 def create_queue(using: str, **_: Any) -> None:
-    """The queue that the reports' @job names; what an operator changed of it stays."""
+    """Create the queue of the reports' jobs; keep the changes of operators."""
     from jobs import store
 
     if using == DEFAULT_DB_ALIAS:

@@ -33,7 +33,7 @@ class DataSource(models.Model):
         ordering = ["tenant", "name"]
         constraints = [
             models.UniqueConstraint(fields=["tenant", "name"], name="data_sources_name_once_per_tenant"),
-            # What the foreign key (tenant, source) of data_reports points to.
+            # The foreign key (tenant, source) of data_reports refers to this.
             models.UniqueConstraint(fields=["tenant", "id"], name="data_sources_tenant_and_id"),
         ]
 
@@ -42,7 +42,7 @@ class DataSource(models.Model):
 
     @property
     def address(self) -> str | None:
-        """Where it is, without the password: "host/database". None: the URL is none."""
+        """The address without the password: "host/database"; None if the URL is invalid."""
         if not self.url.startswith(("postgresql://", "postgres://")):
             return None
         try:
@@ -52,7 +52,7 @@ class DataSource(models.Model):
         return f"{place.get('host', 'localhost')}/{place.get('dbname', '')}"
 
     def clean(self) -> None:
-        """Refuse what would connect as the worker itself, or to the scheduler's own tables, sessions and keys."""
+        """Refuse a URL that would connect as the worker itself, or to the scheduler's own tables."""
         if (refusal := sources.refusal(self.url)) is not None:
             raise ValidationError({"url": refusal})
 
@@ -81,16 +81,16 @@ class DataReport(Asynchronous, models.Model):
         ordering = ["name"]
         constraints = [
             models.UniqueConstraint(fields=["tenant", "name"], name="data_reports_name_once_per_tenant"),
-            # And in the migration: FOREIGN KEY (tenant_id, source_id). Django has no such constraint.
+            # The migration adds FOREIGN KEY (tenant_id, source_id), which Django does not support.
         ]
 
     def __str__(self) -> str:
         return self.name
 
     def clean(self) -> None:
-        """Refuse a foreign source, malformed declarations, and placeholders that nothing declares."""
+        """Refuse a foreign source, malformed declarations, and undeclared placeholders."""
         if self.source_id and self.tenant_id and self.source.tenant_id != self.tenant_id:
-            raise ValidationError({"source": "A report and its data source belong to the same tenant."})
+            raise ValidationError({"source": "A report and its data source must belong to the same tenant."})
         try:
             declared = {parameter.name for parameter in self.declared_parameters}
         except InvalidParameters as error:
@@ -101,7 +101,9 @@ class DataReport(Asynchronous, models.Model):
             raise ValidationError({"sql": str(error)}) from error
         if placed != declared:
             odd = ", ".join(sorted(placed ^ declared))
-            raise ValidationError({"parameters": f"Declare what the SQL names, and nothing else: {odd}."})
+            raise ValidationError(
+                {"parameters": f"Declare exactly the parameters in the SQL. These do not match: {odd}."}
+            )
 
     @property
     def declared_parameters(self) -> list[Parameter]:
@@ -112,11 +114,11 @@ class DataReport(Asynchronous, models.Model):
         """Run the report and return {"columns": [...], "rows": [[...], ...]}.
 
         Args:
-            parameters: values by name; what is left out takes its default.
+            parameters: values by name; omitted ones take their defaults.
 
         Raises:
-            InvalidParameters: a name is unknown, or a value missing or unfit; the message says which.
-            ReportFailed: the database refused, was too slow, could not be reached, or returned too many rows.
+            InvalidParameters: a name is unknown, or a value is missing or invalid; the message says which.
+            ReportFailed: the database refused, was too slow, was unreachable, or returned too many rows.
         """
         values = report_parameters.bind(self.parameters, parameters)
         run = current_job()

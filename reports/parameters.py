@@ -1,7 +1,7 @@
 """The parameters of a report: declared in JSON, placed in its SQL as `%(name)s`, bound to values at each run.
 
-`%(name)s` is psycopg's own notation, so that no parser of ours has to tell a `:name` from a `::cast`, a
-string or a comment: the values travel apart from the SQL, whatever it says. A literal `%` is written `%%`.
+`%(name)s` is psycopg's own notation, so no parser of ours has to distinguish a `:name` from a `::cast`, a string
+or a comment: the values are always sent apart from the SQL. A literal `%` is written `%%`.
 """
 
 import re
@@ -20,7 +20,7 @@ _MEMBERS = {"name", "default", "choices", "label"}
 
 
 class InvalidParameters(TenantError, ValueError):
-    """The values of a run, or the declarations of a report, do not fit; the message names each parameter."""
+    """The values of a run or the declarations of a report are invalid; the message names each parameter."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class Parameter:
 
     name: str
     label: str
-    default: Scalar | None = None  # None: the run must say
+    default: Scalar | None = None  # None: the run must give a value
     choices: tuple[Scalar, ...] = ()  # empty: any value of the default's kind
 
     @property
     def kind(self) -> str:
-        """What it takes, as an HTML input names it: "checkbox", "number", "date" or "text"."""
+        """Its kind as the type of an HTML input: "checkbox", "number", "date" or "text"."""
         match self.default if self.default is not None else next(iter(self.choices), None):
             case bool():
                 return "checkbox"
@@ -46,7 +46,7 @@ class Parameter:
                 return "text"
 
     def problem(self, value: Any) -> str | None:
-        """Why `value` cannot be taken, or None."""
+        """The reason why `value` is invalid, or None."""
         if value is None:
             return f"{self.name} is required"
         if self.choices:
@@ -74,10 +74,10 @@ class Parameter:
 def declared(declarations: Declarations) -> list[Parameter]:
     """Read a report's declarations, in their order.
 
-    Raises `InvalidParameters`: one is malformed, declared twice, or has a default that does not fit.
+    Raises `InvalidParameters` if one is malformed, is declared twice, or has an invalid default.
     """
     if not isinstance(declarations, list):
-        raise InvalidParameters("parameters are declared as a list")
+        raise InvalidParameters("parameters must be declared as a list")
     found: dict[str, Parameter] = {}
     problems = []
     for members in declarations:
@@ -111,14 +111,14 @@ def _well_formed(members: Any) -> bool:
 
 
 def bind(declarations: Declarations, values: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Values for every declared parameter, defaults filled in.
+    """Values for every declared parameter, with defaults filled in.
 
-    Raises `InvalidParameters`, naming every parameter that is unknown, missing, or does not fit.
+    Raises `InvalidParameters`, naming every parameter that is unknown, missing or invalid.
     """
     parameters = declared(declarations)
     values = values or {}
     if not isinstance(values, Mapping):
-        raise InvalidParameters('parameters are an object: {"state": "CA"}')
+        raise InvalidParameters('parameters must be an object: {"state": "CA"}')
     bound = {p.name: values.get(p.name, p.default) for p in parameters}
     problems = [f"{name} is not a parameter of this report" for name in sorted(set(values) - set(bound))]
     problems += [problem for p in parameters if (problem := p.problem(bound[p.name]))]

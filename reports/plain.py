@@ -1,4 +1,4 @@
-"""Values of a database as JSON."""
+"""Turn values of a database into JSON values."""
 
 import math
 from datetime import date, datetime, time
@@ -6,10 +6,10 @@ from typing import Any
 
 
 def plain(value: Any) -> Any:
-    """`value` as JSON keeps it; what JSON has no word for becomes its text.
+    """The JSON value of `value`; types that JSON lacks become text.
 
-    A numeric becomes a text, digit by digit: as a JSON number it would pass through a binary float somewhere,
-    and money must not. Infinity and NaN are no JSON either.
+    A numeric becomes text, digit by digit: a JSON number would become a binary float in some program, which is wrong
+    for money. Infinity and NaN are not JSON either.
     """
     match value:
         case None | bool() | int() | str():

@@ -1,4 +1,4 @@
-"""One read-only query against a customer's database: the only place that opens such a connection."""
+"""Run one read-only query against a customer's database. Only this module opens such connections."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,12 +15,12 @@ CONNECT_TIMEOUT = 5  # seconds
 
 
 class ReportFailed(TenantError):
-    """A report could not be run. The message is for the tenant, and never says where the database is."""
+    """A report could not run. The message is for the tenant, and never tells the address of the database."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """What a query returned; every value is JSON."""
+    """The result of a query; every value is JSON."""
 
     columns: list[str]
     rows: list[list[Any]]
@@ -31,20 +31,20 @@ def read(url: str, statement: str, values: Mapping[str, Any], *, timeout: float,
 
     Args:
         statement: SQL with `%(name)s` placeholders, one for each of `values` or fewer.
-        timeout: seconds the database may take.
-        row_limit: rows accepted; one more is an error, so that nobody takes part of an answer for the whole.
+        timeout: seconds that the database may take.
+        row_limit: the most rows; one more is an error, so that nobody mistakes a part of the result for all of it.
 
     Raises:
         ReportFailed: unreachable database, invalid SQL, an attempt to write, timeout, too many rows.
     """
     with _connection(url) as connection, connection.transaction():
         _limit(connection, timeout)
-        # A cursor of the server: DECLARE takes exactly one SELECT, so the text cannot end this transaction
-        # and go on outside it ("...; COMMIT; DROP ..."); and no more rows than wanted reach this process.
+        # A server-side cursor: DECLARE takes exactly one SELECT, so the text cannot end this transaction and
+        # continue outside it ("...; COMMIT; DROP ..."); and this process gets no more rows than it wants.
         with connection.cursor("report") as cursor:
             cursor.execute(cast("Any", statement), values)
-            # All in one FETCH: the timeout is armed when a statement begins, so a query that sets it to zero
-            # for itself would escape it from the second FETCH on.
+            # One FETCH for all rows: the timeout starts with each statement, so a query that sets it to zero
+            # would escape it from the second FETCH on.
             rows = cursor.fetchmany(row_limit + 1)
             if len(rows) > row_limit:
                 raise ReportFailed(f"The report returns more than {row_limit:,} rows; narrow it.")
@@ -55,8 +55,8 @@ def read(url: str, statement: str, values: Mapping[str, Any], *, timeout: float,
 def _limit(connection: psycopg.Connection[Any], timeout: float) -> None:
     limits = {
         "statement_timeout": f"{max(1, int(timeout * 1000))}ms",
-        "client_connection_check_interval": "1s",  # a worker that is killed or out of time leaves no query
-        "cursor_tuple_fraction": "1",  # all rows are wanted: plan for the last one, not for the first
+        "client_connection_check_interval": "1s",  # a killed worker leaves no running query
+        "cursor_tuple_fraction": "1",  # all rows are needed: plan for the last one, not for the first
         "jit": "off",
     }
     local = sql.SQL("set_config({}, {}, true)")
@@ -69,8 +69,8 @@ def _connection(url: str) -> Iterator[psycopg.Connection[Any]]:
     try:
         connection = psycopg.connect(url, connect_timeout=CONNECT_TIMEOUT, application_name="report")
     except psycopg.Error:
-        # From None: the cause's text can quote the URL, and an attempt's traceback is stored.
-        raise ReportFailed("The data source cannot be reached.") from None
+        # From None: the text of the cause may quote the URL, and the traceback of an attempt is stored.
+        raise ReportFailed("The data source is unreachable.") from None
     try:
         connection.read_only = True
         yield connection

@@ -1,4 +1,4 @@
-"""The runs of reports: jobs, as the report pages look at them."""
+"""The runs of reports: the jobs as the report pages show them."""
 
 import re
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ WORDS = {
     Status.DEAD: "Given up",
     Status.CANCELLED: "Cancelled",
 }
-RECENT = 1_000  # a tenant's newest jobs looked at: a report that last ran before them shows as not run
+RECENT = 1_000  # the newest jobs of a tenant that are read: a report that last ran before them shows as not run
 
 
 @dataclass(frozen=True)
 class Line:
-    """A report of the list, and how its latest run is doing."""
+    """A report of the list, with the state of its latest run."""
 
     report: DataReport
     run: Job | None
@@ -44,7 +44,7 @@ class Line:
 
     @property
     def ago(self) -> str:
-        """How long ago it was submitted, in the greatest unit."""
+        """The time since its submission, in the largest unit."""
         if self.run is None:
             return ""
         minute = 60
@@ -70,7 +70,7 @@ def lines(tenant_id: int) -> list[Line]:
 
 def latest(tenant_id: int) -> dict[str, Job]:
     """The newest run of each report of the tenant, by the report's id as text."""
-    # Bounded: a report that never ran would else be looked for through all jobs the tenant ever had.
+    # Bounded: otherwise the search for a report that never ran would read all jobs of the tenant.
     recent = queries.jobs(tenant_id).order_by("-id")[:RECENT]
     runs = Job.objects.filter(pk__in=recent.values("pk"), source_type=SOURCE_TYPE, source_method="execute")
     return {str(run.source_id): run for run in runs.order_by("source_id", "-id").distinct("source_id")}
@@ -78,7 +78,7 @@ def latest(tenant_id: int) -> dict[str, Job]:
 
 def named(tenant_id: int, report_id: int, job_id: str | None) -> Job | None:
     """The run of that id, if it is one of this tenant's report."""
-    if not job_id or not re.fullmatch("[0-9]{1,19}", job_id):  # `reads` knows no job beyond 2^63
+    if not job_id or not re.fullmatch("[0-9]{1,19}", job_id):  # no job id exceeds 2^63
         return None
     run = queries.job(tenant_id, int(job_id))
     of_report = run and (run.source_type, run.source_id) == (SOURCE_TYPE, str(report_id))
@@ -86,6 +86,6 @@ def named(tenant_id: int, report_id: int, job_id: str | None) -> Job | None:
 
 
 def fields(parameters: list[Parameter], run: Job | None) -> list[Field]:
-    """The form's fields, filled with what the run shown was asked, else with the defaults."""
+    """The form's fields, filled with the parameters of the shown run, or else with the defaults."""
     asked = (run.args.get("parameters") or {}) if run else {}
     return [Field(parameter, asked.get(parameter.name, parameter.default)) for parameter in parameters]

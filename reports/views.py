@@ -1,4 +1,4 @@
-"""A tenant's report pages. What runs is submitted and followed by `run.js` through the API."""
+"""A tenant's report pages. `run.js` submits and follows the runs through the API."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -14,7 +14,7 @@ from tenants.models import Member, Tenant
 
 
 def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Give the view the tenant of the member who is logged in, as its second argument."""
+    """Pass the view the tenant of the logged-in member as its second argument."""
 
     @login_required
     @wraps(view)
@@ -32,7 +32,7 @@ def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
 
 @for_members
 def report_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
-    """The reports of the tenant, each with its latest run; looked at again while one is under way."""
+    """The reports of the tenant, each with its latest run; the page reloads while one is under way."""
     lines = runs.lines(tenant.pk)
     shown = {"tenant": tenant, "lines": lines, "under_way": any(line.under_way for line in lines)}
     return render(request, "reports/list.html", shown)
@@ -40,7 +40,7 @@ def report_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
 
 @for_members
 def report_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
-    """One report: its parameters, and the run that `?job=` names, else the latest. 404: another tenant's."""
+    """One report with its parameters, and the run of `?job=` or the latest. 404: another tenant's report."""
     report = get_object_or_404(DataReport.objects.select_related("source"), pk=pk, tenant=tenant)
     run = runs.named(tenant.pk, pk, request.GET.get("job")) or runs.latest(tenant.pk).get(str(pk))
     fields = runs.fields(report.declared_parameters, run)

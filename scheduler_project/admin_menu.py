@@ -1,4 +1,4 @@
-"""The menu of the admin: by what an operator wants to do, not by which app a table is in."""
+"""The menu of the admin, grouped by the tasks of operators, not by the apps of the tables."""
 
 from typing import Any
 

@@ -1,11 +1,11 @@
-"""How the cache stores what it is given: as text. Django's own way for Redis is pickle, which runs what it reads.
+"""Store values in the cache as text. Django's default for Redis is pickle, which can run code when it loads a value.
 
-Whoever can write to the cache could else run code in the web process, which has the database and the secret key.
+With pickle, an attacker with write access to the cache could run code in the web process, which has the secret key.
 """
 
 
 class Text:
-    """A serializer of text, which results are already; and of numbers, which the cache counts up itself."""
+    """A serializer of text, which all results are, and of numbers, which the cache increments itself."""
 
     def dumps(self, value: str | int) -> bytes | int:
         return value if isinstance(value, int) else value.encode()

@@ -1,9 +1,9 @@
-"""System checks: what must be right before anything starts, each with an id, and what to set instead.
+"""System checks: the settings that must be right before any process starts. Each has an id and a hint.
 
-`manage.py` runs every registered check by itself. Nobody else does: an ASGI or WSGI server only imports its module,
-and Celery's Django fix-up calls `run_checks()` and drops what it returns. So asgi.py, wsgi.py and celery.py, through
-one of which every other process starts, call `refuse_unsafe_start`. An AppConfig would not do: `manage.py` could then
-not report the errors in its own way, nor run `collectstatic` where an image is built and no secret is at hand.
+`manage.py` runs every registered check by itself. No other process does: an ASGI or WSGI server only imports its
+module, and Celery's Django fix-up calls `run_checks()` and ignores the result. So asgi.py, wsgi.py and celery.py, one
+of which starts every other process, call `refuse_unsafe_start`. An AppConfig is no place for it: `manage.py` could not
+report the errors in its own way, nor run `collectstatic` in the build of an image, which has no secrets.
 """
 
 import math
@@ -57,11 +57,11 @@ Check = Callable[[], Iterator[CheckMessage]]
 
 
 def refuse_unsafe_start(**_: Any) -> None:
-    """End this process with the failed checks on stderr and status 78 (EX_CONFIG), which no restart would change.
+    """End this process with the failed checks on stderr and status 78 (EX_CONFIG): a restart would not help.
 
-    A Celery signal's receiver as well, hence the ignored arguments.
+    It is also a receiver of a Celery signal, hence the ignored arguments.
     """
-    found = run_checks(tags=[TAG])  # these need the settings only, no loaded apps
+    found = run_checks(tags=[TAG])  # these need only the settings, no loaded apps
     errors = sorted(str(message) for message in found if message.is_serious() and not message.is_silenced())
     if errors:
         sys.stderr.write("\n".join(["Refused to start:", *errors, ""]))
@@ -86,7 +86,7 @@ def _in_production(check: Check) -> Check:
 
 @_registered
 def known_environment() -> Iterator[CheckMessage]:
-    """A misspelt "production" would switch every other check off."""
+    """A misspelt "production" would disable all other checks."""
     if settings.ENVIRONMENT not in ENVIRONMENTS:
         yield Error(
             f"ENVIRONMENT is {settings.ENVIRONMENT!r}.",
@@ -98,12 +98,12 @@ def known_environment() -> Iterator[CheckMessage]:
 @_registered
 @_in_production
 def no_embedded_engines() -> Iterator[CheckMessage]:
-    """They live and die with the command that started them, on one disk, without a replica or a backup."""
+    """Embedded engines end with the command that started them, and have one disk, no replica and no backup."""
     if settings.EMBEDDED_ENGINES and not settings.ALLOW_EMBEDDED_IN_PRODUCTION:
         yield Error(
-            f"The embedded {' and '.join(settings.EMBEDDED_ENGINES)} would serve production.",
-            hint="Set DATABASE_URL, CELERY_BROKER_URL and CACHE_URL to servers, or, knowing that the data lives as "
-            "long as this machine's disk, ALLOW_EMBEDDED_IN_PRODUCTION=true.",
+            f"ENVIRONMENT is production, but it would use the embedded {' and '.join(settings.EMBEDDED_ENGINES)}.",
+            hint="Set DATABASE_URL, CELERY_BROKER_URL and CACHE_URL to servers. Or accept that this machine's disk "
+            "holds the only copy of the data, and set ALLOW_EMBEDDED_IN_PRODUCTION=true.",
             id="scheduler.E002",
         )
 
@@ -111,11 +111,11 @@ def no_embedded_engines() -> Iterator[CheckMessage]:
 @_registered
 @_in_production
 def secret_key() -> Iterator[CheckMessage]:
-    """Whoever knows it can sign sessions: everybody knows the default, and a short one can be found."""
+    """The key signs sessions: everybody knows the default, and a short key can be guessed."""
     key = settings.SECRET_KEY
     if len(key) < SECRET_KEY_LENGTH or key.startswith("insecure-"):
         yield Error(
-            f"SECRET_KEY is the default one, or shorter than {SECRET_KEY_LENGTH} characters.",
+            f"SECRET_KEY is the default, or shorter than {SECRET_KEY_LENGTH} characters.",
             hint="Set SECRET_KEY to the output of: openssl rand -hex 32",
             id="scheduler.E003",
         )
@@ -124,7 +124,7 @@ def secret_key() -> Iterator[CheckMessage]:
 @_registered
 @_in_production
 def no_debug() -> Iterator[CheckMessage]:
-    """Its error pages show settings and source to anybody, and it keeps every query in memory."""
+    """Debug mode shows settings and source on its error pages, and keeps every query in memory."""
     if settings.DEBUG:
         yield Error("DEBUG is on.", hint="Unset DEBUG, or set it to false.", id="scheduler.E004")
 
@@ -132,12 +132,12 @@ def no_debug() -> Iterator[CheckMessage]:
 @_registered
 @_in_production
 def allowed_hosts() -> Iterator[CheckMessage]:
-    """With "*" a forged Host header gets into links; with the default nobody gets in."""
+    """With "*", links may contain a forged Host header; with the default, no user has access."""
     hosts = set(settings.ALLOWED_HOSTS)
     if "*" in hosts or hosts <= LOOPBACK:
         yield Error(
             f"ALLOWED_HOSTS is {','.join(settings.ALLOWED_HOSTS)!r}.",
-            hint="Set ALLOWED_HOSTS to the names users type, with commas: scheduler.example.com",
+            hint="Set ALLOWED_HOSTS to the host names of the site, separated by commas: scheduler.example.com",
             id="scheduler.E005",
         )
 
@@ -145,10 +145,10 @@ def allowed_hosts() -> Iterator[CheckMessage]:
 @_registered
 @_in_production
 def shared_cache() -> Iterator[CheckMessage]:
-    """A result that a worker puts into its own memory is never seen by the web process."""
+    """The web process cannot read results in the memory of a worker."""
     if settings.CACHES["default"]["BACKEND"].rpartition(".")[2] in OF_ONE_PROCESS:
         yield Error(
-            "The cache is not shared between processes, so that no result would be found.",
+            "The cache is not shared between processes, so the web could not read any result.",
             hint="Set CACHE_URL to a Redis or Valkey: redis://:password@host:6379/1",
             id="scheduler.E006",
         )
@@ -156,7 +156,7 @@ def shared_cache() -> Iterator[CheckMessage]:
 
 @_registered
 def postgresql() -> Iterator[CheckMessage]:
-    """Slots, the door and the claim are PostgreSQL's work; no other database will do."""
+    """Slots, the door and the claim need PostgreSQL."""
     if settings.DATABASES["default"]["ENGINE"] != "django.db.backends.postgresql":
         yield Error(
             "The database is not PostgreSQL.",
@@ -167,10 +167,10 @@ def postgresql() -> Iterator[CheckMessage]:
 
 @_registered
 def webhook() -> Iterator[CheckMessage]:
-    """Nobody would miss the messages that an address of another kind never gets."""
+    """Nobody would notice that messages to another kind of address never arrive."""
     if settings.JOBS_DEATH_WEBHOOK and not settings.JOBS_DEATH_WEBHOOK.startswith(("https://", "http://")):
         yield Error(
-            "JOBS_DEATH_WEBHOOK is no http:// or https:// URL.",  # which is a secret: it is not shown
+            "JOBS_DEATH_WEBHOOK is not an http:// or https:// URL.",  # the URL is a secret, so it is not shown
             hint="Set JOBS_DEATH_WEBHOOK to https://host/path, or unset it.",
             id="scheduler.E009",
         )
@@ -178,7 +178,7 @@ def webhook() -> Iterator[CheckMessage]:
 
 @_registered
 def numbers() -> Iterator[CheckMessage]:
-    """A worker that beats every 0 seconds, or NaN bytes of result: refused here, not met at three in the morning."""
+    """Refuse senseless numbers, such as a beat every 0 seconds or results of NaN bytes, before any process starts."""
     for names, fits, wanted in (
         (POSITIVE, operator.gt, "greater than 0"),
         (NOT_NEGATIVE, operator.ge, "0 or greater"),

@@ -1,4 +1,4 @@
-"""What is answered where no view answers: problem documents to programs, a page to people."""
+"""Errors outside the views: problem documents for programs, a page for people."""
 
 import sys
 
@@ -19,7 +19,7 @@ def is_api(path: str) -> bool:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Such as a Host that is not ours."""
+    """Answer a bad request, for example with a foreign Host."""
     if is_api(request.path):
         return respond(ProblemError(400, "The request is malformed, or its Host is not one of this site's."))
     return defaults.bad_request(request, exception)
@@ -33,12 +33,12 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if is_api(request.path):
-        return respond(ProblemError(404, "There is nothing at this address; see the API's docs page."))
+        return respond(ProblemError(404, "This address does not exist; see the API's docs page."))
     return defaults.page_not_found(request, exception)
 
 
 def failed(request: HttpRequest) -> HttpResponse:
-    """503 where the database is away, slow or locked, and a second try may well succeed; else 500. Both are logged."""
+    """503 if the database is away, slow or locked, so that a second try may succeed; otherwise 500. Logs both."""
     if isinstance(sys.exc_info()[1], (OperationalError, InterfaceError)):
         if is_api(request.path):
             return respond(ProblemError(503, AWAY, headers=RETRY_AFTER))
@@ -49,8 +49,8 @@ def failed(request: HttpRequest) -> HttpResponse:
 
 
 def too_large(path: str) -> HttpResponse:
-    """A body that is not read to its end. The connection ends with the answer: what is still sent would be taken."""
-    most = f"must not be over {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes"
+    """Refuse a body without reading all of it. Close the connection, which would otherwise accept the rest."""
+    most = f"must be at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes"
     close = {"Connection": "close"}
     if is_api(path):
         return respond(ProblemError.unfit({"body": most}, 413, close))
@@ -58,7 +58,7 @@ def too_large(path: str) -> HttpResponse:
 
 
 def unreadable(path: str) -> HttpResponse:
-    """What Django cannot even make a request of."""
+    """Answer a request that Django cannot parse."""
     if is_api(path):
         return respond(ProblemError(400, "The request is malformed."))
     return HttpResponse("Bad request", status=400, content_type="text/plain")

@@ -1,8 +1,8 @@
-"""How requests are served: a view runs in a thread that stays, and what waits stays in the event loop.
+"""Serve requests: views run in permanent threads, and waiting requests stay in the event loop.
 
-Django's own ASGI handler makes a thread for every request, which costs more than most of our views (docs/adr/0013).
-A view that has to wait, or to tell what happens, returns a StreamingHttpResponse of an asynchronous iterator: its
-thread is free at once, and thousands may wait.
+Django's own ASGI handler starts a thread for every request, which costs more than most of our views (docs/adr/0013).
+A view that has to wait, or to report events, returns a StreamingHttpResponse of an asynchronous iterator: its thread
+is free at once, and thousands of requests may wait.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ Scope = dict[str, Any]
 
 
 class ThreadedHandler(ASGIHandler):
-    """Django's, with so many threads for the views; each has a database connection of its own, kept open."""
+    """Django's handler with a number of permanent threads for views. Each keeps a database connection open."""
 
     def __init__(self, threads: int) -> None:
         super(ASGIHandler, self).__init__()
@@ -34,9 +34,9 @@ class ThreadedHandler(ASGIHandler):
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="view")
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":  # a server that asks for "lifespan" is told so that there is none
-            raise ValueError(f"Only HTTP is served here, not {scope['type']}.")
-        if scope["path"] == health.ALIVE:  # also when every thread is busy
+        if scope["type"] != "http":  # tells the server that "lifespan" is not supported
+            raise ValueError(f"This handler serves only HTTP, not {scope['type']}.")
+        if scope["path"] == health.ALIVE:  # answered even if every thread is busy
             await self.send_response(health.alive(), send)
             return
         try:
@@ -57,7 +57,7 @@ class ThreadedHandler(ASGIHandler):
             await in_thread(self._threads, response.close)
 
     async def read_body_within(self, scope: Scope, receive: Any, most: int) -> IO[bytes]:
-        """Raises RequestDataTooBig as soon as that is known: a stranger could else fill the disk."""
+        """Raises RequestDataTooBig as early as possible: otherwise a stranger could fill the disk."""
         for name, value in scope["headers"]:
             if name == b"content-length" and int(value) > most:  # the server has checked that it is a number
                 raise RequestDataTooBig
@@ -67,7 +67,7 @@ class ThreadedHandler(ASGIHandler):
             nonlocal taken
             message = await receive()
             taken += len(message.get("body", b""))
-            return message if taken <= most else {"type": "http.disconnect"}  # Django then drops what it has
+            return message if taken <= most else {"type": "http.disconnect"}  # Django then drops what it has read
 
         try:
             return await self.read_body(counted)
@@ -77,7 +77,7 @@ class ThreadedHandler(ASGIHandler):
             raise
 
     def _view(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
-        """The response: whole, or its head and an asynchronous iterator of its body."""
+        """The complete response, or its head and an asynchronous iterator of its body."""
         with body:
             set_script_prefix(get_script_prefix(scope))
             drop_cut_connections()
@@ -85,13 +85,13 @@ class ThreadedHandler(ASGIHandler):
             request, _ = self.create_request(scope, body)
             response = self.get_response(request) if request else errors.unreadable(scope["path"])
         if not isinstance(response, StreamingHttpResponse):
-            response.close()  # here, in the thread whose connections it sees to; the content stays
+            response.close()  # in this thread, whose connections it closes; the content stays
         elif not response.is_async:
             response.streaming_content = _at_once(b"".join(response))  # a static file
         return response
 
     async def _stream(self, response: StreamingHttpResponse, receive: Any, send: Any) -> None:
-        """Send the parts as they come, as long as the client is there."""
+        """Send the parts as they come, until the client disconnects."""
         try:
             async with asyncio.TaskGroup() as both:
                 disconnect = both.create_task(self.listen_for_disconnect(receive))
@@ -106,9 +106,9 @@ async def _at_once(whole: bytes) -> AsyncIterator[bytes]:
 
 
 def drop_cut_connections() -> None:
-    """Close this thread's connections that the server has ended, say for a restart: it says so, and we can read it.
+    """Close this thread's connections that the server has ended, for example in a restart: their sockets tell us.
 
-    Looked at before each request, instead of CONN_HEALTH_CHECKS, which would ask the server.
+    It runs before each request and replaces CONN_HEALTH_CHECKS, which would query the server.
     """
     for connection in connections.all(initialized_only=True):
         raw = connection.connection

@@ -1,7 +1,7 @@
-"""Whether a process lives, and whether it can serve: for supervisors and balancers, who know no key and no host name.
+"""Health checks for supervisors and load balancers, which have no key and use no host name.
 
-`/healthz`: the process answers. It asks nobody, so that a database that is away restarts no web process.
-`/readyz`: the database answers too, and has the schema that this code needs; until then, 503.
+`/healthz`: the process answers. It queries no service, so that an outage of the database restarts no web process.
+`/readyz`: the database answers too, and has the schema that this code needs; otherwise 503.
 """
 
 from collections.abc import Callable
@@ -13,11 +13,11 @@ from django.http.response import HttpResponseBase
 
 ALIVE, READY = "/healthz", "/readyz"
 NOT_CACHED = {"Cache-Control": "no-store"}
-_schema_is_there = False  # once it is, it stays
+_schema_is_there = False  # once true, it stays true
 
 
 def answered(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware, the first: before anything asks which host, which scheme or who it is."""
+    """The first middleware: it answers before the checks of host, scheme and user."""
 
     def answered_view(request: HttpRequest) -> HttpResponseBase:
         if request.path == ALIVE:

@@ -1,4 +1,4 @@
-"""What holds for every request, whoever serves it."""
+"""Middleware for every request."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from tenants import audit
 
 View = Callable[[HttpRequest], HttpResponseBase]
 
-# Our own pages need nothing but their files. The admin (unfold) and the API's docs page have scripts in their text.
+# Our own pages load only their files. The admin (unfold) and the API's docs page have inline scripts.
 OWN = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'none'"
@@ -20,7 +20,7 @@ PUBLIC = "/api/v1/docs", "/api/v1/openapi.json"
 
 
 def secured(get_response: View) -> View:
-    """What an answer may load, and that none that may hold a tenant's data is kept by a cache on the way."""
+    """Limit what a page may load, and keep answers with a tenant's data out of shared caches."""
 
     def secured_view(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
@@ -37,7 +37,7 @@ def _policy(path: str) -> str:
 
 
 def audited(get_response: View) -> View:
-    """What is done is noted as done by who is logged in. The API, which knows keys as well, says itself who it is."""
+    """Set the logged-in user as the actor of the audit log. The API, which also has keys, sets the actor itself."""
 
     def audited_view(request: HttpRequest) -> HttpResponseBase:
         changes = request.method not in ("GET", "HEAD") and not is_api(request.path)
@@ -49,14 +49,14 @@ def audited(get_response: View) -> View:
 
 
 def without_nul(get_response: View) -> View:
-    """Refuse a query with U+0000, which PostgreSQL has not: pages filter by what they are given.
+    """Refuse a query string with U+0000: pages filter by it, and PostgreSQL cannot store it.
 
-    The API names the field itself.
+    The API does this itself, and names the field.
     """
 
     def guarded_view(request: HttpRequest) -> HttpResponseBase:
         if not is_api(request.path) and "%00" in request.META.get("QUERY_STRING", ""):
-            return HttpResponse("The address holds the character U+0000.", status=400, content_type="text/plain")
+            return HttpResponse("The address contains the character U+0000.", status=400, content_type="text/plain")
         return get_response(request)
 
     return guarded_view

@@ -1,4 +1,4 @@
-"""What an error report may show of the settings: nothing that holds a password."""
+"""Hide the settings that contain a password from error reports."""
 
 import re
 from typing import Any, cast
@@ -8,7 +8,7 @@ from django.views.debug import SafeExceptionReporterFilter
 
 
 class HideUrls(SafeExceptionReporterFilter):
-    """Django hides settings by their names; ours with passwords in URLs have other names."""
+    """Django hides settings by name; our settings with passwords in URLs have other names."""
 
     hidden_settings = cast(
         "re.Pattern[str]",
@@ -18,7 +18,7 @@ class HideUrls(SafeExceptionReporterFilter):
     )
 
     def get_safe_settings(self) -> dict[str, Any]:
-        """Without those that hold a password in the midst of a value, under whatever name."""
+        """Leave out all settings with a password inside a value, under any name."""
         return {
             name: self.cleansed_substitute if "://" in str(value) else value
             for name, value in super().get_safe_settings().items()

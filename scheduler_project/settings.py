@@ -9,12 +9,12 @@ from django.templatetags.static import static
 BASE_DIR = Path(__file__).resolve().parent.parent
 environ.Env.read_env(BASE_DIR / ".env")
 env = environ.Env()
-env.ENVIRON = {name: value for name, value in os.environ.items() if value}  # an empty variable is an unset one
+env.ENVIRON = {name: value for name, value in os.environ.items() if value}  # an empty variable counts as unset
 
 # --- Django -----------------------------------------------------------------------------------------
 
 ENVIRONMENT = env.str("ENVIRONMENT", "development")
-DEPLOYMENT = env.str("DEPLOYMENT", "scheduler")  # begins its keys in broker and cache: two on one Redis do not mix
+DEPLOYMENT = env.str("DEPLOYMENT", "scheduler")  # prefixes its keys in broker and cache: two can share one Redis
 DEBUG = env.bool("DEBUG", False)
 SECRET_KEY = env.str("SECRET_KEY", "insecure-development-key-never-for-production")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
@@ -85,9 +85,9 @@ if ENVIRONMENT == "production":
     STORAGES["staticfiles"]["BACKEND"] = "scheduler_project.static.Versioned"
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = ENVIRONMENT != "production"  # elsewhere without collectstatic
 LOGIN_URL = "login"
-LOGIN_FAILURES = env.int("LOGIN_FAILURES", 10)  # wrong passwords in a row before logging in is slowed down
-API_RATE = env.float("API_RATE", 100)  # requests a second of one tenant or operator, to one web process; 0: any
-API_WAITS = env.int("API_WAITS", 100)  # long polls that one tenant may have open, at one web process
+LOGIN_FAILURES = env.int("LOGIN_FAILURES", 10)  # wrong passwords in a row before logins are slowed down
+API_RATE = env.float("API_RATE", 100)  # requests per second of one tenant or operator to one web process; 0: no limit
+API_WAITS = env.int("API_WAITS", 100)  # open long polls of one tenant at one web process
 LOGIN_REDIRECT_URL = "reports:list"
 LOGOUT_REDIRECT_URL = "login"
 AUTH_PASSWORD_VALIDATORS = [
@@ -96,7 +96,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ] + [{"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}}]
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
-SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", 0)  # for which browsers come by TLS only, once they have come so
+SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", 0)  # seconds for which browsers use only TLS after a first visit by TLS
 
 if ENVIRONMENT == "production":
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.bool("SECURE_COOKIES", True)
@@ -106,7 +106,7 @@ if ENVIRONMENT == "production":
 
 DATABASES = {"default": env.db("DATABASE_URL", "postgres:///scheduler")}
 DATABASES["default"]["OPTIONS"] = {
-    # A server that is out of reach is known to be within seconds, so that whoever needs it can try again.
+    # Notice an unreachable server within seconds, so that callers can try again.
     "connect_timeout": 5,
     "tcp_user_timeout": 10_000,
     "keepalives_idle": 10,
@@ -119,30 +119,30 @@ DATABASES["default"]["OPTIONS"] = {
     "prepare_threshold": env.int("DB_PREPARE_THRESHOLD", 2) or None,
 }
 DATABASES["default"]["CONN_MAX_AGE"] = None  # a thread keeps its connection
-WEB_THREADS = env.int("WEB_THREADS", 0)  # of a web process, and so its connections; 0: another kind of process
+WEB_THREADS = env.int("WEB_THREADS", 0)  # of a web process, and so its database connections; 0: not a web process
 DB_STATEMENT_TIMEOUT = env.float("DB_STATEMENT_TIMEOUT", 30)  # seconds, of a web process; a job has its own time limit
 DB_LOCK_TIMEOUT = env.float("DB_LOCK_TIMEOUT", 5)  # seconds, of a web process; 0: none
 if WEB_THREADS:
-    # A request gives up before its client does, and a transaction that it left open does not keep its locks.
+    # A request gives up before its client does, and an abandoned transaction loses its locks.
     DATABASES["default"]["OPTIONS"]["options"] += (
         f" -c statement_timeout={DB_STATEMENT_TIMEOUT * 1000:.0f} -c lock_timeout={DB_LOCK_TIMEOUT * 1000:.0f}"
         f" -c idle_in_transaction_session_timeout={DB_STATEMENT_TIMEOUT * 2000:.0f}"
     )
-# A connection that a restart has cut is replaced. A web process looks without asking: handler.py.
+# Replace connections that a restart cut. A web process detects them without a query: handler.py.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = not WEB_THREADS
 
 CACHES = {"default": env.cache("CACHE_URL", "locmemcache://") | {"KEY_PREFIX": DEPLOYMENT}}
-if "Redis" in CACHES["default"]["BACKEND"]:  # whose own serializer runs what it reads, as code
+if "Redis" in CACHES["default"]["BACKEND"]:  # its default serializer, pickle, can run code
     CACHES["default"]["OPTIONS"] = {"serializer": "scheduler_project.cache.Text"}
 
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "redis://127.0.0.1:6379/0")
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_IGNORE_RESULT = True  # results live in the cache, outcomes in PostgreSQL
-# A message is acknowledged when a process takes it up: so none gets old enough for a broker to deliver it again, or to
-# take offence. Whether a job runs again is PostgreSQL's to decide.
+# A message is acknowledged when a process takes it, so none gets old enough for the broker to deliver it again or to
+# close the connection. PostgreSQL decides whether a job runs again.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_ENABLE_PREFETCH_COUNT_REDUCTION = False  # after a lost connection, it would count what it has not to
+CELERY_WORKER_ENABLE_PREFETCH_COUNT_REDUCTION = False  # it would miscount after a lost connection
 CELERY_WORKER_MAX_TASKS_PER_CHILD = env.int("WORKER_MAX_TASKS_PER_CHILD", 1000)
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = env.int("WORKER_MAX_MEMORY_KIB_PER_CHILD", 400_000)
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -172,20 +172,20 @@ UNFOLD = {
 # --- the scheduler ------------------------------------------------------------------------------------
 
 JOBS_DEDUP_WINDOW = env.float("JOBS_DEDUP_WINDOW", 600)  # seconds in which an identical job is not started twice
-JOBS_DEFAULT_TIMEOUT = env.float("JOBS_DEFAULT_TIMEOUT", 300)  # seconds, where neither job nor queue says
-JOBS_MAX_TIMEOUT = env.float("JOBS_MAX_TIMEOUT", 3600)  # seconds, the longest that a call over HTTP may ask for
-JOBS_MAX_RETRIES = env.int("JOBS_MAX_RETRIES", 20)  # the most that a call over HTTP may ask for
+JOBS_DEFAULT_TIMEOUT = env.float("JOBS_DEFAULT_TIMEOUT", 300)  # seconds, unless the job or its queue has one
+JOBS_MAX_TIMEOUT = env.float("JOBS_MAX_TIMEOUT", 3600)  # seconds, the longest that an HTTP call may request
+JOBS_MAX_RETRIES = env.int("JOBS_MAX_RETRIES", 20)  # the most that an HTTP call may request
 JOBS_TIMEOUT_GRACE = env.float("JOBS_TIMEOUT_GRACE", 5)  # seconds between the soft and the hard time limit
 JOBS_MAX_CRASHES = env.int("JOBS_MAX_CRASHES", 3)  # crashes after which a job is dead
 JOBS_CANCEL_GRACE = env.float("JOBS_CANCEL_GRACE", 10)  # seconds a running job has to stop before its process is ended
 JOBS_DEAD_TTL = env.float("JOBS_DEAD_TTL", 2592000)  # seconds a dead job can be revived before it is deleted
-JOBS_DEFAULT_MEMORY = env.int("JOBS_DEFAULT_MEMORY", 0)  # MiB a job's process may use, where @job says nothing; 0: any
-JOBS_MAX_WAITING = env.int("JOBS_MAX_WAITING", 100000)  # jobs of a tenant that may wait, where its slots say nothing
-JOBS_BEAT_INTERVAL = env.float("JOBS_BEAT_INTERVAL", 5)  # seconds; a worker silent for three is dead
-JOBS_HAND_OVER_TIMEOUT = env.float("JOBS_HAND_OVER_TIMEOUT", 10)  # seconds until an unanswered message is lost
+JOBS_DEFAULT_MEMORY = env.int("JOBS_DEFAULT_MEMORY", 0)  # MiB a job's process may use, unless @job sets it; 0: any
+JOBS_MAX_WAITING = env.int("JOBS_MAX_WAITING", 100000)  # waiting jobs of a tenant, unless it has its own limit
+JOBS_BEAT_INTERVAL = env.float("JOBS_BEAT_INTERVAL", 5)  # seconds; a worker that misses three beats is gone
+JOBS_HAND_OVER_TIMEOUT = env.float("JOBS_HAND_OVER_TIMEOUT", 10)  # seconds until an untaken message counts as lost
 JOBS_RESULT_TTL = env.int("JOBS_RESULT_TTL", 3600)  # seconds a result is kept in the cache
 JOBS_RESULT_MAX_BYTES = env.int("JOBS_RESULT_MAX_BYTES", 5_000_000)
-JOBS_RESULTS_MAX_BYTES = env.int("JOBS_RESULTS_MAX_BYTES", 100_000_000)  # of one tenant, kept at a time
+JOBS_RESULTS_MAX_BYTES = env.int("JOBS_RESULTS_MAX_BYTES", 100_000_000)  # of one tenant at a time
 JOBS_STATS_MAX_BYTES = env.int("JOBS_STATS_MAX_BYTES", 16384)
 JOBS_ARGS_MAX_BYTES = 256 * 1024
 
@@ -194,9 +194,9 @@ JOBS_DEATH_NOTICE_INTERVAL = env.float("JOBS_DEATH_NOTICE_INTERVAL", 60)  # seco
 JOBS_DEATH_NOTIFIERS = env.list(
     "JOBS_DEATH_NOTIFIERS", default=["jobs.deaths.channels.mail", "jobs.deaths.channels.webhook"]
 )
-JOBS_DEATH_WEBHOOK = env.str("JOBS_DEATH_WEBHOOK", "")  # a URL that is sent JSON when jobs died
+JOBS_DEATH_WEBHOOK = env.str("JOBS_DEATH_WEBHOOK", "")  # a URL that gets JSON when jobs died
 
-# --- mail: who is told, and how -------------------------------------------------------------------------
+# --- mail -----------------------------------------------------------------------------------------------
 
 ADMINS = [("", address) for address in env.list("ADMINS", default=[])]
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("DEFAULT_FROM_EMAIL", "scheduler@localhost")
@@ -214,9 +214,9 @@ LOGGING = {
     },
     "loggers": {
         "jobs": {"level": env.str("LOG_LEVEL", "INFO")},  # Celery sets the root's level of its workers
-        # Not Django's own handlers: one mails settings to ADMINS at each error, which a stranger can cause.
+        # Replace Django's handlers: one mails settings to ADMINS at each error, and strangers can cause errors.
         "django": {"handlers": [], "propagate": True},
-        # Uvicorn's lines have no time; in a web process these loggers are there already.
+        # Uvicorn's own lines have no time; in a web process its loggers exist already.
         "uvicorn": {"handlers": [], "propagate": True},
         "uvicorn.access": {"handlers": [], "propagate": True},
         "django.security.DisallowedHost": {"handlers": ["none"], "propagate": False},

@@ -1,9 +1,9 @@
-"""Static files under names that hold their content's digest: an upgrade shows no page with the scripts of before."""
+"""Static files with the digest of their content in the name, so that no page uses old scripts after an upgrade."""
 
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
 class Versioned(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # whitenoise is untyped
-    """Also the modules that our scripts import."""
+    """Rename the modules that our scripts import, too."""
 
     support_js_module_import_aggregation = True

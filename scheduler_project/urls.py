@@ -17,7 +17,7 @@ urlpatterns = [
     path("accounts/login/", auth_views.LoginView.as_view(), name="login"),
     path("accounts/logout/", auth_views.LogoutView.as_view(), name="logout"),
     path("accounts/password/", auth_views.PasswordChangeView.as_view(**PASSWORD), name="password"),
-    path("favicon.ico", lambda request: HttpResponse(status=204)),  # browsers ask for it wherever a page names none
+    path("favicon.ico", lambda request: HttpResponse(status=204)),  # requested unless a page names another icon
     path("", include("reports.urls")),
 ]
 

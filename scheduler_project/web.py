@@ -1,7 +1,7 @@
 """Start the web processes: `python -m scheduler_project.web --port 8000`, with uvicorn's options.
 
-With several processes (WEB_CONCURRENCY), uvicorn starts one that fails again and again. What refuses to start is told
-here, before there are any: the status is then this command's, and a supervisor that knows it does not try again.
+With several processes (WEB_CONCURRENCY), uvicorn restarts a failing one for ever. So this command checks the settings
+before it starts any: a refusal is then its own exit status, and a supervisor that knows it does not try again.
 """
 
 import os

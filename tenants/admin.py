@@ -23,7 +23,7 @@ SLOTS: list[tuple[str | None, dict[str, Any]]] = [
 
 class SlotsForm(ModelForm):  # type: ignore[type-arg]
     def has_changed(self) -> bool:
-        # An untouched form of a new tenant is stored too: without a row it would have no slots at all.
+        # Store an unchanged form of a new tenant, too: without a row the tenant would have no slots.
         return self.instance.pk is None or super().has_changed()
 
 
@@ -57,7 +57,7 @@ class MembersInline(TabularInline):
 
 
 class ApiKeysInline(TabularInline):
-    """Only shows them: a key is issued on its own page, where its token appears."""
+    """Shows the keys only: a key is issued on its own page, which shows its token."""
 
     model = ApiKey
     fields = readonly_fields = ["name", "prefix", "expires_at", "revoked_at", "last_used_at"]
@@ -90,7 +90,7 @@ class TenantAdmin(Kept):
 
 @admin.register(TenantQueue)
 class TenantQueueAdmin(Kept):
-    """All tenants' slots on one page, edited in place; what is saved works at the next dispatch."""
+    """Edit the slots of all tenants on one page. A saved change takes effect with the next dispatch."""
 
     list_display = ["tenant", "num_slots", "user_slots", "weight", "rate", "paused"]
     list_editable = ["num_slots", "user_slots", "weight", "paused"]

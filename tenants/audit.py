@@ -1,7 +1,7 @@
-"""Who changed what, from what to what: of what operators set, and of what people do to jobs.
+"""The audit log: the actor, the object, the old and new values of each change by a person.
 
-Noted where a request or a command acts; what code does by itself is in the log. Rows that `watch` was told of are noted
-when they are saved, with the old and the new values; what is no change of a row is noted by whoever does it.
+Requests and commands set the actor; changes without one are not recorded here, but in the log. Rows of watched models
+are recorded when they are saved. Other actions, such as those on jobs, call `note`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,9 +15,9 @@ from django.db.models.signals import post_delete, post_save, pre_save
 
 from tenants.models import Change
 
-SECRET = frozenset({"password", "digest", "url"})  # noted as changed, never with their values
+SECRET = frozenset({"password", "digest", "url"})  # recorded as changed, without their values
 UNNOTED = frozenset(
-    {"last_login", "last_used_at", "created_at", "next_due", "next_at", "last_job_id"}  # of no person's doing
+    {"last_login", "last_used_at", "created_at", "next_due", "next_at", "last_job_id"}  # the system writes these
 )
 _actor = ContextVar[tuple[str, str] | None]("actor", default=None)
 _NOTED = "_noted_values"
@@ -25,7 +25,7 @@ _NOTED = "_noted_values"
 
 @contextmanager
 def acting(who: str | None = None) -> Iterator[None]:
-    """What is done inside is done by this person; None: by nobody, until `identify` says who it is."""
+    """Set the actor for the block; None: there is no actor until `identify` names one."""
     token = _actor.set(None if who is None else (who[:200], ""))
     try:
         yield
@@ -34,12 +34,12 @@ def acting(who: str | None = None) -> Iterator[None]:
 
 
 def identify(who: str, key: str = "") -> None:
-    """What is done from now on is done by this person, perhaps with the key of that prefix. Inside `acting` only."""
+    """Set the actor from now on, perhaps with the prefix of their key. Only inside `acting`."""
     _actor.set((who[:200], key))
 
 
 def note(verb: str, kind: str, subjects: Iterable[tuple[Any, str]], values: dict[str, Any] | None = None) -> None:
-    """Somebody did this to these (id, name); nothing is noted where nobody acts."""
+    """Record an action on these (id, name); does nothing without an actor."""
     actor = _actor.get()
     if actor is None:
         return
@@ -51,7 +51,7 @@ def note(verb: str, kind: str, subjects: Iterable[tuple[Any, str]], values: dict
 
 
 def watch(model: type[Model]) -> None:
-    """Note when rows of this model are added, changed and deleted."""
+    """Record when rows of this model are added, changed and deleted."""
     pre_save.connect(_remember, sender=model)
     post_save.connect(_saved, sender=model)
     post_delete.connect(_deleted, sender=model)
@@ -82,7 +82,7 @@ def _deleted(instance: Model, **_: Any) -> None:
 
 
 def _values(row: Model) -> dict[str, Any]:
-    """As JSON has them, so that what was read and what was typed compare."""
+    """The values in JSON's types, so that stored and new values can be compared."""
     fields = (field for field in row._meta.concrete_fields if field.name not in UNNOTED and not field.primary_key)
     return {field.attname: _plain(field.value_from_object(row)) for field in fields}
 

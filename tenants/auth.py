@@ -26,9 +26,9 @@ LAST_USED_RESOLUTION = timedelta(minutes=1)
 
 
 def issue(tenant: Tenant, name: str, expires_at: datetime | None = None) -> tuple[ApiKey, str]:
-    """Store a new key of the tenant; return it with its token, which nobody can read again afterwards.
+    """Store a new key of the tenant; return it with its token, which cannot be read again.
 
-    `expires_at` is an aware datetime; None: the key is good until it is revoked.
+    `expires_at` is an aware datetime; None: the key is valid until it is revoked.
     """
     key = ApiKey(tenant=tenant, name=name, expires_at=expires_at)
     token = mint(key)
@@ -37,7 +37,7 @@ def issue(tenant: Tenant, name: str, expires_at: datetime | None = None) -> tupl
 
 
 def issue_to_operator(user: User, name: str, expires_at: datetime | None = None) -> tuple[OperatorKey, str]:
-    """Store a new key that acts as this user; otherwise as `issue`."""
+    """Store a new key that acts as this user; otherwise like `issue`."""
     key = OperatorKey(user=user, name=name, expires_at=expires_at)
     token = mint(key)
     key.save()
@@ -52,13 +52,13 @@ def mint(key: Key) -> str:
 
 
 def revoke(key: Key) -> None:
-    """Make the key useless from now on. The first revocation is the one that is remembered."""
+    """Invalidate the key from now on. The moment of the first revocation is kept."""
     type(key)._default_manager.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now())
     audit.note("revoked", key._meta.label_lower, [(key.pk, str(key))])
 
 
 def tenant_of(token: str) -> Tenant | None:
-    """The tenant whose key this is; None if it is malformed, unknown, wrong, expired or revoked."""
+    """The tenant of the key; None if the key is malformed, unknown, wrong, expired or revoked."""
     parts = TOKEN.fullmatch(token)
     if parts is None:
         return None
@@ -72,7 +72,7 @@ def tenant_of(token: str) -> Tenant | None:
 
 
 def operator_of(token: str) -> User | None:
-    """The operator whose key this is; None also if that user is deactivated, or not staff any more."""
+    """The operator of the key; None also if that user is deactivated or no longer staff."""
     parts = TOKEN.fullmatch(token)
     if parts is None:
         return None
@@ -87,8 +87,8 @@ def operator_of(token: str) -> User | None:
 
 
 def _note_use(keys: type[Key], key_id: int) -> None:
-    """Remember when the key was last used, to the minute: not every request should write a row."""
-    # Guarded in the statement, so that requests arriving together write once.
+    """Record the last use of the key to the minute, so that not every request writes a row."""
+    # The statement checks the minute, so that simultaneous requests write once.
     unnoted = Q(last_used_at=None) | Q(last_used_at__lt=Now() - LAST_USED_RESOLUTION)
     keys._default_manager.filter(unnoted, pk=key_id).update(last_used_at=Now())
 

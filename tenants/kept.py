@@ -8,7 +8,7 @@ from unfold.admin import ModelAdmin
 
 
 class Kept(ModelAdmin):
-    """Rows that are not deleted here: with a tenant its jobs would go, even the running ones. Pause it."""
+    """Rows that cannot be deleted here: with a tenant its jobs would disappear, even running ones. Pause it."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

@@ -1,4 +1,4 @@
-"""The admin of keys: of tenants to the API, of operators to their part of it."""
+"""The admin of keys to the API: those of tenants, and those of operators."""
 
 # Unfold has no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
@@ -19,7 +19,7 @@ from tenants.models import ApiKey, Key, OperatorKey
 
 
 class KeyAdmin(Kept):
-    """Issues keys and revokes them; a key is never changed."""
+    """Issue and revoke keys; a key is never changed."""
 
     owner: str
     actions = ["revoke"]
@@ -32,11 +32,11 @@ class KeyAdmin(Kept):
         return [self.owner, "prefix", "created_at", "last_used_at", "revoked_at"] if obj else []
 
     def save_model(self, request: HttpRequest, obj: Key, form: "ModelForm[Key]", change: bool) -> None:
-        """Issue a new key, and show its token this one time."""
+        """Issue a new key and show its token once."""
         token = None if change else auth.mint(obj)
         super().save_model(request, obj, form, change)
         if token:
-            text = "The key is <code>{}</code> Copy it now: it is not stored, and cannot be shown again."
+            text = "The key is <code>{}</code> Copy it now: it is not stored and cannot be shown again."
             self.message_user(request, format_html(text, token), messages.WARNING)
 
     @display(description="state", label={"good": "success", "expired": "warning", "revoked": "danger"})
@@ -50,7 +50,9 @@ class KeyAdmin(Kept):
         for key in keys:
             auth.revoke(key)
             self.log_change(request, key, "Revoked.")
-        self.message_user(request, f"Revoked {len(keys)} keys.", messages.SUCCESS)
+        self.message_user(
+            request, "Revoked 1 key." if len(keys) == 1 else f"Revoked {len(keys)} keys.", messages.SUCCESS
+        )
 
 
 @admin.register(ApiKey)
@@ -65,7 +67,7 @@ class ApiKeyAdmin(KeyAdmin):
 
 @admin.register(OperatorKey)
 class OperatorKeyAdmin(KeyAdmin):
-    """A key acts as its user: who is no superuser issues keys for nobody else."""
+    """A key acts as its user, so only superusers may issue keys for other users."""
 
     owner = "user"
     list_display = ["name", "user", "prefix", "state", "expires_at", "last_used_at"]

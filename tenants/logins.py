@@ -1,8 +1,8 @@
-"""Logging in, slowed down for who fails again and again: guessing a password must take years.
+"""Slow down repeated failed logins: guessing a password must take years.
 
-Counted three ways: by name and address together (a person who mistypes locks out nobody else), by address (one machine
-that tries many names), and by name (many machines that try one), which is the widest, so that a stranger cannot
-easily lock somebody out.
+Failures are counted in three ways: by name and address together (so a mistyped password locks out nobody else), by
+address (one machine tries many names), and by name (many machines try one). The last limit is the highest, so that a
+stranger cannot easily lock a user out.
 """
 
 import logging
@@ -20,18 +20,18 @@ from django.urls import reverse
 
 from tenants.throttle import Throttle
 
-REFILL = 1 / 60  # tries a second, once those in a row are used up
-WIDER = {"both": 1, "address": 5, "name": 20}  # times LOGIN_FAILURES
+REFILL = 1 / 60  # tries per second after the burst
+WIDER = {"both": 1, "address": 5, "name": 20}  # factors of LOGIN_FAILURES
 
 logger = logging.getLogger("jobs.logins")
 failures = Throttle()
 
 
 def throttled(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware: 429 to who has to wait, before the password is even looked at."""
+    """Middleware: answer 429 during the wait, without checking the password."""
 
     def throttled_view(request: HttpRequest) -> HttpResponseBase:
-        if request.method != "POST" or not request.path.endswith("/login/"):  # soon said: most requests are no logins
+        if request.method != "POST" or not request.path.endswith("/login/"):  # quickly: most requests are not logins
             return get_response(request)
         if request.path not in (reverse("login"), reverse("admin:login")):
             return get_response(request)

@@ -1,4 +1,4 @@
-"""Who may use how much. This app does not know that jobs exist."""
+"""Tenants, their limits, members and keys. This app does not know that jobs exist."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -22,13 +22,13 @@ class Tenant(models.Model):
         return self.name
 
 
-SHORTEST_WINDOW, LONGEST_WINDOW = 0.001, 366 * 24 * 3600.0  # seconds; moments beyond are none PostgreSQL can hold
+SHORTEST_WINDOW, LONGEST_WINDOW = 0.001, 366 * 24 * 3600.0  # seconds; a longer one exceeds PostgreSQL's moments
 
 
 def rate_is_whole() -> models.Q:
     """A rate limit is a number of jobs and a window, or neither."""
     return models.Q(rate_limit__isnull=True, rate_window__isnull=True) | models.Q(
-        rate_limit__isnull=False,  # said outright: a CHECK that comes to NULL is passed
+        rate_limit__isnull=False,  # explicit, since a CHECK accepts NULL
         rate_limit__gte=1,
         rate_window__isnull=False,
         rate_window__gte=SHORTEST_WINDOW,
@@ -37,17 +37,18 @@ def rate_is_whole() -> models.Q:
 
 
 def check_rate(limit: int | None, window: float | None) -> None:
-    """Raise ValidationError, on the field that is missing, for half a rate limit."""
+    """Raise ValidationError on the missing field if only one of the two is given."""
     if limit is not None and window is None:
-        raise ValidationError({"rate_window": "A rate limit needs its window: the seconds it is counted over."})
+        raise ValidationError({"rate_window": "A rate limit needs a window: the seconds over which it counts."})
     if window is not None and limit is None:
-        raise ValidationError({"rate_limit": "A window needs its rate limit: the jobs that may start in it."})
+        raise ValidationError({"rate_limit": "A window needs a rate limit: the number of jobs that may start in it."})
 
 
 class TenantQueue(models.Model):
-    """The slots a tenant has paid for. A tenant without a row here has none.
+    """The slots and limits of a tenant. A tenant without a row has no slots.
 
-    A change works at the next dispatch: lowering drains (running jobs are left to end), raising dispatches at once.
+    A change takes effect with the next dispatch: after a lower limit running jobs may finish; a higher one dispatches
+    at once.
     """
 
     tenant = models.OneToOneField(Tenant, models.CASCADE, related_name="queue")
@@ -110,7 +111,7 @@ class TenantQueue(models.Model):
 
 
 class Member(models.Model):
-    """A person of a tenant: logs in, sees and runs that tenant's reports."""
+    """A user of a tenant, who may log in, and see and run the tenant's reports."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, related_name="member")
     tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="members")
@@ -138,7 +139,7 @@ class Key(models.Model):
 
 
 class ApiKey(Key):
-    """A tenant's key: opens what is that tenant's, and nothing of the operators."""
+    """A tenant's key: it gives access to that tenant, but not to the operators' part."""
 
     tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="api_keys")
 
@@ -147,9 +148,9 @@ class ApiKey(Key):
 
 
 class OperatorKey(Key):
-    """An operator's key: acts as that user, with the permissions this user has at that moment.
+    """An operator's key: it acts as that user, with the user's permissions of the moment.
 
-    In a table of its own, so that no mistake in a query can let a tenant's key open what is the operators'.
+    It has a table of its own, so that no wrong query can give a tenant's key the access of an operator.
     """
 
     user = models.ForeignKey(
@@ -161,17 +162,15 @@ class OperatorKey(Key):
 
 
 class Change(models.Model):
-    """What somebody did: to a row that operators set, or to a job. Written by `tenants.audit`, and never changed."""
+    """An action of a person on a row or a job. `tenants.audit` writes it; it never changes."""
 
     at = models.DateTimeField(db_default=Now(), editable=False)
-    who = models.CharField(max_length=200)  # a user's name, a tenant's slug, or who sat at the command line
-    key = models.CharField(
-        max_length=12, default="", db_default="", blank=True
-    )  # the prefix of the key it was done with
+    who = models.CharField(max_length=200)  # a user's name, a tenant's slug, or the user at the command line
+    key = models.CharField(max_length=12, default="", db_default="", blank=True)  # the prefix of the key used
     verb = models.CharField(max_length=20)
     kind = models.CharField(max_length=100)  # "tenants.tenantqueue", "jobs.job"
     subject_id = models.CharField(max_length=300)
-    subject = models.CharField(max_length=300)  # as it was called then
+    subject = models.CharField(max_length=300)  # its name at that moment
     values = models.JSONField(default=dict, db_default={})  # {"num_slots": [5, 0]}: before and after
 
     class Meta:

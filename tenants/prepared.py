@@ -1,7 +1,7 @@
-"""Statements that run at every request: bound by the server, so that it keeps their plans.
+"""Statements that run at every request: the server binds the parameters, so that it can keep the plans.
 
-Django binds in the client, and the server then plans each execution anew. And to build a query of the ORM takes
-several times as long as to run it.
+Django binds in the client, so the server plans each execution anew. Building such a query with the ORM also takes
+several times as long as running it.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 
 class Cursor(psycopg.Cursor[tuple[Any, ...]]):
-    """Lets the server bind. Tells Django's log also what was prepared."""
+    """Lets the server bind the parameters. Shows Django's log prepared statements, too."""
 
     def _send_query_prepared(self, name: bytes, pgq: Any, *, binary: bool | None = None) -> None:
         self._query = pgq
@@ -20,14 +20,14 @@ class Cursor(psycopg.Cursor[tuple[Any, ...]]):
 
 
 def prepared(statement: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
-    """Run it on Django's connection, so inside the caller's transaction if there is one; its rows."""
+    """Run it on Django's connection, so inside the caller's transaction if there is one; return its rows."""
     return prepared_on(connection, statement, **parameters)
 
 
 def prepared_on(database: BaseDatabaseWrapper, statement: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
-    """Run it on that connection; its rows. Raises Django's errors."""
+    """Run it on that connection; return its rows. Raises Django's errors."""
     database.ensure_connection()
-    # What `connection.cursor()` does with a cursor of its own: errors become Django's, and queries are logged.
+    # As `connection.cursor()` does with its own cursor: errors become Django's, and queries are logged.
     with database._prepare_cursor(Cursor(database.connection)) as cursor:  # type: ignore[attr-defined]
         cursor.execute(statement, parameters)
         rows: list[tuple[Any, ...]] = cursor.fetchall()

@@ -1,6 +1,6 @@
-"""How often somebody may do something: counted here, in this process, so that counting costs nothing and needs nobody.
+"""Rate limits per key, counted in the memory of this process: fast, and without other services.
 
-Several web processes allow so much each.
+Each of several web processes allows the full rate.
 """
 
 import threading
@@ -8,23 +8,23 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 
-MOST_KEYS = 10_000  # that are remembered: who has been quiet longest is forgotten first
+MOST_KEYS = 10_000  # the most keys remembered; the least recently used is forgotten first
 
 
 class Throttle:
-    """For each key a bucket of `burst` tokens, which refills by `rate` a second."""
+    """A bucket of `burst` tokens for each key, refilled by `rate` tokens per second."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._full_at: OrderedDict[Hashable, float] = OrderedDict()  # when its bucket will be full again
+        self._full_at: OrderedDict[Hashable, float] = OrderedDict()  # when the key's bucket is full again
         self._lock = threading.Lock()
 
     def wait(self, key: Hashable, rate: float, burst: float) -> float:
-        """Seconds until the key has a token; 0.0: it has one. None is taken."""
+        """Seconds until the key has a token; 0.0: it has one. Takes no token."""
         return max(self._full_at.get(key, 0.0) - self._clock() - (burst - 1) / rate, 0.0)
 
     def take(self, key: Hashable, rate: float, burst: float) -> float:
-        """The same, and a token is taken if there is one."""
+        """The same, but takes a token if there is one."""
         with self._lock:
             wait = self.wait(key, rate, burst)
             if not wait:

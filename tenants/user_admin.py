@@ -1,4 +1,4 @@
-"""Django's own admin of users and groups, in the looks of the rest."""
+"""Django's admin of users and groups, in the style of the other pages."""
 
 # Unfold has no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators

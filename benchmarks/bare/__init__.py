@@ -1,1 +1,1 @@
-"""The least that an endpoint of the same framework must do: check a key, insert or read one row."""
+"""A minimal endpoint of the same framework: check a key, insert or read one row."""

@@ -1,4 +1,4 @@
-"""The project's settings and middleware, so that only the endpoints differ: these addresses lead to the bare ones."""
+"""The project's settings and middleware with the URLs of the bare endpoints, so that only the endpoints differ."""
 
 from benchmarks.settings import *  # noqa: F403
 

@@ -1,4 +1,4 @@
-"""Two endpoints, with the addresses of ours."""
+"""Two endpoints with the same addresses as ours."""
 
 import hashlib
 import hmac

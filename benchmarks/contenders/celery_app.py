@@ -1,4 +1,4 @@
-"""What Celery needs to know of a contender's app, of which this project's settings say nothing."""
+"""The Celery app of a contender, independent of this project's settings."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ from embedded.fleet import Command
 
 
 def app(name: str) -> Celery:
-    """Celery as its documentation sets it up, without results."""
+    """Celery, set up as in its documentation, without results."""
     made = Celery(name, broker=os.environ.get("CELERY_BROKER_URL"), set_as_current=False)
     made.conf.update(
         task_default_queue=name,
@@ -18,7 +18,7 @@ def app(name: str) -> Celery:
         broker_connection_retry_on_startup=True,
         worker_hijack_root_logger=False,
     )
-    made.conf["CELERY_DB_REUSE_MAX"] = 1_000_000  # or the Django fix-up would close the connection after each task
+    made.conf["CELERY_DB_REUSE_MAX"] = 1_000_000  # otherwise the Django fix-up closes the connection after each task
     return made
 
 

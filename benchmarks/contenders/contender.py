@@ -1,4 +1,4 @@
-"""What a row asks of each contender."""
+"""The interface of a contender."""
 
 import os
 from contextlib import suppress
@@ -6,7 +6,7 @@ from typing import Protocol
 
 from embedded.fleet import Command
 
-TENANTS, SLOTS = 10, 2  # of those that know tenants
+TENANTS, SLOTS = 10, 2  # for contenders that have tenants
 PROCESSES = 2  # of a worker
 
 
@@ -14,23 +14,23 @@ class Contender(Protocol):
     name: str
 
     def prepare(self) -> None:
-        """Empty its queues, and make what its jobs belong to."""
+        """Empty its queues, and create its tenants."""
 
     def submit(self, n: int) -> None:
-        """One job, whose body rings n; with whatever dispatch that implies."""
+        """Submit one job, whose body rings n, with the dispatch that this implies."""
 
     def fill(self, count: int) -> None:
-        """So many jobs at once, numbered from 0, before any worker is there."""
+        """Submit so many jobs at once, numbered from 0, before any worker starts."""
 
     def begin(self) -> None:
-        """A worker is there."""
+        """Called when a worker is running."""
 
     def worker(self) -> Command:
-        """One with PROCESSES processes."""
+        """A worker with PROCESSES processes."""
 
 
 def purge(app: object, queue: str) -> None:
-    """Drop the messages that another row has left in a queue of the broker."""
+    """Delete the messages that another row left in a queue of the broker."""
     from kombu.exceptions import ChannelError
 
     # Suppressed: it does not exist yet.

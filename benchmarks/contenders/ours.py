@@ -29,7 +29,7 @@ class Ours:
             submit_many(self.things[n % len(self.things)].async_.echo.request(n) for n in places)
 
     def begin(self) -> None:
-        """The worker dispatches when it registers."""
+        """Nothing to do: the worker dispatches when it registers."""
 
     def worker(self, processes: int = PROCESSES) -> fleet.Command:
         return fleet.worker(fill.POOL, processes, node("bench-ours"))

@@ -28,7 +28,7 @@ class Plain:
             self.submit(n)
 
     def begin(self) -> None:
-        """The messages are there."""
+        """Nothing to do: the messages are in the broker."""
 
     def worker(self, processes: int = PROCESSES) -> Command:
         return celery_app.worker(__name__, QUEUE, django=False, processes=processes)

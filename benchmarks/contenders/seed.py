@@ -1,7 +1,7 @@
 """The seed's design, as published: a table of jobs, one query that finds the next, one Celery message for each job.
 
-The query counts the running jobs of every tenant and leaves out the full ones. Whoever submits dispatches once, and
-whoever finishes dispatches the next. Published without an index; `index()` adds the obvious one.
+The query counts the running jobs of every tenant and leaves out the full ones. Each submit dispatches once, and each
+finished job dispatches the next. The design was published without an index; `index()` adds the obvious one.
 """
 
 from typing import Any
@@ -55,7 +55,7 @@ def execute(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
 
 @app.task
 def run(job_id: int) -> None:
-    """One job, and then the dispatch of the next."""
+    """Run one job, then dispatch the next."""
     if started := execute(START, job_id):
         ring(started[0][0])
         execute(SUCCEED, job_id)
@@ -63,7 +63,7 @@ def run(job_id: int) -> None:
 
 
 def claim() -> int | None:
-    """The id of the next job, which is queued now."""
+    """Queue the next job; return its id."""
     found = execute(CLAIM)
     return found[0][0] if found else None
 
@@ -77,7 +77,7 @@ def dispatch() -> bool:
 
 
 def index() -> None:
-    """The one that anybody would add."""
+    """Add the obvious index."""
     execute("CREATE INDEX ON seed_jobs (status, id)")
 
 

@@ -1,1 +1,1 @@
-"""The rows. Each has BARS, and measure(directory), which may write logs there and gives back figures."""
+"""The rows. Each has BARS, and measure(directory), which may write logs there and returns figures."""

@@ -1,4 +1,4 @@
-"""busy: jobs of 50 ms, more than can be run, four processes: how much of the time they are in a body."""
+"""busy: the share of the time that four processes spend in bodies, with more jobs of 50 ms than they can run."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ BARS = [Bar(of=(BUSY, "ours"), at_least=0.95)]
 
 
 def measure(directory: Path) -> Figures:
-    """Ours only: a process that is handed its next job late shows."""
+    """Only ours: a process that gets its next job late lowers the figure."""
     ours = Ours()
     ours.prepare(tenants=TENANTS, slots=PROCESSES)
     count = int(2 * PROCESSES * (WARM + WINDOW) / RUN_TIME / TENANTS)

@@ -1,6 +1,6 @@
-"""claim: what `store.claim` of one job costs, whatever waits, has ended, or is looked at by somebody else.
+"""claim: the cost of `store.claim` for one job, with various backlogs, histories and snapshots.
 
-Before each claim one job ends, so as much begins as ends. Each scenario starts with empty tables.
+Before each claim one job ends, so as many jobs begin as end. Each scenario starts with empty tables.
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ from benchmarks.contenders.seed import Seed
 from benchmarks.rows import claim_churn, claim_seed
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
-SEED_SIZES = SIZES[:3]  # it grows with them, that is seen
+SEED_SIZES = SIZES[:3]  # enough to see that its cost grows with them
 TENANTS, SLOTS, MOST_SLOTS = 10, 20, 10_000
 CROWDS, FULL = (10, 100, 1_000, 10_000), 200
 HISTORY, USERS = 1_000_000, 100_000
@@ -65,7 +65,7 @@ def _backlogs() -> dict[str, float]:
 
 
 def _leave_stale_statistics() -> None:
-    """Of the small tables, which nothing analyses again: on PostgreSQL 15 the claim was planned by them, and badly."""
+    """Leave stale statistics of the small tables: on PostgreSQL 15 they once gave the claim a bad plan."""
     fill.waiting(fill.tenants(TENANTS, slots=SLOTS), SIZES[0])
     steady.cost()
     fill.settle(everything=True)

@@ -1,6 +1,6 @@
-"""Of the row claim: what it costs after many jobs went by under a snapshot that somebody holds (a report).
+"""Part of the row claim: its cost after many jobs ended during an old snapshot (of a report, for example).
 
-What vacuum may not remove meanwhile lies at the head of every lane.
+Vacuum cannot remove their dead rows, which lie at the head of every lane.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from django.db import connection
 from benchmarks import fill, finishing, steady
 
 CHURNED = 50_000  # jobs: as many as take a minute today
-BAR = 1 + 2 * CHURNED / 200_000  # three times after 200,000: dead entries are passed one by one
+BAR = 1 + 2 * CHURNED / 200_000  # three times after 200,000: dead entries are skipped one by one
 BATCH = 2_000  # claimed in one pass, finished in one transaction
 
 BEFORE, AFTER = "before a held snapshot", f"after {CHURNED:,} jobs under it"

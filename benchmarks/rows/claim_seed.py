@@ -1,4 +1,4 @@
-"""Of the row claim: the same of the seed's design, as published and with the index that anybody would add."""
+"""Part of the row claim: the seed's design, as published and with the obvious index."""
 
 import time
 from collections import deque

@@ -1,6 +1,6 @@
-"""door: what one PostgreSQL decides. Eight dispatchers, no broker, no bodies: a job that is handed over has ended.
+"""door: the decisions per second of one PostgreSQL, with eight dispatchers, no broker and no bodies.
 
-Each takes a job that somebody claimed, ends it, and dispatches, as a worker's process would; in batches as they come.
+Each dispatcher takes a claimed job, ends it, and dispatches, like a process of a worker.
 """
 
 import multiprocessing
@@ -25,13 +25,13 @@ WINDOW = 12.0  # seconds
 
 RATE, BATCH = "jobs decided/s", "jobs per pass that found any"
 DATABASE, OUTSIDE = "CPU ms/job, database", "CPU ms/job, dispatchers"
-BARS: list[Bar] = []  # it says how far one installation goes
+BARS: list[Bar] = []  # none: it shows the capacity of one installation
 
 fork = multiprocessing.get_context("fork")
 
 
 def measure(directory: Path) -> Figures:
-    """By all dispatchers together, once they are warm."""
+    """The figures of all dispatchers together, after a warm-up."""
     fill.waiting(fill.tenants(TENANTS, slots=DISPATCHERS), BACKLOG)
     finishing.register(DISPATCHERS)
     line, counts = fork.SimpleQueue(), fork.Array("q", 2 * DISPATCHERS)
@@ -55,7 +55,7 @@ def measure(directory: Path) -> Figures:
 
 
 def _dispatch(place: int, line: Any, counts: Any) -> None:
-    """End the next job that somebody was given, and dispatch; for ever."""
+    """End the next claimed job and dispatch, for ever."""
 
     def carry(claimed: Sequence[Claimed]) -> None:
         for job in claimed:

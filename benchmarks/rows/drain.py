@@ -1,6 +1,6 @@
-"""drain: jobs that do nothing, a backlog from the start, a worker with two processes: how many a second, at what cost.
+"""drain: jobs per second and their cost, for a backlog of empty jobs and a worker with two processes.
 
-Counted by the bells that the bodies ring, from the WARM-th on, for at most WINDOW seconds.
+It counts the bells of the bodies, from the WARM-th on, for at most WINDOW seconds.
 """
 
 import time
@@ -33,7 +33,7 @@ def measure(directory: Path) -> Figures:
     for contender in (Ours(), Plain(), Seed()):
         for what, value in _drain(contender, directory).items():
             figures[what][contender.name] = value
-    figures[DATABASE].pop(Plain.name, None)  # it has none: what was read is PostgreSQL at rest
+    figures[DATABASE].pop(Plain.name, None)  # it has no database: the figure is PostgreSQL at rest
     return figures
 
 

@@ -1,4 +1,4 @@
-"""due: how long after its due moment a job's body starts, on a system that does nothing else."""
+"""due: the time from a job's due moment to the start of its body, on an otherwise idle system."""
 
 import random
 from datetime import datetime, timedelta
@@ -21,7 +21,7 @@ BARS = [Bar(of=(MEDIAN, "ours"), at_most=100)]
 
 
 def measure(directory: Path) -> Figures:
-    """One worker; everything is submitted in one statement, so that submitting disturbs nothing afterwards."""
+    """Use one worker; submit all jobs in one statement, so that submits do not disturb the measurement."""
     ours = Ours()
     ours.prepare(tenants=1, slots=20)
     with stage.playing(directory, ours.name, ours.worker()):

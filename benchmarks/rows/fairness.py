@@ -1,7 +1,7 @@
-"""fairness: worker-seconds of tenants that always have something waiting, however many and however long their jobs.
+"""fairness: worker-seconds of tenants that always have jobs waiting, with different numbers and lengths of jobs.
 
 A Zipf mix (the r-th tenant has r ** -1.1 of the backlog) of run times from 10 ms to 2 s; then weights 3 and 1.
-Counted are the seconds that bodies took within the window, by their own word.
+It counts the seconds of bodies within the window, as the bodies report them.
 """
 
 import random
@@ -17,8 +17,8 @@ from tests.waiting import wait_until
 TENANTS, PROCESSES, WINDOW = 50, 4, 70.0  # seconds
 ZIPF, JOBS = 1.1, 20_000
 SHORTEST, LONGEST = 0.010, 2.0  # seconds of a body
-FREE_SLOTS = 10 * PROCESSES  # of the weighed: who is at its limit cannot take its share
-PLENTY = 4  # times its fair share, the least that a tenant has waiting
+FREE_SLOTS = 10 * PROCESSES  # of the weighted tenants: a tenant at its limit cannot take its share
+PLENTY = 4  # the least backlog of a tenant, as a multiple of its fair share
 WEIGHTS, WEIGHED, RUN_TIME = (3, 1), 25.0, 0.05  # seconds of window and body
 
 JAIN, LEAST, MOST = "Jain's index", "worker-s of the least served", "worker-s of the most served"
@@ -53,7 +53,7 @@ def measure(directory: Path) -> Figures:
 
 
 def prepare(ours: Ours, tenants: int = TENANTS) -> None:
-    """The mix; of more tenants the last ones have nothing waiting."""
+    """Create the mix; further tenants have no jobs."""
     ours.prepare(tenants=tenants, slots=PROCESSES)
     for place, (seconds, count) in enumerate(_mix()):
         _backlog(ours, place, seconds, count)
@@ -77,7 +77,7 @@ def _backlog(ours: Ours, place: int, seconds: float, count: int) -> None:
 
 
 def _served(ours: Ours, directory: Path, window: float) -> Counter[int]:
-    """Seconds that bodies took, by tenant's id, in a window that begins with the first of them."""
+    """Seconds of bodies by tenant id, in a window that begins with the first body."""
     bells.forget()
     with stage.playing(directory, ours.name, ours.worker(PROCESSES)):
         bells.wait(1)

@@ -1,6 +1,6 @@
-"""http: submit and look, over HTTP, beside a bare endpoint on the same server: one web process, four clients.
+"""http: submit and read jobs over HTTP, beside a bare endpoint on the same server: one web process, four clients.
 
-CPU is that of the web process and of the database. The bars hold on the server that serves the bare endpoint fastest.
+CPU is that of the web process and of the database. The bars apply to the server with the fastest bare endpoint.
 """
 
 import itertools
@@ -28,11 +28,11 @@ BARS = [
 
 
 def measure(directory: Path) -> Figures:
-    """Every server that is installed, and then the best one's figures again."""
+    """Measure every installed server; repeat the figures of the best one."""
     figures: Figures = {}
     sides = [http_sides.ours(), http_sides.bare()]
     finishing.register(1)
-    dispatch.dispatch()  # from now on the pool is full, and each POST's dispatch finds it so
+    dispatch.dispatch()  # from now on the pool is full, and each POST's dispatch sees that
     servers = web_servers.installed()
     for (server, command), side in itertools.product(servers.items(), sides):
         port = fleet.free_port()

@@ -1,4 +1,4 @@
-"""idle: from the call that submits to the first line of the body, when nothing else is to be done."""
+"""idle: the time from the submitting call to the first line of the body, on an idle system."""
 
 import time
 from pathlib import Path
@@ -12,7 +12,7 @@ from benchmarks.contenders.plain import Plain
 from benchmarks.contenders.seed import Seed
 
 JOBS, WARM = 100, 10
-PACE = 0.05  # seconds from one body to the next submit: an idle system is one whose last job has ended
+PACE = 0.05  # seconds from one body to the next submit, so that the last job has ended
 
 MEDIAN, TAIL = "submit to body, p50 ms", "submit to body, p95 ms"
 BARS = [Bar(of=(MEDIAN, "ours"), to=(MEDIAN, "Celery"), at_most=2)]
@@ -33,7 +33,7 @@ def measure(directory: Path) -> Figures:
 
 
 def _latency(contender: Contender, n: int) -> float:
-    """Seconds by one clock, the machine's."""
+    """The latency in seconds, by the clock of the machine."""
     time.sleep(PACE)
     submitted = time.time()
     contender.submit(n)

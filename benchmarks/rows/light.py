@@ -1,7 +1,7 @@
-"""light: what a tenant waits that asks for little, while all others have more waiting than can be run.
+"""light: the waiting time of a light tenant, while all others have more jobs waiting than can run.
 
-The others are those of the row `fairness`. Every so often the light one submits a job of 10 ms. It cannot start before
-a process is free; what it waits beyond the moment when the next one is, is the dispatch's doing.
+The others are those of the row `fairness`. The light tenant regularly submits a job of 10 ms. The job cannot start
+before a process is free; the dispatch causes the wait beyond that moment.
 """
 
 import time
@@ -24,7 +24,7 @@ BARS = [Bar(of=(SLICE, "ours"), at_most=QUANTUM * 1000)]
 
 
 def measure(directory: Path) -> Figures:
-    """In milliseconds."""
+    """The figures in milliseconds."""
     ours = Ours()
     fairness.prepare(ours, tenants=fairness.TENANTS + 1)
     light = ours.things[-1]

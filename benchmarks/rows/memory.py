@@ -1,7 +1,7 @@
-"""memory: what a worker with four processes holds, before its first job and after some.
+"""memory: the memory of a worker with four processes, before its first job and after some.
 
-Private (USS) is what a process shares with no other, and so what one more of them costs. Resident (RSS) counts what is
-shared once for each of them.
+Private memory (USS) is not shared with other processes, so it is the cost of one more process. Resident memory (RSS)
+counts shared pages once for each process.
 """
 
 import time
@@ -17,9 +17,9 @@ from benchmarks.contenders.plain import Plain
 from tests.waiting import wait_until
 
 PROCESSES, JOBS = 4, 200
-BURST = 8  # jobs submitted at once, so that every process gets some: alone, each would be run by the first one
+BURST = 8  # jobs submitted at once, so that every process gets some; the first process would run single jobs
 LOOK = 0.5  # seconds between two looks
-STEADY = 0.5  # MiB by which two looks differ at most once a worker has settled
+STEADY = 0.5  # MiB: the most that two looks differ after a worker has settled
 MIB = 2**20
 
 PRIVATE, CHILD = "private MiB, {}", "private MiB of one, {}"
@@ -57,7 +57,7 @@ def measure(directory: Path) -> Figures:
 
 
 def _settled(worker: int) -> Memory:
-    """Once all its processes are there, and two looks find the same."""
+    """Its memory when all its processes are running and two looks agree."""
     looks: list[Memory] = []
 
     def same() -> bool:

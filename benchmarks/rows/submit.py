@@ -1,4 +1,4 @@
-"""submit: into the line, one by one and in bulk. The pool is full, so a dispatch decides that nobody can go."""
+"""submit: submit jobs one by one and in bulk. The pool is full, so a dispatch finds that no job can start."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +19,7 @@ JOBS, WARM = 1_000, 20
 FEW, MANY = 10, 90_000  # jobs waiting; JOBS_MAX_WAITING is 100,000
 TIMES = 200
 BULK = 10_000  # jobs at once
-FIRSTS = (100_000, 200_000, 300_000)  # numbers of the jobs of each bulk: identical ones would be one
+FIRSTS = (100_000, 200_000, 300_000)  # numbers of the jobs of each bulk; jobs with equal numbers would be deduplicated
 
 ONE = "one by one, with dispatch, /s"
 AT_FEW, AT_MANY = f"ms without, {FEW} waiting", f"ms without, {MANY:,} waiting"
@@ -33,7 +33,7 @@ BARS = [
 
 
 def measure(directory: Path) -> Figures:
-    """Each contender in turn, then what only ours has."""
+    """Each contender in turn, then the measures that only ours has."""
     figures: Figures = {ONE: {}, AT_FEW: {}, AT_MANY: {}, IN_BULK: {}}
     ours = Ours()
     for contender in (ours, Plain(), Seed()):
@@ -57,14 +57,14 @@ def _one_by_one(contender: Contender) -> float:
 
 
 def _rate(count: int, work: Callable[[], object]) -> float:
-    """How many a second."""
+    """Calls per second."""
     begun = time.perf_counter()
     work()
     return count / (time.perf_counter() - begun)
 
 
 def _without_dispatch(ours: Ours, n: int) -> float:
-    """Seconds of the call in a transaction that is rolled back, so that as many wait before the next."""
+    """Seconds of the call, in a transaction that is rolled back, so that the backlog stays the same."""
     with transaction.atomic():
         begun = time.perf_counter()
         ours.submit(TENANTS * n)  # of the first tenant

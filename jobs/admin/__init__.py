@@ -1,4 +1,4 @@
-"""The operators' pages: queues and schedules are edited, job types paused, letters revived; the rest is looked at."""
+"""The operators' pages: edit queues and schedules, pause job types, revive dead letters, read jobs and workers."""
 
 from jobs.admin import dead, jobs, paused, queues, schedules, slots, workers
 

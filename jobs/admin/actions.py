@@ -1,4 +1,4 @@
-"""What an operator does to a selection of jobs; each says what came of it."""
+"""The actions of an operator on selected jobs. Each reports its outcome."""
 
 from collections.abc import Collection
 from typing import Any, cast
@@ -16,7 +16,7 @@ from jobs.store import EVERY_TENANT
 from tenants import audit
 
 
-@admin.action(description="Cancel: stop what waits, ask what runs to stop", permissions=["operate"])
+@admin.action(description="Cancel: end waiting jobs, ask running jobs to stop", permissions=["operate"])
 def cancel_jobs(page: "admin.ModelAdmin[Any]", request: HttpRequest, jobs: QuerySet[Job]) -> None:
     outcomes = [(job.pk, cancel(job.pk, tenant_id=EVERY_TENANT)) for job in jobs]
     of = {outcome: [pk for pk, came in outcomes if came is outcome] for outcome in Cancellation}
@@ -30,10 +30,10 @@ def cancel_jobs(page: "admin.ModelAdmin[Any]", request: HttpRequest, jobs: Query
             request, f"Asked {count_of_jobs(len(requested))} to stop: running until the code stops.", messages.INFO
         )
     if late:
-        page.message_user(request, f"Too late for {count_of_jobs(len(late))}: ended already.", messages.WARNING)
+        page.message_user(request, f"Too late for {count_of_jobs(len(late))}: already ended.", messages.WARNING)
 
 
-@admin.action(description="Revive: another series of attempts", permissions=["operate"])
+@admin.action(description="Revive: start a new series of attempts", permissions=["operate"])
 def revive_jobs(page: "admin.ModelAdmin[Any]", request: HttpRequest, jobs: QuerySet[Job]) -> None:
     chosen = [job.pk for job in jobs]
     revived = [pk for pk in chosen if revive.revive(pk, tenant_id=EVERY_TENANT)]
@@ -41,12 +41,12 @@ def revive_jobs(page: "admin.ModelAdmin[Any]", request: HttpRequest, jobs: Query
     _tell(page, request, revived, chosen, verb="Revived", others="under way, or ended well")
 
 
-@admin.action(description="Discard: give up for good", permissions=["operate"])
+@admin.action(description="Discard: remove from the dead letters for good", permissions=["operate"])
 def discard_jobs(page: "admin.ModelAdmin[Any]", request: HttpRequest, jobs: QuerySet[Job]) -> None:
     chosen = [job.pk for job in jobs]
     discarded = [pk for pk in chosen if revive.discard(pk)]
     _note(request, discarded, "Discarded.")
-    _tell(page, request, discarded, chosen, verb="Discarded", others="not dead any more")
+    _tell(page, request, discarded, chosen, verb="Discarded", others="no longer dead")
 
 
 def _tell(
@@ -56,11 +56,11 @@ def _tell(
     if done:
         page.message_user(request, f"{verb} {count_of_jobs(len(done))}.", messages.SUCCESS)
     if left:
-        page.message_user(request, f"Left {count_of_jobs(len(left))} alone: {others}.", messages.WARNING)
+        page.message_user(request, f"Skipped {count_of_jobs(len(left))}: {others}.", messages.WARNING)
 
 
 def _note(request: HttpRequest, ids: Collection[int], message: str) -> None:
-    """In the history of the jobs, not of their dead letters: those are gone when somebody looks."""
+    """Log the action in the history of the jobs, not of their dead letters, which soon disappear."""
     audit.note(message.lower().rstrip("."), Job._meta.label_lower, [(pk, f"job {pk}") for pk in ids])
     if jobs := list(Job.objects.filter(pk__in=ids).defer("args", "stats")):
         LogEntry.objects.log_actions(cast("User", request.user).pk, jobs, CHANGE, message)

@@ -1,4 +1,4 @@
-"""What the read-only pages share."""
+"""The shared base of the read-only pages."""
 
 # Unfold has no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
@@ -14,7 +14,7 @@ from unfold.views import ChangeList
 
 
 def cut(text: str, length: int) -> str:
-    """Of what a tenant wrote, as much as a list has room for; the whole of it appears when one points at it."""
+    """Cut a tenant's text to the width of a list; the whole text appears as a tooltip."""
     return text if len(text) <= length else format_html('<span title="{}">{}…</span>', text, text[: length - 1])
 
 
@@ -33,15 +33,15 @@ class ReadOnly:
 
 class NewestFirst(ChangeList):
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[str]:
-        # Not what `?o=` says: Django obeys it also where `sortable_by` shows no arrow.
+        # Ignore `?o=`: Django obeys it even for columns that `sortable_by` excludes.
         return list(self.model_admin.newest_first)
 
 
 class HugeTableAdmin(ReadOnly, ModelAdmin):
-    """For millions of rows: none of its pages counts them, or sorts them by anything but an index."""
+    """Pages for millions of rows: they never count all rows, and sort only by an index."""
 
     newest_first: tuple[str, ...] = ("-pk",)
-    paginator = InfinitePaginator  # knows no count, only "Previous" and "Next"
+    paginator = InfinitePaginator  # has "Previous" and "Next", but no count
     show_full_result_count = False
     list_disable_select_all = True  # "select all 9,999,999,999"
     list_per_page = 50

@@ -16,7 +16,7 @@ from jobs.models import DeadLetter
 
 @admin.register(DeadLetter)
 class DeadLetterAdmin(JobAdmin):
-    """What retries did not save, latest death first."""
+    """Dead jobs, latest death first."""
 
     newest_first = ("-died_at", "-pk")
     list_display = ["id", "died", "whose", "call", "line", "error", "attempt"]

@@ -9,11 +9,11 @@ from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, DeadLetter, Job
 
 HELD = "held"
-LATEST = 1000  # dead letters that are looked at for what to offer
+LATEST = 1000  # the most dead letters that are read to build the choices
 
 
 class StatusFilter(SimpleListFilter):
-    """By status; and those that are held."""
+    """Filter by status, or by held."""
 
     title = "status"
     parameter_name = "status"
@@ -32,7 +32,7 @@ class StatusFilter(SimpleListFilter):
 
 
 class JobTypeFilter(SimpleListFilter):
-    """The job types that died lately, also those that are no longer in the code."""
+    """Filter by the job types of recent deaths, including types that were removed from the code."""
 
     title = "job type"
     parameter_name = "type"
@@ -47,13 +47,13 @@ class JobTypeFilter(SimpleListFilter):
 
 
 class ErrorClassFilter(SimpleListFilter):
-    """The classes of the errors that jobs died of lately."""
+    """Filter by the error classes of recent deaths."""
 
     title = "error class"
     parameter_name = "error"
 
     def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
-        letters: QuerySet[Any] = queries.dead_letters()  # their error_class is no field
+        letters: QuerySet[Any] = queries.dead_letters()  # error_class is an annotation, not a field
         classes = set(letters.values_list("error_class", flat=True)[:LATEST])
         return [(name, name) for name in sorted(filter(None, classes))]
 

@@ -1,4 +1,4 @@
-"""The first page of the admin: how much waits, runs and died, each number with the way to it."""
+"""The first page of the admin: the numbers of waiting, running and dead jobs, each with a link."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ from jobs import counts
 PAGES = {
     "waiting": ("Waiting", "/jobs/job/?status=created"),
     "running": ("Queued or running", "/jobs/job/?status=running"),
-    "scheduled": ("Due later, or held", "/jobs/job/?status=scheduled"),
-    "dead": ("Died within a day", "/jobs/deadletter/"),
+    "scheduled": ("Due later or held", "/jobs/job/?status=scheduled"),
+    "dead": ("Died in the last day", "/jobs/deadletter/"),
     "workers": ("Workers", "/jobs/worker/"),
 }
 
 
 def numbers(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """For who may look at jobs."""
+    """Add the numbers for users who may view jobs."""
     if not request.user.has_perm("jobs.view_job"):
         return context
     counted = counts.at_a_glance(timezone.now())

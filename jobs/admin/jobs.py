@@ -41,14 +41,14 @@ FIELDS: dict[str | None, list[str | tuple[str, ...]]] = {
         "worker",
     ],
     "Times": ["timeline"],
-    "What it tells": ["progress", "progress_note", "stats"],
+    "Progress": ["progress", "progress_note", "stats"],
 }
 
 
 class FailedAttemptInline(ReadOnly, StackedInline):
     model = FailedAttempt
     ordering = ["attempt"]
-    fields = readonly_fields = ["error", "worker", "timeline", "trace"]  # its class is in the title
+    fields = readonly_fields = ["error", "worker", "timeline", "trace"]  # the title shows the error's class
     extra = 0
 
     @display(description="times (UTC)")
@@ -66,7 +66,7 @@ class JobAdmin(HugeTableAdmin):
     list_display = ["id", "state", "whose", "call", "line", "priority", "user", "created", "took"]
     list_select_related = ["tenant", "queue"]
     list_filter = [StatusFilter, "queue", "tenant", "created_at"]
-    search_fields = ["id"]  # shows the box; what is typed is read by `search`
+    search_fields = ["id"]  # shows the search box; `search` reads the input
     search_help_text = HELP
     actions = [cancel_jobs, revive_jobs]
     fieldsets = [(title, {"fields": fields}) for title, fields in FIELDS.items()]
@@ -86,7 +86,7 @@ class JobAdmin(HugeTableAdmin):
 
     @display(description="status")
     def badge(self, job: Job) -> str:
-        """Unfold colours a label in lists only."""
+        """Show a coloured label on the detail page, too: Unfold colours labels only in lists."""
         state = self.state(job)
         label = render_to_string("unfold/helpers/label.html", {"text": state, "type": COLOURS[state]})
         note = ""

@@ -28,11 +28,11 @@ else:
 
 
 class PauseForm(PausedForm):
-    """Asks for one of the job types there are."""
+    """Offers the existing job types."""
 
     job_type = forms.ChoiceField(
         widget=UnfoldAdminSelectWidget,
-        help_text="Its waiting jobs are held, out of everybody's way; running jobs go on.",
+        help_text="Its waiting jobs are held and do not block others; its running jobs continue.",
     )
 
     class Meta:
@@ -46,7 +46,7 @@ class PauseForm(PausedForm):
         )
         paused = set(map(str, PausedJobType.objects.all()))
         choices = [(name, name) for name in sorted(known) if name not in paused]
-        self.fields["job_type"].choices = choices  # type: ignore[attr-defined]  # it is a ChoiceField
+        self.fields["job_type"].choices = choices  # type: ignore[attr-defined]  # a ChoiceField
 
     def clean(self) -> dict[str, Any]:
         chosen = self.cleaned_data.get("job_type", "")
@@ -56,7 +56,7 @@ class PauseForm(PausedForm):
 
 @admin.register(PausedJobType)
 class PausedJobTypeAdmin(ReadOnly, ModelAdmin):
-    """The engine pauses and resumes: a row that came or went by the ORM would hold or release nothing."""
+    """The engine pauses and resumes: adding or deleting a row by the ORM would hold or release no jobs."""
 
     form = PauseForm
     fields = ["job_type"]
@@ -86,7 +86,7 @@ class PausedJobTypeAdmin(ReadOnly, ModelAdmin):
         return super().add_view(request, form_url, (extra_context or {}) | only_save)
 
     def save_model(self, request: HttpRequest, obj: PausedJobType, form: PauseForm, change: bool) -> None:
-        # After the page's transaction: the row has to be committed before the line is swept.
+        # After the page's transaction: the row must be committed before the waiting jobs are held.
         transaction.on_commit(lambda: self._pause(request, obj.source_type, obj.source_method))
 
     def _pause(self, request: HttpRequest, source_type: str, source_method: str) -> None:
@@ -98,20 +98,20 @@ class PausedJobTypeAdmin(ReadOnly, ModelAdmin):
         )
 
     def log_addition(self, request: HttpRequest, obj: PausedJobType, message: Any) -> None:
-        """Not yet: the row is not there."""
+        """Log nothing yet: the row does not exist."""
 
     def response_add(
         self, request: HttpRequest, obj: PausedJobType, post_url_continue: str | None = None
     ) -> HttpResponse:
         return self.response_post_save_add(request, obj)
 
-    @admin.action(description="Resume: put their jobs back in line", permissions=["resume"])
+    @admin.action(description="Resume: release the held jobs", permissions=["resume"])
     def resume(self, request: HttpRequest, paused: QuerySet[PausedJobType]) -> None:
         for job_type in paused:
             try:
                 released = resume_job_type(job_type.source_type, job_type.source_method)
-            except InvalidRequest as error:  # somebody else was faster
+            except InvalidRequest as error:  # another operator was faster
                 self.message_user(request, f"{error.message}.", messages.WARNING)
                 continue
             LogEntry.objects.log_actions(cast("User", request.user).pk, [job_type], DELETION, "Resumed.")
-            self.message_user(request, f"Resumed {job_type}: {count_of_jobs(released)} back in line.", messages.SUCCESS)
+            self.message_user(request, f"Resumed {job_type}: {count_of_jobs(released)} released.", messages.SUCCESS)

@@ -16,7 +16,7 @@ from jobs.models import Queue
 
 @admin.register(Queue)
 class QueueAdmin(ModelAdmin):
-    """Edited in place; what is saved works at the next dispatch."""
+    """Edit queues. A saved change takes effect with the next dispatch, which follows at once."""
 
     list_display = ["name", "weight", "pool", "in_use", "waiting", "concurrency", "rate", "default_timeout", "paused"]
     list_editable = ["weight", "concurrency", "default_timeout", "paused"]
@@ -27,13 +27,13 @@ class QueueAdmin(ModelAdmin):
         ("Share", {"fields": ["weight", "pool", "concurrency"]}),
         ("Rate limit", {"fields": [("rate_limit", "rate_window")]}),
         (
-            "Where a job does not say",
+            "Defaults for jobs",
             {"fields": ["default_timeout", "default_max_retries", ("default_backoff", "backoff_grows")]},
         ),
     ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Queue | None = None) -> list[str]:
-        return ["name"] if obj else []  # code and clients name it
+        return ["name"] if obj else []  # code and clients refer to it
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Queue]:
         return super().get_queryset(request).annotate(**counts.columns("queue"))
@@ -58,4 +58,4 @@ class QueueAdmin(ModelAdmin):
         limits.store(obj, form.changed_data if change else None)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False  # Its jobs refer to it; asking whether it has any would count millions. Pause it.
+        return False  # Jobs refer to the queue, and counting them would read millions. Pause it instead.

@@ -1,4 +1,4 @@
-"""What may be typed into the search of jobs: exact values only, none of which makes PostgreSQL read words."""
+"""The search of jobs: exact values only, each of which an index finds."""
 
 from django.db.models import QuerySet
 
@@ -9,7 +9,7 @@ MAX_ID, DIGITS = 2**63 - 1, 19
 
 
 def search(jobs: QuerySet[Job], typed: str) -> QuerySet[Job]:
-    """The jobs meant by a number (its id), `user:<key>`, `<source type>` or `<source type>:<source id>`."""
+    """Find jobs by number (the id), `user:<key>`, `<source type>` or `<source type>:<source id>`."""
     typed = typed.strip()
     if not typed:
         return jobs

@@ -18,7 +18,7 @@ admin.site.unregister([Tenant, TenantQueue])  # `tenants` does not know that job
 
 @admin.register(Tenant)
 class TenantWithSlotsAdmin(TenantAdmin):
-    """A tenant's own page, with its slots on it."""
+    """A tenant's page, with its slots."""
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         if formset.model is not TenantQueue:
@@ -30,7 +30,7 @@ class TenantWithSlotsAdmin(TenantAdmin):
 
 @admin.register(TenantQueue)
 class SlotsAdmin(TenantQueueAdmin):
-    """The slots, and how many of them are in use."""
+    """The slots, and the number in use."""
 
     list_display = ["tenant", "num_slots", "in_use", "waiting", "user_slots", "weight", "rate", "paused"]
 

@@ -1,4 +1,4 @@
-"""The moments of a job as an operator needs them: to the millisecond, each with its distance from the one before."""
+"""The moments of a job, to the millisecond, each with the seconds since the previous one."""
 
 from datetime import datetime
 
@@ -7,7 +7,7 @@ from django.utils.safestring import SafeString
 
 
 def timeline(**moments: datetime | None) -> SafeString:
-    """One line for each moment there is, in the order given."""
+    """Make one line for each moment that is not None, in the given order."""
     lines, before = [], None
     for name, moment in moments.items():
         if moment is None:

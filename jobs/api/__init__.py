@@ -1,1 +1,1 @@
-"""The HTTP API, `/api/v1`: who calls (auth), what goes over the wire (inputs, schemas), the endpoints, problems."""
+"""The HTTP API, `/api/v1`: authentication, schemas of requests and responses, endpoints, problems."""

@@ -1,4 +1,4 @@
-"""The API put together. Its page and its OpenAPI document need nothing from outside this server."""
+"""Assemble the API. Its docs page and OpenAPI document load nothing from other servers."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -18,24 +18,24 @@ from jobs.api.parser import StrictParser
 
 View = Callable[..., Any]
 RETRIED = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
-RETRY_AFTER = {"description": "Seconds after which to ask again.", "schema": {"type": "integer"}}
+RETRY_AFTER = {"description": "Seconds after which to try again.", "schema": {"type": "integer"}}
 
 
 class ProblemAPI(NinjaAPI):
-    """Ninja, with problem documents also where it has no exception hook for them, and short operation ids."""
+    """Ninja with short operation ids, and with problem documents also where it has no exception hook."""
 
     @property
     def urls(self) -> tuple[list[Any], str, str]:
         patterns, app_name, namespace = super().urls
         for pattern in cast(list[Any], patterns):
-            root = pattern.name == "api-root"  # which is there for the docs page to know the address
+            root = pattern.name == "api-root"  # the docs page derives the API's address from it
             pattern.callback = problems.no_such_address if root else _with_405_as_problem(pattern.callback)
         return patterns, app_name, namespace
 
     def validation_error_from_error_contexts(
         self, error_contexts: list[ValidationErrorContext[Any]]
     ) -> ValidationError:
-        """Ninja's, and with an unknown field those that are known."""
+        """Ninja's errors; an error about an unknown field also lists the known fields."""
         error = super().validation_error_from_error_contexts(error_contexts)
         models = [c.model for c in error_contexts for _ in c.pydantic_validation_error.errors()]
         for refused, model in zip(error.errors, models, strict=True):
@@ -61,7 +61,7 @@ class ProblemAPI(NinjaAPI):
 
 
 def _add_problems_of_all(operation: dict[str, Any]) -> None:
-    """What may be answered whatever is asked, and what any body may be refused for."""
+    """Document the problems that any request, and any request with a body, may get."""
     problem = {"$ref": "#/components/schemas/Problem"}
     with_body = {400, 413, 415, 422} if "requestBody" in operation else set()
     for status in sorted({400, 429, 500, 503} | with_body):
@@ -70,23 +70,23 @@ def _add_problems_of_all(operation: dict[str, Any]) -> None:
 
 
 def _fields(model: Any, path: tuple[str | int, ...]) -> list[str]:
-    """The fields of the object at that place in a model: ("batch", "jobs", 3) is an item of a list."""
+    """The fields of the object at a path in a model: ("batch", "jobs", 3) is an item of a list."""
     for step in path:
         model = get_args(model)[0] if isinstance(step, int) else model.model_fields[step].annotation
     return list(model.model_fields)
 
 
 def _with_405_as_problem(view: View) -> View:
-    """Ninja answers a wrong method itself, in plain text, before any of its exception hooks.
+    """Answer a wrong method with a problem: Ninja answers in plain text, before its exception hooks.
 
-    HEAD is GET, whose body the server leaves out.
+    HEAD runs as GET; the server leaves out the body.
     """
 
     def answer(response: HttpResponseBase) -> HttpResponseBase:
         if response.status_code != HTTPStatus.METHOD_NOT_ALLOWED:
             return response
         allowed = response["Allow"].replace("GET", "GET, HEAD")
-        problem = problems.ProblemError(405, f"Allowed here: {allowed}.", headers={"Allow": allowed})
+        problem = problems.ProblemError(405, f"This address allows {allowed}.", headers={"Allow": allowed})
         return problems.respond(problem)
 
     @wraps(view)
@@ -105,11 +105,11 @@ api = ProblemAPI(
     parser=StrictParser(),
     title="Jobs",
     version="1",
-    description="Submit jobs, follow them, fetch their results. Errors are RFC 9457 problem details.",
+    description="Submit jobs, follow them and fetch their results. Errors are RFC 9457 problem details.",
     urls_namespace="api",
     auth=[TenantKey(), MemberSession()],
 )
-api.add_router("", bulk.router)  # before jobs/{job_id}, which "bulk" would be taken for
+api.add_router("", bulk.router)  # before jobs/{job_id}, which would match "bulk"
 api.add_router("", jobs.router)
 api.add_router("", results.router)
 api.add_router("", schedules.router)

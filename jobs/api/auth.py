@@ -1,4 +1,4 @@
-"""Who calls: a tenant's API key, or the session of a logged-in member of a tenant."""
+"""Authenticate the caller: by a tenant's API key, or by the session of a member of a tenant."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from tenants.models import Member, Tenant
 @dataclass(frozen=True)
 class Caller:
     tenant: Tenant
-    user_key: str | None = None  # the user all its jobs are for; None: the caller says it in each request
+    user_key: str | None = None  # the user of all its jobs; None: each request names one
 
 
 class CallerRequest(HttpRequest):
@@ -28,7 +28,7 @@ class CallerRequest(HttpRequest):
 
 class Bearer(HttpBearer):
     def __call__(self, request: HttpRequest) -> Any:
-        # Not Ninja's own: when debugging, that logs a header with a mistyped "Bearer", and so the secret.
+        # Replaces Ninja's own, which logs a header with a mistyped "Bearer" in debug mode, and thus the secret.
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             return None
@@ -50,11 +50,11 @@ class TenantKey(Bearer):
 
 
 class MemberSession(SessionAuth):
-    """Lets the pages use the same endpoints as programs do. Unsafe methods need the CSRF token."""
+    """Let the pages use the same endpoints as programs. Unsafe methods need the CSRF token."""
 
     def __call__(self, request: HttpRequest) -> Caller | None:
         if "Authorization" in request.headers:
-            return None  # a wrong key must not be hidden by the browser's session
+            return None  # the browser's session must not hide a wrong key
         if isinstance(request.user, AnonymousUser):
             return None
         member = Member.objects.select_related("tenant").filter(user=request.user).first()
@@ -67,9 +67,9 @@ class MemberSession(SessionAuth):
 
 
 def refuse_forgery(request: HttpRequest) -> None:
-    """Raise the problem of a session without its CSRF token.
+    """Raise a problem if a session's request lacks its CSRF token.
 
-    Asked when the caller is known, not first, as in SessionAuth: a stranger without cookies gets a 401, not a 403.
+    Runs after authentication, unlike in SessionAuth: a stranger without cookies gets a 401, not a 403.
     """
     if check_csrf(request) is not None:
         raise ProblemError(403, "The CSRF token is missing or wrong: send it as X-CSRFToken.")

@@ -1,4 +1,4 @@
-"""Many submissions in one request: all of them are stored, in one statement, or none."""
+"""Submit many jobs in one request: one statement stores all of them or none."""
 
 from typing import Any
 
@@ -24,14 +24,14 @@ router = Router(tags=["jobs"])
     openapi_extra=idempotency.PARAMETER,
 )
 def submit_jobs(request: CallerRequest, batch: inputs.Batch) -> HttpResponse:
-    """Submit 1 to 1000 jobs, all or none; an error names its index, `jobs[3].priority`. 429: too many wait."""
+    """Submit 1 to 1000 jobs, all or none. An error names the index: `jobs[3].priority`. 429: your backlog is full."""
     return idempotency.once(request, lambda: _submit(request.auth, batch))
 
 
 def _submit(caller: Caller, batch: inputs.Batch) -> HttpResponse:
     try:
         requests = [_compose(caller, index, submission) for index, submission in enumerate(batch.jobs)]
-        # One statement stores all; but where somebody else submits the same at this moment, it takes another.
+        # One statement stores all; a second one follows if another caller submits an identical job at this moment.
         with transaction.atomic():
             submitted = submit_all(requests)
     except InvalidRequest as refused:

@@ -1,4 +1,4 @@
-"""`Idempotency-Key`: a client that has lost an answer asks again, and gets the same one. For a day, for each tenant."""
+"""`Idempotency-Key`: a client that lost an answer repeats its request, and gets the same answer for 24 hours."""
 
 import hashlib
 import re
@@ -21,20 +21,20 @@ PARAMETER: dict[str, Any] = {
             "in": "header",
             "name": HEADER,
             "schema": {"type": "string", "pattern": f"^{KEY}$"},
-            "description": "With the same key and body the answer is the same for 24 hours, and nothing is done twice; "
-            "with another body it is 422.",
+            "description": "The same key and body get the same answer for 24 hours, and the request runs once. "
+            "The same key with another body gets 422.",
         }
     ]
 }
 
 
 def once(request: CallerRequest, answer: Callable[[], HttpResponse]) -> HttpResponse:
-    """What `answer` answers, or what it answered to the request with this key. A refusal is not kept: ask again."""
+    """Call `answer`, or return the answer kept for this key. Refusals are not kept, so a client can try again."""
     key = request.headers.get(HEADER)
     if key is None:
         return answer()
     if not re.fullmatch(KEY, key):
-        raise ProblemError.unfit({HEADER: "must be 1 to 255 characters of ASCII, without spaces"})
+        raise ProblemError.unfit({HEADER: "must be 1 to 255 ASCII characters without spaces"})
     tenant_id = request.auth.tenant.pk
     said = f"{request.path}\n{request.auth.user_key}\n".encode() + request.body
     digest = hashlib.sha256(said).hexdigest()
@@ -46,7 +46,7 @@ def once(request: CallerRequest, answer: Callable[[], HttpResponse]) -> HttpResp
             return response
     before = answers.kept(tenant_id, key)
     if before.digest != digest:
-        raise ProblemError.unfit({HEADER: "has been used for another request; take a new one"})
+        raise ProblemError.unfit({HEADER: "was already used for another request; use a new key"})
     again = HttpResponse(before.body, content_type=schemas.MEDIA_TYPE, status=before.status)
     if before.location:
         again["Location"] = before.location

@@ -1,4 +1,4 @@
-"""What comes in over the wire. The engine checks what it means; here only its shape is."""
+"""The schemas of requests. They check the shape of the input; the engine checks its meaning."""
 
 import re
 from collections.abc import Iterable
@@ -25,19 +25,19 @@ from jobs.lifecycle import Status
 
 
 def _storable(text: str) -> str:
-    if "\x00" in text:  # PostgreSQL has no such character
+    if "\x00" in text:  # PostgreSQL cannot store it
         raise ValueError("must not contain the character U+0000")
     return text
 
 
 def as_moment(written: Any) -> Any:
-    """A moment as ISO 8601 writes it; the zone is checked by whoever takes it."""
-    # Pydantic would also take 1700000000, as seconds since 1970: whoever means a delay had better be told.
+    """Read a moment in ISO 8601. The caller checks its time zone."""
+    # Pydantic would read 1700000000 as seconds since 1970; refuse it, since the client may mean a delay.
     if written is None:
         return None
     try:
         moment = datetime.fromisoformat(written)
-        # PostgreSQL knows no zones of 16 hours or of half a second, so it is told the moment in UTC.
+        # PostgreSQL rejects offsets of 16 hours or of half a second, so convert the moment to UTC.
         return moment if moment.tzinfo is None else moment.astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
         raise ValueError('must be a date and time with a zone, such as "2030-01-31T09:00:00+01:00"') from None
@@ -48,28 +48,28 @@ def _key(source_id: Any) -> Any:
 
 
 def _in_digits(written: Any) -> Any:
-    """A number of an address as it is written everywhere: not +1, 1.0 or ١, each of which Python reads as 1."""
+    """A number in an address, in plain digits: not +1, 1.0 or ١, each of which Python reads as 1."""
     if isinstance(written, str) and not re.fullmatch("-?[0-9]{1,100}", written):
-        raise ValueError("must be an integer, in digits")
+        raise ValueError("must be an integer in decimal digits")
     return written
 
 
 class Body(BaseModel):
-    """What is sent: nothing in it is passed over in silence, and what is wrong with it is told within bounds."""
+    """A request's body: unknown fields are errors, and the list of errors is bounded."""
 
     model_config = ConfigDict(extra="forbid")
 
     @model_validator(mode="before")
     @classmethod
     def _not_too_many(cls, sent: Any) -> Any:
-        # Each unknown field is an error of its own, and each of those would name the known ones.
+        # Each unknown field makes an error, and each error lists the known fields.
         if isinstance(sent, dict) and len(sent) > len(cls.model_fields) + MOST_ERRORS:
-            raise ValueError(f"has {len(sent):,} fields; allowed are {', '.join(cls.model_fields)}")
+            raise ValueError(f"has {len(sent):,} fields; allowed: {', '.join(cls.model_fields)}")
         return sent
 
 
 def left_out(description: str) -> Any:
-    """A field that may be left out, but is never null: its schema says so."""
+    """A field that may be omitted but is never null; its schema says so."""
     return Field(None, description=description, json_schema_extra=_without_default)
 
 
@@ -85,12 +85,12 @@ Whole = Annotated[int, BeforeValidator(_in_digits)]
 JobId = Annotated[Whole, Path()]
 Moment = Annotated[datetime, BeforeValidator(as_moment)]
 Retries = Annotated[StrictInt, Field(ge=0, le=MAX_WHOLE)]
-MOST_AT_ONCE = 1000  # jobs of one request
+MOST_AT_ONCE = 1000  # jobs in one request
 CALL = {"source_type", "source_id", "source_method", "args"}  # the other fields say how to run it
 
 
 class Submission(Body):
-    """A call to make: of a `@job` method of an object of yours, or of a class where `source_id` is null."""
+    """A call to make: a `@job` method of one of your objects, or of a class if `source_id` is null."""
 
     source_type: Text = Field(examples=["reports.datareport"])
     source_id: SourceId | None = Field(None, examples=["42"])
@@ -98,36 +98,38 @@ class Submission(Body):
     args: dict[str, Any] = Field({}, description="The method's keyword arguments, at most 256 KiB of JSON.")
     queue: Name | None = Field(None, description="Default: the queue of the method.")
     priority: Annotated[StrictInt, Field(ge=0, le=10)] | None = Field(
-        None, description="0 is first, 10 last. Default: the priority of the method."
+        None, description="0 is first, 10 is last. Default: the priority of the method."
     )
     delay: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)] | None = Field(
         None, description="Seconds to wait; not together with `at`."
     )
-    at: Moment | None = Field(None, description="When to start: in the future, with a zone.")
+    at: Moment | None = Field(None, description="The moment to start, in the future, with a time zone.")
     dedup: StrictBool | None = Field(
-        None, description="Return the identical unfinished recent job, if any. Default: what the method says."
+        None, description="Return the identical unfinished recent job, if any. Default: the method's own setting."
     )
-    user: Name | None = Field(None, description="Which of your users it is for. With a session: always its user.")
+    user: Name | None = Field(
+        None, description="Your user that the job is for. With a session: always the logged-in user."
+    )
     timeout: Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)] | None = Field(
-        None, description="Seconds it may run."
+        None, description="Seconds that the job may run."
     )
     max_retries: Retries | None = Field(
-        None, description="How often a failed attempt is tried again, instead of what the method or its queue says."
+        None, description="The most retries after failures. Default: the number of the method or its queue."
     )
 
     def options(self) -> dict[str, Any]:
-        """What was said about how to run it; what was not said is left to the method and its queue."""
+        """The options that the client gave; the method and its queue supply the others."""
         return self.model_dump(exclude=CALL, exclude_none=True)
 
 
 class Batch(Body):
-    """Calls to make, together or not at all. Of those that do not fit, the first is told."""
+    """Calls to make, all or none. The answer names the first invalid one."""
 
     jobs: list[Submission] = Field(min_length=1, max_length=MOST_AT_ONCE, fail_fast=True)
 
 
 class Wanted(Schema):
-    """Which jobs to list."""
+    """Filters of the list of jobs."""
 
     status: Status | None = None
     source_type: Text | None = None
@@ -137,8 +139,8 @@ class Wanted(Schema):
 
 
 def refuse_unknown_names(request: HttpRequest, known: Iterable[str]) -> None:
-    """A misspelt filter that is passed over in silence would return everything."""
+    """Refuse misspelt filters: ignoring one would return all rows."""
     if unknown := set(request.GET).difference(known):
         allowed = ", ".join(known)
-        message = f"unknown parameter; {f'allowed are {allowed}' if allowed else 'none is allowed here'}"
+        message = f"unknown parameter; {f'allowed: {allowed}' if allowed else 'this address takes none'}"
         raise ProblemError.unfit(dict.fromkeys(sorted(unknown), message))

@@ -1,4 +1,4 @@
-"""The endpoints. Each acts on the caller's tenant alone; another tenant's job is like none at all."""
+"""The endpoints. Each acts only on the caller's tenant; another tenant's job looks as if it did not exist."""
 
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -32,10 +32,10 @@ REFUSED = frozenset({401, 403, 405})
 UNFIT = frozenset({422})
 MISSING = frozenset({404, 422})
 TOO_LATE = frozenset({409})
-FULL = frozenset({429, 503})  # 503: somebody else is submitting the same, again and again
+FULL = frozenset({429, 503})  # 503: other callers keep submitting the same job
 
 Wait = Annotated[float, Query(ge=0, le=waiting.MAX_SECONDS, description="Seconds to wait for a change.")]
-Seen = Annotated[Status, Query(description="The status you know: if it is another by now, do not wait.")]
+Seen = Annotated[Status, Query(description="The status you know. If it has changed, the answer comes at once.")]
 
 
 @router.post(
@@ -49,7 +49,7 @@ Seen = Annotated[Status, Query(description="The status you know: if it is anothe
     openapi_extra=idempotency.PARAMETER,
 )
 def submit_job(request: CallerRequest, submission: inputs.Submission) -> HttpResponse:
-    """Submit a job. 202: it is new. 200: an identical one is under way, and here it is. 429: too many of yours wait."""
+    """Submit a job. 202: it is new. 200: an identical unfinished job is returned. 429: your backlog is full."""
     return idempotency.once(request, lambda: _submit(request.auth, submission))
 
 
@@ -64,10 +64,10 @@ def _submit(caller: Caller, submission: inputs.Submission) -> HttpResponse:
 
 
 def compose(caller: Caller, submission: inputs.Submission) -> JobRequest:
-    """The checked request for a submission of this caller. Raises InvalidRequest."""
+    """Check a submission of this caller. Raises InvalidRequest."""
     options = submission.options()
     if caller.user_key is not None:
-        options["user"] = caller.user_key  # a member submits for nobody else
+        options["user"] = caller.user_key  # a member submits only for itself
     return compose_by_name(
         caller.tenant,
         source_type=submission.source_type,
@@ -88,7 +88,7 @@ def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.J
     found = queries.jobs(request.auth.tenant.pk).filter(of_status, **filters).defer("args", "stats")
     if wanted.before is not None:
         found = found.filter(pk__lt=wanted.before)
-    jobs = list(found[: wanted.limit + 1])  # one more, to know whether there is another page
+    jobs = list(found[: wanted.limit + 1])  # one extra job shows that there is another page
     older = None
     if len(jobs) > wanted.limit:
         del jobs[-1]
@@ -101,23 +101,23 @@ def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.J
 def read_job(
     request: CallerRequest, job_id: inputs.JobId, wait: Wait = 0, seen: Seen | None = None
 ) -> HttpResponseBase:
-    """A job. With `wait`, the answer comes as soon as its status changes, or when the time is over."""
+    """Read a job. With `wait`, the answer comes as soon as the status changes, or when the time is over."""
     inputs.refuse_unknown_names(request, ("wait", "seen"))
     job = _job_of(request.auth.tenant.pk, job_id)
     if not wait:
         return schemas.answer(200, schemas.shown(job))
     throttle.admit_wait(job.tenant_id)
-    # Waited for in the event loop, which holds no thread.
+    # The wait runs in the event loop and holds no thread.
     return StreamingHttpResponse(_when_changed(job, seen, wait), content_type=schemas.MEDIA_TYPE)
 
 
 async def _when_changed(job: models.Job, seen: str | None, seconds: float) -> AsyncIterator[str]:
     latest = None
     async with throttle.waiting(job.tenant_id):
-        with suppress(DatabaseError, InterfaceError):  # too late for a 503: what was known is told
+        with suppress(DatabaseError, InterfaceError):  # too late for a 503: answer with the job as it was
             await waiting.until_changed(waiting.status_reader(job.tenant_id, job.pk), seen or job.status, seconds)
             latest = await sync_to_async(queries.job)(job.tenant_id, job.pk)
-    yield schemas.text(schemas.shown(latest or job))  # that is gone now, but was not when it was asked for
+    yield schemas.text(schemas.shown(latest or job))  # the job may be deleted by now, but existed when the request came
 
 
 @router.post(
@@ -125,14 +125,14 @@ async def _when_changed(job: models.Job, seen: str | None, seconds: float) -> As
     response={200: schemas.Job, 202: schemas.Job, MISSING | REFUSED | TOO_LATE: schemas.Problem},
 )
 def cancel_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.Job]:
-    """Cancel a job. 200: it was waiting, and will not run. 202: it runs, and was asked to stop. 409: it has ended."""
+    """Cancel a job. 200: it was waiting and will not run. 202: it runs and was asked to stop. 409: it has ended."""
     tenant_id = request.auth.tenant.pk
     outcome = cancel(job_id, tenant_id=tenant_id)
     job = _job_of(tenant_id, job_id)
     if outcome is not Cancellation.TOO_LATE:
         _note(outcome.value, job_id)
     if outcome is Cancellation.TOO_LATE:
-        raise ProblemError(409, f"The job has ended already, as {job.status}.")
+        raise ProblemError(409, f"The job has already ended as {job.status}.")
     return Answer(200 if outcome is Cancellation.CANCELLED else 202, schemas.Job.of(job))
 
 
@@ -143,15 +143,17 @@ def cancel_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.J
 def revive_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.Job]:
     """Give a job that ended badly a new series of attempts.
 
-    409: it is under way, it ended well, or an operator ended it. 429: too many of yours wait.
+    409: it is under way, it ended well, or an operator ended it. 429: your backlog is full.
     """
     tenant_id = request.auth.tenant.pk
     revived = revive(job_id, tenant_id=tenant_id)
     job = _job_of(tenant_id, job_id)
     if not revived and job.barred:
-        raise ProblemError(409, "An operator has ended this job; only an operator can revive it.")
+        raise ProblemError(409, "An operator ended this job; only an operator can revive it.")
     if not revived:
-        raise ProblemError(409, f"The job is {job.status}; revived is what ended as error, dead or cancelled.")
+        raise ProblemError(
+            409, f"The job is {job.status}. Only jobs that ended as error, dead or cancelled can be revived."
+        )
     _note("revived", job_id)
     return Answer(202, schemas.Job.of(job))
 
@@ -168,13 +170,13 @@ def _job_of(tenant_id: int, job_id: int) -> models.Job:
 
 
 def _stored(asked: JobRequest, submitted: Submitted) -> models.Job:
-    """The new job, without reading it back: all is known of it."""
+    """The new job, from known values: no query reads it back."""
     same = ("tenant_id", "source_type", "source_id", "source_method", "args", "priority", "user_key", "max_retries")
     return models.Job(
         id=submitted.id,
         queue=models.Queue(name=asked.queue),
         status=submitted.status,
-        created_at=submitted.created_at,  # type: ignore[misc]  # a new one has it
+        created_at=submitted.created_at,  # type: ignore[misc]  # set for a new job
         due_at=submitted.due_at,
         **{name: getattr(asked, name) for name in same},
     )

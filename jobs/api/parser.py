@@ -1,4 +1,4 @@
-"""How a body is read: UTF-8, one value for each name, and called what it is."""
+"""Read a body: UTF-8, one value for each name, with the right content type."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ JSON = "application/json"
 
 
 class StrictParser(Parser):
-    """Raises ValueError for what is not JSON, and the problem of a body that does not say that it is."""
+    """Raises ValueError for a body that is not JSON, and a problem for a wrong content type."""
 
     def parse_body(self, request: HttpRequest) -> Any:
         if request.content_type != JSON:
@@ -24,13 +24,13 @@ class StrictParser(Parser):
         except json.JSONDecodeError:
             raise
         except RecursionError:
-            raise ValueError("it is nested too deep") from None
-        except ValueError as error:  # Python's own words are about Python's own limits
+            raise ValueError("it is nested too deeply") from None
+        except ValueError as error:  # Python's message is about Python's own limits
             raise error if isinstance(error, TwiceError) else ValueError("a number has too many digits") from None
 
 
 class TwiceError(ValueError):
-    """A name that stands twice in one object: which of the two is meant?"""
+    """A name appears twice in one object, so its value is ambiguous."""
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -38,5 +38,5 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(document) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise TwiceError(f"{twice[:100]!r} stands twice in one object")
+        raise TwiceError(f"{twice[:100]!r} appears twice in one object")
     return document

@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problem details: one shape, `application/problem+json`, for every error of the API."""
+"""Errors as RFC 9457 problem details: every error of the API is `application/problem+json`."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -17,12 +17,12 @@ from jobs.api.schemas import FieldError
 from jobs.calls.request import InvalidRequest, TooLarge, TooManyWaiting, Undecided
 
 MEDIA_TYPE = "application/problem+json"
-MOST_ERRORS = 20  # that an answer tells
-LONGEST_FIELD, LONGEST_MESSAGE = 100, 1_000  # characters: both may repeat what was sent
+MOST_ERRORS = 20  # in one answer
+LONGEST_FIELD, LONGEST_MESSAGE = 100, 1_000  # characters: both may quote the input
 
 
 class ProblemError(Exception):
-    """Raised anywhere below the API, it becomes the response."""
+    """Raised by any code under the API, it becomes the response."""
 
     def __init__(
         self,
@@ -38,42 +38,42 @@ class ProblemError(Exception):
     def unfit(
         cls, fields: Mapping[str, str], status: int = 422, headers: Mapping[str, str] | None = None
     ) -> "ProblemError":
-        """What is wrong with the input, field by field."""
+        """The errors of the input, field by field."""
         errors = [FieldError(field=field[:LONGEST_FIELD], message=cut(message)) for field, message in fields.items()]
         return cls(status, f"{errors[0].field}: {errors[0].message}", errors, headers)
 
     @classmethod
     def refused(cls, refusal: InvalidRequest, field: str) -> "ProblemError":
-        """What the engine refuses. HTTP has a status of its own for too much."""
+        """A refusal of the engine. HTTP has a status of its own for too large an input."""
         return cls.unfit({field: refusal.message}, 413 if isinstance(refusal, TooLarge) else 422)
 
 
 def cut(message: str) -> str:
-    """The message, without the end of what is too long to read."""
+    """The message, cut if it is too long to read."""
     return message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…"
 
 
 def respond(problem: ProblemError) -> HttpResponse:
     more = len(problem.errors) - MOST_ERRORS
     document = {
-        "type": "about:blank",  # the status says it all: no page describes the problem further
+        "type": "about:blank",  # no page describes the problem further
         "title": HTTPStatus(problem.status).phrase,
         "status": problem.status,
-        "detail": problem.detail + (f" (and {more:,} more errors)" if more > 0 else ""),
+        "detail": problem.detail + (f" (and {more:,} more)" if more > 0 else ""),
         "errors": [error.model_dump() for error in problem.errors[:MOST_ERRORS]],
     }
     return HttpResponse(json.dumps(document), content_type=MEDIA_TYPE, status=problem.status, headers=problem.headers)
 
 
 def not_found() -> ProblemError:
-    """What does not exist, and what belongs to another tenant: the same words, byte for byte."""
+    """The answer for a missing job and for another tenant's: equal, byte for byte."""
     return ProblemError(404, "There is no such job.")
 
 
-@csrf_exempt  # otherwise a POST would be told of a token, and not of the address
+@csrf_exempt  # otherwise a POST would get an error about its token, not about the address
 def no_such_address(request: HttpRequest) -> HttpResponse:
-    """The view behind every address under the API that is none of its own."""
-    return respond(ProblemError(404, "There is nothing at this address; see the API's docs page."))
+    """The view of all unknown addresses under the API."""
+    return respond(ProblemError(404, "This address does not exist; see the API's docs page."))
 
 
 def add_to(api: NinjaAPI) -> None:
@@ -112,7 +112,7 @@ def _field(loc: tuple[str | int, ...]) -> str:
 
 def _message(error: dict[str, Any]) -> str:
     if error["type"] == "extra_forbidden":
-        return f"unknown field; allowed are {', '.join(error['allowed'])}"
+        return f"unknown field; allowed: {', '.join(error['allowed'])}"
     return str(error["msg"]).removeprefix("Value error, ")
 
 
@@ -129,21 +129,21 @@ def _undecided(request: HttpRequest, error: Undecided) -> ProblemError:
 
 
 def _too_big(request: HttpRequest, error: RequestDataTooBig) -> ProblemError:
-    message = f"must not be over {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes"
+    message = f"must be at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes"
     return ProblemError.unfit({"body": message}, 413)
 
 
 def _unknown_caller(request: HttpRequest, error: AuthenticationError) -> ProblemError:
     challenge = 'Bearer realm="jobs"'
     if "Authorization" in request.headers:
-        challenge += ', error="invalid_token"'  # RFC 6750: only where a token was presented
+        challenge += ', error="invalid_token"'  # RFC 6750: only if the request had a token
     whose = "an operator's key" if "/operator/" in request.path else "a key of your tenant"
-    message = f"must be `Bearer <key>`, with {whose} that has not expired and is not revoked"
+    message = f"must be `Bearer <key>` with {whose} that is neither expired nor revoked"
     return ProblemError.unfit({"Authorization": message}, 401, {"WWW-Authenticate": challenge})
 
 
 def _not_json(request: HttpRequest, error: HttpError) -> ProblemError:
-    """Ninja's own refusals; the one we meet: a body that is not JSON, its cause the parser's error."""
+    """Ninja's own refusals; in practice a body that is not JSON, caused by the parser's error."""
     if isinstance(error.__cause__, ProblemError):
         return error.__cause__
     if error.status_code == HTTPStatus.BAD_REQUEST and error.__cause__ is not None:

@@ -1,4 +1,4 @@
-"""The endpoint of a job's result: its value, or why there is none."""
+"""The endpoint of a job's result: its value, or the reason why there is none."""
 
 from http import HTTPStatus
 
@@ -16,7 +16,7 @@ from jobs.lifecycle import FINAL, Status
 from jobs.told import told
 
 router = Router(tags=["jobs"])
-RETRY_AFTER = 1  # seconds; a client that wants it sooner uses ?wait= on the job
+RETRY_AFTER = 1  # seconds; a client that needs the result sooner uses ?wait= on the job
 
 
 @router.get(
@@ -29,7 +29,7 @@ RETRY_AFTER = 1  # seconds; a client that wants it sooner uses ?wait= on the job
     },
 )
 def read_result(request: CallerRequest, job_id: JobId, response: HttpResponse) -> HttpResponse | Answer[schemas.Job]:
-    """What the job returned, as JSON. 202: it has not ended. 409: it ended badly. 410: it is not kept."""
+    """The return value of the job, as JSON. 202: it has not ended. 409: it ended badly. 410: the result is gone."""
     job = queries.job(request.auth.tenant.pk, job_id)
     if job is None:
         raise not_found()
@@ -41,20 +41,20 @@ def read_result(request: CallerRequest, job_id: JobId, response: HttpResponse) -
     result = results.load(job)
     if result is None:
         raise ProblemError(410, _gone(job))
-    # Already JSON and perhaps megabytes: not once more through a schema.
+    # It is JSON already, and perhaps megabytes, so it skips the schema.
     return JsonResponse(result.value, safe=False)
 
 
 def _failure(job: models.Job) -> str:
-    if job.status == Status.CANCELLED:  # its error is that of an attempt before
+    if job.status == Status.CANCELLED:  # the error is from an earlier attempt
         return "The job was cancelled" + (f"; before that: {told(job.last_error)}" if job.last_error else ".")
     return f"The job ended as {job.status}" + (f": {told(job.last_error)}" if job.last_error else ".")
 
 
 def _gone(job: models.Job) -> str:
     if job.result_expires_at is None:
-        return "The job ended well; its result was not kept."
+        return "The job ended well, but its result was not kept."
     if job.result_expires_at > timezone.now():
-        return "The result is not there any more: the cache has lost it early, or is down. Submit the job again."
+        return "The result is not available: the cache lost it early or is down. Submit the job again."
     until = job.result_expires_at.isoformat(timespec="seconds")
     return f"The result was kept until {until}; submit the job again."

@@ -1,4 +1,4 @@
-"""What goes out over the wire."""
+"""The schemas of responses."""
 
 import json
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ from jobs.told import told
 
 
 class ListedJob(Schema):
-    """A job, as its tenant sees it among others: without what may be long."""
+    """A job in its tenant's list, without the long fields."""
 
     id: int
     status: Status
@@ -26,28 +26,32 @@ class ListedJob(Schema):
     source_method: str
     queue: str
     priority: int
-    user: str = Field(description="Empty: for none of your users in particular.")
-    attempt: int = Field(description="How many times it was handed to a worker.")
-    retries: int = Field(description="How many of them were tries after a failure, since it was submitted or revived.")
-    max_retries: int | None = Field(description="Null: what its method or queue says.")
-    crashes: int = Field(description="How many attempts lost their process.")
+    user: str = Field(description="Your user that the job is for. Empty: no particular user.")
+    attempt: int = Field(description="The number of times that the job was handed to a worker.")
+    retries: int = Field(
+        description="The number of retries after failures, since the job was submitted or last revived."
+    )
+    max_retries: int | None = Field(description="The most retries. Null: the number of its method or queue.")
+    crashes: int = Field(description="The number of attempts whose process died.")
     created_at: datetime
-    due_at: datetime | None = Field(description="While scheduled and not held: when it will be ready.")
-    held: bool = Field(description="Scheduled until its job type, which is paused, is resumed.")
+    due_at: datetime | None = Field(
+        description="The moment when the job will be ready, while it is scheduled and not held."
+    )
+    held: bool = Field(description="True: its job type is paused, and the job stays scheduled until it is resumed.")
     queued_at: datetime | None
     start_time: datetime | None
     end_time: datetime | None
-    cancel_requested_at: datetime | None = Field(description="When it was asked to stop, while running.")
-    wait_seconds: float = Field(description="From submission to its start; grows until then.")
-    run_seconds: float | None = Field(description="From its start to its end; grows until then.")
-    progress: float | None = Field(description="0..1, where the job tells it.")
+    cancel_requested_at: datetime | None = Field(description="The moment when the job was asked to stop while running.")
+    wait_seconds: float = Field(description="Seconds from submission to start; grows until then.")
+    run_seconds: float | None = Field(description="Seconds from start to end; grows until then.")
+    progress: float | None = Field(description="0 to 1, if the job reports it.")
     progress_note: str
-    last_error: str = Field(description="Its class; and its text, where the job's author meant it for you.")
-    result_url: str | None = Field(description="Where the result is, while one is kept.")
+    last_error: str = Field(description="The class of the error, and its text if the job's author meant it for you.")
+    result_url: str | None = Field(description="The address of the result, while one is kept.")
 
 
 class Job(ListedJob):
-    """A job, as its tenant sees it."""
+    """A job as its tenant sees it."""
 
     args: dict[str, Any]
     stats: dict[str, Any]
@@ -58,16 +62,18 @@ class Job(ListedJob):
 
 
 class SubmittedJob(Job):
-    deduplicated: bool = Field(description="True: it was there before, and is identical to what you asked for.")
+    deduplicated: bool = Field(description="True: an identical job existed before, and this is it.")
 
 
 class BatchJob(Schema):
-    """What became of one submission of a batch."""
+    """The outcome of one submission of a batch."""
 
     id: int
     status: Status
-    deduplicated: bool = Field(description="True: it was there before, or is identical to one before it in the batch.")
-    url: str = Field(description="Where the whole job is.")
+    deduplicated: bool = Field(
+        description="True: the job existed before, or is identical to an earlier one of the batch."
+    )
+    url: str = Field(description="The address of the job.")
 
 
 class SubmittedBatch(Schema):
@@ -76,7 +82,7 @@ class SubmittedBatch(Schema):
 
 class JobPage(Schema):
     jobs: list[ListedJob] = Field(description="Newest first.")
-    next: str | None = Field(description="Where the older ones are.")
+    next: str | None = Field(description="The address of the next page, with older jobs. Null: this is the last page.")
 
 
 class FieldError(Schema):
@@ -98,22 +104,22 @@ MEDIA_TYPE = "application/json; charset=utf-8"
 
 
 def answer(status: int, document: dict[str, Any]) -> HttpResponse:
-    """What fits its schema already: Ninja would check it twice, for as long as the rest of the request takes."""
+    """Respond with a document that fits its schema: Ninja's check would take as long as the rest of the request."""
     return HttpResponse(text(document), content_type=MEDIA_TYPE, status=status)
 
 
 def text(document: dict[str, Any]) -> str:
-    """The document as Ninja writes it."""
+    """The document as JSON text, as Ninja writes it."""
     return json.dumps(document, cls=DjangoJSONEncoder)
 
 
 def shown(job: models.Job, **more: Any) -> dict[str, Any]:
-    """The values of a `Job`, by its fields; and more."""
+    """The values of a `Job` by field, with those in `more`."""
     return listed(job) | {"args": job.args, "stats": job.stats} | more
 
 
 def listed(job: models.Job) -> dict[str, Any]:
-    """The values of a `ListedJob`, by its fields."""
+    """The values of a `ListedJob` by field."""
     held = job.due_at == models.HELD_UNTIL
     return {
         "id": job.pk,
@@ -145,12 +151,12 @@ def listed(job: models.Job) -> dict[str, Any]:
 
 
 def result_url(job: models.Job) -> str | None:
-    """The address of the job's result; None if none is kept, or not any more."""
+    """The address of the job's result; None if no result is kept, or no longer."""
     if job.result_expires_at is None or job.result_expires_at <= timezone.now():
         return None
     return reverse("api:job_result", kwargs={"job_id": job.pk})
 
 
 def _seconds(since: datetime, until: datetime | None) -> float:
-    # The database's clock wrote them, ours says what time it is: a little apart, never negative.
+    # `since` is from the database's clock, now is from ours: they may differ a little, so never go below 0.
     return max((until or timezone.now()) - since, timedelta(0)).total_seconds()

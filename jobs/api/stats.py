@@ -1,4 +1,4 @@
-"""The endpoint of a tenant's counts. Each comes from an index that holds only what it counts, or looks at few rows."""
+"""The endpoint of a tenant's counts. Each count reads a partial index of just those rows, or only a few rows."""
 
 from django.db.models import Count, Q
 from ninja import Router, Schema
@@ -12,7 +12,7 @@ from jobs.models import HELD_UNTIL, Job, Queue
 from tenants.models import TenantQueue
 
 router = Router(tags=["jobs"])
-LATEST = 1000  # jobs; all that ever ended would be millions
+LATEST = 1000  # jobs; counting all that ever ended would read millions
 
 
 class Slots(Schema):
@@ -33,9 +33,9 @@ class UnderWay(Schema):
 
 
 class Ended(Schema):
-    """Of the latest jobs those that have ended, by status."""
+    """The ended jobs among the latest ones, by status."""
 
-    among: int = Field(description=f"How many of your latest jobs were looked at: at most {LATEST}.")
+    among: int = Field(description=f"The number of your latest jobs that were counted: at most {LATEST}.")
     success: int
     error: int
     dead: int
@@ -50,7 +50,7 @@ class Stats(Schema):
 
 @router.get("stats", response={200: Stats, frozenset({401, 403, 405}): schemas.Problem})
 def read_stats(request: CallerRequest) -> Stats:
-    """How many of your jobs wait and run, how the latest ended, and how many of your slots are in use."""
+    """Count your waiting and running jobs, the outcomes of the latest jobs, and your slots in use."""
     tenant_id = request.auth.tenant.pk
     under_way = _under_way(tenant_id)
     return Stats(
@@ -67,9 +67,9 @@ def _slots(tenant_id: int, in_use: int) -> Slots:
 def _under_way(tenant_id: int) -> UnderWay:
     own = Job.objects.filter(tenant=tenant_id)
     held = Q(due_at=HELD_UNTIL)
-    # From a partial index of what is scheduled: nothing that has ended is read.
+    # A partial index of the scheduled jobs: jobs that have ended are not read.
     scheduled = own.filter(due_at__isnull=False).aggregate(scheduled=Count("pk", ~held), held=Count("pk", held))
-    # Every queue is named, so that the index jobs_claim, which begins with the queue, is entered at the tenant.
+    # Name every queue: the index jobs_claim begins with the queue, then the tenant.
     created = own.filter(ready_at__isnull=False, queue__in=list(Queue.objects.values_list("pk", flat=True))).count()
     holding = dict(own.filter(slot__isnull=False).values_list("status").annotate(Count("pk")))
     return UnderWay(

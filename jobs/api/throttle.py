@@ -1,4 +1,4 @@
-"""How fast a caller may ask: a client in a loop must not take the web process from the others."""
+"""Limit the request rate of a caller: a client in a loop must not starve the others of the web process."""
 
 import math
 from collections import Counter
@@ -11,35 +11,35 @@ from django.http import HttpRequest
 from jobs.api.problems import ProblemError
 from tenants.throttle import Throttle
 
-SECONDS_AT_ONCE = 10  # so many seconds' worth of requests may come at once
-STRANGERS, STRANGERS_AT_ONCE = 1.0, 100  # wrong keys from one address: a second, and at once
+SECONDS_AT_ONCE = 10  # a burst may hold the requests of so many seconds
+STRANGERS, STRANGERS_AT_ONCE = 1.0, 100  # wrong keys from one address: per second, and in a burst
 
 callers, strangers = Throttle(), Throttle()
 waits = Counter[int]()  # long polls open in this process, by tenant
 
 
 def admit(caller: str) -> None:
-    """Raise the problem of a caller who asks too fast."""
+    """Raise a problem if the caller sends requests too fast."""
     rate = settings.API_RATE
     if rate and (wait := callers.take(caller, rate, max(rate * SECONDS_AT_ONCE, 1))):
-        raise _too_fast(wait, f"At most {rate:g} requests a second are answered")
+        raise _too_fast(wait, f"The limit is {rate:g} requests per second")
 
 
 def admit_stranger(request: HttpRequest) -> None:
-    """Raise the problem of an address from which too many wrong keys came."""
+    """Raise a problem if too many wrong keys came from this address."""
     if settings.API_RATE and (wait := strangers.wait(_address(request), STRANGERS, STRANGERS_AT_ONCE)):
-        raise _too_fast(wait, "Too many wrong keys came from this address")
+        raise _too_fast(wait, "This address sent too many wrong keys")
 
 
 def note_stranger(request: HttpRequest) -> None:
-    """A wrong key came."""
+    """Count a wrong key."""
     if settings.API_RATE:
         strangers.take(_address(request), STRANGERS, STRANGERS_AT_ONCE)
 
 
 @asynccontextmanager
 async def waiting(tenant_id: int) -> AsyncIterator[None]:
-    """While a long poll is open, it counts."""
+    """Count a long poll while it is open."""
     waits[tenant_id] += 1
     try:
         yield
@@ -50,9 +50,9 @@ async def waiting(tenant_id: int) -> AsyncIterator[None]:
 
 
 def admit_wait(tenant_id: int) -> None:
-    """Raise the problem of a tenant that has too many long polls open."""
+    """Raise a problem if the tenant has too many open long polls."""
     if waits[tenant_id] >= settings.API_WAITS:
-        raise _too_fast(1, f"{settings.API_WAITS} requests of yours wait already")
+        raise _too_fast(1, f"At most {settings.API_WAITS} of your requests may wait at once")
 
 
 def _address(request: HttpRequest) -> str:
@@ -62,4 +62,4 @@ def _address(request: HttpRequest) -> str:
 
 def _too_fast(wait: float, why: str) -> ProblemError:
     seconds = math.ceil(wait)
-    return ProblemError(429, f"{why}; ask again in {seconds} s.", headers={"Retry-After": str(seconds)})
+    return ProblemError(429, f"{why}; try again in {seconds} s.", headers={"Retry-After": str(seconds)})

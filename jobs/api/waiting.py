@@ -1,4 +1,4 @@
-"""Long polls: wait for a job's status to change, without holding a thread, a connection or a lock meanwhile."""
+"""Long polls: wait for a job's status to change, holding no thread, connection or lock meanwhile."""
 
 import asyncio
 import time
@@ -24,9 +24,9 @@ async def until_changed(
     sleep: Sleep = asyncio.sleep,
     clock: Clock = time.monotonic,
 ) -> None:
-    """Return when the status is not `seen` any more, when it cannot change, or after that many seconds.
+    """Return when the status differs from `seen`, when it cannot change any more, or after that many seconds.
 
-    `seen` None: the status at the first look. A job that does not exist (status None) is not waited for.
+    `seen` None: the status at the first read. If the job does not exist (status None), return at once.
     """
     deadline, pause = clock() + seconds, FIRST_PAUSE
     status = await read_status()
@@ -38,14 +38,14 @@ async def until_changed(
 
 
 def status_reader(tenant_id: int, job_id: int) -> Callable[[], Awaitable[str | None]]:
-    """Reads the status of the tenant's job; None: it has no such job.
+    """Return a reader of the job's status; it returns None if the tenant has no such job.
 
-    All who wait in this process share one thread, and so one connection.
+    All waiting requests of this process share one thread, and so one connection.
     """
 
     def read() -> str | None:
-        if not connection.in_atomic_block:  # else it is somebody's, and not ours to close
-            close_old_connections()  # such as have failed at the look before
+        if not connection.in_atomic_block:  # in a block, the connection is the caller's
+            close_old_connections()  # those that failed at the previous read
         return queries.status(tenant_id, job_id)
 
     return sync_to_async(read)

@@ -1,1 +1,1 @@
-"""What the author of a job writes with: the decorator, retry policies, exceptions, and the job that is running."""
+"""The tools of a job's author: the decorator, retry policies, exceptions, and the running job."""

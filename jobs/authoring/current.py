@@ -1,4 +1,4 @@
-"""`current_job()`: what a running method may know of, and say about, its own job."""
+"""`current_job()`: a running method reads and reports about its own job."""
 
 import math
 import time
@@ -15,17 +15,17 @@ LOOK_AGAIN = 0.5  # seconds
 
 
 def _never() -> bool:
-    """Outside a job nobody asks it to stop."""
+    """Outside a job there are no requests to stop."""
     return False
 
 
 def _nowhere(fraction: float, note: str) -> None:
-    """Outside a job nobody watches the progress."""
+    """Outside a job progress is discarded."""
 
 
 @dataclass
 class CurrentJob:
-    """The job being executed. Outside a job `id` is None and everything said is discarded.
+    """The running job. Outside a job `id` is None, and all reports are discarded.
 
     stats: JSON values shown to the customer with the job. timeout: seconds this attempt may run.
     """
@@ -41,13 +41,13 @@ class CurrentJob:
     _cancelled: bool = False
 
     def progress(self, fraction: float, note: str = "") -> None:
-        """Show how far the job is: fraction 0..1 (clamped; nan tells nothing), and a note of at most 200 characters."""
+        """Report progress: a fraction from 0 to 1 (clamped; nan is ignored), and a note of at most 200 characters."""
         if not math.isnan(fraction):
             self.report_progress(min(max(float(fraction), 0.0), 1.0), storable(note[:200]))
 
     @property
     def cancel_requested(self) -> bool:
-        """Whether somebody asked this job to stop. Asks the database at most every LOOK_AGAIN seconds."""
+        """Whether this job was asked to stop. Reads the database at most every LOOK_AGAIN seconds."""
         now = time.monotonic()
         if not self._cancelled and now - self._asked_at >= LOOK_AGAIN:
             self._asked_at = now
@@ -55,7 +55,7 @@ class CurrentJob:
         return self._cancelled
 
     def check_cancelled(self) -> None:
-        """A place where the job may be stopped. Raises Cancelled if somebody asked for it."""
+        """Stop here if the job was asked to stop: raises Cancelled."""
         if self.cancel_requested:
             raise Cancelled("stopped on request")
 
@@ -64,7 +64,7 @@ _current: ContextVar[CurrentJob | None] = ContextVar("current_job", default=None
 
 
 def current_job() -> CurrentJob:
-    """The job this code runs in; a stand-in outside a job, so that a method can be written once."""
+    """The running job; outside a job a stand-in, so that a method works in both cases."""
     return _current.get() or CurrentJob()
 
 

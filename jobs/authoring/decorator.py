@@ -1,4 +1,4 @@
-"""`@job`: marks a method as one that may run as a job, and says how."""
+"""`@job`: mark a method that may run as a job, and set its options."""
 
 import inspect
 from collections.abc import Callable, Collection, Iterable
@@ -15,7 +15,7 @@ OVERRIDABLE = frozenset({"timeout", "max_retries"})
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:
-    """What @job says of a method; code may override queue, priority, timeout and dedup, a tenant less (permit.py)."""
+    """The options of @job. Code may override queue, priority, timeout and dedup; a tenant fewer (permit.py)."""
 
     queue: str = "default"
     priority: int = 5
@@ -47,7 +47,7 @@ class Spec:
         if self.catch_up not in CATCH_UP or self.overlap not in OVERLAP:
             raise TypeError(f"@job: catch_up is one of {', '.join(CATCH_UP)}; overlap is one of {', '.join(OVERLAP)}")
         if isinstance(self.override, str) or not OVERRIDABLE.issuperset(self.override):
-            raise TypeError(f"@job: override names some of {', '.join(sorted(OVERRIDABLE))}, not {self.override!r}")
+            raise TypeError(f"@job: override may contain {', '.join(sorted(OVERRIDABLE))}, not {self.override!r}")
 
 
 @overload
@@ -74,19 +74,19 @@ def job(
     overlap: str = ...,
 ) -> Callable[[Function], Function]: ...
 def job(function: Any = None, **options: Any) -> Any:
-    """Mark a method as one that may run as a job; under @classmethod, for a job without an object.
+    """Mark a method that may run as a job; below @classmethod for a job without an object.
 
-    queue: the line it waits in. priority: 0 (first) to 10 (last). timeout: seconds it may run. dedup: whether an
-    identical unfinished job is returned instead of a second one. dedup_key: called with the bound arguments, returns
-    the JSON value that says what is identical; without it all arguments together do. result_ttl: seconds the result is
-    kept. retry: when a failed attempt is tried again; without it a failure is final. memory: MiB that its process may
-    use before it is killed. http: whether a tenant may call it over HTTP, on its own objects and with any arguments.
-    override: of "timeout" and "max_retries" those that such a call may set higher than they are here.
-    every: seconds; or cron: five fields or @daily and its kin, in the zone tz: it recurs, as a job of the class without
-    arguments, for each of the tenants that for_each_tenant() returns. jitter: seconds over which these are spread.
-    catch_up: of the times missed while nothing ran, "none", the last "one", or "all" up to a bound. overlap: while the
-    last run is not over, "skip" a time, "queue" behind it, or "cancel" it.
-    Raises TypeError for a signature whose arguments cannot be named; InvalidRecurrence, a ValueError.
+    queue: its name. priority: 0 (first) to 10 (last). timeout: seconds that the job may run. dedup: return an identical
+    unfinished job instead of storing a second one. dedup_key: a function of the bound arguments; jobs with equal return
+    values (JSON) are identical; without it jobs with equal arguments are. result_ttl: seconds that the result is kept.
+    retry: the policy for failed attempts; without one a failure is final. memory: MiB that the process may use before
+    it is killed. http: whether a tenant may call the method over HTTP, on its own objects and with any arguments.
+    override: which of "timeout" and "max_retries" such a call may set higher than here.
+    every: seconds between runs; or cron: five fields, or @daily and the like, in the time zone tz. The job then recurs,
+    as a job of the class without arguments, for each tenant that for_each_tenant() returns. jitter: seconds over which
+    the tenants' runs are spread. catch_up: of the times missed in an outage run "none", the last "one", or "all" up to
+    a bound. overlap: while the previous run is not over, "skip" a time, "queue" a run behind it, or "cancel" it.
+    Raises TypeError for a signature whose arguments cannot be given by name; InvalidRecurrence, a ValueError.
     """
     spec = Spec(**options)
 

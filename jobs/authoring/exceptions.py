@@ -1,32 +1,32 @@
-"""What a running method may raise to say how its attempt ends."""
+"""Exceptions with which a running method decides how its attempt ends."""
 
 LONGEST = 366 * 24 * 3600.0  # seconds
 
 
 class TenantError(Exception):
-    """`raise TenantError("There is no such region.")`: a failure whose text its tenant reads; of others, the class.
+    """`raise TenantError("There is no such region.")`: a failure whose text the tenant may read.
 
-    Derive from it what you raise for people.
+    Of other errors tenants see only the class. Derive your errors for people from it.
     """
 
 
 class Abandon(TenantError):
-    """`raise Abandon("why")`: no retry will help. The job is dead, whatever its policy says."""
+    """`raise Abandon("why")`: no retry will help. The job dies at once, without asking its policy."""
 
 
 class RetryLater(Exception):
-    """`raise RetryLater(30)`: run me again in so many seconds. No failure, and no retry is spent.
+    """`raise RetryLater(30)`: run the job again in 30 seconds. It is not a failure and uses no retry.
 
-    Raises ValueError for what is not a number of seconds, or is more than 366 days.
+    Raises ValueError unless it gets a number of seconds, at most 366 days.
     """
 
     def __init__(self, seconds: float) -> None:
         number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-        if not number or not 0 <= seconds <= LONGEST:  # nan lies nowhere
+        if not number or not 0 <= seconds <= LONGEST:  # nan fails every comparison
             raise ValueError(f"RetryLater takes a number of seconds from 0 to {LONGEST:.0f}, not {seconds!r}")
         super().__init__(f"again in {seconds:g} s")
         self.seconds = float(seconds)
 
 
 class Cancelled(Exception):
-    """Raised by `check_cancelled()` in a job that was asked to stop; let it pass."""
+    """`check_cancelled()` raises it in a job that was asked to stop; do not catch it."""

@@ -1,6 +1,6 @@
-"""When a failed attempt is tried again: `Retry.exponential(max_retries=5)` and the like. Pure.
+"""Retry policies: `Retry.exponential(max_retries=5)` and others decide when a failed attempt is repeated. Pure.
 
-n counts the retries so far, from 0: the delay before the first retry is that of n = 0.
+n is the number of retries so far: the delay before the first retry is that of n = 0.
 """
 
 import math
@@ -14,19 +14,19 @@ Answer = float | Literal["exponential", False]
 Decide = Callable[[BaseException, int], Answer]
 
 BASE, CAP = 10.0, 3600.0  # seconds: the first exponential delay, and the longest
-LONGEST = 366 * 24 * 3600.0  # seconds: no cap is above, so that the due moment is one that PostgreSQL can hold
+LONGEST = 366 * 24 * 3600.0  # seconds: the highest cap, so that PostgreSQL can store the due moment
 
 
 @dataclass(frozen=True)
 class Retry:
     """A retry policy.
 
-    decide: the delay in seconds after an error and n retries, "exponential" for base * 2^n, or False to stop.
-    max_retries: after so many the job is dead. queue: where retries wait; None: where the job was.
-    cap: the longest delay, in seconds. jitter: 0..1, the part of the delay that is drawn at random ("full jitter" is 1,
-    https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/), so that what failed together does not
-    come back together.
-    Raises ValueError, naming the parameter, for a value out of its range.
+    decide: returns the delay in seconds after an error and n retries, "exponential" for base * 2^n, or False to stop.
+    max_retries: after so many the job is dead. queue: the queue of retries; None: the job's own.
+    cap: the longest delay in seconds. jitter: 0 to 1, the random part of the delay ("full jitter" is 1,
+    https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/), so that jobs that failed together are
+    retried apart.
+    Raises ValueError, naming the parameter, for a value out of range.
     """
 
     decide: Decide
@@ -50,7 +50,7 @@ class Retry:
 
     @classmethod
     def every(cls, seconds: float, *, max_retries: int, queue: str | None = None, jitter: float = 0.0) -> "Retry":
-        """After the same delay each time."""
+        """Wait the same time before each retry."""
         _check_seconds("seconds", seconds, most=LONGEST)
         return cls(lambda error, n: seconds, max_retries, queue, cap=seconds, jitter=jitter)
 
@@ -64,14 +64,14 @@ class Retry:
         queue: str | None = None,
         jitter: float = 0.0,
     ) -> "Retry":
-        """After base * 2^n seconds, at most cap."""
+        """Wait base * 2^n seconds, at most cap."""
         return cls(lambda error, n: "exponential", max_retries, queue, base, cap, jitter)
 
     @classmethod
     def polynomial(
         cls, *, max_retries: int, cap: float = 24 * 3600.0, queue: str | None = None, jitter: float = 0.0
     ) -> "Retry":
-        """After 30 + n^5 seconds, at most cap: soon at first, then over days."""
+        """Wait 30 + n^5 seconds, at most cap: the first retries come soon, the later ones over days."""
         return cls(lambda error, n: 30.0 + float(n) ** 5, max_retries, queue, cap=cap, jitter=jitter)
 
     @classmethod
@@ -85,7 +85,7 @@ class Retry:
         queue: str | None = None,
         jitter: float = 0.0,
     ) -> "Retry":
-        """As decide(error, n) says: seconds, "exponential", or False to stop."""
+        """Let decide(error, n) choose: seconds, "exponential", or False to stop."""
         return cls(decide, max_retries, queue, base, cap, jitter)
 
     def delay(
@@ -95,10 +95,10 @@ class Retry:
         max_retries: int | None = None,
         draw: Callable[[], float] = random.random,
     ) -> float | None:
-        """Seconds until the next try after `retries` of them; None when there is none: the job is dead.
+        """Seconds until the next try after this number of retries; None if the job is dead.
 
-        max_retries: instead of the policy's own. draw: a random number from 0 to 1. Raises ValueError when a custom
-        callable answers neither seconds, "exponential" nor False.
+        max_retries: overrides the policy's. draw: a random number from 0 to 1. Raises ValueError if a custom function
+        returns anything but seconds, "exponential" or False.
         """
         if retries >= (self.max_retries if max_retries is None else max_retries):
             return None
@@ -107,12 +107,12 @@ class Retry:
             return None
         seconds = self._exponential(retries) if answer == "exponential" else answer
         if not (_is_number(seconds) and 0 <= seconds < math.inf):
-            raise ValueError(f'a retry policy answers seconds, "exponential" or False, not {answer!r}')
-        # the cap first: a whole number like 3 ** 1000 is too large for a float
+            raise ValueError(f'a retry policy must return seconds, "exponential" or False, not {answer!r}')
+        # apply the cap first: a whole number like 3 ** 1000 is too large for a float
         return float(min(seconds, self.cap)) * (1 - self.jitter * draw())
 
     def _exponential(self, retries: int) -> float:
-        # 2.0 ** 1024 overflows; long before, the cap is reached
+        # 2.0 ** 1024 overflows; the cap is reached long before
         return min(self.base * 2.0 ** min(retries, 1000), self.cap)
 
 
@@ -121,5 +121,5 @@ def _is_number(value: object) -> bool:
 
 
 def _check_seconds(name: str, value: float, *, most: float) -> None:
-    if not (_is_number(value) and 0 <= value <= most):  # nan lies nowhere
+    if not (_is_number(value) and 0 <= value <= most):  # nan fails every comparison
         raise ValueError(f"{name}: must be a number of seconds from 0 to {most:g}, not {value!r}")

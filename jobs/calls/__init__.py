@@ -1,1 +1,1 @@
-"""From a method call, or from the names in an HTTP request, to one checked request for a job."""
+"""Turn a method call, or the names in an HTTP request, into one checked request for a job."""

@@ -1,4 +1,4 @@
-"""Arguments as JSON: what may be in them, how long they may be, and whether two calls have the same."""
+"""Arguments as JSON: check their values and their size, and compare those of two calls."""
 
 import hashlib
 import json
@@ -11,16 +11,16 @@ from django.conf import settings
 from jobs.calls.refusals import InvalidRequest, TooLarge
 
 MAX_DEPTH = 50  # levels of nesting; deeper values overflow the parsers on the way
-MAX_INTEGER_BITS = 10_000  # about 3,000 digits; from 4,300 on Python neither writes nor reads them
+MAX_INTEGER_BITS = 10_000  # about 3,000 digits; Python refuses to read or write 4,300 or more
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr).encode
 
 
 def as_text(args: dict[str, Any]) -> str:
-    """Arguments that are JSON as its text. Raises TooLarge."""
+    """Return the JSON text of checked arguments. Raises TooLarge."""
     text = json.dumps(args)
     limit = settings.JOBS_ARGS_MAX_BYTES
-    if len(text) > limit:  # JSON is written in ASCII: a character is a byte
+    if len(text) > limit:  # the JSON is ASCII: one character is one byte
         raise TooLarge(
             "args", f"take {len(text)} bytes as JSON; at most {limit} bytes ({limit // 1024} KiB) are allowed"
         )
@@ -28,7 +28,7 @@ def as_text(args: dict[str, Any]) -> str:
 
 
 def stats_as_json(stats: Any) -> Any:
-    """What a job says of itself, as JSON. Raises InvalidRequest, also when it is too much to be shown to everybody."""
+    """Return a job's stats as JSON. Raises InvalidRequest, also if they exceed JOBS_STATS_MAX_BYTES."""
     checked = as_json(stats, "stats")
     size, limit = len(json.dumps(checked)), settings.JOBS_STATS_MAX_BYTES
     if size > limit:
@@ -37,14 +37,14 @@ def stats_as_json(stats: Any) -> Any:
 
 
 def as_json(value: Any, field: str = "args", depth: int = 0) -> Any:
-    """The value as JSON gives it back (tuples become lists).
+    """Return the value as it reads after a round trip through JSON (tuples become lists).
 
-    Raises InvalidRequest, naming the place, for what PostgreSQL's jsonb or JSON itself cannot hold.
+    Raises InvalidRequest, naming the place, for a value that JSON or PostgreSQL's jsonb cannot hold.
     """
     if depth == MAX_DEPTH and value and isinstance(value, (list, tuple, dict)):
         raise InvalidRequest("args", f"are nested more than {MAX_DEPTH} levels deep")
     if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
-        raise InvalidRequest(field, "is a number of too many digits")
+        raise InvalidRequest(field, "is a number with too many digits")
     if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, float):
@@ -66,7 +66,7 @@ def as_json(value: Any, field: str = "args", depth: int = 0) -> Any:
 
 
 def _is_plain(value: Any) -> bool:
-    """Most values: there is nothing to say about them, so that their place need not be put into words."""
+    """Accept most values at once, so that the name of their place need not be built."""
     kind = type(value)
     if kind is str:
         return value.isascii() and "\x00" not in value
@@ -80,12 +80,12 @@ def _as_key(key: Any, field: str) -> str:
 
 
 def check_text(value: str, field: str) -> str:
-    """The text, if PostgreSQL can hold it. Raises InvalidRequest."""
+    """Return the text if PostgreSQL can store it. Raises InvalidRequest."""
     if "\x00" in value or (not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value)):
-        raise InvalidRequest(field, "holds a NUL or a lone surrogate, which PostgreSQL cannot store")
+        raise InvalidRequest(field, "contains a NUL or a lone surrogate, which PostgreSQL cannot store")
     return value
 
 
 def digest(*parts: Any) -> uuid.UUID:
-    """A key that is equal for equal parts: 128 bits of SHA-256 over their canonical JSON."""
+    """Return a key that is equal for equal parts: 128 bits of SHA-256 over their canonical JSON."""
     return uuid.UUID(bytes=hashlib.sha256(_canonical(parts).encode()).digest()[:16])

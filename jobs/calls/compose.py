@@ -1,4 +1,4 @@
-"""Put requests together: from a method and its options, or from the names that an HTTP request gives."""
+"""Compose requests: from a method and its options, or from the names in an HTTP request."""
 
 import uuid
 from collections.abc import Iterable, Iterator
@@ -27,10 +27,10 @@ def compose_by_name(
     by_tenant: bool = False,
     **options: Any,
 ) -> JobRequest:
-    """A checked request from outside: only @job methods, only the tenant's own objects.
+    """Check a request from outside: only @job methods, only the tenant's own objects.
 
-    by_tenant: the tenant itself asks, and not an operator: within what it is permitted. options: those of `compose`.
-    Raises InvalidRequest; for a foreign object exactly as for a missing one.
+    by_tenant: the tenant asks, not an operator, so its permissions apply. options: those of `compose`.
+    Raises InvalidRequest. A foreign object and a missing one give the same error.
     """
     target = registry.resolve(source_type, source_method, http=by_tenant)
     if by_tenant:
@@ -40,7 +40,9 @@ def compose_by_name(
     instance = None
     if target.class_level:
         if source_id is not None:
-            raise InvalidRequest("source_id", f"{source_method} is a job of the class; leave source_id out")
+            raise InvalidRequest(
+                "source_id", f"{source_method} runs on the class, not on an object; leave source_id out"
+            )
     else:
         instance = registry.source(target.model, source_id, tenant.pk)
         if instance is None:
@@ -49,7 +51,7 @@ def compose_by_name(
 
 
 def compose(target: Target, instance: models.Model | None, args: dict[str, Any], **options: Any) -> JobRequest:
-    """A checked request from bound arguments and options; what is not given comes from @job.
+    """Check a request made of bound arguments and options; @job supplies the missing options.
 
     Raises InvalidRequest.
     """
@@ -64,7 +66,7 @@ def compose_each(
     dedup: bool | None = None,
     **options: Any,
 ) -> Iterator[JobRequest]:
-    """As `compose`, for each call's arguments; what they have in common is checked once."""
+    """Compose a request for each call's arguments; check their common options once."""
     common = _common(target, instance, **options)
     for args in calls:
         keyed = target.spec.dedup if dedup is None else dedup
@@ -88,7 +90,7 @@ def _common(
     if target.class_level:
         instance = None
     if not target.class_level and (instance is None or instance.pk is None):
-        raise InvalidRequest("source_id", f"{target.method} is a job of one object; it needs a saved one")
+        raise InvalidRequest("source_id", f"{target.method} runs on one object, which must be saved first")
     return JobRequest(
         tenant_id=_tenant_id(target, instance, tenant),
         source_type=target.source_type,
@@ -107,7 +109,7 @@ def _common(
 
 
 def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.UUID:
-    """What makes a job identical: the call, and when it is to be made. One for tomorrow is no answer for today."""
+    """The identity of a job: its call and its moment. A job for tomorrow does not answer a request for today."""
     call = target.signature.complete(args)
     same = target.spec.dedup_key(**call) if target.spec.dedup_key else call
     moment = str(common.at - EPOCH) if common.at else float(common.delay or 0)
@@ -115,13 +117,13 @@ def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.
 
 
 def _tenant_id(target: Target, instance: models.Model | None, tenant: Tenant | None) -> int:
-    """The owner: the object's tenant; for a class-level job the one given, or that of the job we run in."""
+    """The owner: the object's tenant. For a class-level job: the given tenant, or the one of the running job."""
     if instance is not None:
-        owner: int = instance.tenant_id  # type: ignore[attr-defined]  # Asynchronous asks for a `tenant`
+        owner: int = instance.tenant_id  # type: ignore[attr-defined]  # Asynchronous requires a `tenant`
         if tenant is not None and tenant.pk != owner:
             raise InvalidRequest("tenant", "is not the owner of this object")
         return owner
     owner_tenant = tenant or current_job().tenant
     if owner_tenant is None:
-        raise InvalidRequest("tenant", f"{target.method} has no object; say whose job it is: async_(tenant=...)")
+        raise InvalidRequest("tenant", f"{target.method} has no object; name the owner: async_(tenant=...)")
     return owner_tenant.pk

@@ -1,6 +1,6 @@
-"""What a tenant may say of a job when it asks from outside: operators and code may say more.
+"""The options that a tenant may give a job from outside. Operators and code may give more.
 
-Which methods it may name at all is the registry's: `@job(http=True)`.
+The registry decides which methods it may name at all: `@job(http=True)`.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from tenants.models import Tenant
 
 
 def check(target: Target, tenant: Tenant, options: dict[str, Any]) -> None:
-    """Raises InvalidRequest, saying how far the option goes."""
+    """Raises InvalidRequest, naming the range that is allowed."""
     _check_queue(target.spec.queue, tenant, options.get("queue"))
     spec = target.spec
     retries = None if spec.retry is None else spec.retry.max_retries
@@ -22,17 +22,17 @@ def check(target: Target, tenant: Tenant, options: dict[str, Any]) -> None:
 
 
 def _check_queue(own: str, tenant: Tenant, queue: str | None) -> None:
-    """Another line may be less limited, or served first: which ones a tenant may name is the operator's to say."""
+    """Another queue may have higher limits or be served first, so operators decide which ones a tenant may name."""
     if queue is None or queue == own:
         return
-    also = tenant.queue.queues if hasattr(tenant, "queue") else []  # read once, for a whole batch
+    also = tenant.queue.queues if hasattr(tenant, "queue") else []  # loaded once for a whole batch
     if queue not in also:
         shown = ", ".join(sorted({own, *also}))
-        raise InvalidRequest("queue", f"{queue!r} is none that you may name for this job; you may name: {shown}")
+        raise InvalidRequest("queue", f"{queue!r} is not allowed for this job; allowed: {shown}")
 
 
 def _check_most(name: str, options: dict[str, Any], own: float | None, highest: float, may_raise: bool) -> None:
-    """Downwards always; above what the method says only where it lets itself be raised, and never above the setting."""
+    """A lower value is always allowed; a higher one only if the method lets callers override it, up to the setting."""
     asked = options.get(name)
     most = highest if own is None or may_raise else min(own, highest)
     if asked is not None and asked > most:

@@ -1,12 +1,12 @@
-"""How a request is refused: each says what to correct, or when to ask again."""
+"""The refusals of a request. Each names the field to correct, or the time after which to try again."""
 
 
 class InvalidRequest(ValueError):
-    """A job that cannot be accepted. Nothing was stored.
+    """The request is invalid. Nothing was stored.
 
-    field: what to correct, as its user knows it ("priority", "args.region").
-    message: what is wrong, and what is allowed.
-    index: which of several requests it is, from 0; None where that is not known, or there is but one.
+    field: the input to correct, as its user knows it ("priority", "args.region").
+    message: the mistake, and the allowed values.
+    index: the number of the request among several, from 0; None if it is unknown, or the only request.
     """
 
     def __init__(self, field: str, message: str, index: int | None = None) -> None:
@@ -17,29 +17,30 @@ class InvalidRequest(ValueError):
 
 
 class TooLarge(InvalidRequest):
-    """The arguments take more bytes than a job's may."""
+    """The arguments exceed the size limit of a job."""
 
 
 class Undecided(RuntimeError):
-    """Identical jobs of others were stored and ended all the while. What is identical to none of them may be stored.
+    """Other callers kept storing and ending identical jobs. Requests without an identical job may be stored.
 
-    retry_after: seconds after which asking again makes sense.
+    retry_after: seconds after which to try again.
     """
 
     retry_after = 1
 
     def __init__(self) -> None:
-        super().__init__("identical jobs come and go too fast to say whether there is one; submit it again")
+        super().__init__("Identical jobs start and end too fast to tell whether one exists. Submit this job again")
 
 
 class TooManyWaiting(RuntimeError):
-    """The tenant has so many jobs waiting that no more are taken. Nothing was stored.
+    """The tenant's backlog is full. Nothing was stored.
 
-    retry_after: seconds after which asking again makes sense.
+    retry_after: seconds after which to try again.
     """
 
     retry_after = 10
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"{limit:,} jobs may wait, and so many do; try again when some have run")
+        jobs = "1 job" if limit == 1 else f"{limit:,} jobs"
+        super().__init__(f"The backlog is full: at most {jobs} may wait. Try again later")
         self.limit = limit

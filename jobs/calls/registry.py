@@ -1,4 +1,4 @@
-"""Which methods may run as jobs: those marked @job, on models that are Asynchronous. Nothing else can be named."""
+"""The methods that may run as jobs: those marked @job, on Asynchronous models. No other method can be named."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from jobs.calls.signature import Signature, signature_of
 
 @dataclass(frozen=True)
 class Target:
-    """A method that may run as a job, and what is known of it."""
+    """A method that may run as a job, with its @job options."""
 
     model: type[models.Model]
     method: str
@@ -35,7 +35,7 @@ class Target:
         return signature_of(self.function)
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments by name, as JSON. Raises InvalidRequest if they do not fit the signature."""
+        """Return the arguments by name, as JSON. Raises InvalidRequest if they do not fit the signature."""
         try:
             bound = self.signature.bind(args, kwargs)
         except TypeError as error:
@@ -46,12 +46,12 @@ class Target:
 
 @cache
 def source_types(*, http: bool = False) -> dict[str, type[models.Model]]:
-    """Every model with a @job method, by its source type; http: one that may be called over HTTP."""
+    """All models with a @job method, by source type. http: only those with a method that HTTP may call."""
     return {model._meta.label_lower: model for model in apps.get_models() if methods(model, http=http)}
 
 
 def resolve(source_type: str, source_method: str, *, http: bool = False) -> Target:
-    """The target of that name. Raises InvalidRequest, saying which there are; http: of those that HTTP may call."""
+    """The target of that name. Raises InvalidRequest, listing the known names. http: only those that HTTP may call."""
     known = source_types(http=http)
     if source_type not in known:
         raise InvalidRequest("source_type", f"{_cut(source_type)} is unknown; known: {', '.join(sorted(known))}")
@@ -59,7 +59,7 @@ def resolve(source_type: str, source_method: str, *, http: bool = False) -> Targ
 
 
 def target(model: type[models.Model], method: str, *, http: bool = False) -> Target:
-    """The target on a model. Raises InvalidRequest unless the method is marked @job; http: with http=True."""
+    """The target on a model. Raises InvalidRequest unless the method is marked @job (http: with http=True)."""
     static = inspect.getattr_static(model, method, None)
     class_level = isinstance(static, classmethod)
     function = static.__func__ if isinstance(static, classmethod) else static
@@ -71,21 +71,21 @@ def target(model: type[models.Model], method: str, *, http: bool = False) -> Tar
 
 
 def methods(model: type[models.Model], *, http: bool = False) -> list[str]:
-    """The names of the methods marked @job; http: with http=True."""
+    """The names of the methods marked @job (http: with http=True)."""
     statics = ((name, inspect.getattr_static(model, name, None)) for name in dir(model))
     specs = ((name, getattr(getattr(static, "__func__", static), MARK, None)) for name, static in statics)
     return [name for name, spec in specs if spec is not None and (spec.http or not http)]
 
 
 def _cut(name: str) -> str:
-    return repr(name if len(name) <= 200 else f"{name[:200]}…")  # noqa: PLR2004 - as long as the columns
+    return repr(name if len(name) <= 200 else f"{name[:200]}…")  # noqa: PLR2004 - the length of the columns
 
 
 def source(model: type[models.Model], source_id: Any, tenant_id: int) -> models.Model | None:
-    """The tenant's object; None alike for one that is missing, malformed or another tenant's."""
+    """The tenant's object; None if the id is missing, malformed or another tenant's."""
     try:
         found = next(iter(model._default_manager.filter(pk=source_id, tenant=tenant_id)), None)
     except (ValueError, TypeError, OverflowError, ValidationError):
         return None
-    # Written in another way (" 9", "0_9") it is not the id that anybody was told.
+    # Other spellings of the id (" 9", "0_9") do not count: nobody was given them.
     return found if found is not None and str(found.pk) == str(source_id) else None

@@ -1,4 +1,4 @@
-"""What is asked for: one job, checked. What does not fit is refused by the name of its field."""
+"""A checked request for one job. A refusal names the invalid field."""
 
 import uuid
 from collections.abc import Callable
@@ -21,10 +21,10 @@ MAX_SECONDS = 366 * 24 * 3600.0  # the longest delay and timeout
 
 @dataclass(frozen=True, kw_only=True)
 class JobRequest:
-    """A job to submit. Raises InvalidRequest when a value is out of its range.
+    """A job to submit. Raises InvalidRequest if a value is out of range.
 
-    delay, timeout: seconds. memory: MiB. at: an aware datetime, in the future by the database's clock, which `submit`
-    judges. max_retries: instead of the policy's own. dedup_key: None is never identical to another.
+    delay, timeout: seconds. memory: MiB. at: an aware datetime; `submit` checks by the database's clock that it lies in
+    the future. max_retries: overrides the policy's number. dedup_key: None is never identical to another.
     """
 
     tenant_id: int
@@ -41,9 +41,9 @@ class JobRequest:
     memory: int | None = None
     max_retries: int | None = None
     dedup_key: uuid.UUID | None = None
-    args_text: str = field(init=False, repr=False, compare=False)  # as JSON: it is written once
+    args_text: str = field(init=False, repr=False, compare=False)  # as JSON: serialised once
 
-    # What jobs that are submitted together mostly have in common; the fields beside the call itself.
+    # The fields beside the call itself; jobs that are submitted together mostly share them.
     KIND: ClassVar = (
         *("tenant_id", "queue", "priority", "user_key", "source_type", "source_method"),
         *("timeout", "memory", "max_retries", "delay", "at"),
@@ -75,14 +75,14 @@ class JobRequest:
         object.__setattr__(self, "args_text", as_text(self.args))
 
     def calling(self, args: dict[str, Any], dedup_key: uuid.UUID | None) -> "JobRequest":
-        """The same with other arguments; the rest is not checked once more. Raises TooLarge."""
+        """Copy the request with other arguments, without checking the other fields again. Raises TooLarge."""
         other = object.__new__(JobRequest)
         other.__dict__.update(self.__dict__, args=args, args_text=as_text(args), dedup_key=dedup_key)
         return other
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """Equal for requests that differ in nothing but their object, arguments and identity."""
+        """Equal for requests that differ only in object, arguments and identity."""
         return _kind_of(self)
 
     @property
@@ -96,7 +96,7 @@ _kind_of: Callable[[JobRequest], tuple[object, ...]] = attrgetter(*JobRequest.KI
 
 def _check_seconds(field: str, value: float, *, least: float) -> None:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not least <= value <= MAX_SECONDS:  # not a number (nan) lies nowhere
+    if not number or not least <= value <= MAX_SECONDS:  # nan fails every comparison
         raise InvalidRequest(field, f"must be a number of seconds from {least} to {MAX_SECONDS:.0f}, not {value!r}")
 
 
@@ -108,7 +108,7 @@ def _check_whole(field: str, value: int | None, *, least: int) -> None:
 
 
 def _in_utc(at: datetime) -> datetime:
-    """The same moment; PostgreSQL does not know every zone that Python knows."""
+    """The same moment in UTC: PostgreSQL does not know all the zones that Python knows."""
     if not isinstance(at, datetime):
         raise InvalidRequest("at", f"must be a date and time with a time zone, not {at!r}")
     if timezone.is_naive(at):
@@ -116,4 +116,4 @@ def _in_utc(at: datetime) -> datetime:
     try:
         return at.astimezone(UTC)
     except OverflowError:
-        return at.replace(tzinfo=UTC)  # within hours of the calendar's ends, where hours make no difference
+        return at.replace(tzinfo=UTC)  # within hours of the calendar's ends; the offset does not matter there

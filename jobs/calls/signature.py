@@ -1,4 +1,4 @@
-"""What a method takes. `inspect` finds out in more time than the rest of a submit takes, so it is asked once."""
+"""The signature of a method. `inspect` takes longer than the rest of a submit, so its answer is cached."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -19,20 +19,20 @@ class Signature:
         self._defaults = {p.name: p.default for p in named if p.default is not p.empty}
         self._required = self._names - self._defaults.keys()
         plain = [parameter.replace(annotation=parameter.empty) for parameter in parameters]
-        self.shown = str(inspect.Signature(plain))  # without types, which are the programmer's
+        self.shown = str(inspect.Signature(plain))  # without types, which are for programmers
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of a call by name. Raises TypeError, in Python's words, if they do not fit."""
+        """Return the arguments of a call by name. Raises Python's own TypeError if they do not fit."""
         bound = dict(zip(self._by_position, args, strict=False), **kwargs) if args else dict(kwargs)
         fits = len(bound) == len(args) + len(kwargs) and self._required <= bound.keys() <= self._names
         return bound if fits else self._bind(args, kwargs)
 
     def complete(self, bound: Mapping[str, Any]) -> dict[str, Any]:
-        """Bound arguments with the defaults filled in: f() and f(region=None) are the same call."""
+        """Fill in the defaults: f() and f(region=None) are the same call."""
         return {**self._defaults, **bound}
 
     def _bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """As Python binds it: what does not fit, and a method that takes arguments of any name."""
+        """Let Python bind arguments that do not fit, and those of a method with **kwargs."""
         bound = self._inspected.bind(None, *args, **kwargs)
         named = dict(list(bound.arguments.items())[1:])
         named.update(named.pop(self._rest, {}) if self._rest else {})

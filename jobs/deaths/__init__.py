@@ -1,1 +1,1 @@
-"""Dead jobs: announced once to code, by a signal, and to people, many in one message."""
+"""Announce dead jobs: once to code, by a signal, and to people, many in one message."""

@@ -1,4 +1,4 @@
-"""Deaths: each is announced once, by a signal, to the process that buried the job."""
+"""Announce each death once, by a signal in the process that buried the job."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ Announce = Callable[[int, int], object]
 
 
 def tell(job_id: int, attempt: int) -> None:
-    """Send `job_died`. A receiver that raises is logged by Django and stops nobody."""
+    """Send `job_died`. Django logs the exceptions of receivers, which stop nothing."""
     job_died.send_robust(sender=None, job_id=job_id, attempt=attempt)
 
 
@@ -16,11 +16,11 @@ _announce: Announce = tell
 
 
 def announce_by(somebody: Announce | None) -> None:
-    """Say who sends the signal; None: whoever buries the job, before it goes on."""
+    """Set the function that sends the signal; None: the thread that buries the job sends it itself."""
     global _announce  # noqa: PLW0603 - wired once, when a worker starts
     _announce = somebody or tell
 
 
 def announce(job_id: int, attempt: int) -> None:
-    """A job has died."""
+    """Announce that a job has died."""
     _announce(job_id, attempt)

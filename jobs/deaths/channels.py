@@ -1,7 +1,7 @@
-"""Who is told that jobs died: the callables that JOBS_DEATH_NOTIFIERS names by their dotted paths.
+"""The notifiers: functions that JOBS_DEATH_NOTIFIERS names by dotted path. They tell people that jobs died.
 
-Each takes a sequence of Deaths, the largest group first, and raises if they were not delivered: it gets them again at
-the next interval. Messages name tenants, job types, ids and errors, never arguments or results.
+Each takes a sequence of Deaths, the largest group first. If it raises, it gets them again at the next interval.
+Messages name tenants, job types, ids and errors, never arguments or results.
 """
 
 import json
@@ -21,14 +21,14 @@ ERROR_SHOWN = 300  # characters
 
 
 def mail(deaths: Sequence[Deaths]) -> None:
-    """One mail to ADMINS; nothing if there are none. Raises what the mail backend raises."""
+    """Send one mail to ADMINS, if there are any. Raises the errors of the mail backend."""
     mail_admins(headline(deaths), text(deaths))
 
 
 def webhook(deaths: Sequence[Deaths]) -> None:
-    """One POST of JSON to JOBS_DEATH_WEBHOOK, if that is set. Raises OSError unless the answer is 2xx.
+    """POST JSON to JOBS_DEATH_WEBHOOK, if it is set. Raises OSError unless the answer is 2xx.
 
-    `text` is what chat services show; `deaths` is for programs.
+    Chat services show `text`; programs read `deaths`.
     """
     if not settings.JOBS_DEATH_WEBHOOK:
         return
@@ -37,21 +37,21 @@ def webhook(deaths: Sequence[Deaths]) -> None:
         "count": _total(deaths),
         "deaths": [_as_json(g) for g in deaths[:GROUPS_SHOWN]],
     }
-    request = urllib.request.Request(  # noqa: S310 - an operator's own URL, which checks.py holds to http(s)
+    request = urllib.request.Request(  # noqa: S310 - an operator's URL; checks.py allows only http(s)
         settings.JOBS_DEATH_WEBHOOK, json.dumps(body).encode(), {"Content-Type": "application/json"}
     )
     urllib.request.build_opener(_NoRedirect).open(request, timeout=WEBHOOK_TIMEOUT).close()
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirected POST would become a GET without its body, and look delivered."""
+    """Refuse redirects: a redirected POST becomes a GET without a body, and would look delivered."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 def headline(deaths: Sequence[Deaths]) -> str:
-    """How many, in one line."""
+    """The number of deaths in one line."""
     total = _total(deaths)
     return "1 job died" if total == 1 else f"{total:,} jobs died"
 
@@ -66,7 +66,7 @@ def text(deaths: Sequence[Deaths]) -> str:
         ]
     if rest := deaths[GROUPS_SHOWN:]:
         lines.append(f"and {_total(rest):,} in {len(rest):,} more groups")
-    return printable("\n".join([*lines, "", "They can be revived or discarded in the dead-letter queue."]))
+    return printable("\n".join([*lines, "", "Revive or discard them in the dead-letter queue."]))
 
 
 def _total(deaths: Sequence[Deaths]) -> int:

@@ -1,4 +1,4 @@
-"""Notify: tell people which jobs died, however many in one message."""
+"""Notify: tell people which jobs died, in one message for all."""
 
 import threading
 from datetime import datetime
@@ -12,21 +12,21 @@ from jobs.deaths.unannounced import unannounced
 
 
 def notify(now: datetime | None = None) -> None:
-    """Hand each notifier of JOBS_DEATH_NOTIFIERS the deaths that it has not been told of yet.
+    """Give each notifier of JOBS_DEATH_NOTIFIERS the deaths that it does not know yet.
 
-    One that raises is logged, and told again the next time; the others are not. `now` is the clock of a test.
+    If one raises, the error is logged, and only it gets them again next time. `now` is the clock of a test.
     """
     for name in settings.JOBS_DEATH_NOTIFIERS:
         try:
             with unannounced(name, now) as deaths:
                 if deaths:
                     import_string(name)(deaths)
-        except Exception as error:  # whatever a notifier raises; only its class, since a text may hold an address
+        except Exception as error:  # log only the class: the text may contain an address
             telemetry.noticed("deaths not announced", notifier=name, error=type(error).__name__)
 
 
 def notify_in_background() -> None:
-    """`notify` in a thread of its own: while a mail server thinks, the clock has to promote."""
+    """Run `notify` in a thread of its own: the clock must promote while a mail server is slow."""
     threading.Thread(target=_notify_and_close, name="notify", daemon=True).start()
 
 

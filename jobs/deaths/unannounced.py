@@ -1,4 +1,4 @@
-"""Deaths, and who has been told of them."""
+"""The deaths that a notifier does not know yet."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from django.db import transaction
 from jobs.models import DeathNotice
 from jobs.store.rows import rows
 
-SETTLED = 5.0  # seconds after which a death is surely committed
+SETTLED = 5.0  # seconds after which a death is certainly committed
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -18,7 +18,7 @@ BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 class Deaths:
     """Jobs of one tenant and job type that died of the same class of error.
 
-    tenant: its slug. job_type: "app.model.method". sample: the id of the newest of them; last_error: that job's.
+    tenant: its slug. job_type: "app.model.method". sample: the id of the newest job; last_error: the error of that job.
     """
 
     tenant: str
@@ -32,11 +32,12 @@ class Deaths:
 
 @contextmanager
 def unannounced(notifier: str, now: datetime | None = None) -> Iterator[list[Deaths]]:
-    """The deaths that this notifier has not been told of, the largest group first; `now` is the clock of a test.
+    """The deaths that this notifier does not know, the largest group first; `now` is the clock of a test.
 
-    notifier: its dotted path, which names its row.
-    They count as announced when the block ends without an error, so at least once. Empty also while somebody else is in
-    such a block. Each notifier has a row of its own: one that fails must not have the others repeat themselves.
+    notifier: its dotted path, the key of its row.
+    The deaths count as announced when the block ends without an error, so each is announced at least once. Empty also
+    while another process is in such a block. Each notifier has its own row, so the failure of one does not make the
+    others repeat themselves.
     """
     DeathNotice.objects.get_or_create(notifier=notifier, defaults={"upto": BEGINNING})
     with transaction.atomic():

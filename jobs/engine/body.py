@@ -1,4 +1,4 @@
-"""Run the body of one attempt: look the method up, call it on the tenant's object, and take whatever comes of it."""
+"""Run the body of one attempt: find the method, call it on the tenant's object, and record the outcome."""
 
 import traceback
 from collections.abc import Callable
@@ -21,14 +21,14 @@ from tenants.models import Tenant
 
 
 class SourceGone(Exception):
-    """The object that the job was to be called on no longer exists, or is no longer its tenant's."""
+    """The job's object no longer exists, or no longer belongs to its tenant."""
 
 
 @dataclass
 class Outcome:
-    """How the body ended: with a value, or with an error. result_ttl: seconds its result is kept; None: it was not.
+    """The end of a body: a value or an error. result_ttl: seconds that the result is kept; None: it was not kept.
 
-    result_bytes: the size of what is kept.
+    result_bytes: the size of the kept result.
     """
 
     value: Any = None
@@ -39,24 +39,24 @@ class Outcome:
 
 
 def run(job: Started, host: Host) -> Outcome:
-    """Call it. Whatever it raises is the job's outcome and not ours, be it a SystemExit."""
+    """Call the method. Every exception is the outcome of the job, even a SystemExit."""
     outcome = Outcome()
     try:
         try:
             host.limit.arm(job)
-            # Language, time zone and the like are context variables: what it sets of them ends with it.
+            # Language, time zone and the like are context variables: the body's changes to them end with it.
             copy_context().run(_call, job, outcome, host)
         finally:
             host.limit.disarm()
     except host.limit.time_is_up:
         outcome.error = TimeoutError(f"timed out after {job.timeout:g} s")
-    except KeyboardInterrupt:  # for the process; recover sees to the job
+    except KeyboardInterrupt:  # meant for the process; recover takes the job back
         raise
     except BaseException as error:
         outcome.error = error
         traceback.clear_frames(error.__traceback__)  # ends generators, and the transactions in them
     finally:
-        host.limit.disarm()  # again: time may have been up just when it was called
+        host.limit.disarm()  # again: the time limit may have interrupted the first call
     return outcome
 
 
@@ -85,7 +85,7 @@ def _call(job: Started, outcome: Outcome, host: Host) -> None:
 
 
 def _aside(host: Host, statement: Callable[..., bool], *parameters: Any) -> bool:
-    """What a body says and asks by the way must not end it: while the database is away, nothing is said and asked."""
+    """Progress reports and cancel checks must not fail the job: without a database they do nothing."""
     try:
         with host.limit.deferred(), host.speaking():
             return statement(*parameters)
@@ -95,12 +95,12 @@ def _aside(host: Host, statement: Callable[..., bool], *parameters: Any) -> bool
 
 
 def keep_result(job: Started, outcome: Outcome) -> None:
-    """Before the settling: a job that is a success has its result there."""
+    """Store the result before settling, so that a successful job always has it."""
     try:
         outcome.stats = stats_as_json(outcome.stats)
     except ValueError as error:
         outcome.stats = {}
-        outcome.error = outcome.error or error  # one that was there before is the one to be seen
+        outcome.error = outcome.error or error  # keep the first error
     if outcome.error is not None:
         return
     ttl = settings.JOBS_RESULT_TTL if outcome.result_ttl is None else outcome.result_ttl

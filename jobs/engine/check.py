@@ -1,7 +1,7 @@
-"""Check: look at live data for what must not be. What it finds is a bug, or a process that is missing.
+"""Check: look for invariant violations in live data. A finding means a bug, or a process that is not running.
 
-Two things show only by a second look a moment later: a level over its limit may be draining, unless something was
-claimed for it since; and a job that nothing holds may be about to go, unless it is still there.
+Two violations need a second look a moment later. A level over its limit may be draining; it is a finding if a job was
+claimed for it since the first look. A job that nothing blocks may be about to start; it is a finding if it still waits.
 """
 
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from jobs.engine.explain.gates import Gate
 from jobs.store import EVERY_TENANT
 from jobs.store.checks import Excess
 
-BOUND = 30.0  # seconds for which the clock and the workers may be late
-LANES = 200  # whose first jobs are explained
+BOUND = 30.0  # seconds that the clock and the workers may be late
+LANES = 200  # the most lanes whose first job is explained
 
 
 @dataclass(frozen=True)
 class Finding:
-    """what: a stable code. subject: whom it concerns. detail: a sentence for people."""
+    """what: a stable code. subject: the job or level concerned. detail: a sentence for people."""
 
     what: str
     subject: str
@@ -29,7 +29,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Look:
-    """What a look saw that the next one has to judge."""
+    """The suspects of one look, for the next look to judge."""
 
     excesses: dict[tuple[str, str], Excess]
     next_in_line: frozenset[int]
@@ -37,7 +37,7 @@ class Look:
 
 
 def look(now: datetime | None = None) -> Look:
-    """Look at what only a second look can judge. `now` is the clock of a test."""
+    """Collect suspects that only a second look can judge. `now` is the clock of a test."""
     excesses = {(excess.level, excess.name): excess for excess in store.excesses()}
     heads = store.heads(BOUND, LANES, now)
     lost = frozenset(head.id for head in heads if head.lost)
@@ -45,12 +45,12 @@ def look(now: datetime | None = None) -> Look:
 
 
 def findings(before: Look, after: Look, now: datetime | None = None) -> list[Finding]:
-    """What must not be: seen by both looks, or to be seen at once."""
+    """The violations: those that both looks saw, and those that one look proves."""
     return [
         *[Finding(what, f"job {job}", detail) for what, job, detail in store.odd_states(BOUND, now)],
         *_over_limits(before, after),
         *[
-            Finding("waits_for_nothing", f"job {job}", "every gate is open, and no dispatch has claimed it")
+            Finding("waits_for_nothing", f"job {job}", "every gate is open, but no dispatch has claimed it")
             for job in sorted(before.next_in_line & after.next_in_line)
         ],
         *[
@@ -61,13 +61,13 @@ def findings(before: Look, after: Look, now: datetime | None = None) -> list[Fin
 
 
 class Inspection:
-    """The clock's duty: looks again and again, and each look judges what the one before it saw."""
+    """The clock's duty: look again and again; each look judges the suspects of the previous one."""
 
     def __init__(self) -> None:
         self._before: Look | None = None
 
     def run(self) -> None:
-        """Log and count what must not be."""
+        """Log and count the violations."""
         after = look()
         if self._before is not None:
             found = findings(self._before, after)
@@ -80,7 +80,9 @@ class Inspection:
 
 def _over_limits(before: Look, after: Look) -> list[Finding]:
     return [
-        Finding("over_limit", f"{excess.level} {excess.name}", f"holds {excess.held}, and {excess.limit} are allowed")
+        Finding(
+            "over_limit", f"{excess.level} {excess.name}", f"holds {excess.held} slots; the limit is {excess.limit}"
+        )
         for key, excess in after.excesses.items()
         if key in before.excesses
         and before.excesses[key].limit == excess.limit

@@ -1,7 +1,19 @@
-"""Dispatch: decide who gets the free slots, then hand the claimed jobs over.
+"""Dispatch: decide which jobs get the free slots, then send them to workers.
 
-`on_commit()` asks for one when the caller's transaction commits; `dispatch()` is one. How jobs travel is not decided
-here: `connect` is given the callable that carries them.
+A dispatch makes one pass after the other. A pass is one transaction (steps 1 to 6, `store.claim`) and its messages:
+
+1. Knock: take the only waiting place at the door, an advisory lock. If another dispatch has it, go home: that
+   dispatch will see this one's work (I2).
+2. Enter: wait until the dispatch inside commits. One dispatch decides at a time (I1).
+3. Give up the waiting place. From now on the next dispatch may wait.
+4. Fold: take the arrivals and the freed slots since the last dispatch into the lanes.
+5. Claim: choose the fairest jobs up to the free places and all limits. Give each a slot and count its attempt.
+6. Commit, which opens the door.
+7. Hand over: send one message for each claimed job to the Celery queue of its pool. Recover repeats lost messages.
+8. If the claim left room (`more`), go to 1, now without the lanes whose jobs others had locked.
+
+`dispatch()` makes a dispatch; `on_commit()` requests one for when the caller's transaction commits. `connect()` sets
+the function that sends the messages.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +24,7 @@ from django.db import transaction
 from jobs import store
 from jobs.store import Claimed, Lane, Pass
 
-MOST_PASSES = 200  # of one dispatch; what is left then is the next one's
+MOST_PASSES = 200  # of one dispatch; the next dispatch does the rest
 
 HandOver = Callable[[Sequence[Claimed]], None]
 
@@ -22,33 +34,33 @@ _relay: Callable[[], object] | None = None
 
 
 def connect(carrier: HandOver) -> None:
-    """Say how claimed jobs reach a worker. The carrier raises nothing: what it loses, recover sends again."""
+    """Set the function that sends claimed jobs to workers. It must not raise: recover repeats lost messages."""
     global _carrier  # noqa: PLW0603 - wired once, when the process starts
     _carrier = carrier
 
 
 def relay_to(ask: Callable[[], object] | None) -> None:
-    """Say who is asked to make the dispatches of commits; None: whoever commits makes them, before it goes on."""
+    """Set the function that requests the dispatches after commits; None: the committing thread makes them itself."""
     global _relay  # noqa: PLW0603 - wired once, when a process starts
     _relay = ask
 
 
 def request() -> None:
-    """Have a dispatch made: by whoever makes them in this process, or at once."""
+    """Request a dispatch from the dispatcher of this process; without one, dispatch at once."""
     (_relay or dispatch)()
 
 
 def hand_over(claimed: Sequence[Claimed]) -> None:
-    """Give claimed jobs to the carrier."""
+    """Send claimed jobs to workers."""
     if claimed and _carrier is not None:
         _carrier(claimed)
 
 
 def dispatch(*, in_line: bool = True) -> int:
-    """Fill the free slots; the number of jobs claimed.
+    """Fill the free slots; return the number of claimed jobs.
 
-    in_line: go home when another dispatch is waiting at the door, whose claim will see what this one would (I2).
-    The clock does not, so that a waiter that died there is made good.
+    in_line: go home if another dispatch is waiting at the door, since its claim will see the same work (I2).
+    The clock passes False, so that it makes up for a waiting dispatch that died.
     """
     total = 0
     for claimed in _passes(in_line=in_line):
@@ -58,7 +70,7 @@ def dispatch(*, in_line: bool = True) -> int:
 
 
 def dispatch_and_keep(pool: str) -> Claimed | None:
-    """Fill the free slots, and keep the first job for that pool: whoever dispatches runs it, without a message."""
+    """Fill the free slots, and return the first job for that pool: the caller runs it without a message."""
     kept: Claimed | None = None
     for claimed in _passes(in_line=True):
         if kept is None:
@@ -70,12 +82,12 @@ def dispatch_and_keep(pool: str) -> Claimed | None:
 def _passes(*, in_line: bool) -> Iterator[Pass]:
     locked: set[Lane] = set()
     for _ in range(MOST_PASSES):
-        # A pass that leaves lanes out must not be relied on by others, who may be there for just those: not in line.
+        # Do not take the waiting place for a pass that skips lanes: another dispatch may have come for just those.
         claimed = store.claim(in_line=in_line and not locked, locked=locked)
         locked |= claimed.locked
         yield claimed
         if any(job.limited for job in claimed):
-            store.wake_clock()  # it has to know when the next token is there
+            store.wake_clock()  # it must learn when the next token is due
         if not claimed.more:
             return
 
@@ -83,12 +95,12 @@ def _passes(*, in_line: bool) -> Iterator[Pass]:
 def on_commit() -> None:
     """Dispatch once when the caller's transaction commits, however often it asked."""
     _asked.pending = True
-    # robust: the work is stored and accepted; a dispatch that fails is logged and made good by the clock
+    # robust: the job is stored by now; a failed dispatch is logged, and the clock makes up for it
     transaction.on_commit(_once, robust=True)
 
 
 def _once() -> None:
-    """The first of a transaction's requests that was not rolled back dispatches for all: everything is committed."""
+    """Dispatch once for all requests of a transaction: the first that was not rolled back serves them all."""
     if getattr(_asked, "pending", False):
         _asked.pending = False
         request()

@@ -1,8 +1,8 @@
-"""The dispatcher of a process: a thread that makes the dispatches which others ask for.
+"""The dispatcher of a process: a thread that makes the dispatches that other threads request.
 
-So a web request is answered when its job is stored, whatever the door or the broker is doing; and of many that come at
-once, one dispatch serves all. A worker's parent has one too, for its other threads and for its children. What is asked
-for and not made yet when the process ends, the clock makes good.
+A web request is thus answered as soon as its job is stored, even if the door or the broker is slow. One dispatch serves
+all requests that came before it. A worker's parent has a dispatcher too, for its other threads and its children. The
+clock makes up for requests that are lost when the process ends.
 """
 
 import threading
@@ -13,20 +13,20 @@ from django.db import close_old_connections, connection
 from jobs import telemetry
 from jobs.engine import dispatch
 
-PAUSE = 0.005  # seconds from the end of one dispatch to the begin of the next; the first after a rest is made at once
+PAUSE = 0.005  # seconds between two dispatches; the first one after a rest starts at once
 
 
 class Bell(Protocol):
-    """How a dispatcher is asked; it hears that it was, and not how often."""
+    """Wakes a dispatcher. Several rings before it wakes count as one."""
 
     def ring(self) -> None: ...
 
     def wait(self) -> object:
-        """Until somebody has rung; from then on it is silent again."""
+        """Block until the bell rings, then reset it."""
 
 
 class _Event:
-    """Heard in its own process."""
+    """A bell within one process."""
 
     def __init__(self) -> None:
         self._rung = threading.Event()
@@ -38,7 +38,7 @@ class _Event:
 
 
 class Dispatcher:
-    """Dispatches in a thread of its own, with a connection of its own, when it is asked to."""
+    """Dispatches on request, in a thread and a database connection of its own."""
 
     def __init__(self, pause: float = PAUSE, bell: Bell | None = None) -> None:
         self._pause = pause
@@ -46,18 +46,18 @@ class Dispatcher:
         self._thread = threading.Thread(target=self.serve, name="dispatcher", daemon=True)
 
     def start(self) -> None:
-        """From now on, make what commits ask for in this process."""
+        """Start the thread, and serve the commits of this process from now on."""
         self._thread.start()
         dispatch.relay_to(self._bell.ring)
 
     def serve(self, progress: object = None) -> None:
-        """For ever, in a thread that somebody else has started (who is told of no progress)."""
+        """Serve for ever, in the caller's thread. `progress` is not used."""
         while True:
-            self._bell.wait()  # silent before the dispatch: whoever asks from now on may not be seen by it
+            self._bell.wait()  # reset before the dispatch, which may miss the work of later requests
             try:
-                close_old_connections()  # such as have failed at the dispatch before
+                close_old_connections()  # those that failed in the previous dispatch
                 dispatch.dispatch()
-            except Exception as error:  # whatever it is, the next one is to be made
+            except Exception as error:  # the thread must survive any error
                 telemetry.noticed("dispatch failed", error=type(error).__name__)
                 connection.close()
             threading.Event().wait(self._pause)

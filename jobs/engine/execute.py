@@ -1,11 +1,11 @@
-"""Execute what a message brings: its attempt, and as long as time allows, what comes after it, without another message.
+"""Execute the attempt of a message and, while time allows, the jobs that follow it without a message.
 
 1. Start the attempt.
-2. Run its body, clean up behind it, keep its result.
-3. Settle. The statement that ends a job well starts the next one of its lane (queue and tenant) in the same slot: a
-   time slice of QUANTUM seconds, after which it is somebody else's turn. No count changes, so no door is needed.
-4. Dispatch: fill the free slots. Of what is claimed for its own pool, the process keeps one job and goes on with 1,
-   until SLACK seconds after the message came: then it takes the next message, which may have waited for it.
+2. Run its body, clean up after it, keep its result.
+3. Settle. The statement that records a success also starts the next job of the lane (queue and tenant) in the same
+   slot, for a time slice of QUANTUM seconds. Then other lanes have their turn. No count changes: no door is needed.
+4. Dispatch: fill the free slots. The process keeps one of the jobs claimed for its own pool and goes on with 1, until
+   SLACK seconds after the message came. Then it takes the next message, which may have waited for it.
 """
 
 import time
@@ -20,15 +20,15 @@ from jobs.engine.patience import patiently
 from jobs.engine.settle import settle
 from jobs.store import Claimed, Started
 
-QUANTUM = 0.1  # seconds; whoever waits elsewhere waits at most that much longer
+QUANTUM = 0.1  # seconds; jobs of other lanes wait at most that much longer
 SLACK = 1.0  # seconds
 
 
 def execute(job_id: int, attempt: int, host: Host) -> bool:
-    """Run an attempt, unless it is not waiting to be started (a doubled or late message), and what follows it.
+    """Run an attempt and the jobs that follow it. A duplicate or late message does nothing.
 
-    False if this process must end: a body has left something in it that cannot be cleaned. Raises the database's error
-    when an outcome could not be told for a minute; then, too, the process must end, since it still holds that attempt.
+    Return False if this process must end, because a body left something that cannot be cleaned up. Raise the database's
+    error if an outcome could not be stored for a minute; then the process must end, too: it still holds the attempt.
     """
     goes_on_until = time.monotonic() + SLACK
     clean = True
@@ -42,7 +42,7 @@ def execute(job_id: int, attempt: int, host: Host) -> bool:
 
 
 def _run_slice(job: Started, host: Host) -> bool:
-    """Jobs of one lane, one after the other; whether this process is as clean as before."""
+    """Run jobs of one lane, one after the other; return whether this process is still clean."""
     ends_at = time.monotonic() + QUANTUM
     running: Started | None = job
     clean = True
@@ -53,7 +53,7 @@ def _run_slice(job: Started, host: Host) -> bool:
         if not clean:
             telemetry.noticed("process ends: a transaction was left open in it", job=running.id)
         body.keep_result(running, outcome)
-        # The next one takes about as long as this one, and half of it at least must lie within the slice.
+        # The next job probably takes as long as this one; at least half of it must lie within the slice.
         half = (time.monotonic() - began) / 2
         running = settle(running, outcome, follow=clean and _goes_on(host, ends_at - half))
     return clean
@@ -64,20 +64,20 @@ def _goes_on(host: Host, until: float) -> bool:
 
 
 def _start(job_id: int, attempt: int, host: Host) -> Started | None:
-    """None if the message is stale, or the job's type was paused while it was on its way: then it is put off."""
+    """Start the attempt; None if the message is stale, or if the job's type was paused meanwhile: then put it off."""
 
     def start() -> Started | None:
         return store.start(job_id, attempt, host.worker)
 
     def start_unheard() -> Started | None:
-        # In this order: a start waits for one that is still on its way in the server, and a look would not.
+        # In this order: a second start waits for a first one that the server is still executing; a read would not.
         return start() or store.holder(job_id, attempt, host.process)
 
     job = patiently(start, again=start_unheard)
     if job is None and patiently(lambda: store.put_off(job_id, attempt)):
         _dispatch(host, keep=False)
         return None
-    # Again: of a type that was resumed between the two, neither has applied, and this is the job's only message.
+    # Try again: if the type was resumed between the two, neither applied, and the job has no other message.
     job = job or patiently(start_unheard)
     if job is None:
         telemetry.ignored("start", job_id, attempt)
@@ -85,7 +85,7 @@ def _start(job_id: int, attempt: int, host: Host) -> Started | None:
 
 
 def _dispatch(host: Host, *, keep: bool) -> Claimed | None:
-    """One that fails is made good by the clock."""
+    """Dispatch; the clock makes up for a failure."""
     try:
         if keep and host.pool is not None:
             return dispatch_and_keep(host.pool)

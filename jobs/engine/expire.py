@@ -1,4 +1,4 @@
-"""Expire: dead jobs that nobody wanted back are deleted after JOBS_DEAD_TTL seconds."""
+"""Expire: delete dead jobs after JOBS_DEAD_TTL seconds."""
 
 from django.conf import settings
 
@@ -6,7 +6,7 @@ from jobs import store
 
 
 def expire_dead() -> int:
-    """Delete them, in batches; their number."""
+    """Delete them in batches; return their number."""
     total = 0
     while expired := store.expire_dead(settings.JOBS_DEAD_TTL):
         total += len(expired)

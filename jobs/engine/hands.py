@@ -1,7 +1,7 @@
-"""Clean hands: what a body leaves behind in this process must not reach the next one, who is a stranger to it.
+"""Clean hands: clean up after a body, so that nothing of it reaches the next body in this process, a stranger's.
 
-Language, time zone and other context variables are taken care of by `copy_context` (engine/body.py). Here it is about
-sessions of databases: transactions, settings, the role, the search path, temporary tables, advisory locks.
+`copy_context` (engine/body.py) does this for language, time zone and other context variables. This module does it for
+database sessions: transactions, settings, the role, the search path, temporary tables, advisory locks.
 """
 
 from contextlib import suppress
@@ -11,7 +11,7 @@ from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import pq
 
-# As DISCARD ALL, but for the prepared statements, which hold nothing that a body could have put there.
+# Like DISCARD ALL, but keep the prepared statements: a body cannot leave anything in them.
 RESET = (
     b"RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL; CLOSE ALL; UNLISTEN *;"
     b" SELECT pg_advisory_unlock_all(); DISCARD TEMP"
@@ -21,10 +21,10 @@ DONE = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 
 
 def clean() -> bool:
-    """Clean every session that is open; False if this process must not run another body.
+    """Clean every open session; False if this process must not run another body.
 
-    That is so when a body left an `atomic` block open, kept alive by a generator, say: whenever that is collected, its
-    end runs on whatever connection is there then, in the middle of somebody else's work.
+    That is the case if a body left an `atomic` block open, for example in a suspended generator: when the generator is
+    collected, the end of the block would run on the connection in the middle of another body's work.
     """
     opened = connections.all(initialized_only=True)
     return sum(_clean(connection) for connection in opened) == len(opened)
@@ -34,7 +34,7 @@ def _clean(connection: BaseDatabaseWrapper) -> bool:
     if connection.in_atomic_block:
         if connection.connection is not None:
             _interrupt(connection)
-            connection.connection.close()  # whatever it was doing is rolled back, its locks are free
+            connection.connection.close()  # rolls back its transaction and frees its locks
         del connections[connection.alias]
         return False
     if connection.connection is not None and not (_can_be_reset(connection) and _reset(connection)):
@@ -44,20 +44,20 @@ def _clean(connection: BaseDatabaseWrapper) -> bool:
 
 
 def _interrupt(connection: Any) -> None:
-    """The server would go on with a statement that a time limit has cut off here, and keep its locks."""
+    """Cancel a statement that a time limit cut off here: the server would go on with it and keep its locks."""
     raw = connection.connection
     if connection.vendor == "postgresql" and raw.pgconn.transaction_status == pq.TransactionStatus.ACTIVE:
-        with suppress(Exception):  # it is being closed, whatever comes of it
+        with suppress(Exception):  # the connection is closed anyway
             raw.cancel_safe(timeout=CANCEL_PATIENCE)
 
 
 def _can_be_reset(connection: BaseDatabaseWrapper) -> bool:
-    """Other databases' sessions are not: they are closed."""
+    """Only PostgreSQL sessions are reset; those of other databases are closed."""
     return connection.vendor == "postgresql" and not connection.settings_dict["OPTIONS"].get("assume_role")
 
 
 def _reset(connection: Any) -> bool:
-    """One round trip of 20 us. False if the session is not at rest, or is dead: then it cannot be."""
+    """Reset the session in one round trip of 20 us. False if it is busy or dead, and so cannot be reset."""
     raw = connection.connection
     at_rest = raw.pgconn.transaction_status == pq.TransactionStatus.IDLE
     if not (at_rest and raw.autocommit and raw.pgconn.pipeline_status == pq.PipelineStatus.OFF):

@@ -1,4 +1,4 @@
-"""Where bodies run: what the engine is given by a worker's process, and does without elsewhere, as in a test."""
+"""The host of bodies: the services that a worker's process gives the engine. Elsewhere, as in tests, defaults apply."""
 
 import os
 import uuid
@@ -11,22 +11,22 @@ from jobs.store import Process, Started
 
 
 class TimeLimit(Protocol):
-    """Interrupts a body whose time is up."""
+    """Interrupts a body at its time limit."""
 
     time_is_up: type[BaseException]
 
     def arm(self, job: Started) -> None:
-        """The body begins."""
+        """Start the timer: the body begins."""
 
     def disarm(self) -> None:
-        """It has ended: nothing is interrupted any more. May be called twice."""
+        """Stop the timer: the body has ended. May be called twice."""
 
     def deferred(self) -> AbstractContextManager[None]:
-        """The engine is at work in the body's name: do not interrupt before it is through."""
+        """Defer the interrupt while the engine works on behalf of the body."""
 
 
 class NoLimit:
-    """Outside a worker nobody counts the seconds."""
+    """No time limit, outside a worker."""
 
     time_is_up: type[BaseException] = TimeoutError
 
@@ -43,8 +43,8 @@ class NoLimit:
 class Host:
     """A process that runs jobs.
 
-    pool: whose jobs it may go on with when it has ended one; None: it goes on with none, and waits for the next
-    message. speaking: in which session the engine speaks there. draining: whether it takes nothing more.
+    pool: after a job, the process may go on with another job of this pool; None: it waits for the next message.
+    speaking: the context in which the engine uses its session. draining: whether the process takes no more jobs.
     """
 
     worker: uuid.UUID

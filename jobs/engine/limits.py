@@ -1,4 +1,4 @@
-"""Change a limit: of a tenant (`TenantQueue`) or of a queue. Whoever changes one does it here."""
+"""Change a limit of a tenant (`TenantQueue`) or of a queue. The API, the admin and the command line all do it here."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from tenants.models import TenantQueue
 
 
 def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
-    """Check and store these values by field. Raises Django's ValidationError, by field, having stored nothing."""
+    """Check and store these values by field. Raises Django's ValidationError by field; then nothing is stored."""
     for name, value in values.items():
         setattr(row, name, value)
     row.full_clean()
@@ -17,10 +17,10 @@ def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
 
 
 def store(row: Queue | TenantQueue, fields: Collection[str] | None = None) -> None:
-    """Store a row that is checked already. fields: which have changed; None: all of a new one.
+    """Store a row that was checked already. fields: the changed ones; None: all fields of a new row.
 
-    Only these are written: somebody else may be changing the others. Old and new values are noted with who acts
-    (tenants/audit.py). Who waited for a raised limit, a new queue or a resumed tenant goes when this commits.
+    Only these are written, since another user may be changing the others. The audit log (tenants/audit.py) gets the old
+    and new values and the actor. A dispatch after the commit starts jobs that the old values held up.
     """
     row.save(update_fields=None if fields is None else list(fields))
     dispatch.on_commit()

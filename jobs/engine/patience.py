@@ -1,4 +1,4 @@
-"""Patience: what was computed, or taken up, must not be lost because PostgreSQL restarts."""
+"""Patience: a restart of PostgreSQL must not lose an outcome, or a job that was just started."""
 
 import time
 from collections.abc import Callable
@@ -14,11 +14,11 @@ Value = TypeVar("Value")
 
 
 def patiently(statement: Callable[[], Value], again: Callable[[], Value] | None = None) -> Value:
-    """Run a statement, and while the database is away run it again.
+    """Run a statement; repeat it while the database is away.
 
-    again: what to run instead from the second time on, if the first may have been carried out unheard and would say
-    something else now; by default the same, which is right for a fenced one. Raises the database's error after
-    PATIENCE.
+    again: runs instead of the statement from the second time on. It is needed if the first run may have been committed
+    without an answer, and a second run would then answer differently. The default, the same statement, is right for a
+    fenced one. Raises the database's error after PATIENCE.
     """
     give_up = time.monotonic() + PATIENCE
     pause = 0.05

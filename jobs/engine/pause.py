@@ -1,4 +1,4 @@
-"""Pause and resume a job type. (Queues and tenants have a column for it, which the claim reads.)"""
+"""Pause and resume a job type. (Queues and tenants have a `paused` column, which the claim reads.)"""
 
 from jobs import store
 from jobs.calls import registry
@@ -8,23 +8,23 @@ from jobs.models import PausedJobType
 
 
 def pause_job_type(source_type: str, source_method: str) -> int:
-    """No job of this type starts any more; the number of waiting ones now held.
+    """Stop starting jobs of this type; return the number of waiting jobs that are now held.
 
     Raises InvalidRequest for an unknown type.
-    The row is committed before the line is swept, so that whoever submits from now on sees it; what was being submitted
-    meanwhile, or is on its way to a worker, is put off at its start.
+    The row is committed before the waiting jobs are held, so that later submits see it. Jobs that were being submitted
+    at that moment, or were on their way to a worker, are put off at their start.
     """
     registry.resolve(source_type, source_method)
     PausedJobType.objects.get_or_create(source_type=source_type, source_method=source_method)
     held = store.hold(source_type, source_method)
-    dispatch.on_commit()  # a claim may have passed the rows over while they were being held, for others behind them
+    dispatch.on_commit()  # a claim may have skipped the rows while they were being held; others behind them may start
     return len(held)
 
 
 def resume_job_type(source_type: str, source_method: str) -> int:
-    """Jobs of this type start again; the number of jobs released. Raises InvalidRequest for a type that is not paused.
+    """Start jobs of this type again; return the number released. Raises InvalidRequest if the type is not paused.
 
-    The registry is not asked: a type whose code was removed while it was paused must not hold its jobs for ever.
+    This does not ask the registry: a type whose code was removed while paused must not hold its jobs for ever.
     """
     resumed, _ = PausedJobType.objects.filter(source_type=source_type, source_method=source_method).delete()
     if not resumed:
@@ -34,12 +34,12 @@ def resume_job_type(source_type: str, source_method: str) -> int:
 
 
 def release_strays() -> None:
-    """The clock's duty: release what a resumption missed, and count it."""
+    """The clock's duty: release and count the jobs that a resumption missed."""
     repairs.count(repairs.STRAY, release())
 
 
 def release() -> int:
-    """Put every held job whose type is not paused back in line; the clock asks too, for what a resumption missed."""
+    """Release every held job whose type is not paused. The clock calls it too, for jobs that a resumption missed."""
     released = store.release()
     if released:
         dispatch.on_commit()

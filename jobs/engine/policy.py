@@ -1,4 +1,4 @@
-"""Which retry policy judges a failed attempt. Settle obeys it, and explain tells of it."""
+"""Find the retry policy of a failed attempt, for settle and for explain."""
 
 from typing import Protocol
 
@@ -8,7 +8,7 @@ from jobs.calls.request import InvalidRequest
 
 
 class Tried(Protocol):
-    """What has to be known of a job. default_backoff: seconds."""
+    """The fields of a job that decide its policy. default_backoff: seconds."""
 
     @property
     def source_type(self) -> str: ...
@@ -25,10 +25,10 @@ class Tried(Protocol):
 
 
 def policy_of(job: Tried) -> Retry | None:
-    """The method's own policy; else that of its queue, or of the call, if they allow retries; else none."""
+    """The method's own policy; else one from its queue or its call, if they allow retries; else None."""
     try:
         own = registry.resolve(job.source_type, job.source_method).spec.retry
-    except InvalidRequest:  # the method is no longer there
+    except InvalidRequest:  # the method no longer exists
         own = None
     if own is not None:
         return own
@@ -42,7 +42,7 @@ def policy_of(job: Tried) -> Retry | None:
 
 
 def most_retries(job: Tried) -> int | None:
-    """How many it may have: the call's own number comes before its policy's. None: no policy."""
+    """The most retries: the number of the call, else of the policy. None: no policy."""
     policy = policy_of(job)
     if policy is None or job.max_retries is not None:
         return job.max_retries

@@ -3,13 +3,13 @@
 from jobs import store
 from jobs.engine import dispatch
 
-BATCH = 1000  # rows locked at a time, so that ten thousand jobs due at once hold nothing up
+BATCH = 1000  # rows locked at a time, so that ten thousand due jobs do not hold others up
 
 
 def promote() -> int:
-    """Make every due job ready, in batches, with a dispatch after each; the number promoted.
+    """Make every due job ready, in batches, with a dispatch after each; return the number promoted.
 
-    One whose type is paused is held instead, and is nothing to dispatch for.
+    A job whose type is paused is held instead, and needs no dispatch.
     """
     total = 0
     while due := store.promote(BATCH):

@@ -1,10 +1,10 @@
-"""Recount: what the lanes know of a backlog is put right where it decides whether more is taken."""
+"""Recount: correct the lanes' counts of waiting jobs where they decide whether a tenant may submit more."""
 
 from jobs import store, telemetry
 
 
 def recount_waiting() -> int:
-    """Correct the lanes of tenants that come near to their bound; how many were wrong."""
+    """Correct the lanes of tenants near their backlog limit; return the number of wrong counts."""
     differences = store.recount_waiting()
     for queue_id, tenant_id, jobs in differences:
         telemetry.noticed("backlog was counted wrong", queue=queue_id, tenant=tenant_id, jobs=f"{jobs:+d}")

@@ -1,4 +1,4 @@
-"""Recover: take back jobs whose holder died, send lost messages again. Waits for no row: what is locked comes later."""
+"""Recover: take back jobs whose holder died, send lost messages again. Skips locked rows until the next look."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ SESSION_PATIENCE = 1.0  # seconds to wait for each session of a dead process to 
 
 @dataclass(frozen=True)
 class Sentence:
-    """Why a process was ended while it ran this attempt. failure: None if it had run out of its time."""
+    """The reason why a worker ended a process during this attempt. failure: None for its time limit."""
 
     job_id: int
     attempt: int
@@ -25,15 +25,15 @@ class Sentence:
 
 
 def declare_gone(watched: float, latest: float) -> None:
-    """Notice the workers that stopped beating. watched, latest: as `store.declare_gone` says."""
+    """Declare workers gone that stopped beating. watched, latest: see `store.declare_gone`."""
     for name in store.declare_gone(watched, latest):
         telemetry.noticed("worker gone", worker=name)
 
 
 def take_back_orphans() -> None:
-    """Take back what gone workers were running; one dispatch serves the slots that this frees.
+    """Take back the jobs of gone workers; one dispatch fills the slots that this frees.
 
-    Their sessions are ended first, and not waited for: what they still have locked is free at the next look.
+    It ends their sessions first, without waiting. Rows that they still have locked are free at the next look.
     """
     orphans = store.orphans()
     for worker in {orphan.worker for orphan in orphans}:
@@ -41,7 +41,7 @@ def take_back_orphans() -> None:
     taken = 0
     for orphan in orphans:
         if orphan.name is None and not store.bar_worker(orphan.worker):
-            continue  # it has registered meanwhile, and is not gone
+            continue  # it has registered meanwhile, so it is not gone
         failure = Failure("WorkerGone", f"worker {orphan.name or 'unknown'} is gone")
         taken += take_back(orphan.id, orphan.attempt, failure)
     if taken:
@@ -50,12 +50,12 @@ def take_back_orphans() -> None:
 
 
 def process_ended(process: Process, job_id: int, attempt: int, death: str, sentence: Sentence | None = None) -> bool:
-    """A process is no more: what it was running ends or waits again; whether that is done, or somebody holds it up.
+    """A process has ended: fail or take back its attempts. Return False if a lock or a session delays that.
 
-    job_id, attempt: of its message, which perhaps had not started. death: what is known of it. sentence: why we ended
-    it, and in which attempt; whatever else it was running is not to blame.
+    job_id, attempt: of its message, whose attempt may not have started. death: how the process ended. sentence: the
+    reason, and the attempt concerned, if its worker ended it; its other attempts are not to blame.
     """
-    # One that is left may still start something, which nobody would run: then it is too early to look.
+    # A session that is left may still start an attempt, which no process would run: then it is too early to look.
     worker, pid = process.worker, process.pid
     if worker is not None and pid and not store.end_sessions(worker, pid, patience=SESSION_PATIENCE):
         return False
@@ -75,7 +75,7 @@ def _settle(job_id: int, attempt: int, process: Process, death: str, sentence: S
 
 
 def take_back(job_id: int, attempt: int, failure: Failure, process: Process = ANY_PROCESS) -> bool:
-    """An attempt's process died: its job waits again, or is dead after JOBS_MAX_CRASHES crashes; False if not (yet)."""
+    """The process of an attempt died: its job waits again, or dies after JOBS_MAX_CRASHES. False if not (yet)."""
     status = store.take_back(job_id, attempt, failure, settings.JOBS_MAX_CRASHES, process=process)
     if status is None:
         telemetry.ignored("take_back", job_id, attempt)
@@ -88,9 +88,9 @@ def take_back(job_id: int, attempt: int, failure: Failure, process: Process = AN
 
 
 def time_out(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> bool:
-    """An attempt was ended at its hard time limit, having ignored the soft one: a failure, for its policy to judge.
+    """Fail an attempt that ignored its soft time limit and was killed at the hard one. The retry policy decides.
 
-    False if it does not run there any more.
+    False if it no longer runs there.
     """
     job = store.holder(job_id, attempt, process)
     if job is None:
@@ -100,7 +100,7 @@ def time_out(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> bool:
 
 
 def hand_over_again() -> None:
-    """Send the messages again that must be lost: unanswered although a process of their pool is idle."""
+    """Repeat messages that must be lost: no process took them although one of their pool is idle."""
     lost = store.hand_over_again(settings.JOBS_HAND_OVER_TIMEOUT)
     for job in lost:
         telemetry.noticed("message lost, sent again", job=job.id, attempt=job.attempt)

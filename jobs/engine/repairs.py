@@ -1,17 +1,17 @@
-"""Repairs: what the clock had to make good. Each is counted; in a healthy system the counts stay where they are."""
+"""Repairs: counts of what the clock had to repair. In a healthy system they do not grow."""
 
 from jobs import store
 from jobs.models import Repair
 
 ORPHAN = "orphan_taken_back"  # its worker was gone
 MESSAGE = "message_sent_again"  # the broker lost it, or its sender died
-STRAY = "held_job_released"  # it was submitted while its type was being resumed
+STRAY = "held_job_released"  # a job submitted while its type was being resumed
 LANE = "lane_found"  # a waiting job stood in a lane that no dispatch looked at
-FINDING = "finding"  # something that must not be; the log names it
+FINDING = "finding"  # an invariant violation; the log names it
 
 
 def count(kind: str, number: int = 1) -> None:
-    """Count so many repairs of a kind."""
+    """Add this number of repairs of a kind."""
     if number:
         store.count_repairs(kind, number)
 

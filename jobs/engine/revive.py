@@ -1,4 +1,4 @@
-"""Revive: give a job that ended badly another go. Discard: let a dead one rest."""
+"""Revive: give a job that ended badly a new series of attempts. Discard: remove a job from the dead letters."""
 
 from django.db import transaction
 
@@ -9,10 +9,10 @@ from jobs.store import EVERY_TENANT, TenantId
 
 
 def revive(job_id: int, *, tenant_id: TenantId) -> bool:
-    """A new series of attempts for an error, dead or cancelled job; False if there is none to revive.
+    """Give an error, dead or cancelled job a new series of attempts; False if no such job can be revived.
 
-    tenant_id: of the tenant whose job it must be, and who revives nothing that an operator ended; or EVERY_TENANT.
-    Raises TooManyWaiting when the tenant that asks has a full backlog.
+    tenant_id: the tenant that must own the job; it cannot revive a job that an operator ended. Or EVERY_TENANT.
+    Raises TooManyWaiting if that tenant has a full backlog.
     """
     with transaction.atomic():
         if not store.revive(job_id, tenant_id=tenant_id):
@@ -30,5 +30,5 @@ def _refuse_if_full(tenant_id: int) -> None:
 
 
 def discard(job_id: int) -> bool:
-    """Take a dead job out of the dead-letter queue for good; False if it is not dead."""
+    """Remove a dead job from the dead-letter queue for good; False if it is not dead."""
     return store.discard(job_id)

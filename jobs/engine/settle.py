@@ -1,7 +1,7 @@
-"""Settle: how an attempt ended becomes what happens to its job. The policy decides, one guarded statement does it.
+"""Settle: turn the outcome of an attempt into the next status of its job.
 
-A verdict has verbs to try, in order: a job that was asked to stop is stopped instead of being retried or snoozed, and
-one that says it has stopped, although nobody had asked, has failed.
+The policy decides; one guarded statement applies the decision. A verdict has a list of verbs to try in order: `stop`
+replaces a retry or a snooze if the job was asked to stop; `fail` replaces `stop` if nobody had asked it to.
 """
 
 import traceback
@@ -19,7 +19,7 @@ from jobs.engine.policy import policy_of
 from jobs.store import Failure, Started
 from jobs.text import storable
 
-ERROR_LENGTH = 2_000  # characters of an error that are kept
+ERROR_LENGTH = 2_000  # characters kept of an error
 TRACEBACK_LENGTH = 20_000  # characters, the last ones
 UNASKED = "raised Cancelled, but nobody asked it to stop"
 
@@ -34,11 +34,11 @@ TRIES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is to happen to a job whose attempt did not succeed. verb: of TRIES. delay: seconds, for another try."""
+    """The decision about a job whose attempt did not succeed. verb: a key of TRIES. delay: seconds to the next try."""
 
     verb: str
     stats: dict[str, Any] | None
-    failure: Failure | None = None  # None: it did not end badly
+    failure: Failure | None = None  # None: the attempt did not fail
     delay: float = 0
     queue: str | None = None
 
@@ -46,8 +46,8 @@ class Verdict:
 def settle(job: Started, outcome: Outcome, *, follow: bool = False) -> Started | None:
     """End the attempt: success, error, dead, cancelled, or scheduled for another try.
 
-    follow: after a success the next job of the lane is started in this process; it is returned, if there is one.
-    Whatever the statement, a stale holder changes nothing. Raises the database's error when its patience ends.
+    follow: after a success, start the next job of the lane in this process, and return it if there is one.
+    A stale holder changes nothing. Raises the database's error if `patiently` gives up.
     """
     if outcome.error is None:
         return _succeed(job, outcome, follow=follow)
@@ -61,7 +61,7 @@ def settle(job: Started, outcome: Outcome, *, follow: bool = False) -> Started |
 
 
 def judge(job: Started, error: BaseException, stats: dict[str, Any] | None) -> Verdict:
-    """What the job's policy says of this error."""
+    """Let the job's policy decide about this error."""
     if isinstance(error, Cancelled):
         return Verdict("stop", stats)
     if isinstance(error, RetryLater):
@@ -71,7 +71,7 @@ def judge(job: Started, error: BaseException, stats: dict[str, Any] | None) -> V
     if policy is not None and not isinstance(error, Abandon):
         try:
             delay = policy.delay(error, job.retries, job.max_retries)
-        except Exception as broken:  # the policy's own code; its error is the one to be seen
+        except Exception as broken:  # a custom policy failed: show its error
             broken.add_note(f"when asked for a retry after {type(error).__name__}: {error}")
             error = broken
     failure = as_failure(error, stats)
@@ -123,7 +123,7 @@ def _succeed(job: Started, outcome: Outcome, *, follow: bool) -> Started | None:
 
 
 def as_failure(error: BaseException, stats: dict[str, Any] | None = None) -> Failure:
-    """What is kept of an error."""
+    """The parts of an error that are kept."""
     return Failure(
         type(error).__name__,
         storable(_text_of(error))[:ERROR_LENGTH],
@@ -135,5 +135,5 @@ def as_failure(error: BaseException, stats: dict[str, Any] | None = None) -> Fai
 def _text_of(error: BaseException) -> str:
     try:
         return str(error)
-    except BaseException as broken:  # it is a stranger's
-        return f"(its text cannot be had: {type(broken).__name__})"
+    except BaseException as broken:  # its __str__ is a stranger's code
+        return f"(its text cannot be read: {type(broken).__name__})"

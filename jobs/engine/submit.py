@@ -1,4 +1,4 @@
-"""Submit: store new jobs inside the caller's transaction, or return the identical ones that are under way."""
+"""Submit: store new jobs in the caller's transaction, or return the identical jobs that are under way."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ MOST_TRIES = 10  # each waits for another transaction that decides about an iden
 
 
 class Submitted(NamedTuple):
-    """What became of a request: the id and status of its job, and whether that was there before.
+    """The answer to a request: the id and status of its job, and whether that job existed before.
 
     created_at, due_at: of a new job.
     """
@@ -33,9 +33,9 @@ def submit(request: JobRequest) -> Submitted:
 
 
 def submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:
-    """Store any number of jobs in one statement; what became of each, in order.
+    """Store any number of jobs in one statement; return an answer for each, in order.
 
-    Raises InvalidRequest, TooManyWaiting when the tenant's backlog is full, and Undecided.
+    Raises InvalidRequest, TooManyWaiting if the tenant's backlog is full, and Undecided.
     """
     placed: dict[int, Submitted] = {}
     left = list(range(len(requests)))
@@ -55,9 +55,9 @@ def submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:
 def _place(requests: Sequence[JobRequest], left: Sequence[int]) -> dict[int, Submitted]:
     """Store these requests or find their identical jobs (I5), in one statement.
 
-    Left out are requests whose identical job is no answer, and now gives up its key; and those whose identical job was
-    stored or ended by a transaction that the statement met: it waited for its end, but sees only what was there when it
-    began. The next statement sees more.
+    Two kinds of requests get no answer yet; the next statement can answer them. In the first, the identical job is no
+    valid answer and gives up its key now. In the second, a concurrent transaction stored or ended the identical job:
+    the statement waited for that transaction, but its own snapshot is older.
     """
     asked = [requests[index] for index in left]
     answers = store.insert(asked, caller=current_job().id)
@@ -68,7 +68,7 @@ def _place(requests: Sequence[JobRequest], left: Sequence[int]) -> dict[int, Sub
     if holders := [a.holder for a in answers if a.holder]:
         store.give_up_key(holders)
     if len(placed) < len(left):
-        # What was asked for twice is stored for the first.
+        # If two requests are identical, the first one stores the job.
         first = {requests[index].identity: placed[index] for index in placed if not placed[index].deduplicated}
         for index in left:
             if index not in placed and (twin := first.get(requests[index].identity)):
@@ -82,7 +82,7 @@ def _refusal(answer: Answer, requests: Sequence[JobRequest], left: Sequence[int]
     index = left[answer.nth]
     if answer.refused == "queue":
         known = ", ".join(Queue.objects.order_by("name").values_list("name", flat=True))
-        return InvalidRequest("queue", f"{requests[index].queue!r} is unknown; queues: {known}", index)
+        return InvalidRequest("queue", f"{requests[index].queue!r} is unknown; known: {known}", index)
     at = requests[index].at
     if at is not None and answer.refused == "past":
         return InvalidRequest("at", f"must be in the future; {at.isoformat()} is past", index)

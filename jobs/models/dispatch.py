@@ -1,12 +1,12 @@
-"""What the door keeps, and what it is told.
+"""The state of the dispatch: lanes, turns, buckets, the door; and the messages to it: arrivals and freed slots.
 
 Only a dispatch writes lanes, queue turns, tenant buckets and the door itself, and only inside the door; so nobody waits
-for anybody's lock on them. Everybody else tells it by adding a row to `arrivals` or `freed_slots`,
-which waits for nobody, and which the next dispatch takes away.
+for a lock on them. All other code adds a row to `arrivals` or `freed_slots`, which waits for no lock; the next dispatch
+removes the row.
 
-Every change of such a row gives it a new `version`, from the sequence `door_seq`, and whoever reads takes the newest by
-an index. So a row that changed a million times while somebody holds an old snapshot is still found at once: the dead
-versions lie behind it. References are plain numbers: a foreign key would wait for somebody who deletes a tenant.
+Every change of such a row sets a new `version` from the sequence `door_seq`, and readers take the newest version by an
+index. So a row that changed a million times during an old snapshot is still found at once: its dead versions come after
+it in the index. References are plain numbers: a foreign key would wait for a transaction that deletes a tenant.
 """
 
 from django.contrib.postgres.fields import ArrayField
@@ -15,13 +15,13 @@ from django.db.models import Q
 
 
 class Arrival(models.Model):
-    """Work has come to a lane. Written in the transaction that brings it; taken by the next dispatch.
+    """Work came to a lane. The transaction that brings the work writes the row; the next dispatch takes it.
 
-    head: the least place of a job that became ready, None if none did. jobs: how many more wait (fewer, if negative).
+    head: the lowest place of a job that became ready; None if none did. jobs: the change of the number of waiting jobs.
     """
 
     pk = models.CompositePrimaryKey("xid", "queue_id", "tenant_id")
-    xid = models.BigIntegerField()  # of the writing transaction: one dispatch looks behind the snapshot of the last one
+    xid = models.BigIntegerField()  # of the writer; a dispatch reads the rows newer than the last one's snapshot
     queue_id = models.BigIntegerField()
     tenant_id = models.BigIntegerField()
     head = models.BigIntegerField(null=True)
@@ -37,8 +37,8 @@ class Arrival(models.Model):
 class FreedSlot(models.Model):
     """A tenant gave a slot back, or its limits changed (job_id 0): its closed lanes may open.
 
-    seconds: what the attempt worked, to be charged to its lane and queue. timeout: the most that it may be charged.
-    followed: how many jobs of the lane were run in that slot one after the other; they wait no more.
+    seconds: the time the attempt took, to be charged to its lane and queue. timeout: the most that it may be charged.
+    followed: the number of jobs of the lane that ran in that slot after the first; they no longer wait.
     """
 
     pk = models.CompositePrimaryKey("xid", "tenant_id", "job_id")
@@ -46,7 +46,7 @@ class FreedSlot(models.Model):
     tenant_id = models.BigIntegerField()
     job_id = models.BigIntegerField()
     queue_id = models.BigIntegerField(null=True)
-    seconds = models.FloatField(null=True)  # None: the attempt had not started, and is charged nothing
+    seconds = models.FloatField(null=True)  # None: the attempt had not started; it is not charged
     timeout = models.FloatField(null=True)
     followed = models.IntegerField(default=0, db_default=0)
 
@@ -58,10 +58,10 @@ class FreedSlot(models.Model):
 
 
 class Lane(models.Model):
-    """One tenant's jobs in one queue. Exactly one row, however often it changed.
+    """One tenant's jobs in one queue: exactly one row.
 
-    state: ready (in the circle, at `position`), empty (no job waits), or closed (its tenant may start none now).
-    virtual_time: worker-seconds divided by the tenant's weight. head: no job waits at a lesser place.
+    state: ready (in the circle, at `position`), empty (no job waits), or closed (its tenant cannot start jobs now).
+    virtual_time: worker-seconds divided by the tenant's weight. head: no job waits at a lower place.
     """
 
     class State(models.TextChoices):
@@ -78,8 +78,8 @@ class Lane(models.Model):
     virtual_time = models.FloatField()
     head = models.BigIntegerField()
     waiting = models.IntegerField()  # about: scheduled and created jobs
-    last_user = models.CharField(max_length=100, default="")  # where the circle of its users goes on
-    opens_at = models.DateTimeField(null=True)  # when a closed one has the next token of its tenant's rate limit
+    last_user = models.CharField(max_length=100, default="")  # the circle of its users continues after this one
+    opens_at = models.DateTimeField(null=True)  # a closed lane: when the tenant's rate limit has its next token
 
     class Meta:
         db_table = "lanes"
@@ -95,9 +95,9 @@ class Lane(models.Model):
 class QueueTurn(models.Model):
     """A queue's place among the queues of its pool, and the circle of its lanes.
 
-    virtual_time: worker-seconds divided by the queue's weight. pool_time: the time of its pool, as it was then.
-    lane_time: that of its lanes. head: the circle goes on behind this position. circle_end: the round ends there.
-    round_least: the least virtual time met in it. full_at: when the rate limit's bucket will be full again.
+    virtual_time: worker-seconds divided by the queue's weight. pool_time: the time of its pool at the last change.
+    lane_time: the virtual time of its lanes. head: the circle continues after this position. circle_end: the end of the
+    round. round_least: the least virtual time met in the round. full_at: when the rate limit's bucket is full again.
     """
 
     pk = models.CompositePrimaryKey("queue_id", "version")
@@ -119,7 +119,7 @@ class QueueTurn(models.Model):
 
 
 class TenantBucket(models.Model):
-    """What a tenant has spent of its rate limit. full_at: when the bucket will be full again."""
+    """The spent part of a tenant's rate limit. full_at: when the bucket is full again."""
 
     pk = models.CompositePrimaryKey("tenant_id", "version")
     tenant_id = models.BigIntegerField()
@@ -134,11 +134,11 @@ class TenantBucket(models.Model):
 
 
 class Door(models.Model):
-    """The memory of the one dispatch that decides at a time: one row.
+    """The memory of the dispatches, of which one decides at a time: one row.
 
-    What is in use is found without looking at what was: jobs with a ticket above the horizon, and the survivors, which
-    are the tickets below it that were in use when it was set. since, unseen: the end of the snapshot up to which
-    arrivals and freed slots were taken, and the transactions that were under way then.
+    It makes the jobs in use easy to find: those with a ticket above the horizon, and the survivors, which are the
+    tickets below it that were in use when it was set. since, unseen: arrivals and freed slots were taken up to the end
+    of this snapshot, except those of the transactions that were under way then.
     """
 
     version = models.BigIntegerField(primary_key=True)

@@ -1,4 +1,4 @@
-"""Jobs and their failed attempts. Rows of `jobs` are written by `jobs/store/` alone."""
+"""Jobs and their failed attempts. Only `jobs/store/` writes rows of `jobs`."""
 
 from datetime import UTC, datetime
 
@@ -10,11 +10,11 @@ from django.utils.translation import gettext_lazy as _
 from jobs.lifecycle import FINAL, HOLDING, Status
 from jobs.models.queue import Queue
 
-# A job of a paused type waits for this moment: it is scheduled, and nothing walks past it.
+# A job of a paused type is scheduled for this moment, so that no scan of waiting jobs meets it.
 HELD_UNTIL = datetime(9999, 12, 31, tzinfo=UTC)
 
-# Each kind of status is witnessed by one column. The partial indexes name these columns and never the status,
-# so that queued -> running changes no indexed column and is a HOT update.
+# Each kind of status has a witness column. The partial indexes name these columns and never the status, so that
+# queued -> running changes no indexed column and is a HOT update.
 WITNESSES: dict[str, frozenset[Status]] = {
     "due_at": frozenset({Status.SCHEDULED}),
     "ready_at": frozenset({Status.CREATED}),
@@ -24,7 +24,7 @@ WITNESSES: dict[str, frozenset[Status]] = {
 
 
 def _no_half_state() -> Q:
-    """Exactly one witness is set, and it is the one of the status."""
+    """Exactly one witness is set: the one of the status."""
     allowed = Q()
     for witness, statuses in WITNESSES.items():
         others = {f"{column}__isnull": column != witness for column in WITNESSES}
@@ -37,25 +37,25 @@ class Job(models.Model):
 
     tenant = models.ForeignKey("tenants.Tenant", models.CASCADE, db_index=False, related_name="+")
     queue = models.ForeignKey(Queue, models.PROTECT, db_index=False, related_name="+")
-    priority = models.PositiveSmallIntegerField(default=5)  # 0 is first, 10 last
+    priority = models.PositiveSmallIntegerField(default=5)  # 0 is first, 10 is last
     user_key = models.CharField(max_length=100, default="", blank=True)  # the tenant's user; "" for none
 
     source_type = models.CharField(max_length=200)  # "reports.datareport"
     source_id = models.CharField(max_length=100, null=True)  # noqa: DJ001 - null: a class-level job
     source_method = models.CharField(max_length=100)
     args = models.JSONField(default=dict)
-    dedup_key = models.UUIDField(null=True)  # digest of what makes a job identical; null: never identical
+    dedup_key = models.UUIDField(null=True)  # digest of the job's identity; null: never identical
 
     status = models.CharField(max_length=10, choices=[(s.value, _(s.value)) for s in Status])
     slot = models.PositiveIntegerField(null=True)  # 1..num_slots of the tenant
-    ticket = models.BigIntegerField(null=True)  # of the claim that gave it the slot: they only grow
+    ticket = models.BigIntegerField(null=True)  # the number of the claim that gave it the slot; it only grows
     attempt = models.PositiveIntegerField(default=0)  # only grows: the fence
     crashes = models.PositiveSmallIntegerField(default=0)
-    barred = models.BooleanField(default=False, db_default=False)  # an operator ended it: its tenant does not revive it
-    retries = models.PositiveIntegerField(default=0)  # of this series; a revival begins a new one
+    barred = models.BooleanField(default=False, db_default=False)  # an operator ended it: its tenant cannot revive it
+    retries = models.PositiveIntegerField(default=0)  # in this series of attempts; a revival begins a new series
     max_retries = models.PositiveIntegerField(null=True)  # null: the policy's
     timeout = models.FloatField(null=True)  # seconds; null: the queue's default
-    memory = models.PositiveIntegerField(null=True)  # MiB its process may use; null: the setting's
+    memory = models.PositiveIntegerField(null=True)  # MiB that its process may use; null: the setting
     worker = models.UUIDField(null=True)  # the `workers` row that runs, or ran, the last attempt
     worker_pid = models.PositiveIntegerField(
         null=True
@@ -65,7 +65,7 @@ class Job(models.Model):
     due_at = models.DateTimeField(null=True)
     ready_at = models.DateTimeField(null=True)
     queued_at = models.DateTimeField(null=True)
-    handed_at = models.DateTimeField(null=True)  # when its message was last sent to the broker
+    handed_at = models.DateTimeField(null=True)  # the last time its message was sent to the broker
     start_time = models.DateTimeField(null=True)
     end_time = models.DateTimeField(null=True)
     cancel_requested_at = models.DateTimeField(null=True)  # while it was running
@@ -76,7 +76,7 @@ class Job(models.Model):
     stats = models.JSONField(default=dict)
     last_error = models.TextField(default="", blank=True)
     result_expires_at = models.DateTimeField(null=True)  # null: no result was kept
-    result_bytes = models.PositiveIntegerField(null=True)  # of what is in the cache; 0: the method returned None
+    result_bytes = models.PositiveIntegerField(null=True)  # size in the cache; 0: the method returned None
 
     class Meta:
         db_table = "jobs"
@@ -99,7 +99,7 @@ class Job(models.Model):
                 | ~Q(status=Status.DEAD) & Q(died_at__isnull=True),
                 name="jobs_dead_has_moment",
             ),
-            # Whatever any code does, a tenant's slot is held by one job.
+            # No code can give a tenant's slot to two jobs.
             models.UniqueConstraint(
                 fields=["tenant", "slot"], condition=Q(slot__isnull=False), name="jobs_one_job_per_slot"
             ),
@@ -110,11 +110,11 @@ class Job(models.Model):
             ),
         ]
         indexes = [
-            # The claim reads a lane in its order.
+            # The claim reads a lane in the order of this index.
             models.Index(
                 fields=["queue", "tenant", "priority", "id"], condition=Q(ready_at__isnull=False), name="jobs_claim"
             ),
-            # And this one, where the tenant limits its users: they take turns.
+            # The claim reads this one if the tenant limits its users, who then take turns.
             models.Index(
                 fields=["queue", "tenant", "user_key", "priority", "id"],
                 condition=Q(ready_at__isnull=False),
@@ -132,7 +132,7 @@ class Job(models.Model):
 
 
 class DeadLetter(Job):
-    """A dead job, for the operators: they are allowed to look at dead letters, or to revive and discard them."""
+    """A dead job: a model of its own, so that operators get permissions to view, revive and discard dead letters."""
 
     class Meta:
         proxy = True
@@ -140,7 +140,7 @@ class DeadLetter(Job):
 
 
 class FailedAttempt(models.Model):
-    """An attempt that ended badly: what a person needs to see why."""
+    """A failed attempt, with the facts that explain the failure."""
 
     job = models.ForeignKey(Job, models.CASCADE, related_name="failed_attempts", db_index=False)
     attempt = models.PositiveIntegerField()

@@ -1,4 +1,4 @@
-"""Who runs, what was repaired, and who has been told of deaths."""
+"""Workers, repairs, announced deaths, and kept answers."""
 
 from django.db import models
 from django.db.models import Q
@@ -13,10 +13,10 @@ class Worker(models.Model):
     pid = models.PositiveIntegerField()
     pool = models.SlugField()
     concurrency = models.PositiveIntegerField()
-    beat_interval = models.FloatField(db_default=5.0)  # seconds; silent for three of its own, it is taken for dead
+    beat_interval = models.FloatField(db_default=5.0)  # seconds; a worker that misses three beats is declared gone
     started_at = models.DateTimeField(db_default=Now())
     beat_at = models.DateTimeField(db_default=Now())
-    gone_at = models.DateTimeField(null=True)  # it stopped, or was declared dead; it never comes back under this id
+    gone_at = models.DateTimeField(null=True)  # when it stopped or was declared gone; this id never comes back
 
     class Meta:
         db_table = "workers"
@@ -27,7 +27,7 @@ class Worker(models.Model):
 
 
 class Repair(models.Model):
-    """How often the clock had to make something good, by kind: a metric that should stand still."""
+    """The number of the clock's repairs by kind: a metric that should not grow."""
 
     kind = models.CharField(max_length=40, primary_key=True)
     count = models.PositiveBigIntegerField()
@@ -41,7 +41,7 @@ class Repair(models.Model):
 
 
 class DeathNotice(models.Model):
-    """The deaths up to this moment have been announced to this notifier. Whoever announces holds the row's lock."""
+    """This notifier knows the deaths up to this moment. The process that announces holds the row's lock."""
 
     notifier = models.CharField(primary_key=True, max_length=255)  # its dotted path
     upto = models.DateTimeField(db_default=Now())
@@ -54,12 +54,12 @@ class DeathNotice(models.Model):
 
 
 class KeptAnswer(models.Model):
-    """What was answered to a request with an Idempotency-Key: the same request is answered the same for a day."""
+    """The answer to a request with an Idempotency-Key: the same request gets it again for a day."""
 
     tenant = models.ForeignKey("tenants.Tenant", models.CASCADE, db_index=False, related_name="+")
     key = models.CharField(max_length=255)
-    digest = models.CharField(max_length=64)  # SHA-256 of what was asked, hex
-    status = models.PositiveSmallIntegerField(null=True)  # null: is being answered, by who stored the row
+    digest = models.CharField(max_length=64)  # SHA-256 of the request, in hex
+    status = models.PositiveSmallIntegerField(null=True)  # null: the transaction that stored the row is still answering
     location = models.CharField(max_length=200, default="", db_default="")
     body = models.TextField(default="", db_default="")
     created_at = models.DateTimeField(db_default=Now())

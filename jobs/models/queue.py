@@ -1,4 +1,4 @@
-"""Queues and job types: what operators set."""
+"""Queues and paused job types, which operators change."""
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -74,7 +74,7 @@ class Queue(models.Model):
 
 
 class PausedJobType(models.Model):
-    """A job type that is paused: its waiting jobs are held, its running ones go on."""
+    """A paused job type: its waiting jobs are held, its running jobs continue."""
 
     source_type = models.CharField(max_length=200)
     source_method = models.CharField(max_length=100)

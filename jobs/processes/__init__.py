@@ -1,1 +1,1 @@
-"""The processes of a worker: its parent, with a thread for each duty that nobody else may hold up, and its children."""
+"""The processes of a worker: its parent, with a thread for each duty that nothing may delay, and its children."""

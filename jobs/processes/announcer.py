@@ -1,4 +1,4 @@
-"""The announcer: receivers of `job_died` run in a thread of their own: they are strangers' code, and may take long."""
+"""The announcer: run the receivers of `job_died` in a thread of their own, since strangers' code may be slow."""
 
 import queue
 
@@ -15,16 +15,16 @@ class Announcer:
         self._deaths: queue.SimpleQueue[tuple[int, int] | None] = queue.SimpleQueue()
 
     def announce(self, job_id: int, attempt: int) -> None:
-        """Tell the receivers soon."""
+        """Queue the announcement."""
         self._deaths.put((job_id, attempt))
 
     def stop(self) -> None:
-        """End when everything is told."""
+        """End when all announcements are sent."""
         self._deaths.put(None)
 
     def run(self, progress: Progress) -> None:
-        """Tell until stopped."""
+        """Send announcements until stopped."""
         while death := self._deaths.get():
             progress.note()
             announce.tell(*death)
-            connection.close()  # a receiver may have used it, and jobs die rarely
+            connection.close()  # a receiver may have opened it, and jobs die rarely

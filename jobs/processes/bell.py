@@ -1,6 +1,6 @@
-"""The bell of a worker: a process rings it when a body has submitted a job, and the parent's dispatcher hears it.
+"""The bell of a worker: a process rings it after a body has submitted a job, and the parent's dispatcher hears it.
 
-So a body never waits for the door or the broker, and of many that submit at once, one dispatch serves all.
+So a body never waits for the door or the broker, and one dispatch serves many submits.
 """
 
 import os
@@ -9,7 +9,7 @@ from contextlib import suppress
 
 
 class Bell:
-    """Made in the parent, before its pool forks: a pipe that nobody waits to write to."""
+    """A non-blocking pipe, created in the parent before its pool forks."""
 
     def __init__(self) -> None:
         self._ear, self._rope = os.pipe()
@@ -17,12 +17,12 @@ class Bell:
         os.set_blocking(self._rope, False)
 
     def ring(self) -> None:
-        """Ask for a dispatch. Raises nothing: a full pipe is ringing, and what nobody hears the clock makes good."""
+        """Request a dispatch. Never raises: a full pipe rings already, and the clock makes up for a lost ring."""
         with suppress(OSError):
             os.write(self._rope, b"!")
 
     def wait(self) -> None:
-        """Until somebody has rung; from then on it is silent again. For one thread of the parent."""
+        """Block until the bell rings, then reset it. For one thread of the parent."""
         ear = select.poll()
         ear.register(self._ear, select.POLLIN)
         ear.poll()
@@ -30,4 +30,4 @@ class Bell:
             os.read(self._ear, 65536)
 
 
-bell = Bell()  # imported by the parent before it forks, so the same pipe for all processes of a worker
+bell = Bell()  # the parent imports it before it forks, so all processes of a worker share the pipe

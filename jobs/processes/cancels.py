@@ -1,6 +1,6 @@
-"""Cancels: a body that was asked to stop and goes on is ended by its own worker, after JOBS_CANCEL_GRACE seconds.
+"""Cancels: end a body that was asked to stop and still runs after JOBS_CANCEL_GRACE seconds.
 
-The row names worker and process, so no broker has to find them, and a worker that drains does it too.
+Its own worker does it. The row names worker and process, so this needs no broker, and works in a draining worker.
 """
 
 import threading
@@ -32,7 +32,7 @@ class Cancels:
         self._children = children
 
     def run(self, progress: Progress) -> None:
-        """Look until stopped."""
+        """Enforce stops until the worker stops."""
         store.keep_sessions(self._worker, "cancels", lock_timeout=1, statement_timeout=5)
         while not self._stop.wait(LOOK_EVERY):
             progress.note()
@@ -43,11 +43,11 @@ class Cancels:
                 connection.close()
 
     def look(self) -> None:
-        """At what should have stopped by now."""
+        """End the attempts that should have stopped by now."""
         overdue = store.overdue_cancels(settings.JOBS_CANCEL_GRACE, self._worker)
         if not overdue:
             return
-        # Only what its process is still at: it may have settled since, and be at another job.
+        # Only if its process still runs this attempt: it may have settled it and started another job.
         lying = {(one.pid, one.job_id, one.attempt) for one in self._desk.lying()}
         alive = set(self._children())
         for job in overdue:

@@ -1,4 +1,4 @@
-"""What a process of a worker's pool does before its first job: it takes its seat at the desk."""
+"""Prepare a process of a worker's pool before its first job: it takes its seat at the desk."""
 
 import os
 import signal
@@ -19,29 +19,29 @@ from jobs.processes.sender import Sender
 from jobs.processes.time_limit import Timer
 from jobs.processes.watchdog import Progress
 
-LAST_WORDS = 2.0  # seconds for what is still to be sent when the process is replaced
+LAST_WORDS = 2.0  # seconds to send the remaining messages when the process is replaced
 
-_pool: list[str] = []  # the one that this worker serves; noted in the parent
+_pool: list[str] = []  # the pool that this worker serves; set in the parent
 
 
 @signals.celeryd_after_setup.connect
 def note_pool(instance: Any, **_: Any) -> None:
-    """The children know it from their parent."""
+    """Record the pool in the parent, for its children."""
     _pool[:] = instance.app.amqp.queues.consume_from
 
 
 @signals.worker_process_init.connect
 def run_jobs_here(**_: Any) -> None:
-    """It dies with its parent, and nothing that its bodies start outlives it. It has a seat, and sessions by its name.
+    """Prepare the process: it dies with its parent, ends what its bodies start, has a seat and sessions of its name.
 
-    What the parent's threads do for the parent, it does itself: they were not forked.
+    It does itself what the parent's threads do for the parent: threads are not forked.
     """
-    set_pdeathsig(signal.SIGKILL)  # nobody would know of the job it goes on running (Linux)
+    set_pdeathsig(signal.SIGKILL)  # otherwise it would run its job unknown to everybody (Linux)
     os.setpgid(0, 0)
     desk.sit_down(current_process().index)  # type: ignore[attr-defined]  # not in its stubs
     store.keep_sessions(tasks.WORKER_ID, os.getpid())
     _send_beside()
-    dispatch.relay_to(bell.ring)  # for what bodies submit
+    dispatch.relay_to(bell.ring)  # for the submits of bodies
     announce.announce_by(None)
     tasks.run_jobs_here(
         Host(
@@ -55,7 +55,7 @@ def run_jobs_here(**_: Any) -> None:
 
 
 def _send_beside() -> None:
-    """In a thread: a broker that stands still must not keep a process from the job that it has claimed for itself."""
+    """Send messages in a thread: a broker that hangs must not keep the process from the job it kept for itself."""
     sending = Sender()
     thread = threading.Thread(target=sending.run, args=[Progress()], name="sender", daemon=True)
     thread.start()

@@ -1,4 +1,4 @@
-"""The processes of the pool, and how one is ended: with everything that its body has started."""
+"""End a process of the pool, together with all processes that its body started."""
 
 import os
 import signal
@@ -6,23 +6,23 @@ from contextlib import suppress
 
 from jobs.engine.recover import Sentence
 
-MOST_REMEMBERED = 1024  # sentences, the last ones
+MOST_REMEMBERED = 1024  # the latest sentences
 
 _condemned: dict[int, Sentence] = {}
 
 
 def end(pid: int) -> None:
-    """Kill the process and its group: a body's own subprocesses are not to outlive it."""
+    """Kill the process and its group: the subprocesses of a body must not outlive it."""
     with suppress(ProcessLookupError):
-        if os.getpgid(pid) != pid:  # it has only just begun, and has no group of its own yet
+        if os.getpgid(pid) != pid:  # it has just been forked, and has no group of its own yet
             os.kill(pid, signal.SIGKILL)
             return
-    with suppress(ProcessLookupError):  # its group may be there although it is not
+    with suppress(ProcessLookupError):  # its group may outlive it
         os.killpg(pid, signal.SIGKILL)
 
 
 def condemn(pid: int, sentence: Sentence) -> None:
-    """End a process for what it was doing. Noted first, so that whoever hears of its death knows why."""
+    """End a process, and record the sentence first, so that it is known when the process dies."""
     _condemned.pop(pid, None)
     _condemned[pid] = sentence
     if len(_condemned) > MOST_REMEMBERED:
@@ -31,8 +31,8 @@ def condemn(pid: int, sentence: Sentence) -> None:
 
 
 def sentence_of(pid: int) -> Sentence | None:
-    """Why a process that is no more was ended, if we did it. Two may ask, Celery's thread and ours.
+    """The sentence of a process that this worker ended; None for other deaths. Celery's thread and ours may both ask.
 
-    It names an attempt, so it harms no other process that gets this number one day.
+    It names an attempt, so it does no harm to a later process with the same pid.
     """
     return _condemned.get(pid)

@@ -1,6 +1,6 @@
-"""What a worker's parent does before its pool forks, so that its processes go on sharing its memory with it.
+"""Prepare a worker's parent before its pool forks, so that its processes keep sharing its memory.
 
-Loaded where Celery's tasks are.
+Loaded together with Celery's tasks.
 """
 
 import gc
@@ -9,12 +9,12 @@ from typing import Any
 from celery import signals
 
 
-@signals.celeryd_after_setup.connect  # everything is imported, and the pool starts next
+@signals.celeryd_after_setup.connect  # all modules are imported; the pool starts next
 def freeze(**_: Any) -> None:
-    """Leave what is there to no collector.
+    """Exclude all present objects from garbage collection.
 
-    It writes into each object that it looks at, and the kernel then gives the process a page of its own: soon every
-    process had a copy of all that its parent had imported. A process that is replaced is forked from the same parent.
+    The collector writes into each object that it visits, and the kernel then copies the page: soon every process would
+    have its own copy of all imported modules. A replaced process is forked from the same parent.
     """
     gc.collect()
     gc.freeze()

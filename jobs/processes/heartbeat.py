@@ -1,4 +1,4 @@
-"""A worker's presence in PostgreSQL: it registers and beats, and does nothing else, so that nothing holds that up."""
+"""The heartbeat of a worker in PostgreSQL: this thread only registers and beats, so that nothing delays it."""
 
 import os
 import threading
@@ -16,7 +16,7 @@ from jobs.processes.watchdog import Progress
 
 @dataclass(frozen=True)
 class Identity:
-    """Who this worker is. Chosen before its children are forked, so that they know it too."""
+    """The identity of this worker. It is chosen before the children are forked, so that they know it too."""
 
     id: uuid.UUID
     name: str
@@ -27,8 +27,8 @@ class Heartbeat:
     """Runs in a thread of the worker's parent process until `stop` is set.
 
     processes: how many the pool has now (0 while it drains, so that nothing more is handed to it).
-    registered: called when the worker is known, and may be given jobs. gone: called when it was declared gone: its jobs
-    are being run elsewhere, and what still runs here must end.
+    registered: called when the worker is registered and may get jobs. gone: called when it was declared gone: other
+    workers run its jobs, and the processes here must end.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Heartbeat:
         self._now = threading.Event()
 
     def run(self, progress: Progress) -> None:
-        """Beat until stopped; then leave in good order."""
+        """Beat until stopped; then leave."""
         store.keep_sessions(self._identity.id, "beat", lock_timeout=1, statement_timeout=5)
         while not self._stop.is_set():
             progress.note()

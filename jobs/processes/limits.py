@@ -1,9 +1,9 @@
-"""Limits: the parent looks at what its processes run (see desk.py), and ends one that is over its time or its memory.
+"""Limits: the parent watches its processes (see desk.py), and ends one that exceeds its time or its memory.
 
-It also sees that one has died under a body: Celery tells us, too, but it may be waiting for a broker that stands still.
+It also notices that a process died during a body. Celery reports this too, but may be waiting for a broker that hangs.
 
-From outside, because a body that hangs in C, or allocates there, gives no thread of its own process a chance to look;
-and from what lies on the desk, because neither a message nor a broker need be asked then, nor PostgreSQL.
+The parent does it because a body that hangs or allocates in C lets no thread of its own process run. It reads the desk
+because that needs no message, no broker and no PostgreSQL.
 """
 
 import os
@@ -38,28 +38,28 @@ class Limits:
         self._dead: set[tuple[int, int, int]] = set()
 
     def run(self, progress: Progress) -> None:
-        """Look until stopped."""
+        """Enforce limits until stopped."""
         while not self._stop.wait(LOOK_EVERY):
             progress.note()
             self.look()
 
     def look(self) -> None:
-        """At everything that is being run now."""
+        """Check all running attempts."""
         lying = self._desk.lying()
         there = {(one.pid, one.job_id, one.attempt) for one in lying}
         self._condemned &= there
         self._dead &= there
-        # A dead process cannot clear its seat; and its number may belong to a stranger one day.
+        # A dead process cannot clear its seat, and its pid may later belong to a stranger.
         pool = set(self._children())
         for one in lying:
             if one.pid in pool and (one.pid, one.job_id, one.attempt) not in self._dead:
                 self._judge(one)
 
     def _judge(self, one: Lying) -> None:
-        """What has been condemned is only waited for."""
+        """Report a death, or end a process over its limits. Wait for a process that was ended already."""
         if (death := death_of(one.pid)) is not None:
             self._dead.add((one.pid, one.job_id, one.attempt))
-            end(one.pid)  # what it has started
+            end(one.pid)  # for its subprocesses
             ended.put(Ended(one.pid, one.job_id, one.attempt, death, sentence_of(one.pid)))
         elif (one.pid, one.job_id, one.attempt) in self._condemned:
             pass
@@ -70,7 +70,7 @@ class Limits:
             self._end(one, Failure("MemoryExceeded", error))
 
     def _end(self, one: Lying, failure: Failure | None) -> None:
-        if one not in self._desk.lying():  # it has ended while it was looked at
+        if one not in self._desk.lying():  # the attempt ended meanwhile
             return
         self._condemned.add((one.pid, one.job_id, one.attempt))
         of = {"job": one.job_id, "attempt": one.attempt, "pid": one.pid}
@@ -82,10 +82,10 @@ class Limits:
 
 
 def death_of(pid: int) -> str | None:
-    """How a child of ours died, if it has; who is to bury it still can."""
+    """How a child died; None if it is alive. The child is not reaped here."""
     try:
         found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:  # it is buried
+    except ChildProcessError:  # it was reaped already
         return None
     if found is None:
         return None
@@ -95,7 +95,7 @@ def death_of(pid: int) -> str | None:
 
 
 def memory_of(pid: int) -> int:
-    """MiB that a process and everything it has started take; what is gone takes none."""
+    """MiB of memory that a process and its subprocesses use; 0 if it is gone."""
     used = 0
     with suppress(psutil.Error):
         process = psutil.Process(pid)

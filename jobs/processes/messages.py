@@ -1,7 +1,7 @@
-"""Which messages a worker takes: attempts, and whole. Whatever else lies in its queue is refused, and gone.
+"""Filter the messages of a worker: accept complete attempts; reject all other messages for good.
 
-Celery trusts what it reads: one wrong header or a body of another shape would end the consumer, or a process, and be
-there again at the next start.
+Celery trusts its messages: a wrong header or a body of another shape would end the consumer or a process, and the
+message would return at the next start.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ logger = get_logger(__name__)
 
 
 class TakeAttempts(bootsteps.StartStopStep):
-    """Stands before Celery's own reading of a message."""
+    """Runs before Celery reads a message."""
 
     requires = (Tasks,)
 
@@ -33,12 +33,12 @@ class TakeAttempts(bootsteps.StartStopStep):
 
 
 def taking_attempts(take: Callable[[Any], object], refuse: Callable[[Any], object]) -> Callable[[Any], None]:
-    """What is called with each message: `take` gets the attempts, with our headers alone; `refuse` the rest."""
+    """Return the handler of messages: `take` gets the attempts, with only our headers; `refuse` gets the rest."""
 
     def received(message: Any) -> None:
         try:
             attempt = attempt_of(message)
-        except Exception as error:  # whatever decoding raises, too
+        except Exception as error:  # any error of decoding, too
             name = repr((message.headers or {}).get("task"))[:SHOWN]
             telemetry.noticed("message refused", task=name, because=repr(error)[:SHOWN], bytes=len(message.body or ""))
             refuse(message)
@@ -50,7 +50,7 @@ def taking_attempts(take: Callable[[Any], object], refuse: Callable[[Any], objec
 
 
 def attempt_of(message: Any) -> Message:
-    """Our own message in Celery's. Raises ValueError, or whatever decoding raises, if it is no attempt."""
+    """Our message inside Celery's. Raises ValueError or an error of decoding if it is not an attempt."""
     if message.headers.get("task") != run_attempt.name:
         raise ValueError("another task")
     if len(message.body) > MAX_BYTES:

@@ -1,7 +1,7 @@
-"""How many messages RabbitMQ may send this worker: as many as it has idle processes.
+"""Limit the messages that RabbitMQ sends this worker to the number of its idle processes.
 
-A message is acknowledged when a process takes it up, and so counts no more for the broker; without this a busy worker
-would hoard what an idle one could run. Redis has a setting for that (`worker_disable_prefetch`).
+A message is acknowledged when a process takes it, and then the broker no longer counts it. Without this limit a busy
+worker would hoard messages that an idle one could run. Redis has a setting for this (`worker_disable_prefetch`).
 """
 
 from typing import Any
@@ -11,11 +11,11 @@ from celery.worker import state
 from celery.worker.consumer.tasks import Tasks
 from kombu.common import QoS
 
-LEAST = 1  # Celery's: 0 would be "any number". So one message may wait at a busy worker, and recover sends it again.
+LEAST = 1  # 0 would mean "no limit" to Celery. So one message may wait at a busy worker; recover sends it again.
 
 
 class IdleProcesses(QoS):
-    """Celery's loop compares `value` with what the broker was last told, at each turn, and tells it the difference."""
+    """Computes `value`. At each turn Celery's loop sends the broker `value` if it has changed."""
 
     def __init__(self, before: QoS, processes: Any) -> None:
         self._processes = processes
@@ -27,11 +27,11 @@ class IdleProcesses(QoS):
 
     @value.setter
     def value(self, value: int) -> None:
-        """It is counted, and not kept."""
+        """Ignore assignments: the value is computed."""
 
 
 class CountIdleProcesses(bootsteps.StartStopStep):
-    """Follows Celery's own step, which makes a new `qos` for each connection."""
+    """Runs after Celery's own step, which creates a new `qos` for each connection."""
 
     requires = (Tasks,)
 

@@ -1,6 +1,6 @@
-"""Reports: what became of a process is told to PostgreSQL, and told again until it is true there.
+"""Reports: record the end of a process in PostgreSQL, and repeat it until it succeeds.
 
-In a thread of its own, since it may have to wait for the database, a locked row, or the code of a retry policy.
+This runs in a thread of its own, since it may wait for the database, a locked row, or the code of a retry policy.
 """
 
 import queue
@@ -17,21 +17,21 @@ from jobs.engine.recover import Sentence
 from jobs.processes.watchdog import Progress
 from jobs.store import Process
 
-AGAIN = 0.5  # seconds until what could not be settled is tried again
+AGAIN = 0.5  # seconds before a report that failed is repeated
 
 
 @dataclass(frozen=True)
 class Ended:
-    """A process is no more. job_id, attempt: of its message. sentence: why we ended it, if we did."""
+    """A process has ended. job_id, attempt: of its message. sentence: the reason if this worker ended it."""
 
-    pid: int  # 0: no process had the message yet
+    pid: int  # 0: no process had taken the message
     job_id: int
     attempt: int
     error: str
     sentence: Sentence | None = None
 
 
-# Put by the consumer's thread, which must not wait for PostgreSQL; kept by us until PostgreSQL has it.
+# The consumer's thread puts the reports here, since it must not wait for PostgreSQL; they stay until it has them.
 ended: queue.SimpleQueue[Ended] = queue.SimpleQueue()
 
 
@@ -44,7 +44,7 @@ class Reports:
         self._open: list[Ended] = []
 
     def run(self, progress: Progress) -> None:
-        """Report until stopped; what is not settled then, the clock finds with the worker gone."""
+        """Report until stopped. The clock settles the rest when the worker is gone."""
         store.keep_sessions(self._worker, "reports", lock_timeout=1, statement_timeout=10)
         while not self._stop.is_set():
             progress.note()
@@ -53,12 +53,12 @@ class Reports:
             connection.close()  # processes die rarely
 
     def _listen(self, seconds: float) -> None:
-        """What has ended, once there is something new or it is time to try again."""
+        """Collect ended processes until there is a new one, or until it is time to try again."""
         until = time.monotonic() + seconds
         try:
             while True:
                 self._open.append(ended.get(timeout=max(until - time.monotonic(), 0)))
-                until = 0.0  # and what has come with it
+                until = 0.0  # take further reports without waiting
         except queue.Empty:
             return
 

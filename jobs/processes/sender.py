@@ -1,6 +1,6 @@
-"""The sender: the one thread of a process that talks to the broker. One that stands still holds up nothing else.
+"""The sender: the only thread of a process that talks to the broker, so that a broker that hangs delays nothing else.
 
-What it has not sent when the worker ends is sent again by recover.
+Recover sends the messages that are left when the worker ends.
 """
 
 import threading
@@ -13,7 +13,7 @@ from jobs.store import Claimed
 
 
 class Sender:
-    """Given to `dispatch.connect`; a message that waits already is not sent twice."""
+    """The carrier for `dispatch.connect`; it does not send a waiting message twice."""
 
     def __init__(self, carrier: dispatch.HandOver = tasks.hand_over) -> None:
         self._carrier = carrier
@@ -22,13 +22,13 @@ class Sender:
         self._stopped = False
 
     def hand_over(self, claimed: Sequence[Claimed]) -> None:
-        """Send these soon."""
+        """Queue these messages."""
         with self._changed:
             self._waiting |= {(job.id, job.attempt): job for job in claimed}
             self._changed.notify()
 
     def stop(self) -> None:
-        """End when everything is sent."""
+        """End when all messages are sent."""
         with self._changed:
             self._stopped = True
             self._changed.notify()

@@ -1,6 +1,6 @@
-"""The time limit of a body, in the process that runs it: a timer, whose signal must hit the body and nothing else.
+"""The time limit of a body, in its own process: a timer whose signal must interrupt the body and nothing else.
 
-What does not hear the signal is ended by the parent, which reads the deadline on the desk.
+The parent ends a process that ignores the signal: it reads the deadline on the desk.
 """
 
 import signal
@@ -17,7 +17,7 @@ from jobs.store import Started
 
 
 class Timer:
-    """One for each process that runs jobs; its main thread runs the bodies."""
+    """The timer of a process that runs jobs; its main thread runs the bodies."""
 
     time_is_up: type[BaseException] = SoftTimeLimitExceeded
 
@@ -27,7 +27,7 @@ class Timer:
         self._late = False
 
     def arm(self, job: Started) -> None:
-        """The body begins. What one before it did to the signal is undone."""
+        """Start the timer: the body begins. Undo an earlier body's changes of the signal handler."""
         memory = settings.JOBS_DEFAULT_MEMORY if job.memory is None else job.memory
         desk.take_up(job.id, job.attempt, job.timeout + settings.JOBS_TIMEOUT_GRACE, memory)
         signal.signal(signal.SIGALRM, self._interrupt)
@@ -36,14 +36,14 @@ class Timer:
         signal.setitimer(signal.ITIMER_REAL, job.timeout)
 
     def disarm(self) -> None:
-        """It has ended: the outcome is being written, and must not be lost to a late signal."""
+        """Stop the timer: the body has ended, and a late signal must not lose its outcome."""
         self._armed = False
         signal.setitimer(signal.ITIMER_REAL, 0)
         desk.put_down()
 
     @contextmanager
     def deferred(self) -> Iterator[None]:
-        """The engine's own session must not be torn in the middle of a statement."""
+        """Defer the signal while the engine's own session runs a statement."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

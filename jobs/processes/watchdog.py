@@ -1,6 +1,6 @@
-"""The watchdog: a thread of the parent that dies or stands still ends its worker, instead of leaving half of one.
+"""The watchdog: if a thread of the parent dies or hangs, end the whole worker instead of leaving half of one.
 
-The supervisor starts a new worker, and the clock of another one takes the jobs back.
+The supervisor starts a new worker, and the clock of another worker takes the jobs back.
 """
 
 import threading
@@ -14,14 +14,14 @@ EVERY = 0.5  # seconds between two looks
 
 
 class Progress:
-    """What a thread shows of itself."""
+    """The signs of life of a thread."""
 
     def __init__(self) -> None:
         self.rounds = 0
-        self.asks = False  # the database, which has its own time limits: to wait for it is not to stand still
+        self.asks = False  # waiting for the database, which has its own time limits, is not a standstill
 
     def note(self) -> None:
-        """Another round has begun."""
+        """Note that another round has begun."""
         self.rounds += 1
 
     def asking(self, execute: Callable[..., Any], *statement: Any) -> Any:
@@ -38,13 +38,13 @@ Run = Callable[[Progress], None]
 
 @dataclass
 class _Watched:
-    """patience: seconds for which it may stand still; None: it talks to strangers, and may."""
+    """patience: the longest standstill in seconds; None: no limit, since the thread calls strangers' code."""
 
     thread: threading.Thread
     progress: Progress
     patience: float | None
-    rounds: int = -1  # when it was last looked at
-    still: int = 0  # looks for which it has not moved
+    rounds: int = -1  # at the last look
+    still: int = 0  # looks without progress
 
     def fault(self) -> str | None:
         if not self.thread.is_alive():
@@ -53,12 +53,12 @@ class _Watched:
             return None
         moves = self.progress.asks or self.progress.rounds != self.rounds
         self.rounds, self.still = self.progress.rounds, 0 if moves else self.still + 1
-        # Counted in looks, not in seconds: when the whole process was stopped, so were we.
+        # Count looks, not seconds: a stopped process stops the watchdog as well.
         return "stands still" if self.still * EVERY > self.patience else None
 
 
 class Watchdog:
-    """Starts the threads, and calls `bite` with the reason when one fails before `stop` is set."""
+    """Starts the threads, and calls `bite` with the reason if one fails before `stop` is set."""
 
     def __init__(self, stop: threading.Event, bite: Callable[[str], object]) -> None:
         self._stop = stop
@@ -66,7 +66,7 @@ class Watchdog:
         self._watched: list[_Watched] = []
 
     def start(self, name: str, run: Run, patience: float | None = None) -> None:
-        """Run this in a thread of its own, with its connection to the database."""
+        """Run this in a thread of its own, with a database connection of its own."""
         progress = Progress()
         thread = threading.Thread(target=self._run, args=(run, progress), name=name, daemon=True)
         thread.start()
@@ -81,7 +81,7 @@ class Watchdog:
             connection.close()
 
     def run(self) -> None:
-        """Look until stopped."""
+        """Watch until stopped."""
         while not self._stop.wait(EVERY):
             for watched in self._watched:
                 fault = watched.fault()
@@ -90,6 +90,6 @@ class Watchdog:
                     return
 
     def join(self, seconds: float) -> None:
-        """Wait for the threads that end, each for so long."""
+        """Wait for the threads to end, each for so many seconds."""
         for watched in self._watched:
             watched.thread.join(seconds)

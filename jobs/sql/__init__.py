@@ -1,8 +1,8 @@
-"""The statements, one per file, in folders named like the modules that run them: `statement("claim")`.
+"""The statements, one per file, in folders named after the modules that run them: `statement("claim")`.
 
-A line `-- include claim/lanes` stands for that file, beside the statement or in this folder: a chapter, which several
-statements may share, so that no formula stands twice. The line stays, as the chapter's title.
-`python -m jobs.sql claim` prints the whole.
+A line `-- include claim/lanes` inserts that file, from beside the statement or from this folder: a chapter. Several
+statements may share a chapter, so that no formula exists twice. The line stays as the chapter's title.
+`python -m jobs.sql claim` prints the whole statement.
 """
 
 import re
@@ -16,18 +16,18 @@ HERE = Path(__file__).parent
 
 @cache
 def statement(name: str) -> str:
-    """The text of a statement. Raises KeyError if there is none of that name."""
+    """The text of a statement. Raises KeyError if it does not exist."""
     return whole(files()[name])
 
 
 @cache
 def files() -> dict[str, Path]:
-    """The file of each statement, by its name."""
+    """The file of each statement, by name."""
     return {path.stem: path for path in sorted(HERE.glob("*/*.sql")) if path.parent.name != "shared"}
 
 
 def whole(path: Path, read: Callable[[Path], str] = Path.read_text) -> str:
-    """The text of a file, with its chapters in their places."""
+    """The text of a file, with its chapters inserted."""
 
     def chapter(found: re.Match[str]) -> str:
         beside, shared = path.parent / f"{found[1]}.sql", HERE / f"{found[1]}.sql"

@@ -1,4 +1,4 @@
-"""`python -m jobs.sql claim`: a statement with its chapters, as PostgreSQL gets it and counts its lines."""
+"""`python -m jobs.sql claim`: print a statement with its chapters, as PostgreSQL gets it and counts its lines."""
 
 import sys
 

@@ -1,6 +1,6 @@
 """The only writer of job rows: one function per statement of `sql/`.
 
-Each reports what it applied. `now` is the clock of a test; None is the database's own.
+Each function reports what it applied. `now` is the clock of a test; None means the database's clock.
 """
 
 from jobs.store.attempts import cancel_requested, holder, progress, put_off, running_in, start

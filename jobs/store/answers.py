@@ -1,4 +1,4 @@
-"""The answers that are kept for requests with an Idempotency-Key."""
+"""The answers kept for requests with an Idempotency-Key."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ TTL = 24 * 3600.0  # seconds
 
 
 def reserve(tenant_id: int, key: str, digest: str, now: datetime | None = None) -> int | None:
-    """The id of an answer to be kept; None: there is one already. Who answers it at this moment is waited for."""
+    """Reserve an answer and return its id; None if it exists. Waits while another request with the key is answered."""
     found = rows("reserve", tenant_id=tenant_id, key=key, digest=digest, ttl=TTL, now=now)
     return found[0][0] if found else None
 

@@ -13,7 +13,7 @@ from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, l
 
 
 def start(job_id: int, attempt: int, worker: uuid.UUID, now: datetime | None = None) -> Started | None:
-    """queued -> running in this process; None if the attempt does not wait to be started, or its job type is paused."""
+    """queued -> running in this process; None if the attempt is not waiting to start, or its job type is paused."""
     process = Process(worker, os.getpid())
     found = prepared("start", id=job_id, attempt=attempt, default_timeout=default_timeout(), now=now, **vars(process))
     if found:
@@ -22,18 +22,18 @@ def start(job_id: int, attempt: int, worker: uuid.UUID, now: datetime | None = N
 
 
 def holder(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> Started | None:
-    """What an attempt running in that process was given; None if there it is not running (any more)."""
+    """The attempt if it is running in that process; None if it is not, or no longer."""
     found = rows("holder", id=job_id, attempt=attempt, default_timeout=default_timeout(), **vars(process))
     return started(found, process)
 
 
 def running_in(process: Process) -> Started | None:
-    """What that process is running, whatever it believes."""
+    """The attempt that the process is running according to PostgreSQL."""
     return started(rows("running_in", default_timeout=default_timeout(), **vars(process)), process)
 
 
 def started(found: list[tuple[Any, ...]], process: Process, first: Holder = ANY_HOLDER) -> Started | None:
-    """first: who held the slot before, if this one follows in it."""
+    """first: the previous holder of the slot, if this attempt follows in it."""
     if not found or found[0][0] is None:
         return None
     row: list[Any] = list(found[0])

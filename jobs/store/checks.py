@@ -1,4 +1,4 @@
-"""What check looks at. Reads only."""
+"""The data for check. Reads only."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from jobs.store.rows import rows
 
 @dataclass(frozen=True)
 class Excess:
-    """A level (tenant, user, queue) that holds more than its limit; newest: the moment of its latest claim."""
+    """A level (tenant, user, queue) that holds more slots than its limit; newest: the moment of its latest claim."""
 
     level: str
     name: str
@@ -21,12 +21,12 @@ class Excess:
 
 
 def excesses() -> list[Excess]:
-    """The levels over their limits, be it that the limit was lowered."""
+    """The levels over their limits, including limits that were lowered."""
     return [Excess(*row) for row in rows("check_levels")]
 
 
 def odd_states(bound: float, now: datetime | None = None) -> list[tuple[str, int, str]]:
-    """(what, job id, detail) of the jobs in a state for `bound` seconds longer than they should be."""
+    """(what, job id, detail) of each job that is in a state `bound` seconds longer than it should be."""
     found = rows(
         "check_states",
         bound=bound,
@@ -40,7 +40,7 @@ def odd_states(bound: float, now: datetime | None = None) -> list[tuple[str, int
 
 @dataclass(frozen=True)
 class Head:
-    """The first job of a lane. lost: no dispatch will look at that lane."""
+    """The first job of a lane. lost: no dispatch will visit that lane."""
 
     id: int
     lost: bool
@@ -52,6 +52,6 @@ def heads(bound: float, most: int, now: datetime | None = None) -> list[Head]:
 
 
 def find_lane(job_ids: Collection[int]) -> int:
-    """Tell the next dispatch of these waiting jobs; how many of them still wait."""
+    """Tell the next dispatch about these waiting jobs; return how many of them still wait."""
     found: int = rows("find_lane", ids=list(job_ids))[0][0]
     return found

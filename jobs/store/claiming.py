@@ -1,4 +1,4 @@
-"""The line: what is due joins it, what is paused leaves it, and the claim takes from its head."""
+"""The waiting jobs: due jobs join them, jobs of a paused type leave them, and the claim takes the first ones."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
@@ -17,7 +17,7 @@ from jobs.store.session import session
 
 
 def promote(batch: int = 1000, now: datetime | None = None) -> list[Due]:
-    """scheduled -> created for at most `batch` due jobs; those of a paused type are held."""
+    """scheduled -> created for at most `batch` due jobs; hold those of a paused type."""
     found = rows("promote", batch=batch, held_until=HELD_UNTIL, now=now)
     due = [Due(job_id, attempt, held=status == Status.SCHEDULED) for job_id, attempt, status in found]
     for job in due:
@@ -26,7 +26,7 @@ def promote(batch: int = 1000, now: datetime | None = None) -> list[Due]:
 
 
 def next_moment() -> float | None:
-    """Seconds until a job is due or a rate limit has its next token (negative: late); None if neither is to come."""
+    """Seconds until a job is due or a rate limit has a token (negative: late); None if nothing is expected."""
     seconds: float | None = rows("next_moment", held_until=HELD_UNTIL)[0][0]
     return seconds
 
@@ -51,10 +51,9 @@ class Lane:
 
 
 class Pass(list[Claimed]):
-    """What one pass claimed, in the order of the turns.
+    """The jobs that one pass claimed, in the order of the turns.
 
-    more: whether another pass may find a place for a further job. locked: the lanes that had too few jobs which nobody
-    has locked.
+    more: whether another pass may find a place for a further job. locked: the lanes with too few unlocked jobs.
     """
 
     def __init__(self, rows: Sequence[tuple[Any, ...]], *, more: bool = False) -> None:
@@ -66,13 +65,13 @@ class Pass(list[Claimed]):
 
 
 def claim(*, in_line: bool = True, locked: Collection[Lane] = (), now: datetime | None = None) -> Pass:
-    """created -> queued, through the one door; empty also if somebody else is waiting there to see to it.
+    """created -> queued, inside the door; empty also if another dispatch is waiting there and will do the work.
 
-    locked: lanes to leave alone, since an earlier pass of this dispatch met rows there that others have locked.
+    locked: lanes to skip, since an earlier pass of this dispatch met locked rows there.
 
-    One pipeline, so that no client can stall while it holds the door. The commit is not waited for: if the server dies
-    with it, the jobs are still created and their messages start nothing. Each statement is planned once for each
-    connection: a plan that knows its parameters is no better here, and costs more than the claim.
+    All statements go through one pipeline, so that no client can stall while it holds the door. The commit is
+    asynchronous: if the server crashes and loses it, the jobs are still created and their messages start nothing. Each
+    connection plans each statement once: a plan for the actual parameters is no better, and costs more than the claim.
     """
     connection = session()
     if connection.in_atomic_block:
@@ -87,7 +86,7 @@ def claim(*, in_line: bool = True, locked: Collection[Lane] = (), now: datetime 
         "locked_tenants": [lane.tenant_id for lane in locked],
     }
     try:
-        with connection.wrap_database_errors, raw.pipeline():  # whoever dispatches knows Django's errors, not psycopg's
+        with connection.wrap_database_errors, raw.pipeline():  # callers expect Django's errors
             plain.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
             plain.execute(statement("knock"), {"in_line": in_line}, prepare=prepare)
             plain.execute(statement("enter"), prepare=prepare)
@@ -97,7 +96,7 @@ def claim(*, in_line: bool = True, locked: Collection[Lane] = (), now: datetime 
             plain.execute("COMMIT")
             done = Pass(claimed.fetchall(), more=any(row[0] for row in folded.fetchall()))
     except BaseException:
-        raw.close()  # the waiting place is held by the session: it must not outlive a failed pass
+        raw.close()  # the session holds the waiting place, which must not outlive a failed pass
         connection.close()
         raise
     for job in done:

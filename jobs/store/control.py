@@ -1,4 +1,4 @@
-"""What people ask for: cancel, revive, discard; and the queue that is always there."""
+"""The verbs that people use: cancel, revive, discard; and the queue that always exists."""
 
 import uuid
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ def request_cancel(job_id: int, *, tenant_id: TenantId, now: datetime | None = N
 
 
 def is_unfinished(job_id: int, *, tenant_id: TenantId) -> bool:
-    """Whether there is such a job, and it has not ended."""
+    """Whether the job exists and has not ended."""
     return bool(rows("unfinished", id=job_id, tenant_id=tenant_or_any(tenant_id)))
 
 
 @dataclass(frozen=True)
 class Overdue(Applied):
-    """An attempt that goes on although it was asked to stop, and the process that runs it."""
+    """An attempt that continues although it was asked to stop, and its process."""
 
     pid: int
 
@@ -44,7 +44,7 @@ def revive(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> 
 
 
 def backlog(tenant_id: int) -> tuple[int, int]:
-    """How many of the tenant's jobs wait, what this transaction adds included; and how many may."""
+    """The number of the tenant's waiting jobs, including those of this transaction; and the limit."""
     [(waiting, bound)] = rows("backlog", tenant_id=tenant_id, max_waiting=settings.JOBS_MAX_WAITING)
     return waiting, bound
 

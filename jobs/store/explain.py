@@ -1,4 +1,4 @@
-"""What explain looks at: one job and each limit beside it, and the line it stands in. Reads only."""
+"""The data for explain: a job with all its limits, and its place in its lane. Reads only."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,16 +10,16 @@ from django.db import connection, transaction
 from jobs.sql import statement
 from jobs.store.owner import TenantId, tenant_or_any
 
-MOST = 1_000  # jobs before it that are counted; beyond, its place is "more than 1,000"
-PROBES = 1_000  # users and tenants that are looked at
-NAMES = 5  # competitors that are named
-# As in the claim: no plan rests on how fresh a table's statistics are.
+MOST = 1_000  # the most jobs that are counted before it; beyond, its place is "more than 1,000"
+PROBES = 1_000  # the most users and tenants that are read
+NAMES = 5  # the most competitors that are named
+# As in the claim: no plan may depend on the age of a table's statistics.
 PLANNER = "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off"
 
 
 @dataclass(frozen=True)
 class Facts:
-    """A job and its limits, at one moment. A limit is None where there is none; times are aware, windows seconds."""
+    """A job and its limits at one moment. None means no limit; moments are aware, windows are in seconds."""
 
     id: int
     status: str
@@ -32,7 +32,7 @@ class Facts:
     source_method: str
     slot: int | None
     progress: float | None
-    stopping: bool  # it runs, and was asked to stop
+    stopping: bool  # it is running and was asked to stop
     created_at: datetime
     due_at: datetime | None
     ready_at: datetime | None
@@ -72,7 +72,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Line:
-    """place: in its lane, from 1; MOST + 1 stands for all beyond. tenants, queues: who else waits, the first NAMES."""
+    """place: in its lane, from 1; MOST + 1 stands for all beyond. tenants, queues: the first NAMES competitors."""
 
     place: int
     tenants: list[str]
@@ -86,13 +86,13 @@ def facts(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> F
 
 
 def line(job_id: int) -> Line | None:
-    """Where a job that is ready stands; None if it is not waiting (any more)."""
+    """The place of a ready job; None if it is not waiting, or no longer."""
     found = _row("explain_line", id=job_id, most=MOST, probes=PROBES, names=NAMES, now=None, **_capacity())
     return None if found is None else Line(**found)
 
 
 def _capacity() -> dict[str, Any]:
-    """What the chapters about capacity ask for."""
+    """The parameters of the chapters about capacity."""
     return {
         "default_timeout": float(settings.JOBS_DEFAULT_TIMEOUT),
     }
@@ -104,5 +104,5 @@ def _row(name: str, /, **parameters: Any) -> dict[str, Any] | None:
         cursor.execute(statement(name), parameters)
         found = cursor.fetchone()
         names = [column.name for column in cursor.description]
-        transaction.set_rollback(True)  # nothing was written; a caller's own transaction gets its settings back
+        transaction.set_rollback(True)  # nothing was written; this restores the settings of the caller's transaction
     return None if found is None else dict(zip(names, found, strict=True))

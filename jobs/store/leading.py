@@ -1,4 +1,4 @@
-"""The clock: which one leads, whether it still does, and how it is woken."""
+"""The leading clock: take the lead, depose a silent leader, wake the leader."""
 
 from datetime import UTC, datetime
 
@@ -6,7 +6,7 @@ from jobs.store.rows import rows
 
 
 def lead() -> bool:
-    """Take the lead for as long as this session lasts, and hear `wake_clock`; False if another clock has it."""
+    """Take the lead for as long as this session lasts, and listen to `wake_clock`; False if another clock leads."""
     if not rows("lead")[0][0]:
         return False
     rows("listen")
@@ -14,12 +14,12 @@ def lead() -> bool:
 
 
 def depose(silent: float) -> bool:
-    """End the session of a leading clock that has said nothing for so many seconds; whether there was one."""
+    """End the session of a leading clock that was silent for so many seconds; return whether there was one."""
     return bool(rows("depose", silent=silent))
 
 
 def wake_clock() -> None:
-    """Tell the leader, when this transaction commits, that something is due at a moment of its own."""
+    """Tell the leader, when this transaction commits, that a new moment is due."""
     rows("wake_clock")
 
 
@@ -29,6 +29,6 @@ def database_now() -> datetime:
 
 
 def database_time() -> float:
-    """PostgreSQL's clock, in seconds: to see whether it goes as ours does."""
+    """PostgreSQL's clock in seconds, for a comparison with ours."""
     seconds: float = rows("database_time")[0][0]
     return seconds

@@ -1,4 +1,4 @@
-"""Whose job it must be: one tenant's, or anybody's. Nobody becomes an operator by leaving an argument out."""
+"""The required owner of a job: one tenant, or any. Leaving the argument out makes nobody an operator."""
 
 from enum import Enum
 from typing import Literal
@@ -8,14 +8,14 @@ class _Operator(Enum):
     EVERY_TENANT = "every tenant"
 
 
-EVERY_TENANT = _Operator.EVERY_TENANT  # said by an operator
+EVERY_TENANT = _Operator.EVERY_TENANT  # for operators
 TenantId = int | Literal[_Operator.EVERY_TENANT]  # the id of a tenant, or every one
 
 
 def tenant_or_any(tenant_id: TenantId) -> int | None:
-    """As the statements have it: null for every tenant. Raises TypeError for what is neither, None above all."""
+    """The parameter of the statements: null for every tenant. Raises TypeError for any other value, such as None."""
     if tenant_id is EVERY_TENANT:
         return None
     if not isinstance(tenant_id, int) or isinstance(tenant_id, bool):
-        raise TypeError(f"tenant_id: the id of a tenant, or EVERY_TENANT for an operator, not {tenant_id!r}")
+        raise TypeError(f"tenant_id: must be the id of a tenant, or EVERY_TENANT for an operator, not {tenant_id!r}")
     return tenant_id

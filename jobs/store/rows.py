@@ -1,4 +1,4 @@
-"""What the statements give back, and how they are run."""
+"""Run the statements, and turn their rows into objects."""
 
 import uuid
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class Applied:
 
 @dataclass(frozen=True)
 class Due(Applied):
-    """A job whose moment has come. held: its type is paused, so that it goes on waiting; else it is ready."""
+    """A job whose moment has come. held: its type is paused, so it keeps waiting; otherwise it is ready."""
 
     held: bool
 
@@ -36,12 +36,12 @@ class Claimed:
     attempt: int
     pool: str
     waited: float = 0
-    limited: bool = False  # a rate limit was spent on it
+    limited: bool = False  # it used a token of a rate limit
 
 
 @dataclass(frozen=True)
 class Process:
-    """A child of a worker. Two may have had a message of the same attempt; one of them started it."""
+    """A child process of a worker. Two may get a message of the same attempt; one of them starts it."""
 
     worker: uuid.UUID | None = None
     pid: int | None = None
@@ -52,10 +52,10 @@ ANY_PROCESS = Process()
 
 @dataclass(frozen=True)
 class Holder(Process):
-    """The process that runs an attempt, and what it has used of the slot since that was last charged.
+    """The process that runs an attempt, with its use of the slot since the last charge.
 
-    since: when the first of the jobs that ran in it one after the other began; None: this one is the first. followed:
-    how many came after the first.
+    since: the start of the first job that ran in the slot in this time; None: this job is the first. followed: the
+    number of jobs after the first.
     """
 
     since: datetime | None = None
@@ -67,7 +67,7 @@ ANY_HOLDER = Holder()
 
 @dataclass(frozen=True)
 class Started:
-    """What the holder of an attempt needs to run it and to say how it ended. timeout: seconds; memory: MiB, or None."""
+    """The data that a holder needs to run an attempt and to settle it. timeout: seconds; memory: MiB, or None."""
 
     id: int
     attempt: int
@@ -94,12 +94,12 @@ def rows(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
 
 
 def prepared(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
-    """As `rows`, for what runs with every job: the server keeps the plan."""
+    """Like `rows`, for statements that run with every job: the server keeps the plan."""
     return prepared_on(session(), statement(name), **parameters)
 
 
 def moved(verb: str, found: Sequence[tuple[Any, ...]]) -> list[Applied]:
-    """The jobs that a statement moved, each logged."""
+    """Return the jobs that a statement moved, and log each."""
     jobs = [Applied(*row) for row in found]
     for job in jobs:
         log(verb, job.id, job.attempt)
@@ -107,5 +107,5 @@ def moved(verb: str, found: Sequence[tuple[Any, ...]]) -> list[Applied]:
 
 
 def log(verb: str, job_id: int, attempt: int, **facts: object) -> None:
-    """Leave the line of an arrow that was applied, if the transaction that applied it commits."""
+    """Log an applied transition when its transaction commits."""
     session().on_commit(partial(telemetry.applied, verb, job_id, attempt, **facts))

@@ -1,9 +1,9 @@
-"""In which session the engine speaks to PostgreSQL.
+"""The session in which the engine speaks to PostgreSQL.
 
-As a rule in the caller's: a submit belongs to the caller's transaction. But a process that runs jobs lends Django's
-connection to strangers, the bodies, who may leave it in any state; there the engine has a session of its own, which
-starts, settles, dispatches and reports progress. So an outcome is written whatever a body did, and what a body says by
-the way is seen at once, also from within its transaction.
+Usually it is the caller's: a submit belongs to the caller's transaction. But a process that runs jobs lends Django's
+connection to bodies, strangers' code that may leave it in any state. There the engine has a session of its own to
+start, settle, dispatch and report progress. So a body cannot prevent the write of its outcome, and its progress is
+visible at once, even from within its own transaction.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-# Its statements are planned once, and no plan rests on an estimate (see knock.sql).
+# Each statement is planned once, and no plan depends on an estimate (see knock.sql).
 OPTIONS = (
     "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off"
     " -c enable_hashjoin=off -c enable_mergejoin=off"
@@ -24,16 +24,16 @@ _spoken_in: ContextVar[BaseDatabaseWrapper | None] = ContextVar("session", defau
 
 
 def session() -> BaseDatabaseWrapper:
-    """The connection to speak in."""
+    """The connection of the engine."""
     return _spoken_in.get() or connections[DEFAULT_DB_ALIAS]
 
 
 class OwnSession:
-    """A session beside Django's. Threads that a body starts may speak in it, too: psycopg takes them in turn."""
+    """A session beside Django's. Threads of a body may use it, too: psycopg serialises them."""
 
     def __init__(self) -> None:
         self._connection = connections.create_connection(DEFAULT_DB_ALIAS)
-        settings = connections[DEFAULT_DB_ALIAS].settings_dict  # of this process: its sessions have its name
+        settings = connections[DEFAULT_DB_ALIAS].settings_dict  # of this process: its sessions carry its name
         options: dict[str, Any] = settings["OPTIONS"]
         ours = {**options, "options": f"{options.get('options', '')} {OPTIONS}"}
         self._connection.settings_dict = {**settings, "OPTIONS": ours}
@@ -41,7 +41,7 @@ class OwnSession:
 
     @contextmanager
     def speaking(self) -> Iterator[None]:
-        """The engine speaks in it, for as long as this lasts."""
+        """Let the engine use this session inside the block."""
         token = _spoken_in.set(self._connection)
         try:
             yield
@@ -50,5 +50,5 @@ class OwnSession:
 
 
 def speak_as_the_caller() -> None:
-    """Django's connection again, for the rest of this context: a body runs in one of its own."""
+    """Use Django's connection for the rest of this context: a body runs in a context of its own."""
     _spoken_in.set(None)

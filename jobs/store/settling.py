@@ -1,4 +1,4 @@
-"""How an attempt ends; each statement is fenced by the attempt number, and by the process that holds it."""
+"""End an attempt. Each statement is fenced by the attempt number and by the process that holds it."""
 
 import json
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, l
 
 @dataclass(frozen=True)
 class Failure:
-    """What is kept of an attempt that ended badly. stats: None leaves the job's as they are."""
+    """The facts kept of a failed attempt. stats: None leaves the job's stats unchanged."""
 
     error_class: str
     error: str
@@ -34,7 +34,7 @@ def succeed(
     by: Holder = ANY_HOLDER,
     now: datetime | None = None,
 ) -> bool:
-    """running -> success. result_ttl: seconds its result is kept; None: it was not kept. result_bytes: its size."""
+    """running -> success. result_ttl: seconds to keep the result; None: it was not kept. result_bytes: its size."""
     result = {"stats": json.dumps(stats), "result_ttl": result_ttl, "result_bytes": result_bytes}
     applied, _ = _succeed(job_id, attempt, by, follow=False, now=now, **result)
     return applied
@@ -50,7 +50,7 @@ def succeed_and_follow(
     by: Holder,
     now: datetime | None = None,
 ) -> tuple[bool, Started | None]:
-    """running -> success, and the next job of the lane created -> running in this slot and process, if there is one."""
+    """running -> success; and created -> running for the next job of the lane, if any, in this slot and process."""
     result = {"stats": json.dumps(stats), "result_ttl": result_ttl, "result_bytes": result_bytes}
     return _succeed(job_id, attempt, by, follow=True, now=now, **result)
 
@@ -90,7 +90,7 @@ def retry(
     by: Holder = ANY_HOLDER,
     now: datetime | None = None,
 ) -> bool:
-    """running -> scheduled after `delay` seconds, in another queue if one is given; not if it is to be cancelled."""
+    """running -> scheduled after `delay` seconds, perhaps in another queue; not if a stop was requested."""
     parameters = failure.parameters() | vars(by)
     return _end("retry", job_id, attempt, by="retry", delay=delay, queue=queue, now=now, **parameters)
 
@@ -104,7 +104,7 @@ def snooze(
     by: Holder = ANY_HOLDER,
     now: datetime | None = None,
 ) -> bool:
-    """running -> scheduled after `delay` seconds, without a failure; not if it is to be cancelled."""
+    """running -> scheduled after `delay` seconds, without a failure; not if a stop was requested."""
     parameters = {"stats": json.dumps(stats)} | vars(by)
     return _end("snooze", job_id, attempt, by="snooze", delay=delay, now=now, **parameters)
 
@@ -118,7 +118,7 @@ def stop(
     by: Holder = ANY_HOLDER,
     now: datetime | None = None,
 ) -> bool:
-    """running -> cancelled, if it was asked to stop. failure: how the attempt ended, if badly; it has its own stats."""
+    """running -> cancelled if a stop was requested. failure: of a failed attempt; it has stats of its own."""
     kept: dict[str, Any] = {"error_class": None, "error": None, "traceback": None}
     kept["stats"] = None if stats is None else json.dumps(stats)
     if failure is not None:
@@ -127,7 +127,7 @@ def stop(
 
 
 def _end(verb: str, job_id: int, attempt: int, *, by: str, **parameters: Any) -> bool:
-    """by: the statement."""
+    """by: the name of the statement."""
     applied = bool(rows(by, id=job_id, attempt=attempt, **parameters))
     if applied:
         error = parameters.get("error_class")
@@ -147,10 +147,10 @@ def take_back(
     process: Process = ANY_PROCESS,
     now: datetime | None = None,
 ) -> Status | None:
-    """queued or running -> scheduled after a crash; -> dead after `max_crashes`; -> cancelled if it was asked to stop.
+    """queued or running -> scheduled after a crash; -> dead after `max_crashes`; -> cancelled if a stop was requested.
 
-    process: the one that died; what runs in another is left alone. The new status; None if it did not apply, or
-    somebody else has locked the row.
+    process: the process that died; attempts in other processes are left alone. Return the new status; None if the
+    statement did not apply, or if the row is locked.
     """
     found = rows(
         "take_back",

@@ -1,4 +1,4 @@
-"""Submit: new rows, or the identical ones that are there."""
+"""Submit: store new jobs, or find the identical ones."""
 
 import json
 from collections.abc import Sequence
@@ -21,12 +21,12 @@ _text = json.JSONEncoder().encode
 
 
 class Answer(NamedTuple):
-    """What became of one request.
+    """The answer to one request.
 
-    id: of its job; None: an identical one is being decided elsewhere, or the request is refused.
-    status: of the job then. created_at: of the jobs that were stored, told by the first answer only: to read a moment
-    takes long. due_at: of a job that was stored. holder: the job that has to give up its key first.
-    refused: why nothing at all was stored: queue, past, far, or full. bound: of the tenant's backlog, if it is full.
+    id: of its job; None if another transaction is deciding about an identical job, or the request is refused.
+    status: of the job at that moment. created_at: of all stored jobs; only the first answer has it, since parsing a
+    moment is slow. due_at: of a stored job. holder: the job that must give up its key first.
+    refused: why nothing was stored: queue, past, far, or full. bound: the limit of the tenant's backlog, if it is full.
     """
 
     nth: int
@@ -41,9 +41,9 @@ class Answer(NamedTuple):
 
 
 def insert(requests: Sequence[JobRequest], *, caller: int | None = None, now: datetime | None = None) -> list[Answer]:
-    """Store the requests that are identical to no unfinished job of the window; an answer for each, by its number.
+    """Store the requests without an identical unfinished job in the window; answer each by its number.
 
-    caller: the job that asks, which is no answer to itself.
+    caller: the submitting job, which cannot be the answer to its own request.
     """
     kinds: dict[tuple[object, ...], int] = {}
     calls = ",".join(
@@ -70,12 +70,12 @@ def insert(requests: Sequence[JobRequest], *, caller: int | None = None, now: da
 
 
 def give_up_key(ids: Sequence[int]) -> None:
-    """Let these jobs give up their key."""
+    """Make these jobs give up their key."""
     rows("give_up_key", ids=list(ids))
 
 
 def recount_waiting() -> list[tuple[int, int, int]]:
-    """Put right how many jobs the lanes of tenants near their bound know of; queue, tenant and difference of each."""
+    """Correct the counts in the lanes of tenants near their limit; return queue, tenant and difference of each."""
     wrong = rows("recount_waiting", max_waiting=settings.JOBS_MAX_WAITING)
     return [(queue_id, tenant_id, jobs) for queue_id, tenant_id, jobs in wrong]
 

@@ -1,4 +1,4 @@
-"""The database sessions of a worker: each says whose it is, and gives up in time where others depend on it."""
+"""The database sessions of a worker: each carries its owner's name, and time limits where others depend on it."""
 
 import uuid
 
@@ -7,18 +7,18 @@ from django.db import connections
 
 
 def session_name(worker: uuid.UUID, whose: object) -> str:
-    """The name of the sessions of a worker's process (its pid), or of a thread of its parent."""
+    """The name of the sessions of a worker's process (by pid), or of a thread of its parent."""
     return f"jobs:{worker.hex}:{whose}"
 
 
 def keep_sessions(
     worker: uuid.UUID, whose: object, *, lock_timeout: float | None = None, statement_timeout: float | None = None
 ) -> None:
-    """From its next session on, this thread says whose it is, and waits no longer than so many seconds.
+    """Name the later sessions of this thread, and limit their waits to so many seconds.
 
-    Said when a session begins, so that one which replaces a broken one has it too, and no statement is spent on it.
+    These are connection options, so a session that replaces a broken one has them too, without a further statement.
     """
-    said = " -c client_connection_check_interval=5s"  # nobody need wait for what a dead process has asked
+    said = " -c client_connection_check_interval=5s"  # the server drops the statement of a dead process
     if lock_timeout is not None:
         said += f" -c lock_timeout={lock_timeout * 1000:.0f}"
     if statement_timeout is not None:

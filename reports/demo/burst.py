@@ -1,4 +1,4 @@
-"""The burst of the demo: people who press Run over HTTP, some of them twice, and a batch from models."""
+"""The burst of the demo: people press Run over HTTP, some of them twice, and models submit a batch."""
 
 import itertools
 import json
@@ -22,7 +22,7 @@ Arguments = dict[str, Any]
 
 @dataclass
 class Submissions:
-    """What one tenant was answered: the ids of its jobs, and how often it got one that was under way."""
+    """The answers to one tenant: the ids of its jobs, and the number of deduplicated submissions."""
 
     ids: set[int] = field(default_factory=set)
     deduplicated: int = 0
@@ -54,7 +54,7 @@ def press_run(port: int, token: str, customer: Customer, tenant: Tenant, seed: i
 
 
 def submit_batch(customer: Customer, tenant: Tenant) -> Submissions:
-    """Submit from models: every light report again and again, as a nightly run over all of them would."""
+    """Submit every light report from models again and again, like a nightly run over all of them."""
     reports = _reports(tenant)
     light = [sample for sample in customer.samples if not sample.heavy]
     share, more = divmod(BATCH * customer.slots, len(light))
@@ -72,7 +72,7 @@ def _presses(customer: Customer, chance: random.Random) -> Iterator[tuple[Sample
     for _ in range(PRESSES * customer.slots):
         sample = chance.choice(heavy if chance.random() < HEAVY_SHARE else light)
         yield sample, chance.choice(list(_ways(sample)))
-    # And somebody asks for what the report does not know: that job ends as an error, and says so.
+    # One press has an unknown parameter: that job ends as an error, and names it.
     yield light[0], {"region": "EU"}
 
 

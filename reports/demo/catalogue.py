@@ -1,4 +1,4 @@
-"""The demo's customers and what they ask: real questions to real data, of different weight. SQL in `sql/`."""
+"""The demo's customers and their reports: real questions to real data, some heavy, some light. SQL in `sql/`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Customer:
-    """A tenant of the demo, its slots, its one login, and the data its database is given."""
+    """A tenant of the demo: its slots, its login, and the data sets of its database."""
 
     name: str
     slug: str

@@ -1,4 +1,4 @@
-"""A database of its own for each customer of the demo, with a role that can read it and nothing else."""
+"""A database for each customer of the demo, with a role that can only read it."""
 
 import secrets
 from collections.abc import Iterable
@@ -16,13 +16,13 @@ Connection = psycopg.Connection[Any]
 
 
 def provide(tenant_id: int, datasets: Iterable[str], known_url: str = "") -> str:
-    """Make the customer's database on the scheduler's server, unless it is there; return its URL.
+    """Create the customer's database on the scheduler's server, unless it exists; return its URL.
 
-    `known_url`: what an earlier call returned; its password stays. Raises psycopg's InsufficientPrivilege
-    where the scheduler's role may not create roles and databases.
+    `known_url`: the URL of an earlier call; its password stays. Raises psycopg's InsufficientPrivilege
+    if the scheduler's role may not create roles and databases.
     """
     with _connect() as server:
-        # One name for both, and not the customer's: roles and databases are listed to every role of a server.
+        # One name for both, and not the customer's name: every role of a server can list its roles and databases.
         name = f"{server.info.dbname}_customer_{tenant_id}"
         password = str(conninfo_to_dict(known_url).get("password") or secrets.token_urlsafe(24))
         _make_role(server, name, password)
@@ -44,7 +44,7 @@ def remove(tenant_id: int) -> None:
 
 
 def _connect(**other: str) -> Connection:
-    """A connection like the scheduler's own. In autocommit: a database is not made in a transaction."""
+    """A connection like the scheduler's own, in autocommit: CREATE DATABASE cannot run in a transaction."""
     scheduler.ensure_connection()
     info = scheduler.connection.info
     parameters = {**info.get_parameters(), "password": info.password, **other}
@@ -55,7 +55,7 @@ def _make_role(server: Connection, name: str, password: str) -> None:
     role = Identifier(name)
     if not server.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [name]).fetchone():
         server.execute(SQL("CREATE ROLE {} LOGIN").format(role))
-    # Hashed on this side: a statement may end up in the server's log.
+    # Hash it here: a statement may appear in the server's log.
     digest = server.pgconn.encrypt_password(password.encode(), name.encode(), b"scram-sha-256").decode()
     server.execute(SQL("ALTER ROLE {} PASSWORD {}").format(role, Literal(digest)))
     server.execute(SQL("ALTER ROLE {} SET default_transaction_read_only = on").format(role))
@@ -64,7 +64,7 @@ def _make_role(server: Connection, name: str, password: str) -> None:
 def _make_database(server: Connection, name: str) -> None:
     database = Identifier(name)
     if not server.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
-        # template0: a session in template1, anybody's, would be in the way.
+        # template0: any session in template1 would block the copy.
         server.execute(SQL("CREATE DATABASE {} TEMPLATE template0").format(database))
     server.execute(SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(database))
     server.execute(SQL("GRANT CONNECT ON DATABASE {} TO {}").format(database, Identifier(name)))

@@ -1,6 +1,6 @@
-"""The demo's real data: four sets that the package vega_datasets carries as local files.
+"""The demo's real data: four data sets from the local files of the package vega_datasets.
 
-They are read as plain files. The package's own loaders go through pandas, which takes a second to import.
+They are read as plain files. The package's own loaders need pandas, which takes a second to import.
 """
 
 import csv
@@ -27,7 +27,7 @@ class Dataset:
     rows: Callable[[], Iterator[Row]]
 
     def load(self, cursor: Cursor[Any]) -> int:
-        """Make the table and copy its rows into it, unless it is there already. Returns the rows copied."""
+        """Create the table and copy its rows into it, unless it exists. Returns the number of rows copied."""
         cursor.execute("SELECT to_regclass(%s)", [self.table])
         if cursor.fetchone() != (None,):
             return 0
@@ -44,7 +44,7 @@ class Dataset:
 def _read(name: str) -> str:
     package = find_spec("vega_datasets")
     if package is None or not package.submodule_search_locations:
-        raise FileNotFoundError("The demo's data comes with the package vega_datasets: pip install vega_datasets")
+        raise FileNotFoundError("The demo's data is in the package vega_datasets: pip install vega_datasets")
     return (Path(package.submodule_search_locations[0]) / "_data" / name).read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""An observer of committed states: its own thread, its own connection, no part in the scheduling."""
+"""An observer of committed states, in its own thread and connection, with no part in the scheduling."""
 
 import threading
 import time
@@ -27,7 +27,7 @@ COUNT_EVERY = 0.2  # seconds between two counts of all jobs
 
 @dataclass(frozen=True)
 class Sight:
-    """What was seen of one tenant: now, and the greatest number of slots in use at any look."""
+    """The observations of one tenant: the present state, and the most slots in use at any look."""
 
     limit: int = 0
     in_use: int = 0
@@ -39,7 +39,7 @@ class Sight:
 
 
 class Observer:
-    """Looks at these tenants' jobs, as fast as it can, from `with Observer(...)` on until its end."""
+    """Watches these tenants' jobs, as fast as it can, inside `with Observer(...)`."""
 
     def __init__(self, tenant_ids: list[int], after_id: int) -> None:
         self.sights = {tenant_id: Sight() for tenant_id in tenant_ids}
@@ -58,11 +58,11 @@ class Observer:
         self._enough.set()
         self._thread.join()
         if self._failure is not None:
-            raise RuntimeError("The observer stopped looking") from self._failure
+            raise RuntimeError("The observer failed") from self._failure
 
     @property
     def alive(self) -> bool:
-        """Whether it is still looking."""
+        """Whether it is still watching."""
         return self._thread.is_alive()
 
     def _watch(self) -> None:

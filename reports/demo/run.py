@@ -1,4 +1,4 @@
-"""The demo, step by step: start web and workers, submit from all sides, watch, add up."""
+"""The steps of the demo: start web and workers, submit, watch, add up."""
 
 import socket
 import time
@@ -22,13 +22,13 @@ from reports.demo.summary import Line, add_up
 from tenants import auth
 from tenants.models import Tenant
 
-PATIENCE = 30.0  # seconds without any job ending, after which the rest counts as lost
+PATIENCE = 30.0  # seconds without the end of a job, after which the rest counts as lost
 REDRAW_EVERY = 0.1  # seconds
 
 
 @dataclass(frozen=True)
 class Party:
-    """A customer of the demo as the scheduler knows it, with a key for this run."""
+    """A customer of the demo as a tenant, with a key for this run."""
 
     customer: Customer
     tenant: Tenant
@@ -49,11 +49,11 @@ def parties() -> Iterator[list[Party]]:
 
 @contextmanager
 def web_and_workers(logs: Path) -> Iterator[int]:
-    """Real processes, as in production; gives the port of the web."""
+    """Start real processes, as in production; yield the port of the web."""
     with Processes() as processes:
         port = fleet.free_port()
         web = processes.start("web", *fleet.web(port), log=logs / "web.log")
-        # As many processes as all tenants have slots: what holds a tenant back is then its slots alone.
+        # As many processes as all tenants have slots, so that only the slots limit a tenant.
         every_slot = sum(customer.slots for customer in CUSTOMERS)
         processes.start("worker", *fleet.worker(concurrency=every_slot, name="demo"), log=logs / "worker.log")
         ready.wait(web, lambda: _listens(port))
@@ -61,7 +61,7 @@ def web_and_workers(logs: Path) -> Iterator[int]:
 
 
 def run(port: int, everyone: list[Party], console: Console) -> tuple[list[Line], int]:
-    """Submit, watch to the end; the lines of the summary, and how often the observer looked."""
+    """Submit and watch to the end; return the lines of the summary, and the number of the observer's looks."""
     newest = Job.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     names = {party.tenant.pk: party.tenant.name for party in everyone}
     observer = Observer(list(names), after_id=newest)
@@ -89,7 +89,7 @@ def _press(port: int, party: Party, seed: int) -> Submissions:
 
 
 def _watch(parts: list[Submissions], observer: Observer, screen: Screen) -> None:
-    """Show what happens until every job has ended, or none has for too long."""
+    """Show the progress until every job has ended, or until none has for too long."""
     expected = len(set[int]().union(*(part.ids for part in parts)))
     ended, since = -1, time.monotonic()
     while ended < expected and time.monotonic() - since < PATIENCE:

@@ -1,4 +1,4 @@
-"""What the demo shows in the terminal: tables redrawn in place, or plain lines where there is no terminal."""
+"""The output of the demo: tables redrawn in place, or plain lines if there is no terminal."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from rich.text import Text
 from reports.demo.observer import Sight
 from reports.demo.summary import Line
 
-WIDE = 100  # columns from which there is room for a bar
+WIDE = 100  # from this width on there is room for a bar
 LINE_EVERY = 2.0  # seconds between two plain lines
 
 
@@ -36,7 +36,7 @@ class Screen:
             self._live.stop()
 
     def show(self, sights: Mapping[int, Sight], *, final: bool = False) -> None:
-        """Show the present state; `final`: also where lines come only now and then."""
+        """Show the present state; `final`: also if it is not yet time for a plain line."""
         if self._live:
             self._live.update(self._table(sights), refresh=True)
         elif final or time.monotonic() - self._last_line > LINE_EVERY:
@@ -68,7 +68,7 @@ class Screen:
 
 
 def slots(sight: Sight) -> Text:
-    """The slots as boxes, one for each, filled while in use."""
+    """The slots as boxes; a box is filled while its slot is in use."""
     used = min(sight.in_use, sight.limit)
     style = "red" if sight.in_use > sight.limit else "cyan"
     return Text.assemble(("■" * used, style), ("□" * (sight.limit - used), "dim"), f" {sight.in_use}/{sight.limit}")
@@ -80,7 +80,7 @@ def count(number: int, style: str = "yellow") -> Text:
 
 
 def summary(lines: Sequence[Line], console: Console) -> Table:
-    """The table at the end. In a narrow terminal without the longest times."""
+    """The final table, without the longest times in a narrow terminal."""
     wide = console.width >= WIDE
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("Tenant", no_wrap=True)
@@ -104,6 +104,6 @@ def summary(lines: Sequence[Line], console: Console) -> Table:
 
 
 def peak(sight: Sight) -> Text:
-    """The greatest number of slots seen in use, against the limit."""
+    """The most slots in use at any look, and the limit."""
     style = "bold red" if sight.over_limit else "green"
     return Text(f"{sight.greatest}/{sight.limit}", style=style)

@@ -1,4 +1,4 @@
-"""Put the demo's customers, logins, keys, data and reports in place; what is there stays as it is."""
+"""Create the demo's customers, logins, keys, data and reports, unless they exist."""
 
 from dataclasses import dataclass, field
 
@@ -16,7 +16,7 @@ KEY_NAME = "demo"
 
 @dataclass
 class Seeded:
-    """What a person needs to know afterwards; `tokens` has the API keys that are new."""
+    """The facts to show afterwards; `tokens` has the new API keys."""
 
     logins: dict[str, str] = field(default_factory=dict)  # user name -> what it may see
     tokens: dict[str, str] = field(default_factory=dict)  # tenant's name -> token
@@ -46,7 +46,7 @@ def _tenant(customer: Customer) -> Tenant:
 def _source(tenant: Tenant, customer: Customer) -> DataSource:
     source = DataSource.objects.filter(tenant=tenant, name=customer.source).first()
     url = provide(tenant.pk, customer.datasets, known_url=source.url if source else "")
-    # Written again: the server may listen elsewhere than the last time.
+    # Write it again: the server's address may have changed.
     source, _ = DataSource.objects.update_or_create(tenant=tenant, name=customer.source, defaults={"url": url})
     return source
 

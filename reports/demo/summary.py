@@ -1,4 +1,4 @@
-"""What became of the burst, tenant by tenant, and whether every promise was kept."""
+"""The outcome of the burst by tenant, and whether the scheduler kept its promises."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ OUTCOMES = """
 
 @dataclass(frozen=True)
 class Line:
-    """One tenant's part of the burst. Times in seconds: of waiting (submitted to started) and of running."""
+    """One tenant's part of the burst. Waiting (submitted to started) and running times are in seconds."""
 
     tenant: str
     jobs: int
@@ -38,12 +38,12 @@ class Line:
 
     @property
     def kept(self) -> bool:
-        """Nothing lost, and the limit never exceeded."""
+        """Whether no job was lost and the limit was never exceeded."""
         return not self.lost and not self.sight.over_limit
 
 
 def add_up(name: str, tenant_id: int, submissions: Sequence[Submissions], sight: Sight) -> Line:
-    """Add up what one tenant submitted, against what the database has of it."""
+    """Compare one tenant's submissions with the database."""
     ids = set[int]().union(*(part.ids for part in submissions))
     with connection.cursor() as cursor:
         cursor.execute(OUTCOMES, [tenant_id, list(ids)])

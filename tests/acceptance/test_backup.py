@@ -112,5 +112,5 @@ def test_what_a_dump_brings_back_and_what_runs_twice(type_in, environ, register,
             assert ApiKey.objects.get(pk=key.pk).revoked_at is None
             assert ended(after).status == "success"
             repairs, verdict = type_in("manage check_invariants", there).splitlines()
-            assert verdict == "All is as it must be."
+            assert verdict == "No violations found."
             assert "lane_lost" not in repairs  # no lane had to be found by the clock

@@ -1,6 +1,6 @@
 """The operators' part of the API: jobs, limits, pauses, keys and dead letters of all tenants.
 
-No tenant's key opens it.
+A tenant's key has no access.
 """
 
 from jobs.api.operator import dead, job_types, jobs, keys, queues, tenants

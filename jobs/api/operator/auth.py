@@ -1,4 +1,7 @@
-"""Who operates: a key that acts as a staff user, or that user's session. Each endpoint asks for one permission."""
+"""Authenticate operators: by a key that acts as a staff user, or by that user's session.
+
+Each endpoint requires one permission.
+"""
 
 from typing import Any
 
@@ -19,7 +22,7 @@ class OperatorRequest(HttpRequest):
 
 
 def may(permission: str) -> list[Any]:
-    """The `auth` of what takes this permission, such as "jobs.change_queue"."""
+    """The `auth` of an endpoint that requires this permission, such as "jobs.change_queue"."""
     return [OperatorKey(permission), StaffSession(permission)]
 
 
@@ -40,7 +43,7 @@ class StaffSession(SessionAuth):
 
     def __call__(self, request: HttpRequest) -> User | None:
         if "Authorization" in request.headers:
-            return None  # a wrong key must not be hidden by the browser's session
+            return None  # the browser's session must not hide a wrong key
         if isinstance(request.user, AnonymousUser):
             return None
         if not request.user.is_staff:
@@ -53,5 +56,5 @@ def _permitted(user: User, permission: str, key: str = "") -> User:
     audit.identify(user.get_username(), key)
     throttle.admit(f"operator {user.pk}")
     if not user.has_perm(permission):
-        raise ProblemError(403, f"{user.get_username()} lacks the permission {permission}.")
+        raise ProblemError(403, f"User {user.get_username()} lacks the permission {permission}.")
     return user

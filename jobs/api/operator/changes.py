@@ -1,4 +1,4 @@
-"""How an operator's change is stored: checked as in the admin, noted in the same log."""
+"""Store an operator's change, with the checks and the log of the admin."""
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -21,7 +21,7 @@ PROBLEMS = {REFUSED | {400, 404, 413, 422}: schemas.Problem}
 
 
 def change(user: User, row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
-    """Store these values of a row that the caller has locked. Raises the problem of the field that does not fit."""
+    """Store these values in a row that the caller has locked. Raises a problem that names the invalid fields."""
     if not values:
         return
     try:
@@ -32,8 +32,8 @@ def change(user: User, row: Queue | TenantQueue, values: Mapping[str, Any]) -> N
 
 
 def note(user: User, rows: Sequence[Model], message: Any) -> None:
-    """Remember who did it: in the history of these rows, which the admin shows, and among all changes."""
-    if rows and isinstance(rows[0], Job):  # what is saved is noted as it is saved
+    """Record the operator: in the history of these rows, which the admin shows, and in the log of all changes."""
+    if rows and isinstance(rows[0], Job):  # other rows are logged when they are saved
         audit.note(message.lower().rstrip("."), Job._meta.label_lower, [(row.pk, f"job {row.pk}") for row in rows])
     if rows:
         LogEntry.objects.log_actions(user.pk, rows, CHANGE, message)
@@ -44,5 +44,5 @@ def no_such(what: str) -> ProblemError:
 
 
 def storable(name: str) -> str:
-    """A name as an address has it; what PostgreSQL cannot hold is the name of nothing."""
+    """A name from an address; "" if PostgreSQL cannot store it, since then nothing has that name."""
     return "" if "\x00" in name else name

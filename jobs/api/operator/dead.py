@@ -20,30 +20,30 @@ from jobs.models import Job
 from jobs.store import EVERY_TENANT
 
 CHANGE = may("jobs.change_deadletter")
-BATCH = 100  # letters in a transaction: one dispatch for all, and no lock for long
+BATCH = 100  # letters in one transaction: one dispatch for all, and short locks
 router = Router(tags=["operators"], auth=may("jobs.view_deadletter"))
 
 
 class Revived(Schema):
     revived: int
-    skipped: int = Field(description="Not dead, or not any more.")
-    more: bool = Field(description=f"More than {MOST} fit: ask again for the others.")
+    skipped: int = Field(description="Jobs that are not dead, or no longer.")
+    more: bool = Field(description=f"More than {MOST} jobs match: repeat the request for the others.")
 
 
 class Discarded(Schema):
     discarded: int
-    skipped: int = Field(description="Not dead, or not any more.")
-    more: bool = Field(description=f"More than {MOST} fit: ask again for the others.")
+    skipped: int = Field(description="Jobs that are not dead, or no longer.")
+    more: bool = Field(description=f"More than {MOST} jobs match: repeat the request for the others.")
 
 
 @router.get("dead", url_name="dead", response={200: Letters, REFUSED | {422}: Problem})
 def list_dead(request: OperatorRequest, wanted: Query[Listing]) -> Letters:
-    """Dead letters of all tenants, latest death first, a page at a time."""
+    """List the dead letters of all tenants, latest death first, in pages."""
     refuse_unknown_names(request, Listing.model_fields)
     found = wanted.matching().select_related("tenant", "queue").defer("args", "stats")
     if wanted.after is not None:
         found = found.filter(wanted.after.earlier())
-    letters = list(found[: wanted.limit + 1])  # one more, to know whether there is another page
+    letters = list(found[: wanted.limit + 1])  # one extra letter shows that there is another page
     earlier = None
     if len(letters) > wanted.limit:
         del letters[-1]
@@ -56,14 +56,14 @@ def list_dead(request: OperatorRequest, wanted: Query[Listing]) -> Letters:
 
 @router.post("dead/revive", auth=CHANGE, response={200: Revived, **PROBLEMS})
 def revive_dead(request: OperatorRequest, wanted: Selection) -> Revived:
-    """Give them a new series of attempts."""
+    """Give the selected jobs a new series of attempts."""
     done, skipped, more = _each(request, wanted, partial(revive, tenant_id=EVERY_TENANT), "Revived.")
     return Revived(revived=done, skipped=skipped, more=more)
 
 
 @router.post("dead/discard", auth=CHANGE, response={200: Discarded, **PROBLEMS})
 def discard_dead(request: OperatorRequest, wanted: Selection) -> Discarded:
-    """Take them out of the dead letters for good; the jobs stay, as cancelled."""
+    """Remove the selected jobs from the dead letters for good; the jobs stay as cancelled."""
     done, skipped, more = _each(request, wanted, discard, "Discarded.")
     return Discarded(discarded=done, skipped=skipped, more=more)
 
@@ -71,7 +71,7 @@ def discard_dead(request: OperatorRequest, wanted: Selection) -> Discarded:
 def _each(
     request: OperatorRequest, wanted: Selection, verb: Callable[[int], bool], message: str
 ) -> tuple[int, int, bool]:
-    """How many the verb was applied to, how many it was not, and whether more fit."""
+    """Apply the verb; return the numbers of applied and skipped letters, and whether more match."""
     ids, more = _chosen(wanted)
     done: list[int] = []
     for first in range(0, len(ids), BATCH):
@@ -85,11 +85,13 @@ def _each(
 
 
 def _chosen(wanted: Selection) -> tuple[list[int], bool]:
-    """The ids of those that are dead now, the earliest deaths first; and whether more fit."""
+    """The ids of the matching jobs that are dead now, earliest death first; and whether more match."""
     filtered = wanted.model_dump(include=set(Filters.model_fields), exclude_none=True)
     if (wanted.ids is None) == (not filtered):
-        raise ProblemError.unfit({"ids": f"give ids, or at least one of {', '.join(Filters.model_fields)}; not both"})
+        raise ProblemError.unfit(
+            {"ids": f"give either ids or at least one of {', '.join(Filters.model_fields)}, not both"}
+        )
     dead = wanted.matching() if wanted.ids is None else wanted.matching().filter(pk__in=wanted.ids)
-    # The one order in which all of them lock: two requests at once do not wait for each other in a circle.
+    # All requests lock in this order, so that two at once cannot deadlock.
     ids = list(dead.order_by("died_at", "pk").values_list("pk", flat=True)[: MOST + 1])
     return ids[:MOST], len(ids) > MOST

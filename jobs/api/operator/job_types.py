@@ -26,16 +26,16 @@ class NamedType(Body):
 
 
 class Held(JobType):
-    jobs: int = Field(description="How many waiting jobs are held now.")
+    jobs: int = Field(description="The number of waiting jobs that are now held.")
 
 
 class Released(JobType):
-    jobs: int = Field(description="How many jobs are in line again.")
+    jobs: int = Field(description="The number of jobs that were released.")
 
 
 @router.get("job-types", response={200: list[JobType], REFUSED: Problem})
 def list_job_types(request: OperatorRequest) -> list[JobType]:
-    """Every job type there is, and whether it is paused."""
+    """List all job types, and whether each is paused."""
     paused = set(PausedJobType.objects.values_list("source_type", "source_method"))
     known = {
         (source_type, name)
@@ -50,7 +50,7 @@ def list_job_types(request: OperatorRequest) -> list[JobType]:
 
 @router.post("job-types/pause", auth=may("jobs.add_pausedjobtype"), response={200: Held, **PROBLEMS})
 def pause_type(request: OperatorRequest, wanted: NamedType) -> Held:
-    """Start no more jobs of this type: the waiting ones are held, out of everybody's way."""
+    """Start no more jobs of this type. Waiting jobs are held and do not block others."""
     held = pause_job_type(wanted.source_type, wanted.source_method)
     note(request.auth, list(PausedJobType.objects.filter(**wanted.model_dump())), "Paused.")
     return Held(**wanted.model_dump(), paused=True, jobs=held)
@@ -58,7 +58,7 @@ def pause_type(request: OperatorRequest, wanted: NamedType) -> Held:
 
 @router.post("job-types/resume", auth=may("jobs.delete_pausedjobtype"), response={200: Released, **PROBLEMS})
 def resume_type(request: OperatorRequest, wanted: NamedType) -> Released:
-    """Put the held jobs of a paused type back in line; also of one whose code is gone."""
+    """Release the held jobs of a paused type, even if its code was removed."""
     paused = list(PausedJobType.objects.filter(**wanted.model_dump()))
     released = resume_job_type(wanted.source_type, wanted.source_method)
     note(request.auth, paused, "Resumed.")

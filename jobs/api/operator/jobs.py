@@ -1,4 +1,4 @@
-"""Jobs of all tenants: list them, look at one, cancel and revive."""
+"""Jobs of all tenants: list, read, cancel, revive."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -27,10 +27,10 @@ router = Router(tags=["operators"], auth=may("jobs.view_job"))
 
 
 class AnyJob(schemas.ListedJob):
-    """A job, as an operator sees it among others."""
+    """A job in an operator's list."""
 
     tenant: str = Field(description="Its slug.")
-    last_error: str = Field(description="Also what its tenant is not told.")
+    last_error: str = Field(description="The full text, including parts that the tenant is not shown.")
 
     @classmethod
     def values(cls, job: models.Job) -> dict[str, Any]:
@@ -50,11 +50,11 @@ class WholeJob(AnyJob):
 
 class AnyJobs(Schema):
     jobs: list[AnyJob] = Field(description="Newest first.")
-    next: str | None = Field(description="Where the older ones are.")
+    next: str | None = Field(description="The address of the next page, with older jobs. Null: this is the last page.")
 
 
 class Sought(Schema):
-    """All that are given must fit."""
+    """Filters; a job must match all that are given."""
 
     tenant: Text | None = Field(None, description="Its slug.")
     queue: Name | None = None
@@ -68,7 +68,7 @@ class Sought(Schema):
 
 @router.get("jobs", url_name="operator_jobs", response={200: AnyJobs, REFUSED | {422}: schemas.Problem})
 def list_all_jobs(request: OperatorRequest, wanted: Query[Sought]) -> AnyJobs:
-    """Jobs of all tenants, newest first, a page at a time."""
+    """List the jobs of all tenants, newest first, in pages."""
     refuse_unknown_names(request, Sought.model_fields)
     filters = wanted.model_dump(exclude={"before", "limit", "status"}, exclude_none=True)
     found = _jobs().filter(**{COLUMNS.get(name, name): value for name, value in filters.items()})
@@ -88,7 +88,7 @@ def list_all_jobs(request: OperatorRequest, wanted: Query[Sought]) -> AnyJobs:
 
 @router.get("jobs/{job_id}", response={200: WholeJob, **PROBLEMS})
 def read_any_job(request: OperatorRequest, job_id: JobId) -> WholeJob:
-    """A job of any tenant."""
+    """Read a job of any tenant."""
     refuse_unknown_names(request, ())
     return _shown(job_id)
 
@@ -97,12 +97,12 @@ def read_any_job(request: OperatorRequest, job_id: JobId) -> WholeJob:
     "jobs/{job_id}/cancel", auth=CHANGE, response={200: WholeJob, 202: WholeJob, 409: schemas.Problem, **PROBLEMS}
 )
 def cancel_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
-    """Cancel it, so that its tenant cannot revive it. 200: it was waiting. 202: it runs, and was asked to stop."""
+    """Cancel a job; its tenant cannot revive it. 200: it was waiting. 202: it is running and was asked to stop."""
     with transaction.atomic():
         outcome = cancel(job_id, tenant_id=EVERY_TENANT) if job_id <= queries.LARGEST_ID else Cancellation.TOO_LATE
         shown = _shown(job_id)
         if outcome is Cancellation.TOO_LATE:
-            raise ProblemError(409, f"The job has ended already, as {shown.status}.")
+            raise ProblemError(409, f"The job has already ended as {shown.status}.")
         note(
             request.auth,
             [models.Job(pk=job_id)],
@@ -113,12 +113,14 @@ def cancel_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
 
 @router.post("jobs/{job_id}/revive", auth=CHANGE, response={202: WholeJob, 409: schemas.Problem, **PROBLEMS})
 def revive_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
-    """Give a job that ended badly a new series of attempts, also one that an operator ended."""
+    """Give a job that ended badly a new series of attempts, even if an operator ended it."""
     with transaction.atomic():
         revived = job_id <= queries.LARGEST_ID and revive(job_id, tenant_id=EVERY_TENANT)
         shown = _shown(job_id)
         if not revived:
-            raise ProblemError(409, f"The job is {shown.status}; revived is what ended as error, dead or cancelled.")
+            raise ProblemError(
+                409, f"The job is {shown.status}. Only jobs that ended as error, dead or cancelled can be revived."
+            )
         note(request.auth, [models.Job(pk=job_id)], "Revived.")
     return Answer(202, shown)
 

@@ -1,4 +1,4 @@
-"""Keys of tenants: which there are, and when each was used last; one that leaked is revoked. None is ever shown."""
+"""Keys of tenants: list them with their last use, and revoke one that leaked. No secret is ever shown."""
 
 from datetime import datetime
 
@@ -16,26 +16,26 @@ router = Router(tags=["operators"], auth=may("tenants.view_apikey"))
 
 
 class TenantsKey(Schema):
-    """A key, without what makes it one."""
+    """A key without its secret."""
 
-    prefix: str = Field(description="What the key begins with.")
+    prefix: str = Field(description="The first part of the key.")
     name: str
     tenant: str = Field(alias="tenant.slug", description="Its slug.")
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
-    last_used_at: datetime | None = Field(description="To the minute.")
+    last_used_at: datetime | None = Field(description="Accurate to the minute.")
 
 
 class SoughtKeys(Schema):
     tenant: Text | None = Field(None, description="Its slug.")
-    after: Text | None = Field(None, description="Only keys with a greater prefix.")
+    after: Text | None = Field(None, description="Only keys with a prefix after this one.")
     limit: Whole = Field(100, ge=1, le=100)
 
 
 @router.get("keys", response={200: list[TenantsKey], REFUSED | {422}: Problem}, by_alias=False)
 def list_keys(request: OperatorRequest, wanted: Query[SoughtKeys]) -> list[ApiKey]:
-    """Keys, by prefix."""
+    """List keys, ordered by prefix."""
     refuse_unknown_names(request, SoughtKeys.model_fields)
     found = ApiKey.objects.select_related("tenant").order_by("prefix")
     if wanted.tenant is not None:
@@ -49,7 +49,7 @@ def list_keys(request: OperatorRequest, wanted: Query[SoughtKeys]) -> list[ApiKe
     "keys/{prefix}/revoke", auth=may("tenants.change_apikey"), response={200: TenantsKey, **PROBLEMS}, by_alias=False
 )
 def revoke_key(request: OperatorRequest, prefix: str) -> ApiKey:
-    """Refuse it from now on."""
+    """Revoke a key: it is refused from now on."""
     key = ApiKey.objects.select_related("tenant").filter(prefix=storable(prefix)).first()
     if key is None:
         raise no_such("key")

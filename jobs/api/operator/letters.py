@@ -1,4 +1,4 @@
-"""Dead letters over the wire: which are meant, and what is told of them."""
+"""The schemas of dead letters: filters, selections, pages."""
 
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple, Self
@@ -45,22 +45,24 @@ class Letter(Schema):
 
 class Letters(Schema):
     dead: list[Letter] = Field(description="Latest death first.")
-    next: str | None = Field(description="Where the earlier ones are.")
+    next: str | None = Field(
+        description="The address of the next page, with earlier deaths. Null: this is the last page."
+    )
 
 
 class Filters(BaseModel):
-    """All that are given must fit."""
+    """Filters; a letter must match all that are given."""
 
     queue: Name | None = None
     tenant: Text | None = Field(None, description="Its slug.")
     source_type: Text | None = None
     source_method: Name | None = None
-    error_class: Text | None = Field(None, description='Of the last attempt, such as "ValueError".')
+    error_class: Text | None = Field(None, description='The class of the last error, such as "ValueError".')
     died_after: When | None = None
     died_before: When | None = None
 
     def matching(self) -> QuerySet[DeadLetter]:
-        """The dead letters that fit, latest death first."""
+        """The matching dead letters, latest death first."""
         column = {
             "queue": "queue__name",
             "tenant": "tenant__slug",
@@ -72,7 +74,7 @@ class Filters(BaseModel):
 
 
 class Position(NamedTuple):
-    """Where a page begins: after this death."""
+    """The start of a page: after this death."""
 
     died_at: datetime
     id: int
@@ -90,18 +92,18 @@ def _position(written: Any) -> Any:
     moment, _, job_id = written.partition("_")
     died_at = as_moment(moment)
     if died_at.tzinfo is None or not job_id.isdecimal() or int(job_id) > LARGEST_ID:
-        raise ValueError("must be as in the `next` of the page before")
+        raise ValueError("must be copied from `next` of the previous page")
     return Position(died_at, int(job_id))
 
 
 class Listing(Filters):
     after: Annotated[Position, BeforeValidator(_position, json_schema_input_type=str)] | None = Field(
-        None, description="As in the `next` of the page before."
+        None, description="Copied from `next` of the previous page."
     )
     limit: Whole = Field(20, ge=1, le=100)
 
 
 class Selection(Filters, Body):
-    """These ids, or all that fit the filters."""
+    """The letters with these ids, or all that match the filters."""
 
     ids: Ids | None = None

@@ -34,29 +34,31 @@ class Queue(Schema):
 
 
 class QueueChange(Body):
-    """What to change; what is left out stays. Null where there may be none: no limit, no default."""
+    """The fields to change; omitted fields stay as they are. Null, where allowed, means no limit or no default."""
 
-    weight: StrictInt = left_out("While two queues of a pool wait, weights 3 and 1 are served 3 : 1.")
-    pool: Name = left_out("The workers that serve it.")
-    concurrency: StrictInt | None = Field(None, description="Jobs at once, over all tenants. Null: no limit.")
-    rate_limit: StrictInt | None = Field(None, description="Jobs started per window. Null, both: no limit.")
-    rate_window: Seconds | None = Field(None, description="Seconds.")
-    default_timeout: Seconds | None = Field(None, description="Seconds. Null: the setting's.")
-    default_max_retries: StrictInt | None = Field(None, description="Null: no retries.")
-    default_backoff: Seconds = left_out("Seconds before the first of those retries.")
-    backoff_grows: StrictBool = left_out("Each further delay is twice as long. False: always the same delay.")
-    paused: StrictBool = left_out("Waiting jobs stay waiting; running jobs go on.")
+    weight: StrictInt = left_out("Weights 3 and 1 share a pool 3 : 1 while both queues have jobs waiting.")
+    pool: Name = left_out("The pool of workers that serves the queue.")
+    concurrency: StrictInt | None = Field(None, description="The most jobs at once, over all tenants. Null: no limit.")
+    rate_limit: StrictInt | None = Field(
+        None, description="The most jobs started per window. Both fields null: no limit."
+    )
+    rate_window: Seconds | None = Field(None, description="The length of the window in seconds.")
+    default_timeout: Seconds | None = Field(None, description="Seconds that a job may run. Null: JOBS_DEFAULT_TIMEOUT.")
+    default_max_retries: StrictInt | None = Field(None, description="The most retries after failures. Null: none.")
+    default_backoff: Seconds = left_out("Seconds before the first retry.")
+    backoff_grows: StrictBool = left_out("True: each further delay is twice as long. False: all delays are equal.")
+    paused: StrictBool = left_out("Waiting jobs stay waiting; running jobs continue.")
 
 
 @router.get("queues", response={200: list[Queue], REFUSED: Problem})
 def list_queues(request: OperatorRequest) -> list[models.Queue]:
-    """All queues, by name."""
+    """List all queues, ordered by name."""
     return list(models.Queue.objects.order_by("name"))
 
 
 @router.get("queues/{name}", response={200: Queue, **PROBLEMS})
 def read_queue(request: OperatorRequest, name: str) -> models.Queue:
-    """A queue."""
+    """Read a queue."""
     queue = models.Queue.objects.filter(name=storable(name)).first()
     if queue is None:
         raise no_such("queue")
@@ -65,25 +67,25 @@ def read_queue(request: OperatorRequest, name: str) -> models.Queue:
 
 @router.patch("queues/{name}", auth=CHANGE, response={200: Queue, **PROBLEMS})
 def change_queue(request: OperatorRequest, name: str, wanted: QueueChange) -> models.Queue:
-    """Change a queue; the next dispatch, which follows at once, goes by it."""
+    """Change a queue. A dispatch with the new values follows at once."""
     return _change(request, name, wanted.model_dump(exclude_unset=True))
 
 
 @router.post("queues/{name}/pause", auth=CHANGE, response={200: Queue, **PROBLEMS})
 def pause_queue(request: OperatorRequest, name: str) -> models.Queue:
-    """Start no more of its jobs; running ones go on."""
+    """Pause a queue: its waiting jobs stay waiting, its running jobs continue."""
     return _change(request, name, {"paused": True})
 
 
 @router.post("queues/{name}/resume", auth=CHANGE, response={200: Queue, **PROBLEMS})
 def resume_queue(request: OperatorRequest, name: str) -> models.Queue:
-    """Start its jobs again."""
+    """Resume a queue: its waiting jobs may start again."""
     return _change(request, name, {"paused": False})
 
 
 @transaction.atomic
 def _change(request: OperatorRequest, name: str, values: dict[str, Any]) -> models.Queue:
-    # no_key: a submit, which refers to the row, does not have to wait.
+    # no_key: a submit, which refers to the row, need not wait.
     queue = models.Queue.objects.select_for_update(no_key=True).filter(name=storable(name)).first()
     if queue is None:
         raise no_such("queue")

@@ -1,4 +1,4 @@
-"""Tenants: how many slots each has, and how fast it may start jobs."""
+"""Tenants: the slots and the rate limit of each."""
 
 from typing import Annotated
 
@@ -24,33 +24,35 @@ class TenantSlots(Schema):
     max_waiting: int | None
     rate_limit: int | None
     rate_window: float | None
-    queues: list[str] = Field(description="Queues that it may name over HTTP besides a job's own.")
+    queues: list[str] = Field(description="Queues that the tenant may name over HTTP besides a job's own.")
     paused: bool
 
 
 class SlotsChange(Body):
-    """What to change; what is left out stays. Null where there may be none: no limit, no default."""
+    """The fields to change; omitted fields stay as they are. Null, where allowed, means no limit or no default."""
 
-    num_slots: StrictInt = left_out("Jobs at once. 0 pauses the tenant.")
-    user_slots: StrictInt | None = Field(None, description="The most one user may hold. Null: no limit per user.")
-    weight: StrictInt = left_out("Share of the workers while tenants compete.")
-    max_waiting: StrictInt | None = Field(None, description="Jobs that may wait. Null: the setting's.")
-    rate_limit: StrictInt | None = Field(None, description="Jobs started per window. Null, both: no limit.")
-    rate_window: Seconds | None = Field(None, description="Seconds.")
-    queues: Annotated[list[Name], Field(max_length=100)] = left_out(
-        "Queues that it may name over HTTP besides a job's own."
+    num_slots: StrictInt = left_out("The most jobs at once. 0 pauses the tenant.")
+    user_slots: StrictInt | None = Field(None, description="The most slots of one user. Null: no limit per user.")
+    weight: StrictInt = left_out("The tenant's share of the workers while tenants compete.")
+    max_waiting: StrictInt | None = Field(None, description="The most jobs that may wait. Null: JOBS_MAX_WAITING.")
+    rate_limit: StrictInt | None = Field(
+        None, description="The most jobs started per window. Both fields null: no limit."
     )
-    paused: StrictBool = left_out("Waiting jobs stay waiting; running jobs go on.")
+    rate_window: Seconds | None = Field(None, description="The length of the window in seconds.")
+    queues: Annotated[list[Name], Field(max_length=100)] = left_out(
+        "Queues that the tenant may name over HTTP besides a job's own."
+    )
+    paused: StrictBool = left_out("Waiting jobs stay waiting; running jobs continue.")
 
 
 class SoughtTenants(Schema):
-    after: Text | None = Field(None, description="Only tenants with a greater slug.")
+    after: Text | None = Field(None, description="Only tenants with a slug after this one.")
     limit: Whole = Field(100, ge=1, le=100)
 
 
 @router.get("tenants", response={200: list[TenantSlots], REFUSED | {422}: Problem}, by_alias=False)
 def list_tenants(request: OperatorRequest, wanted: Query[SoughtTenants]) -> list[TenantQueue]:
-    """Tenants and their slots, by slug."""
+    """List tenants and their slots, ordered by slug."""
     refuse_unknown_names(request, SoughtTenants.model_fields)
     found = Tenant.objects.select_related("queue").filter(slug__gt=wanted.after or "").order_by("slug")
     return [
@@ -61,7 +63,7 @@ def list_tenants(request: OperatorRequest, wanted: Query[SoughtTenants]) -> list
 
 @router.get("tenants/{slug}", response={200: TenantSlots, **PROBLEMS}, by_alias=False)
 def read_tenant(request: OperatorRequest, slug: str) -> TenantQueue:
-    """A tenant's slots."""
+    """Read a tenant's slots."""
     tenant = _tenant(slug)
     return TenantQueue.objects.filter(tenant=tenant).first() or TenantQueue(tenant=tenant, num_slots=0)
 
@@ -69,9 +71,9 @@ def read_tenant(request: OperatorRequest, slug: str) -> TenantQueue:
 @router.patch("tenants/{slug}", auth=may("tenants.change_tenantqueue"), response={200: TenantSlots, **PROBLEMS})
 @transaction.atomic
 def change_tenant(request: OperatorRequest, slug: str, wanted: SlotsChange) -> TenantQueue:
-    """Change a tenant's slots. Fewer: running jobs are left to end. More: waiting ones start at once."""
+    """Change a tenant's slots. With fewer, running jobs may finish; with more, waiting jobs start at once."""
     tenant = _tenant(slug)
-    # A tenant without a row has no slots, and gets none by the change of something else.
+    # A tenant without a row has no slots; changing another field must not give it any.
     TenantQueue.objects.get_or_create(tenant=tenant, defaults={"num_slots": 0})
     slots = TenantQueue.objects.select_for_update(no_key=True).get(tenant=tenant)
     change(request.auth, slots, wanted.model_dump(exclude_unset=True))

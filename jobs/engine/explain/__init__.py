@@ -1,1 +1,1 @@
-"""Why a job waits: what limits it, its position in its lane, and the same in a sentence."""
+"""Explain why a job waits: the limits it has met, its place in its lane, and a sentence for people."""

@@ -1,4 +1,4 @@
-"""Explain: the gate that holds a job now, and its place in line. Reads only; a moment later it may be otherwise."""
+"""Explain: the gate that holds a job now, and its place in its lane. Only reads; the answer may soon be outdated."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,13 +14,13 @@ __all__ = ["Explanation", "Gate", "explain"]
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a job is where it is, as of `now`. All moments are aware; what does not apply is None or empty.
+    """Why a job is in its state, as of `now`. All moments are aware; fields that do not apply are None or empty.
 
-    gate, sentence: what holds it, as a stable code and for people. used, limit: how much of that gate is in use; for
-    a retry, which of how many. opens_at: when the gate opens by itself (due moment, next token of a rate limit).
-    since: since when it has its status. also: further gates that are closed. place: in its lane, from 1; MOST + 1
-    stands for all beyond. tenants, queues: who else waits for the same workers, the first few: for an operator only,
-    since no tenant may learn of another.
+    gate, sentence: the reason, as a stable code and for people. used, limit: the use of that gate; for a retry, its
+    number and the most. opens_at: when the gate opens by itself (due moment, next token of a rate limit).
+    since: when the job got its status. also: further closed gates. place: in its lane, from 1; MOST + 1 stands for
+    all places beyond. tenants, queues: the first few that wait for the same workers; for operators only, since a
+    tenant must not learn of another.
     """
 
     id: int
@@ -39,7 +39,7 @@ class Explanation:
 
 
 def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
-    """What holds a job now; None if there is no such job.
+    """Explain what holds a job now; None if there is no such job.
 
     tenant_id: of the tenant whose job it must be; EVERY_TENANT for an operator.
     """
@@ -86,6 +86,6 @@ def _blockers(job: Facts, standing: Line | None) -> list[Blocker]:
 
 def _next(standing: Line | None) -> Blocker:
     if standing is None or standing.place == 1:
-        return Blocker(Gate.NEXT, "Nothing holds it: it is next in line, and goes with the next dispatch.")
+        return Blocker(Gate.NEXT, "Nothing blocks this job: it is first in its lane, and the next dispatch claims it.")
     place = f"number {standing.place:,}" if standing.place <= MOST else f"behind more than {MOST:,} others"
-    return Blocker(Gate.NEXT, f"Nothing holds it: it is {place} in its line, and goes when those before it have gone.")
+    return Blocker(Gate.NEXT, f"Nothing blocks this job: it is {place} in its lane, and the jobs before it go first.")

@@ -1,4 +1,4 @@
-"""The gates between a job that is ready and a worker: which are closed, each with a sentence for people."""
+"""The gates between a ready job and a worker. Each closed gate comes with a sentence for people."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from jobs.store.explain import Facts
 
 
 class Gate(StrEnum):
-    """What holds a job. The values are stable: programs may compare them."""
+    """The reasons why a job waits. The values are stable: programs may compare them."""
 
-    ENDED = "ended"  # it is final, and nothing will move it on by itself
+    ENDED = "ended"  # final: no process moves it on
     RUNNING = "running"
-    QUEUED = "queued"  # handed over; a worker has yet to take it up
+    QUEUED = "queued"  # handed over; no worker has started it yet
     SCHEDULED = "scheduled"  # due later: a delay, or the backoff of a retry
     HELD = "held"  # its job type is paused
     TENANT_PAUSED = "tenant_paused"
-    NO_SLOTS = "no_slots"  # the tenant has 0 slots, or none were ever set
+    NO_SLOTS = "no_slots"  # the tenant has 0 slots, or its slots were never set
     SLOTS_FULL = "slots_full"
     QUEUE_PAUSED = "queue_paused"
     QUEUE_FULL = "queue_full"
@@ -26,12 +26,12 @@ class Gate(StrEnum):
     USER_FULL = "user_full"
     NO_WORKER = "no_worker"
     POOL_FULL = "pool_full"
-    NEXT = "next"  # all gates are open: it goes with the next dispatch that reaches its place
+    NEXT = "next"  # all gates are open: the next dispatch that reaches its place claims it
 
 
 @dataclass(frozen=True)
 class Blocker:
-    """A closed gate. used, limit: how much of it is in use. opens_at: when it opens by itself, where that is known."""
+    """A closed gate. used, limit: its use. opens_at: the moment when it opens by itself, if known."""
 
     gate: Gate
     sentence: str
@@ -46,7 +46,7 @@ def as_text(moment: datetime) -> str:
 
 
 def closed(job: Facts) -> Iterator[Blocker]:
-    """The closed gates, those of the tenant first: that is what its owner can change."""
+    """The closed gates; the tenant's come first, since its owner can change them."""
     if job.type_paused:
         yield Blocker(Gate.HELD, f"The job type {job.source_type} {job.source_method} is paused.")
     yield from _slots(job)
@@ -59,7 +59,7 @@ def closed(job: Facts) -> Iterator[Blocker]:
     if job.user_key and job.user_slots is not None and job.user_held >= job.user_slots:
         yield Blocker(
             Gate.USER_FULL,
-            f"User {job.user_key} holds as many slots as a user of {job.tenant} may: "
+            f"User {job.user_key} has reached the slot limit of tenant {job.tenant} per user: "
             f"{job.user_held} of {job.user_slots}.",
             job.user_held,
             job.user_slots,
@@ -71,7 +71,7 @@ def _slots(job: Facts) -> Iterator[Blocker]:
     if job.tenant_paused:
         yield Blocker(Gate.TENANT_PAUSED, f"Tenant {job.tenant} is paused.")
     if not job.num_slots:
-        which = "no slots: none were ever set" if job.num_slots is None else "0 slots"
+        which = "no slots: they were never set" if job.num_slots is None else "0 slots"
         yield Blocker(Gate.NO_SLOTS, f"Tenant {job.tenant} has {which}.", job.tenant_held, 0)
     elif job.tenant_held >= job.num_slots:
         yield Blocker(
@@ -88,7 +88,7 @@ def _queue(job: Facts) -> Iterator[Blocker]:
     if job.queue_concurrency is not None and job.queue_held >= job.queue_concurrency:
         yield Blocker(
             Gate.QUEUE_FULL,
-            f"Queue {job.queue} has as many jobs under way as it may: {job.queue_held} of {job.queue_concurrency}.",
+            f"Queue {job.queue} has reached its concurrency limit: {job.queue_held} of {job.queue_concurrency}.",
             job.queue_held,
             job.queue_concurrency,
         )
@@ -106,8 +106,10 @@ def _rate(gate: Gate, whose: str, bucket: Bucket) -> Iterator[Blocker]:
     limit, window, tokens, next_at = bucket
     if limit is None or tokens is None or tokens >= 1:
         return
-    then = "" if next_at is None else f" The next one may start at {as_text(next_at)}."
-    yield Blocker(gate, f"{whose} may start {limit} jobs in {window:g} s, and has.{then}", limit, limit, next_at)
+    jobs = "1 job" if limit == 1 else f"{limit:,} jobs"
+    then = "" if next_at is None else f" The next job may start at {as_text(next_at)}."
+    sentence = f"{whose} has reached its rate limit of {jobs} per {window:g} s.{then}"
+    yield Blocker(gate, sentence, limit, limit, next_at)
 
 
 def _pool(job: Facts) -> Iterator[Blocker]:
@@ -116,7 +118,7 @@ def _pool(job: Facts) -> Iterator[Blocker]:
     elif job.pool_held >= job.pool_capacity:
         yield Blocker(
             Gate.POOL_FULL,
-            f"Pool {job.pool} is full: {job.pool_held} of {job.pool_capacity} places are taken.",
+            f"All places of pool {job.pool} are in use: {job.pool_held} of {job.pool_capacity}.",
             job.pool_held,
             job.pool_capacity,
         )

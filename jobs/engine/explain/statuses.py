@@ -1,4 +1,4 @@
-"""A job that is not in line: what its status means, and what it waits for."""
+"""Explain a job that is not ready: the meaning of its status, and the event that it waits for."""
 
 from datetime import timedelta
 
@@ -10,36 +10,38 @@ from jobs.store.explain import Facts
 
 
 def scheduled(job: Facts) -> list[Blocker]:
-    """It waits for its moment, or for its job type to be resumed."""
+    """The job waits for its moment, or until its job type is resumed."""
     held = [blocker for blocker in closed(job) if blocker.gate == Gate.HELD]
     if job.due_at is None or job.due_at == HELD_UNTIL:
-        return held or [Blocker(Gate.HELD, "Its job type was paused, and is not any more: the clock releases it.")]
+        return held or [Blocker(Gate.HELD, "Its job type was resumed; the clock is about to release the job.")]
     when = (
-        f"due at {as_text(job.due_at)}" if job.due_at > job.now else f"due since {as_text(job.due_at)}, for the clock"
+        f"due at {as_text(job.due_at)}"
+        if job.due_at > job.now
+        else f"due since {as_text(job.due_at)}, waiting for the clock"
     )
     if not job.last_attempt_failed:
         asked = "Asked to run again" if job.attempt else "Scheduled"
         return [Blocker(Gate.SCHEDULED, f"{asked}: {when}.", opens_at=job.due_at), *held]
     most = most_retries(job)
     of = "" if most is None else f" of {most}"
-    sentence = f"Failed, and waits for retry {job.retries}{of}: {when}. Last error: {job.last_error}"
+    sentence = f"Failed and waits for retry {job.retries}{of}: {when}. Last error: {job.last_error}"
     return [Blocker(Gate.SCHEDULED, sentence, job.retries, most, job.due_at), *held]
 
 
 def queued(job: Facts) -> Blocker:
-    """It was handed over."""
-    waits = f"waits for a worker of pool {job.pool} to take it up"
+    """The job was handed over."""
+    waits = f"waits for a worker of pool {job.pool} to start it"
     if job.queued_at is None or job.handed_at is None:
-        return Blocker(Gate.QUEUED, f"Holds slot {job.slot}, and {waits}.")
+        return Blocker(Gate.QUEUED, f"Holds slot {job.slot} and {waits}.")
     sent = (
         "" if job.handed_at == job.queued_at else f"; its message was sent again {_length(job.now - job.handed_at)} ago"
     )
     since = _length(job.now - job.queued_at)
-    return Blocker(Gate.QUEUED, f"Has held slot {job.slot} for {since}, and {waits}{sent}.")
+    return Blocker(Gate.QUEUED, f"Has held slot {job.slot} for {since} and {waits}{sent}.")
 
 
 def running(job: Facts) -> Blocker:
-    """A worker has it."""
+    """A worker runs the job."""
     since = "" if job.start_time is None else f" for {_length(job.now - job.start_time)}"
     where = "" if job.worker is None else f" on {job.worker}"
     done = "" if job.progress is None else f", {job.progress:.0%} done"
@@ -48,19 +50,19 @@ def running(job: Facts) -> Blocker:
 
 
 def ended(job: Facts) -> Blocker:
-    """It is final."""
+    """The job has ended."""
     at = "" if job.end_time is None else f" at {as_text(job.end_time)}"
     said = {
-        Status.SUCCESS: f"Ended well{at}.",
+        Status.SUCCESS: f"Succeeded{at}.",
         Status.CANCELLED: f"Cancelled{at}; it can be revived.",
-        Status.DEAD: f"Given up{at}, a dead letter; it can be revived or discarded. {job.last_error}",
-        Status.ERROR: f"Failed{at}, and has no retry policy; it can be revived. {job.last_error}",
+        Status.DEAD: f"Died{at} and is a dead letter; it can be revived or discarded. {job.last_error}",
+        Status.ERROR: f"Failed{at} without a retry policy; it can be revived. {job.last_error}",
     }
     return Blocker(Gate.ENDED, said[Status(job.status)].rstrip())
 
 
 def _length(time: timedelta) -> str:
-    """A length of time for people, in its largest unit."""
+    """A duration for people, in its largest unit."""
     seconds = max(time.total_seconds(), 0.0)
     for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= 2 * size:

@@ -1,4 +1,4 @@
-"""What is typed, read and checked: each refusal says what is allowed."""
+"""Read and check the arguments of commands. Each refusal names the allowed values."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from jobs.models import Job, Queue
 from jobs.queries import LARGEST_ID
 from tenants.models import Tenant
 
-NAMED = 10  # known names that a refusal lists
+NAMED = 10  # the most known names that a refusal lists
 MOST_NUMBER = 2**31 - 1  # what the columns hold
 
 
@@ -23,7 +23,7 @@ def whole(least: int, most: int = MOST_NUMBER) -> Callable[[str], int]:
     """A whole number in a range."""
 
     def read(text: str) -> int:
-        # A number of 5,000 digits is not even read.
+        # Refuse a number of 5,000 digits without parsing it.
         if re.fullmatch(r"-?[0-9]{1,19}", text) is None or not least <= int(text) <= most:
             raise ArgumentTypeError(f"must be a whole number from {least:,} to {most:,}, not {text[:40]!r}")
         return int(text)
@@ -32,20 +32,20 @@ def whole(least: int, most: int = MOST_NUMBER) -> Callable[[str], int]:
 
 
 def whole_or_none(least: int, most: int = MOST_NUMBER) -> Callable[[str], int | None]:
-    """A whole number in a range, or "none": no limit."""
+    """A whole number in a range, or "none" for no limit."""
     number = whole(least, most)
 
     def read(text: str) -> int | None:
         try:
             return None if text == "none" else number(text)
         except ArgumentTypeError as refused:
-            raise ArgumentTypeError(f"{refused}; none for no limit") from None
+            raise ArgumentTypeError(f"{refused}; or none for no limit") from None
 
     return read
 
 
 def seconds(text: str) -> float:
-    """A number of seconds; its range is checked where it is used."""
+    """A number of seconds; its user checks the range."""
     try:
         return float(text)
     except ValueError:
@@ -53,7 +53,7 @@ def seconds(text: str) -> float:
 
 
 def moment(text: str) -> datetime:
-    """A date and time of ISO 8601; that it has a zone and lies ahead is checked where it is used."""
+    """An ISO 8601 date and time; its user checks that it has a time zone and lies in the future."""
     try:
         return datetime.fromisoformat(text)
     except ValueError:
@@ -75,18 +75,18 @@ def rate(text: str) -> tuple[int, float] | tuple[None, None]:
 
 
 def names(text: str) -> list[str]:
-    """Names with commas; none of "none"."""
+    """Names separated by commas; "none" gives an empty list."""
     return [] if text == "none" else [name for name in text.split(",") if name]
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """A JSON object: the arguments by name."""
+    """A JSON object: arguments by name."""
     try:
         value = json.loads(text)
     except ValueError as error:
         raise ArgumentTypeError(f'must be a JSON object like {{"region": "EU"}}: {error}') from None
     except RecursionError:
-        raise ArgumentTypeError("are nested too deep") from None
+        raise ArgumentTypeError("are nested too deeply") from None
     if not isinstance(value, dict):
         raise ArgumentTypeError(f'must be a JSON object like {{"region": "EU"}}, not {text[:40]!r}')
     return value
@@ -96,12 +96,12 @@ job_id = whole(1, LARGEST_ID)
 
 
 def tenant_named(slug: str) -> Tenant:
-    """Raises CommandError, naming those there are."""
+    """Raises CommandError, listing the known names."""
     return Tenant.objects.filter(slug=slug).first() or _unknown("tenant", slug, Tenant.objects.values_list("slug"))
 
 
 def queue_named(name: str) -> Queue:
-    """Raises CommandError, naming those there are."""
+    """Raises CommandError, listing the known names."""
     return Queue.objects.filter(name=name).first() or _unknown("queue", name, Queue.objects.values_list("name"))
 
 

@@ -1,4 +1,4 @@
-"""A job as the command line tells it: as a JSON object, and the words of a table."""
+"""A job on the command line: as a JSON object, and as the cells of a table."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,12 +17,12 @@ PLAIN = (
 
 
 def is_held(job: Job) -> bool:
-    """Whether its job type is paused; its due moment is then none to show."""
+    """Whether its job type is paused; then its due moment is not shown."""
     return job.due_at == HELD_UNTIL
 
 
 def as_json(job: Job) -> dict[str, Any]:
-    """Stable keys; moments are ISO 8601, lengths are seconds."""
+    """The job with stable keys; moments are ISO 8601, durations are seconds."""
     return {name: getattr(job, name) for name in PLAIN} | {
         "tenant": job.tenant.slug,
         "queue": job.queue.name,
@@ -38,7 +38,7 @@ def state(job: Job) -> str:
 
 
 def call(job: Job) -> str:
-    """What it calls: reports.datareport:7 execute."""
+    """Its call, such as: reports.datareport:7 execute."""
     return f"{job.source_type}{'' if job.source_id is None else ':' + job.source_id} {job.source_method}"
 
 
@@ -72,5 +72,5 @@ def due_in(job: Job) -> timedelta | None:
 
 
 def _now(at_least: datetime) -> datetime:
-    # The database's clock wrote that moment, ours says what time it is: a little apart, never negative.
+    # `at_least` is from the database's clock, now is from ours: they may differ a little, so never go below 0.
     return max(timezone.now(), at_least)

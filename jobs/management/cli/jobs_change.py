@@ -1,4 +1,4 @@
-"""`manage.py jobs cancel | revive | discard`: one job or a selection, each told what came of it."""
+"""`manage.py jobs cancel | revive | discard`: change the given jobs, and print the outcome of each."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ from jobs.models import Job
 from jobs.store import EVERY_TENANT
 from tenants import audit
 
-Change = Callable[[int], str | None]  # what came of it; None: nothing
+Change = Callable[[int], str | None]  # the outcome; None: the change did not apply
 
 
 def _cancel(job_id: int) -> str | None:
@@ -31,8 +31,8 @@ def _discard(job_id: int) -> str | None:
 
 SAYS = {
     "cancelled": "is cancelled",
-    "requested": "is running, and was asked to stop",
-    "revived": "waits again, with a new series of attempts",
+    "requested": "is running and was asked to stop",
+    "revived": "waits again with a new series of attempts",
     "discarded": "is discarded",
 }
 
@@ -64,14 +64,14 @@ def _why(job_id: int) -> str:
 
 CANCEL = _subcommand(
     "cancel",
-    "Cancel jobs that wait; ask those that run to stop.",
+    "Cancel waiting jobs; ask running jobs to stop.",
     _cancel,
-    "Jobs that have not ended can be cancelled.",
+    "Only jobs that have not ended can be cancelled.",
 )
 REVIVE = _subcommand(
     "revive",
-    "Give failed, dead or cancelled jobs another go.",
+    "Give failed, dead or cancelled jobs a new series of attempts.",
     _revive,
-    "Jobs that are error, dead or cancelled can be revived.",
+    "Only jobs that ended as error, dead or cancelled can be revived.",
 )
-DISCARD = _subcommand("discard", "Take dead jobs out of the dead letters.", _discard, "Dead jobs can be discarded.")
+DISCARD = _subcommand("discard", "Remove jobs from the dead letters.", _discard, "Only dead jobs can be discarded.")

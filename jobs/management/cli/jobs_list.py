@@ -1,4 +1,4 @@
-"""`manage.py jobs list`: the newest first; what is due, soonest first; dead letters, latest first."""
+"""`manage.py jobs list`: newest first; scheduled jobs by due moment; dead letters by latest death."""
 
 from django.core.management.base import CommandParser
 from django.db.models import Q, QuerySet
@@ -12,7 +12,7 @@ from jobs.management.cli.screen import Column, Screen, length, moment
 from jobs.management.cli.subcommands import Options, Subcommand
 from jobs.models import Job
 
-# The order that the index of such a status gives; a list of the others walks the primary key.
+# The order of the index of each such status; a list of other statuses walks the primary key.
 ORDERS = {Status.SCHEDULED: "due_at", Status.DEAD: "-died_at"}
 MOST = 10_000
 
@@ -60,7 +60,7 @@ def arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--type", metavar="TYPE", help="reports.datareport, or with a method: reports.datareport.execute"
     )
-    parser.add_argument("--error", metavar="CLASS", help="Whose last error is of this class, e.g. ValueError.")
+    parser.add_argument("--error", metavar="CLASS", help="Only jobs whose last error has this class, e.g. ValueError.")
     parser.add_argument("--limit", type=inputs.whole(1, MOST), default=20, metavar="N", help="Default: 20.")
 
 
@@ -70,7 +70,7 @@ def run(options: Options, screen: Screen) -> None:
     jobs, more = found[:limit], len(found) > limit
     screen.document({"jobs": [job_view.as_json(job) for job in jobs], "more": more})
     if not jobs:
-        screen.say("No such jobs.")
+        screen.say("No jobs match.")
         return
     if options["error"] or options["status"] in {Status.DEAD, Status.ERROR}:
         screen.table(FAILED_COLUMNS, map(_failed_row, jobs))
@@ -79,7 +79,7 @@ def run(options: Options, screen: Screen) -> None:
     else:
         screen.table(COLUMNS, map(_row, jobs))
     if more:
-        screen.say(f"There are more; --limit shows more than {limit}.")
+        screen.say(f"More jobs match; --limit N shows more than {limit}.")
 
 
 def _selected(options: Options) -> QuerySet[Job]:
@@ -103,7 +103,7 @@ def _selected(options: Options) -> QuerySet[Job]:
 
 
 def _of_type(text: str) -> Q:
-    """By source type, perhaps with a method. Raises InvalidRequest, saying which there are."""
+    """Filter by source type, perhaps with a method. Raises InvalidRequest, listing the known types."""
     source_type, _, method = text.rpartition(".")
     if source_type in registry.source_types():
         registry.resolve(source_type, method)

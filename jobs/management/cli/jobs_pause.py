@@ -1,4 +1,4 @@
-"""`manage.py jobs pause | resume`: a job type."""
+"""`manage.py jobs pause | resume`: pause or resume a job type."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ def _subcommand(name: str, help: str, change: Callable[[str, str], int], paused:
 
 PAUSE = _subcommand(
     "pause",
-    "Pause a job type: its waiting jobs are held, its running ones go on.",
+    "Pause a job type: its waiting jobs are held, its running jobs continue.",
     pause_job_type,
     True,
     "{source_type} {source_method} is paused; {jobs} held.",
@@ -35,5 +35,5 @@ RESUME = _subcommand(
     "Resume a job type that is paused, even if its code is gone.",
     resume_job_type,
     False,
-    "{source_type} {source_method} goes on; {jobs} released.",
+    "{source_type} {source_method} is resumed; {jobs} released.",
 )

@@ -1,4 +1,4 @@
-"""`manage.py jobs show` and `explain`: one job, and why it is where it is."""
+"""`manage.py jobs show` and `explain`: show one job, and explain its state."""
 
 import json
 from dataclasses import asdict
@@ -92,13 +92,13 @@ def _short(value: Any) -> str:
 
 
 def which(parser: CommandParser) -> None:
-    parser.add_argument("id", type=inputs.job_id, nargs="?", help="Without it: the newest that waits.")
+    parser.add_argument("id", type=inputs.job_id, nargs="?", help="Default: the newest waiting job.")
 
 
 def tell(options: Options, screen: Screen) -> None:
     job = inputs.job_numbered(options["id"] or _newest_waiting())
     found = explain(job.pk, tenant_id=EVERY_TENANT)
-    if found is None:  # discarded between the two looks
+    if found is None:  # deleted between the two queries
         raise CommandError(f"id: there is no job {job.pk}")
     screen.document(asdict(found))
     screen.say(found.sentence)
@@ -122,7 +122,7 @@ def tell(options: Options, screen: Screen) -> None:
 def _newest_waiting() -> int:
     newest = Job.objects.filter(ready_at__isnull=False).order_by("-pk").values_list("pk", flat=True).first()
     if newest is None:
-        raise CommandError("id: no job waits in line; say which one is meant")
+        raise CommandError("id: no job is waiting; give the id of a job")
     return newest
 
 
@@ -133,7 +133,7 @@ def _since(found: Explanation) -> str | None:
 def _place(found: Explanation) -> str | None:
     if found.place is None:
         return None
-    return f"{found.place:,} in its lane" if found.place <= MOST else f"behind more than {MOST:,} of its lane"
+    return f"{found.place:,} in its lane" if found.place <= MOST else f"behind more than {MOST:,} jobs of its lane"
 
 
 def _competitors(found: Explanation) -> str:
@@ -142,4 +142,4 @@ def _competitors(found: Explanation) -> str:
 
 
 SHOW = Subcommand("show", "Show a job: its times, failed attempts and result.", arguments, show)
-EXPLAIN = Subcommand("explain", "Tell which gate holds a job, and its place in line.", which, tell)
+EXPLAIN = Subcommand("explain", "Explain which gate holds a job, and its place in its lane.", which, tell)

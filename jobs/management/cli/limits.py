@@ -1,4 +1,4 @@
-"""A change of a limit at the command line; its refusals name the field."""
+"""Change a limit from the command line. A refusal names the field."""
 
 from collections.abc import Mapping
 from typing import Any

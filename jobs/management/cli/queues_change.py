@@ -1,4 +1,4 @@
-"""`manage.py queues pause | resume | set`: what is saved works at the next dispatch, which follows at once."""
+"""`manage.py queues pause | resume | set`: a dispatch with the new values follows at once."""
 
 from typing import Any
 
@@ -16,11 +16,17 @@ def _name(parser: CommandParser) -> None:
 def _settings(parser: CommandParser) -> None:
     unset: Any = ...  # "none" is a value
     _name(parser)
-    parser.add_argument("--weight", type=inputs.whole(1), metavar="N", help="Weights 3 and 1 are served 3 : 1.")
+    parser.add_argument("--weight", type=inputs.whole(1), metavar="N", help="Weights 3 and 1 share the workers 3 : 1.")
     parser.add_argument(
-        "--concurrency", type=inputs.whole_or_none(0), default=unset, metavar="N", help="Most jobs at once, or none."
+        "--concurrency",
+        type=inputs.whole_or_none(0),
+        default=unset,
+        metavar="N",
+        help='The most jobs at once, or "none".',
     )
-    parser.add_argument("--rate", type=inputs.rate, metavar="JOBS/SECONDS", help="Most jobs started, or none.")
+    parser.add_argument(
+        "--rate", type=inputs.rate, metavar="JOBS/SECONDS", help='The most jobs started per window, or "none".'
+    )
 
 
 def _pause(options: Options, screen: Screen) -> None:
@@ -40,7 +46,7 @@ def _set(options: Options, screen: Screen) -> None:
     if options["rate"] is not None:
         changes["rate_limit"], changes["rate_window"] = options["rate"]
     if not changes:
-        raise CommandError("set: say what to change: --weight, --concurrency or --rate")
+        raise CommandError("set: give at least one of --weight, --concurrency, --rate")
     _change(options["name"], changes, screen)
 
 
@@ -50,6 +56,6 @@ def _change(name: str, changes: dict[str, Any], screen: Screen) -> None:
     queues_list.show([queue], screen)
 
 
-PAUSE = Subcommand("pause", "Pause a queue: what waits in it stays, what runs goes on.", _name, _pause)
+PAUSE = Subcommand("pause", "Pause a queue: its waiting jobs stay waiting, its running jobs continue.", _name, _pause)
 RESUME = Subcommand("resume", "Resume a queue.", _name, _resume)
 SET = Subcommand("set", "Change a queue's weight, concurrency or rate limit.", _settings, _set)

@@ -29,7 +29,7 @@ SETTINGS = (
 
 
 def arguments(parser: CommandParser) -> None:
-    """It takes none."""
+    """The command takes none."""
 
 
 def run(options: Options, screen: Screen) -> None:
@@ -37,7 +37,7 @@ def run(options: Options, screen: Screen) -> None:
 
 
 def show(queues: Sequence[Queue] | Any, screen: Screen) -> None:
-    """These queues, as a table or a document."""
+    """Show these queues as a table or as a JSON document."""
     holding, waiting = counts.holding("queue"), counts.waiting("queue")
     lines = [
         {name: getattr(queue, name) for name in SETTINGS}
@@ -64,4 +64,4 @@ def _row(line: dict[str, Any]) -> list[object]:
     ]
 
 
-LIST = Subcommand("list", "Show the queues, their limits and use.", arguments, run)
+LIST = Subcommand("list", "Show the queues with their limits and their use.", arguments, run)

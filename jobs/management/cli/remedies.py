@@ -1,4 +1,4 @@
-"""What an operator types to open a gate."""
+"""The commands with which an operator opens a gate."""
 
 from jobs.engine.explain.explanation import Gate
 from jobs.models import Job
@@ -21,7 +21,7 @@ REMEDIES = {
 
 
 def remedy(gate: Gate, job: Job) -> str | None:
-    """The command, with the job's own names in it; None where there is nothing to open."""
+    """The command with the job's own names filled in; None if no command opens the gate."""
     return (
         None
         if gate not in REMEDIES

@@ -1,4 +1,4 @@
-"""What a command shows: a table, some facts, a sentence; or all of it as one JSON document."""
+"""The output of a command: tables, facts and sentences, or one JSON document."""
 
 import dataclasses
 import json
@@ -14,9 +14,9 @@ from rich.text import Text
 
 from jobs.text import in_json, in_one_line, printable
 
-WIDE = 110  # columns from which a table shows what a narrow one leaves out
-GAP = 2  # columns between two of a table
-LEAST = 8  # columns below which nothing is cut
+WIDE = 110  # from this width on a table shows its wide columns, too
+GAP = 2  # spaces between two columns of a table
+LEAST = 8  # no column is cut below this width
 COLOURS = {
     "queued": "cyan",
     "running": "blue",
@@ -31,9 +31,9 @@ COLOURS = {
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """right: numbers. wide: only where there is room. flexible: takes the room that is left, and is cut if need be.
+    """right: numbers. wide: shown only on a wide screen. flexible: takes the remaining width, and is cut if necessary.
 
-    tail: cut last, and at its beginning, since what tells two of them apart stands at the end.
+    tail: cut last, and at its beginning, since its values differ at the end.
     """
 
     title: str
@@ -44,7 +44,7 @@ class Column:
 
 
 class Screen:
-    """Where a command writes. as_json: nothing but the document given to `document`."""
+    """The output of a command. as_json: print only the document given to `document`."""
 
     def __init__(self, out: OutputWrapper, *, as_json: bool, no_color: bool = False) -> None:
         self.as_json = as_json
@@ -52,17 +52,17 @@ class Screen:
         self._console = Console(file=cast(IO[str], out), highlight=False, no_color=no_color or None)
 
     def document(self, document: dict[str, Any]) -> None:
-        """The one JSON document of a command; nothing unless --json was given."""
+        """Print the JSON document of the command, if --json was given."""
         if self.as_json:
             self._out.write(in_json(json.dumps(document, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2)))
 
     def say(self, sentence: str) -> None:
-        """A line for people."""
+        """Print a line for people."""
         if not self.as_json:
             self._console.print(Text(in_one_line(sentence)), soft_wrap=not self._console.is_terminal)
 
     def table(self, columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
-        """Rows for people; a status is coloured."""
+        """Print rows for people; a status is coloured."""
         if self.as_json:
             return
         shown = [n for n, column in enumerate(columns) if not column.wide or self._console.width >= WIDE]
@@ -78,7 +78,7 @@ class Screen:
         self._console.print(table)
 
     def _widths(self, columns: Sequence[Column], shown: Sequence[int], texts: list[list[Text]]) -> list[int]:
-        """Each as wide as its longest cell; where that is too much, the widest flexible one gives way."""
+        """Make each column as wide as its longest cell; if that is too wide, shrink the widest flexible column."""
         widths = [
             max([len(columns[n].title), *(row[place].cell_len for row in texts)]) for place, n in enumerate(shown)
         ]
@@ -92,7 +92,7 @@ class Screen:
         return widths
 
     def facts(self, facts: dict[str, object]) -> None:
-        """Names and values of one thing; what is None or empty is left out."""
+        """Print names and values of one thing, without those that are None or empty."""
         if self.as_json:
             return
         table = Table(box=None, padding=(0, GAP, 0, 0), show_header=False, pad_edge=False)
@@ -110,22 +110,22 @@ def _cell(value: object, shown: Callable[[str], str]) -> Text:
 
 
 def _ending(text: Text, width: int) -> Text:
-    """The end of a text that is too long."""
+    """Keep the end of a text that is too long."""
     return text if text.cell_len <= width else Text("…" + text.plain[1 - width :])
 
 
 def moment(at: datetime | None) -> str | None:
-    """To the second, in UTC, as all moments are shown."""
+    """A moment in UTC, to the second."""
     return None if at is None else f"{at:%Y-%m-%d %H:%M:%S}"
 
 
 def utc(at: datetime | None) -> str | None:
-    """The same, where no heading says that it is UTC."""
+    """A moment with "UTC", for places without a heading that says it."""
     return None if at is None else f"{moment(at)} UTC"
 
 
 def length(time: timedelta | None) -> str | None:
-    """A length of time in its largest unit: 1.5s, 42s, 12m, 3h, 9d."""
+    """A duration in its largest unit: 1.5s, 42s, 12m, 3h, 9d."""
     if time is None:
         return None
     seconds = max(time.total_seconds(), 0.0)
@@ -136,5 +136,5 @@ def length(time: timedelta | None) -> str | None:
 
 
 def rate(limit: int | None, window: float | None) -> str | None:
-    """As it is typed: 100/60."""
+    """A rate limit as users type it: 100/60."""
     return None if limit is None or window is None else f"{limit}/{window:g}"

@@ -1,4 +1,4 @@
-"""`manage.py <command> <subcommand> …`: what the commands share."""
+"""`manage.py <command> <subcommand> …`: the shared part of the commands."""
 
 import argparse
 import getpass
@@ -22,7 +22,7 @@ Options = dict[str, Any]
 
 @dataclass(frozen=True)
 class Subcommand:
-    """run: raises CommandError or InvalidRequest, which is shown as one line."""
+    """run: raises CommandError or InvalidRequest; the user sees one line."""
 
     name: str
     help: str
@@ -31,7 +31,7 @@ class Subcommand:
 
 
 class OneLineParser(CommandParser):
-    """Refuses in one line, without the usage."""
+    """Print an error as one line, without the usage."""
 
     def error(self, message: str) -> NoReturn:
         if self.called_from_command_line:
@@ -40,13 +40,13 @@ class OneLineParser(CommandParser):
 
 
 class SubcommandsCommand(BaseCommand):
-    """A command that is its subcommands. `default`: the one that is meant when none is named."""
+    """A command made of subcommands. `default`: runs if the user names none."""
 
     subcommands: ClassVar[Sequence[Subcommand]]
     default: ClassVar[Subcommand | None] = None
 
     def add_arguments(self, parser: CommandParser) -> None:
-        # Django makes this parser itself, always of its own class.
+        # Django creates this parser itself, always of its own class.
         parser.error = partial(OneLineParser.error, parser)  # type: ignore[method-assign, arg-type]
         _add_json(parser, False)
         parser.set_defaults(run=self.default and self.default.run)
@@ -57,7 +57,7 @@ class SubcommandsCommand(BaseCommand):
             child = children.add_parser(subcommand.name, help=subcommand.help, description=subcommand.help)
             child.set_defaults(run=subcommand.run)
             subcommand.arguments(child)
-            # Suppressed: a default here would undo a --json that was given before the subcommand.
+            # Suppress the default: it would undo a --json given before the subcommand.
             _add_json(child, argparse.SUPPRESS)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -71,7 +71,7 @@ class SubcommandsCommand(BaseCommand):
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """What is done is told in the tables, not between them."""
+    """Silence the log lines, so that they do not appear between the tables."""
     logger = logging.getLogger("jobs")
     before = logger.level
     logger.setLevel(logging.WARNING)
@@ -84,7 +84,7 @@ def _quiet() -> Iterator[None]:
 def _person() -> str:
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # in a container, whose users have no names
+    except (KeyError, OSError):  # in a container whose users have no names
         return f"user {os.getuid()}"
 
 

@@ -1,6 +1,6 @@
-"""`manage.py tenants slots`: what each tenant may use and uses; and to change it, from the next dispatch on.
+"""`manage.py tenants slots`: show and change the limits of tenants. A dispatch follows a change at once.
 
-Here and not in `tenants`, which does not know that jobs exist.
+It is not in `tenants`, which does not know that jobs exist.
 """
 
 from collections.abc import Iterable
@@ -30,9 +30,13 @@ COLUMNS = [
 
 
 def arguments(parser: CommandParser) -> None:
-    parser.add_argument("slug", nargs="?", help="The tenant; all of them without it.")
+    parser.add_argument("slug", nargs="?", help="The tenant. Default: all tenants.")
     parser.add_argument(
-        "--set", dest="num_slots", type=inputs.whole(0, MOST_SLOTS), metavar="N", help="Slots; 0 pauses the tenant."
+        "--set",
+        dest="num_slots",
+        type=inputs.whole(0, MOST_SLOTS),
+        metavar="N",
+        help="The number of slots; 0 pauses the tenant.",
     )
     unset: Any = ...  # "none" is a value
     parser.add_argument(
@@ -40,22 +44,26 @@ def arguments(parser: CommandParser) -> None:
         type=inputs.whole_or_none(0),
         default=unset,
         metavar="N",
-        help="Most slots of one user, or none.",
+        help='The most slots of one user, or "none".',
     )
-    parser.add_argument("--weight", type=inputs.whole(1), metavar="N", help="Share of the workers; 2 gets twice of 1.")
-    parser.add_argument("--rate", type=inputs.rate, metavar="JOBS/SECONDS", help="Most jobs started, or none.")
+    parser.add_argument(
+        "--weight", type=inputs.whole(1), metavar="N", help="The share of the workers; 2 gets twice as much as 1."
+    )
+    parser.add_argument(
+        "--rate", type=inputs.rate, metavar="JOBS/SECONDS", help='The most jobs started per window, or "none".'
+    )
     parser.add_argument(
         "--max-waiting",
         type=inputs.whole_or_none(0),
         default=unset,
         metavar="N",
-        help="Most jobs that may wait, or none: as JOBS_MAX_WAITING says.",
+        help='The most jobs that may wait, or "none" for JOBS_MAX_WAITING.',
     )
     parser.add_argument(
         "--queues",
         type=inputs.names,
         metavar="A,B",
-        help="Queues that it may name over HTTP besides a job's own, or none.",
+        help='Queues that the tenant may name over HTTP besides a job\'s own, or "none".',
     )
     parser.add_argument("--pause", dest="paused", action="store_true", default=None)
     parser.add_argument("--resume", dest="paused", action="store_false", default=None)
@@ -65,7 +73,7 @@ def run(options: Options, screen: Screen) -> None:
     changes = _changes(options)
     if options["slug"] is None:
         if changes:
-            raise CommandError("slug: say which tenant to change")
+            raise CommandError("slug: name the tenant to change")
         tenants: Iterable[Tenant] = Tenant.objects.select_related("queue").order_by("slug")
     else:
         tenant = inputs.tenant_named(options["slug"])
@@ -89,7 +97,7 @@ def _changes(options: Options) -> dict[str, Any]:
 
 
 def _change(tenant: Tenant, changes: dict[str, Any]) -> None:
-    # A tenant without a row has no slots, and gets none by the way.
+    # A tenant without a row has no slots; changing another field must not give it any.
     slots, _ = TenantQueue.objects.get_or_create(tenant=tenant, defaults={"num_slots": 0})
     limits.change(slots, changes)
 
@@ -133,4 +141,4 @@ def _state(line: dict[str, Any]) -> str:
     return "full" if line["waiting"] and line["in_use"] >= line["num_slots"] else "open"
 
 
-SLOTS = Subcommand("slots", "Show the tenants' slots and their use; or change those of one.", arguments, run)
+SLOTS = Subcommand("slots", "Show the slots of all tenants and their use, or change those of one.", arguments, run)

@@ -1,4 +1,4 @@
-"""`manage.py check_invariants`: whether all is as it must be, on live data."""
+"""`manage.py check_invariants`: look for invariant violations in live data."""
 
 import dataclasses
 import json
@@ -9,14 +9,14 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from jobs.engine import check, repairs
 
-BETWEEN_LOOKS = 3.0  # seconds: longer than the clock's tick, which would have claimed what may be claimed
+BETWEEN_LOOKS = 3.0  # seconds: longer than the clock's tick, which claims every job that may start
 
 
 class Command(BaseCommand):
-    help = "Look for what must not be: limits exceeded, half-states, jobs stuck. Exits non-zero if there is any."
+    help = "Look for invariant violations: exceeded limits, half-states, stuck jobs. Exits non-zero if it finds any."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--json", action="store_true", help="one JSON document instead of sentences")
+        parser.add_argument("--json", action="store_true", help="Print one JSON document.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         before = check.look()
@@ -31,6 +31,6 @@ class Command(BaseCommand):
                 self.stdout.write(f"{finding.what}: {finding.subject}: {finding.detail}")
             self.stdout.write(", ".join(f"{count} × {kind}" for kind, count in made.items()) or "No repairs so far.")
         if found:
-            raise CommandError(f"{len(found)} found.")
+            raise CommandError("1 violation found." if len(found) == 1 else f"{len(found):,} violations found.")
         if not options["json"]:
-            self.stdout.write("All is as it must be.")
+            self.stdout.write("No violations found.")

@@ -1,4 +1,4 @@
-"""`manage.py clock`: the clock alone, where no worker carries it."""
+"""`manage.py clock`: run the clock alone, on a host without a worker."""
 
 import signal
 import threading
@@ -15,7 +15,7 @@ from jobs.processes.watchdog import Progress
 
 
 class Command(BaseCommand):
-    help = "Run the clock alone, until SIGTERM or Ctrl-C. Every worker carries one, so this is rarely needed."
+    help = "Run the clock alone until SIGTERM or Ctrl-C. Every worker runs one as well, so this is rarely needed."
 
     def handle(self, *args: Any, **options: Any) -> None:
         stop = threading.Event()

@@ -1,4 +1,4 @@
-"""`manage.py jobs`: submit, look at, and change jobs of any tenant."""
+"""`manage.py jobs`: submit, show and change jobs of any tenant."""
 
 from jobs.management.cli.jobs_change import CANCEL, DISCARD, REVIVE
 from jobs.management.cli.jobs_list import LIST
@@ -9,5 +9,5 @@ from jobs.management.cli.subcommands import SubcommandsCommand
 
 
 class Command(SubcommandsCommand):
-    help = "Submit, look at, and change jobs of any tenant."
+    help = "Submit, show and change jobs of any tenant."
     subcommands = (SUBMIT, LIST, SHOW, EXPLAIN, CANCEL, REVIVE, DISCARD, PAUSE, RESUME)

@@ -1,4 +1,4 @@
-"""`manage.py queues`: show them, pause and resume them, change their limits."""
+"""`manage.py queues`: show, pause and resume queues, and change their limits."""
 
 from jobs.management.cli.queues_change import PAUSE, RESUME, SET
 from jobs.management.cli.queues_list import LIST
@@ -6,6 +6,6 @@ from jobs.management.cli.subcommands import SubcommandsCommand
 
 
 class Command(SubcommandsCommand):
-    help = "Show the queues; pause, resume, and limit them."
+    help = "Show, pause and resume queues, and change their limits."
     subcommands = (LIST, PAUSE, RESUME, SET)
     default = LIST

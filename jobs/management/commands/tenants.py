@@ -1,9 +1,9 @@
-"""`manage.py tenants`: what each tenant may use, and uses."""
+"""`manage.py tenants`: show and change the limits of tenants."""
 
 from jobs.management.cli.subcommands import SubcommandsCommand
 from jobs.management.cli.tenants_slots import SLOTS
 
 
 class Command(SubcommandsCommand):
-    help = "Show and change what each tenant may use."
+    help = "Show and change the limits of tenants."
     subcommands = (SLOTS,)

@@ -1,10 +1,10 @@
-"""The clock: promotes what is due at its moment, dispatches as a net, and sees to the periodic duties.
+"""The clock: promote due jobs in time, dispatch regularly as a safety net, and run the periodic duties.
 
-Every worker carries one; `manage.py clock` runs it alone. An advisory lock makes one of them the leader. It is a
-session lock, so it needs a direct connection or a pooler in session mode.
+Every worker runs one; `manage.py clock` runs it alone. An advisory lock makes one of them the leader. It is a session
+lock, so it needs a direct connection or a pooler in session mode.
 
-All tenants depend on it, so it waits for nobody: its statements pass over rows that are locked, and take them at the
-next tick; its session gives up in time; what reads much is the upkeep's, in another thread; it talks to no broker.
+All tenants depend on the clock, so it waits for nobody. Its statements skip locked rows until the next tick, its
+session has time limits, the upkeep runs long reads in another thread, and it does not talk to the broker.
 """
 
 from jobs.processes.clock.clock import Clock

@@ -1,4 +1,4 @@
-"""The leading clock's loop: promote what is due at its moment, dispatch as a net, see to the duties."""
+"""The loop of the leading clock: promote due jobs in time, dispatch as a safety net, run the duties."""
 
 import threading
 
@@ -13,14 +13,14 @@ from jobs.processes.clock.time import LONGEST_SLEEP, Time
 from jobs.processes.watchdog import Progress
 from jobs.tasks import WORKER_ID
 
-SHORTEST_SLEEP = 0.1  # seconds after a tick for which something was due, but could not be promoted: it is locked
-SILENT = 5.0  # seconds without a word, after which a leader is taken for one that was stopped
+SHORTEST_SLEEP = 0.1  # seconds after a tick that could not promote a due job because its row is locked
+SILENT = 5.0  # seconds of silence after which a leader counts as stopped
 LOCK_TIMEOUT = 1.0  # seconds that a statement of the clock may wait for a lock
-STATEMENT_TIMEOUT = 10.0  # seconds that one may take
+STATEMENT_TIMEOUT = 10.0  # seconds that a statement of the clock may take
 
 
 class Clock:
-    """Runs until `stop` is set. Survives the loss of the database: whoever is back first leads."""
+    """Runs until `stop` is set. Survives the loss of the database: then the first clock to reconnect leads."""
 
     def __init__(self, stop: threading.Event) -> None:
         self._stop = stop
@@ -49,7 +49,7 @@ class Clock:
         connection.close()
 
     def _leads(self) -> bool:
-        """Whether this clock holds the lock, in the session it is using now."""
+        """Whether this clock holds the leader's lock in its present session."""
         connection.ensure_connection()
         if self._session is connection.connection:
             return True
@@ -66,7 +66,7 @@ class Clock:
 
     def _tick(self) -> None:
         self._time.look()
-        moment = store.next_moment()  # before the work: one that passes meanwhile is not slept over
+        moment = store.next_moment()  # read it before the work, so that a moment that passes meanwhile is not missed
         promoted = given_up_in_time(promote)
         given_up_in_time(_net)
         given_up_in_time(self._declare_gone)
@@ -80,13 +80,13 @@ class Clock:
         recover.declare_gone(self._time.watched, self._time.latest)
 
     def _sleep(self, seconds: float) -> None:
-        """Until then, or until somebody submits a job for an earlier moment."""
+        """Sleep that long, or until an earlier moment is submitted."""
         if seconds > 0:
-            with connection.wrap_database_errors:  # psycopg's own would end the clock
+            with connection.wrap_database_errors:  # psycopg's own error would end the clock
                 for _ in connection.connection.notifies(timeout=seconds, stop_after=1):
                     pass
 
 
 def _net() -> None:
-    """What nobody else has dispatched, and what a rate limit has a token for again."""
+    """Dispatch jobs that other dispatches missed, and those that a rate limit has a token for again."""
     dispatch(in_line=False)

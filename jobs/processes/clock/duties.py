@@ -1,4 +1,4 @@
-"""The duties of the leader, and how often each is seen to."""
+"""The duties of the leader, and their intervals."""
 
 import time
 from collections.abc import Callable
@@ -20,9 +20,9 @@ _IN_TIME = (
 
 
 def given_up_in_time(step: Callable[[], object]) -> object:
-    """Do this; if its session has given up waiting, it has another turn, and what comes after it goes on.
+    """Run a step. If its session gave up waiting, log it; the step runs again at its next turn.
 
-    Raises the database's error if the session is lost.
+    Raises the database's error if the session was lost.
     """
     try:
         return step()
@@ -36,7 +36,7 @@ def given_up_in_time(step: Callable[[], object]) -> object:
 
 @dataclass
 class Duty:
-    """Something to do every so many seconds."""
+    """A step to run every so many seconds."""
 
     every: float
     run: Callable[[], object]
@@ -49,7 +49,7 @@ class Duty:
 
 
 def duties() -> list[Duty]:
-    """What the leader does besides promoting and dispatching."""
+    """The leader's duties besides promoting and dispatching."""
     return [
         Duty(1.0, recover.take_back_orphans),
         Duty(1.0, recover.hand_over_again),
@@ -59,7 +59,7 @@ def duties() -> list[Duty]:
 
 
 def slow_duties() -> list[Duty]:
-    """What may take long, where there is much to look at."""
+    """The duties that may take long because they read much."""
     return [
         Duty(10.0, recount.recount_waiting),
         Duty(60.0, expire.expire_dead),

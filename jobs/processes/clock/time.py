@@ -1,4 +1,4 @@
-"""Whether time passes as it should, so that nobody is declared dead because a clock was set."""
+"""Check whether time passes normally, so that no worker is declared gone because a clock was set."""
 
 import time
 
@@ -10,24 +10,24 @@ LONGEST_SLEEP = 1.0  # seconds; also how soon another clock takes over, and how 
 
 
 class Time:
-    """Whether time passes as it should. If not, every last beat is old, and nobody is to be blamed for it:
+    """Checks whether time passes normally. After a disturbance all beats look old, and no worker is to blame for it.
 
-    after an election, which follows an outage; when PostgreSQL's clock was set; when this process, or the database,
-    stood still. Then each worker gets the time to beat again before any is declared gone.
+    Disturbances are: an election, which follows an outage; a change of PostgreSQL's clock; a standstill of this process
+    or of the database. After one, each worker gets time to beat again before any is declared gone.
     """
 
     def __init__(self) -> None:
         self._since = self._looked_at = time.monotonic()
-        self._ahead: tuple[float, float] | None = None  # of ours PostgreSQL's clock is, at least and at most
+        self._ahead: tuple[float, float] | None = None  # bounds of the lead of PostgreSQL's clock over ours
 
     @property
     def watched(self) -> float:
-        """Seconds for which it has."""
+        """Seconds for which time has passed normally."""
         return time.monotonic() - self._since
 
     @property
     def latest(self) -> float:
-        """What PostgreSQL's clock shows now, at most, if it was not set since the last look."""
+        """The latest time that PostgreSQL's clock can show now, unless it was set since the last look."""
         ahead = float("inf") if self._ahead is None else self._ahead[1]
         return time.monotonic() + ahead + float(settings.JOBS_BEAT_INTERVAL)
 

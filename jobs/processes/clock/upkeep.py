@@ -23,7 +23,7 @@ class Upkeep:
         self._duties = slow_duties()
 
     def run(self, progress: Progress | None = None) -> None:
-        """See to them while the clock leads."""
+        """Run them while the clock leads."""
         store.keep_sessions(WORKER_ID, "upkeep", lock_timeout=LOCK_TIMEOUT, statement_timeout=UPKEEP_TIMEOUT)
         progress = progress or Progress()
         while not self._stop.wait(LONGEST_SLEEP):

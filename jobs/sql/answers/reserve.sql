@@ -1,7 +1,7 @@
--- Change: a place for the answer to this key, for who finds none that is younger than `ttl` seconds. Nothing is returned
---         where there is one: it has been answered, since whoever answers at this moment is waited for.
--- Who:    the request with that key, in the transaction that does what it asks for. Locks: the row.
--- Index:  kept_answers_once; kept_answers_old, for ten that nobody will ask for again.
+-- Change: reserve the row of this key's answer, unless one younger than `ttl` seconds exists. Returns no row if it exists:
+--         then the answer is complete, since the statement waits for a request that is being answered.
+-- Who:    the request with that key, in the transaction that carries it out. Locks: the row.
+-- Index:  kept_answers_once; kept_answers_old, to delete ten expired answers.
 WITH
 -- include shared/clock
 old AS (

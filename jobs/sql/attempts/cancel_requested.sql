@@ -1,2 +1,2 @@
--- Reads:  whether a running attempt is asked to stop. Who: its holder. Index: primary key.
+-- Reads:  whether a running attempt was asked to stop. Who: its holder. Index: primary key.
 SELECT cancel_requested_at IS NOT NULL FROM jobs WHERE id = %(id)s AND attempt = %(attempt)s AND status = 'running'

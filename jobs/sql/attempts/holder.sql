@@ -1,5 +1,5 @@
--- Reads:  what the holder of a running attempt was given. Who: a parent process that ends it in its child's place; the
---         child's pid is part of the fence, since a doubled message may have another child die of the same attempt.
+-- Reads:  the data of a running attempt's holder. Who: a parent process that settles it in place of its child. The child's
+--         pid is part of the fence, since a duplicate message may let another child die during the same attempt.
 SELECT
 -- include shared/started
 FROM jobs j JOIN queues q ON q.id = j.queue_id

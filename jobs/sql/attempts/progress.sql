@@ -1,4 +1,4 @@
--- Change: how far a running job is. Who: its holder, fenced. Locks: the row. Index: primary key (HOT).
+-- Change: the progress of a running job. Who: its holder, fenced. Locks: the row. Index: primary key (HOT).
 UPDATE jobs
 SET progress = %(fraction)s, progress_note = %(note)s
 WHERE id = %(id)s

@@ -1,4 +1,4 @@
--- Arrow:  put_off, queued -> scheduled, held: its job type was paused when it was already on its way.
+-- Arrow:  put_off, queued -> scheduled, held: its job type was paused after it was handed over.
 -- Who:    the worker process that received the message, fenced. Locks: the row. Index: primary key.
 WITH ended AS (
     UPDATE jobs j

@@ -1,5 +1,5 @@
--- Reads:  the attempt that this process is running, by the database's word. Who: a process that lost its connection while it
---         settled, and so does not know whether the next job of the lane was given to it. Index: jobs_one_job_per_slot.
+-- Reads:  the attempt that this process is running according to the database. Who: a process that lost its connection
+--         while settling, and does not know whether it got the next job of the lane. Index: jobs_one_job_per_slot.
 SELECT
 -- include shared/started
 FROM jobs j JOIN queues q ON q.id = j.queue_id

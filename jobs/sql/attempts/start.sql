@@ -1,6 +1,6 @@
 -- Arrow:  start, queued -> running.
--- Who:    the worker process that received the message (job, attempt). A doubled, late or recovered message finds no row.
---         A worker that was declared gone starts nothing: what it started would be taken back at once.
+-- Who:    the worker process that received the message (job, attempt). A duplicate, late or repeated message finds no row.
+--         A worker that was declared gone starts nothing: recover would take the job back at once.
 -- Locks:  the row. Index: primary key; no indexed column changes (HOT).
 UPDATE jobs j
 SET status = 'running',

@@ -1,6 +1,6 @@
--- Reads:  jobs in a state that nothing should leave them in for so long. Who: check. Locks: none.
--- Index:  the partial ones, each for its own kind of status; finished jobs are not looked at.
--- `bound` seconds are allowed beyond what a job may take by itself: the clock and a worker had their chance.
+-- Reads:  jobs that are in a state longer than they should be. Who: check. Locks: none.
+-- Index:  the partial ones, each for its own kind of status; finished jobs are not read.
+-- `bound` seconds are allowed beyond the job's own time, so that the clock and a worker can act first.
 WITH
 -- include shared/clock
 -- include shared/live_pools

@@ -1,4 +1,4 @@
--- Change: the next dispatch is told of a waiting job whose lane was lost: a repair, which should never be needed.
+-- Change: tell the next dispatch about a waiting job whose lane was lost: a repair, which should never be needed.
 -- Who:    check. Locks: none. Index: primary key.
 WITH arriving AS (
     SELECT queue_id, tenant_id, job_place(priority, id) AS place, 0 AS jobs FROM jobs

@@ -1,6 +1,6 @@
--- Reads:  the first job of each lane, at most so many, the longest waits first; and whether the lane stands in the circle, or
---         something is told of it that the next dispatch will take. Who: check, to see whether a job waits that nothing
---         holds, and to bring back a lane that was lost. Locks: none. Index: jobs_claim, by a loose scan.
+-- Reads:  the first jobs of lanes, at most so many, longest wait first; and whether a dispatch will visit the lane, because
+--         it is in the circle or a message for the next dispatch names it. Who: check, to find jobs that wait although
+--         nothing blocks them, and to bring lost lanes back. Locks: none. Index: jobs_claim, by a loose scan.
 WITH RECURSIVE walk AS (
     (SELECT queue_id, tenant_id FROM jobs WHERE ready_at IS NOT NULL ORDER BY queue_id, tenant_id LIMIT 1)
     UNION ALL

@@ -1,15 +1,14 @@
 -- Arrow:  claim, created -> queued: takes a slot of the tenant, attempt + 1.
--- Who:    a dispatch, inside the door; elsewhere it claims nothing. Its snapshot is younger than the door's lock, so that
---         the slots it counts are all there are (I1).
--- Locks:  the claimed rows. One that somebody else has locked is not waited for: others of its lane are taken instead, and
---         where there are none, the lane is passed over by the passes that follow. What the door keeps (lanes, turns,
---         buckets) nobody else writes, so nobody is waited for there either.
--- Index:  jobs_claim, from the head of each lane that is visited; jobs_in_use for what is held; lanes_circle.
--- Cost:   what is in use and the places to fill; not the jobs that wait or have ended, nor the lanes, the users of a lane or
---         the slots of a tenant (I9). No plan rests on an estimate: each read of a table that grows is bounded by a LIMIT in
---         a LATERAL and gets its index from an ORDER BY that only one index has; rows are written by their ctid.
--- Each limit cuts what the one before it left, so a pass claims at least one job if any may be claimed, but perhaps not
--- all: `more` then says that another pass may find a place for somebody.
+-- Who:    a dispatch, inside the door; elsewhere it claims nothing. Its snapshot is younger than the door's lock, so it
+--         counts all slots in use (I1).
+-- Locks:  the claimed rows. It skips rows that others have locked and takes later jobs of the same lane. If there are too
+--         few, the next passes skip the lane. Only dispatches write lanes, turns and buckets, so it never waits for them.
+-- Index:  jobs_claim, from the head of each visited lane; jobs_in_use for the slots in use; lanes_circle.
+-- Cost:   depends on the slots in use and the places to fill; not on waiting or ended jobs, on lanes, on the users of a lane
+--         or on the slots of a tenant (I9). No plan depends on an estimate: each read of a growing table has a LIMIT in a
+--         LATERAL, and an ORDER BY that only one index has; rows are written by their ctid.
+-- Each limit cuts the rows that the previous one left. So a pass claims at least one job if any may be claimed, but perhaps
+-- not all: `more` then says that another pass may find a place for another job.
 WITH RECURSIVE
 -- include shared/clock
 -- include shared/live_pools
@@ -23,5 +22,5 @@ WITH RECURSIVE
 -- include claim/move_on
 SELECT id, attempt, pool, waited, limited, NULL::boolean AS more, NULL::bigint[] AS locked
 FROM (SELECT * FROM claimed ORDER BY pool, pool_rank) claimed
-UNION ALL  -- and last of all, how it went
+UNION ALL  -- the last row is the verdict
 SELECT NULL, NULL, NULL, NULL, NULL, verdict.more, verdict.locked FROM verdict

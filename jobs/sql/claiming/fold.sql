@@ -1,10 +1,10 @@
--- Change: what has arrived, and what was freed, since the last dispatch is taken into the lanes and the queues' turns.
+-- Change: take the arrivals and the freed slots since the last dispatch into the lanes and the queues' turns.
 -- Who:    a dispatch, inside the door, before the claim. Nobody else writes or locks the rows it reads and deletes.
 -- Locks:  none that anybody waits for. Index: primary keys; lanes_opening.
--- Which rows are new? Those of transactions that had not ended in the snapshot of the last fold: numbers from its end on,
--- and those that were under way then. So neither an id that commits late is missed, nor are dead rows passed again and again
--- while somebody holds an old snapshot. A dump restored elsewhere has numbers from the future: then all are looked at.
--- Elsewhere than inside the door it does nothing.
+-- New rows are those of transactions that had not ended in the snapshot of the last fold: xids from its end on, and those
+-- that were under way then. So the fold finds rows that commit late, and does not read dead rows again and again during an
+-- old snapshot. A dump restored on another server may have xids from the future: then the fold reads all rows.
+-- Outside the door it does nothing.
 WITH
 -- include shared/clock
 memory AS MATERIALIZED (
@@ -43,7 +43,7 @@ freed AS (
     ))
     RETURNING tenant_id, queue_id, seconds, timeout, followed
 ),
-charge AS MATERIALIZED (  -- an attempt costs a millisecond at least, and at most what it was allowed to run
+charge AS MATERIALIZED (  -- an attempt costs at least a millisecond, and at most its timeout
     SELECT f.tenant_id, f.queue_id, q.weight,
         sum(least(greatest(f.seconds, 0.001), coalesce(f.timeout, q.default_timeout, %(default_timeout)s))) AS seconds
     FROM freed f
@@ -56,8 +56,8 @@ opening AS MATERIALIZED (  -- lanes whose tenant has a token again
         SELECT queue_id, tenant_id FROM lanes WHERE opens_at <= clock.now ORDER BY opens_at LIMIT 100
     ) l
 ),
--- What is to change, by lane. Who comes and has used less than its share is met next, behind those who came so before it
--- (the new flows of FQ-CoDel, RFC 8290): who asks for little waits for the next free process, not for a round.
+-- The changes by lane. A lane that arrives and has used less than its share is visited next, after those that arrived so
+-- before it (the new flows of FQ-CoDel, RFC 8290): a light user waits for the next free process, not for a round.
 news AS MATERIALIZED (
     SELECT queue_id, tenant_id, min(head) AS head, sum(jobs) AS jobs, sum(seconds) AS seconds, bool_or(opens) AS opens
     FROM (
@@ -106,7 +106,7 @@ lanes_told AS (
         waiting = greatest(l.waiting + k.jobs, 0),
         virtual_time = l.virtual_time + k.seconds / k.weight,
         opens_at = CASE WHEN NOT k.wakes THEN l.opens_at END
-    FROM (  -- who comes back stands at the end of the circle, in the order in which they left it; or is met next
+    FROM (  -- lanes return to the end of the circle, in the order in which they left it; or are visited next
         SELECT row, head, jobs, seconds, weight, wakes, number,
             CASE WHEN wakes AND state <> 'ready' THEN circle_place(number, before_all_from) END AS position
         FROM (

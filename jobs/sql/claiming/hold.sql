@@ -1,5 +1,5 @@
--- Arrow:  hold, created -> scheduled, for all waiting jobs of a paused type: out of the line, so that they block nobody.
--- Who:    whoever pauses the type. Locks: the rows. Index: jobs_claim, all of it: pausing a type is rare.
+-- Arrow:  hold, created -> scheduled, for all waiting jobs of a paused type, so that they do not block others.
+-- Who:    the operator who pauses the type. Locks: the rows. Index: jobs_claim, all of it: pausing a type is rare.
 UPDATE jobs
 SET status = 'scheduled', ready_at = NULL, due_at = %(held_until)s
 WHERE ready_at IS NOT NULL  -- guard

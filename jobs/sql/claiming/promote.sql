@@ -1,7 +1,7 @@
--- Arrow:  promote, scheduled -> created, for the jobs that are due; one whose type is paused is held instead, and stays
---         scheduled: the status returned tells which.
+-- Arrow:  promote, scheduled -> created, for the due jobs. A due job of a paused type is held instead, and stays
+--         scheduled: the returned status tells which.
 -- Who:    the clock.
--- Locks:  the rows; one that somebody is cancelling is left to the next pass.
+-- Locks:  the rows; it skips locked rows, such as those being cancelled, until the next pass.
 -- Index:  jobs_due.
 WITH promoted AS (
     UPDATE jobs j

@@ -1,6 +1,6 @@
 -- Arrow:  release, scheduled -> created, for the held jobs whose type is not paused (any more).
--- Who:    whoever resumes a type; the clock, for a job that was submitted while it was being resumed.
--- Locks:  the rows; one that somebody else has locked is left to the clock's next pass. Index: jobs_due.
+-- Who:    the operator who resumes a type; the clock, for a job that was submitted while its type was being resumed.
+-- Locks:  the rows; it skips locked rows until the clock's next pass. Index: jobs_due.
 WITH released AS (
     UPDATE jobs j
     SET status = 'created', ready_at = coalesce(%(now)s::timestamptz, clock_timestamp()), due_at = NULL

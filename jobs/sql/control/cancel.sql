@@ -1,7 +1,7 @@
 -- Arrow:  cancel, scheduled / created / queued -> cancelled. The message of a queued one finds no row at its start.
--- Who:    its tenant (tenant given), or an operator (null), whose word is the last: the tenant cannot revive it.
--- Locks:  the row, shortly: the claim skips it meanwhile, so whoever cancels asks for a dispatch afterwards.
--- Index:  primary key. One that moves meanwhile may be counted wrong among those that wait; the clock counts anew.
+-- Who:    its tenant (tenant given), or an operator (null), after whom the tenant cannot revive the job.
+-- Locks:  the row, briefly. The claim skips it meanwhile, so the caller requests a dispatch afterwards.
+-- Index:  primary key. If the job moves meanwhile, the count of waiting jobs may be wrong; the clock corrects it.
 WITH
 -- include shared/clock
 before AS MATERIALIZED (SELECT slot FROM jobs WHERE id = %(id)s),

@@ -1,5 +1,5 @@
--- Arrow:  discard, dead -> cancelled: out of the dead-letter queue, without another go.
--- Who:    an operator, whose word is the last: its tenant cannot revive it. Locks: the row. Index: primary key.
+-- Arrow:  discard, dead -> cancelled: remove a job from the dead-letter queue without another attempt.
+-- Who:    an operator; the tenant cannot revive the job. Locks: the row. Index: primary key.
 UPDATE jobs
 SET status = 'cancelled', died_at = NULL, barred = true
 WHERE id = %(id)s

@@ -1,5 +1,5 @@
--- Arrow:  expire: dead jobs that nobody wanted back are deleted, with their failed attempts. Who: the clock.
--- Locks:  the rows; one that is being revived is left alone. Index: jobs_dead; failed_attempts_once.
+-- Arrow:  expire: delete old dead jobs and their failed attempts. Who: the clock.
+-- Locks:  the rows; it skips jobs that are being revived. Index: jobs_dead; failed_attempts_once.
 WITH expired AS (
     SELECT id FROM jobs
     WHERE died_at < coalesce(%(now)s::timestamptz, clock_timestamp()) - %(ttl)s * interval '1 second'  -- guard

@@ -1,5 +1,5 @@
--- Reads:  attempts that run in this worker and were asked to stop longer than the grace period ago. Who: its parent process,
---         which ends theirs; so nobody else has to be reached, and one that drains sees to it as well.
+-- Reads:  attempts in this worker that were asked to stop and still run after the grace period. Who: its parent process,
+--         which ends their processes; so this needs no other process, and works in a draining worker.
 -- Index:  jobs_one_job_per_slot.
 SELECT id, attempt, worker_pid FROM jobs
 WHERE slot IS NOT NULL

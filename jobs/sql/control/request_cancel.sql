@@ -1,6 +1,6 @@
--- Change: a running job is asked to stop. Not an arrow: its holder carries it out, and holds the slot until it has.
+-- Change: ask a running job to stop. Not an arrow: the holder stops the job, and keeps the slot until then.
 -- Who:    its tenant (tenant given), or an operator (null). Locks: the row. Index: primary key.
--- It gives up its key: who wants the same from now on wants another job than the one that is being stopped.
+-- The job gives up its key: an identical request must not get a job that is being stopped.
 UPDATE jobs
 SET cancel_requested_at = coalesce(cancel_requested_at, %(now)s::timestamptz, clock_timestamp()),
     dedup_key = NULL,

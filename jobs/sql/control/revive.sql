@@ -1,7 +1,7 @@
--- Arrow:  revive, error / dead / cancelled -> created: a new series of attempts. The failed ones are kept, and the attempt
---         number goes on growing, so that no message of the old series starts anything.
+-- Arrow:  revive, error / dead / cancelled -> created: a new series of attempts. Failed attempts are kept, and the attempt
+--         number keeps growing, so that no message of the old series can start the job.
 -- Who:    its tenant (tenant given), or an operator (null). Locks: the row. Index: primary key.
--- It gives up its key: an identical job may be under way by now.
+-- The job gives up its key: an identical job may be under way by now.
 WITH revived AS (
     UPDATE jobs
     SET status = 'created',

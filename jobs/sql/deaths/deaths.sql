@@ -1,7 +1,7 @@
--- Reads:  the deaths after `since`, by tenant, job type and class of error, with the newest job of each as its sample.
+-- Reads:  the deaths after `since`, by tenant, job type and error class, each group with its newest job as a sample.
 -- Who:    the clock's leader, for one notifier. Locks: none. Index: jobs_dead; failed_attempts_once; primary key.
--- The last `settled` seconds are left for the next time: a death has its moment shortly before its commit, and `since` must
--- not move past one that nobody can see yet.
+-- It leaves the last `settled` seconds for the next time: a death gets its moment shortly before its commit, and `since`
+-- must not pass a death that is not visible yet.
 WITH clock AS (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now),
 alike AS (
     SELECT

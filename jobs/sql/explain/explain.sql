@@ -1,7 +1,7 @@
--- Reads:  one job, and beside it every limit that may hold it, used and allowed. Changes nothing, locks nothing.
+-- Reads:  one job, and the use and the value of every limit that may hold it up. Changes nothing, locks nothing.
 -- Who:    explain: its tenant (tenant given), or an operator (null).
--- Index:  primary key; jobs_in_use for what is held. Never a scan of the waiting jobs. What is in use and what is free, is
---         what the claim's own chapters say.
+-- Index:  primary key; jobs_in_use for the slots in use. It never scans the waiting jobs. The chapters of the claim compute
+--         the places in use and the free ones.
 WITH
 -- include shared/clock
 -- include shared/live_pools

@@ -1,8 +1,8 @@
--- Reads:  a waiting job's place in its lane (its tenant's jobs in its queue), from 1, and who else waits for the same
---         workers: names, the first few. No row if it does not wait. Changes nothing, locks nothing.
+-- Reads:  a waiting job's place in its lane (its tenant's jobs in its queue), from 1, and the first few tenants and queues
+--         that wait for the same workers. No row if it does not wait. Changes nothing, locks nothing.
 -- Who:    explain.
 -- Index:  jobs_claim, at most `most` jobs before it; lanes_circle, at most `probes` lanes of each queue.
--- The order of the claim: priority, then id; jobs of a user who may start no more are passed over.
+-- The order is the claim's: priority, then id; it skips jobs of users at their limit.
 WITH
 -- include shared/clock
 -- include shared/live_pools

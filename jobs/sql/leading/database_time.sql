@@ -1,2 +1,2 @@
--- Reads:  PostgreSQL's clock, in seconds. Who: the clock, to see whether one of the two was set.
+-- Reads:  PostgreSQL's clock, in seconds. Who: the clock, to notice that one of the two clocks was set.
 SELECT extract(epoch FROM clock_timestamp())::float8

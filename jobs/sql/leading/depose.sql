@@ -1,7 +1,7 @@
--- Change: the session of a clock that leads, but was silent for `silent` seconds, is ended, and with it its lock.
--- Who:    a clock that wants to lead. A leader says something at least every second, so this one was stopped, or its
---         machine can no longer be reached; the lock of its session would keep all others away for as long as that lasts.
--- One in the middle of a long statement is active, and so not silent.
+-- Change: end the session of a leading clock that was silent for `silent` seconds, and free its lock.
+-- Who:    a clock that wants to lead. A leader runs a statement at least every second, so a silent one was stopped, or its
+--         machine is unreachable; its lock would keep all others away for as long as that lasts.
+-- A leader in the middle of a long statement is active, not silent.
 SELECT pg_terminate_backend(a.pid)
 FROM pg_locks l
 JOIN pg_stat_activity a ON a.pid = l.pid

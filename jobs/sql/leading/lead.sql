@@ -1,3 +1,3 @@
--- Reads:  whether this session is the leading clock's from now on. Who: every clock, until it leads.
--- Locks:  an advisory one of the session: it is free when the session ends, however it ends.
+-- Reads:  whether this session has become the leading clock's. Who: every clock, until it leads.
+-- Locks:  an advisory lock of the session: it is freed when the session ends, for any reason.
 SELECT pg_try_advisory_lock(hashtext('jobs.clock'), 0)

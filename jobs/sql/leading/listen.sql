@@ -1,2 +1,2 @@
--- Change: this session hears `wake_clock`. Who: the clock that leads.
+-- Change: this session listens to `wake_clock`. Who: the leading clock.
 LISTEN jobs_due

@@ -1,2 +1,2 @@
--- Change: the leading clock looks when the next moment is. Who: whoever has made something due at a moment of its own.
+-- Change: wake the leading clock, which then reads the next moment. Who: a transaction that made a new moment due.
 NOTIFY jobs_due

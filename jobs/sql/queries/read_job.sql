@@ -1,5 +1,5 @@
--- Reads:  one job of a tenant, as its tenant is shown it. Who: whoever follows a job. Locks: none. Index: primary key.
--- The columns stand in the order of the model's fields.
+-- Reads:  one job of a tenant, with the columns that the tenant sees. Who: a client that follows a job. Locks: none.
+-- Index:  primary key. The columns are in the order of the model's fields.
 SELECT q.name, j.id, j.tenant_id, j.queue_id, j.priority, j.user_key, j.source_type, j.source_id, j.source_method, j.args,
        j.status, j.attempt, j.crashes, j.barred, j.retries, j.max_retries, j.created_at, j.due_at, j.queued_at, j.start_time,
        j.end_time, j.cancel_requested_at, j.progress, j.progress_note, j.stats, j.last_error, j.result_expires_at,

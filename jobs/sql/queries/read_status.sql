@@ -1,4 +1,4 @@
--- Reads:  the status of one job of a tenant. Who: a long poll, again and again. Locks: none. Index: primary key.
+-- Reads:  the status of one job of a tenant. Who: a long poll, repeatedly. Locks: none. Index: primary key.
 SELECT j.status
 FROM jobs j
 WHERE j.id = %(id)s

@@ -1,5 +1,5 @@
 -- Arrow:  fail, running -> error, or bury, running -> dead; the failed attempt is kept.
--- Who:    its holder, or the parent process that ended it at its hard time limit; fenced.
+-- Who:    its holder, or the parent process that ended the holder at its hard time limit; fenced.
 -- Locks:  the row. Index: primary key.
 WITH
 -- include shared/clock

@@ -1,6 +1,7 @@
 -- Arrow:  retry, running -> scheduled, due after its backoff; the failed attempt is kept.
--- Who:    its holder, or the parent process that ended it at its hard time limit; fenced. Not when it is to be cancelled.
--- Locks:  the row. Index: primary key. The queue that it leaves is the one that is charged.
+-- Who:    its holder, or the parent process that ended the holder at its hard time limit; fenced. Not if a stop was
+--         requested.
+-- Locks:  the row. Index: primary key. The queue that the job leaves is charged.
 WITH
 -- include shared/clock
 before AS MATERIALIZED (SELECT queue_id FROM jobs WHERE id = %(id)s),

@@ -1,5 +1,5 @@
--- Arrow:  snooze, running -> scheduled: the job asked to be run again later. No failure, and no retry spent.
--- Who:    its holder, fenced; the attempt number stays spent, or it would fence nothing. Not when it is to be cancelled.
+-- Arrow:  snooze, running -> scheduled: the job asked to run again later. It is not a failure and uses no retry.
+-- Who:    its holder, fenced. The attempt number is not reused: otherwise it would not fence. Not if a stop was requested.
 -- Locks:  the row. Index: primary key.
 WITH
 -- include shared/clock

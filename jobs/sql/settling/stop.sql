@@ -1,6 +1,6 @@
--- Arrow:  stop, running -> cancelled: the code has stopped, as it was asked to; or it failed, and would have been tried
---         again if it had not been asked: then error_class is given, and the failed attempt is kept.
--- Who:    its holder, or the parent process that ended it at its hard time limit; fenced.
+-- Arrow:  stop, running -> cancelled: the code stopped on request. Or it failed, and the request prevents a retry: then
+--         error_class is given, and the failed attempt is kept.
+-- Who:    its holder, or the parent process that ended the holder at its hard time limit; fenced.
 -- Locks:  the row. Index: primary key.
 WITH
 -- include shared/clock

@@ -1,7 +1,7 @@
--- Arrow:  succeed, running -> success. The slot is freed by the statement that ends the attempt; or it goes straight to the
---         next job of the lane (`follow`), and is freed and charged when the last of them ends.
--- Who:    its holder, fenced: a zombie of an earlier attempt, or in another process, changes nothing.
--- Locks:  the row, then that of the next job. Index: primary key.
+-- Arrow:  succeed, running -> success. The same statement frees the slot, or passes it to the next job of the lane
+--         (`follow`); then the end of the last job frees and charges it.
+-- Who:    its holder, fenced: a stale holder, of an earlier attempt or in another process, changes nothing.
+-- Locks:  the row, then the row of the next job. Index: primary key.
 WITH
 -- include shared/clock
 before AS MATERIALIZED (SELECT slot, ticket FROM jobs WHERE id = %(id)s),

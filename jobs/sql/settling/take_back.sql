@@ -1,13 +1,12 @@
 -- Arrow:  take_back, queued / running -> scheduled, due after a pause that doubles with each crash in a row; or bury,
---         running -> dead, when it has crashed too often; or stop, running -> cancelled, when it was asked to. The crash
+--         running -> dead, if it has crashed too often; or stop, running -> cancelled, if that was requested. The crash
 --         is kept.
 -- Who:    recover, for an attempt whose process or worker died; fenced: if it settled meanwhile, nothing happens.
---         Also when it is still queued: its process may have died with the start on its way, and the server may carry that
---         out after us. It would find the job as it expects it, and nobody would be there to run it. That is no crash: no
---         body has run.
---         The process is part of the fence (pid null: its whole worker is gone): a doubled message may have another
---         process die of the same attempt, while the job runs on in good health where it started.
--- Locks:  the row; if somebody else has locked it, nothing happens, and the caller comes again. Index: primary key.
+--         This includes a queued attempt: its process may have died after sending the start, and the server may execute
+--         that start later. It would succeed, with no process to run the job. That is not a crash, since no body has run.
+--         The process is part of the fence (pid null: the whole worker is gone): a duplicate message may let another
+--         process die during the same attempt, while the job still runs where it started.
+-- Locks:  the row; if another transaction has locked it, nothing happens, and the caller tries again. Index: primary key.
 WITH
 -- include shared/clock
 held AS MATERIALIZED (

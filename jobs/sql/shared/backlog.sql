@@ -1,4 +1,4 @@
--- How many jobs of the tenant `asked` wait: what its lanes are known to hold, and what has arrived since.
+-- The number of waiting jobs of the tenant `asked`: the counts of its lanes, and the arrivals since.
 SELECT coalesce(sum(jobs), 0) AS jobs
 FROM (
     SELECT lane.waiting AS jobs

@@ -1,4 +1,4 @@
--- How the attempt ended is kept: of `ended` (id, attempt, worker, queued_at, start_time, ended_at).
+-- Keep the failed attempts in `ended` (id, attempt, worker, queued_at, start_time, ended_at).
 , kept AS (
     INSERT INTO failed_attempts
         (job_id, attempt, error_class, error, traceback, worker, queued_at, start_time, end_time)

@@ -1,4 +1,4 @@
--- The pools with an idle process: fewer jobs run on their live workers than these have processes. Index: the one of slots.
+-- The pools with an idle process: their live workers run fewer jobs than they have processes. Index: jobs_one_job_per_slot.
 idle_pool AS MATERIALIZED (
     SELECT p.pool FROM live_pool p
     CROSS JOIN LATERAL (

@@ -1,6 +1,6 @@
--- What is in use: every job that holds a slot, and for how long it has worked. Index: jobs_in_use, by the door's memory of
--- tickets, so that this costs what is in use, and not what was while somebody holds an old snapshot (see jobs.models.Door).
--- ORDER BY and BETWEEN choose the index: by its order, and not by an estimate of how many rows there are.
+-- Every job that holds a slot, and the time that it has worked. Index: jobs_in_use, by the door's memory of tickets, so that
+-- the cost depends on the slots in use, not on earlier ones kept by an old snapshot (see jobs.models.Door).
+-- ORDER BY and BETWEEN choose the index by its order, not by an estimate of the number of rows.
 memory AS MATERIALIZED (
     SELECT d.ctid AS row, coalesce(d.horizon, 0) AS horizon, coalesce(d.survivors, '{}') AS survivors
     FROM (SELECT) always LEFT JOIN LATERAL (

@@ -1,9 +1,9 @@
--- Every queue, open or not: what it has in use, what its pool has, and its tokens. A limit that is null is ignored.
+-- Every queue, open or not: its places in use, those of its pool, and its tokens. A null limit is ignored.
 queue_use AS MATERIALIZED (
     SELECT queue_id, count(*)::int AS n, sum(seconds) AS seconds FROM in_use GROUP BY queue_id
 ),
--- A place of a pool is taken by what is on its way to it, and by what runs on a worker that takes jobs. (An IN beside an OR
--- is looked up in a hash, at any estimate.)
+-- Jobs on their way to a pool take places of it, and so do jobs on its workers that take jobs. (PostgreSQL looks up an IN
+-- beside an OR in a hash table, whatever it estimates.)
 pool_use AS MATERIALIZED (
     SELECT pool, count(*) FILTER (WHERE worker IS NULL OR worker IN (SELECT id FROM live_worker))::int AS n
     FROM in_use GROUP BY pool

@@ -1,5 +1,5 @@
--- Change: jobs give up their key, so that identical ones may be stored. Not an arrow: the status stays.
--- Who:    submit, for those that it found to be no answer: older than the window, or the very job that asks.
+-- Change: make jobs give up their key, so that identical ones can be stored. Not an arrow: the status stays.
+-- Who:    submit, for jobs that cannot be an answer: those older than the window, and the submitting job itself.
 -- Locks:  the rows, by id, until the caller's transaction ends. Index: primary key.
 UPDATE jobs
 SET dedup_key = NULL

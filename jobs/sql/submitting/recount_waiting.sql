@@ -1,6 +1,6 @@
--- Change: where the number of waiting jobs that a lane knows is wrong, the difference arrives. For the tenants that are
---         known to have used half of their bound at least: submit refuses by that number.
--- Who:    the clock. Locks: none: one snapshot sees the jobs, the lanes, and what has arrived but was not taken yet.
+-- Change: write the difference as an arrival if a lane's number of waiting jobs is wrong. Only for tenants that seem to
+--         have used at least half of their limit: submit refuses by this number.
+-- Who:    the clock. Locks: none: one snapshot sees the jobs, the lanes, and the arrivals that no dispatch has taken yet.
 -- Index:  jobs_claim, and jobs_scheduled_of_tenant.
 WITH known AS MATERIALIZED (
     SELECT queue_id, tenant_id, sum(jobs) AS jobs

@@ -1,13 +1,13 @@
--- Arrow:  submit, to created; or schedule, to scheduled, when it is due later or its job type is paused.
--- Who:    anybody, inside the caller's own transaction.
--- Locks:  an identical job being stored elsewhere is waited for; sorted by key, so that two batches cannot deadlock.
--- Index:  jobs_one_identical finds the identical job, and decides which of two that arrive at once is stored. The
---         backlog is not counted, but known by its lanes (primary key).
--- Returns the id of each request's job, or null where an identical one is no answer and has to give up its key
--- (`holder`), or is being decided elsewhere; and with the first request when it was. Or, when nothing is stored, what
--- was refused.
--- What many requests have in common is said, and looked up, once: their kind. The planner cannot look into sub-selects
--- of parameters: so it finds its general plan as good as a new one, and keeps it.
+-- Arrow:  submit, to created; or schedule, to scheduled, if the job is due later or its job type is paused.
+-- Who:    any caller, inside the caller's own transaction.
+-- Locks:  it waits for transactions that are storing identical jobs; sorted by key, so that two batches cannot deadlock.
+-- Index:  jobs_one_identical finds the identical job, and decides which of two simultaneous ones is stored. The lanes give
+--         the size of the backlog (primary key); no jobs are counted.
+-- Returns the id of each request's job. The id is null if an identical job is no answer and must give up its key
+-- (`holder`), or if another transaction is deciding about one. The first row has the moment. If nothing is stored, it
+-- returns the refusal.
+-- The kind holds the common values of many requests, which are passed and looked up once. The planner cannot see into
+-- sub-selects of parameters, so it considers the generic plan as good as a custom one, and keeps it.
 WITH
 -- include shared/clock
 kind AS MATERIALIZED (
@@ -32,7 +32,7 @@ kind AS MATERIALIZED (
     LEFT JOIN paused_job_types p ON p.source_type = k.source_type AND p.source_method = k.source_method
 ),
 given AS MATERIALIZED (
-    SELECT  -- ids grow in the order of submission: it is the order of the line (I6)
+    SELECT  -- ids grow in the order of submission, which is the order of the lane (I6)
         nextval((SELECT pg_get_serial_sequence('jobs', 'id')::regclass)) AS id, place,
         (call ->> 0)::int AS kind, call ->> 1 AS source_id, (call ->> 2)::uuid AS dedup_key, call -> 3 AS args
     FROM jsonb_array_elements((SELECT %(calls)s::jsonb)) WITH ORDINALITY AS calls (call, place)
@@ -60,7 +60,7 @@ refused AS MATERIALIZED (
     FROM (SELECT tenant_id, count(*) AS jobs FROM request WHERE answered IS NOT TRUE GROUP BY tenant_id) asked
     LEFT JOIN tenant_queues limits USING (tenant_id)
     CROSS JOIN LATERAL (SELECT coalesce(limits.max_waiting, %(max_waiting)s::int) AS bound) b
-    CROSS JOIN LATERAL (  -- as far as dispatches have taken notice of it, and what has arrived since the last one
+    CROSS JOIN LATERAL (  -- the counts of the lanes, and the arrivals since the last dispatch
 -- include shared/backlog
     ) waiting
     WHERE waiting.jobs + asked.jobs > b.bound
@@ -100,7 +100,7 @@ SELECT
 FROM request r
 CROSS JOIN clock
 LEFT JOIN stored s USING (id)
-CROSS JOIN (  -- the clock has to know of an earlier moment
+CROSS JOIN (  -- the clock must learn of an earlier moment
     SELECT count(pg_notify('jobs_due', ''))
     FROM (SELECT FROM stored WHERE due_at < %(held_until)s::timestamptz LIMIT 1) due
 ) woken

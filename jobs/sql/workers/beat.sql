@@ -1,5 +1,5 @@
--- Change: a worker says that it is alive; the first time it registers. Who: the worker's parent process.
--- Locks:  its row. One that was declared gone gets no row back: it must stop what it runs.
+-- Change: record a worker's heartbeat; the first one registers it. Who: the worker's parent process.
+-- Locks:  its row. Returns no row if the worker was declared gone: then it must stop its jobs.
 INSERT INTO workers (id, name, pid, pool, concurrency, beat_interval, started_at, beat_at)
 VALUES (%(id)s, %(name)s, %(pid)s, %(pool)s, %(concurrency)s, %(interval)s, clock_timestamp(), clock_timestamp())
 ON CONFLICT (id) DO UPDATE

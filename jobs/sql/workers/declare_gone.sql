@@ -1,8 +1,8 @@
--- Change: workers that stopped beating are declared gone; for good, a returning one registers anew. Who: recover.
--- `watched`: seconds for which the clock has seen time pass as it should. After an outage, or when the database's clock was
--- set, every last beat is old: each worker gets the time to beat again. `latest`: what the database's clock may show now if
--- it has not been set since the clock looked.
--- Locks:  the rows; one that is locked is just beating, or is left to the next look.
+-- Change: declare workers gone that stopped beating. This is final; a worker that returns registers anew. Who: recover.
+-- `watched`: seconds for which the clock has seen time pass normally. After an outage, or when the database's clock was
+-- set, all beats look old, so each worker gets time to beat again. `latest`: the latest time that the database's clock can
+-- show now, unless it was set since the clock last looked.
+-- Locks:  the rows; it skips locked rows, whose workers may be beating now, until the next look.
 WITH
 -- include shared/clock
 silent AS MATERIALIZED (

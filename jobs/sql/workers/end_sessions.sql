@@ -1,7 +1,7 @@
--- Change: the sessions of a process, or of a whole worker (name%%), that is no more are ended: what they were doing is
---         rolled back, and their locks are free. Who: whoever takes back what it ran, before that.
--- `patience`: milliseconds to wait for each; 0: not at all.
--- Whether all have ended, as far as was waited for: a session that is left may still carry something out.
+-- Change: end the sessions of a dead process, or of a whole worker (name%%): this rolls back their transactions and frees
+--         their locks. Who: recover, before it takes back the jobs.
+-- `patience`: milliseconds to wait for each; 0: do not wait.
+-- Returns whether all have ended within that time: a session that is left may still execute a statement.
 SELECT coalesce(bool_and(CASE
     WHEN %(patience)s::bigint > 0 THEN pg_terminate_backend(pid, %(patience)s) ELSE pg_terminate_backend(pid)
 END), true)

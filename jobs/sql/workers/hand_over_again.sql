@@ -1,9 +1,8 @@
--- Change: a message is lost when it has waited too long although a process of its pool is idle; note the new sending.
--- Who:    recover. Not an arrow: the attempt stays the same, so that of two messages only one starts (I3).
--- Locks:  the rows; one that somebody else has locked is left to the next look. Index: jobs_one_job_per_slot; handed_at is
---         not indexed (HOT).
--- Nothing is handed to a pool above its processes: while one of its messages is lost, one of its processes is idle, or soon
--- will be, however much waits.
+-- Change: note that a lost message is sent again. It counts as lost if it waited too long beside an idle process of its pool.
+-- Who:    recover. Not an arrow: the attempt stays the same, so that only one of two messages starts it (I3).
+-- Locks:  the rows; it skips locked rows until the next look. Index: jobs_one_job_per_slot; handed_at is not indexed (HOT).
+-- A pool never gets more messages than it has processes. So while one of its messages is lost, one of its processes is idle
+-- or soon will be, however many jobs wait.
 WITH
 -- include shared/clock
 -- include shared/live_pools

@@ -1,6 +1,6 @@
--- Reads:  what a process that is no more has left: the attempts that run in it, and that of its message, if it is still
---         queued. Who: its parent. Index: the one of slots; primary key.
--- Locks:  none that last: it looks whether the row is free, or somebody will have to come again.
+-- Reads:  the attempts of a dead process: those that run in it, and that of its message, if it is still queued. Who: its
+--         parent. Index: jobs_one_job_per_slot; primary key.
+-- Locks:  none that last: it tests whether the row is free; if it is not, the caller tries again.
 WITH left_over AS MATERIALIZED (
     SELECT id, attempt FROM jobs
     WHERE slot IS NOT NULL AND status = 'running' AND worker = %(worker)s AND worker_pid = %(pid)s  -- guard I3

@@ -1,6 +1,6 @@
 -- Reads:  running attempts whose worker is gone. Who: recover. Locks: none; take_back is fenced.
--- Index:  jobs_one_job_per_slot: only jobs that hold a slot are looked at.
--- A worker may start a job before its first beat is through: one that is not known is gone only after `unknown_for` seconds.
+-- Index:  jobs_one_job_per_slot: it reads only jobs that hold a slot.
+-- A worker may start a job before its first beat arrives: an unknown worker counts as gone only after `unknown_for` seconds.
 SELECT j.id, j.attempt, j.worker, w.name
 FROM jobs j
 CROSS JOIN (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now) clock

@@ -1,4 +1,4 @@
-"""`manage.py demo`: a burst of real reports of three tenants, watched, and judged at the end."""
+"""`manage.py demo`: run a burst of real reports of three tenants, watch it, and judge the result."""
 
 import logging
 import shutil
@@ -17,7 +17,7 @@ from reports.demo.seeding import seed
 
 
 class Command(BaseCommand):
-    help = "Submit a burst of reports of three tenants and watch their slots. Exit status 1: a promise broke."
+    help = "Submit a burst of reports of three tenants and watch their slots. Exit status 1: a promise was broken."
 
     def handle(self, *args: Any, **options: Any) -> None:
         if settings.ENVIRONMENT == "production":
@@ -36,9 +36,9 @@ class Command(BaseCommand):
         console.print(screen.summary(lines, console))
         jobs = sum(line.jobs for line in lines)
         console.print(f"{jobs} jobs in {took:.1f} s. The observer took {looks:,} looks at committed states.")
-        console.print("Peak: the most slots seen in use at once, of those that the tenant has.")
-        console.print("The errors are meant: each tenant asks once for an unknown parameter.")
+        console.print("Peak: the most slots that the observer saw in use at once, out of the tenant's slots.")
+        console.print("The errors are intended: each tenant submits one job with an unknown parameter.")
         if not all(line.kept for line in lines):
-            raise CommandError(f"A job was lost, or a limit exceeded. Logs: {logs}")
+            raise CommandError(f"A job was lost, or a limit was exceeded. Logs: {logs}")
         shutil.rmtree(logs)
-        console.print("No job was lost, and no tenant ever held more slots than it has.", style="green")
+        console.print("No job was lost, and no tenant ever exceeded its slots.", style="green")

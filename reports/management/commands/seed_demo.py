@@ -1,4 +1,4 @@
-"""`manage.py seed_demo`: three customers with real data, so that there is something to look at."""
+"""`manage.py seed_demo`: create three customers with real data."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from reports.demo.seeding import PASSWORD, seed
 
 
 class Command(BaseCommand):
-    help = "Make the demo's tenants, logins, API keys, customer databases and reports. Safe to repeat."
+    help = "Create the demo's tenants, logins, API keys, customer databases and reports. Safe to repeat."
 
     def handle(self, *args: Any, **options: Any) -> None:
         if settings.ENVIRONMENT == "production":
@@ -19,13 +19,13 @@ class Command(BaseCommand):
             seeded = seed()
         except psycopg.errors.InsufficientPrivilege as error:
             raise CommandError(
-                "Each customer gets a role and a database of its own, which the role in DATABASE_URL may not "
-                f"make ({error.diag.message_primary}). ALTER ROLE ... CREATEROLE CREATEDB."
+                "The role in DATABASE_URL may not create the role and the database of a customer "
+                f"({error.diag.message_primary}). Allow it: ALTER ROLE ... CREATEROLE CREATEDB."
             ) from error
         self.stdout.write(f"Logins (password of each: {PASSWORD}):")
         for username, sees in seeded.logins.items():
             self.stdout.write(f"  {username:<8} {sees}")
         if seeded.tokens:
-            self.stdout.write("API keys, shown this once:")
+            self.stdout.write("API keys, shown only once:")
         for tenant, token in seeded.tokens.items():
             self.stdout.write(f"  {tenant:<24} {token}")

@@ -138,7 +138,7 @@ def test_the_action_revives_what_ended_badly_and_leaves_the_rest(admin_client):
     bad = {Status.ERROR, Status.DEAD, Status.CANCELLED}
     assert {status: after[job.pk] for status, job in jobs.items()} == {s: "created" if s in bad else s for s in Status}
     assert "Revived 3 jobs." in page
-    assert "Left 5 jobs alone" in page
+    assert "Skipped 5 jobs" in page
 
 
 def test_a_held_job_says_that_its_type_is_paused_and_no_date(admin_client):

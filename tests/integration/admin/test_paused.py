@@ -37,7 +37,7 @@ def test_resuming_releases_them(admin_client):
     job = make_job(TenantFactory())
     pause(admin_client, "reports.datareport.execute")
     page = resume(admin_client, PausedJobType.objects.get())
-    assert "Resumed reports.datareport.execute: 1 job back in line." in page
+    assert "Resumed reports.datareport.execute: 1 job released." in page
     assert Job.objects.get(pk=job.pk).status == "created"
     assert not PausedJobType.objects.exists()
 
@@ -45,7 +45,7 @@ def test_resuming_releases_them(admin_client):
 def test_one_whose_code_was_removed_is_resumed_too(admin_client):
     removed = PausedJobType.objects.create(source_type="reports.datareport", source_method="removed")
     job = make_job(TenantFactory(), Status.SCHEDULED, source_method="removed", due_at=HELD_UNTIL)
-    assert "Resumed reports.datareport.removed: 1 job back in line." in resume(admin_client, removed)
+    assert "Resumed reports.datareport.removed: 1 job released." in resume(admin_client, removed)
     assert Job.objects.get(pk=job.pk).status == "created"
 
 

@@ -67,7 +67,7 @@ def test_json_in_another_encoding_is_refused(owner):
 def test_a_name_that_stands_twice_is_refused(owner, text):
     response = post(owner, text)
     assert response.status_code == 400
-    assert "stands twice" in response.json()["detail"]
+    assert "appears twice" in response.json()["detail"]
 
 
 @pytest.mark.parametrize("source_id", [" 9", "0_9", "٩", "09", "+9", "9.0"])

@@ -135,7 +135,7 @@ class TestRefused:
         assert_refused(response, 422, "jobs" if "jobs" in body or body == "{}" else "body")
 
     def test_an_unknown_field_beside_the_jobs(self, owner, report):
-        assert_refused(submit(owner, call(report), priority=3), 422, "priority", "unknown field; allowed are jobs")
+        assert_refused(submit(owner, call(report), priority=3), 422, "priority", "unknown field; allowed: jobs")
 
     def test_a_batch_for_which_there_is_no_room(self, owner, tenant, report):
         TenantQueue.objects.filter(tenant=tenant).update(max_waiting=2)

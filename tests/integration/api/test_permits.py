@@ -57,12 +57,12 @@ def test_a_method_that_is_not_for_http_is_as_one_that_is_no_job(owner, mate, pos
 
 def test_another_queue_has_to_be_allowed_to_the_tenant(owner, stranger, post, tenant, foreign_report):
     QueueFactory(name="critical")
-    assert refused(post(owner, queue="critical"), "queue", "you may name: reports")
+    assert refused(post(owner, queue="critical"), "queue", "allowed: reports")
     assert post(owner, queue="reports").status_code == 202, "the method's own"
     TenantQueue.objects.filter(tenant=tenant).update(queues=["critical"])
     assert post(owner, queue="critical", dedup=False).json()["queue"] == "critical"
     Job.objects.all().delete()
-    assert refused(post(stranger, queue="critical", source_id=foreign_report.pk), "queue", "you may name: reports")
+    assert refused(post(stranger, queue="critical", source_id=foreign_report.pk), "queue", "allowed: reports")
 
 
 def test_a_paused_queue_cannot_be_stepped_around_in_bulk(owner, report):

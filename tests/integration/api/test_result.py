@@ -92,7 +92,7 @@ def test_a_result_that_the_cache_lost_early_is_gone_too(owner, tenant):
     job = finished(tenant, [1], keep=False)
     response = owner.get(f"/api/v1/jobs/{job.pk}/result")
     assert response.status_code == 410
-    assert "not there any more" in response.json()["detail"]
+    assert "The result is not available" in response.json()["detail"]
 
 
 def test_a_result_that_was_never_kept_is_gone(owner, tenant):

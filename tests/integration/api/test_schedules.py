@@ -66,7 +66,7 @@ class TestCreating:
         internal = {"source_type": "sample.thing", "source_method": "echo", "source_id": thing.pk}
         assert refused(post(owner, **internal), "source_type", "is unknown; known: reports.datareport")
         QueueFactory(name="critical")
-        assert refused(post(owner, queue="critical"), "queue", "you may name: reports")
+        assert refused(post(owner, queue="critical"), "queue", "allowed: reports")
 
     def test_is_done_once_for_one_idempotency_key(self, owner, report):
         call = {"name": "a", "source_type": "reports.datareport", "source_id": report.pk, "source_method": "execute"}

@@ -107,7 +107,7 @@ def test_a_full_backlog_is_answered_429_with_when_to_ask_again(owner, stranger, 
         "type": "about:blank",
         "title": "Too Many Requests",
         "status": 429,
-        "detail": "1 jobs may wait, and so many do; try again when some have run.",
+        "detail": "The backlog is full: at most 1 job may wait. Try again later.",
         "errors": [],
     }
     assert Job.objects.count() == 1
@@ -122,7 +122,7 @@ def test_where_it_cannot_be_decided_the_client_is_asked_to_come_again(owner, rep
     monkeypatch.setattr("jobs.api.jobs.submit", undecided)
     response = submit(owner, call(report))
     assert (response.status_code, response["Retry-After"]) == (503, "1")
-    assert "submit it again" in response.json()["detail"]
+    assert "Submit this job again" in response.json()["detail"]
 
 
 def test_the_job_of_another_tenant_is_not_taken_for_identical(owner, stranger, report, foreign_report):

@@ -79,7 +79,7 @@ def test_what_the_scheduler_says_itself_is_told(text):
 
 
 def test_parameters_of_another_kind_are_refused_in_words_for_the_tenant(report):
-    with pytest.raises(InvalidParameters, match="are an object"):
+    with pytest.raises(InvalidParameters, match="must be an object"):
         report.execute(parameters=[1, 2])
 
 

@@ -140,7 +140,7 @@ class TestWhatCannotBeCalled:
         assert not hasattr(thing.async_, "_meta")
 
     def test_an_unsaved_object_has_no_jobs_yet(self, thing):
-        with pytest.raises(InvalidRequest, match=r"^source_id: echo is a job of one object; it needs a saved one"):
+        with pytest.raises(InvalidRequest, match=r"^source_id: echo runs on one object, which must be saved first"):
             Thing(tenant=thing.tenant).async_.echo()
 
     def test_a_job_of_one_object_is_not_called_on_the_class(self, thing):

@@ -63,7 +63,7 @@ class TestSubmit:
         words = ["submit", "sample.thing", thing.pk, "echo", "--tenant", "acme"]
         first, second = run_json(*words), run_json(*words)
         assert (first["deduplicated"], second) == (False, {"id": first["id"], "deduplicated": True})
-        assert run(*words) == f"An identical job is under way already: job {first['id']}.\n"
+        assert run(*words) == f"An identical job is already under way: job {first['id']}.\n"
         assert run_json(*words, "--no-dedup")["id"] != first["id"]
 
     def test_a_job_of_the_class_and_a_moment(self, tenant):
@@ -87,7 +87,7 @@ class TestSubmit:
             (["sample.thing", "ID", "echo", "--tenant", "acme", "--args", "[1]"], "--args: must be a JSON object"),
             (["sample.thing", "ID", "echo", "--tenant", "acme", "--args", "{"], "--args: must be a JSON object"),
             (["sample.thing", "ID", "echo", "--tenant", "acme", "--args", '{"no": 1}'], "args: do not fit echo("),
-            (["sample.thing", "ID", "echo", "--tenant", "acme", "--queue", "no"], "queue: 'no' is unknown; queues:"),
+            (["sample.thing", "ID", "echo", "--tenant", "acme", "--queue", "no"], "queue: 'no' is unknown; known:"),
             (
                 ["sample.thing", "ID", "echo", "--tenant", "acme", "--priority", "11"],
                 "--priority: must be a whole number from 0 to 10, not '11'",
@@ -114,7 +114,7 @@ class TestSubmit:
         tenant.queue.max_waiting = 0
         tenant.queue.save()
         assert refusal("submit", "sample.thing", thing.pk, "echo", "--tenant", "acme") == (
-            "tenant: 0 jobs may wait, and so many do; try again when some have run, "
+            "tenant: The backlog is full: at most 0 jobs may wait. Try again later, "
             "or allow more: manage.py tenants slots acme --max-waiting N"
         )
         assert not Job.objects.exists()
@@ -125,8 +125,8 @@ class TestList:
         jobs = [make_job(tenant).pk for _ in range(4)]
         found = run_json("list", "--limit", 3)
         assert ([job["id"] for job in found["jobs"]], found["more"]) == (jobs[:0:-1], True)
-        assert "There are more" in run("list", "--limit", 3)
-        assert "There are more" not in run("list", "--limit", 4)
+        assert "More jobs match" in run("list", "--limit", 3)
+        assert "More jobs match" not in run("list", "--limit", 4)
 
     def test_the_filters(self, tenant):
         other = TenantFactory(slug="other")
@@ -157,7 +157,7 @@ class TestList:
         found = run_json("list", "--status", "dead", "--error", "ValueError")["jobs"]
         assert [job["id"] for job in found] == [third.pk, first.pk]
         assert "KeyError: no such region" in run("list", "--status", "dead")
-        assert run("list", "--status", "dead", "--error", "Value") == "No such jobs.\n"
+        assert run("list", "--status", "dead", "--error", "Value") == "No jobs match.\n"
 
     def test_what_is_due_first_stands_first_and_what_is_held_has_no_date(self, tenant):
         make_job(tenant, Status.SCHEDULED, due_at=HELD_UNTIL)
@@ -171,7 +171,7 @@ class TestList:
         assert "9999" not in shown
 
     def test_nothing_found(self, tenant):
-        assert run("list") == "No such jobs.\n"
+        assert run("list") == "No jobs match.\n"
         assert run_json("list") == {"jobs": [], "more": False}
 
     @pytest.mark.parametrize("columns", [80, 140])
@@ -256,7 +256,7 @@ class TestChange:
 
     def test_revive_dispatches_at_once(self, tenant, register, sent):
         job = dead(tenant, register())
-        assert run("revive", job.pk) == f"Job {job.pk} waits again, with a new series of attempts.\n"
+        assert run("revive", job.pk) == f"Job {job.pk} waits again with a new series of attempts.\n"
         assert [claimed.id for claimed in sent] == [job.pk]
 
     def test_discard(self, tenant, register):
@@ -294,7 +294,7 @@ class TestPause:
 
     def test_one_whose_code_was_removed_is_resumed(self, db):
         PausedJobType.objects.create(source_type="no.thing", source_method="removed")
-        assert run("resume", "no.thing", "removed") == "no.thing removed goes on; 0 jobs released.\n"
+        assert run("resume", "no.thing", "removed") == "no.thing removed is resumed; 0 jobs released.\n"
 
 
 @pytest.mark.parametrize("words", [["show", "999"], ["show", "one"], ["lost"], ["list", "--lost"]])

@@ -151,12 +151,12 @@ class TestTheCommand:
     def test_says_that_all_is_well(self):
         out = StringIO()
         call_command("check_invariants", stdout=out)
-        assert "All is as it must be." in out.getvalue()
+        assert "No violations found." in out.getvalue()
 
     def test_names_what_it_found_and_fails(self, tenant):
         job = make_job(tenant, Status.SCHEDULED, due_at=LONG_AGO)
         out = StringIO()
-        with pytest.raises(CommandError, match="1 found"):
+        with pytest.raises(CommandError, match="1 violation found"):
             call_command("check_invariants", stdout=out)
         assert f"overdue: job {job.pk}: was due at" in out.getvalue()
 

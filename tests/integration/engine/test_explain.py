@@ -68,7 +68,7 @@ class TestTheTenant:
         (job,) = submit(TenantFactory(name="New", queue=None))
         found = explained(job)
         assert (found.gate, found.used, found.limit) == (Gate.NO_SLOTS, 0, 0)
-        assert found.sentence == "Tenant New has no slots: none were ever set."
+        assert found.sentence == "Tenant New has no slots: they were never set."
 
     def test_zero_slots(self, tenant, register):
         register()
@@ -115,7 +115,7 @@ class TestTheUser:
         first, second = submit(tenant, 2, user_key="ada")
         found = explained(second)
         assert (found.gate, found.used, found.limit) == (Gate.USER_FULL, 1, 1)
-        assert found.sentence == "User ada holds as many slots as a user of Acme may: 1 of 1."
+        assert found.sentence == "User ada has reached the slot limit of tenant Acme per user: 1 of 1."
         finish(first, worker)
         dispatch()
         assert_claimed(second)
@@ -208,7 +208,7 @@ class TestNext:
         first, second = submit(tenant, 2)
         register()  # and no dispatch yet
         assert (explained(first).gate, explained(first).place) == (Gate.NEXT, 1)
-        assert explained(second).sentence.startswith("Nothing holds it: it is number 2 in its line")
+        assert explained(second).sentence.startswith("Nothing blocks this job: it is number 2 in its lane")
         dispatch()
         assert_claimed(first)
         assert_claimed(second)
@@ -270,7 +270,7 @@ class TestNotInLine:
     def test_due_but_not_yet_promoted(self, tenant):
         (job,) = submit(tenant, delay=3600)
         Job.objects.filter(pk=job).update(due_at="2020-01-01T00:00Z")
-        assert explained(job).sentence == "Scheduled: due since 2020-01-01 00:00:00 UTC, for the clock."
+        assert explained(job).sentence == "Scheduled: due since 2020-01-01 00:00:00 UTC, waiting for the clock."
 
     def test_a_retry_says_which_of_how_many_and_why(self, tenant, register):
         worker = register()
@@ -278,7 +278,7 @@ class TestNotInLine:
         assert store.retry(job, start(job, worker), Failure("ValueError", "no"), delay=60)
         found = explained(job)
         assert (found.gate, found.used, found.limit) == (Gate.SCHEDULED, 1, 5)
-        assert found.sentence.startswith("Failed, and waits for retry 1 of 5: due at ")
+        assert found.sentence.startswith("Failed and waits for retry 1 of 5: due at ")
         assert found.sentence.endswith("Last error: ValueError: no")
 
     def test_the_number_of_retries_is_that_of_the_queue_where_nobody_else_says(self, tenant, register):
@@ -317,7 +317,7 @@ class TestNotInLine:
         queued = Job.objects.get(pk=job)
         found = explained(job)
         assert (found.gate, found.since) == (Gate.QUEUED, queued.queued_at)
-        assert "waits for a worker of pool default to take it up." in found.sentence
+        assert "waits for a worker of pool default to start it." in found.sentence
         settings.JOBS_HAND_OVER_TIMEOUT = 0
         recover.hand_over_again()
         assert "its message was sent again 0." in explained(job).sentence
@@ -333,7 +333,7 @@ class TestNotInLine:
         assert explained(job).sentence.endswith("It was asked to stop.")
 
     @pytest.mark.parametrize(
-        ("dead", "status", "says"), [(True, "dead", "a dead letter"), (False, "error", "has no retry policy")]
+        ("dead", "status", "says"), [(True, "dead", "a dead letter"), (False, "error", "without a retry policy")]
     )
     def test_ended_badly(self, tenant, register, dead, status, says):
         worker = register()
@@ -349,7 +349,7 @@ class TestNotInLine:
         well, stopped = submit(tenant, 2)
         finish(well, worker)
         cancel.cancel(stopped, tenant_id=EVERY_TENANT)
-        assert explained(well).sentence.startswith("Ended well at ")
+        assert explained(well).sentence.startswith("Succeeded at ")
         assert explained(stopped).sentence.startswith("Cancelled at ")
         assert explained(well).since == Job.objects.get(pk=well).end_time
 

@@ -272,7 +272,7 @@ def raising(error: BaseException):
         (asyncio.CancelledError(), "CancelledError: "),
         (GeneratorExit(), "GeneratorExit: "),
         (SystemExit(3), "SystemExit: 3"),
-        (Unspeakable(), "Unspeakable: (its text cannot be had: RuntimeError)"),
+        (Unspeakable(), "Unspeakable: (its text cannot be read: RuntimeError)"),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -110,7 +110,7 @@ class TestPolicies:
         body(fail, retry=Retry.custom(lambda error, n: "soon", max_retries=3))
         ended = run(sent, thing.async_.echo())
         assert ended.status == "dead"
-        assert ended.last_error.startswith("ValueError: a retry policy answers")
+        assert ended.last_error.startswith("ValueError: a retry policy must return")
 
     def test_without_a_policy_a_failure_is_an_error(self, thing, body, sent):
         body(fail)

@@ -150,7 +150,7 @@ class TestOneStatement:
         assert (second.status, (second.due_at - second.created_at).total_seconds()) == ("scheduled", 60)
 
     def test_an_unknown_queue_in_a_batch_is_named_and_nothing_of_it_is_stored(self, tenant):
-        with pytest.raises(InvalidRequest, match=r"^queue: 'slow' is unknown; queues: default"):
+        with pytest.raises(InvalidRequest, match=r"^queue: 'slow' is unknown; known: default"):
             submit_all([request_for(tenant), request_for(tenant, queue="slow")])
         assert not Job.objects.exists()
 

@@ -83,7 +83,7 @@ def test_a_job_that_ends_while_its_identical_is_being_submitted_is_not_returned(
 def test_where_identical_jobs_come_and_go_for_ever_the_submit_gives_up_and_says_so(tenant, monkeypatch):
     looks = []
     monkeypatch.setattr(store, "insert", lambda asked, caller: looks.append(asked) or [Answer(0, *[None] * 8)])
-    with pytest.raises(Undecided, match="submit it again"):
+    with pytest.raises(Undecided, match="Submit this job again"):
         submit(keyed(tenant, KEYS[0]))
     assert len(looks) == MOST_TRIES
 
@@ -94,7 +94,7 @@ def test_a_queue_that_is_renamed_meanwhile_is_unknown(tenant, elsewhere, key):
     QueueFactory(name="old")
     request = request_for(tenant, queue="old", dedup_key=key)
     elsewhere(Queue.objects.filter(name="old").update, name="new").result()
-    with pytest.raises(InvalidRequest, match="'old' is unknown; queues: default, new"):
+    with pytest.raises(InvalidRequest, match="'old' is unknown; known: default, new"):
         submit(request)
     assert not Job.objects.exists()
 

@@ -50,5 +50,5 @@ def test_a_job_that_never_ends_or_vanished_is_lost():
 
 def test_an_observer_that_cannot_look_says_so():
     tenant = TenantFactory()
-    with pytest.raises(RuntimeError, match="stopped looking"), Observer([tenant.pk], after_id="x") as observer:
+    with pytest.raises(RuntimeError, match="observer failed"), Observer([tenant.pk], after_id="x") as observer:
         wait_until(lambda: not observer.alive, "the observer fails")

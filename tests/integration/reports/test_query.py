@@ -105,7 +105,7 @@ def test_an_invalid_query_says_what_the_database_says(url):
 def test_an_unreachable_source_tells_nothing_of_where_it_is(bad):
     with pytest.raises(ReportFailed) as caught:
         read(bad, "SELECT 1")
-    assert str(caught.value) == "The data source cannot be reached."
+    assert str(caught.value) == "The data source is unreachable."
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__  # so that a stored traceback does not show it
 

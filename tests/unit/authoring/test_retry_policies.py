@@ -75,7 +75,7 @@ class TestDelays:
 class TestRefusals:
     @pytest.mark.parametrize("answer", [None, True, -1, -0.001, math.nan, math.inf, "linear", "", [10], {}])
     def test_a_bad_answer_of_a_callable_is_named(self, answer):
-        with pytest.raises(ValueError, match=r'answers seconds, "exponential" or False, not '):
+        with pytest.raises(ValueError, match=r'must return seconds, "exponential" or False, not '):
             never(answer).delay(ERROR, 0)
 
     @pytest.mark.parametrize("max_retries", [-1, 2.5, "3", None, True, math.nan])

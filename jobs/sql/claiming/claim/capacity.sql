@@ -1,7 +1,7 @@
--- 1. The places to fill: queues that are open, and how many jobs each may be given now. At most 100 for a queue in one pass:
--- what is ranked grows with the square of it.
--- In seconds: `credit`, how far behind the time of its pool or queue nobody is; `quantum`, how far ahead of it a lane may
--- be while others have not been looked at; `slot`, how much one slot in use weighs against what was used before.
+-- 1. The places to fill: the open queues, and the number of jobs that each may get now. At most 100 per queue in one pass:
+-- the number of ranked rows grows with the square of it.
+-- In seconds: `credit`, the most that a lane or queue can be behind the time of its queue or pool; `quantum`, the most that
+-- a lane may be ahead of it while others are unvisited; `slot`, the weight of one slot in use against earlier use.
 rule AS MATERIALIZED (SELECT 1.0::float8 AS credit, 0.3::float8 AS quantum, 1.0::float8 AS slot, 100 AS batch),
 open_queue AS MATERIALIZED (
     SELECT

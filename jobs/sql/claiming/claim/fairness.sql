@@ -1,13 +1,13 @@
--- 3. Whose turn it is (docs/adr/0005).
--- Within a lane: priority, then submission (I6). Between the lanes of a queue, and between the queues of a pool: whoever has
--- used least, which is virtual time + what one slot weighs * (slots in use + rank) / weight. A virtual time is the seconds
--- that were worked, divided by the weight: start-time fair queueing (Goyal, Vin, Cheng 1996). The second term shares the
--- places of this moment, the first makes good over time what whole places cannot share.
--- A queue's lanes have a time, which only goes forward: the least virtual time of those that could be served, taken when a
--- round is complete; likewise a pool's queues. Nobody is further behind it than its credit: who was paused, full, idle or
--- new does not starve the others afterwards. While a round is not complete, only lanes are served that are at most a
--- quantum ahead of that time: deficit round robin (Shreedhar, Varghese 1995), so that not all need be looked at.
-tour AS MATERIALIZED (  -- of a queue, in this pass. whole: all of its circle
+-- 3. The order of turns (docs/adr/0005).
+-- Within a lane: priority, then submission (I6). Between the lanes of a queue, and between the queues of a pool: the least
+-- use first, which is virtual time + weight of one slot * (slots in use + rank) / weight. Virtual time is worker-seconds
+-- divided by the weight: start-time fair queueing (Goyal, Vin, Cheng 1996). The second term shares the places of this
+-- moment; the first evens out over time what whole places cannot share.
+-- The lanes of a queue have a common time, which only increases: the least virtual time of the lanes that could be served,
+-- taken when a round is complete. The same holds for the queues of a pool. No lane is further behind it than its credit,
+-- so that a tenant that was paused, full, idle or new does not starve the others later. During a round, only lanes at most
+-- a quantum ahead of that time are served: deficit round robin (Shreedhar, Varghese 1995). So not all need be visited.
+tour AS MATERIALIZED (  -- of a queue, in this pass. whole: it visits the whole circle
     SELECT
         last.queue_id, last.position, last.nth > 0 AS moved,
         last.found < last.places AND last.nth < 1000 AS whole,
@@ -34,7 +34,7 @@ candidate AS MATERIALIZED (
     WHERE tour.whole OR v.virtual_time <= v.lane_time + rule.quantum / v.weight
 ),
 pool_time AS MATERIALIZED (SELECT pool, max(pool_time) AS now FROM queue_state GROUP BY pool),
-contender AS MATERIALIZED (  -- the queues that have somebody to serve
+contender AS MATERIALIZED (  -- the queues with a lane to serve
     SELECT
         q.id, q.pool, q.weight, q.in_use, q.seconds, q.pool_free, q.free, pool_time.now AS pool_now,
         greatest(q.virtual_time + q.seconds / q.weight, pool_time.now - rule.credit / q.weight) AS present

@@ -10,9 +10,9 @@
                 coalesce(by_user.last_user, '') AS last_user,
                 coalesce(by_user.all_users, true) AS all_users
             FROM (SELECT) always LEFT JOIN LATERAL (
-                -- Where the tenant limits its users, they take turns: 32 who may start a job are looked at, behind the one
-                -- where the last visit ended, and on the way those who are full, which are no more than what is in use.
-                -- Among them the order is that of the lane. Where users may start none at all, only jobs without one go.
+                -- If the tenant limits its users, they take turns: read 32 users that may start a job, from the end of the
+                -- last visit on, and the full users in between, at most as many as hold slots. Their jobs go in the order
+                -- of the lane. If users have 0 slots, only jobs without a user go.
                 WITH RECURSIVE bound AS MATERIALIZED (
                     SELECT CASE WHEN tenant.user_slots > 0 THEN 32 + (
                         SELECT count(DISTINCT u.user_key) FROM in_use u

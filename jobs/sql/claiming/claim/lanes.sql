@@ -1,7 +1,7 @@
--- 2. The lanes that are looked at: round the circle of each open queue, from where the last pass ended, until there are as
--- many lanes to serve as there are places, or the circle ends. Who is visited goes to its end; so nobody is met twice, and
--- what lies behind `head` is over. At most 1,000 visits in one pass; the next goes on.
--- front: the places of the lane's first jobs, some more than can be taken, for those that somebody has locked.
+-- 2. The visited lanes: go round the circle of each open queue, from the end of the last pass, until there are as many lanes
+-- to serve as places, or the circle ends. A visited lane goes to the end of the circle, so none is met twice, and those
+-- before `head` are done. At most 1,000 visits in one pass; the next pass continues.
+-- front: the places of the lane's first jobs, and some more to replace those that others have locked.
 visit AS MATERIALIZED (
     WITH RECURSIVE walk AS (
         SELECT
@@ -29,7 +29,7 @@ visit AS MATERIALIZED (
             ORDER BY position
             LIMIT 1
         ) lane
-        CROSS JOIN LATERAL (  -- a tenant without limits, or paused, has no slots
+        CROSS JOIN LATERAL (  -- a tenant without a row, or a paused one, has no slots
             SELECT
                 coalesce(max(weight), 1) AS weight, coalesce(max(num_slots), 0) AS num_slots,
                 max(user_slots) AS user_slots, max(rate_limit) AS rate_limit, max(rate_window) AS rate_window
@@ -72,7 +72,7 @@ visit AS MATERIALIZED (
                         lane.virtual_time + used.seconds / tenant.weight, walk.lane_time - rule.credit / tenant.weight
                     ) AS virtual_time
             OFFSET 0) o
-            OFFSET 0  -- computed once: else each use of a column would repeat its formula
+            OFFSET 0  -- compute each column once: otherwise each use would repeat its formula
         ) own
         CROSS JOIN LATERAL (
             -- include front

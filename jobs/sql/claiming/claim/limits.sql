@@ -1,5 +1,5 @@
--- 4. Cut at every limit (a rate limit is in what is free: the tokens in its bucket). The users' comes when the jobs are
--- known. Across pools a tenant's lanes take turns: the times of two pools cannot be compared.
+-- 4. Cut at every limit. The free places include rate limits, as the tokens in the bucket. The users' limit follows in
+-- chapter 5, when the jobs are known. Across pools a tenant's lanes take turns: times of two pools cannot be compared.
 within_tenant AS (
     SELECT * FROM (
         SELECT *, row_number() OVER (PARTITION BY tenant_id ORDER BY tenant_rank, position, lane_rank) AS nth_of_tenant
@@ -21,7 +21,7 @@ chosen AS MATERIALIZED (
     ) r
     WHERE nth_of_pool <= pool_free  -- guard I1
 ),
-served AS MATERIALIZED (  -- the lanes, and how many jobs of each
+served AS MATERIALIZED (  -- the lanes, and the number of jobs to take from each
     SELECT queue_id, tenant_id, pool, count(*)::int AS n, min(pool_rank) AS pool_rank
     FROM chosen GROUP BY queue_id, tenant_id, pool
 ),

@@ -1,7 +1,7 @@
--- 6. Move on: who was visited goes to the end of the circle, or leaves it until an arrival or a freed slot brings it back;
--- the queues' turns and the buckets follow; and now and then the memory of what is in use is drawn anew.
+-- 6. Move on: a visited lane goes to the end of the circle, or leaves it until an arrival or a freed slot brings it back.
+-- Update the queues' turns and the buckets; from time to time renew the memory of the jobs in use.
 tenant_taken AS MATERIALIZED (SELECT tenant_id, count(*)::int AS n FROM claimed GROUP BY tenant_id),
-outcome AS MATERIALIZED (  -- of each visit. rest: the first place in the front that was not taken
+outcome AS MATERIALIZED (  -- of each visit. rest: the first place of the front that was not taken
     SELECT
         v.queue_id, v.tenant_id, v.position, v.lane_row, v.virtual_time - v.seconds / v.weight AS virtual_time,
         v.user_slots IS NOT NULL AS by_user, v.last_user, v.all_users, v.rate_limit, v.rate_window, v.bucket_row,
@@ -29,7 +29,7 @@ outcome AS MATERIALIZED (  -- of each visit. rest: the first place in the front 
     ) rest
     WHERE v.nth > 0
 ),
--- Who could have been served and was not, is met first the next time.
+-- A lane that could have been served, but was not, is visited first the next time.
 placed AS MATERIALIZED (
     SELECT *, nextval('door_seq') AS number FROM (SELECT * FROM outcome ORDER BY taken > 0, position) outcome
 ),
@@ -62,8 +62,8 @@ turn AS MATERIALIZED (
             WHEN tour.position >= q.circle_end THEN greatest(q.lane_time, least(q.round_least, tour.least))
             ELSE q.lane_time
         END AS lane_time,
-        -- The next round ends with the last of those who were placed now: it meets everybody once, or the time would follow
-        -- whoever is met first.
+        -- The next round ends with the last lane placed now. It must visit every lane once: otherwise the time would
+        -- follow the lanes that are visited first.
         CASE WHEN tour.whole OR tour.position >= q.circle_end THEN (
             SELECT circle_place(max(placed.number), NULL) FROM placed WHERE placed.queue_id = q.id
         ) ELSE q.circle_end END AS circle_end,
@@ -140,7 +140,7 @@ verdict AS MATERIALIZED (
     FROM (
         SELECT
             max(q.pool_free) AS free, bool_and(tour.whole) AS whole,
-            bool_or(EXISTS (  -- what was looked at of the users was taken, and others wait
+            bool_or(EXISTS (  -- all jobs read of a lane's users were taken, and other users wait
                 SELECT FROM outcome o
                 WHERE o.queue_id = q.id AND o.state = 'ready' AND NOT o.all_users AND o.rest IS NULL AND o.taken > 0
             )) AS more_users,

@@ -1,4 +1,4 @@
--- 5. Take them: the first of each lane's front that nobody has locked, and a slot number for each.
+-- 5. Take the first unlocked jobs of each lane's front, and give each a slot number.
 locked AS MATERIALIZED (
     SELECT
         s.queue_id, s.tenant_id, s.pool, s.pool_rank, j.place, j.row, j.id, j.ready_at, j.user_key,
@@ -36,8 +36,8 @@ numbered AS MATERIALIZED (
         row_number() OVER (PARTITION BY queue_id, tenant_id ORDER BY place) AS nth_of_lane
     FROM within_user
 ),
--- Among so many slots as are in use and wanted, there are always enough. Any of them, at random: the unique index looks at
--- all jobs that ever held this one, as long as an old snapshot keeps them.
+-- The slots in use plus those wanted always contain enough free numbers. Choose at random: while an old snapshot exists,
+-- the unique index must check all dead versions of jobs that ever held the same number.
 free_slot AS MATERIALIZED (
     SELECT t.tenant_id, s.slot, row_number() OVER (PARTITION BY t.tenant_id ORDER BY random()) AS nth
     FROM (

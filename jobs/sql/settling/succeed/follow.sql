@@ -1,9 +1,9 @@
--- Arrow:  follow, created -> running: the next job of the lane of `settled`, in its slot, with its ticket, and in its process.
--- Who:    the process that has just ended a job of this lane well, within its time slice. No count changes, at no level, so
---         that no door is needed (I1). Whatever else decides (a rate, a queue's concurrency, the limits of users) is decided
---         at the door: there, nobody follows.
--- Locks:  the row. One that somebody has locked is passed over, as at the door.
--- Index:  jobs_claim, from the lane's head as the door knows it, so that what has gone is not passed again and again.
+-- Arrow:  follow, created -> running: the next job of the lane of `settled`, in its slot, with its ticket and process.
+-- Who:    the process whose job of this lane has just succeeded, within its time slice. No count changes at any level, so
+--         it needs no door (I1). Lanes with further limits (a rate, a queue's concurrency, slots per user) need the door:
+--         in them no job follows.
+-- Locks:  the row. It skips locked rows, like the claim.
+-- Index:  jobs_claim, from the lane's head as the door knows it, so that it does not read ended jobs again and again.
 -- The ticket is that of the slot, not a new one: the door's memory may be younger than this transaction.
 , next AS MATERIALIZED (
     SELECT
