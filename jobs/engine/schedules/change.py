@@ -8,9 +8,9 @@ from django.db import IntegrityError, transaction
 
 from jobs import store
 from jobs.calls.request import InvalidRequest
+from jobs.engine.schedules.call import CALL, request_of
 from jobs.engine.schedules.check import check, name_taken
 from jobs.engine.schedules.plan import at, first_due
-from jobs.engine.schedules.run import CALL, request_of
 from jobs.engine.submit import submit
 from jobs.models import Schedule
 from jobs.store import Run
@@ -23,7 +23,7 @@ def add(tenant: Tenant, *, by_tenant: bool = False, **fields: Any) -> Schedule:
     by_tenant: its tenant asks: within what it may call. Raises InvalidRequest, naming the field.
     """
     most = settings.JOBS_MAX_SCHEDULES
-    if by_tenant and Schedule.objects.filter(tenant=tenant).count() >= most:
+    if by_tenant and Schedule.objects.filter(tenant=tenant, declared=False).count() >= most:
         raise InvalidRequest("name", f"the tenant has {most:,} schedules, which is the limit; delete one first")
     given = {"starts_at": store.database_now()} | _given(fields)
     return _store(Schedule(tenant=tenant, by_tenant=by_tenant, **given))

@@ -8,8 +8,8 @@ from django.utils import timezone
 from jobs import store
 from jobs.calls.arguments import check_text
 from jobs.calls.request import InvalidRequest
+from jobs.engine.schedules.call import request_of
 from jobs.engine.schedules.plan import first_due
-from jobs.engine.schedules.run import request_of
 from jobs.models import Queue, Schedule
 from jobs.recurrence import LONGEST, InvalidRecurrence
 

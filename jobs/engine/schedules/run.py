@@ -12,24 +12,21 @@ Whoever is killed in between has changed nothing. Two leaders at once meet at th
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Protocol
 
 from django.db import DatabaseError, OperationalError, transaction
 
 from jobs import store, telemetry
-from jobs.calls.compose import compose_by_name
 from jobs.calls.request import InvalidRequest, JobRequest, TooManyWaiting, Undecided
 from jobs.engine.cancel import cancel
+from jobs.engine.schedules.call import request_of
 from jobs.engine.schedules.plan import at, plan
 from jobs.engine.submit import Submitted, submit_all
 from jobs.recurrence import InvalidRecurrence
 from jobs.store import DueSchedule, Moved, Run
-from tenants.models import Tenant
 
 BATCH = 100  # schedules in a transaction
 AGAIN = timedelta(seconds=10)  # until one that somebody holds up is looked at again
 LONGEST_NOTE = 300  # characters
-CALL = ("source_type", "source_id", "source_method", "args", "queue", "priority")  # what it calls, and how
 
 
 @dataclass
@@ -97,34 +94,6 @@ def _begin(schedule: DueSchedule) -> Turn:
     except Exception as error:  # the model's own code; its text is not for tenants
         turn.due, turn.why = [], f"{type(error).__name__} when its object was loaded"
     return turn
-
-
-class Call(Protocol):
-    """What a schedule says of its jobs: a row, or what was read of one."""
-
-    @property
-    def tenant_id(self) -> int: ...
-    @property
-    def by_tenant(self) -> bool: ...
-    @property
-    def source_type(self) -> str: ...
-    @property
-    def source_id(self) -> str | None: ...
-    @property
-    def source_method(self) -> str: ...
-    @property
-    def args(self) -> Any: ...
-    @property
-    def queue(self) -> str | None: ...
-    @property
-    def priority(self) -> int | None: ...
-
-
-def request_of(schedule: Call) -> JobRequest:
-    """The call that it makes, checked as if somebody submitted it now. Raises InvalidRequest."""
-    tenant = Tenant.objects.select_related("queue").get(pk=schedule.tenant_id)
-    call = {name: getattr(schedule, name) for name in CALL}
-    return compose_by_name(tenant, **call, by_tenant=schedule.by_tenant, dedup=False)
 
 
 def _submit(turns: list[Turn]) -> None:
