@@ -1,4 +1,4 @@
-"""When something that recurs is due: every so many seconds, or by a cron expression in a time zone. Pure.
+"""The due times of a recurring job: every so many seconds, or by a cron expression in a time zone. Pure.
 
 Cron is judged by `cronsim`, which follows Debian's cron at the changes of summer time: a time that does not exist is
 due right after the gap, one that exists twice is due once, and `*` in minute or hour follows the elapsed time.
@@ -32,7 +32,7 @@ PHI = (math.sqrt(5) - 1) / 2  # multiples of it are spread evenly over 0..1 (Knu
 
 
 class InvalidRecurrence(ValueError):
-    """field: what to correct: "every", "cron" or "tz". message: what is wrong, and what is allowed."""
+    """field: the field to correct: "every", "cron" or "tz". message: the mistake, and the allowed values."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(f"{field}: {message}")
@@ -43,7 +43,7 @@ class InvalidRecurrence(ValueError):
 class Recurrence:
     """A checked rule. Raises InvalidRecurrence.
 
-    every: seconds; or cron: five fields, or `@daily` and its kin, in the zone tz. anchor: `every` counts from there.
+    every: seconds; or cron: five fields, or `@daily` and the like, in the zone tz. anchor: the start of `every`.
     """
 
     every: float | None = None
@@ -65,7 +65,7 @@ class Recurrence:
         try:
             first = next(CronSim(self._fields(), self.anchor.astimezone(zone)), None)
         except CronSimError as error:
-            raise InvalidRecurrence("cron", f"{self.cron!r} is no cron expression: {_lower(str(error))}") from None
+            raise InvalidRecurrence("cron", f"{self.cron!r} is not a cron expression: {_lower(str(error))}") from None
         if first is None:
             raise InvalidRecurrence("cron", f"{self.cron!r} is never due")
 
@@ -111,12 +111,12 @@ class Recurrence:
         expression = MACROS.get(self.cron.strip().lower(), self.cron)
         if len(expression.split()) != FIELDS:
             fields = f"it takes five fields, or one of {', '.join(MACROS)}"
-            raise InvalidRecurrence("cron", f"{self.cron!r} is no cron expression: {fields}")
+            raise InvalidRecurrence("cron", f"{self.cron!r} is not a cron expression: {fields}")
         return expression
 
 
 def offset(number: int, jitter: float) -> timedelta:
-    """How much later than due the schedule of that number runs: within `jitter` seconds, and always as much."""
+    """The delay of the schedule with that number: within `jitter` seconds, and always the same."""
     return timedelta(seconds=jitter * (number * PHI % 1.0))
 
 
@@ -135,7 +135,7 @@ def _zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise InvalidRecurrence("tz", f"{name!r} is no time zone; use a name like Europe/Berlin") from None
+        raise InvalidRecurrence("tz", f"{name!r} is not a time zone; use a name like Europe/Berlin") from None
 
 
 def _lower(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What an operator does to a selection of schedules; each says what came of it."""
+"""The actions of an operator on selected schedules. Each reports its outcome."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -17,7 +17,7 @@ from tenants import audit
 LONGEST = 60  # characters of a name in a message
 
 
-@admin.action(description="Pause: nothing is due until it is resumed", permissions=["operate"])
+@admin.action(description="Pause: no due times until it is resumed", permissions=["operate"])
 def pause(page: "admin.ModelAdmin[Any]", request: HttpRequest, schedules: QuerySet[Schedule]) -> None:
     _each(page, request, schedules, change.pause, "Paused")
 
@@ -27,7 +27,7 @@ def resume(page: "admin.ModelAdmin[Any]", request: HttpRequest, schedules: Query
     _each(page, request, schedules, change.resume, "Resumed")
 
 
-@admin.action(description="Run now: one job beside the plan", permissions=["operate"])
+@admin.action(description="Run now: submit one extra job", permissions=["operate"])
 def run_now(page: "admin.ModelAdmin[Any]", request: HttpRequest, schedules: QuerySet[Schedule]) -> None:
     for schedule in _each(page, request, schedules, change.run_now, "Ran"):
         audit.note("run by hand", Schedule._meta.label_lower, [(schedule.pk, schedule.name)])

@@ -1,4 +1,4 @@
-"""The form of a schedule: checked by the engine, which is asked to store it and takes that back."""
+"""The form of a schedule. The engine checks it by storing it in a transaction that is rolled back."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -23,17 +23,17 @@ FIELDS = (
     *("catch_up", "overlap"),
 )
 HELP = {
-    "source_id": "Of the tenant's object; empty for a job of the class.",
-    "args": 'By name, as JSON: {"region": "EU"}.',
-    "priority": "0 is first, 10 last; empty: as the method says.",
-    "every": "Seconds. Either this or cron.",
-    "cron": "Five fields, or @daily and its kin: 0 6 * * 1-5 is 6:00 on working days.",
-    "tz": "The zone of cron, such as Europe/Berlin.",
-    "jitter": "Seconds over which the schedules of many tenants are spread.",
+    "source_id": "The id of the tenant's object; empty for a job of the class.",
+    "args": 'The arguments by name, as JSON: {"region": "EU"}.',
+    "priority": "0 is first, 10 is last. Empty: the priority of the method.",
+    "every": "Seconds between two due times. Give either this or cron.",
+    "cron": "Five fields, or @daily and the like: 0 6 * * 1-5 is 6:00 on working days.",
+    "tz": "The time zone of cron, such as Europe/Berlin.",
+    "jitter": "Seconds over which the runs of many tenants are spread.",
     "starts_at": "UTC. Empty: now.",
     "ends_at": "UTC. Empty: never.",
-    "catch_up": "Of the times missed while nothing ran: none, the last one, or all up to a hundred.",
-    "overlap": "While the last run is not over: skip a time, queue behind it, or cancel it.",
+    "catch_up": "The times missed in an outage that still run: none, the last one, or all up to a hundred.",
+    "overlap": "While the previous run is not over: skip a time, queue a run behind it, or cancel it.",
 }
 
 
@@ -95,7 +95,7 @@ class ScheduleForm(Form):
         return change.add(self.cleaned_data["tenant"], **values)
 
     def _values(self) -> dict[str, Any]:
-        """What was filled in; of a change, what was changed: the page shows moments to the second only."""
+        """The entered values; of a change, only the changed ones, since the page shows moments only to the second."""
         values = {name: self.cleaned_data[name] for name in FIELDS}
         source_type, _, method = self.cleaned_data["job_type"].rpartition(".")
         values |= {"source_type": source_type, "source_method": method, "queue": self.cleaned_data["queue"] or None}

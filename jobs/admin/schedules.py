@@ -39,7 +39,7 @@ HISTORY = ("What came of it", {"fields": SHOWN[2:]})
 
 @admin.register(Schedule)
 class ScheduleAdmin(ModelAdmin):
-    """The engine stores them; what the code declares is looked at, paused, resumed and run."""
+    """The engine stores schedules. Those that the code declares can only be viewed, paused, resumed and run."""
 
     form = ScheduleForm
     list_display = ["name_cut", "tenant", "rule", "next", "last_run", "state"]
@@ -93,7 +93,7 @@ class ScheduleAdmin(ModelAdmin):
 
     @display(description="due")
     def rule(self, schedule: Schedule) -> str:
-        return shown.in_words(schedule) if _has_rule(schedule) else "Fill in when, and press Preview."
+        return shown.in_words(schedule) if _has_rule(schedule) else "Fill in a rule and press Preview."
 
     @display(description="next times (UTC)", empty_value="")
     def next_times(self, schedule: Schedule) -> str | None:

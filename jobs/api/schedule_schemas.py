@@ -1,4 +1,4 @@
-"""Schedules, as they go out over the wire."""
+"""The schemas of responses about schedules."""
 
 from datetime import datetime
 from typing import Any
@@ -9,11 +9,11 @@ from pydantic import Field
 from jobs import models
 from jobs.engine.schedules import shown
 
-RUNS = 10  # last ones that are told
+RUNS = 10  # the latest runs in an answer
 
 
 class ListedSchedule(Schema):
-    """A schedule among others: without what may be long."""
+    """A schedule in a list, without the long fields."""
 
     id: int
     name: str
@@ -22,50 +22,52 @@ class ListedSchedule(Schema):
     source_method: str
     queue: str | None = Field(description="Null: the queue of the method.")
     priority: int | None = Field(description="Null: the priority of the method.")
-    every: float | None = Field(description="Seconds; null: by `cron`.")
-    cron: str = Field(description="Empty: by `every`.")
+    every: float | None = Field(description="Seconds between two due times. Null: `cron` decides.")
+    cron: str = Field(description="Empty: `every` decides.")
     tz: str
-    in_words: str = Field(description="When it is due, in English.")
+    in_words: str = Field(description="The rule in English.")
     jitter: float
     starts_at: datetime
     ends_at: datetime | None
     catch_up: str
     overlap: str
     paused: bool
-    paused_because: str = Field(description="Why it paused itself; empty: somebody paused it.")
+    paused_because: str = Field(description="The reason if the scheduler paused it. Empty: a person paused it.")
     declared: bool = Field(
-        description="By the code, for each tenant that opted in: it can be neither changed nor deleted."
+        description="True: the code declares it for each tenant that opted in; it cannot be changed or deleted."
     )
-    next_at: datetime | None = Field(description="When it runs next, with its jitter. Null: paused, or ended.")
-    late_seconds: float | None = Field(description="By how much that is past; null: it is not.")
+    next_at: datetime | None = Field(
+        description="The moment of the next run, with its jitter. Null: it is paused or has ended."
+    )
+    late_seconds: float | None = Field(description="The seconds by which the next run is late. Null: it is not late.")
 
 
 class RunOfSchedule(Schema):
-    """What became of one due time."""
+    """The outcome of one due time."""
 
     due: datetime
-    job_id: int | None = Field(description="Null: none was submitted.")
-    note: str = Field(description="Why none was, or who asked for it.")
+    job_id: int | None = Field(description="Null: no job was submitted.")
+    note: str = Field(description="The reason why no job was submitted, or why this one was.")
 
 
 class Schedule(ListedSchedule):
-    """A call that is made again and again."""
+    """A call that recurs."""
 
     args: dict[str, Any]
-    next_times: list[datetime] = Field(description="The next five due times, without its jitter.")
-    runs: list[RunOfSchedule] = Field(description="The last ten, latest first.")
+    next_times: list[datetime] = Field(description="The next five due times, without jitter.")
+    runs: list[RunOfSchedule] = Field(description="The last ten runs, latest first.")
 
 
 class SchedulePage(Schema):
     schedules: list[ListedSchedule] = Field(description="By name.")
-    next: str | None = Field(description="Where the later ones are.")
+    next: str | None = Field(description="The address of the next page. Null: this is the last page.")
 
 
 class RulePreview(Schema):
-    """A rule that could be stored."""
+    """A valid rule."""
 
     in_words: str
-    next_times: list[datetime] = Field(description="The next five due times; fewer, if it ends before.")
+    next_times: list[datetime] = Field(description="The next five due times; fewer if it ends before.")
 
 
 class StartedRun(Schema):

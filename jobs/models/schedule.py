@@ -1,4 +1,4 @@
-"""Recurring jobs: what is to run when, and what ran for which due time."""
+"""Recurring jobs: schedules, and the run of each due time."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,7 +8,7 @@ from jobs.recurrence import CATCH_UP, OVERLAP
 
 
 class Schedule(models.Model):
-    """One call to make again and again, for a tenant. It is the clock's while `next_at` is set."""
+    """A call that recurs, for a tenant. The clock runs it while `next_at` is set."""
 
     tenant = models.ForeignKey("tenants.Tenant", models.CASCADE, db_index=False, related_name="+")
     name = models.CharField(max_length=300)  # unique for the tenant
@@ -57,7 +57,7 @@ class Schedule(models.Model):
 
 
 class ScheduleRun(models.Model):
-    """What became of one due time: at most one row for each, in the database (I10)."""
+    """The outcome of one due time: the database allows at most one row for each (I10)."""
 
     schedule = models.ForeignKey(Schedule, models.CASCADE, db_index=False, related_name="runs")
     due = models.DateTimeField()

@@ -1,4 +1,4 @@
-"""Schedules: which are due, which due times are taken, and where each goes on."""
+"""Schedules: read the due ones, take due times, set the next ones."""
 
 import json
 from collections.abc import Iterable
@@ -41,7 +41,7 @@ class DueSchedule:
 
 @dataclass(frozen=True)
 class Run:
-    """What becomes of one due time. job_id: None: nothing was submitted, for the reason in `note`."""
+    """The outcome of one due time. job_id: None if no job was submitted, for the reason in `note`."""
 
     schedule_id: int
     due: datetime
@@ -51,7 +51,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Moved:
-    """Where a schedule goes on; next_due: None: nowhere. why: it is paused for this reason."""
+    """The next due time of a schedule; None if there is none. why: the reason if it is paused."""
 
     id: int
     next_due: datetime | None
@@ -74,22 +74,22 @@ def take_due_times(runs: Iterable[Run]) -> set[tuple[int, datetime]]:
 
 
 def give_back_due_times(runs: Iterable[Run]) -> None:
-    """Nothing became of these: they are to be had again."""
+    """Free these due times again: they got no job."""
     rows("give_back", runs=_text([vars(run) for run in runs]))
 
 
 def check_references() -> None:
-    """Check foreign keys now. Raises the database's error if a row that is referred to is locked."""
+    """Check foreign keys now. Raises the database's error if a referenced row is locked."""
     rows("check_references")
 
 
 def note_runs(runs: Iterable[Run]) -> None:
-    """Note what became of due times that were taken."""
+    """Record the outcomes of due times that were taken."""
     rows("submitted", runs=_text([vars(run) for run in runs]))
 
 
 def advance_schedules(moved: Iterable[Moved]) -> None:
-    """Let schedules go on."""
+    """Set the next due times of schedules."""
     rows("advance", moved=_text([vars(one) for one in moved]))
 
 

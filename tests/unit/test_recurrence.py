@@ -82,14 +82,14 @@ def test_the_last_due_time_is_the_one_before_the_next(moment, expression, zone):
         ({"every": 0}, "every", "must be a number of seconds from 1 "),
         ({"every": float("nan")}, "every", "must be a number of seconds"),
         ({"every": True}, "every", "must be a number of seconds"),
-        ({"cron": "61 * * * *"}, "cron", "'61 * * * *' is no cron expression: bad minute"),
+        ({"cron": "61 * * * *"}, "cron", "'61 * * * *' is not a cron expression: bad minute"),
         ({"cron": "* * * *"}, "cron", "it takes five fields"),
         ({"cron": "* * * * * *"}, "cron", "it takes five fields"),
         ({"cron": "@sometimes"}, "cron", "@daily"),
         ({"cron": "0 0 31 2 *"}, "cron", "bad day-of-month"),
-        ({"cron": "@daily", "tz": "Mars/Olympus"}, "tz", "'Mars/Olympus' is no time zone"),
-        ({"cron": "@daily", "tz": "../../etc/passwd"}, "tz", "is no time zone"),
-        ({"cron": "@daily", "tz": ""}, "tz", "is no time zone"),
+        ({"cron": "@daily", "tz": "Mars/Olympus"}, "tz", "'Mars/Olympus' is not a time zone"),
+        ({"cron": "@daily", "tz": "../../etc/passwd"}, "tz", "is not a time zone"),
+        ({"cron": "@daily", "tz": ""}, "tz", "is not a time zone"),
     ],
 )
 def test_a_rule_that_cannot_be_is_refused_by_the_name_of_its_field(rule, field, message):

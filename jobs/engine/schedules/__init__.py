@@ -1,1 +1,1 @@
-"""Recurring jobs: what is planned, what is due, and what people change of it."""
+"""Recurring jobs: plan due times, run them, change schedules."""

@@ -1,4 +1,4 @@
-"""What people do to a tenant's schedules: add, change, pause, resume, delete, run now."""
+"""The actions of people on a tenant's schedules: add, change, pause, resume, delete, run now."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,9 +18,9 @@ from tenants.models import Tenant
 
 
 def add(tenant: Tenant, *, by_tenant: bool = False, **fields: Any) -> Schedule:
-    """A new schedule, which is due from now on. fields: those of the model; every, or cron and tz, among them.
+    """Add a schedule, which is due from now on. fields: those of the model, with every, or with cron and tz.
 
-    by_tenant: its tenant asks: within what it may call. Raises InvalidRequest, naming the field.
+    by_tenant: its tenant asks, so the tenant's permissions apply. Raises InvalidRequest, naming the field.
     """
     most = settings.JOBS_MAX_SCHEDULES
     if by_tenant and Schedule.objects.filter(tenant=tenant, declared=False).count() >= most:
@@ -31,7 +31,7 @@ def add(tenant: Tenant, *, by_tenant: bool = False, **fields: Any) -> Schedule:
 
 @transaction.atomic
 def change(schedule: Schedule, **fields: Any) -> Schedule:
-    """Store these fields; it is due anew, from now on. Raises InvalidRequest, naming the field."""
+    """Store these fields; the due times start anew from now on. Raises InvalidRequest, naming the field."""
     schedule = _locked(schedule)
     for name, value in _given(fields).items():
         setattr(schedule, name, value)
@@ -39,23 +39,23 @@ def change(schedule: Schedule, **fields: Any) -> Schedule:
 
 
 def pause(schedule: Schedule) -> Schedule:
-    """Nothing is due any more, until it is resumed; what was due meanwhile is not made good."""
+    """Stop the due times until the schedule is resumed; due times meanwhile are not made up for."""
     return change(schedule, paused=True, paused_because="")
 
 
 def resume(schedule: Schedule) -> Schedule:
-    """Due again from now on. Raises InvalidRequest if its call is not possible."""
+    """Let it be due again from now on. Raises InvalidRequest if its call is not possible."""
     return change(schedule, paused=False, paused_because="")
 
 
 def delete(schedule: Schedule) -> None:
-    """It, and the list of its runs; their jobs stay."""
+    """Delete it with the list of its runs; their jobs stay."""
     schedule.delete()
 
 
 @transaction.atomic
 def run_now(schedule: Schedule) -> int:
-    """One job beside the plan, also of a paused schedule; its id. Raises InvalidRequest and TooManyWaiting."""
+    """Submit one extra job, even of a paused schedule; return its id. Raises InvalidRequest and TooManyWaiting."""
     schedule = _locked(schedule)
     now = store.database_now()
     store.take_due_times([Run(schedule.pk, now)])

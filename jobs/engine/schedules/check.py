@@ -1,4 +1,4 @@
-"""Whether a schedule may be stored as it is: what does not fit is refused by the name of its field."""
+"""Check whether a schedule may be stored. A refusal names the invalid field."""
 
 from datetime import UTC, datetime
 
@@ -17,7 +17,7 @@ EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo
 
 
 def check(schedule: Schedule, *, call: bool) -> None:
-    """Raises InvalidRequest. call: its call has to be possible now."""
+    """Raises InvalidRequest. call: also check that its call is possible now."""
     check_times(schedule)
     check_text(schedule.name, "name")
     if call:
@@ -53,7 +53,7 @@ def check_times(schedule: Schedule) -> None:
 def _check_queue(name: str) -> None:
     if not Queue.objects.filter(name=name).exists():
         known = ", ".join(Queue.objects.order_by("name").values_list("name", flat=True))
-        raise InvalidRequest("queue", f"{name!r} is unknown; queues: {known}")
+        raise InvalidRequest("queue", f"{name!r} is unknown; known: {known}")
 
 
 def name_taken(schedule: Schedule) -> InvalidRequest:

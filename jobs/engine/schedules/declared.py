@@ -15,7 +15,7 @@ FIELDS = ("every", "cron", "tz", "jitter", "catch_up", "overlap")
 
 
 def declare() -> int:
-    """Make the rows agree with the code and with who has opted in; the number of rows made, changed and deleted."""
+    """Update the rows to match the code and the tenants that opted in; return the number of changes."""
     targets = [
         registry.target(model, method)
         for model in registry.source_types().values()

@@ -1,4 +1,4 @@
-"""Plan: which due times of a schedule become jobs now, and when it is due next. Pure but for the database's clock."""
+"""Plan which due times of a schedule become jobs now, and when it is due next. Pure, but for the database's clock."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -7,8 +7,8 @@ from typing import Protocol
 from jobs.recurrence import Recurrence, offset
 from jobs.store import DueSchedule
 
-ON_TIME = timedelta(minutes=1)  # a due time that is later than this was missed
-MOST_CAUGHT_UP = 100  # missed due times that are made good; the latest
+ON_TIME = timedelta(minutes=1)  # a due time that is late by more than this was missed
+MOST_CAUGHT_UP = 100  # the most missed due times that are caught up; the latest ones
 MICROSECOND = timedelta(microseconds=1)
 
 
@@ -63,12 +63,12 @@ def plan(schedule: DueSchedule) -> Plan:
     skipped: list[datetime] = []
     why = ""
     if schedule.catch_up == "none" and due and moment - due[-1] > ON_TIME:
-        due, skipped, why = [], due, "It was missed: nothing ran at its time."
+        due, skipped, why = [], due, "It was missed: no clock ran at its time."
     elif schedule.overlap == "skip":
         first = 0 if schedule.under_way else 1
-        due, skipped, why = due[:first], due[first:], "The run before it is not over."
+        due, skipped, why = due[:first], due[first:], "The previous run is not over."
     elif schedule.overlap == "cancel":
-        due, skipped, why = due[-1:], due[:-1], "The next run takes its place."
+        due, skipped, why = due[-1:], due[:-1], "The next run replaces it."
     return Plan(due, skipped, why, _next(schedule, moment))
 
 

@@ -1,13 +1,13 @@
-"""Run what is due: exactly one job for each due time (I10).
+"""Run due schedules: exactly one job for each due time (I10).
 
 In one transaction, for a batch of schedules that are locked for it:
 
-1. Plan: which due times become jobs.
-2. Take these times in the database; one that was taken before becomes nothing.
-3. Submit the jobs. A schedule whose call is no longer possible is paused with the reason; the others go on.
-4. Note what became of each time, and move the schedules on to their next one.
+1. Plan: decide which due times become jobs.
+2. Take these times in the database; a time that was taken before gets no second job.
+3. Submit the jobs. If the call of a schedule is no longer possible, pause it with the reason; the others continue.
+4. Record the outcome of each time, and set the next time of each schedule.
 
-Whoever is killed in between has changed nothing. Two leaders at once meet at the locks, and at the taken times.
+A process that is killed meanwhile has changed nothing. Locks and taken times separate two simultaneous leaders.
 """
 
 from dataclasses import dataclass, field
@@ -53,7 +53,7 @@ class Turn:
 
 
 def run_due(now: datetime | None = None) -> int:
-    """Submit what is due, in batches; the number of schedules that were. `now` is the clock of a test."""
+    """Submit due jobs in batches; return the number of due schedules. `now` is the clock of a test."""
     total = 0
     while turns := _run_batch(now):
         total += len(turns)
@@ -97,7 +97,7 @@ def _begin(schedule: DueSchedule) -> Turn:
 
 
 def _submit(turns: list[Turn]) -> None:
-    """All in one statement; one by one where that is refused."""
+    """Submit all in one statement; if that is refused, one by one."""
     asking = [turn for turn in turns if turn.due and turn.request is not None]
     try:
         with transaction.atomic():

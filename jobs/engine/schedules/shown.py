@@ -1,4 +1,4 @@
-"""What people are shown of a schedule: its rule in words, when it is due next, how late it is."""
+"""Show a schedule to people: its rule in words, its next due times, its delay."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -25,7 +25,7 @@ def previewed(**rule: Any) -> Schedule:
 
 
 def in_words(schedule: Schedule) -> str:
-    """The rule for people; as it is written where it is no rule any more."""
+    """The rule for people; as it was entered if it is no longer valid."""
     try:
         return recurrence_of(schedule).in_words()
     except InvalidRecurrence:
@@ -33,7 +33,7 @@ def in_words(schedule: Schedule) -> str:
 
 
 def next_times(schedule: Schedule) -> list[datetime]:
-    """The next due times, without its jitter; none of a paused or an ended one."""
+    """The next due times, without jitter; none if the schedule is paused or has ended."""
     if schedule.paused:
         return []
     since = max(timezone.now(), schedule.starts_at) - MICROSECOND
@@ -45,14 +45,14 @@ def next_times(schedule: Schedule) -> list[datetime]:
 
 
 def late(schedule: Schedule) -> float | None:
-    """By how many seconds its next job is late; None if it is not."""
+    """The seconds by which its next job is late; None if it is not late."""
     if schedule.next_at is None or (behind := (timezone.now() - schedule.next_at).total_seconds()) <= 0:
         return None
     return behind
 
 
 def replacing(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """What to change, of what somebody said: a cron expression takes the place of `every`, and the reverse."""
+    """Complete the given fields: a cron expression replaces `every`, and the reverse."""
     if fields.get("cron") and "every" not in fields:
         return {**fields, "every": None}
     if fields.get("every") is not None and "cron" not in fields:

@@ -1,4 +1,4 @@
-"""Recurring jobs of the leading clock, in a thread of their own: what many tenants want at 6:00 holds up no retry."""
+"""Recurring jobs of the leading clock, in a thread of their own: many jobs due at 6:00 must not delay retries."""
 
 import threading
 import time
@@ -18,7 +18,7 @@ DECLARE_EVERY = 60.0  # seconds
 
 
 class Schedules:
-    """Runs until `stop` is set, and works while the clock leads. Two at a moment do no harm (I10)."""
+    """Runs until `stop` is set, and works while the clock leads. Two at once do no harm (I10)."""
 
     def __init__(self, stop: threading.Event, clock: Clock) -> None:
         self._stop = stop
@@ -26,7 +26,7 @@ class Schedules:
         self._declare_at = 0.0
 
     def run(self, progress: Progress | None = None) -> None:
-        """Submit what is due until stopped."""
+        """Submit due jobs until stopped."""
         store.keep_sessions(WORKER_ID, "schedules", lock_timeout=LOCK_TIMEOUT, statement_timeout=STATEMENT_TIMEOUT)
         progress = progress or Progress()
         pause = LONGEST_SLEEP

@@ -1,5 +1,5 @@
--- Change: there is a queue of this name. Who: every migration, to whatever schema it leads; so this names only the columns
---         that there have always been.
+-- Change: create the queue of this name, unless it exists. Who: every migration, to any schema; so this names only columns
+--         that have always existed.
 INSERT INTO queues (name, weight, pool, default_backoff, paused)
 VALUES (%(name)s, 1, 'default', 10, false)
 ON CONFLICT (name) DO NOTHING

@@ -1,5 +1,5 @@
--- Change: schedules move on to their next due time, or are paused with a reason. Who: the leading clock, which has them
---         locked. Index: primary key.
+-- Change: set the next due times of schedules, or pause them with a reason. Who: the leading clock, which has locked them.
+-- Index:  primary key.
 UPDATE schedules s
 SET next_due = moved.next_due,
     next_at = moved.next_at,

@@ -1,3 +1,3 @@
--- Change: foreign keys are checked now, not at the commit. Who: the leading clock, after each submit: a tenant that somebody
---         has locked then fails alone, and not with the whole batch. Locks: the rows that are referred to, shared.
+-- Change: check foreign keys now, not at the commit. Who: the leading clock, after each submit: if a tenant is locked, its
+--         jobs then fail alone, not with the whole batch. Locks: the referenced rows, shared.
 SET CONSTRAINTS ALL IMMEDIATE

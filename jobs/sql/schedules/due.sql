@@ -1,6 +1,6 @@
--- Reads:  the schedules that are due, the latest first to have been; whether the last job of each is still under way.
--- Who:    the leading clock. Locks: the schedules, until its transaction ends; one that somebody has locked comes later.
--- Index:  schedules_next, as far as something is due, however many schedules there are.
+-- Reads:  the due schedules, the longest due first, and whether the last job of each is still under way.
+-- Who:    the leading clock. Locks: the schedules, until its transaction ends; it skips locked ones until later.
+-- Index:  schedules_next, only the due entries, however many schedules exist.
 WITH
 -- include shared/clock
 due AS MATERIALIZED (

@@ -79,7 +79,7 @@ class TestTheForm:
         assert Schedule.objects.get().starts_at == schedule.starts_at
 
     def test_says_what_to_do_while_it_is_empty(self, admin_client):
-        assert "Fill in when, and press Preview." in admin_client.get(f"{PAGE}add/").content.decode()
+        assert "Fill in a rule and press Preview." in admin_client.get(f"{PAGE}add/").content.decode()
 
     @pytest.mark.parametrize(
         ("said", "field"),

@@ -131,7 +131,7 @@ class TestARunThatIsNotOver:
         schedule = hourly(thing, overlap="skip")
         self.twice(schedule)
         assert Job.objects.count() == 1
-        assert notes(schedule) == [(True, ""), (False, "The run before it is not over.")]
+        assert notes(schedule) == [(True, ""), (False, "The previous run is not over.")]
         Job.objects.all().delete()
         run_due(now=timezone.now() + 2 * HOUR)
         assert Job.objects.count() == 1, "it is over"
@@ -155,7 +155,7 @@ class TestACallThatIsNotPossible:
             ({"source_id": "999999"}, "source_id: there is no sample.thing '999999'"),
             ({"args": {"bogus": 1}}, "args: do not fit echo"),
             ({"queue": "closed down"}, "queue: 'closed down' is unknown"),
-            ({"cron": "never", "every": None}, "cron: 'never' is no cron expression"),
+            ({"cron": "never", "every": None}, "cron: 'never' is not a cron expression"),
         ],
     )
     def test_pauses_its_schedule_with_the_reason_and_tells_the_operator(self, gone, why, thing, caplog):

@@ -123,5 +123,5 @@ def test_half_a_declaration_is_refused_where_it_is_written(options):
 def test_so_is_a_rule_that_cannot_be():
     from jobs import job
 
-    with pytest.raises(ValueError, match="cron: 'x' is no cron expression"):
+    with pytest.raises(ValueError, match="cron: 'x' is not a cron expression"):
         job(cron="x", for_each_tenant=list)
