@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine import dispatch
+from jobs.engine import dispatch, limits
 from jobs.engine.submit import submit_all
 from jobs.models import Job, Lane, Queue, TenantBucket
 from jobs.processes.clock import clock
@@ -42,9 +42,7 @@ class Limited:
         self._row = row
 
     def to(self, limit: int | None, window: float | None) -> None:
-        row = self._row()
-        row.rate_limit, row.rate_window = limit, window
-        row.save()  # dispatches
+        limits.change(self._row(), {"rate_limit": limit, "rate_window": window})
 
 
 @pytest.fixture(params=["queue", "tenant"])
