@@ -28,7 +28,7 @@ class QueueAdmin(ModelAdmin):
         ("Rate limit", {"fields": [("rate_limit", "rate_window")]}),
         (
             "Defaults for jobs",
-            {"fields": ["default_timeout", "default_max_retries", ("default_backoff", "backoff_grows")]},
+            {"fields": ["default_timeout", "default_max_retries", "default_backoff", "backoff_grows"]},
         ),
     ]
 
