@@ -5,8 +5,6 @@ from datetime import datetime
 from itertools import islice, takewhile
 from typing import Any
 
-from django.utils import timezone
-
 from jobs import store
 from jobs.engine.schedules.check import check_times
 from jobs.engine.schedules.plan import MICROSECOND, recurrence_of
@@ -36,7 +34,7 @@ def next_times(schedule: Schedule) -> list[datetime]:
     """The next due times, without jitter; none if the schedule is paused or has ended."""
     if schedule.paused:
         return []
-    since = max(timezone.now(), schedule.starts_at) - MICROSECOND
+    since = max(store.database_now(), schedule.starts_at) - MICROSECOND
     try:
         times = recurrence_of(schedule).after(since)
         return list(islice(takewhile(lambda due: not schedule.ends_at or due <= schedule.ends_at, times), TIMES))
@@ -46,7 +44,7 @@ def next_times(schedule: Schedule) -> list[datetime]:
 
 def late(schedule: Schedule) -> float | None:
     """The seconds by which its next job is late; None if it is not late."""
-    if schedule.next_at is None or (behind := (timezone.now() - schedule.next_at).total_seconds()) <= 0:
+    if schedule.next_at is None or (behind := (store.database_now() - schedule.next_at).total_seconds()) <= 0:
         return None
     return behind
 
