@@ -84,15 +84,16 @@ def appear(sender: Any, **_: Any) -> None:
         gone=end_at_once,
     )
     watchdog = Watchdog(_stop, bite)
-    _start_threads(watchdog, heartbeat, pids)
+    stops = _start_threads(watchdog, heartbeat, pids)
     threading.Thread(target=watchdog.run, name="watchdog", daemon=True).start()
     _at_drain.append(heartbeat.beat_now)
-    _at_end.insert(0, heartbeat.beat_now)
-    _at_end.append(lambda: watchdog.join(JOIN_SECONDS))
+    _at_end.extend([heartbeat.beat_now, *stops, lambda: watchdog.join(JOIN_SECONDS)])
 
 
-def _start_threads(watchdog: Watchdog, heartbeat: Heartbeat, pids: Callable[[], list[int]]) -> None:
-    """Each with the seconds for which it may stand still; None: for as long as it likes."""
+def _start_threads(
+    watchdog: Watchdog, heartbeat: Heartbeat, pids: Callable[[], list[int]]
+) -> list[Callable[[], object]]:
+    """Each with the seconds for which it may stand still; None: for as long as it likes. Returns their stops."""
     sending, announcer, clock = Sender(), Announcer(), Clock(_stop)
     dispatch.connect(sending.hand_over)
     dispatch.relay_to(bell.ring)
@@ -113,7 +114,7 @@ def _start_threads(watchdog: Watchdog, heartbeat: Heartbeat, pids: Callable[[], 
     ]
     for name, run, patient in threads:
         watchdog.start(name, run, patient)
-    _at_end.extend([sending.stop, announcer.stop])
+    return [sending.stop, announcer.stop]
 
 
 @signals.worker_shutting_down.connect

@@ -12,10 +12,10 @@ from django.utils.html import format_html, format_html_join
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
+from jobs import schedule_view
 from jobs.admin import schedule_actions
 from jobs.admin.base import cut
 from jobs.admin.schedule_form import PREVIEW, ScheduleForm
-from jobs.engine.schedules import shown
 from jobs.models import Schedule, ScheduleRun
 
 LONGEST = 60  # characters of a name in the list
@@ -82,8 +82,8 @@ class ScheduleAdmin(ModelAdmin):
             button = {"action_name": PREVIEW, "description": "Preview", "icon": "visibility", "attrs": {}}
             context["actions_submit_line"] = [button]
         if PREVIEW in request.POST and not form.errors:
-            times = ", ".join(map(_moment, shown.next_times(form.instance)))
-            words = f"Not stored yet. {shown.in_words(form.instance)}. Next (UTC): {times or 'never'}."
+            times = ", ".join(map(_moment, schedule_view.next_times(form.instance)))
+            words = f"Not stored yet. {schedule_view.in_words(form.instance)}. Next (UTC): {times or 'never'}."
             self.message_user(request, words, messages.INFO)
         return super().render_change_form(request, context, *args, **more)
 
@@ -93,11 +93,11 @@ class ScheduleAdmin(ModelAdmin):
 
     @display(description="due")
     def rule(self, schedule: Schedule) -> str:
-        return shown.in_words(schedule) if _has_rule(schedule) else "Fill in a rule and press Preview."
+        return schedule_view.in_words(schedule) if _has_rule(schedule) else "Fill in a rule and press Preview."
 
     @display(description="next times (UTC)", empty_value="")
     def next_times(self, schedule: Schedule) -> str | None:
-        times = shown.next_times(schedule) if _has_rule(schedule) else []
+        times = schedule_view.next_times(schedule) if _has_rule(schedule) else []
         return format_html_join("", "<div>{}</div>", ([_moment(due)] for due in times)) if times else None
 
     @display(description="next (UTC)", ordering="next_at", empty_value="–")
@@ -114,7 +114,7 @@ class ScheduleAdmin(ModelAdmin):
             return "paused itself" if schedule.paused_because else "paused"
         if schedule.next_at is None:
             return "ended"
-        return "late" if (shown.late(schedule) or 0) > 1 else "on"
+        return "late" if (schedule_view.late(schedule) or 0) > 1 else "on"
 
     @display(description="paused because", empty_value="–")
     def because(self, schedule: Schedule) -> str | None:

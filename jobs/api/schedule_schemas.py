@@ -6,8 +6,7 @@ from typing import Any
 from ninja import Schema
 from pydantic import Field
 
-from jobs import models
-from jobs.engine.schedules import shown
+from jobs import models, schedule_view
 
 RUNS = 10  # the latest runs in an answer
 
@@ -81,10 +80,14 @@ OWN = {"in_words", "late_seconds"}  # what is no column
 def listed(schedule: models.Schedule) -> dict[str, Any]:
     """The values of a `ListedSchedule`, by its fields."""
     columns = {name: getattr(schedule, name) for name in ListedSchedule.model_fields.keys() - OWN}
-    return columns | {"in_words": shown.in_words(schedule), "late_seconds": shown.late(schedule)}
+    return columns | {"in_words": schedule_view.in_words(schedule), "late_seconds": schedule_view.late(schedule)}
 
 
 def whole(schedule: models.Schedule) -> dict[str, Any]:
     """The values of a `Schedule`, by its fields."""
     runs = schedule.runs.order_by("-due").values("due", "job_id", "note")[:RUNS]
-    return listed(schedule) | {"args": schedule.args, "next_times": shown.next_times(schedule), "runs": list(runs)}
+    return listed(schedule) | {
+        "args": schedule.args,
+        "next_times": schedule_view.next_times(schedule),
+        "runs": list(runs),
+    }

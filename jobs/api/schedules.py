@@ -9,13 +9,13 @@ from django.urls import reverse
 from ninja import Query, Router
 from ninja import Status as Answer
 
-from jobs import models, queries
+from jobs import models, queries, schedule_view
 from jobs.api import idempotency, inputs, schemas
 from jobs.api import schedule_inputs as taken
 from jobs.api import schedule_schemas as told
 from jobs.api.auth import CallerRequest
 from jobs.api.problems import ProblemError
-from jobs.engine.schedules import change, shown
+from jobs.engine.schedules import change
 from tenants import audit
 
 Result = TypeVar("Result")
@@ -62,8 +62,8 @@ def _create(request: CallerRequest, wanted: taken.NewSchedule) -> HttpResponse:
 @router.post("schedules/preview", response={200: told.RulePreview, REFUSED | UNFIT: schemas.Problem})
 def preview_rule(request: CallerRequest, rule: taken.ScheduleRule) -> dict[str, Any]:
     """Check a rule, and say when it is due; nothing is stored."""
-    schedule = shown.previewed(**rule.model_dump())
-    return {"in_words": shown.in_words(schedule), "next_times": shown.next_times(schedule)}
+    schedule = schedule_view.previewed(**rule.model_dump())
+    return {"in_words": schedule_view.in_words(schedule), "next_times": schedule_view.next_times(schedule)}
 
 
 @router.get(
@@ -83,7 +83,7 @@ def change_schedule(
 ) -> dict[str, Any]:
     """Change a schedule; it is due anew, from now on. 409: it is declared by the code."""
     schedule = _own_schedule_of(request, schedule_id)
-    values = shown.replacing(wanted.model_dump(exclude_unset=True))
+    values = change.replacing(wanted.model_dump(exclude_unset=True))
     if values:  # by_tenant: what an operator made may call more, until its tenant changes it
         schedule = _unless_gone(lambda: change.change(schedule, by_tenant=True, **values))
     return told.whole(schedule)

@@ -17,7 +17,6 @@ class DueSchedule:
 
     id: int
     tenant_id: int
-    declared: bool
     by_tenant: bool
     source_type: str
     source_id: str | None
@@ -64,7 +63,7 @@ def due_schedules(batch: int, now: datetime | None = None) -> list[DueSchedule]:
     """At most `batch` schedules that are due, locked for this transaction."""
     found = [list(row) for row in rows("due", batch=batch, now=now)]
     for row in found:
-        row[7] = json.loads(row[7])  # args
+        row[6] = json.loads(row[6])  # args
     return [DueSchedule(*row) for row in found]
 
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 from django.db.models import Count
 
 from jobs.models import Job, ScheduleRun, Worker
+from tests.acceptance.following import bystanders_go_through
 from tests.factories import TenantFactory
 from tests.waiting import wait_until
 
@@ -31,3 +32,15 @@ def test_each_due_time_is_one_job_while_workers_come_and_are_killed(start_worker
     assert not ScheduleRun.objects.values("job_id").annotate(n=Count("*")).filter(n__gt=1).exists()
     gaps = {round((later.due - earlier.due).total_seconds(), 3) for earlier, later in pairwise(runs)}
     assert gaps == {1.0}, "and none was left out"
+
+
+def test_while_the_schedules_are_blocked_the_jobs_of_others_go_through(start_worker, onlooker):
+    TenantFactory(slug="opted-in")
+    start_worker(concurrency=2)
+    wait_until(lambda: done(1), "the first run")
+    with onlooker.transaction():
+        onlooker.execute("LOCK TABLE schedules, schedule_runs IN ACCESS EXCLUSIVE MODE")
+        for _ in range(3):
+            bystanders_go_through()
+    before = Job.objects.filter(source_method="tick").count()
+    wait_until(lambda: done(before + 1), "it goes on")

@@ -64,6 +64,15 @@ def run_now(schedule: Schedule) -> int:
     return job_id
 
 
+def replacing(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Complete the given fields: a cron expression replaces `every`, and the reverse."""
+    if fields.get("cron") and "every" not in fields:
+        return {**fields, "every": None}
+    if fields.get("every") is not None and "cron" not in fields:
+        return {**fields, "cron": ""}
+    return dict(fields)
+
+
 def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
     """What was said; of "since when", nothing means now."""
     return {name: value for name, value in fields.items() if name != "starts_at" or value is not None}
@@ -83,7 +92,6 @@ def _store(schedule: Schedule, *, call: bool = True) -> Schedule:
                 schedule.save()  # its number decides about its part of the jitter
             schedule.next_due, schedule.next_at = due, at(schedule.pk, schedule, due)
             schedule.save()
-            store.wake_clock()
     except IntegrityError as error:
         if "schedules_once" not in str(error):
             raise

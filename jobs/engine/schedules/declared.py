@@ -49,8 +49,6 @@ def _declare(name: str, target: Target) -> int:
         gone, _ = Schedule.objects.filter(pk__in=left).delete()
         made = _make(name, target, wanted - rows.keys())
         changed = _change(target.spec, (row for tenant, row in rows.items() if tenant in wanted))
-        if made or changed:
-            store.wake_clock()
     return gone + made + changed
 
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
 
+from jobs.models import Schedule
 from jobs.recurrence import Recurrence, offset
 from jobs.store import DueSchedule
 
@@ -12,21 +12,7 @@ MOST_CAUGHT_UP = 100  # the most missed due times that are caught up; the latest
 MICROSECOND = timedelta(microseconds=1)
 
 
-class Rule(Protocol):
-    """What a schedule says of its times: a row, or what was read of one."""
-
-    @property
-    def every(self) -> float | None: ...
-    @property
-    def cron(self) -> str: ...
-    @property
-    def tz(self) -> str: ...
-    @property
-    def jitter(self) -> float: ...
-    @property
-    def starts_at(self) -> datetime: ...
-    @property
-    def ends_at(self) -> datetime | None: ...
+Rule = Schedule | DueSchedule
 
 
 @dataclass(frozen=True)

@@ -141,4 +141,7 @@ def _follow_up(turn: Turn) -> None:
         telemetry.noticed("schedule held up", schedule=schedule.id, tenant=schedule.tenant_id)
     replaced = schedule.overlap == "cancel" and schedule.under_way and any(run.job_id for run in turn.runs)
     if replaced and schedule.last_job_id is not None:
-        cancel(schedule.last_job_id, tenant_id=schedule.tenant_id)
+        try:
+            cancel(schedule.last_job_id, tenant_id=schedule.tenant_id)
+        except OperationalError as error:  # somebody has its row locked: two runs at once, and the others' go on
+            telemetry.noticed("previous run not cancelled", job=schedule.last_job_id, error=type(error).__name__)

@@ -7,7 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from jobs.calls.request import LAST_PRIORITY
-from jobs.engine.schedules import change, shown
+from jobs.engine.schedules import change
 from jobs.management.cli import inputs
 from jobs.management.cli.schedules_list import schedule_numbered, show
 from jobs.management.cli.screen import Screen
@@ -85,7 +85,7 @@ def _change(options: Options, screen: Screen) -> None:
         raise CommandError("id: the code declares this schedule: change it there; here pause, resume or run-now it")
     if not _said(options):
         raise CommandError("change: say what to change; see: manage.py schedules change --help")
-    _store(options, screen, lambda said: change.change(schedule, **shown.replacing(said)))
+    _store(options, screen, lambda said: change.change(schedule, **change.replacing(said)))
 
 
 def _store(options: Options, screen: Screen, verb: Callable[[dict[str, Any]], Schedule]) -> None:

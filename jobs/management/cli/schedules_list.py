@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from jobs.engine.schedules import shown
+from jobs import schedule_view
 from jobs.management.cli import inputs
 from jobs.management.cli.screen import Column, Screen, length, moment, utc
 from jobs.management.cli.subcommands import Options, Subcommand
@@ -57,15 +57,15 @@ def run(options: Options, screen: Screen) -> None:
 def show(schedule: Schedule, screen: Screen, *, stored: bool = True) -> None:
     """One schedule: what it calls, when it is due, in words and with its next times. stored: it has an id."""
     number = schedule.pk if stored else None
-    screen.document(document(schedule) | {"id": number, "next_times": shown.next_times(schedule)})
-    times = [utc(due) for due in shown.next_times(schedule)]
+    screen.document(document(schedule) | {"id": number, "next_times": schedule_view.next_times(schedule)})
+    times = [utc(due) for due in schedule_view.next_times(schedule)]
     screen.facts(
         {
             "id": number,
             "tenant": schedule.tenant.slug,
             "name": schedule.name,
             "calls": _call(schedule),
-            "due": shown.in_words(schedule),
+            "due": schedule_view.in_words(schedule),
             "next times": "\n".join(filter(None, times)),
             "jitter": f"{schedule.jitter:g}s" if schedule.jitter else None,
             "starts": utc(schedule.starts_at) if schedule.starts_at > timezone.now() else None,
@@ -78,7 +78,7 @@ def show(schedule: Schedule, screen: Screen, *, stored: bool = True) -> None:
 
 def document(schedule: Schedule) -> dict[str, Any]:
     """As JSON has it."""
-    more = {"in_words": shown.in_words(schedule), "late_seconds": shown.late(schedule)}
+    more = {"in_words": schedule_view.in_words(schedule), "late_seconds": schedule_view.late(schedule)}
     return {name: getattr(schedule, name) for name in FIELDS} | {"tenant": schedule.tenant.slug} | more
 
 
@@ -88,7 +88,7 @@ def state(schedule: Schedule) -> str:
         return "paused"
     if schedule.next_at is None:
         return "ended"
-    return "late " + str(length(timezone.now() - schedule.next_at)) if (shown.late(schedule) or 0) > 1 else "on"
+    return "late " + str(length(timezone.now() - schedule.next_at)) if (schedule_view.late(schedule) or 0) > 1 else "on"
 
 
 def schedule_numbered(options: Options) -> Schedule:
@@ -112,7 +112,7 @@ def _row(schedule: Schedule) -> list[object]:
         schedule.pk,
         schedule.tenant.slug,
         schedule.name,
-        shown.in_words(schedule),
+        schedule_view.in_words(schedule),
         _call(schedule),
         moment(schedule.next_at),
         state(schedule),

@@ -2,38 +2,22 @@
 
 import threading
 
-from django.db import DatabaseError, InterfaceError, connection
-
-from jobs import store, telemetry
-from jobs.processes.clock.clock import LOCK_TIMEOUT, Clock
+from jobs.processes.clock.aside import Aside
+from jobs.processes.clock.clock import Clock
 from jobs.processes.clock.duties import slow_duties
 from jobs.processes.clock.time import LONGEST_SLEEP
-from jobs.processes.watchdog import Progress
-from jobs.tasks import WORKER_ID
-
-UPKEEP_TIMEOUT = 120.0  # seconds that a statement of the upkeep may take
 
 
-class Upkeep:
-    """The leader's slow duties, in a thread of their own until `stop` is set."""
+class Upkeep(Aside):
+    """Runs the duties that read much."""
+
+    name, timeout = "upkeep", 120.0
 
     def __init__(self, stop: threading.Event, clock: Clock) -> None:
-        self._stop = stop
-        self._clock = clock
+        super().__init__(stop, clock)
         self._duties = slow_duties()
 
-    def run(self, progress: Progress | None = None) -> None:
-        """Run them while the clock leads."""
-        store.keep_sessions(WORKER_ID, "upkeep", lock_timeout=LOCK_TIMEOUT, statement_timeout=UPKEEP_TIMEOUT)
-        progress = progress or Progress()
-        while not self._stop.wait(LONGEST_SLEEP):
-            progress.note()
-            try:
-                if self._clock.leads.is_set():
-                    for duty in self._duties:
-                        duty.run_if_due()
-                else:
-                    connection.close()
-            except (DatabaseError, InterfaceError) as error:
-                telemetry.noticed("upkeep without database", error=type(error).__name__)
-                connection.close()
+    def turn(self) -> float:
+        for duty in self._duties:
+            duty.run_if_due()
+        return LONGEST_SLEEP

@@ -11,7 +11,7 @@ due AS MATERIALIZED (
     FOR NO KEY UPDATE SKIP LOCKED  -- one that two leaders meet is the first one's
 )
 SELECT
-    s.id, s.tenant_id, s.declared, s.by_tenant, s.source_type, s.source_id, s.source_method, s.args::text AS args,
+    s.id, s.tenant_id, s.by_tenant, s.source_type, s.source_id, s.source_method, s.args::text AS args,
     s.queue, s.priority, s.every, s.cron, s.tz, s.jitter, s.starts_at, s.ends_at, s.catch_up, s.overlap, s.next_due,
     s.last_job_id,
     EXISTS (SELECT FROM jobs j WHERE j.id = s.last_job_id AND j.end_time IS NULL) AS under_way,

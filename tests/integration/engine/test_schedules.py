@@ -321,6 +321,23 @@ class TestTwoLeaders:
         assert Job.objects.filter(tenant=thing.tenant).count() == 1
         assert ScheduleRun.objects.filter(schedule=held_up).count() == 1
 
+    def test_a_previous_run_that_somebody_has_locked_is_left_and_those_of_others_are_cancelled(
+        self, thing, onlooker, caplog
+    ):
+        other = ThingFactory()
+        locked, free = [hourly(one, overlap="cancel") for one in (thing, other)]
+        run_due()
+        for schedule in (locked, free):
+            schedule.refresh_from_db()
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '100ms'")
+        with onlooker.transaction():
+            onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [locked.last_job_id])
+            run_due(now=timezone.now() + 2 * HOUR)
+        assert Job.objects.get(pk=locked.last_job_id).status == Status.CREATED
+        assert Job.objects.get(pk=free.last_job_id).status == Status.CANCELLED
+        assert "previous run not cancelled" in caplog.text
+
 
 def test_a_pass_reads_what_is_due_and_not_what_there_is(thing):
     tenant = TenantFactory()

@@ -1,9 +1,13 @@
-"""Show a schedule to people: its rule in words, its next due times, its delay."""
+"""How a schedule is shown to people: its rule in words, its next due times, its delay.
 
-from collections.abc import Mapping
+Ages are told by the clock of this machine: a list asks the database nothing for each of its rows.
+"""
+
 from datetime import datetime
 from itertools import islice, takewhile
 from typing import Any
+
+from django.utils import timezone
 
 from jobs import store
 from jobs.engine.schedules.check import check_times
@@ -34,7 +38,7 @@ def next_times(schedule: Schedule) -> list[datetime]:
     """The next due times, without jitter; none if the schedule is paused or has ended."""
     if schedule.paused:
         return []
-    since = max(store.database_now(), schedule.starts_at) - MICROSECOND
+    since = max(timezone.now(), schedule.starts_at) - MICROSECOND
     try:
         times = recurrence_of(schedule).after(since)
         return list(islice(takewhile(lambda due: not schedule.ends_at or due <= schedule.ends_at, times), TIMES))
@@ -44,15 +48,6 @@ def next_times(schedule: Schedule) -> list[datetime]:
 
 def late(schedule: Schedule) -> float | None:
     """The seconds by which its next job is late; None if it is not late."""
-    if schedule.next_at is None or (behind := (store.database_now() - schedule.next_at).total_seconds()) <= 0:
+    if schedule.next_at is None or (behind := (timezone.now() - schedule.next_at).total_seconds()) <= 0:
         return None
     return behind
-
-
-def replacing(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Complete the given fields: a cron expression replaces `every`, and the reverse."""
-    if fields.get("cron") and "every" not in fields:
-        return {**fields, "every": None}
-    if fields.get("every") is not None and "cron" not in fields:
-        return {**fields, "cron": ""}
-    return dict(fields)

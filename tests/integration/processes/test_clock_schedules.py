@@ -1,0 +1,65 @@
+"""The thread of the recurring jobs: it depends on no one schedule, and on no list of tenants."""
+
+import threading
+
+import pytest
+from django.db import IntegrityError
+
+from jobs.engine.schedules import change
+from jobs.models import Job, Schedule
+from jobs.processes.clock import schedules
+from jobs.processes.clock.clock import SHORTEST_SLEEP, Clock
+from jobs.processes.clock.schedules import Schedules
+from tests.factories import ThingFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def thread():
+    stop = threading.Event()
+    return Schedules(stop, Clock(stop))
+
+
+def due() -> Schedule:
+    thing = ThingFactory()
+    call = {"source_type": "sample.thing", "source_method": "echo", "source_id": str(thing.pk)}
+    schedule = change.add(thing.tenant, name="often", every=3600.0, **call)
+    Schedule.objects.filter(pk=schedule.pk).update(next_at=schedule.starts_at, next_due=schedule.starts_at)
+    return schedule
+
+
+def test_a_list_of_tenants_that_cannot_be_stored_stops_no_job_that_is_due(thread, monkeypatch):
+    due()
+
+    def fail():
+        raise IntegrityError
+
+    monkeypatch.setattr(thread._declare, "run", fail)
+    for _ in range(2):
+        with pytest.raises(IntegrityError):
+            thread.turn()
+    assert Job.objects.count() == 1
+
+
+def test_one_that_is_due_and_locked_is_looked_at_again_after_a_pause_and_not_at_once(thread, onlooker):
+    locked = due()
+    with onlooker.transaction():
+        onlooker.execute("SELECT FROM schedules WHERE id = %s FOR UPDATE", [locked.pk])
+        assert thread.turn() == SHORTEST_SLEEP
+    assert thread.turn() > SHORTEST_SLEEP
+    assert Job.objects.count() == 1
+
+
+def test_a_batch_that_waits_too_long_for_a_lock_ends_no_thread(thread, onlooker, monkeypatch):
+    from django.db import connection
+
+    due()
+    with connection.cursor() as cursor:
+        cursor.execute("SET lock_timeout = '100ms'")
+    monkeypatch.setattr(schedules, "declare", lambda: None)
+    with onlooker.transaction():
+        onlooker.execute("LOCK TABLE schedule_runs IN ACCESS EXCLUSIVE MODE")
+        assert thread.turn() == SHORTEST_SLEEP
+    thread.turn()
+    assert Job.objects.count() == 1
