@@ -9,10 +9,10 @@ class Status(StrEnum):
     CREATED = "created"  # ready, waiting for a slot; a dispatch moves it on (claim), or the job before it (follow)
     QUEUED = "queued"  # holds a slot, handed to Celery; the worker that takes it up moves it on (start)
     RUNNING = "running"  # holds a slot, being executed; its worker moves it on (settle), or recover if that died
-    SUCCESS = "success"  # ended well; nobody moves it on
-    ERROR = "error"  # ended badly, and had no retry policy; a person moves it on (revive)
+    SUCCESS = "success"  # ended well; nobody moves it on, but the clock into the history (archive)
+    ERROR = "error"  # ended badly, and had no retry policy; a person moves it on (revive, restore)
     DEAD = "dead"  # given up: the dead-letter queue; a person moves it on (revive, discard), or it expires
-    CANCELLED = "cancelled"  # stopped on request; a person moves it on (revive)
+    CANCELLED = "cancelled"  # stopped on request; a person moves it on (revive, restore)
 
 
 WAITING = frozenset({Status.SCHEDULED, Status.CREATED})
@@ -24,7 +24,8 @@ FINAL = frozenset({Status.SUCCESS, Status.ERROR, Status.DEAD, Status.CANCELLED})
 class Arrow:
     """One transition of a job: each of its guarded statements (`jobs/sql/*/<name>.sql`) performs it.
 
-    sources: the statuses that it leaves; empty if it creates the job. target: None if it deletes the job.
+    sources: the statuses that it leaves; empty if it puts the job into the table `jobs`. target: None if it takes the
+    job out of the table.
     fenced: also guarded by the attempt number, so that only the present holder can apply it.
     """
 
@@ -62,4 +63,6 @@ ARROWS = (
     _arrow("revive", Status.ERROR, Status.DEAD, Status.CANCELLED, to=Status.CREATED),
     _arrow("discard", Status.DEAD, to=Status.CANCELLED),
     _arrow("expire", Status.DEAD, to=None, by=("expire_dead",)),
+    _arrow("archive", Status.SUCCESS, Status.ERROR, Status.CANCELLED, to=None),
+    _arrow("restore", to=Status.CREATED),
 )

@@ -1,6 +1,6 @@
-"""Read the jobs of a tenant. Every query takes the tenant: another tenant's job does not exist for it.
+"""Read the jobs of a tenant, wherever they are. Every query takes the tenant: another's job does not exist for it.
 
-The one exception is for operators: the dead letters of all tenants.
+The exceptions are for operators: all jobs, and the dead letters of all tenants.
 """
 
 import json
@@ -9,7 +9,7 @@ import re
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from jobs.lifecycle import Status
-from jobs.models import WITNESSES, DeadLetter, FailedAttempt, Job, Queue, Schedule
+from jobs.models import WITNESSES, AnyFailedAttempt, AnyJob, DeadLetter, FailedAttempt, JobRow, Queue, Schedule
 from jobs.sql import statement
 from tenants.prepared import prepared
 
@@ -17,24 +17,33 @@ LARGEST_ID = 2**63 - 1
 SHOWN = frozenset(re.findall(r"\bj\.(\w+)", statement("read_job").partition("\nFROM")[0]))  # its columns
 
 
-def jobs(tenant_id: int) -> QuerySet[Job]:
+def jobs(tenant_id: int) -> QuerySet[AnyJob]:
     """The tenant's jobs, newest first."""
-    return Job.objects.filter(tenant_id=tenant_id).select_related("queue").order_by("-id")
+    return AnyJob.objects.filter(tenant_id=tenant_id).select_related("queue").order_by("-id")
 
 
-def job(tenant_id: int, job_id: int) -> Job | None:
+def all_jobs() -> QuerySet[AnyJob]:
+    """The jobs of all tenants, newest first."""
+    return AnyJob.objects.select_related("tenant", "queue").order_by("-id")
+
+
+def job(tenant_id: int, job_id: int) -> AnyJob | None:
     """One of the tenant's jobs, with the columns that tenants see; Django loads other columns on access.
 
     Clients poll this, so it has a statement of its own: Django takes longer to build this query than to run it.
     """
     if job_id > LARGEST_ID:
         return None
-    for queue_name, *values in prepared(statement("read_job"), id=job_id, tenant_id=tenant_id):
-        found = Job.from_db("default", SHOWN, values)
-        found.args, found.stats = json.loads(found.args), json.loads(found.stats)
-        found.queue = Queue.from_db("default", ("id", "name"), (found.queue_id, queue_name))
-        return found
-    return None
+    owned = {"id": job_id, "tenant_id": tenant_id}
+    # The second statement reads both tables: the job may just be moving from one to the other.
+    rows = prepared(statement("read_job"), **owned) or prepared(statement("read_any_job"), **owned)
+    if not rows:
+        return None
+    queue_name, *values = rows[0]
+    found = AnyJob.from_db("default", SHOWN, values)
+    found.args, found.stats = json.loads(found.args), json.loads(found.stats)
+    found.queue = Queue.from_db("default", ("id", "name"), (found.queue_id, queue_name))
+    return found
 
 
 def status(tenant_id: int, job_id: int) -> str | None:
@@ -45,10 +54,20 @@ def status(tenant_id: int, job_id: int) -> str | None:
     return found[0][0] if found else None
 
 
+def failed_attempts(job: JobRow) -> list[AnyFailedAttempt]:
+    """The failed attempts of a job, in their order."""
+    return list(AnyFailedAttempt.objects.filter(job_id=job.pk).order_by("attempt"))
+
+
 def of_status(status: Status) -> Q:
     """Filter by status, and by its witness column: the partial indexes name the witness, not the status."""
+    return Q(status=status) & witnessed(status)
+
+
+def witnessed(status: Status) -> Q:
+    """Filter by the witness column of a status, which other statuses may share."""
     witness = next(column for column, statuses in WITNESSES.items() if status in statuses)
-    return Q(status=status) & Q((f"{witness}__isnull", False))
+    return Q((f"{witness}__isnull", False))
 
 
 def schedules(tenant_id: int) -> QuerySet[Schedule]:

@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from jobs import telemetry
-from jobs.models import Job
+from jobs.models import JobRow
 
 COUNTED = 64 * 1024  # bytes; smaller results are not counted, since counting costs more than they do
 
@@ -64,7 +64,12 @@ def _has_room(tenant_id: int, size: int, ttl: float) -> bool:
     return bool(kept <= settings.JOBS_RESULTS_MAX_BYTES)
 
 
-def load(job: Job) -> Result | None:
+def forget(job_id: int, attempt: int) -> bool:
+    """Remove a result. Raises the error of the cache's library."""
+    return bool(cache.delete(_key(job_id, attempt)))
+
+
+def load(job: JobRow) -> Result | None:
     """Load the job's result; None if it was never kept, has expired, or the cache is out of reach."""
     if job.result_expires_at is None:
         return None

@@ -9,7 +9,7 @@ from django.utils.timesince import timesince
 
 from jobs import queries
 from jobs.lifecycle import FINAL, Status
-from jobs.models import Job
+from jobs.models import AnyJob
 from reports.models import DataReport
 from reports.parameters import Parameter
 
@@ -32,7 +32,7 @@ class Line:
     """A report of the list, with the state of its latest run."""
 
     report: DataReport
-    run: Job | None
+    run: AnyJob | None
 
     @property
     def word(self) -> str:
@@ -68,15 +68,15 @@ def lines(tenant_id: int) -> list[Line]:
     return [Line(report, runs.get(str(report.pk))) for report in reports]
 
 
-def latest(tenant_id: int) -> dict[str, Job]:
+def latest(tenant_id: int) -> dict[str, AnyJob]:
     """The newest run of each report of the tenant, by the report's id as text."""
     # Bounded: otherwise the search for a report that never ran would read all jobs of the tenant.
     recent = queries.jobs(tenant_id).order_by("-id")[:RECENT]
-    runs = Job.objects.filter(pk__in=recent.values("pk"), source_type=SOURCE_TYPE, source_method="execute")
+    runs = AnyJob.objects.filter(pk__in=recent.values("pk"), source_type=SOURCE_TYPE, source_method="execute")
     return {str(run.source_id): run for run in runs.order_by("source_id", "-id").distinct("source_id")}
 
 
-def named(tenant_id: int, report_id: int, job_id: str | None) -> Job | None:
+def named(tenant_id: int, report_id: int, job_id: str | None) -> AnyJob | None:
     """The run of that id, if it is one of this tenant's report."""
     if not job_id or not re.fullmatch("[0-9]{1,19}", job_id):  # no job id exceeds 2^63
         return None
@@ -85,7 +85,7 @@ def named(tenant_id: int, report_id: int, job_id: str | None) -> Job | None:
     return run if of_report else None
 
 
-def fields(parameters: list[Parameter], run: Job | None) -> list[Field]:
+def fields(parameters: list[Parameter], run: AnyJob | None) -> list[Field]:
     """The form's fields, filled with the parameters of the shown run, or else with the defaults."""
     asked = (run.args.get("parameters") or {}) if run else {}
     return [Field(parameter, asked.get(parameter.name, parameter.default)) for parameter in parameters]

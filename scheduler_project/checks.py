@@ -31,6 +31,8 @@ POSITIVE = (
     "JOBS_MAX_WAITING",
     "JOBS_MAX_SCHEDULES",
     "JOBS_DEAD_TTL",
+    "JOBS_HISTORY_KEEP",
+    "JOBS_LOGS_KEEP",
     "JOBS_DEATH_NOTICE_INTERVAL",
     "JOBS_BEAT_INTERVAL",
     "JOBS_HAND_OVER_TIMEOUT",
@@ -179,11 +181,13 @@ def webhook() -> Iterator[CheckMessage]:
 @_registered
 def numbers() -> Iterator[CheckMessage]:
     """Refuse senseless numbers, such as a beat every 0 seconds or results of NaN bytes, before any process starts."""
+    archived = {f"JOBS_ARCHIVE_AFTER_{status.upper()}": days for status, days in settings.JOBS_ARCHIVE_AFTER.items()}
+    numbers_by_name = archived | {name: getattr(settings, name) for name in (*POSITIVE, *NOT_NEGATIVE)}
     for names, fits, wanted in (
-        (POSITIVE, operator.gt, "greater than 0"),
+        ((*POSITIVE, *archived), operator.gt, "greater than 0"),
         (NOT_NEGATIVE, operator.ge, "0 or greater"),
     ):
         for name in names:
-            number = getattr(settings, name)
+            number = numbers_by_name[name]
             if not (math.isfinite(number) and fits(number, 0)):
                 yield Error(f"{name} is {number}.", hint=f"Set {name} to a number {wanted}.", id="scheduler.E008")

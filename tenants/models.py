@@ -83,6 +83,13 @@ class TenantQueue(models.Model):
     max_waiting = models.PositiveIntegerField(
         null=True, blank=True, help_text="Jobs that may wait before more are refused. Empty: JOBS_MAX_WAITING."
     )
+    history_days = models.PositiveIntegerField(
+        "history (days)",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(36_500)],
+        help_text="Days that its ended jobs are kept, if fewer than JOBS_HISTORY_KEEP. Empty: JOBS_HISTORY_KEEP.",
+    )
     queues = ArrayField(
         models.CharField(max_length=100),
         verbose_name="other queues",

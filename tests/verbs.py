@@ -15,6 +15,7 @@ from tests.factories import make_job
 WORKER = uuid.uuid4()
 REFUSED = Failure("ValueError", "no", "Traceback ...")
 KILLED = Failure("Crashed", "killed")
+BEGINNING = timezone.now() - timedelta(days=1)
 LATER = timezone.now() + timedelta(hours=1)
 
 
@@ -59,10 +60,11 @@ VERBS = {
     "revive": lambda job, attempt: store.revive(job.pk, tenant_id=EVERY_TENANT),
     "discard": lambda job, attempt: store.discard(job.pk),
     "expire": lambda job, attempt: moved(job, store.expire_dead(0, now=LATER)),
+    "archive": lambda job, attempt: store.archive(job.status, 0, BEGINNING, LATER, now=LATER) > 0,
     "bury by take_back": lambda job, attempt: store.take_back(job.pk, attempt, KILLED, max_crashes=1) == "dead",
     "stop by take_back": lambda job, attempt: store.take_back(job.pk, attempt, KILLED, max_crashes=2) == "cancelled",
 }
-FOR_MANY = {"promote", "claim", "hold", "release", "expire"}  # these name no job
+FOR_MANY = {"promote", "claim", "hold", "release", "expire", "archive"}  # these name no job
 # What has to be so before, for the verb to have a reason.
 REASONS = {
     "stop": ask_to_stop,

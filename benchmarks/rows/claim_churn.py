@@ -11,8 +11,8 @@ from django.db import connection
 
 from benchmarks import fill, finishing, steady
 
-CHURNED = 50_000  # jobs: as many as take a minute today
-BAR = 1 + 2 * CHURNED / 200_000  # three times after 200,000: dead entries are skipped one by one
+CHURNED = 200_000  # jobs
+BAR = 3  # dead entries are skipped one by one
 BATCH = 2_000  # claimed in one pass, finished in one transaction
 
 BEFORE, AFTER = "before a held snapshot", f"after {CHURNED:,} jobs under it"

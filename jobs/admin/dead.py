@@ -19,6 +19,7 @@ class DeadLetterAdmin(JobAdmin):
     """Dead jobs, latest death first."""
 
     newest_first = ("-died_at", "-pk")
+    newest_looked_at = None
     list_display = ["id", "died", "whose", "call", "line", "error", "attempt"]
     list_filter = [ErrorClassFilter, JobTypeFilter, "queue", "tenant", "died_at"]
     actions = [revive_jobs, discard_jobs]

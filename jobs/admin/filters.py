@@ -6,7 +6,7 @@ from django.http import HttpRequest
 
 from jobs import queries
 from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL, DeadLetter, Job
+from jobs.models import HELD_UNTIL, DeadLetter
 
 HELD = "held"
 LATEST = 1000  # the most dead letters that are read to build the choices
@@ -21,7 +21,7 @@ class StatusFilter(SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
         return [*((status.value, status.value.capitalize()) for status in Status), (HELD, "Held (job type paused)")]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Job]) -> QuerySet[Job]:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if self.value() == HELD:
             return queryset.filter(due_at=HELD_UNTIL)
         try:

@@ -1,21 +1,24 @@
 # Unfold has no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
+from typing import Any
+
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.html import format_html
-from unfold.admin import StackedInline
 from unfold.decorators import display
 
+from jobs import queries
 from jobs.admin.actions import cancel_jobs, revive_jobs
-from jobs.admin.base import HugeTableAdmin, ReadOnly, cut
+from jobs.admin.base import HugeTableAdmin, cut
+from jobs.admin.failures import failures
 from jobs.admin.filters import HELD, StatusFilter
 from jobs.admin.search import HELP, search
 from jobs.admin.timeline import timeline
 from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL, FailedAttempt, Job
+from jobs.models import HELD_UNTIL, Job, JobRow
 
 COLOURS = {
     HELD: "warning",
@@ -42,23 +45,8 @@ FIELDS: dict[str | None, list[str | tuple[str, ...]]] = {
     ],
     "Times": ["timeline"],
     "Progress": ["progress", "progress_note", "stats"],
+    "Failed attempts": ["failures"],
 }
-
-
-class FailedAttemptInline(ReadOnly, StackedInline):
-    model = FailedAttempt
-    ordering = ["attempt"]
-    fields = readonly_fields = ["error", "worker", "timeline", "trace"]  # the title shows the error's class
-    extra = 0
-
-    @display(description="times (UTC)")
-    def timeline(self, failed: FailedAttempt) -> str:
-        return timeline(queued=failed.queued_at, started=failed.start_time, ended=failed.end_time)
-
-    @display(description="traceback")
-    def trace(self, failed: FailedAttempt) -> str:
-        wrapped = '<pre class="text-xs" style="white-space: pre-wrap; overflow-wrap: anywhere">{}</pre>'
-        return format_html(wrapped, failed.traceback or "none")
 
 
 @admin.register(Job)
@@ -70,22 +58,28 @@ class JobAdmin(HugeTableAdmin):
     search_help_text = HELP
     actions = [cancel_jobs, revive_jobs]
     fieldsets = [(title, {"fields": fields}) for title, fields in FIELDS.items()]
-    readonly_fields = ["badge", "tries", "timeline"]
+    readonly_fields = ["badge", "tries", "timeline", "failures"]
 
-    def get_inlines(self, request: HttpRequest, obj: Job | None) -> list[type[StackedInline]]:
-        return [FailedAttemptInline] if obj and FailedAttempt.objects.filter(job=obj.pk).exists() else []
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return queries.all_jobs()
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """The job as an object of this page's model: Unfold names an object's pages after it."""
+        found = super().get_object(request, object_id, from_field)
+        fields = self.opts.concrete_fields
+        return found and self.model(**{field.attname: getattr(found, field.attname) for field in fields})
 
     def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Job], search_term: str
-    ) -> tuple[QuerySet[Job], bool]:
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
         return search(queryset, search_term), False
 
     @display(description="status", label=COLOURS)
-    def state(self, job: Job) -> str:
+    def state(self, job: JobRow) -> str:
         return HELD if job.due_at == HELD_UNTIL else job.status
 
     @display(description="status")
-    def badge(self, job: Job) -> str:
+    def badge(self, job: JobRow) -> str:
         """Show a coloured label on the detail page, too: Unfold colours labels only in lists."""
         state = self.state(job)
         label = render_to_string("unfold/helpers/label.html", {"text": state, "type": COLOURS[state]})
@@ -97,32 +91,32 @@ class JobAdmin(HugeTableAdmin):
         return format_html('{}<span class="ml-2">{}</span>', label, note) if note else label
 
     @display(description="retries")
-    def tries(self, job: Job) -> str:
+    def tries(self, job: JobRow) -> str:
         return str(job.retries) if job.max_retries is None else f"{job.retries} of {job.max_retries}"
 
     @display(description="call")
-    def call(self, job: Job) -> str:
+    def call(self, job: JobRow) -> str:
         source = job.source_type if job.source_id is None else f"{job.source_type}:{job.source_id}"
         return cut(f"{source} {job.source_method}", 50)
 
     @display(description="tenant")
-    def whose(self, job: Job) -> str:
+    def whose(self, job: JobRow) -> str:
         return cut(job.tenant.name, 30)
 
     @display(description="queue")
-    def line(self, job: Job) -> str:
+    def line(self, job: JobRow) -> str:
         return cut(job.queue.name, 20)
 
     @display(description="user", empty_value="")
-    def user(self, job: Job) -> str:
+    def user(self, job: JobRow) -> str:
         return cut(job.user_key, 16)
 
     @display(description="created (UTC)")
-    def created(self, job: Job) -> str:
+    def created(self, job: JobRow) -> str:
         return f"{job.created_at:%Y-%m-%d %H:%M:%S}"
 
     @display(description="times (UTC)")
-    def timeline(self, job: Job) -> str:
+    def timeline(self, job: JobRow) -> str:
         return timeline(
             created=job.created_at,
             due=None if job.due_at == HELD_UNTIL else job.due_at,
@@ -133,8 +127,12 @@ class JobAdmin(HugeTableAdmin):
             result_expires=job.result_expires_at,
         )
 
+    @display(description="each attempt")
+    def failures(self, job: JobRow) -> str:
+        return failures(queries.failed_attempts(job))
+
     @display(description="ran for", empty_value="")
-    def took(self, job: Job) -> str | None:
+    def took(self, job: JobRow) -> str | None:
         if job.start_time is None or job.end_time is None:
             return None
         return f"{(job.end_time - job.start_time).total_seconds():.1f} s"

@@ -134,6 +134,8 @@ class Wanted(Schema):
     status: Status | None = None
     source_type: Text | None = None
     source_id: Name | None = None
+    source_method: Name | None = None
+    user: Name | None = Field(None, description="Your user that the jobs are for.")
     before: Whole | None = Field(None, ge=1, description="Only jobs with a lower id.")
     limit: Whole = Field(20, ge=1, le=100)
 

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Annotated
-from urllib.parse import urlencode
 
 from asgiref.sync import sync_to_async
 from django.db import DatabaseError, InterfaceError
@@ -14,7 +13,7 @@ from django.urls import reverse
 from ninja import Query, Router
 from ninja import Status as Answer
 
-from jobs import models, queries
+from jobs import listing, models, queries
 from jobs.api import idempotency, inputs, schemas, throttle, waiting
 from jobs.api.auth import Caller, CallerRequest
 from jobs.api.problems import ProblemError, not_found
@@ -33,6 +32,8 @@ UNFIT = frozenset({422})
 MISSING = frozenset({404, 422})
 TOO_LATE = frozenset({409})
 FULL = frozenset({429, 503})  # 503: other callers keep submitting the same job
+
+FILTERS, COLUMNS = {"source_type", "source_id", "source_method", "user"}, {"user": "user_key"}
 
 Wait = Annotated[float, Query(ge=0, le=waiting.MAX_SECONDS, description="Seconds to wait for a change.")]
 Seen = Annotated[Status, Query(description="The status you know. If it has changed, the answer comes at once.")]
@@ -57,7 +58,7 @@ def _submit(caller: Caller, submission: inputs.Submission) -> HttpResponse:
     asked = compose(caller, submission)
     submitted = submit(asked)
     new = not submitted.deduplicated
-    job = _stored(asked, submitted) if new else _job_of(caller.tenant.pk, submitted.id)
+    job: models.JobRow = _stored(asked, submitted) if new else _job_of(caller.tenant.pk, submitted.id)
     answer = schemas.answer(202 if new else 200, schemas.shown(job, deduplicated=not new))
     answer["Location"] = reverse("api:job", kwargs={"job_id": submitted.id})
     return answer
@@ -81,20 +82,18 @@ def compose(caller: Caller, submission: inputs.Submission) -> JobRequest:
 
 @router.get("jobs", response={200: schemas.JobPage, UNFIT | REFUSED: schemas.Problem})
 def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.JobPage:
-    """Your jobs, newest first, a page at a time."""
+    """Your jobs, newest first, a page at a time. A page may be empty and have a next one: it looks at 10,000 jobs."""
     inputs.refuse_unknown_names(request, inputs.Wanted.model_fields)
-    filters = wanted.model_dump(include={"source_type", "source_id"}, exclude_none=True)
-    of_status = queries.of_status(wanted.status) if wanted.status else Q()
-    found = queries.jobs(request.auth.tenant.pk).filter(of_status, **filters).defer("args", "stats")
-    if wanted.before is not None:
-        found = found.filter(pk__lt=wanted.before)
-    jobs = list(found[: wanted.limit + 1])  # one extra job shows that there is another page
-    older = None
-    if len(jobs) > wanted.limit:
-        del jobs[-1]
-        page = {"before": jobs[-1].pk, "limit": wanted.limit} | ({"status": wanted.status} if wanted.status else {})
-        older = f"{reverse('api:jobs')}?{urlencode(filters | page)}"
-    return schemas.JobPage(jobs=[schemas.ListedJob(**schemas.listed(job)) for job in jobs], next=older)
+    filters = wanted.model_dump(include=FILTERS, exclude_none=True)
+    found = listing.page(
+        Q(**{COLUMNS.get(name, name): value for name, value in filters.items()}),
+        wanted.limit,
+        tenant=request.auth.tenant,
+        status=wanted.status,
+        before=wanted.before,
+    )
+    older = schemas.next_page(reverse("api:jobs"), wanted, found.before)
+    return schemas.JobPage(jobs=[schemas.ListedJob(**schemas.listed(job)) for job in found.jobs], next=older)
 
 
 @router.get("jobs/{job_id}", url_name="job", response={200: schemas.Job, MISSING | REFUSED: schemas.Problem})
@@ -111,7 +110,7 @@ def read_job(
     return StreamingHttpResponse(_when_changed(job, seen, wait), content_type=schemas.MEDIA_TYPE)
 
 
-async def _when_changed(job: models.Job, seen: str | None, seconds: float) -> AsyncIterator[str]:
+async def _when_changed(job: models.JobRow, seen: str | None, seconds: float) -> AsyncIterator[str]:
     latest = None
     async with throttle.waiting(job.tenant_id):
         with suppress(DatabaseError, InterfaceError):  # too late for a 503: answer with the job as it was
@@ -162,7 +161,7 @@ def _note(verb: str, job_id: int) -> None:
     audit.note(verb, models.Job._meta.label_lower, [(job_id, f"job {job_id}")])
 
 
-def _job_of(tenant_id: int, job_id: int) -> models.Job:
+def _job_of(tenant_id: int, job_id: int) -> models.AnyJob:
     job = queries.job(tenant_id, job_id)
     if job is None:
         raise not_found()

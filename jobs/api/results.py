@@ -45,13 +45,13 @@ def read_result(request: CallerRequest, job_id: JobId, response: HttpResponse) -
     return JsonResponse(result.value, safe=False)
 
 
-def _failure(job: models.Job) -> str:
+def _failure(job: models.JobRow) -> str:
     if job.status == Status.CANCELLED:  # the error is from an earlier attempt
         return "The job was cancelled" + (f"; before that: {told(job.last_error)}" if job.last_error else ".")
     return f"The job ended as {job.status}" + (f": {told(job.last_error)}" if job.last_error else ".")
 
 
-def _gone(job: models.Job) -> str:
+def _gone(job: models.JobRow) -> str:
     if job.result_expires_at is None:
         return "The job ended well, but its result was not kept."
     if job.result_expires_at > timezone.now():

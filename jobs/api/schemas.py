@@ -3,6 +3,7 @@
 import json
 from datetime import datetime, timedelta
 from typing import Any, Self
+from urllib.parse import urlencode
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponse
@@ -57,7 +58,7 @@ class Job(ListedJob):
     stats: dict[str, Any]
 
     @classmethod
-    def of(cls, job: models.Job) -> Self:
+    def of(cls, job: models.JobRow) -> Self:
         return cls(**shown(job))
 
 
@@ -82,7 +83,9 @@ class SubmittedBatch(Schema):
 
 class JobPage(Schema):
     jobs: list[ListedJob] = Field(description="Newest first.")
-    next: str | None = Field(description="The address of the next page, with older jobs. Null: this is the last page.")
+    next: str | None = Field(
+        description="The address of the next page, with older jobs; it may have none that fits. Null: the last page."
+    )
 
 
 class FieldError(Schema):
@@ -100,6 +103,13 @@ class Problem(Schema):
     errors: list[FieldError]
 
 
+def next_page(address: str, wanted: Schema, before: int | None) -> str | None:
+    """The address of the next page of a list with the same filters."""
+    if before is None:
+        return None
+    return f"{address}?{urlencode(wanted.model_dump(exclude_none=True) | {'before': before})}"
+
+
 MEDIA_TYPE = "application/json; charset=utf-8"
 
 
@@ -113,12 +123,12 @@ def text(document: dict[str, Any]) -> str:
     return json.dumps(document, cls=DjangoJSONEncoder)
 
 
-def shown(job: models.Job, **more: Any) -> dict[str, Any]:
+def shown(job: models.JobRow, **more: Any) -> dict[str, Any]:
     """The values of a `Job` by field, with those in `more`."""
     return listed(job) | {"args": job.args, "stats": job.stats} | more
 
 
-def listed(job: models.Job) -> dict[str, Any]:
+def listed(job: models.JobRow) -> dict[str, Any]:
     """The values of a `ListedJob` by field."""
     held = job.due_at == models.HELD_UNTIL
     return {
@@ -150,7 +160,7 @@ def listed(job: models.Job) -> dict[str, Any]:
     }
 
 
-def result_url(job: models.Job) -> str | None:
+def result_url(job: models.JobRow) -> str | None:
     """The address of the job's result; None if no result is kept, or no longer."""
     if job.result_expires_at is None or job.result_expires_at <= timezone.now():
         return None

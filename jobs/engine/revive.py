@@ -11,11 +11,14 @@ from jobs.store import EVERY_TENANT, TenantId
 def revive(job_id: int, *, tenant_id: TenantId) -> bool:
     """Give an error, dead or cancelled job a new series of attempts; False if no such job can be revived.
 
+    It may be in the history.
+
     tenant_id: the tenant that must own the job; it cannot revive a job that an operator ended. Or EVERY_TENANT.
     Raises TooManyWaiting if that tenant has a full backlog.
     """
     with transaction.atomic():
-        if not store.revive(job_id, tenant_id=tenant_id):
+        # In this order: if the job is just being archived, the first waits until the second can see it.
+        if not (store.revive(job_id, tenant_id=tenant_id) or store.restore(job_id, tenant_id=tenant_id)):
             return False
         if tenant_id is not EVERY_TENANT:
             _refuse_if_full(tenant_id)

@@ -1,7 +1,8 @@
 """Tables, constraints, indexes; no behaviour."""
 
 from jobs.models.dispatch import Arrival, Door, FreedSlot, Lane, QueueTurn, TenantBucket
-from jobs.models.job import HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Job
+from jobs.models.history import AnyFailedAttempt, AnyJob, ArchivedJob
+from jobs.models.job import HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Job, JobRow
 from jobs.models.operations import DeathNotice, KeptAnswer, Repair, Worker
 from jobs.models.queue import LONGEST, PausedJobType, Queue
 from jobs.models.schedule import Schedule, ScheduleRun
@@ -10,6 +11,9 @@ __all__ = [
     "HELD_UNTIL",
     "LONGEST",
     "WITNESSES",
+    "AnyFailedAttempt",
+    "AnyJob",
+    "ArchivedJob",
     "Arrival",
     "DeadLetter",
     "DeathNotice",
@@ -17,6 +21,7 @@ __all__ = [
     "FailedAttempt",
     "FreedSlot",
     "Job",
+    "JobRow",
     "KeptAnswer",
     "Lane",
     "PausedJobType",

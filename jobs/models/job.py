@@ -32,11 +32,12 @@ def _no_half_state() -> Q:
     return allowed
 
 
-class Job(models.Model):
-    """One call to make: (source_type, source_id, source_method, args), owned by a tenant."""
+class JobRow(models.Model):
+    """One call to make: (source_type, source_id, source_method, args), owned by a tenant, wherever it is stored."""
 
-    tenant = models.ForeignKey("tenants.Tenant", models.CASCADE, db_index=False, related_name="+")
-    queue = models.ForeignKey(Queue, models.PROTECT, db_index=False, related_name="+")
+    # Without constraints, unless a table adds them.
+    tenant = models.ForeignKey("tenants.Tenant", models.DO_NOTHING, db_constraint=False, related_name="+")
+    queue = models.ForeignKey(Queue, models.DO_NOTHING, db_constraint=False, related_name="+")
     priority = models.PositiveSmallIntegerField(default=5)  # 0 is first, 10 is last
     user_key = models.CharField(max_length=100, default="", blank=True)  # the tenant's user; "" for none
 
@@ -77,6 +78,19 @@ class Job(models.Model):
     last_error = models.TextField(default="", blank=True)
     result_expires_at = models.DateTimeField(null=True)  # null: no result was kept
     result_bytes = models.PositiveIntegerField(null=True)  # size in the cache; 0: the method returned None
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"job {self.pk}: {self.source_type}.{self.source_method} ({self.status})"
+
+
+class Job(JobRow):
+    """A job that has not ended, or ended recently: the jobs that the engine works on."""
+
+    tenant = models.ForeignKey("tenants.Tenant", models.CASCADE, db_index=False, related_name="+")
+    queue = models.ForeignKey(Queue, models.PROTECT, db_index=False, related_name="+")
 
     class Meta:
         db_table = "jobs"
@@ -125,10 +139,11 @@ class Job(models.Model):
             models.Index(fields=["tenant"], condition=Q(due_at__isnull=False), name="jobs_scheduled_of_tenant"),
             models.Index(fields=["died_at"], condition=Q(died_at__isnull=False), name="jobs_dead"),
             models.Index(fields=["tenant", "-id"], name="jobs_of_tenant"),
+            # The archive reads this one; dead jobs stay in the dead-letter queue.
+            models.Index(
+                fields=["end_time"], condition=Q(end_time__isnull=False, died_at__isnull=True), name="jobs_ended"
+            ),
         ]
-
-    def __str__(self) -> str:
-        return f"job {self.pk}: {self.source_type}.{self.source_method} ({self.status})"
 
 
 class DeadLetter(Job):
@@ -139,10 +154,9 @@ class DeadLetter(Job):
         default_permissions = ["view", "change"]
 
 
-class FailedAttempt(models.Model):
+class FailedAttemptRow(models.Model):
     """A failed attempt, with the facts that explain the failure."""
 
-    job = models.ForeignKey(Job, models.CASCADE, related_name="failed_attempts", db_index=False)
     attempt = models.PositiveIntegerField()
     error_class = models.CharField(max_length=200)
     error = models.TextField()
@@ -151,6 +165,15 @@ class FailedAttempt(models.Model):
     queued_at = models.DateTimeField(null=True)
     start_time = models.DateTimeField(null=True)
     end_time = models.DateTimeField()
+
+    class Meta:
+        abstract = True
+
+
+class FailedAttempt(FailedAttemptRow):
+    """A failed attempt of a job in the table `jobs`."""
+
+    job = models.ForeignKey(Job, models.CASCADE, related_name="failed_attempts", db_index=False)
 
     class Meta:
         db_table = "failed_attempts"

@@ -68,7 +68,10 @@ class ScheduleRun(models.Model):
     class Meta:
         db_table = "schedule_runs"
         constraints = [models.UniqueConstraint(fields=["schedule", "due"], name="schedule_runs_once")]
-        indexes = [models.Index(fields=["job_id"], condition=Q(job_id__isnull=False), name="schedule_runs_of_job")]
+        indexes = [
+            models.Index(fields=["at"], name="schedule_runs_old"),
+            models.Index(fields=["job_id"], condition=Q(job_id__isnull=False), name="schedule_runs_of_job"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.schedule_id} {self.due}"

@@ -17,6 +17,7 @@ from jobs.store.control import (
     request_cancel,
     revive,
 )
+from jobs.store.history import archive, forget_old, next_to_archive, restore
 from jobs.store.leading import database_now, database_time, depose, lead, wake_clock
 from jobs.store.owner import EVERY_TENANT, TenantId
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Applied, Claimed, Holder, Process, Started
@@ -69,6 +70,7 @@ __all__ = [
     "Started",
     "TenantId",
     "advance_schedules",
+    "archive",
     "backlog",
     "bar_worker",
     "beat",
@@ -89,6 +91,7 @@ __all__ = [
     "expire_dead",
     "fail",
     "find_lane",
+    "forget_old",
     "give_back_due_times",
     "give_up_key",
     "hand_over_again",
@@ -103,6 +106,7 @@ __all__ = [
     "left_behind",
     "next_moment",
     "next_run",
+    "next_to_archive",
     "note_runs",
     "odd_states",
     "orphans",
@@ -113,6 +117,7 @@ __all__ = [
     "recount_waiting",
     "release",
     "request_cancel",
+    "restore",
     "retry",
     "revive",
     "running_in",

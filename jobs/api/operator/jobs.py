@@ -1,16 +1,15 @@
 """Jobs of all tenants: list, read, cancel, revive."""
 
 from typing import Any
-from urllib.parse import urlencode
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q
 from django.urls import reverse
 from ninja import Query, Router, Schema
 from ninja import Status as Answer
 from pydantic import Field
 
-from jobs import models, queries
+from jobs import listing, models, queries
 from jobs.api import schemas
 from jobs.api.inputs import JobId, Name, Text, Whole, refuse_unknown_names
 from jobs.api.operator.auth import OperatorRequest, may
@@ -20,9 +19,10 @@ from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.revive import revive
 from jobs.lifecycle import Status
 from jobs.store import EVERY_TENANT
+from tenants.models import Tenant
 
 CHANGE = may("jobs.change_job")
-COLUMNS = {"tenant": "tenant__slug", "queue": "queue__name"}
+COLUMNS = {"queue": "queue__name", "user": "user_key"}
 router = Router(tags=["operators"], auth=may("jobs.view_job"))
 
 
@@ -33,7 +33,7 @@ class AnyJob(schemas.ListedJob):
     last_error: str = Field(description="The full text, including parts that the tenant is not shown.")
 
     @classmethod
-    def values(cls, job: models.Job) -> dict[str, Any]:
+    def values(cls, job: models.JobRow) -> dict[str, Any]:
         return schemas.listed(job) | {"tenant": job.tenant.slug, "last_error": job.last_error}
 
 
@@ -44,13 +44,15 @@ class WholeJob(AnyJob):
     stats: dict[str, Any]
 
     @classmethod
-    def values(cls, job: models.Job) -> dict[str, Any]:
+    def values(cls, job: models.JobRow) -> dict[str, Any]:
         return super().values(job) | {"args": job.args, "stats": job.stats}
 
 
 class AnyJobs(Schema):
     jobs: list[AnyJob] = Field(description="Newest first.")
-    next: str | None = Field(description="The address of the next page, with older jobs. Null: this is the last page.")
+    next: str | None = Field(
+        description="The address of the next page, with older jobs; it may have none that fits. Null: the last page."
+    )
 
 
 class Sought(Schema):
@@ -62,28 +64,28 @@ class Sought(Schema):
     source_type: Text | None = None
     source_method: Name | None = None
     source_id: Name | None = None
+    user: Name | None = None
     before: Whole | None = Field(None, ge=1, description="Only jobs with a lower id.")
     limit: Whole = Field(20, ge=1, le=100)
 
 
 @router.get("jobs", url_name="operator_jobs", response={200: AnyJobs, REFUSED | {422}: schemas.Problem})
 def list_all_jobs(request: OperatorRequest, wanted: Query[Sought]) -> AnyJobs:
-    """List the jobs of all tenants, newest first, in pages."""
+    """List the jobs of all tenants, newest first, in pages. Each looks at 10,000 jobs."""
     refuse_unknown_names(request, Sought.model_fields)
-    filters = wanted.model_dump(exclude={"before", "limit", "status"}, exclude_none=True)
-    found = _jobs().filter(**{COLUMNS.get(name, name): value for name, value in filters.items()})
-    if wanted.status is not None:
-        found = found.filter(queries.of_status(wanted.status))
-        filters["status"] = wanted.status
-    if wanted.before is not None:
-        found = found.filter(pk__lt=wanted.before)
-    jobs = list(found.defer("args", "stats").order_by("-pk")[: wanted.limit + 1])
-    older = None
-    if len(jobs) > wanted.limit:
-        del jobs[-1]
-        page = filters | {"before": jobs[-1].pk, "limit": wanted.limit}
-        older = f"{reverse('api:operator_jobs')}?{urlencode(page)}"
-    return AnyJobs(jobs=[AnyJob(**AnyJob.values(job)) for job in jobs], next=older)
+    filters = wanted.model_dump(exclude={"before", "limit", "status", "tenant"}, exclude_none=True)
+    tenant = None if wanted.tenant is None else Tenant.objects.filter(slug=wanted.tenant).first()
+    if wanted.tenant is not None and tenant is None:
+        return AnyJobs(jobs=[], next=None)
+    found = listing.page(
+        Q(**{COLUMNS.get(name, name): value for name, value in filters.items()}),
+        wanted.limit,
+        tenant=tenant,
+        status=wanted.status,
+        before=wanted.before,
+    )
+    older = schemas.next_page(reverse("api:operator_jobs"), wanted, found.before)
+    return AnyJobs(jobs=[AnyJob(**AnyJob.values(job)) for job in found.jobs], next=older)
 
 
 @router.get("jobs/{job_id}", response={200: WholeJob, **PROBLEMS})
@@ -125,12 +127,8 @@ def revive_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
     return Answer(202, shown)
 
 
-def _jobs() -> QuerySet[models.Job]:
-    return models.Job.objects.select_related("tenant", "queue")
-
-
 def _shown(job_id: int) -> WholeJob:
-    job = _jobs().filter(pk=job_id).first() if 0 < job_id <= queries.LARGEST_ID else None
+    job = queries.all_jobs().filter(pk=job_id).first() if 0 < job_id <= queries.LARGEST_ID else None
     if job is None:
         raise no_such("job")
     return WholeJob(**WholeJob.values(job))

@@ -11,7 +11,8 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
-from jobs.models import Job, Queue
+from jobs import queries
+from jobs.models import AnyJob, Queue
 from jobs.queries import LARGEST_ID
 from tenants.models import Tenant
 
@@ -105,9 +106,9 @@ def queue_named(name: str) -> Queue:
     return Queue.objects.filter(name=name).first() or _unknown("queue", name, Queue.objects.values_list("name"))
 
 
-def job_numbered(number: int) -> Job:
+def job_numbered(number: int) -> AnyJob:
     """Raises CommandError."""
-    found = Job.objects.select_related("queue", "tenant").filter(pk=number).first()
+    found = queries.all_jobs().filter(pk=number).first()
     if found is None:
         raise CommandError(f"id: there is no job {number}")
     return found

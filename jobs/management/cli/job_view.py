@@ -6,7 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL, Job
+from jobs.models import HELD_UNTIL, JobRow
 
 PLAIN = (
     *("id", "status", "source_type", "source_id", "source_method", "args", "priority", "timeout"),
@@ -16,12 +16,12 @@ PLAIN = (
 )
 
 
-def is_held(job: Job) -> bool:
+def is_held(job: JobRow) -> bool:
     """Whether its job type is paused; then its due moment is not shown."""
     return job.due_at == HELD_UNTIL
 
 
-def as_json(job: Job) -> dict[str, Any]:
+def as_json(job: JobRow) -> dict[str, Any]:
     """The job with stable keys; moments are ISO 8601, durations are seconds."""
     return {name: getattr(job, name) for name in PLAIN} | {
         "tenant": job.tenant.slug,
@@ -32,22 +32,22 @@ def as_json(job: Job) -> dict[str, Any]:
     }
 
 
-def state(job: Job) -> str:
+def state(job: JobRow) -> str:
     """Its status; "held" for a job of a paused type."""
     return "held" if is_held(job) else job.status
 
 
-def call(job: Job) -> str:
+def call(job: JobRow) -> str:
     """Its call, such as: reports.datareport:7 execute."""
     return f"{job.source_type}{'' if job.source_id is None else ':' + job.source_id} {job.source_method}"
 
 
-def waited(job: Job) -> timedelta:
+def waited(job: JobRow) -> timedelta:
     """From its submission to its (last) start; grows until then."""
     return (job.start_time or job.end_time or _now(job.created_at)) - job.created_at
 
 
-def ran(job: Job) -> timedelta | None:
+def ran(job: JobRow) -> timedelta | None:
     """From its (last) start to its end; grows until then."""
     if job.start_time is None:
         return None
@@ -56,17 +56,17 @@ def ran(job: Job) -> timedelta | None:
     return (job.end_time or _now(job.start_time)) - job.start_time
 
 
-def age(job: Job) -> timedelta:
+def age(job: JobRow) -> timedelta:
     """Since it was submitted."""
     return _now(job.created_at) - job.created_at
 
 
-def ended_ago(job: Job) -> timedelta | None:
+def ended_ago(job: JobRow) -> timedelta | None:
     """Since it ended."""
     return None if job.end_time is None else _now(job.end_time) - job.end_time
 
 
-def due_in(job: Job) -> timedelta | None:
+def due_in(job: JobRow) -> timedelta | None:
     """Until it is due; 0 if it is late."""
     return None if job.due_at is None else max(job.due_at - timezone.now(), timedelta(0))
 

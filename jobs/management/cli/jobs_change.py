@@ -9,7 +9,7 @@ from jobs.engine.cancel import Cancellation
 from jobs.management.cli import inputs
 from jobs.management.cli.screen import Screen
 from jobs.management.cli.subcommands import Options, Subcommand
-from jobs.models import Job
+from jobs.models import AnyJob, Job
 from jobs.store import EVERY_TENANT
 from tenants import audit
 
@@ -58,7 +58,7 @@ def _subcommand(name: str, help: str, change: Change, possible: str) -> Subcomma
 
 
 def _why(job_id: int) -> str:
-    status = Job.objects.filter(pk=job_id).values_list("status", flat=True).first()
+    status = AnyJob.objects.filter(pk=job_id).values_list("status", flat=True).first()
     return f"there is no job {job_id}" if status is None else f"job {job_id} is {status}"
 
 

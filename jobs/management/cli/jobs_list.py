@@ -1,18 +1,20 @@
 """`manage.py jobs list`: newest first; scheduled jobs by due moment; dead letters by latest death."""
 
-from django.core.management.base import CommandParser
-from django.db.models import Q, QuerySet
+from collections.abc import Sequence
 
-from jobs import queries
+from django.core.management.base import CommandParser
+from django.db.models import Q
+
+from jobs import listing, queries
 from jobs.calls import registry
 from jobs.calls.request import InvalidRequest
 from jobs.lifecycle import Status
 from jobs.management.cli import inputs, job_view
 from jobs.management.cli.screen import Column, Screen, length, moment
 from jobs.management.cli.subcommands import Options, Subcommand
-from jobs.models import Job
+from jobs.models import Job, JobRow
 
-# The order of the index of each such status; a list of other statuses walks the primary key.
+# These have an order and an index of their own.
 ORDERS = {Status.SCHEDULED: "due_at", Status.DEAD: "-died_at"}
 MOST = 10_000
 
@@ -61,15 +63,17 @@ def arguments(parser: CommandParser) -> None:
         "--type", metavar="TYPE", help="reports.datareport, or with a method: reports.datareport.execute"
     )
     parser.add_argument("--error", metavar="CLASS", help="Only jobs whose last error has this class, e.g. ValueError.")
+    parser.add_argument("--user", metavar="KEY", help="Only jobs for this user of a tenant.")
+    parser.add_argument(
+        "--before", type=inputs.job_id, metavar="ID", help="Only jobs with a lower id; a look reads 10,000."
+    )
     parser.add_argument("--limit", type=inputs.whole(1, MOST), default=20, metavar="N", help="Default: 20.")
 
 
 def run(options: Options, screen: Screen) -> None:
-    limit = options["limit"]
-    found = list(_selected(options)[: limit + 1])
-    jobs, more = found[:limit], len(found) > limit
-    screen.document({"jobs": [job_view.as_json(job) for job in jobs], "more": more})
-    if not jobs:
+    jobs, more = _selected(options)
+    screen.document({"jobs": [job_view.as_json(job) for job in jobs], "more": bool(more)})
+    if not jobs and not more:
         screen.say("No jobs match.")
         return
     if options["error"] or options["status"] in {Status.DEAD, Status.ERROR}:
@@ -79,27 +83,35 @@ def run(options: Options, screen: Screen) -> None:
     else:
         screen.table(COLUMNS, map(_row, jobs))
     if more:
-        screen.say(f"More jobs match; --limit N shows more than {limit}.")
+        screen.say(more)
 
 
-def _selected(options: Options) -> QuerySet[Job]:
-    chosen = Q()
-    order = "-pk"
-    if options["tenant"]:
-        chosen &= Q(tenant=inputs.tenant_named(options["tenant"]))
-    if options["queue"]:
-        chosen &= Q(queue=inputs.queue_named(options["queue"]))
-    if options["status"]:
-        status = Status(options["status"])
-        chosen &= queries.of_status(status)
+def _selected(options: Options) -> tuple[Sequence[JobRow], str]:
+    """The jobs, and how to see more; "" if these are all."""
+    limit, status = options["limit"], options["status"] and Status(options["status"])
+    tenant = inputs.tenant_named(options["tenant"]) if options["tenant"] else None
+    chosen = _chosen(options)
+    if status in ORDERS:
+        chosen &= queries.of_status(status) & (Q(tenant=tenant) if tenant else Q())
         if status == Status.DEAD:
             chosen &= Q(died_at__isnull=False)
-        order = ORDERS.get(status, order)
+        found = list(Job.objects.select_related("tenant", "queue").filter(chosen).order_by(ORDERS[status])[: limit + 1])
+        return found[:limit], f"More jobs match; --limit N shows more than {limit}." if len(found) > limit else ""
+    page = listing.page(chosen, limit, tenant=tenant, status=status or None, before=options["before"])
+    return page.jobs, f"Older jobs may match: --before {page.before}" if page.before else ""
+
+
+def _chosen(options: Options) -> Q:
+    chosen = Q()
+    if options["queue"]:
+        chosen &= Q(queue=inputs.queue_named(options["queue"]))
     if options["type"]:
         chosen &= _of_type(options["type"])
+    if options["user"]:
+        chosen &= Q(user_key=options["user"])
     if options["error"]:
         chosen &= Q(last_error__startswith=f"{options['error']}:")
-    return Job.objects.select_related("tenant", "queue").filter(chosen).order_by(order)
+    return chosen
 
 
 def _of_type(text: str) -> Q:
@@ -113,7 +125,7 @@ def _of_type(text: str) -> Q:
     return Q(source_type=text)
 
 
-def _row(job: Job) -> list[object]:
+def _row(job: JobRow) -> list[object]:
     return [
         job.pk,
         job_view.state(job),
@@ -130,7 +142,7 @@ def _row(job: Job) -> list[object]:
     ]
 
 
-def _due_row(job: Job) -> list[object]:
+def _due_row(job: JobRow) -> list[object]:
     held = job_view.is_held(job)
     return [
         job.pk,
@@ -144,7 +156,7 @@ def _due_row(job: Job) -> list[object]:
     ]
 
 
-def _failed_row(job: Job) -> list[object]:
+def _failed_row(job: JobRow) -> list[object]:
     error = " ".join(job.last_error.split())
     return [
         job.pk,

@@ -6,13 +6,13 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from jobs import results
+from jobs import queries, results
 from jobs.engine.explain.explanation import Explanation, explain
 from jobs.management.cli import inputs, job_view
 from jobs.management.cli.remedies import remedy
 from jobs.management.cli.screen import Column, Screen, length, moment, utc
 from jobs.management.cli.subcommands import Options, Subcommand
-from jobs.models import FailedAttempt, Job
+from jobs.models import AnyFailedAttempt, AnyJob, Job
 from jobs.store import EVERY_TENANT
 from jobs.store.explain import MOST
 
@@ -26,7 +26,7 @@ def arguments(parser: CommandParser) -> None:
 
 def show(options: Options, screen: Screen) -> None:
     job = inputs.job_numbered(options["id"])
-    attempts = list(FailedAttempt.objects.filter(job=job).order_by("attempt"))
+    attempts = queries.failed_attempts(job)
     kept = results.load(job)
     screen.document(
         job_view.as_json(job)
@@ -53,11 +53,11 @@ def show(options: Options, screen: Screen) -> None:
         )
 
 
-def _ran(failed: FailedAttempt) -> str | None:
+def _ran(failed: AnyFailedAttempt) -> str | None:
     return None if failed.start_time is None else length(failed.end_time - failed.start_time)
 
 
-def _facts(job: Job) -> dict[str, object]:
+def _facts(job: AnyJob) -> dict[str, object]:
     progress = None if job.progress is None else f"{job.progress:.0%} {job.progress_note}"
     return {
         "job": job.pk,

@@ -1,7 +1,7 @@
 """The commands with which an operator opens a gate."""
 
 from jobs.engine.explain.explanation import Gate
-from jobs.models import Job
+from jobs.models import JobRow
 
 TENANT = "manage.py tenants slots {tenant}"
 QUEUE = "manage.py queues"
@@ -20,7 +20,7 @@ REMEDIES = {
 }
 
 
-def remedy(gate: Gate, job: Job) -> str | None:
+def remedy(gate: Gate, job: JobRow) -> str | None:
     """The command with the job's own names filled in; None if no command opens the gate."""
     return (
         None

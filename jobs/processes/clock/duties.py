@@ -10,7 +10,7 @@ from django.db import OperationalError, connection
 
 from jobs import telemetry
 from jobs.deaths import notify
-from jobs.engine import check, expire, pause, recount, recover
+from jobs.engine import check, expire, history, pause, prune, recount, recover
 
 _IN_TIME = (
     psycopg.errors.LockNotAvailable,
@@ -62,6 +62,9 @@ def slow_duties() -> list[Duty]:
     """The duties that may take long because they read much."""
     return [
         Duty(10.0, recount.recount_waiting),
+        Duty(10.0, history.Archive().run),
         Duty(60.0, expire.expire_dead),
+        Duty(600.0, history.drop_old),
+        Duty(3600.0, prune.prune),
         Duty(60.0, check.Inspection().run),
     ]

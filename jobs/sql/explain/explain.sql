@@ -8,7 +8,7 @@ WITH
 -- include shared/in_use
 -- include shared/queue_states
 job AS MATERIALIZED (
-    SELECT * FROM jobs
+    SELECT * FROM all_jobs
     WHERE id = %(id)s
       AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
 ),

@@ -125,8 +125,8 @@ class TestList:
         jobs = [make_job(tenant).pk for _ in range(4)]
         found = run_json("list", "--limit", 3)
         assert ([job["id"] for job in found["jobs"]], found["more"]) == (jobs[:0:-1], True)
-        assert "More jobs match" in run("list", "--limit", 3)
-        assert "More jobs match" not in run("list", "--limit", 4)
+        assert f"Older jobs may match: --before {jobs[1]}" in run("list", "--limit", 3)
+        assert "--before" not in run("list", "--limit", 4)
 
     def test_the_filters(self, tenant):
         other = TenantFactory(slug="other")

@@ -70,8 +70,8 @@ def test_a_stranger_gets_for_a_report_what_it_gets_for_none(foreign_mate, report
 def test_the_page_picks_up_the_latest_run_or_the_one_named(mate, tenant, report):
     older = make_job(tenant, "success", source_id=str(report.pk))
     newer = make_job(tenant, "running", source_id=str(report.pk))
-    assert mate.get(page_of(report)).context["run"] == newer
-    assert mate.get(page_of(report), {"job": older.pk}).context["run"] == older
+    assert mate.get(page_of(report)).context["run"].pk == newer.pk
+    assert mate.get(page_of(report), {"job": older.pk}).context["run"].pk == older.pk
 
 
 @pytest.mark.parametrize("wrong", ["", "x", "-1", "9" * 30, "²"])

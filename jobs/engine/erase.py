@@ -1,0 +1,31 @@
+"""Erase: remove what a tenant's jobs were about. That they ran, when and how they ended stays."""
+
+from dataclasses import dataclass
+
+from jobs import results
+from jobs.store import erasing
+
+
+@dataclass
+class Report:
+    """The number of things removed; under_way: jobs that have not ended and were left alone."""
+
+    jobs: int = 0
+    under_way: int = 0
+    failed_attempts: int = 0
+    results: int = 0
+    answers: int = 0
+
+
+def erase(tenant_id: int) -> Report:
+    """Remove arguments, statistics, errors, users and results of the tenant's ended jobs, and the kept answers.
+
+    It works in batches: a failure leaves the rest as it was, and the next call goes on.
+    """
+    report = Report(answers=erasing.forget_answers(tenant_id))
+    for batch in erasing.erase_jobs(tenant_id):
+        report.jobs += batch.jobs
+        report.under_way += batch.under_way
+        report.failed_attempts += batch.failed_attempts
+        report.results += sum(results.forget(job_id, attempt) for job_id, attempt in batch.with_result)
+    return report

@@ -1,0 +1,69 @@
+"""The history: where ended jobs go, and how long they stay.
+
+The table `jobs` keeps an ended job for JOBS_ARCHIVE_AFTER days. Then it moves into `job_history`, which has a partition
+for each month. A partition is dropped JOBS_HISTORY_KEEP days after its month.
+"""
+
+import math
+import time
+from datetime import UTC, datetime, timedelta
+
+from django.conf import settings
+
+from jobs import store
+from jobs.store import partitions
+
+TABLE = "job_history"
+DAY = 86_400.0  # seconds
+TURN = 5.0  # seconds; other duties wait as long
+FROM_THE_FIRST = 3600.0  # seconds between two looks at all ended jobs, also at those that were locked or revived
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Archive:
+    """Moves ended jobs into the history. It remembers how far it came, so it does not read again what must stay."""
+
+    def __init__(self) -> None:
+        self._since: dict[str, datetime] = {}
+        self._began = -math.inf
+        self._month: datetime | None = None
+
+    def run(self, now: datetime | None = None) -> int:
+        """Move jobs for a while; return their number. `now` is the clock of a test."""
+        if time.monotonic() - self._began >= FROM_THE_FIRST:
+            self._since.clear()
+            self._began = time.monotonic()
+        ends_at = time.monotonic() + TURN
+        total = 0
+        for status, days in settings.JOBS_ARCHIVE_AFTER.items():
+            while time.monotonic() < ends_at:
+                since = self._since.get(status, BEGINNING)
+                first = store.next_to_archive(status, days * DAY, since, now)
+                if first is None:
+                    break
+                moved = store.archive(status, days * DAY, first, self._partition_of(first), now=now)
+                self._since[status] = first if moved else first + timedelta(microseconds=1)  # past what is locked
+                total += moved
+        return total
+
+    def _partition_of(self, moment: datetime) -> datetime:
+        """Make the partition of that moment, unless it was the last one; return the end of the partition."""
+        month, next_month = month_of(moment)
+        if month != self._month:
+            partitions.ensure(TABLE, month, next_month)
+            self._month = month
+        return next_month
+
+
+def drop_old(now: datetime | None = None) -> None:
+    """Drop the months that are over for JOBS_HISTORY_KEEP days, and what tenants want to be forgotten earlier."""
+    moment = (now or store.database_now()) - timedelta(days=settings.JOBS_HISTORY_KEEP)
+    partitions.drop_before(TABLE, moment)
+    while store.forget_old(now=now):
+        pass
+
+
+def month_of(moment: datetime) -> tuple[datetime, datetime]:
+    """The first moment of its month in UTC, and of the next month."""
+    first = moment.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    return first, (first + timedelta(days=32)).replace(day=1)

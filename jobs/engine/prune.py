@@ -1,0 +1,40 @@
+"""Prune: delete rows that nobody needs any more, so that no table grows for ever."""
+
+from datetime import datetime, timedelta
+from importlib import import_module
+
+from django.apps import apps
+from django.conf import settings
+from django.db.models import Model
+
+from jobs import store
+from jobs.engine.history import DAY
+from jobs.store import pruning
+from tenants.models import Change
+
+BATCH = 1000
+
+
+def prune(now: datetime | None = None) -> None:
+    """Delete old rows beside the jobs. `now` is the clock of a test."""
+    kept = settings.JOBS_HISTORY_KEEP * DAY
+    pruning.forget_workers(kept, now)
+    pruning.forget_notices(settings.JOBS_DEATH_NOTIFIERS, kept, now)
+    while pruning.forget_runs(kept, BATCH, now):
+        pass
+    moment = (now or store.database_now()) - timedelta(days=settings.JOBS_LOGS_KEEP)
+    _forget_log(Change, "at", moment)
+    if apps.is_installed("django.contrib.admin"):
+        _forget_log(apps.get_model("admin", "LogEntry"), "action_time", moment)
+    if apps.is_installed("django.contrib.sessions"):
+        import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
+
+
+def _forget_log(log: type[Model], at: str, moment: datetime) -> None:
+    """Delete the oldest rows of a log. Its ids grow with time, so it needs no index on the time."""
+    while True:
+        oldest = log._default_manager.order_by("pk").values_list("pk", at)[:BATCH]
+        old = [pk for pk, written in oldest if written < moment]
+        log._default_manager.filter(pk__in=old).delete()
+        if len(old) < BATCH:
+            break

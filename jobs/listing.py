@@ -1,0 +1,65 @@
+"""Pages of lists of jobs, newest first. Each page reads a bounded number of jobs, and says how far it looked."""
+
+from dataclasses import dataclass
+
+from django.db.models import Q, QuerySet
+
+from jobs import queries
+from jobs.lifecycle import FINAL, Status
+from jobs.models import Job, JobRow, Queue
+from tenants.models import Tenant
+
+LOOK = 10_000  # jobs that one page reads at most
+
+
+@dataclass(frozen=True)
+class Page:
+    """before: the next page has the jobs with lower ids; None if this is the last one."""
+
+    jobs: list[JobRow]
+    before: int | None
+
+
+def page(
+    chosen: Q, limit: int, *, tenant: Tenant | None = None, status: Status | None = None, before: int | None = None
+) -> Page:
+    """The newest jobs that fit, with lower ids than `before`; of all tenants if `tenant` is None.
+
+    A page may have fewer jobs than `limit`, even none, and a next page: it has looked at LOOK jobs.
+    """
+    found = queries.all_jobs() if tenant is None else queries.all_jobs().filter(tenant=tenant)
+    if before is not None:
+        found = found.filter(pk__lt=before)
+    end: int | None = None
+    few = None if status is None else _few(status, tenant)
+    if few is not None:
+        jobs: QuerySet[JobRow] = Job.objects.filter(pk__in=few, pk__lt=before or queries.LARGEST_ID)
+        jobs = jobs.select_related("tenant", "queue").order_by("-pk")
+    elif chosen or status is not None:
+        end = found.values_list("pk", flat=True)[LOOK - 1 : LOOK].first()
+        jobs = found.filter(pk__gte=end or 0)
+    else:
+        jobs = found
+    chosen &= Q() if status is None else Q(status=status)
+    fitting = list(jobs.filter(chosen).defer("args", "stats")[: limit + 1])  # one extra job shows that there are more
+    if len(fitting) > limit:
+        return Page(fitting[:limit], fitting[limit - 1].pk)
+    return Page(fitting, end)
+
+
+def _few(status: Status, tenant: Tenant | None) -> list[int] | None:
+    """The ids of all jobs that may have the status, by its partial index; None if they are many.
+
+    If they are many, they are found soon among the newest jobs.
+    """
+    if status in FINAL - {Status.DEAD}:
+        return None
+    jobs = Job.objects.filter(died_at__isnull=False)
+    if status != Status.DEAD:
+        jobs = Job.objects.filter(queries.witnessed(status))
+        if tenant is not None:
+            jobs = jobs.filter(tenant=tenant)
+    if status == Status.CREATED:  # the index begins with the queue
+        jobs = jobs.filter(queue__in=list(Queue.objects.values_list("pk", flat=True)))
+    ids = list(jobs.order_by().values_list("pk", flat=True)[: LOOK + 1])
+    return ids if len(ids) <= LOOK else None

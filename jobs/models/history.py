@@ -1,0 +1,50 @@
+"""Jobs that ended a while ago, and the views of all jobs and of all failed attempts."""
+
+from django.db import models
+
+from jobs.models.job import FailedAttemptRow, JobRow
+from jobs.models.queue import Queue
+
+# References without constraints: the archive must not wait for a transaction that has a tenant locked.
+
+
+class ArchivedJob(JobRow):
+    """A job that has left the table `jobs`. The table is partitioned by month of `end_time` (ADR 0018)."""
+
+    pk = models.CompositePrimaryKey("id", "end_time")
+    id = models.BigIntegerField()
+    tenant = models.ForeignKey("tenants.Tenant", models.CASCADE, db_index=False, db_constraint=False, related_name="+")
+    queue = models.ForeignKey(Queue, models.PROTECT, db_index=False, db_constraint=False, related_name="+")
+    end_time = models.DateTimeField()
+    failed_attempts = models.JSONField()  # a list of objects with the columns of FailedAttemptRow
+
+    class Meta:
+        db_table = "job_history"
+        indexes = [
+            models.Index(fields=["tenant", "-id"], name="job_history_of_tenant"),
+            # A tenant's own retention reads this one.
+            models.Index(fields=["tenant", "end_time"], name="job_history_by_end"),
+        ]
+
+
+class AnyJob(JobRow):
+    """A job of `jobs` or of its history: a view. Its columns are those of JobRow; a test compares them."""
+
+    id = models.BigIntegerField(primary_key=True)
+
+    class Meta:
+        db_table = "all_jobs"
+        managed = False
+        default_permissions = ()
+
+
+class AnyFailedAttempt(FailedAttemptRow):
+    """A failed attempt of any job: a view."""
+
+    pk = models.CompositePrimaryKey("job_id", "attempt")
+    job_id = models.BigIntegerField()
+
+    class Meta:
+        db_table = "all_failed_attempts"
+        managed = False
+        default_permissions = ()

@@ -1,0 +1,25 @@
+-- Change: remove the contents of ended jobs of a tenant: arguments, statistics, errors, users. The jobs stay, with their times.
+-- Who:    an operator, batch after batch: from the first id after `after`. Locks: the rows; it waits for locked ones.
+-- Index:  jobs_of_tenant; failed_attempts_once.
+-- Returns the last id it looked at (null: no more), the number of jobs erased, of jobs that have not ended, of failed
+-- attempts, and the jobs with a result, as [id, attempt].
+WITH seen AS MATERIALIZED (
+    SELECT id, attempt, end_time IS NOT NULL AS ended, result_expires_at > clock_timestamp() AS kept
+    FROM jobs
+    WHERE tenant_id = %(tenant_id)s AND id > %(after)s
+    ORDER BY id
+    LIMIT %(batch)s
+),
+erased AS (
+    UPDATE jobs
+    SET args = '{}', stats = '{}', last_error = '', progress_note = '', user_key = '', dedup_key = NULL,
+        result_expires_at = NULL, result_bytes = NULL
+    WHERE id IN (SELECT id FROM seen)
+      AND end_time IS NOT NULL  -- guard
+    RETURNING id
+),
+attempts AS (DELETE FROM failed_attempts WHERE job_id IN (SELECT id FROM erased) RETURNING id)
+SELECT
+    max(id), (SELECT count(*) FROM erased), count(*) FILTER (WHERE NOT ended), (SELECT count(*) FROM attempts),
+    coalesce(jsonb_agg(jsonb_build_array(id, attempt)) FILTER (WHERE ended AND kept), '[]')
+FROM seen

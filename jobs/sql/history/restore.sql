@@ -1,0 +1,41 @@
+-- Arrow:  restore, from the history to created: a new series of attempts, with the failed attempts of the old ones.
+-- Who:    whoever revives a job: its tenant (tenant given), or an operator (null).
+-- Locks:  the row. Index: the primary key of each partition.
+-- The columns are as `revive` leaves them; so the two verbs are one for people.
+WITH
+-- include shared/clock
+taken AS (
+    DELETE FROM job_history
+    WHERE id = %(id)s
+      AND status IN ('error', 'cancelled')  -- guard
+      AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
+      AND (%(tenant_id)s::bigint IS NULL OR NOT barred)  -- guard
+    RETURNING *
+),
+restored AS (
+    INSERT INTO jobs (
+        id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args,
+        max_retries, timeout, memory, status, ready_at,
+        attempt, worker, worker_pid, created_at, queued_at, handed_at, start_time,
+        stats, last_error, result_expires_at, result_bytes,
+        crashes, barred, retries, progress_note
+    )
+    SELECT
+        id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args,
+        max_retries, timeout, memory, 'created', clock.now,
+        attempt, worker, worker_pid, created_at, queued_at, handed_at, start_time,
+        stats, last_error, result_expires_at, result_bytes,
+        0, false, 0, ''
+    FROM taken CROSS JOIN clock
+    RETURNING id, attempt, tenant_id, queue_id, priority
+),
+kept AS (
+    INSERT INTO failed_attempts (job_id, attempt, error_class, error, traceback, worker, queued_at, start_time, end_time)
+    SELECT taken.id, a.* FROM taken CROSS JOIN jsonb_to_recordset(taken.failed_attempts) AS a (
+        attempt int, error_class text, error text, traceback text, worker uuid,
+        queued_at timestamptz, start_time timestamptz, end_time timestamptz
+    )
+),
+arriving AS (SELECT queue_id, tenant_id, job_place(priority, id) AS place, 1 AS jobs FROM restored)
+-- include shared/arrive
+SELECT id, attempt FROM restored

@@ -1,0 +1,80 @@
+"""Erase: what a tenant's ended jobs were about goes everywhere; that they ran stays, and so do other tenants' jobs."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.cache import cache
+from django.utils import timezone
+
+from jobs import results
+from jobs.engine.erase import Report, erase
+from jobs.engine.history import Archive
+from jobs.lifecycle import Status
+from jobs.models import AnyFailedAttempt, AnyJob, Job, KeptAnswer
+from jobs.store import erasing
+from tests.factories import TenantFactory
+from tests.integration.store.test_history import ended, values
+from tests.verbs import row
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def tenant():
+    return TenantFactory()
+
+
+def with_result(job) -> None:
+    cache.set(results._key(job.pk, job.attempt), '"secret"')
+    Job.objects.filter(pk=job.pk).update(result_bytes=8, result_expires_at=timezone.now() + timedelta(hours=1))
+
+
+def an_archived_and_a_recent_job(tenant) -> list[Job]:
+    old, new = ended(tenant=tenant), ended(tenant=tenant, end_time=timezone.now())
+    for job in (old, new):
+        with_result(job)
+    assert Archive().run() == 1
+    return [old, new]
+
+
+def test_what_jobs_were_about_goes_and_that_they_ran_stays(tenant):
+    jobs = an_archived_and_a_recent_job(tenant)
+    KeptAnswer.objects.create(tenant=tenant, key="k", digest="d", body="secret")
+    before = {job.pk: values(AnyJob.objects.get(pk=job.pk)) for job in jobs}
+    assert erase(tenant.pk) == Report(jobs=2, failed_attempts=4, results=2, answers=1)
+    gone = {"args": {}, "stats": {}, "last_error": "", "progress_note": "", "user_key": "", "dedup_key": None}
+    gone |= {"result_expires_at": None, "result_bytes": None}
+    for job in jobs:
+        assert values(AnyJob.objects.get(pk=job.pk)) == before[job.pk] | gone
+        assert cache.get(results._key(job.pk, job.attempt)) is None
+    assert not AnyFailedAttempt.objects.exists()
+    assert not KeptAnswer.objects.exists()
+    assert erase(tenant.pk) == Report(jobs=2), "there is nothing left to remove"
+
+
+@pytest.mark.parametrize("status", [Status.SCHEDULED, Status.CREATED, Status.QUEUED, Status.RUNNING])
+def test_a_job_that_has_not_ended_keeps_everything(tenant, status):
+    job = ended(tenant=tenant, status=status, end_time=None)
+    before = row(job)
+    assert erase(tenant.pk) == Report(under_way=1)
+    assert row(job) == before
+    assert AnyFailedAttempt.objects.count() == 2
+
+
+def test_a_strangers_jobs_keep_everything(tenant):
+    jobs = an_archived_and_a_recent_job(TenantFactory())
+    KeptAnswer.objects.create(tenant=jobs[0].tenant, key="k", digest="d", body="secret")
+    before = [values(job) for job in AnyJob.objects.order_by("id")]
+    assert erase(tenant.pk) == Report()
+    assert [values(job) for job in AnyJob.objects.order_by("id")] == before
+    assert AnyFailedAttempt.objects.count() == 4
+    assert KeptAnswer.objects.exists()
+
+
+def test_more_jobs_than_a_batch(tenant, monkeypatch):
+    monkeypatch.setattr(erasing, "BATCH", 2)
+    for number in range(5):
+        ended(tenant=tenant, **({"end_time": timezone.now()} if number % 2 else {}))
+    Archive().run()
+    assert erase(tenant.pk).jobs == 5
+    assert not AnyJob.objects.exclude(args={}).exists()

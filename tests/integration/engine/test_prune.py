@@ -1,0 +1,84 @@
+"""Prune: rows beside the jobs go when they are old, and only then."""
+
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+
+from jobs.engine import prune
+from jobs.lifecycle import Status
+from jobs.models import DeathNotice, Job, ScheduleRun, Worker
+from tenants.models import Change
+from tests.factories import TenantFactory, UserFactory, make_job
+from tests.integration.engine.test_schedules import hourly, thing  # noqa: F401 - a fixture
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now()
+OLD, YOUNG = NOW - timedelta(days=11), NOW - timedelta(days=9)
+
+
+@pytest.fixture(autouse=True)
+def ten_days(settings):
+    settings.JOBS_HISTORY_KEEP = settings.JOBS_LOGS_KEEP = 10
+
+
+def worker(gone_at) -> Worker:
+    return Worker.objects.create(id=uuid.uuid4(), name="w", pid=1, pool="default", concurrency=1, gone_at=gone_at)
+
+
+def test_workers_that_are_gone_for_long():
+    kept = {worker(None).pk, worker(YOUNG).pk}
+    worker(OLD)
+    prune.prune(NOW)
+    assert set(Worker.objects.values_list("pk", flat=True)) == kept
+
+
+def test_a_gone_worker_that_seems_to_run_a_job_stays():
+    gone = worker(OLD)
+    make_job(TenantFactory(), Status.RUNNING, worker=gone.pk)
+    prune.prune(NOW)
+    assert Worker.objects.get() == gone
+    Job.objects.all().delete()
+    prune.prune(NOW)
+    assert not Worker.objects.exists()
+
+
+def test_runs_of_schedules(monkeypatch, thing):  # noqa: F811
+    monkeypatch.setattr(prune, "BATCH", 2)
+    schedule = hourly(thing)
+    for number, at in enumerate([OLD, OLD, OLD, YOUNG]):
+        ScheduleRun.objects.create(schedule=schedule, due=NOW - timedelta(hours=number), at=at)
+    prune.prune(NOW)
+    assert ScheduleRun.objects.get().at == YOUNG
+
+
+def test_records_of_notifiers_that_are_not_set_up_any_more(settings):
+    settings.JOBS_DEATH_NOTIFIERS = ["a.b"]
+    for notifier, upto in [("a.b", OLD), ("gone", OLD), ("just.gone", YOUNG)]:
+        DeathNotice.objects.create(notifier=notifier, upto=upto)
+    prune.prune(NOW)
+    assert set(DeathNotice.objects.values_list("notifier", flat=True)) == {"a.b", "just.gone"}
+
+
+def test_logs(monkeypatch):
+    monkeypatch.setattr(prune, "BATCH", 2)
+    user, kind = UserFactory(), ContentType.objects.get_for_model(Job)
+    for at in [OLD, OLD, OLD, YOUNG]:
+        Change.objects.create(at=at, who="ines", verb="changed", kind="x", subject_id="1", subject="x")
+        LogEntry.objects.create(
+            action_time=at, user=user, content_type=kind, object_id="1", object_repr="x", action_flag=2
+        )
+    prune.prune(NOW)
+    assert Change.objects.get().at == YOUNG
+    assert LogEntry.objects.get().action_time == YOUNG
+
+
+def test_sessions_that_have_expired():
+    for name, days in [("over", -1), ("alive", 1)]:
+        Session.objects.create(session_key=name, session_data="", expire_date=timezone.now() + timedelta(days=days))
+    prune.prune(NOW)
+    assert Session.objects.get().session_key == "alive"

@@ -1,0 +1,85 @@
+"""Lists of jobs: each page looks at a bounded number of jobs, says how far, and in the end all that fit were shown."""
+
+import pytest
+from django.db.models import Q
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from jobs import listing
+from jobs.engine.history import Archive
+from jobs.lifecycle import Status
+from jobs.models import ArchivedJob, Job
+from tests.factories import TenantFactory, make_job
+from tests.integration.store.test_history import DAY, NOW
+
+pytestmark = pytest.mark.django_db
+
+
+def walk(**wanted) -> tuple[list[int], int]:
+    """The ids on all pages, and the number of pages."""
+    found, pages, before = [], 0, None
+    while True:
+        page = listing.page(wanted.get("chosen", Q()), wanted.get("limit", 2), before=before, **_of(wanted))
+        found, pages, before = found + [job.pk for job in page.jobs], pages + 1, page.before
+        if before is None:
+            return found, pages
+
+
+def _of(wanted) -> dict:
+    return {name: wanted[name] for name in ("tenant", "status") if name in wanted}
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    statuses=st.lists(st.sampled_from(sorted(Status)), max_size=12),
+    archived=st.booleans(),
+    look=st.integers(1, 5),
+    wanted=st.fixed_dictionaries(
+        {
+            "limit": st.integers(1, 4),
+            "status": st.sampled_from([None, *sorted(Status)]),
+            "chosen": st.sampled_from([Q(), Q(user_key="anna")]),
+        }
+    ),
+)
+def test_all_pages_together_have_each_job_that_fits_once(monkeypatch, statuses, archived, look, wanted):
+    monkeypatch.setattr(listing, "LOOK", look)
+    Job.objects.all().delete()
+    ArchivedJob.objects.all().delete()
+    tenant, other = TenantFactory(), TenantFactory()
+    expected = []
+    for number, status in enumerate(statuses):
+        key = "anna" if number % 2 else ""
+        ended = {"end_time": NOW - 2 * DAY} if status in {"success", "error", "cancelled"} else {}
+        job = make_job(tenant, status, user_key=key, **ended)
+        make_job(other, status, user_key=key)
+        if wanted["status"] in {None, status} and (key or not wanted["chosen"]):
+            expected.insert(0, job.pk)
+    if archived:
+        Archive().run()
+    found, _ = walk(tenant=tenant, **wanted)
+    assert found == expected
+
+
+def test_a_page_without_a_hit_says_how_far_it_looked(monkeypatch):
+    monkeypatch.setattr(listing, "LOOK", 3)
+    tenant = TenantFactory()
+    jobs = [make_job(tenant, Status.SUCCESS).pk for _ in range(5)]
+    page = listing.page(Q(user_key="anna"), 2, tenant=tenant)
+    assert (page.jobs, page.before) == ([], jobs[2])
+    page = listing.page(Q(user_key="anna"), 2, tenant=tenant, before=page.before)
+    assert (page.jobs, page.before) == ([], None)
+
+
+def test_the_few_of_a_status_are_found_at_once_however_many_jobs_came_later(monkeypatch):
+    monkeypatch.setattr(listing, "LOOK", 3)
+    tenant = TenantFactory()
+    found = {
+        status: make_job(tenant, status).pk
+        for status in (Status.SCHEDULED, Status.CREATED, Status.RUNNING, Status.DEAD)
+    }
+    for _ in range(9):
+        make_job(tenant, Status.SUCCESS)
+    for status, job in found.items():
+        assert walk(tenant=tenant, status=status) == ([job], 1)
+        assert walk(status=status) == ([job], 1)
