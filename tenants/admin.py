@@ -16,7 +16,7 @@ from tenants.kept import Kept
 from tenants.models import ApiKey, Member, Tenant, TenantQueue
 
 SLOTS: list[tuple[str | None, dict[str, Any]]] = [
-    ("Share", {"fields": ["num_slots", "user_slots", "weight", "max_waiting", "queues"]}),
+    ("Share", {"fields": ["num_slots", "user_slots", "weight", "max_waiting", "history_days", "queues"]}),
     ("Rate limit", {"fields": [("rate_limit", "rate_window")]}),
 ]
 
@@ -38,6 +38,7 @@ class SlotsInline(StackedInline):
                     ("num_slots", "user_slots"),
                     ("weight", "max_waiting"),
                     ("rate_limit", "rate_window"),
+                    ("history_days",),
                     ("queues", "paused"),
                 ]
             },

@@ -50,10 +50,6 @@ class Migration(migrations.Migration):
             model_name='schedulerun',
             index=models.Index(fields=['at'], name='schedule_runs_old'),
         ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('died_at__isnull', True), ('end_time__isnull', False)), fields=['end_time'], name='jobs_ended'),
-        ),
         migrations.SeparateDatabaseAndState(
             database_operations=[migrations.RunSQL(HISTORY, "DROP TABLE job_history")],
             state_operations=[

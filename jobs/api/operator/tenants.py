@@ -22,6 +22,7 @@ class TenantSlots(Schema):
     user_slots: int | None
     weight: int
     max_waiting: int | None
+    history_days: int | None
     rate_limit: int | None
     rate_window: float | None
     queues: list[str] = Field(description="Queues that the tenant may name over HTTP besides a job's own.")
@@ -35,6 +36,9 @@ class SlotsChange(Body):
     user_slots: StrictInt | None = Field(None, description="The most slots of one user. Null: no limit per user.")
     weight: StrictInt = left_out("The tenant's share of the workers while tenants compete.")
     max_waiting: StrictInt | None = Field(None, description="The most jobs that may wait. Null: JOBS_MAX_WAITING.")
+    history_days: StrictInt | None = Field(
+        None, description="Days that its ended jobs are kept. Null: as long as everybody's."
+    )
     rate_limit: StrictInt | None = Field(
         None, description="The most jobs started per window. Both fields null: no limit."
     )

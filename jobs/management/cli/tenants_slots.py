@@ -14,7 +14,11 @@ from jobs.management.cli.screen import Column, Screen, rate
 from jobs.management.cli.subcommands import Options, Subcommand
 from tenants.models import Tenant, TenantQueue
 
-MOST_SLOTS = 10_000
+MOST_SLOTS, MOST_DAYS = 10_000, 36_500
+SETTINGS = (
+    *("num_slots", "user_slots", "weight", "max_waiting", "history_days", "rate_limit", "rate_window", "queues"),
+    "paused",
+)
 COLUMNS = [
     Column("TENANT", flexible=True),
     Column("NAME", wide=True, flexible=True),
@@ -60,6 +64,13 @@ def arguments(parser: CommandParser) -> None:
         help='The most jobs that may wait, or "none" for JOBS_MAX_WAITING.',
     )
     parser.add_argument(
+        "--history-days",
+        type=inputs.whole_or_none(1, MOST_DAYS),
+        default=unset,
+        metavar="N",
+        help='Days that its ended jobs are kept, or "none" for JOBS_HISTORY_KEEP.',
+    )
+    parser.add_argument(
         "--queues",
         type=inputs.names,
         metavar="A,B",
@@ -90,7 +101,9 @@ def run(options: Options, screen: Screen) -> None:
 
 def _changes(options: Options) -> dict[str, Any]:
     changes = {name: options[name] for name in ("num_slots", "weight", "queues", "paused") if options[name] is not None}
-    changes |= {name: options[name] for name in ("user_slots", "max_waiting") if options[name] is not ...}
+    changes |= {
+        name: options[name] for name in ("user_slots", "max_waiting", "history_days") if options[name] is not ...
+    }
     if options["rate"] is not None:
         changes["rate_limit"], changes["rate_window"] = options["rate"]
     return changes
@@ -114,8 +127,9 @@ def _lines(tenants: Iterable[Tenant]) -> list[dict[str, Any]]:
 
 def _settings(slots: TenantQueue | None) -> dict[str, Any]:
     """A tenant without a row has no slots."""
-    names = ("num_slots", "user_slots", "weight", "max_waiting", "rate_limit", "rate_window", "queues", "paused")
-    return {name: getattr(slots, name, None) for name in names} | ({} if slots else {"num_slots": 0, "paused": False})
+    return {name: getattr(slots, name, None) for name in SETTINGS} | (
+        {} if slots else {"num_slots": 0, "paused": False}
+    )
 
 
 def _row(line: dict[str, Any]) -> list[object]:

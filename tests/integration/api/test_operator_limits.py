@@ -142,7 +142,7 @@ class TestQueues:
 class TestTenants:
     def test_a_tenants_slots_are_read_and_changed(self, operator):
         tenant = TenantFactory(slug="acme", queue__num_slots=2)
-        change = {"num_slots": 5, "user_slots": 1, "weight": 3, "max_waiting": 9, "paused": True}
+        change = {"num_slots": 5, "user_slots": 1, "weight": 3, "max_waiting": 9, "history_days": 90, "paused": True}
         change |= {"rate_limit": 7, "rate_window": 60, "queues": ["critical"]}
         assert send(operator, "PATCH", "/tenants/acme", change).json() == change | {"tenant": "acme"}
         assert send(operator, "GET", "/tenants/acme").json() == change | {"tenant": "acme"}
@@ -159,6 +159,7 @@ class TestTenants:
             ({"queues": ["a\x00"]}, "queues[0]"),
             ({"user_slots": -1}, "user_slots"),
             ({"max_waiting": -1}, "max_waiting"),
+            ({"history_days": 0}, "history_days"),
             ({"weight": 0}, "weight"),
             ({"rate_limit": 5}, "rate_window"),
             ({"rate_window": 5}, "rate_limit"),

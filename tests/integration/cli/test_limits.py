@@ -82,6 +82,8 @@ class TestSlots:
         assert (line["max_waiting"], line["user_slots"]) == (5000, 1)
         assert slots("acme", "--max-waiting", "none")[0]["max_waiting"] is None
         assert slots("acme", "--max-waiting", 0)[0]["max_waiting"] == 0
+        assert slots("acme", "--history-days", 90)[0]["history_days"] == 90
+        assert slots("acme", "--history-days", "none")[0]["history_days"] is None
         (line,) = slots("acme", "--user-slots", "none", "--rate", "none")
         assert (line["user_slots"], line["weight"], line["rate_limit"], line["rate_window"]) == (None, 3, None, None)
         assert line["num_slots"] == 2
