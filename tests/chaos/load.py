@@ -1,4 +1,4 @@
-"""The load: jobs of many tenants, with retries, delays, snoozes, cancels, identical ones, and such as leave litter."""
+"""The load: jobs of many tenants, with retries, delays, snoozes, cancels, revivals, identical ones, and such as leave litter."""
 
 import random
 import threading
@@ -10,6 +10,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from jobs import submit_many
 from jobs.calls.request import JobRequest
 from jobs.engine.cancel import cancel
+from jobs.engine.revive import revive
 from jobs.lifecycle import FINAL
 from jobs.models import Job, Queue
 from jobs.store import EVERY_TENANT
@@ -68,6 +69,7 @@ class Load:
                 if Job.objects.exclude(status__in=FINAL).count() < MOST_UNFINISHED:
                     recent = (recent + self._submit(chance))[-100:]
                 self._cancel(chance, recent)
+                self._revive(chance)
             except (DatabaseError, InterfaceError):  # refused, or the answer was lost
                 connection.close()
                 with self._lock:
@@ -105,3 +107,12 @@ class Load:
             answer = cancel(chance.choice(recent), tenant_id=EVERY_TENANT)
             with self._lock:
                 self.counts[f"cancel: {answer}"] += 1
+
+    def _revive(self, chance: random.Random) -> None:
+        """Revive a job that ended badly, perhaps long ago."""
+        if chance.random() < 0.1:
+            with self._lock:
+                job_id = chance.choice(sorted(self.accepted) or [0])
+            if revive(job_id, tenant_id=EVERY_TENANT):
+                with self._lock:
+                    self.counts["revivals"] += 1

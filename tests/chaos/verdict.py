@@ -10,7 +10,7 @@ from rich.table import Table
 
 from jobs import results
 from jobs.lifecycle import FINAL, Status
-from jobs.models import FailedAttempt, Job, Schedule, ScheduleRun
+from jobs.models import AnyFailedAttempt, AnyJob, ArchivedJob, Job, Schedule, ScheduleRun
 
 
 def unfinished() -> int:
@@ -29,13 +29,15 @@ def judge(evidence: Path, accepted: set[int], exceeded: list[tuple[str, int, int
     for line in evidence.read_text().splitlines():
         job_id, attempt, _pid = map(int, line.split())
         started.setdefault(job_id, Counter())[attempt] += 1
-    there = set(Job.objects.values_list("id", flat=True))
+    ids = Counter(AnyJob.objects.values_list("id", flat=True))
+    there = set(ids)
     return [
         *(f"limit exceeded: {what} held {held}, may {limit}" for what, held, limit in exceeded),
         *(f"job {job_id} was accepted, and is not there" for job_id in sorted(accepted - there)),
         *(f"job {job_id} ran, and is not there" for job_id in sorted(set(started) - there)),
+        *(f"job {job_id} is there {times} times" for job_id, times in ids.items() if times > 1),
         *(words for schedule in Schedule.objects.order_by("id") for words in _irregular(schedule)),
-        *(words for job in Job.objects.order_by("id") for words in _complaints(job, started.get(job.pk, Counter()))),
+        *(words for job in AnyJob.objects.order_by("id") for words in _complaints(job, started.get(job.pk, Counter()))),
     ]
 
 
@@ -48,12 +50,12 @@ def _irregular(schedule: Schedule) -> Iterator[str]:
     for earlier, later in pairwise(runs):
         if (seconds := (later.due - earlier.due).total_seconds()) != 1:
             yield f"schedule {schedule.pk}: {seconds:g} s between {earlier.due} and {later.due}"
-    jobs = set(Job.objects.filter(tenant=schedule.tenant_id, source_method="tick").values_list("pk", flat=True))
+    jobs = set(AnyJob.objects.filter(tenant=schedule.tenant_id, source_method="tick").values_list("pk", flat=True))
     for job_id in jobs ^ {run.job_id for run in runs if run.job_id}:
         yield f"schedule {schedule.pk}: job {job_id} belongs to no due time, or is not there"
 
 
-def _complaints(job: Job, started: Counter[int]) -> Iterator[str]:
+def _complaints(job: AnyJob, started: Counter[int]) -> Iterator[str]:
     if job.status not in FINAL:
         yield f"job {job.pk} is still {job.status}, attempt {job.attempt}, slot {job.slot}"
     for attempt, times in started.items():
@@ -65,7 +67,7 @@ def _complaints(job: Job, started: Counter[int]) -> Iterator[str]:
         yield from _foreign(job, started)
 
 
-def _foreign(job: Job, started: Counter[int]) -> Iterator[str]:
+def _foreign(job: AnyJob, started: Counter[int]) -> Iterator[str]:
     """What a success has from an attempt other than its last."""
     if not started[job.attempt]:
         yield f"job {job.pk} succeeded in attempt {job.attempt}, whose body never started"
@@ -78,11 +80,12 @@ def _foreign(job: Job, started: Counter[int]) -> Iterator[str]:
 
 def table(title: str, counts: dict[str, Counter[str]]) -> Table:
     """What happened, in figures: those given, and what PostgreSQL holds."""
-    sums = Job.objects.aggregate(retries=Sum("retries"), crashes=Sum("crashes"), attempts=Sum("attempt"))
-    crashes = FailedAttempt.objects.filter(error_class__in=["ProcessDied", "WorkerGone"])
+    sums = AnyJob.objects.aggregate(retries=Sum("retries"), crashes=Sum("crashes"), attempts=Sum("attempt"))
+    crashes = AnyFailedAttempt.objects.filter(error_class__in=["ProcessDied", "WorkerGone"])
     sections = {
         **counts,
-        "jobs": Counter(Job.objects.values_list("status", flat=True)),
+        "jobs": Counter(AnyJob.objects.values_list("status", flat=True)),
+        "history": Counter({"jobs": ArchivedJob.objects.count()}),
         "attempts": Counter({name: total or 0 for name, total in sums.items()}),
         "due times": Counter(ScheduleRun.objects.values_list("schedule__tenant__slug", flat=True)),
         "crashes": Counter(crashes.values_list("error_class", flat=True)),

@@ -1,0 +1,90 @@
+"""I9 for the history: what a page, a look or a batch reads does not depend on how much there is."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection, transaction
+from django.db.models import Q
+from django.test.utils import CaptureQueriesContext
+
+from jobs import listing, queries, store
+from jobs.engine.history import TABLE, month_of
+from jobs.lifecycle import Status
+from jobs.models import AnyJob, ArchivedJob
+from jobs.store import partitions
+from tests.factories import QueueFactory, TenantFactory
+from tests.plans import buffers, fill
+
+FEW, MANY = 3_000, 60_000
+ARCHIVE = """
+WITH gone AS (DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE end_time IS NOT NULL ORDER BY id LIMIT %s) RETURNING *)
+INSERT INTO job_history
+SELECT (jsonb_populate_record(
+    NULL::job_history,
+    to_jsonb(gone) || jsonb_build_object('failed_attempts', '[]'::jsonb, 'end_time', %s::timestamptz - id % 90 * interval '1 day')
+)).* FROM gone
+"""
+NOW = datetime(2031, 3, 15, tzinfo=UTC)
+
+
+@pytest.fixture
+def tenants(transactional_db):
+    """Two; the second has most of the jobs."""
+    for months in range(4):
+        partitions.ensure(TABLE, *month_of(NOW - timedelta(days=31 * months)))
+    yield TenantFactory(), TenantFactory()
+    ArchivedJob.objects.all().delete()
+
+
+def grow(tenants, count: int) -> None:
+    """So many ended jobs, five of six in the history."""
+    fill(QueueFactory().pk, [tenants[1].pk], count, finished=True)
+    with connection.cursor() as cursor:
+        cursor.execute(ARCHIVE.replace("% 90", "%% 90"), [count * 5 // 6, NOW])
+    fill(QueueFactory().pk, [tenants[0].pk], 20, finished=True)
+
+
+def cost(work) -> int:
+    """The pages that its statements read."""
+    with transaction.atomic():
+        with CaptureQueriesContext(connection) as captured:
+            work()
+        transaction.set_rollback(True)
+    total = 0
+    for query in captured:
+        if not query["sql"].lstrip("(-").startswith(("SELECT", "WITH", " Reads", " Arrow")):
+            continue
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + query["sql"])
+            plan = cursor.fetchone()[0][0]["Plan"]
+            transaction.set_rollback(True)
+        total += buffers(plan)
+    return total
+
+
+def test_what_is_read_depends_on_the_page_and_not_on_the_history(tenants, monkeypatch):
+    monkeypatch.setattr(listing, "LOOK", 500)
+    small, big = tenants
+    grow(tenants, FEW)
+    old = ArchivedJob.objects.latest("id").id
+    work = {
+        "the newest of a tenant": lambda: listing.page(Q(), 20, tenant=big),
+        "the newest of all": lambda: listing.page(Q(), 20),
+        "something rare": lambda: listing.page(Q(user_key="anna"), 20, tenant=big),
+        "something rare of all": lambda: listing.page(Q(user_key="anna"), 20),
+        "a status": lambda: listing.page(Q(), 20, tenant=big, status=Status.ERROR),
+        "the few that run": lambda: listing.page(Q(), 20, tenant=small, status=Status.RUNNING),
+        "an old job": lambda: queries.all_jobs().filter(pk=old).first(),
+        "its failed attempts": lambda: queries.failed_attempts(AnyJob(pk=old)),
+        "what to archive": lambda: store.next_to_archive("success", 0, NOW - timedelta(days=9000)),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE jobs, job_history")
+    few = {name: cost(each) for name, each in work.items()}
+    grow(tenants, MANY)
+    stale = {name: cost(each) for name, each in work.items()}
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE jobs, job_history")
+    fresh = {name: cost(each) for name, each in work.items()}
+    grown = {name: (few[name], stale[name], fresh[name]) for name in work}
+    assert not {name: read for name, read in grown.items() if max(read) > 2 * read[0] + 40}, grown
