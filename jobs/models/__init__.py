@@ -2,6 +2,7 @@
 
 from jobs.models.dispatch import Arrival, Door, FreedSlot, Lane, QueueTurn, TenantBucket
 from jobs.models.job import HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Job
+from jobs.models.memory import MAX_BYTES, JobMemory
 from jobs.models.operations import DeathNotice, KeptAnswer, Repair, Worker
 from jobs.models.queue import LONGEST, PausedJobType, Queue
 from jobs.models.schedule import Schedule, ScheduleRun
@@ -9,6 +10,7 @@ from jobs.models.schedule import Schedule, ScheduleRun
 __all__ = [
     "HELD_UNTIL",
     "LONGEST",
+    "MAX_BYTES",
     "WITNESSES",
     "Arrival",
     "DeadLetter",
@@ -17,6 +19,7 @@ __all__ = [
     "FailedAttempt",
     "FreedSlot",
     "Job",
+    "JobMemory",
     "KeptAnswer",
     "Lane",
     "PausedJobType",
