@@ -63,5 +63,6 @@ def slow_duties() -> list[Duty]:
     return [
         Duty(10.0, recount.recount_waiting),
         Duty(60.0, expire.expire_dead),
+        Duty(60.0, expire.expire_memories),
         Duty(60.0, check.Inspection().run),
     ]
