@@ -5,11 +5,11 @@ from enum import Enum
 from typing import Any, Final
 
 
-class _Absent(Enum):
+class Missing(Enum):
     MISSING = "missing"
 
 
-MISSING: Final = _Absent.MISSING  # what `compare_and_set` expects of a key without a value
+MISSING: Final = Missing.MISSING  # what `compare_and_set` expects of a key without a value
 
 
 class Memory(Mapping[str, Any]):

@@ -1,7 +1,6 @@
 """The memory of a running job, stored in PostgreSQL."""
 
 import json
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,8 +39,8 @@ class StoredMemory(Memory):
         memory.remove(self._of, checked)
 
     def increment(self, key: str, by: float = 1) -> float:
-        if isinstance(by, bool) or not isinstance(by, (int, float)) or not math.isfinite(by):
-            raise InvalidRequest("by", f"must be a finite number, not {by!r}")
+        if isinstance(by, bool) or not isinstance(by, (int, float)):
+            raise InvalidRequest("by", f"must be a number, not {by!r}")
         self._read = None
         total = memory.increment(self._of, self._key(key), as_json(by, "by"))
         if total is None:
