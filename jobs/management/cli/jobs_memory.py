@@ -1,9 +1,10 @@
 """`manage.py jobs memory`: show what the job types of a tenant remember, or clear it."""
 
 import json
+from argparse import ArgumentTypeError
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from jobs import queries, store
 from jobs.management.cli import inputs
@@ -26,8 +27,9 @@ FIELDS = ("id", "source_type", "source_method", "source_id", "content", "touched
 
 def _arguments(parser: CommandParser) -> None:
     parser.add_argument("--tenant", metavar="SLUG", required=True)
-    parser.add_argument("--type", metavar="SOURCE_TYPE", help="Only of this model, e.g. reports.datareport.")
-    parser.add_argument("--method", help="Only of this method, e.g. execute.")
+    parser.add_argument(
+        "--type", metavar="TYPE", type=_job_type, default={}, help="reports.datareport, or reports.datareport.execute"
+    )
     parser.add_argument("--clear", action="store_true", help="Delete them: the next runs begin without a memory.")
     parser.add_argument(
         "--limit", type=inputs.whole(1, MOST), default=50, metavar="N", help="Show at most so many; 50."
@@ -36,15 +38,11 @@ def _arguments(parser: CommandParser) -> None:
 
 def _run(options: Options, screen: Screen) -> None:
     tenant = inputs.tenant_named(options["tenant"])
-    wanted = {"source_type": options["type"], "source_method": options["method"]}
-    if options["method"] and not options["type"]:
-        raise CommandError("method: give --type as well, since a method belongs to a model")
     if options["clear"]:
-        _clear(tenant, wanted, screen)
+        _clear(tenant, options["type"], screen)
         return
-    given = {name: value for name, value in wanted.items() if value}
     limit = options["limit"]
-    memories = list(queries.memories(tenant.pk).filter(**given)[: limit + 1])  # one more, to know of another
+    memories = list(queries.memories(tenant.pk).filter(**options["type"])[: limit + 1])  # one more, to know of another
     more = len(memories) > limit
     del memories[limit:]
     screen.document({"memories": [_document(memory) for memory in memories], "more": more})
@@ -53,12 +51,20 @@ def _run(options: Options, screen: Screen) -> None:
         return
     screen.table(COLUMNS, map(_row, memories))
     if more:
-        screen.say(f"There are more than {limit:,}: see --type, --method and --limit.")
+        screen.say(f"There are more than {limit:,}: see --type and --limit.")
+
+
+def _job_type(text: str) -> dict[str, str]:
+    """The source type, perhaps with a method; its code may be gone."""
+    names = text.split(".")
+    if not all(names) or not 2 <= len(names) <= 3:  # noqa: PLR2004
+        raise ArgumentTypeError(f"must be like reports.datareport or reports.datareport.execute, not {text!r}")
+    return {"source_type": ".".join(names[:2])} | ({"source_method": names[2]} if names[2:] else {})
 
 
 def _clear(tenant: Tenant, wanted: dict[str, Any], screen: Screen) -> None:
     count = store.forget(tenant.pk, **wanted)
-    of = " ".join([f"{tenant.slug}:", *filter(None, wanted.values())])
+    of = " ".join([f"{tenant.slug}:", *wanted.values()])
     if count:
         audit.note("cleared", JobMemory._meta.label_lower, [(tenant.slug, of)], {"memories": [count, 0]})
     screen.document({"cleared": count})

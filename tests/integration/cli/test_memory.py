@@ -47,21 +47,19 @@ def test_shows_those_of_the_tenant_alone(acme, memories):
     assert '{"cursor": 7}' in shown
     assert "stranger" not in shown
     assert "\x1b" not in shown
+    assert len(run("--tenant", "acme", "--type", "reports.datareport").splitlines()) == 4
     assert "There are no such memories." in run("--tenant", "acme", "--type", "sample.thing")
 
 
 def test_narrows_and_says_that_there_are_more(acme, memories):
-    told = json.loads(run("--tenant", "acme", "--type", "reports.datareport", "--method", "refresh", "--json"))
+    told = json.loads(run("--tenant", "acme", "--type", "reports.datareport.refresh", "--json"))
     assert ([memory["id"] for memory in told["memories"]], told["more"]) == ([memories[2].pk], False)
-    assert "There are more than 1: see --type, --method and --limit." in run("--tenant", "acme", "--limit", 1)
+    assert "There are more than 1: see --type and --limit." in run("--tenant", "acme", "--limit", 1)
     assert json.loads(run("--tenant", "acme", "--limit", 1, "--json"))["more"]
 
 
 def test_clears_those_and_notes_it(acme, memories):
-    assert (
-        run("--tenant", "acme", "--type", "reports.datareport", "--method", "refresh", "--clear")
-        == "Cleared 1 memory.\n"
-    )
+    assert run("--tenant", "acme", "--type", "reports.datareport.refresh", "--clear") == "Cleared 1 memory.\n"
     change = Change.objects.get()
     assert (change.verb, change.subject) == ("cleared", "acme: reports.datareport refresh")
     assert json.loads(run("--tenant", "acme", "--clear", "--json")) == {"cleared": 2}
@@ -75,8 +73,8 @@ def test_clears_those_and_notes_it(acme, memories):
     [
         ([], "--tenant"),
         (["--tenant", "acne"], "tenant: 'acne' is unknown; known: acme, stranger"),
-        (["--tenant", "acme", "--method", "execute"], "method: give --type as well"),
-        (["--tenant", "acme", "--method", "execute", "--clear"], "method: give --type as well"),
+        (["--tenant", "acme", "--type", "reports"], "must be like reports.datareport or reports.datareport.execute"),
+        (["--tenant", "acme", "--clear", "--type", "reports."], "must be like reports.datareport or"),
         (["--tenant", "acme", "--limit", "0"], "must be a whole number from 1 to 1,000"),
     ],
 )
