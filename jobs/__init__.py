@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from jobs.authoring.current import current_job
     from jobs.authoring.decorator import job
-    from jobs.authoring.exceptions import Abandon, Cancelled, RetryLater, TenantError
+    from jobs.authoring.exceptions import Abandon, Cancelled, RetryLater, StaleAttempt, TenantError
+    from jobs.authoring.memory import MISSING
     from jobs.authoring.retry import Retry
     from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
     from jobs.engine.cancel import cancel
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EVERY_TENANT",
+    "MISSING",
     "Abandon",
     "Asynchronous",
     "Cancelled",
     "InvalidRequest",
     "Retry",
     "RetryLater",
+    "StaleAttempt",
     "TenantError",
     "TooManyWaiting",
     "Undecided",
@@ -34,10 +37,12 @@ __all__ = [
 
 _HOMES = {
     "EVERY_TENANT": "jobs.store.owner",
+    "MISSING": "jobs.authoring.memory",
     "Abandon": "jobs.authoring.exceptions",
     "Cancelled": "jobs.authoring.exceptions",
     "Retry": "jobs.authoring.retry",
     "RetryLater": "jobs.authoring.exceptions",
+    "StaleAttempt": "jobs.authoring.exceptions",
     "TenantError": "jobs.authoring.exceptions",
     "TooManyWaiting": "jobs.calls.refusals",
     "Undecided": "jobs.calls.refusals",

@@ -9,7 +9,17 @@ import re
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from jobs.lifecycle import Status
-from jobs.models import WITNESSES, AnyFailedAttempt, AnyJob, DeadLetter, FailedAttempt, JobRow, Queue, Schedule
+from jobs.models import (
+    WITNESSES,
+    AnyFailedAttempt,
+    AnyJob,
+    DeadLetter,
+    FailedAttempt,
+    JobMemory,
+    JobRow,
+    Queue,
+    Schedule,
+)
 from jobs.sql import statement
 from tenants.prepared import prepared
 
@@ -78,6 +88,16 @@ def schedules(tenant_id: int) -> QuerySet[Schedule]:
 def schedule(tenant_id: int, schedule_id: int) -> Schedule | None:
     """One of the tenant's schedules."""
     return schedules(tenant_id).filter(pk=schedule_id).first() if schedule_id <= LARGEST_ID else None
+
+
+def memories(tenant_id: int) -> QuerySet[JobMemory]:
+    """The memories of the tenant's job types and objects, the oldest first."""
+    return JobMemory.objects.filter(tenant_id=tenant_id).order_by("pk")
+
+
+def memory(tenant_id: int, memory_id: int) -> JobMemory | None:
+    """One of the tenant's memories."""
+    return memories(tenant_id).filter(pk=memory_id).first() if memory_id <= LARGEST_ID else None
 
 
 def dead_letters() -> QuerySet[DeadLetter]:

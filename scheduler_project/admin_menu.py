@@ -11,6 +11,7 @@ SECTIONS = {
         "Schedule": "event_repeat",
         "DeadLetter": "report",
         "PausedJobType": "pause_circle",
+        "JobMemory": "psychology",
     },
     "Capacity": {
         "TenantQueue": "speed",

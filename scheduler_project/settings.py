@@ -195,6 +195,7 @@ JOBS_RESULT_MAX_BYTES = env.int("JOBS_RESULT_MAX_BYTES", 5_000_000)
 JOBS_RESULTS_MAX_BYTES = env.int("JOBS_RESULTS_MAX_BYTES", 100_000_000)  # of one tenant at a time
 JOBS_STATS_MAX_BYTES = env.int("JOBS_STATS_MAX_BYTES", 16384)
 JOBS_ARGS_MAX_BYTES = 256 * 1024
+JOBS_MEMORY_TTL = env.float("JOBS_MEMORY_TTL", 7776000)  # seconds a job type's memory is kept without a change
 
 JOBS_MAX_SCHEDULES = env.int("JOBS_MAX_SCHEDULES", 1000)  # that a tenant may make of its own
 JOBS_DEATH_NOTICE_INTERVAL = env.float("JOBS_DEATH_NOTICE_INTERVAL", 60)  # seconds between two messages about deaths

@@ -1,5 +1,5 @@
-"""The operators' pages: edit queues and schedules, pause job types, revive dead letters, read jobs and workers."""
+"""The operators' pages: edit queues and schedules, pause job types, revive dead jobs, clear memories, read the rest."""
 
-from jobs.admin import dead, jobs, paused, queues, schedules, slots, workers
+from jobs.admin import dead, jobs, memories, paused, queues, schedules, slots, workers
 
-__all__ = ["dead", "jobs", "paused", "queues", "schedules", "slots", "workers"]
+__all__ = ["dead", "jobs", "memories", "paused", "queues", "schedules", "slots", "workers"]

@@ -12,7 +12,7 @@ from ninja.errors import ValidationError, ValidationErrorContext
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
-from jobs.api import bulk, jobs, operator, problems, results, schedules, stats
+from jobs.api import bulk, jobs, memories, operator, problems, results, schedules, stats
 from jobs.api.auth import MemberSession, TenantKey
 from jobs.api.parser import StrictParser
 
@@ -112,6 +112,7 @@ api = ProblemAPI(
 api.add_router("", bulk.router)  # before jobs/{job_id}, which would match "bulk"
 api.add_router("", jobs.router)
 api.add_router("", results.router)
+api.add_router("", memories.router)
 api.add_router("", schedules.router)
 api.add_router("", stats.router)
 for router in operator.routers:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jobs.authoring.exceptions import Cancelled
+from jobs.authoring.memory import Memory
 from jobs.text import storable
 from tenants.models import Tenant
 
@@ -28,6 +29,7 @@ class CurrentJob:
     """The running job. Outside a job `id` is None, and all reports are discarded.
 
     stats: JSON values shown to the customer with the job. timeout: seconds this attempt may run.
+    memory: what the job type keeps from run to run, for its tenant. object_memory: the same for its object alone.
     """
 
     id: int | None = None
@@ -35,6 +37,8 @@ class CurrentJob:
     tenant: Tenant | None = None
     timeout: float | None = None
     stats: dict[str, Any] = field(default_factory=dict)
+    memory: Memory = field(default_factory=Memory)
+    object_memory: Memory = field(default_factory=Memory)
     report_progress: Callable[[float, str], object] = _nowhere
     ask_cancelled: Callable[[], bool] = _never
     _asked_at: float = -math.inf

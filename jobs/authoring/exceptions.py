@@ -30,3 +30,7 @@ class RetryLater(Exception):
 
 class Cancelled(Exception):
     """`check_cancelled()` raises it in a job that was asked to stop; do not catch it."""
+
+
+class StaleAttempt(Exception):
+    """This attempt does not run any more: it was taken back, and its memory refuses it. Do not catch it."""

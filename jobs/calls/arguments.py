@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import re
 import uuid
 from typing import Any
 
@@ -42,7 +43,7 @@ def as_json(value: Any, field: str = "args", depth: int = 0) -> Any:
     Raises InvalidRequest, naming the place, for a value that JSON or PostgreSQL's jsonb cannot hold.
     """
     if depth == MAX_DEPTH and value and isinstance(value, (list, tuple, dict)):
-        raise InvalidRequest("args", f"are nested more than {MAX_DEPTH} levels deep")
+        raise InvalidRequest(_root(field), f"are nested more than {MAX_DEPTH} levels deep")
     if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
         raise InvalidRequest(field, "is a number with too many digits")
     if value is None or isinstance(value, (bool, int)):
@@ -63,6 +64,11 @@ def as_json(value: Any, field: str = "args", depth: int = 0) -> Any:
     raise InvalidRequest(
         field, f"{type(value).__name__} is not JSON; use text, numbers, true/false, null, lists and objects"
     )
+
+
+def _root(field: str) -> str:
+    """The name without the place: a deep one is too long to read."""
+    return re.split(r"[.\[]", field, maxsplit=1)[0]
 
 
 def _is_plain(value: Any) -> bool:

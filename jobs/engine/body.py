@@ -16,7 +16,8 @@ from jobs.authoring import current
 from jobs.calls import registry
 from jobs.calls.arguments import stats_as_json
 from jobs.engine.host import Host
-from jobs.store import Started
+from jobs.engine.memory import StoredMemory
+from jobs.store import Remembering, Started
 from tenants.models import Tenant
 
 
@@ -70,6 +71,7 @@ def _call(job: Started, outcome: Outcome, host: Host) -> None:
         if callee is None:
             raise SourceGone(f"{job.source_type} {job.source_id} is gone")
 
+    memory = StoredMemory(Remembering(job.id, job.attempt))
     current.enter(
         current.CurrentJob(
             id=job.id,
@@ -77,6 +79,8 @@ def _call(job: Started, outcome: Outcome, host: Host) -> None:
             tenant=SimpleLazyObject(lambda: Tenant.objects.get(pk=job.tenant_id)),  # type: ignore[arg-type]
             timeout=job.timeout,
             stats=outcome.stats,
+            memory=memory,
+            object_memory=memory if target.class_level else StoredMemory(Remembering(job.id, job.attempt, True)),
             report_progress=partial(_aside, host, store.progress, job.id, job.attempt),
             ask_cancelled=partial(_aside, host, store.cancel_requested, job.id, job.attempt),
         )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from jobs import results
+from jobs import results, store
 from jobs.store import erasing
 
 
@@ -15,14 +15,15 @@ class Report:
     failed_attempts: int = 0
     results: int = 0
     answers: int = 0
+    memories: int = 0
 
 
 def erase(tenant_id: int) -> Report:
-    """Remove arguments, statistics, errors, users and results of the tenant's ended jobs, and the kept answers.
+    """Remove arguments, statistics, errors, users and results of the tenant's ended jobs, kept answers, and memories.
 
     It works in batches: a failure leaves the rest as it was, and the next call goes on.
     """
-    report = Report(answers=erasing.forget_answers(tenant_id))
+    report = Report(answers=erasing.forget_answers(tenant_id), memories=store.forget(tenant_id))
     for batch in erasing.erase_jobs(tenant_id):
         report.jobs += batch.jobs
         report.under_way += batch.under_way

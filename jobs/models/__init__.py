@@ -3,6 +3,7 @@
 from jobs.models.dispatch import Arrival, Door, FreedSlot, Lane, QueueTurn, TenantBucket
 from jobs.models.history import AnyFailedAttempt, AnyJob, ArchivedJob
 from jobs.models.job import HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Job, JobRow
+from jobs.models.memory import MAX_BYTES, JobMemory
 from jobs.models.operations import DeathNotice, KeptAnswer, Repair, Worker
 from jobs.models.queue import LONGEST, PausedJobType, Queue
 from jobs.models.schedule import Schedule, ScheduleRun
@@ -10,6 +11,7 @@ from jobs.models.schedule import Schedule, ScheduleRun
 __all__ = [
     "HELD_UNTIL",
     "LONGEST",
+    "MAX_BYTES",
     "WITNESSES",
     "AnyFailedAttempt",
     "AnyJob",
@@ -21,6 +23,7 @@ __all__ = [
     "FailedAttempt",
     "FreedSlot",
     "Job",
+    "JobMemory",
     "JobRow",
     "KeptAnswer",
     "Lane",

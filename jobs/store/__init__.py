@@ -19,6 +19,7 @@ from jobs.store.control import (
 )
 from jobs.store.history import archive, forget_old, next_to_archive, restore
 from jobs.store.leading import database_now, database_time, depose, lead, wake_clock
+from jobs.store.memory import Remembering, expire_memories, forget
 from jobs.store.owner import EVERY_TENANT, TenantId
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Applied, Claimed, Holder, Process, Started
 from jobs.store.schedules import (
@@ -66,6 +67,7 @@ __all__ = [
     "OwnSession",
     "Pass",
     "Process",
+    "Remembering",
     "Run",
     "Started",
     "TenantId",
@@ -89,8 +91,10 @@ __all__ = [
     "end_sessions",
     "excesses",
     "expire_dead",
+    "expire_memories",
     "fail",
     "find_lane",
+    "forget",
     "forget_old",
     "give_back_due_times",
     "give_up_key",

@@ -56,6 +56,10 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "orphans": RECOVER,
     "revive": (*VERBS, "tests/integration/engine/test_revive_bounds.py"),
     **dict.fromkeys(("due", "take"), ("tests/integration/engine/test_schedules.py",)),
+    **dict.fromkeys(
+        ("remembering", "increment", "compare_and_set", "forget", "expire_memories"),
+        ("tests/integration/store/test_memory.py",),
+    ),
     "reserve": ("tests/integration/api/test_idempotency.py",),
 }
 # In the other folders of tests/integration is what stands above the engine; these cost time, and tell of cost alone.

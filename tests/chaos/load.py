@@ -1,4 +1,4 @@
-"""The load: jobs of many tenants, with retries, delays, snoozes, cancels, revivals, identical ones, and such as leave litter."""
+"""The load: jobs of many tenants, with retries, delays, snoozes, cancels, revivals, identical ones, litter."""
 
 import random
 import threading

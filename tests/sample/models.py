@@ -101,6 +101,13 @@ class Thing(Asynchronous, models.Model):
     @job(dedup=False)
     def again(self) -> None: ...
 
+    @job(dedup=False)
+    def count_runs(self) -> float:
+        """Remembers how often its type ran, together with the row that says so."""
+        with transaction.atomic():
+            note_run()
+            return current_job().memory.increment("runs")
+
     @job
     def refuse(self, message: str = "no") -> None:
         note_run()

@@ -27,6 +27,7 @@ def run(options: Options, screen: Screen) -> None:
             "failed attempts": f"{report.failed_attempts:,}",
             "kept results": f"{report.results:,}",
             "kept answers": f"{report.answers:,}",
+            "memories": f"{report.memories:,}",
         }
     )
     if report.under_way:

@@ -64,6 +64,7 @@ def slow_duties() -> list[Duty]:
         Duty(10.0, recount.recount_waiting),
         Duty(10.0, history.Archive().run),
         Duty(60.0, expire.expire_dead),
+        Duty(60.0, expire.expire_memories),
         Duty(600.0, history.drop_old),
         Duty(3600.0, prune.prune),
         Duty(60.0, check.Inspection().run),

@@ -101,6 +101,7 @@ def test_the_requests_are_those_of_the_api(page: str) -> None:
         said = re.search(r"-X ([A-Z]+)", request)
         method = said[1].lower() if said else "post" if body else "get"
         path = re.sub(r"/schedules/\d+", "/schedules/{schedule_id}", path)
+        path = re.sub(r"/memories/\d+", "/memories/{memory_id}", path)
         operation = document["paths"][re.sub(r"/(\d+|\$JOB)", "/{job_id}", path)][method]
         known = {parameter["name"] for parameter in operation.get("parameters", [])}
         assert {pair.partition("=")[0] for pair in query.split("&") if pair} <= known

@@ -10,7 +10,7 @@ from jobs import results
 from jobs.engine.erase import Report, erase
 from jobs.engine.history import Archive
 from jobs.lifecycle import Status
-from jobs.models import AnyFailedAttempt, AnyJob, Job, KeptAnswer
+from jobs.models import AnyFailedAttempt, AnyJob, Job, JobMemory, KeptAnswer
 from jobs.store import erasing
 from tests.factories import TenantFactory
 from tests.integration.store.test_history import ended, values
@@ -40,8 +40,9 @@ def an_archived_and_a_recent_job(tenant) -> list[Job]:
 def test_what_jobs_were_about_goes_and_that_they_ran_stays(tenant):
     jobs = an_archived_and_a_recent_job(tenant)
     KeptAnswer.objects.create(tenant=tenant, key="k", digest="d", body="secret")
+    JobMemory.objects.create(tenant=tenant, source_type="x", source_method="y", content={"a": 1})
     before = {job.pk: values(AnyJob.objects.get(pk=job.pk)) for job in jobs}
-    assert erase(tenant.pk) == Report(jobs=2, failed_attempts=4, results=2, answers=1)
+    assert erase(tenant.pk) == Report(jobs=2, failed_attempts=4, results=2, answers=1, memories=1)
     gone = {"args": {}, "stats": {}, "last_error": "", "progress_note": "", "user_key": "", "dedup_key": None}
     gone |= {"result_expires_at": None, "result_bytes": None}
     for job in jobs:
@@ -64,11 +65,13 @@ def test_a_job_that_has_not_ended_keeps_everything(tenant, status):
 def test_a_strangers_jobs_keep_everything(tenant):
     jobs = an_archived_and_a_recent_job(TenantFactory())
     KeptAnswer.objects.create(tenant=jobs[0].tenant, key="k", digest="d", body="secret")
+    JobMemory.objects.create(tenant=jobs[0].tenant, source_type="x", source_method="y", content={"a": 1})
     before = [values(job) for job in AnyJob.objects.order_by("id")]
     assert erase(tenant.pk) == Report()
     assert [values(job) for job in AnyJob.objects.order_by("id")] == before
     assert AnyFailedAttempt.objects.count() == 4
     assert KeptAnswer.objects.exists()
+    assert JobMemory.objects.exists()
 
 
 def test_more_jobs_than_a_batch(tenant, monkeypatch):

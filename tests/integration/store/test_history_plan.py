@@ -15,14 +15,19 @@ from jobs.store import partitions
 from tests.factories import QueueFactory, TenantFactory
 from tests.plans import buffers, fill
 
-FEW, MANY = 3_000, 60_000
+FEW, MANY = 2_000, 20_000
 ARCHIVE = """
-WITH gone AS (DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE end_time IS NOT NULL ORDER BY id LIMIT %s) RETURNING *)
+WITH gone AS (
+    DELETE FROM jobs
+    WHERE id IN (SELECT id FROM jobs WHERE end_time IS NOT NULL ORDER BY id LIMIT %(count)s)
+    RETURNING *
+)
 INSERT INTO job_history
-SELECT (jsonb_populate_record(
+SELECT whole.* FROM gone CROSS JOIN LATERAL jsonb_populate_record(
     NULL::job_history,
-    to_jsonb(gone) || jsonb_build_object('failed_attempts', '[]'::jsonb, 'end_time', %s::timestamptz - id % 90 * interval '1 day')
-)).* FROM gone
+    to_jsonb(gone)
+    || jsonb_build_object('failed_attempts', '[]'::jsonb, 'end_time', %(now)s - id %% 90 * interval '1 day')
+) AS whole
 """
 NOW = datetime(2031, 3, 15, tzinfo=UTC)
 
@@ -40,7 +45,7 @@ def grow(tenants, count: int) -> None:
     """So many ended jobs, five of six in the history."""
     fill(QueueFactory().pk, [tenants[1].pk], count, finished=True)
     with connection.cursor() as cursor:
-        cursor.execute(ARCHIVE.replace("% 90", "%% 90"), [count * 5 // 6, NOW])
+        cursor.execute(ARCHIVE, {"count": count * 5 // 6, "now": NOW})
     fill(QueueFactory().pk, [tenants[0].pk], 20, finished=True)
 
 

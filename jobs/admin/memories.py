@@ -1,0 +1,54 @@
+# Unfold has no types:
+# mypy: allow-subclassing-any, allow-untyped-decorators
+
+from typing import cast
+
+from django.contrib import admin, messages
+from django.contrib.admin.models import DELETION, LogEntry
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from jobs import store
+from jobs.admin.base import HugeTableAdmin, cut
+from jobs.models import JobMemory
+from tenants import audit
+
+
+@admin.register(JobMemory)
+class JobMemoryAdmin(HugeTableAdmin):
+    """Only jobs write memories; an operator can clear them."""
+
+    list_display = ["name", "whose", "touched"]
+    list_select_related = ["tenant"]
+    list_filter = ["tenant"]
+    search_fields = ["source_type", "source_method", "source_id"]
+    fields = ["tenant", ("source_type", "source_method"), "source_id", "content", "touched"]
+    readonly_fields = ["touched"]
+    actions = ["clear"]
+
+    @display(description="job type, object")
+    def name(self, memory: JobMemory) -> str:
+        return cut(str(memory), 80)
+
+    @display(description="tenant")
+    def whose(self, memory: JobMemory) -> str:
+        return cut(memory.tenant.name, 30)
+
+    @display(description="last written (UTC)")
+    def touched(self, memory: JobMemory) -> str:
+        return f"{memory.touched_at:%Y-%m-%d %H:%M:%S}"
+
+    def has_clear_permission(self, request: HttpRequest) -> bool:
+        return bool(request.user.has_perm("jobs.delete_jobmemory"))
+
+    @admin.action(description="Clear: the next run begins without it", permissions=["clear"])
+    def clear(self, request: HttpRequest, memories: QuerySet[JobMemory]) -> None:
+        chosen = list(memories)
+        cleared = [memory for memory in chosen if store.forget(memory.tenant_id, memory_id=memory.pk)]
+        audit.note("cleared", JobMemory._meta.label_lower, [(memory.pk, str(memory)) for memory in cleared])
+        if cleared:
+            LogEntry.objects.log_actions(cast("User", request.user).pk, cleared, DELETION, "Cleared.")
+            count = "1 memory" if len(cleared) == 1 else f"{len(cleared)} memories"
+            self.message_user(request, f"Cleared {count}.", messages.SUCCESS)

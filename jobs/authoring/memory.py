@@ -1,0 +1,61 @@
+"""`current_job().memory`: a small JSON object that a job type keeps from one run to the next."""
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import Any, Final
+
+
+class Missing(Enum):
+    MISSING = "missing"
+
+
+MISSING: Final = Missing.MISSING  # what `compare_and_set` expects of a key without a value
+
+
+class Memory(Mapping[str, Any]):
+    """Values by name, each JSON. It reads like a dictionary; only the methods below change it.
+
+    This one is the stand-in outside a job: it begins empty, and keeps its values for as long as it is there itself.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[str, Any] = {}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all values, as a copy."""
+        return dict(self._values)
+
+    def merge(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> None:
+        """Set these values, and leave the others. A value replaces the old one whole, an object too."""
+        self._values |= {**(values or {}), **more}
+
+    def delete(self, *keys: str) -> None:
+        """Delete these values. A key without a value is no error."""
+        for key in keys:
+            self._values.pop(key, None)
+
+    def increment(self, key: str, by: float = 1) -> float:
+        """Add to a number; a missing one counts as 0. Return the sum."""
+        total: float = self._values.get(key, 0) + by
+        self._values[key] = total
+        return total
+
+    def compare_and_set(self, key: str, expected: Any, new: Any) -> bool:
+        """Set a value if it is the expected one (MISSING: if there is none). Return whether it was."""
+        if self._values.get(key, MISSING) != expected:
+            return False
+        self._values[key] = new
+        return True
+
+    def clear(self) -> None:
+        """Delete all values."""
+        self._values.clear()
+
+    def __getitem__(self, key: str) -> Any:
+        return self.as_dict()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.as_dict())
+
+    def __len__(self) -> int:
+        return len(self.as_dict())

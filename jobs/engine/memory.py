@@ -1,0 +1,70 @@
+"""The memory of a running job, stored in PostgreSQL."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from jobs.authoring.memory import MISSING, Memory
+from jobs.calls.arguments import as_json, check_text
+from jobs.calls.request import InvalidRequest
+from jobs.store import Remembering, memory
+
+
+class StoredMemory(Memory):
+    """Reads the database at its first use, and again after each change of its own. Each method is one statement.
+
+    A method raises InvalidRequest, naming the key, for a value that is not JSON or not a number, or TooLarge; and
+    StaleAttempt if another attempt has taken the place of this one.
+    """
+
+    def __init__(self, of: Remembering) -> None:
+        self._of = of
+        self._read: str | None = None  # as JSON: each reader gets a copy of its own
+
+    def as_dict(self) -> dict[str, Any]:
+        if memory.in_transaction():  # what is read here may be rolled back: it is not kept
+            return self._parsed(memory.recall(self._of))
+        if self._read is None:
+            self._read = memory.recall(self._of)
+        return self._parsed(self._read)
+
+    def merge(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> None:
+        checked = as_json({**(values or {}), **more}, self._of.field)
+        self._read = None
+        memory.merge(self._of, checked)
+
+    def delete(self, *keys: str) -> None:
+        checked = [self._key(key) for key in keys]
+        self._read = None
+        memory.remove(self._of, checked)
+
+    def increment(self, key: str, by: float = 1) -> float:
+        if isinstance(by, bool) or not isinstance(by, (int, float)):
+            raise InvalidRequest("by", f"must be a number, not {by!r}")
+        self._read = None
+        total = memory.increment(self._of, self._key(key), as_json(by, "by"))
+        if total is None:
+            told = "holds no number, so it cannot be incremented; merge a number, or delete the key, first"
+            raise InvalidRequest(f"{self._of.field}.{key}", told)
+        return total
+
+    def compare_and_set(self, key: str, expected: Any, new: Any) -> bool:
+        field = f"{self._of.field}.{self._key(key)}"
+        known = None if expected is MISSING else json.dumps(as_json(expected, "expected"))
+        checked = as_json(new, field)
+        self._read = None
+        return memory.compare_and_set(self._of, key, known, checked)
+
+    def clear(self) -> None:
+        self._read = None
+        memory.clear(self._of)
+
+    @staticmethod
+    def _parsed(read: str) -> dict[str, Any]:
+        values: dict[str, Any] = json.loads(read)
+        return values
+
+    def _key(self, key: Any) -> str:
+        if not isinstance(key, str):
+            raise InvalidRequest(self._of.field, f"has the key {key!r}; keys must be text")
+        return check_text(key, self._of.field)

@@ -1,0 +1,365 @@
+"""The memory of a job type: two runs at once lose no update, whichever is first; its bound; who may touch it."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from jobs import StaleAttempt, store
+from jobs.calls.request import TooLarge
+from jobs.lifecycle import Status
+from jobs.models import MAX_BYTES, JobMemory
+from jobs.store import Remembering, memory
+from tests.factories import TenantFactory, make_job
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def running(tenant, **fields) -> Remembering:
+    job = make_job(tenant, Status.RUNNING, **fields)
+    return Remembering(job.pk, job.attempt)
+
+
+def content(of: Remembering) -> dict:
+    return json.loads(memory.recall(of))
+
+
+@pytest.fixture
+def tenant():
+    return TenantFactory(queue__num_slots=9)
+
+
+@pytest.fixture
+def one(tenant):
+    return running(tenant)
+
+
+@pytest.fixture
+def other(tenant, one):
+    """A second run of the same job type, for another object."""
+    return running(tenant, source_id="2")
+
+
+@pytest.fixture(params=["empty", "there"])
+def before(request, one):
+    """The race is about the first value of all, or about one of several."""
+    if request.param == "there":
+        memory.merge(one, {"old": "kept"})
+        return {"old": "kept"}
+    return {}
+
+
+class TestTwoAtOnce:
+    """One is in a transaction that has not ended; the other comes, waits, and goes on with what that left."""
+
+    @pytest.fixture
+    def second(self, elsewhere, blocked):
+        """`second(inside, function, ...)`: do `inside` first; the outcome of what came meanwhile."""
+
+        def second(inside, function, *args, rolled_back=False):
+            with transaction.atomic():
+                inside()
+                late = elsewhere(function, *args)
+                wait_until(lambda: blocked() == 1, "the second waits for the first")
+                transaction.set_rollback(rolled_back)
+            return late.result()
+
+        return second
+
+    def test_increment_and_both_count(self, second, one, other, before):
+        assert second(lambda: memory.increment(one, "runs", 1), memory.increment, other, "runs", 1) == 2
+        assert content(one) == before | {"runs": 2}
+
+    def test_increment_and_only_the_one_that_committed_counts(self, second, one, other, before):
+        inside = lambda: memory.increment(one, "runs", 1)  # noqa: E731
+        assert second(inside, memory.increment, other, "runs", 1, rolled_back=True) == 1
+        assert content(one) == before | {"runs": 1}
+
+    def test_merge_different_keys_and_both_are_kept(self, second, one, other, before):
+        second(lambda: memory.merge(one, {"a": 1}), memory.merge, other, {"b": 2})
+        assert content(one) == before | {"a": 1, "b": 2}
+
+    def test_remove_different_keys_and_both_are_gone(self, second, one, other, before):
+        memory.merge(one, {"a": 1, "b": 2, "c": 3})
+        second(lambda: memory.remove(one, ["a"]), memory.remove, other, ["b"])
+        assert content(one) == before | {"c": 3}
+
+    def test_set_the_first_value_and_one_wins(self, second, one, other, before):
+        inside = lambda: memory.compare_and_set(one, "cursor", None, "mine")  # noqa: E731
+        assert not second(inside, memory.compare_and_set, other, "cursor", None, "yours")
+        assert content(one) == before | {"cursor": "mine"}
+
+    def test_set_the_next_value_and_one_wins(self, second, one, other, before):
+        memory.merge(one, {"cursor": 1})
+        inside = lambda: memory.compare_and_set(one, "cursor", "1", 2)  # noqa: E731
+        assert not second(inside, memory.compare_and_set, other, "cursor", "1", 3)
+        assert content(one) == before | {"cursor": 2}
+
+    def test_set_a_value_and_the_second_wins_when_the_first_rolls_back(self, second, one, other, before):
+        memory.merge(one, {"cursor": 1})
+        inside = lambda: memory.compare_and_set(one, "cursor", "1", 2)  # noqa: E731
+        assert second(inside, memory.compare_and_set, other, "cursor", "1", 3, rolled_back=True)
+        assert content(one) == before | {"cursor": 3}
+
+    def test_clear_and_write_and_what_was_written_after_stays(self, second, one, other):
+        memory.merge(one, {"old": 1})
+        second(lambda: memory.clear(one), memory.merge, other, {"new": 2})
+        assert content(one) == {"new": 2}
+
+    def test_no_reader_waits(self, one, other, elsewhere):
+        memory.merge(one, {"a": 1})
+        with transaction.atomic():
+            memory.merge(one, {"a": 2})
+            assert elsewhere(content, other).result(10) == {"a": 1}
+
+    def test_nobody_who_settles_the_job_waits(self, one, elsewhere, tenant):
+        """A write locks the memory, and not the job."""
+        with transaction.atomic():
+            memory.merge(one, {"a": 1})
+            assert elsewhere(store.progress, one.id, one.attempt, 0.5, "").result(10)
+
+
+class TestEachVerb:
+    def test_merge_replaces_a_value_whole(self, one):
+        memory.merge(one, {"a": {"x": 1}, "b": [1]})
+        memory.merge(one, {"a": {"y": 2}, "n": None})
+        assert content(one) == {"a": {"y": 2}, "b": [1], "n": None}
+
+    def test_remove_passes_over_what_is_not_there(self, one):
+        memory.remove(one, ["a"])
+        assert not JobMemory.objects.exists()
+        memory.merge(one, {"a": 1, "b": 2})
+        memory.remove(one, ["a", "z"])
+        assert content(one) == {"b": 2}
+
+    @pytest.mark.parametrize(
+        ("by", "sums"), [(1, [1, 2]), (-2, [-2, -4]), (0.1, [0.1, 0.2]), (10**30, [10**30, 2 * 10**30])]
+    )
+    def test_increment_begins_at_0_and_adds_exactly(self, one, by, sums):
+        assert [memory.increment(one, "n", by) for _ in sums] == sums
+        assert content(one) == {"n": sums[-1]}
+
+    @pytest.mark.parametrize("value", ["text", "7", None, True, [1], {}])
+    def test_increment_leaves_alone_what_is_no_number(self, one, value):
+        memory.merge(one, {"n": value})
+        assert memory.increment(one, "n", 1) is None
+        assert content(one) == {"n": value}
+
+    @pytest.mark.parametrize("there", [{}, {"other": 1}, {"a": 1}, {"a": None}])
+    @pytest.mark.parametrize("expected", [None, "1", "null", '"1"', "true"])
+    def test_compare_and_set_sets_only_over_what_is_expected(self, one, there, expected):
+        """null is a value, and differs from none."""
+        if there:
+            memory.merge(one, there)
+        fits = (json.dumps(there["a"]) if "a" in there else None) == expected
+        assert memory.compare_and_set(one, "a", expected, "new") == fits
+        assert content(one) == (there | {"a": "new"} if fits else there)
+
+    def test_clear_leaves_nothing(self, one):
+        memory.merge(one, {"a": 1})
+        memory.clear(one)
+        assert not JobMemory.objects.exists()
+        assert content(one) == {}
+
+    def test_every_write_is_a_touch(self, one):
+        writes = [
+            lambda: memory.merge(one, {"n": 1}),
+            lambda: memory.merge(one, {}),
+            lambda: memory.increment(one, "n", 1),
+            lambda: memory.compare_and_set(one, "n", "2", 3),
+            lambda: memory.compare_and_set(one, "new", None, 3),
+            lambda: memory.remove(one, ["n"]),
+        ]
+        touched = []
+        for write in writes:
+            write()
+            touched.append(JobMemory.objects.get().touched_at)
+        assert touched == sorted(set(touched))
+
+    def test_a_read_is_none(self, one):
+        memory.merge(one, {"n": 1})
+        touched = JobMemory.objects.get().touched_at
+        content(one)
+        assert not memory.compare_and_set(one, "n", "7", 8)
+        assert JobMemory.objects.get().touched_at == touched
+
+
+ALL = {
+    "recall": memory.recall,
+    "merge": lambda of: memory.merge(of, {"a": 2}),
+    "remove": lambda of: memory.remove(of, ["a"]),
+    "increment": lambda of: memory.increment(of, "a", 1),
+    "compare_and_set": lambda of: memory.compare_and_set(of, "a", "1", 2),
+    "clear": memory.clear,
+}
+
+
+class TestWhose:
+    def test_each_tenant_and_each_job_type_has_its_own(self, one, other, tenant):
+        strangers = [
+            running(TenantFactory()),
+            running(tenant, source_type="sample.thing"),
+            running(tenant, source_method="refresh"),
+        ]
+        memory.merge(one, {"a": 1})
+        assert content(other) == {"a": 1}
+        for stranger in strangers:
+            assert content(stranger) == {}
+            for verb in ALL.values():
+                verb(stranger)
+        assert content(one) == {"a": 1}
+
+    def test_each_object_has_its_own_beside_that_of_its_type(self, one, other):
+        ours, theirs = (Remembering(of.id, of.attempt, of_object=True) for of in (one, other))
+        for of, value in ((one, "type"), (ours, "1"), (theirs, "2")):
+            memory.merge(of, {"a": value})
+        assert [content(of)["a"] for of in (one, other, ours, theirs)] == ["type", "type", "1", "2"]
+        memory.clear(ours)
+        assert [content(of) for of in (one, ours, theirs)] == [{"a": "type"}, {}, {"a": "2"}]
+
+    @pytest.mark.parametrize("verb", ALL.values(), ids=ALL)
+    @pytest.mark.parametrize("status", [status for status in Status if status != Status.RUNNING])
+    def test_no_job_that_does_not_run_touches_any(self, one, tenant, verb, status):
+        memory.merge(one, {"a": 1})
+        job = make_job(tenant, status)
+        with pytest.raises(StaleAttempt, match=f"attempt {job.attempt} of job {job.pk} does not run any more"):
+            verb(Remembering(job.pk, job.attempt))
+        assert content(one) == {"a": 1}
+
+    @pytest.mark.parametrize("verb", ALL.values(), ids=ALL)
+    def test_nor_does_an_earlier_attempt_of_one_that_does(self, one, verb):
+        memory.merge(one, {"a": 1})
+        with pytest.raises(StaleAttempt):
+            verb(Remembering(one.id, one.attempt - 1))
+        assert content(one) == {"a": 1}
+
+
+def filling(size: int) -> dict:
+    """A memory of so many bytes, most of them in letters of two."""
+    letters, odd = divmod(size - len('{"a": ""}'), 2)
+    return {"a": "ü" * letters + "u" * odd}
+
+
+class TestBound:
+    def test_is_kept_to_the_byte(self, one):
+        memory.merge(one, filling(MAX_BYTES))
+        assert content(one) == filling(MAX_BYTES)
+        with pytest.raises(TooLarge, match=r"^memory: would take more than 8,192 bytes as JSON; delete keys, or"):
+            memory.merge(one, filling(MAX_BYTES + 1))
+        assert content(one) == filling(MAX_BYTES)
+
+    @pytest.mark.parametrize(
+        "write",
+        [
+            lambda of: memory.merge(of, {"b": 1}),
+            lambda of: memory.increment(of, "b", 1),
+            lambda of: memory.compare_and_set(of, "b", None, 1),
+            lambda of: memory.compare_and_set(of, "a", json.dumps(filling(MAX_BYTES)["a"]), "u" * MAX_BYTES),
+        ],
+    )
+    def test_holds_for_what_comes_of_each_verb_and_spares_the_transaction(self, one, write):
+        memory.merge(one, filling(MAX_BYTES))
+        with transaction.atomic():
+            with pytest.raises(TooLarge):
+                write(one)
+            assert content(one) == filling(MAX_BYTES)
+            memory.merge(one, {"a": "small"})
+        assert content(one) == {"a": "small"}
+
+    def test_names_the_memory(self, one):
+        with pytest.raises(TooLarge) as refused:
+            memory.merge(Remembering(one.id, one.attempt, of_object=True), filling(MAX_BYTES + 1))
+        assert refused.value.field == "object_memory"
+
+    def test_is_the_databases_too(self, tenant):
+        of = {"tenant": tenant, "source_type": "sample.thing", "source_method": "echo"}
+        JobMemory.objects.create(**of, content=filling(MAX_BYTES))
+        with pytest.raises(IntegrityError, match="job_memories_small"):
+            JobMemory.objects.update(content=filling(MAX_BYTES + 1))
+
+    def test_hides_no_other_refusal_of_the_database(self, one):
+        with pytest.raises(IntegrityError, match="violates check constraint"), transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("ALTER TABLE job_memories ADD CHECK (source_type <> 'reports.datareport')")
+            memory.merge(one, {"a": 1})
+
+
+class TestForgetting:
+    @pytest.fixture
+    def kept(self, tenant):
+        """A stranger's memory, which nobody touches here."""
+        stranger = running(TenantFactory())
+        memory.merge(stranger, {"a": "stranger"})
+        yield
+        assert content(stranger) == {"a": "stranger"}
+
+    @pytest.fixture
+    def remembered(self, tenant, kept):
+        """Four memories of the tenant: by type, method, and object."""
+        runs = [
+            running(tenant),
+            running(tenant, source_method="refresh"),
+            running(tenant, source_type="sample.thing"),
+        ]
+        runs.append(Remembering(runs[0].id, runs[0].attempt, of_object=True))
+        for run in runs:
+            memory.merge(run, {"a": 1})
+        return runs
+
+    def left(self, runs) -> list[bool]:
+        return [bool(content(run)) for run in runs]
+
+    def test_a_tenant_forgets_all_and_no_other_does(self, tenant, remembered):
+        assert store.forget(tenant.pk) == 4
+        assert store.forget(tenant.pk) == 0
+        assert self.left(remembered) == [False] * 4
+
+    def test_a_source_type_or_a_job_type(self, tenant, remembered):
+        assert store.forget(tenant.pk, source_type="reports.datareport", source_method="refresh") == 1
+        assert self.left(remembered) == [True, False, True, True]
+        assert store.forget(tenant.pk, source_type="reports.datareport") == 2
+        assert self.left(remembered) == [False, False, True, False]
+
+    def test_one_memory_of_the_tenant_and_none_of_another(self, tenant, remembered):
+        mine = JobMemory.objects.get(tenant=tenant, source_type="sample.thing")
+        foreign = JobMemory.objects.exclude(tenant=tenant).get()
+        assert store.forget(tenant.pk, memory_id=foreign.pk) == 0
+        assert store.forget(tenant.pk, memory_id=mine.pk) == 1
+        assert self.left(remembered) == [True, True, False, True]
+
+    def test_a_deleted_tenant_leaves_none(self, tenant, remembered):
+        tenant.delete()
+        assert not JobMemory.objects.filter(tenant_id=tenant.pk).exists()
+
+
+class TestExpiry:
+    TTL = 60.0
+
+    def expire(self, after: float, **options) -> int:
+        last = JobMemory.objects.order_by("touched_at").last().touched_at
+        return store.expire_memories(self.TTL, now=last + timedelta(seconds=after), **options)
+
+    def test_is_after_so_long_without_a_write(self, one):
+        memory.merge(one, {"a": 1})
+        assert self.expire(self.TTL) == 0
+        assert content(one) == {"a": 1}
+        assert self.expire(self.TTL + 0.001) == 1
+        assert content(one) == {}
+
+    def test_goes_in_batches_the_longest_untouched_first(self, one, tenant):
+        others = [running(tenant, source_method=f"method_{n}") for n in range(2)]
+        for of in (*others, one):
+            memory.merge(of, {"a": 1})
+        assert self.expire(self.TTL + 1, batch=2) == 2
+        assert [bool(content(of)) for of in (*others, one)] == [False, False, True]
+        assert self.expire(self.TTL + 1, batch=2) == 1
+
+    def test_waits_for_nobody_who_is_writing(self, one, other, tenant, elsewhere):
+        memory.merge(Remembering(one.id, one.attempt, of_object=True), {"a": 1})
+        memory.merge(one, {"a": 1})
+        with transaction.atomic():
+            memory.merge(one, {"b": 1})
+            assert elsewhere(self.expire, self.TTL + 1).result(10) == 1
+        assert content(one) == {"a": 1, "b": 1}
