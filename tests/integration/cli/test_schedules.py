@@ -148,6 +148,17 @@ class TestOne:
         assert refused.startswith(f"id: there is no schedule {schedule.pk} of stranger")
         assert refusal(verb, 999_999).startswith("id: there is no schedule 999999;")
 
+    @pytest.mark.django_db(transaction=True)
+    @pytest.mark.parametrize("words", [["change", "--every", 60], ["pause"], ["resume"], ["delete"], ["run-now"]])
+    def test_is_as_none_if_somebody_deletes_it_meanwhile(self, schedule, race, words):
+        race.begin("DELETE FROM schedules WHERE id = %s", schedule.pk)
+        running = race.run(run, words[0], schedule.pk, *words[1:])
+        if race.lost:
+            with pytest.raises(CommandError, match=f"^id: there is no schedule {schedule.pk}; see"):
+                running.result()
+        else:
+            assert running.result()
+
     def test_is_not_run_while_too_many_wait(self, schedule):
         TenantQueue.objects.update(max_waiting=0)
         assert "manage.py tenants slots acme --max-waiting N" in refusal("run-now", schedule.pk)

@@ -308,6 +308,14 @@ class TestTwoLeaders:
         assert run_due() == 1
         assert Job.objects.count() == 2
 
+    def test_one_that_runs_a_schedule_which_is_deleted_meanwhile_ends_first(self, thing, race):
+        schedule = hourly(thing)
+        race.begin("SELECT FROM schedules WHERE id = %s FOR NO KEY UPDATE", schedule.pk)
+        race.they.execute("INSERT INTO schedule_runs (schedule_id, due, note) VALUES (%s, now(), '')", [schedule.pk])
+        race.run(change.delete, schedule).result()
+        assert not Schedule.objects.exists()
+        assert not ScheduleRun.objects.exists()
+
     def test_one_tenant_whose_jobs_cannot_be_stored_now_holds_up_no_other(self, thing, onlooker, monkeypatch):
         held_up = hourly(thing)
         hourly(ThingFactory())
