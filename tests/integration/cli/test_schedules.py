@@ -1,32 +1,21 @@
 """`manage.py schedules`: each subcommand for people and as JSON, what it refuses, and of whom."""
 
 import json
-from io import StringIO
+from functools import partial
 
 import pytest
-from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from jobs.engine.schedules import change
 from jobs.models import Job, Schedule
 from tenants.models import Change, TenantQueue
 from tests.factories import TenantFactory, ThingFactory
+from tests.integration.cli import running
 
 pytestmark = pytest.mark.django_db
 CRON = ["--cron", "0 6 * * 1-5", "--tz", "Europe/Berlin"]
-
-
-def run(*words: object) -> str:
-    out = StringIO()
-    call_command("schedules", *map(str, words), stdout=out)
-    return out.getvalue()
-
-
-def refusal(*words: object) -> str:
-    with pytest.raises(CommandError) as refused:
-        run(*words)
-    assert "\n" not in str(refused.value)
-    return str(refused.value)
+run = partial(running.run, "schedules")
+refusal = partial(running.refusal, "schedules")
 
 
 @pytest.fixture
