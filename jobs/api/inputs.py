@@ -8,24 +8,36 @@ from typing import Annotated, Any
 from django.http import HttpRequest
 from ninja import Path, Schema
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     StrictBool,
     StrictFloat,
     StrictInt,
     model_validator,
 )
+from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
 
 from jobs.api.problems import MOST_ERRORS, ProblemError
 from jobs.calls.request import LAST_PRIORITY, MAX_WHOLE
 from jobs.lifecycle import Status
 
 
-def _storable(text: str) -> str:
-    if "\x00" in text:  # PostgreSQL cannot store it
+class Storable:
+    """A text that PostgreSQL can store; its schema says so."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_after_validator_function(_without_nul, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return handler(schema) | {"pattern": r"^[^\u0000]*$"}
+
+
+def _without_nul(text: str) -> str:
+    if "\x00" in text:
         raise ValueError("must not contain the character U+0000")
     return text
 
@@ -83,9 +95,9 @@ def _without_default(schema: dict[str, Any]) -> None:
     schema.pop("default", None)
 
 
-Text = Annotated[str, Field(max_length=200), AfterValidator(_storable)]
-Title = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_storable)]
-Name = Annotated[str, Field(max_length=100), AfterValidator(_storable)]
+Text = Annotated[str, Field(max_length=200), Storable()]
+Title = Annotated[str, Field(min_length=1, max_length=300), Storable()]
+Name = Annotated[str, Field(max_length=100), Storable()]
 SourceId = Annotated[Name, BeforeValidator(_key, json_schema_input_type=int | str)]
 Whole = Annotated[int, BeforeValidator(_in_digits)]
 JobId = Annotated[Whole, Path()]
