@@ -88,17 +88,6 @@ class TestADueTime:
         assert ScheduleRun.objects.get().due == schedule.next_due
 
 
-def test_a_clock_that_jumps_ahead_and_back_submits_nothing_twice(thing):
-    schedule = hourly(thing)
-    now = timezone.now()
-    moments = [now + 5 * HOUR, now, now + 5 * HOUR, now - 5 * HOUR, now + 6 * HOUR, now + HOUR]
-    for moment in moments:
-        run_due(now=moment)
-    runs = ScheduleRun.objects.filter(schedule=schedule).order_by("due")
-    assert [run.due - schedule.next_due for run in runs] == [5 * HOUR, 6 * HOUR]
-    assert Job.objects.count() == 2
-
-
 class TestWhatWasMissed:
     LATE = timedelta(hours=5, minutes=1)
 
@@ -286,18 +275,6 @@ class TestTwoLeaders:
             running.result()
         assert Job.objects.count() == len(things)
         assert Schedule.objects.filter(next_due__gt=timezone.now()).count() == len(things)
-
-    @pytest.mark.parametrize("step", ["take_due_times", "note_runs", "advance_schedules"])
-    def test_one_that_is_killed_at_a_step_has_done_nothing_and_the_next_does_all(self, step, thing, monkeypatch):
-        hourly(thing)
-        with monkeypatch.context() as patch:
-            patch.setattr(store, step, lambda *_: (_ for _ in ()).throw(SystemExit))
-            with pytest.raises(SystemExit):
-                run_due()
-        assert not Job.objects.exists()
-        assert not ScheduleRun.objects.exists()
-        run_due()
-        assert Job.objects.count() == 1
 
     def test_one_schedule_that_somebody_has_locked_holds_up_no_other(self, thing, onlooker):
         locked = hourly(thing)
