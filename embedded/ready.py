@@ -1,5 +1,6 @@
 """Wait until a new child answers."""
 
+import socket
 import time
 from collections.abc import Callable
 
@@ -19,6 +20,15 @@ def wait(process: Process, answers: Callable[[], bool], limit: float = 30.0) -> 
         if time.monotonic() > deadline:
             raise EmbeddedError(f"{process.name} does not answer after {limit:.0f} s.{_end_of_log(process)}")
         time.sleep(POLL)
+
+
+def listens(port: int) -> bool:
+    """Whether somebody answers at that port of this machine."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
 
 
 def _end_of_log(process: Process, lines: int = 15) -> str:

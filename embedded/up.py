@@ -1,7 +1,6 @@
 """`python -m embedded up`: run the whole system on this machine until Ctrl-C."""
 
 import os
-import socket
 import subprocess
 import threading
 from pathlib import Path
@@ -42,7 +41,7 @@ def up() -> int:
             log=log / "worker.log",
             restart=True,
         )
-        ready.wait(web, lambda: _listens(port))
+        ready.wait(web, lambda: ready.listens(port))
         _say(BANNER.format(port=port, directory=_short(directory)) + _indented(logins))
         asked = threading.Event()
         signals.on_stop(lambda _number: asked.set())
@@ -66,14 +65,6 @@ def _manage(environ: dict[str, str], *arguments: str) -> str:
     if done.returncode:
         raise EmbeddedError(f"manage.py {arguments[0]} failed.\n{done.stdout}{done.stderr}".rstrip())
     return done.stdout
-
-
-def _listens(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
-    except OSError:
-        return False
-    return True
 
 
 def _short(directory: Path) -> Path:

@@ -18,6 +18,7 @@ from jobs.engine import dispatch
 from jobs.store import Claimed
 from tests.beside import how_many
 from tests.fleet import Fleet
+from tests.race import Race
 
 LONG = (
     "test_chaos.py",
@@ -115,6 +116,12 @@ def onlooker(transactional_db) -> Iterator[psycopg.Connection]:
     """A session of somebody else, who looks on, or holds something."""
     with psycopg.connect(**connection.get_connection_params(), autocommit=True) as session:
         yield session
+
+
+@pytest.fixture(params=["they commit", "they roll back"])
+def race(request, onlooker, elsewhere, blocked) -> Race:
+    """Both sides of a race with somebody who is faster."""
+    return Race(request.param == "they commit", onlooker, elsewhere, blocked)
 
 
 def request_for(tenant, source_id: object = 1, **options) -> JobRequest:

@@ -1,6 +1,8 @@
 # Unfold has no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
+from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,6 +18,8 @@ from jobs import schedule_view
 from jobs.admin import schedule_actions
 from jobs.admin.base import cut
 from jobs.admin.schedule_form import PREVIEW, ScheduleForm
+from jobs.calls.request import InvalidRequest
+from jobs.engine.schedules import change
 from jobs.models import Schedule, ScheduleRun
 
 LONGEST = 60  # characters of a name in the list
@@ -71,8 +75,22 @@ class ScheduleAdmin(ModelAdmin):
     def has_operate_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.has_perm("jobs.change_schedule"))
 
-    def save_model(self, request: HttpRequest, obj: Schedule, form: ScheduleForm, change: bool) -> None:
+    def changeform_view(self, request: HttpRequest, *args: Any, **more: Any) -> HttpResponse:
+        try:
+            return super().changeform_view(request, *args, **more)
+        except (InvalidRequest, Schedule.DoesNotExist):  # somebody was faster after the form's check: check again
+            return super().changeform_view(request, *args, **more)
+
+    def save_model(self, request: HttpRequest, obj: Schedule, form: ScheduleForm, *_: Any) -> None:
         obj.__dict__.update(form.store().__dict__)
+
+    def delete_model(self, request: HttpRequest, obj: Schedule) -> None:
+        self.delete_queryset(request, [obj])
+
+    def delete_queryset(self, request: HttpRequest, queryset: Iterable[Schedule]) -> None:
+        for schedule in queryset:
+            with suppress(Schedule.DoesNotExist):  # somebody was faster
+                change.delete(schedule)
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **more: Any

@@ -8,24 +8,36 @@ from typing import Annotated, Any
 from django.http import HttpRequest
 from ninja import Path, Schema
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     StrictBool,
     StrictFloat,
     StrictInt,
     model_validator,
 )
+from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
 
 from jobs.api.problems import MOST_ERRORS, ProblemError
-from jobs.calls.request import MAX_WHOLE
+from jobs.calls.request import LAST_PRIORITY, MAX_WHOLE
 from jobs.lifecycle import Status
 
 
-def _storable(text: str) -> str:
-    if "\x00" in text:  # PostgreSQL cannot store it
+class Storable:
+    """A text that PostgreSQL can store; its schema says so."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_after_validator_function(_without_nul, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return handler(schema) | {"pattern": r"^[^\u0000]*$"}
+
+
+def _without_nul(text: str) -> str:
+    if "\x00" in text:
         raise ValueError("must not contain the character U+0000")
     return text
 
@@ -43,7 +55,13 @@ def as_moment(written: Any) -> Any:
         raise ValueError('must be a date and time with a zone, such as "2030-01-31T09:00:00+01:00"') from None
 
 
+def _whole(number: Any) -> Any:
+    """The same number without a fraction of zeros: 3.0 and 1e3 are integers in JSON Schema too."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
 def _key(source_id: Any) -> Any:
+    source_id = _whole(source_id)
     return str(source_id) if isinstance(source_id, int) and not isinstance(source_id, bool) else source_id
 
 
@@ -77,14 +95,18 @@ def _without_default(schema: dict[str, Any]) -> None:
     schema.pop("default", None)
 
 
-Text = Annotated[str, Field(max_length=200), AfterValidator(_storable)]
-Title = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_storable)]
-Name = Annotated[str, Field(max_length=100), AfterValidator(_storable)]
+Text = Annotated[str, Field(max_length=200), Storable()]
+Title = Annotated[str, Field(min_length=1, max_length=300), Storable()]
+Name = Annotated[str, Field(max_length=100), Storable()]
 SourceId = Annotated[Name, BeforeValidator(_key, json_schema_input_type=int | str)]
 Whole = Annotated[int, BeforeValidator(_in_digits)]
 JobId = Annotated[Whole, Path()]
+OlderThan = Annotated[int, Field(ge=1), BeforeValidator(_in_digits)]
 Moment = Annotated[datetime, BeforeValidator(as_moment)]
-Retries = Annotated[StrictInt, Field(ge=0, le=MAX_WHOLE)]
+AS_INTEGER = BeforeValidator(_whole)  # after the bounds: otherwise pydantic's schema does not tell them
+Integer = Annotated[StrictInt, AS_INTEGER]
+Priority = Annotated[StrictInt, Field(ge=0, le=LAST_PRIORITY), AS_INTEGER]
+Retries = Annotated[StrictInt, Field(ge=0, le=MAX_WHOLE), AS_INTEGER]
 MOST_AT_ONCE = 1000  # jobs in one request
 CALL = {"source_type", "source_id", "source_method", "args"}  # the other fields say how to run it
 
@@ -97,9 +119,7 @@ class Submission(Body):
     source_method: Name = Field(examples=["execute"])
     args: dict[str, Any] = Field({}, description="The method's keyword arguments, at most 256 KiB of JSON.")
     queue: Name | None = Field(None, description="Default: the queue of the method.")
-    priority: Annotated[StrictInt, Field(ge=0, le=10)] | None = Field(
-        None, description="0 is first, 10 is last. Default: the priority of the method."
-    )
+    priority: Priority | None = Field(None, description="0 is first, 10 is last. Default: the priority of the method.")
     delay: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)] | None = Field(
         None, description="Seconds to wait; not together with `at`."
     )
@@ -136,7 +156,7 @@ class Wanted(Schema):
     source_id: Name | None = None
     source_method: Name | None = None
     user: Name | None = Field(None, description="Your user that the jobs are for.")
-    before: Whole | None = Field(None, ge=1, description="Only jobs with a lower id.")
+    before: OlderThan | None = Field(None, description="Only jobs with a lower id.")
     limit: Whole = Field(20, ge=1, le=100)
 
 

@@ -3,16 +3,14 @@
 from typing import Annotated, Any, Literal
 
 from ninja import Path, Schema
-from pydantic import Field, StrictFloat, StrictInt
+from pydantic import Field, StrictFloat
 
-from jobs.api.inputs import Body, Moment, Name, SourceId, Text, Title, Whole, left_out
-from jobs.calls.request import LAST_PRIORITY
+from jobs.api.inputs import Body, Moment, Name, Priority, SourceId, Text, Title, Whole, left_out
 
 MOST_LISTED = 100
 
 ScheduleId = Annotated[Whole, Path()]
 Seconds = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
-Priority = Annotated[StrictInt, Field(ge=0, le=LAST_PRIORITY)]
 CatchUp = Literal["none", "one", "all"]
 Overlap = Literal["skip", "queue", "cancel"]
 

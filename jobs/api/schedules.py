@@ -92,7 +92,8 @@ def change_schedule(
 @router.delete("schedules/{schedule_id}", response={204: None, MISSING | REFUSED | {409}: schemas.Problem})
 def delete_schedule(request: CallerRequest, schedule_id: taken.ScheduleId) -> Answer[None]:
     """Delete a schedule and the list of its runs; their jobs stay. 409: it is declared by the code."""
-    change.delete(_own_schedule_of(request, schedule_id))
+    schedule = _own_schedule_of(request, schedule_id)
+    _unless_gone(lambda: change.delete(schedule))
     return Answer(204, None)
 
 

@@ -81,9 +81,14 @@ def _refusal(answer: Answer, requests: Sequence[JobRequest], left: Sequence[int]
         return TooManyWaiting(answer.bound)
     index = left[answer.nth]
     if answer.refused == "queue":
-        known = ", ".join(Queue.objects.order_by("name").values_list("name", flat=True))
-        return InvalidRequest("queue", f"{requests[index].queue!r} is unknown; known: {known}", index)
+        return unknown_queue(requests[index].queue, index)
     at = requests[index].at
     if at is not None and answer.refused == "past":
         return InvalidRequest("at", f"must be in the future; {at.isoformat()} is past", index)
     return InvalidRequest("at", f"must be within {MAX_SECONDS / 86400:.0f} days", index)
+
+
+def unknown_queue(name: str, index: int | None = None) -> InvalidRequest:
+    """There is no queue of that name."""
+    known = ", ".join(Queue.objects.order_by("name").values_list("name", flat=True))
+    return InvalidRequest("queue", f"{name!r} is unknown; known: {known}", index)

@@ -1,6 +1,5 @@
 """The steps of the demo: start web and workers, submit, watch, add up."""
 
-import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -56,7 +55,7 @@ def web_and_workers(logs: Path) -> Iterator[int]:
         # As many processes as all tenants have slots, so that only the slots limit a tenant.
         every_slot = sum(customer.slots for customer in CUSTOMERS)
         processes.start("worker", *fleet.worker(concurrency=every_slot, name="demo"), log=logs / "worker.log")
-        ready.wait(web, lambda: _listens(port))
+        ready.wait(web, lambda: ready.listens(port))
         yield port
 
 
@@ -99,11 +98,3 @@ def _watch(parts: list[Submissions], observer: Observer, screen: Screen) -> None
         if now != ended:
             ended, since = now, time.monotonic()
     screen.show(observer.sights, final=True)
-
-
-def _listens(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
-    except OSError:
-        return False
-    return True

@@ -1,6 +1,7 @@
 """An auditor: reads committed states, again and again, and keeps every limit that it saw exceeded."""
 
 import threading
+from typing import Self
 
 import psycopg
 from django.db import connection
@@ -34,23 +35,25 @@ GROUP BY pool HAVING count(*) > max(w.capacity)
 class Auditor:
     """`with Auditor() as auditor: ...`, then look at `violations` and `looks`."""
 
+    pause = 0.0  # seconds between two looks
+
     def __init__(self) -> None:
         self.violations: list[tuple[str, int, int]] = []
         self.looks = 0
         self._parameters = connection.get_connection_params()
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._watch)
+        self._thread = threading.Thread(target=self._watch, name="auditor", daemon=True)
 
-    def _watch(self) -> None:
-        with psycopg.connect(**self._parameters, autocommit=True) as own:
-            while not self._stop.is_set():
-                self.violations += own.execute(VIOLATIONS).fetchall()
-                self.looks += 1
-
-    def __enter__(self) -> "Auditor":
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._thread.join()
+
+    def _watch(self) -> None:
+        with psycopg.connect(**self._parameters, autocommit=True) as own:
+            while not self._stop.wait(self.pause):
+                self.violations += own.execute(VIOLATIONS).fetchall()
+                self.looks += 1

@@ -56,6 +56,60 @@ class TestSummerTime:
         assert recurrence.last(1000, change + timedelta(microseconds=1), end) == forwards
 
 
+def changes_of(zone: str) -> list[datetime]:
+    """The moments, to the minute, at which the clocks of a zone are set, forwards and backwards, in five years."""
+    offsets = [
+        (at, at.astimezone(ZoneInfo(zone)).utcoffset())
+        for at in (datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=30 * n) for n in range(5 * 365 * 48))
+    ]
+    return [after for (_, before), (after, now) in pairwise(offsets) if before != now]
+
+
+CHANGED = [(zone, change) for zone in ZONES if zone != "UTC" for change in changes_of(zone)]
+HOURS, MINUTES = st.integers(0, 23), st.integers(0, 59)
+
+
+@given(st.sampled_from(CHANGED), HOURS, MINUTES)
+def test_a_time_of_day_is_due_once_a_day_at_its_first_occurrence_or_right_after_the_gap(changed, hour, minute):
+    zone, change = changed
+    due = list(
+        takewhile(
+            lambda one: one < change + timedelta(days=3),
+            Recurrence(cron=f"{minute} {hour} * * *", tz=zone).after(change - timedelta(days=3)),
+        )
+    )
+    assert len(due) in (5, 6, 7)
+    days = [one.astimezone(ZoneInfo(zone)).date() for one in due]
+    assert days == [days[0] + timedelta(days=n) for n in range(len(days))]
+    for one, day in zip(due, days, strict=True):
+        wanted = datetime(day.year, day.month, day.day, hour, minute, tzinfo=ZoneInfo(zone))  # its first occurrence
+        exists = wanted.astimezone(UTC).astimezone(ZoneInfo(zone)).replace(tzinfo=None) == wanted.replace(tzinfo=None)
+        assert one == (wanted.astimezone(UTC) if exists else change)
+
+
+@given(st.sampled_from(CHANGED), MINUTES)
+def test_every_hour_is_due_whenever_the_clock_shows_its_minute(changed, minute):
+    zone, change = changed
+    begin, end = change - timedelta(hours=5), change + timedelta(hours=5)
+    due = list(takewhile(lambda one: one < end, Recurrence(cron=f"{minute} * * * *", tz=zone).after(begin)))
+    minutes = (begin + timedelta(minutes=n) for n in range(1, 600))
+    shown = [at for at in minutes if at.astimezone(ZoneInfo(zone)).minute == minute]
+    if zone != "Australia/Lord_Howe":
+        assert due == shown
+    else:  # there the change is by half an hour: beside it an hour can be half as long, or one and a half
+        hour = timedelta(hours=1)
+        assert set(due) <= set(shown)
+        assert {later - earlier for earlier, later in pairwise(due)} <= {hour / 2, hour, 1.5 * hour}
+
+
+@given(st.sampled_from(CHANGED), st.sampled_from([1, 2, 3, 5, 6, 10, 15, 30]))
+def test_every_so_many_minutes_goes_on_through_every_change(changed, period):
+    zone, change = changed
+    begin = change - timedelta(hours=5)
+    due = due_of(Recurrence(cron=f"*/{period} * * * *", tz=zone), begin, 600 // period)
+    assert {later - earlier for earlier, later in pairwise(due)} == {timedelta(minutes=period)}
+
+
 @given(st.floats(1, 1e6), MOMENTS, MOMENTS)
 def test_every_so_many_seconds_counts_from_its_anchor_wherever_one_looks(every, anchor, moment):
     recurrence = Recurrence(every=every, anchor=anchor)

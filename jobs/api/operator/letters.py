@@ -8,13 +8,14 @@ from ninja import Schema
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field, StrictInt
 
 from jobs import queries
-from jobs.api.inputs import Body, Name, Text, Whole, as_moment
+from jobs.api.inputs import AS_INTEGER, Body, Name, Text, Whole, as_moment
 from jobs.models import DeadLetter
 from jobs.queries import LARGEST_ID
 
 MOST = 1000  # letters that one request revives or discards
 
-Ids = Annotated[list[Annotated[StrictInt, Field(ge=1, le=LARGEST_ID)]], Field(max_length=MOST, fail_fast=True)]
+DeadId = Annotated[StrictInt, Field(ge=1, le=LARGEST_ID), AS_INTEGER]
+Ids = Annotated[list[DeadId], Field(max_length=MOST, fail_fast=True)]
 When = Annotated[AwareDatetime, BeforeValidator(as_moment)]
 
 

@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 from django.db import transaction
 from ninja import Router, Schema
-from pydantic import Field, StrictBool, StrictFloat, StrictInt
+from pydantic import Field, StrictBool, StrictFloat
 
 from jobs import models
-from jobs.api.inputs import Body, Name, left_out
+from jobs.api.inputs import Body, Integer, Name, left_out
 from jobs.api.operator.auth import OperatorRequest, may
 from jobs.api.operator.changes import PROBLEMS, REFUSED, change, no_such, storable
 from jobs.api.schemas import Problem
@@ -36,15 +36,15 @@ class Queue(Schema):
 class QueueChange(Body):
     """The fields to change; omitted fields stay as they are. Null, where allowed, means no limit or no default."""
 
-    weight: StrictInt = left_out("Weights 3 and 1 share a pool 3 : 1 while both queues have jobs waiting.")
+    weight: Integer = left_out("Weights 3 and 1 share a pool 3 : 1 while both queues have jobs waiting.")
     pool: Name = left_out("The pool of workers that serves the queue.")
-    concurrency: StrictInt | None = Field(None, description="The most jobs at once, over all tenants. Null: no limit.")
-    rate_limit: StrictInt | None = Field(
+    concurrency: Integer | None = Field(None, description="The most jobs at once, over all tenants. Null: no limit.")
+    rate_limit: Integer | None = Field(
         None, description="The most jobs started per window. Both fields null: no limit."
     )
     rate_window: Seconds | None = Field(None, description="The length of the window in seconds.")
     default_timeout: Seconds | None = Field(None, description="Seconds that a job may run. Null: JOBS_DEFAULT_TIMEOUT.")
-    default_max_retries: StrictInt | None = Field(None, description="The most retries after failures. Null: none.")
+    default_max_retries: Integer | None = Field(None, description="The most retries after failures. Null: none.")
     default_backoff: Seconds = left_out("Seconds before the first retry.")
     backoff_grows: StrictBool = left_out("True: each further delay is twice as long. False: all delays are equal.")
     paused: StrictBool = left_out("Waiting jobs stay waiting; running jobs continue.")

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from django.db import transaction
 from ninja import Query, Router, Schema
-from pydantic import Field, StrictBool, StrictInt
+from pydantic import Field, StrictBool
 
-from jobs.api.inputs import Body, Name, Text, Whole, left_out, refuse_unknown_names
+from jobs.api.inputs import Body, Integer, Name, Text, Whole, left_out, refuse_unknown_names
 from jobs.api.operator.auth import OperatorRequest, may
 from jobs.api.operator.changes import PROBLEMS, REFUSED, change, no_such, storable
 from jobs.api.operator.queues import Seconds
@@ -32,14 +32,14 @@ class TenantSlots(Schema):
 class SlotsChange(Body):
     """The fields to change; omitted fields stay as they are. Null, where allowed, means no limit or no default."""
 
-    num_slots: StrictInt = left_out("The most jobs at once. 0 pauses the tenant.")
-    user_slots: StrictInt | None = Field(None, description="The most slots of one user. Null: no limit per user.")
-    weight: StrictInt = left_out("The tenant's share of the workers while tenants compete.")
-    max_waiting: StrictInt | None = Field(None, description="The most jobs that may wait. Null: JOBS_MAX_WAITING.")
-    history_days: StrictInt | None = Field(
+    num_slots: Integer = left_out("The most jobs at once. 0 pauses the tenant.")
+    user_slots: Integer | None = Field(None, description="The most slots of one user. Null: no limit per user.")
+    weight: Integer = left_out("The tenant's share of the workers while tenants compete.")
+    max_waiting: Integer | None = Field(None, description="The most jobs that may wait. Null: JOBS_MAX_WAITING.")
+    history_days: Integer | None = Field(
         None, description="Days that its ended jobs are kept. Null: as long as everybody's."
     )
-    rate_limit: StrictInt | None = Field(
+    rate_limit: Integer | None = Field(
         None, description="The most jobs started per window. Both fields null: no limit."
     )
     rate_window: Seconds | None = Field(None, description="The length of the window in seconds.")

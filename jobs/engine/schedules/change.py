@@ -31,7 +31,10 @@ def add(tenant: Tenant, *, by_tenant: bool = False, **fields: Any) -> Schedule:
 
 @transaction.atomic
 def change(schedule: Schedule, **fields: Any) -> Schedule:
-    """Store these fields; the due times start anew from now on. Raises InvalidRequest, naming the field."""
+    """Store these fields; the due times start anew from now on.
+
+    Raises InvalidRequest, naming the field, and Schedule.DoesNotExist if somebody has deleted it.
+    """
     schedule = _locked(schedule)
     for name, value in _given(fields).items():
         setattr(schedule, name, value)
@@ -39,23 +42,33 @@ def change(schedule: Schedule, **fields: Any) -> Schedule:
 
 
 def pause(schedule: Schedule) -> Schedule:
-    """Stop the due times until the schedule is resumed; due times meanwhile are not made up for."""
+    """Stop the due times until the schedule is resumed; due times meanwhile are not made up for.
+
+    Raises Schedule.DoesNotExist.
+    """
     return change(schedule, paused=True, paused_because="")
 
 
 def resume(schedule: Schedule) -> Schedule:
-    """Let it be due again from now on. Raises InvalidRequest if its call is not possible."""
+    """Let it be due again from now on. Raises Schedule.DoesNotExist, and InvalidRequest if its call is not possible."""
     return change(schedule, paused=False, paused_because="")
 
 
+@transaction.atomic
 def delete(schedule: Schedule) -> None:
-    """Delete it with the list of its runs; their jobs stay."""
-    schedule.delete()
+    """Delete it with the list of its runs; their jobs stay. Raises Schedule.DoesNotExist.
+
+    The lock comes first: otherwise a clock that has the schedule could add a run after the runs were deleted.
+    """
+    _locked(schedule).delete()
 
 
 @transaction.atomic
 def run_now(schedule: Schedule) -> int:
-    """Submit one extra job, even of a paused schedule; return its id. Raises InvalidRequest and TooManyWaiting."""
+    """Submit one extra job, even of a paused schedule; return its id.
+
+    Raises InvalidRequest, TooManyWaiting and Schedule.DoesNotExist.
+    """
     schedule = _locked(schedule)
     now = store.database_now()
     store.take_due_times([Run(schedule.pk, now)])

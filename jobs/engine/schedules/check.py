@@ -10,6 +10,7 @@ from jobs.calls.arguments import check_text
 from jobs.calls.request import InvalidRequest
 from jobs.engine.schedules.call import request_of
 from jobs.engine.schedules.plan import first_due
+from jobs.engine.submit import unknown_queue
 from jobs.models import Queue, Schedule
 from jobs.recurrence import LONGEST, InvalidRecurrence
 
@@ -21,7 +22,9 @@ def check(schedule: Schedule, *, call: bool) -> None:
     check_times(schedule)
     check_text(schedule.name, "name")
     if call:
-        _check_queue(request_of(schedule).queue)
+        queue = request_of(schedule).queue
+        if not Queue.objects.filter(name=queue).exists():
+            raise unknown_queue(queue)
     try:
         schedule.full_clean(exclude=["tenant", "args", "created_at", "starts_at"], validate_constraints=False)
     except ValidationError as error:
@@ -48,12 +51,6 @@ def check_times(schedule: Schedule) -> None:
         raise InvalidRequest(error.field, error.message) from None
     if not 0 <= schedule.jitter <= LONGEST:
         raise InvalidRequest("jitter", f"must be a number of seconds from 0 to {LONGEST:.0f}, not {schedule.jitter!r}")
-
-
-def _check_queue(name: str) -> None:
-    if not Queue.objects.filter(name=name).exists():
-        known = ", ".join(Queue.objects.order_by("name").values_list("name", flat=True))
-        raise InvalidRequest("queue", f"{name!r} is unknown; known: {known}")
 
 
 def name_taken(schedule: Schedule) -> InvalidRequest:

@@ -9,7 +9,7 @@ from django.db import transaction
 from jobs.calls.request import LAST_PRIORITY
 from jobs.engine.schedules import change
 from jobs.management.cli import inputs
-from jobs.management.cli.schedules_list import schedule_numbered, show
+from jobs.management.cli.schedules_list import on_one, show
 from jobs.management.cli.screen import Screen
 from jobs.management.cli.subcommands import Options, Subcommand
 from jobs.models import Schedule
@@ -79,8 +79,8 @@ def _add(options: Options, screen: Screen) -> None:
     _store(options, screen, lambda said: change.add(tenant, **said))
 
 
-def _change(options: Options, screen: Screen) -> None:
-    schedule = schedule_numbered(options)
+@on_one
+def _change(schedule: Schedule, options: Options, screen: Screen) -> None:
     if schedule.declared:
         raise CommandError("id: the code declares this schedule: change it there; here pause, resume or run-now it")
     if not _said(options):

@@ -1,5 +1,6 @@
 """`manage.py schedules list`; and how one schedule is shown."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -91,16 +92,21 @@ def state(schedule: Schedule) -> str:
     return "late " + str(length(timezone.now() - schedule.next_at)) if (schedule_view.late(schedule) or 0) > 1 else "on"
 
 
-def schedule_numbered(options: Options) -> Schedule:
-    """The one that is named by id, of that tenant if one is. Raises CommandError."""
-    found = Schedule.objects.select_related("tenant").filter(pk=options["id"])
-    if options["tenant"]:
-        found = found.filter(tenant=inputs.tenant_named(options["tenant"]))
-    schedule = found.first()
-    if schedule is None:
-        whose = f" of {options['tenant']}" if options["tenant"] else ""
-        raise CommandError(f"id: there is no schedule {options['id']}{whose}; see: manage.py schedules list")
-    return schedule
+def on_one(verb: Callable[[Schedule, Options, Screen], None]) -> Callable[[Options, Screen], None]:
+    """Run the verb on the schedule that is named by id, of that tenant if one is. It raises CommandError."""
+
+    def run(options: Options, screen: Screen) -> None:
+        found = Schedule.objects.select_related("tenant").filter(pk=options["id"])
+        if options["tenant"]:
+            found = found.filter(tenant=inputs.tenant_named(options["tenant"]))
+        try:
+            verb(found.get(), options, screen)
+        except Schedule.DoesNotExist:  # or somebody has deleted it since
+            whose = f" of {options['tenant']}" if options["tenant"] else ""
+            message = f"id: there is no schedule {options['id']}{whose}; see: manage.py schedules list"
+            raise CommandError(message) from None
+
+    return run
 
 
 def _call(schedule: Schedule) -> str:

@@ -5,23 +5,25 @@ from django.core.management.base import CommandError
 from jobs.calls.request import TooManyWaiting
 from jobs.engine.schedules import change
 from jobs.management.cli.schedules_change import number
-from jobs.management.cli.schedules_list import schedule_numbered, show
+from jobs.management.cli.schedules_list import on_one, show
 from jobs.management.cli.screen import Screen
 from jobs.management.cli.subcommands import Options, Subcommand
 from jobs.models import Schedule
 from tenants import audit
 
 
-def _pause(options: Options, screen: Screen) -> None:
-    show(change.pause(schedule_numbered(options)), screen)
+@on_one
+def _pause(schedule: Schedule, options: Options, screen: Screen) -> None:
+    show(change.pause(schedule), screen)
 
 
-def _resume(options: Options, screen: Screen) -> None:
-    show(change.resume(schedule_numbered(options)), screen)
+@on_one
+def _resume(schedule: Schedule, options: Options, screen: Screen) -> None:
+    show(change.resume(schedule), screen)
 
 
-def _delete(options: Options, screen: Screen) -> None:
-    schedule = schedule_numbered(options)
+@on_one
+def _delete(schedule: Schedule, options: Options, screen: Screen) -> None:
     if schedule.declared:
         raise CommandError("id: the code declares this schedule: delete it there, or pause it here")
     pk, name = schedule.pk, schedule.name
@@ -30,8 +32,8 @@ def _delete(options: Options, screen: Screen) -> None:
     screen.say(f"Deleted schedule {pk}, {name!r}; its jobs stay.")
 
 
-def _run_now(options: Options, screen: Screen) -> None:
-    schedule = schedule_numbered(options)
+@on_one
+def _run_now(schedule: Schedule, options: Options, screen: Screen) -> None:
     try:
         job_id = change.run_now(schedule)
     except TooManyWaiting as full:

@@ -2,4 +2,4 @@
 --         that have always existed.
 INSERT INTO queues (name, weight, pool, default_backoff, paused)
 VALUES (%(name)s, 1, 'default', 10, false)
-ON CONFLICT (name) DO NOTHING
+ON CONFLICT (name) DO NOTHING  -- guard

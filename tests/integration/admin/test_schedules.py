@@ -6,6 +6,7 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
 
+from jobs.admin.schedules import ScheduleAdmin
 from jobs.engine.schedules import change
 from jobs.models import Job, Schedule
 from tenants.models import Change
@@ -111,6 +112,37 @@ class TestTheForm:
     def test_refuses_a_second_one_of_the_name(self, admin_client, thing, schedule):
         response = admin_client.post(f"{PAGE}add/", form(thing))
         assert response.context["adminform"].form.errors == {"name": ["There is a schedule 'Mornings' already."]}
+
+
+@pytest.mark.django_db(transaction=True)
+class TestSomebodyFaster:
+    def test_who_takes_the_name_after_the_check_has_it(self, admin_client, thing, schedule, race, monkeypatch):
+        change.change(schedule, name="Theirs")
+        save = ScheduleAdmin.save_model
+
+        def save_after_them(page, *args):
+            race.begin("UPDATE schedules SET name = 'Mornings' WHERE id = %s", schedule.pk)
+            save(page, *args)
+
+        monkeypatch.setattr(ScheduleAdmin, "save_model", save_after_them)
+        response = race.run(admin_client.post, f"{PAGE}add/", form(thing)).result()
+        assert Schedule.objects.get(name="Mornings").pk == schedule.pk or not race.lost
+        assert response.status_code == (200 if race.lost else 302)
+        if race.lost:
+            assert response.context["adminform"].form.errors == {"name": ["There is a schedule 'Mornings' already."]}
+
+    def test_who_deletes_it_leaves_nothing_to_change(self, admin_client, thing, schedule, race):
+        race.begin("DELETE FROM schedules WHERE id = %s", schedule.pk)
+        url = f"{PAGE}{schedule.pk}/change/"
+        response = race.run(admin_client.post, url, form(thing, name="Early"), follow=True).result()
+        told = "doesn’t exist" if race.lost else "was changed successfully"
+        assert told in response.content.decode()
+
+    def test_who_deletes_it_leaves_nothing_to_delete(self, admin_client, schedule, race):
+        race.begin("DELETE FROM schedules WHERE id = %s", schedule.pk)
+        chosen = {"action": "delete_selected", "_selected_action": [schedule.pk], "post": "yes"}
+        assert race.run(admin_client.post, PAGE, chosen).result().status_code == 302
+        assert not Schedule.objects.exists()
 
 
 class TestTheList:

@@ -40,6 +40,12 @@ def test_the_good_body_is_good(owner, good):
     assert post(owner, good).status_code == 202
 
 
+@pytest.mark.parametrize("written", ["7.0", "0.7e1"])
+def test_an_integer_is_one_however_json_writes_it(owner, good, written):
+    assert post(owner, json.dumps(good | {"priority": 99}).replace("99", written)).status_code == 202
+    assert Job.objects.get().priority == 7
+
+
 UNFIT = [
     ({"source_type": "reports.nonsense"}, "source_type", ["reports.datareport"]),
     ({"source_type": "auth.user"}, "source_type", ["reports.datareport"]),

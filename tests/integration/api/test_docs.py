@@ -1,5 +1,6 @@
 """The API's own page and its OpenAPI document."""
 
+import json
 import re
 import sys
 
@@ -43,6 +44,12 @@ def test_what_may_be_answered_to_anything_is_described_everywhere(openapi):
                 assert headers["Retry-After"]["schema"] == {"type": "integer"}
             if "requestBody" in operation:
                 assert {"413", "415", "422"} <= set(operation["responses"]), (method, path)
+
+
+def test_bounds_are_told_in_the_words_of_json_schema(openapi):
+    """Pydantic's own word, such as `ge`, tells a client nothing."""
+    told = set(re.findall(r'"(ge|gt|le|lt|max_length|min_length|minimum|maximum|maxLength)":', json.dumps(openapi)))
+    assert told == {"minimum", "maximum", "maxLength"}
 
 
 def test_no_two_schemas_have_one_name():

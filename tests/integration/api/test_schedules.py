@@ -259,6 +259,12 @@ class TestASchedule:
         response = owner.post(f"{URL}/{schedule.pk}/run-now")
         assert (response.status_code, "Retry-After" in response) == (429, True)
 
+    @pytest.mark.django_db(transaction=True)
+    def test_that_somebody_deletes_meanwhile_is_as_none(self, owner, schedule, race):
+        race.begin("DELETE FROM schedules WHERE id = %s", schedule.pk)
+        response = race.run(owner.delete, f"{URL}/{schedule.pk}").result()
+        assert response.status_code == (404 if race.lost else 204)
+
     def test_is_deleted_and_its_jobs_stay(self, owner, schedule):
         owner.post(f"{URL}/{schedule.pk}/run-now")
         response = owner.delete(f"{URL}/{schedule.pk}")

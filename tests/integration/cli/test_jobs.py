@@ -1,36 +1,25 @@
 """`manage.py jobs`: each subcommand for people and as JSON, and what it refuses."""
 
 import json
-from io import StringIO
+from functools import partial
 
 import pytest
-from django.core.management import ManagementUtility, call_command
-from django.core.management.base import CommandError
+from django.core.management import ManagementUtility
 
 from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Job, PausedJobType
 from jobs.store import Failure
 from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job
+from tests.integration.cli import running
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def run(*words: object) -> str:
-    out = StringIO()
-    call_command("jobs", *map(str, words), stdout=out)
-    return out.getvalue()
+run = partial(running.run, "jobs")
+refusal = partial(running.refusal, "jobs")
 
 
 def run_json(*words: object) -> dict:
     return json.loads(run(*words, "--json"))
-
-
-def refusal(*words: object) -> str:
-    with pytest.raises(CommandError) as refused:
-        run(*words)
-    assert "\n" not in str(refused.value)
-    return str(refused.value)
 
 
 @pytest.fixture

@@ -1,23 +1,15 @@
 """`manage.py tenants slots` and `manage.py queues`: what they show, that a change works at once, what they refuse."""
 
 import json
-from io import StringIO
 
 import pytest
-from django.core.management import call_command
-from django.core.management.base import CommandError
 
 from jobs.models import Job, Queue
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.integration.cli.running import refusal, run
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def run(*words: object) -> str:
-    out = StringIO()
-    call_command(*map(str, words), stdout=out)
-    return out.getvalue()
 
 
 def slots(*words: object) -> list[dict]:
@@ -26,13 +18,6 @@ def slots(*words: object) -> list[dict]:
 
 def queues(*words: object) -> list[dict]:
     return json.loads(run("queues", *words, "--json"))["queues"]
-
-
-def refusal(*words: object) -> str:
-    with pytest.raises(CommandError) as refused:
-        run(*words)
-    assert "\n" not in str(refused.value)
-    return str(refused.value)
 
 
 def held() -> int:

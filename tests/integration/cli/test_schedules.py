@@ -1,32 +1,21 @@
 """`manage.py schedules`: each subcommand for people and as JSON, what it refuses, and of whom."""
 
 import json
-from io import StringIO
+from functools import partial
 
 import pytest
-from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from jobs.engine.schedules import change
 from jobs.models import Job, Schedule
 from tenants.models import Change, TenantQueue
 from tests.factories import TenantFactory, ThingFactory
+from tests.integration.cli import running
 
 pytestmark = pytest.mark.django_db
 CRON = ["--cron", "0 6 * * 1-5", "--tz", "Europe/Berlin"]
-
-
-def run(*words: object) -> str:
-    out = StringIO()
-    call_command("schedules", *map(str, words), stdout=out)
-    return out.getvalue()
-
-
-def refusal(*words: object) -> str:
-    with pytest.raises(CommandError) as refused:
-        run(*words)
-    assert "\n" not in str(refused.value)
-    return str(refused.value)
+run = partial(running.run, "schedules")
+refusal = partial(running.refusal, "schedules")
 
 
 @pytest.fixture
@@ -147,6 +136,17 @@ class TestOne:
         refused = refusal(verb, schedule.pk, "--tenant", "stranger")
         assert refused.startswith(f"id: there is no schedule {schedule.pk} of stranger")
         assert refusal(verb, 999_999).startswith("id: there is no schedule 999999;")
+
+    @pytest.mark.django_db(transaction=True)
+    @pytest.mark.parametrize("words", [["change", "--every", 60], ["pause"], ["resume"], ["delete"], ["run-now"]])
+    def test_is_as_none_if_somebody_deletes_it_meanwhile(self, schedule, race, words):
+        race.begin("DELETE FROM schedules WHERE id = %s", schedule.pk)
+        running = race.run(run, words[0], schedule.pk, *words[1:])
+        if race.lost:
+            with pytest.raises(CommandError, match=f"^id: there is no schedule {schedule.pk}; see"):
+                running.result()
+        else:
+            assert running.result()
 
     def test_is_not_run_while_too_many_wait(self, schedule):
         TenantQueue.objects.update(max_waiting=0)

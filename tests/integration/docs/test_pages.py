@@ -86,6 +86,17 @@ class TestArchitecture:
         told = {status: witness for status, _, witness in table(ARCHITECTURE, "status", "meaning", "witness")}
         assert told == {status: f"`{column}`" for column, statuses in WITNESSES.items() for status in statuses}
 
+    def test_the_walk_names_functions_that_exist_and_is_short(self) -> None:
+        called = table(ARCHITECTURE, "stop", "file", "does", "statement")
+        posted = table(ARCHITECTURE, "before, over HTTP", "file", "does") + called[1:]
+        for walk in (called, posted):
+            assert len(walk) <= 15
+            assert len({file for _, file, *_ in walk}) <= 11
+        for function, file, *_ in called + posted:
+            source = (REPOSITORY / file.strip("`")).read_text()
+            assert re.search(rf"^ *def {function.strip('`')}\(", source, re.MULTILINE), function
+        assert [statement(cells[3].strip("`")) for cells in called if cells[3]]
+
     def test_each_invariant_names_tests_that_attack_it(self) -> None:
         invariants = table(ARCHITECTURE, "no.", "invariant", "kept by", "attacked by")
         assert [number for number, *_ in invariants] == [f"I{n}" for n in range(1, 11)]

@@ -7,7 +7,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from jobs import Retry, RetryLater, current_job, job, store
+from jobs import Retry, RetryLater, current_job, store
 from jobs.authoring.exceptions import Cancelled
 from jobs.engine import recover
 from jobs.engine.cancel import Cancellation, cancel
@@ -16,8 +16,7 @@ from jobs.lifecycle import FINAL, Status
 from jobs.models import FailedAttempt, Job
 from jobs.store import EVERY_TENANT, Failure, Started
 from tests.attempts import WORKER, run
-from tests.factories import TenantFactory, ThingFactory, make_job
-from tests.sample.models import Thing
+from tests.factories import TenantFactory, make_job
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,22 +24,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 NOWHERE = 2**31  # an id that no job has
 CRASH = Failure("ProcessDied", "signal 9")
 BEFORE_RUNNING = [Status.SCHEDULED, Status.CREATED, Status.QUEUED]
-
-
-@pytest.fixture
-def thing(register) -> Thing:
-    register()
-    return ThingFactory(tenant=TenantFactory(queue__num_slots=1))
-
-
-@pytest.fixture
-def body(monkeypatch):
-    """Let Thing.echo be this function, marked as a job: `body(function, retry=...)`."""
-
-    def body(function, **options) -> None:
-        monkeypatch.setattr(Thing, "echo", job(**options)(function))
-
-    return body
 
 
 @pytest.fixture

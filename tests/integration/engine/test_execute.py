@@ -8,25 +8,19 @@ import psycopg
 import pytest
 from django.db import OperationalError, connection
 
-from jobs import current_job, job, results, store
+from jobs import current_job, results, store
 from jobs.engine import patience, settle
 from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
 from jobs.engine.host import Host
 from jobs.models import FailedAttempt, Job
 from tests import attempts
-from tests.factories import TenantFactory, ThingFactory, make_job
+from tests.factories import TenantFactory, make_job
 from tests.sample.models import Run, Thing
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 WORKER = uuid.uuid4()
-
-
-@pytest.fixture
-def thing(register) -> Thing:
-    register()
-    return ThingFactory(tenant=TenantFactory(queue__num_slots=1))
 
 
 @pytest.fixture
@@ -37,16 +31,6 @@ def run(sent):
         return attempts.run(sent, job_id, **{"worker": WORKER} | options)
 
     return run
-
-
-@pytest.fixture
-def body(monkeypatch):
-    """Let Thing.echo be this function, marked as a job: `body(function, result_ttl=500)`."""
-
-    def body(function, **options) -> None:
-        monkeypatch.setattr(Thing, "echo", job(**options)(function))
-
-    return body
 
 
 class TestSuccess:

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from jobs import Abandon, Retry, RetryLater, current_job, job, store
+from jobs import Abandon, Retry, RetryLater, current_job, store
 from jobs.engine import recover
 from jobs.engine.dispatch import dispatch
 from jobs.engine.revive import revive
@@ -13,26 +13,10 @@ from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Queue
 from jobs.store import EVERY_TENANT, Failure
 from tests.attempts import WORKER, Alarm, run, run_when_due
-from tests.factories import QueueFactory, TenantFactory, ThingFactory
+from tests.factories import QueueFactory
 from tests.sample.models import Run, Thing
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def thing(register) -> Thing:
-    register()
-    return ThingFactory(tenant=TenantFactory(queue__num_slots=1))
-
-
-@pytest.fixture
-def body(monkeypatch):
-    """Let Thing.echo be this function, marked as a job: `body(function, retry=...)`."""
-
-    def body(function, **options) -> None:
-        monkeypatch.setattr(Thing, "echo", job(**options)(function))
-
-    return body
 
 
 def fail(self) -> None:
