@@ -101,7 +101,7 @@ Name = Annotated[str, Field(max_length=100), Storable()]
 SourceId = Annotated[Name, BeforeValidator(_key, json_schema_input_type=int | str)]
 Whole = Annotated[int, BeforeValidator(_in_digits)]
 JobId = Annotated[Whole, Path()]
-OlderThan = Annotated[int, Field(ge=1), BeforeValidator(_in_digits)]
+RowId = Annotated[int, Field(ge=1), BeforeValidator(_in_digits)]
 Moment = Annotated[datetime, BeforeValidator(as_moment)]
 AS_INTEGER = BeforeValidator(_whole)  # after the bounds: otherwise pydantic's schema does not tell them
 Integer = Annotated[StrictInt, AS_INTEGER]
@@ -156,7 +156,7 @@ class Wanted(Schema):
     source_id: Name | None = None
     source_method: Name | None = None
     user: Name | None = Field(None, description="Your user that the jobs are for.")
-    before: OlderThan | None = Field(None, description="Only jobs with a lower id.")
+    before: RowId | None = Field(None, description="Only jobs with a lower id.")
     limit: Whole = Field(20, ge=1, le=100)
 
 

@@ -31,7 +31,7 @@ class WantedMemories(Schema):
     source_type: inputs.Text | None = None
     source_method: inputs.Name | None = None
     source_id: inputs.Name | None = Field(None, description="Empty: only the job types' own.")
-    after: inputs.Whole | None = Field(None, ge=1, description="Only memories with a higher id.")
+    after: inputs.RowId | None = Field(None, description="Only memories with a higher id.")
     limit: inputs.Whole = Field(20, ge=1, le=100)
 
 

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from jobs import listing, models, queries
 from jobs.api import schemas
-from jobs.api.inputs import JobId, Name, OlderThan, Text, Whole, refuse_unknown_names
+from jobs.api.inputs import JobId, Name, RowId, Text, Whole, refuse_unknown_names
 from jobs.api.operator.auth import OperatorRequest, may
 from jobs.api.operator.changes import PROBLEMS, REFUSED, no_such, note
 from jobs.api.problems import ProblemError
@@ -65,7 +65,7 @@ class Sought(Schema):
     source_method: Name | None = None
     source_id: Name | None = None
     user: Name | None = None
-    before: OlderThan | None = Field(None, description="Only jobs with a lower id.")
+    before: RowId | None = Field(None, description="Only jobs with a lower id.")
     limit: Whole = Field(20, ge=1, le=100)
 
 
