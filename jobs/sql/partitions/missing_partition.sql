@@ -1,0 +1,31 @@
+-- Reads:  the commands, in order, that give a table its partition for the moments from `starts` up to `ends`; none if it has
+--         it. Who: the upkeep of partitions, under the lock of lock_partitions.
+-- Locks of the commands: on the table SHARE UPDATE EXCLUSIVE, which no insert conflicts with (CREATE TABLE ... PARTITION OF
+-- would lock out everybody); on the default partition, which ATTACH reads, ACCESS EXCLUSIVE: it holds only rows that found no
+-- partition. Those of this one move into it, as ATTACH demands.
+WITH parent AS (
+    SELECT
+        c.oid::regclass AS name,
+        format('%%I.%%I', n.nspname, c.relname || to_char(%(starts)s::timestamptz AT TIME ZONE 'UTC', '_YYYYMMDD')) AS part,
+        format('%%I.%%I', n.nspname, d.relname) AS rest,
+        a.attname AS key
+    FROM pg_partitioned_table p
+    JOIN pg_class c ON c.oid = p.partrelid
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_class d ON d.oid = p.partdefid
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = p.partattrs[0]
+    WHERE c.oid = %(parent)s::regclass
+)
+SELECT command.text
+FROM parent
+CROSS JOIN LATERAL (
+    VALUES
+        (1, format('LOCK TABLE %%s IN ACCESS EXCLUSIVE MODE', rest)),
+        (2, format('CREATE TABLE %%s (LIKE %%s INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', part, name)),
+        (3, format('WITH moved AS (DELETE FROM %%s WHERE %%I >= %%L AND %%I < %%L RETURNING *) INSERT INTO %%s SELECT * FROM moved',
+                   rest, key, %(starts)s::timestamptz, key, %(ends)s::timestamptz, part)),
+        (4, format('ALTER TABLE %%s ATTACH PARTITION %%s FOR VALUES FROM (%%L) TO (%%L)',
+                   name, part, %(starts)s::timestamptz, %(ends)s::timestamptz))
+) AS command (number, text)
+WHERE to_regclass(part) IS NULL
+ORDER BY command.number

@@ -1,0 +1,137 @@
+"""Partitions are made ahead and dropped as a whole, and no insert fails or waits for it."""
+
+from datetime import UTC, datetime, timedelta
+
+import psycopg
+import pytest
+from django.db import OperationalError, connection, transaction
+
+from jobs.store import partitions
+
+MAKE = """
+    CREATE TABLE things (at timestamptz NOT NULL, name text NOT NULL DEFAULT 'none') PARTITION BY RANGE (at);
+    CREATE TABLE things_rest PARTITION OF things DEFAULT;
+    CREATE INDEX things_at ON things USING brin (at);
+"""
+MONDAY = datetime(2030, 12, 30, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def things(transactional_db):
+    with connection.cursor() as cursor:
+        cursor.execute(MAKE)
+    yield
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE things")
+
+
+def run(command: str, *parameters: object) -> list:
+    with connection.cursor() as cursor:
+        cursor.execute(command, parameters)
+        return cursor.fetchall() if cursor.description else []
+
+
+def insert(at: datetime, name: str = "a") -> None:
+    run("INSERT INTO things VALUES (%s, %s)", at, name)
+
+
+def places() -> list:
+    return run("SELECT tableoid::regclass::text, name FROM things ORDER BY 1, 2")
+
+
+def names() -> list:
+    found = run("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'things'::regclass ORDER BY 1")
+    return [name for (name,) in found]
+
+
+def test_a_partition_takes_the_rows_of_its_range_and_no_others(things):
+    assert partitions.ensure("things", MONDAY, MONDAY + DAY)
+    for at, name in [(MONDAY - DAY / 2, "before"), (MONDAY, "first"), (MONDAY + DAY, "after")]:
+        insert(at, name)
+    assert places() == [("things_20301230", "first"), ("things_rest", "after"), ("things_rest", "before")]
+
+
+def test_a_partition_that_is_there_is_left_alone(things):
+    assert partitions.ensure("things", MONDAY, MONDAY + DAY)
+    insert(MONDAY)
+    assert not partitions.ensure("things", MONDAY, MONDAY + DAY)
+    assert places() == [("things_20301230", "a")]
+
+
+def test_rows_that_found_no_partition_move_into_it(things):
+    insert(MONDAY, "early")
+    insert(MONDAY + DAY, "next")
+    assert partitions.ensure("things", MONDAY, MONDAY + DAY)
+    assert places() == [("things_20301230", "early"), ("things_rest", "next")]
+
+
+def test_a_partition_has_the_indexes_and_defaults_of_its_table(things):
+    partitions.ensure("things", MONDAY, MONDAY + DAY)
+    run("INSERT INTO things (at) VALUES (%s)", MONDAY)
+    assert places() == [("things_20301230", "none")]
+    assert "brin" in run("SELECT indexdef FROM pg_indexes WHERE tablename = 'things_20301230'")[0][0]
+
+
+def test_the_zone_of_the_session_does_not_shift_a_partition(things):
+    run("SET TIME ZONE 'Asia/Kolkata'")
+    try:
+        partitions.ensure("things", MONDAY, MONDAY + DAY)
+        assert partitions.drop_before("things", MONDAY + DAY - timedelta(seconds=1)) == 0
+        assert partitions.drop_before("things", MONDAY + DAY) == 1
+    finally:
+        run("SET TIME ZONE 'UTC'")
+
+
+def test_old_partitions_are_dropped_and_old_rows_without_one_deleted(things):
+    for day in range(3):
+        partitions.ensure("things", MONDAY + day * DAY, MONDAY + (day + 1) * DAY)
+    insert(MONDAY - DAY, "old")
+    insert(MONDAY + 9 * DAY, "new")
+    assert partitions.drop_before("things", MONDAY + 2 * DAY) == 2
+    assert names() == ["things_20310101", "things_rest"]
+    assert places() == [("things_rest", "new")]
+    assert partitions.drop_before("things", MONDAY + 2 * DAY) == 0
+
+
+def test_a_partition_is_made_while_others_are_inserting(things, onlooker):
+    partitions.ensure("things", MONDAY, MONDAY + DAY)
+    with onlooker.transaction():
+        onlooker.execute("INSERT INTO things VALUES (%s)", [MONDAY])
+        assert partitions.ensure("things", MONDAY + DAY, MONDAY + 2 * DAY)
+    assert names() == ["things_20301230", "things_20301231", "things_rest"]
+
+
+def test_an_insert_goes_on_while_a_partition_is_being_made(things, onlooker):
+    partitions.ensure("things", MONDAY, MONDAY + DAY)
+    with transaction.atomic():
+        partitions.ensure("things", MONDAY + DAY, MONDAY + 2 * DAY)
+        onlooker.execute("SET lock_timeout = '5s'")
+        onlooker.execute("INSERT INTO things VALUES (%s)", [MONDAY])
+    assert places() == [("things_20301230", "none")]
+
+
+def test_a_drop_gives_way_to_a_long_read(things, onlooker):
+    partitions.ensure("things", MONDAY, MONDAY + DAY)
+    with onlooker.transaction():
+        onlooker.execute("SELECT FROM things")
+        with pytest.raises(OperationalError) as raised:
+            partitions.drop_before("things", MONDAY + DAY)
+    assert isinstance(raised.value.__cause__, psycopg.errors.LockNotAvailable)
+    assert partitions.drop_before("things", MONDAY + DAY) == 1
+
+
+def test_of_two_that_make_a_partition_at_once_one_makes_it(things, elsewhere, blocked):
+    with transaction.atomic():
+        assert partitions.ensure("things", MONDAY, MONDAY + DAY)
+        other = elsewhere(partitions.ensure, "things", MONDAY, MONDAY + DAY)
+        while not blocked():
+            assert not other.done()
+    assert other.result() is False
+
+
+def test_the_time_limit_ends_with_the_transaction(things):
+    before = run("SHOW lock_timeout")
+    partitions.ensure("things", MONDAY, MONDAY + DAY)
+    partitions.drop_before("things", MONDAY + DAY)
+    assert run("SHOW lock_timeout") == before
