@@ -5,26 +5,32 @@ from jobs.models.job import HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Jo
 from jobs.models.operations import DeathNotice, KeptAnswer, Repair, Worker
 from jobs.models.queue import LONGEST, PausedJobType, Queue
 from jobs.models.schedule import Schedule, ScheduleRun
+from jobs.models.statistics import Attempt, JobMinute, Recorded, TenantHour, Total
 
 __all__ = [
     "HELD_UNTIL",
     "LONGEST",
     "WITNESSES",
     "Arrival",
+    "Attempt",
     "DeadLetter",
     "DeathNotice",
     "Door",
     "FailedAttempt",
     "FreedSlot",
     "Job",
+    "JobMinute",
     "KeptAnswer",
     "Lane",
     "PausedJobType",
     "Queue",
     "QueueTurn",
+    "Recorded",
     "Repair",
     "Schedule",
     "ScheduleRun",
     "TenantBucket",
+    "TenantHour",
+    "Total",
     "Worker",
 ]
