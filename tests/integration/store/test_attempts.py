@@ -135,7 +135,8 @@ class TestWaits:
         while started is not None:
             _, started = store.succeed_and_follow(started.id, 1, {}, None, by=started.holder)
         rows = Attempt.objects.order_by("ended_at").values_list("job_id", "attempt", "outcome", "waited_since")
-        assert list(rows) == [(job.pk, 1, "success", NOW - timedelta(seconds=n)) for job, n in zip(jobs, (3, 2, 1))]
+        waits = zip(jobs, (3, 2, 1), strict=True)
+        assert list(rows) == [(job.pk, 1, "success", NOW - timedelta(seconds=n)) for job, n in waits]
 
     def test_a_stale_holder_of_a_slice_adds_nothing(self, worker):
         tenant = TenantFactory(queue__num_slots=1)

@@ -27,7 +27,8 @@ BEGIN
     LOCK TABLE %(tables)s IN ACCESS EXCLUSIVE MODE;
     FOREACH name IN ARRAY '{%(tables)s}'::text[] LOOP
         -- The rows of a partitioned table are in its partitions; of another table the tree is empty.
-        SELECT pg_relation_size(name) + coalesce(sum(pg_relation_size(relid)), 0) INTO size FROM pg_partition_tree(name);
+        SELECT pg_relation_size(name) + coalesce(sum(pg_relation_size(relid)), 0) INTO size
+        FROM pg_partition_tree(name);
         IF size > 65536 THEN
             EXECUTE 'TRUNCATE ' || name || ' CASCADE';
         ELSIF size > 0 THEN
