@@ -179,6 +179,7 @@ JOBS_TIMEOUT_GRACE = env.float("JOBS_TIMEOUT_GRACE", 5)  # seconds between the s
 JOBS_MAX_CRASHES = env.int("JOBS_MAX_CRASHES", 3)  # crashes after which a job is dead
 JOBS_CANCEL_GRACE = env.float("JOBS_CANCEL_GRACE", 10)  # seconds a running job has to stop before its process is ended
 JOBS_DEAD_TTL = env.float("JOBS_DEAD_TTL", 2592000)  # seconds a dead job can be revived before it is deleted
+JOBS_ATTEMPTS_KEPT = env.float("JOBS_ATTEMPTS_KEPT", 691200)  # seconds the log of attempts is kept, in whole days
 JOBS_DEFAULT_MEMORY = env.int("JOBS_DEFAULT_MEMORY", 0)  # MiB a job's process may use, unless @job sets it; 0: any
 JOBS_MAX_WAITING = env.int("JOBS_MAX_WAITING", 100000)  # waiting jobs of a tenant, unless it has its own limit
 JOBS_BEAT_INTERVAL = env.float("JOBS_BEAT_INTERVAL", 5)  # seconds; a worker that misses three beats is gone

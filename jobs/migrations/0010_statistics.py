@@ -60,6 +60,43 @@ CREATE TABLE tenant_hours (
 CREATE TABLE tenant_hours_default PARTITION OF tenant_hours DEFAULT;
 """
 
+# histogram: how often each of the numbers from 0 up to `last` is in the list. An aggregate that counts one by one took three
+# times as long. sum_buckets: of histograms, each so many times.
+FUNCTIONS = """
+CREATE FUNCTION histogram(buckets int[], last int) RETURNS int[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    counts int[] := array_fill(0, ARRAY[last + 1]);
+    bucket int;
+BEGIN
+    FOREACH bucket IN ARRAY buckets LOOP
+        IF bucket IS NOT NULL THEN
+            counts[bucket + 1] := counts[bucket + 1] + 1;
+        END IF;
+    END LOOP;
+    RETURN counts;
+END
+$$;
+
+CREATE FUNCTION add_buckets(counts bigint[], more bigint[], times int) RETURNS bigint[]
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+    IF counts IS NULL THEN
+        counts := array_fill(0::bigint, ARRAY[cardinality(more)]);
+    END IF;
+    FOR bucket IN 1 .. cardinality(more) LOOP
+        counts[bucket] := counts[bucket] + more[bucket] * times;
+    END LOOP;
+    RETURN counts;
+END
+$$;
+CREATE AGGREGATE sum_buckets(bigint[], int) (sfunc = add_buckets, stype = bigint[]);
+"""
+
+DROP_FUNCTIONS = """
+DROP AGGREGATE sum_buckets(bigint[], int);
+DROP FUNCTION add_buckets, histogram;
+"""
+
 
 class Migration(migrations.Migration):
 
@@ -68,6 +105,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.RunSQL(FUNCTIONS, DROP_FUNCTIONS),
         migrations.SeparateDatabaseAndState(
             database_operations=[migrations.RunSQL(TABLES, "DROP TABLE attempts, job_minutes, tenant_hours")],
             state_operations=[
@@ -142,6 +180,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('task', models.CharField(max_length=20, primary_key=True, serialize=False)),
                 ('upto', models.DateTimeField()),
+                ('at', models.DateTimeField()),
             ],
             options={
                 'db_table': 'recorded',

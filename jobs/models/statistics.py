@@ -101,6 +101,7 @@ class Recorded(models.Model):
 
     task = models.CharField(max_length=20, primary_key=True)
     upto = models.DateTimeField()
+    at = models.DateTimeField()  # when it last looked
 
     class Meta:
         db_table = "recorded"
