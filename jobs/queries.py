@@ -5,12 +5,14 @@ The one exception is for operators: the dead letters of all tenants.
 
 import json
 import re
+from datetime import datetime
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from jobs.lifecycle import Status
 from jobs.models import WITNESSES, DeadLetter, FailedAttempt, Job, Queue, Schedule
 from jobs.sql import statement
+from jobs.statistics import Ended, UnderWay
 from tenants.prepared import prepared
 
 LARGEST_ID = 2**63 - 1
@@ -69,3 +71,18 @@ def dead_letters() -> QuerySet[DeadLetter]:
         .annotate(error_class=Subquery(last.values("error_class")[:1]))
         .order_by("-died_at", "-pk")
     )
+
+
+def ended(tenant_id: int, since: datetime) -> list[Ended]:
+    """The tenant's attempts that ended since this hour, by queue, job type and outcome."""
+    return [Ended(*row) for row in prepared(statement("tenant_statistics"), tenant_id=tenant_id, since=since)]
+
+
+def ended_in_queues(since: datetime) -> list[Ended]:
+    """The attempts of all tenants that ended since this minute, by queue, job type and outcome. For operators."""
+    return [Ended(*row) for row in prepared(statement("queue_statistics"), since=since)]
+
+
+def under_way(tenant_id: int, most: int) -> list[UnderWay]:
+    """The tenant's jobs that wait or hold a slot, by queue and job type; at most so many of each queue are counted."""
+    return [UnderWay(*row) for row in prepared(statement("tenant_under_way"), tenant_id=tenant_id, most=most)]

@@ -1,9 +1,9 @@
 -- Reads:  one job of a tenant, with the columns that the tenant sees. Who: a client that follows a job. Locks: none.
 -- Index:  primary key. The columns are in the order of the model's fields.
 SELECT q.name, j.id, j.tenant_id, j.queue_id, j.priority, j.user_key, j.source_type, j.source_id, j.source_method, j.args,
-       j.status, j.attempt, j.crashes, j.barred, j.retries, j.max_retries, j.created_at, j.due_at, j.queued_at, j.start_time,
+       j.status, j.attempt, j.crashes, j.barred, j.retries, j.max_retries, j.worker, j.created_at, j.due_at, j.ready_at, j.waited_since, j.queued_at, j.start_time,
        j.end_time, j.cancel_requested_at, j.progress, j.progress_note, j.stats, j.last_error, j.result_expires_at,
-       j.result_bytes
+       j.peak_memory, j.result_bytes
 FROM jobs j
 JOIN queues q ON q.id = j.queue_id
 WHERE j.id = %(id)s
