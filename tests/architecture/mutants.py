@@ -34,6 +34,7 @@ CLAIM = (
     "tests/concurrency/test_door.py",
 )
 SLICES = ("tests/integration/engine/test_slices.py",)
+LAST_DAY = ("tests/integration/api/test_last_day.py",)
 RECOVER = ("tests/integration/engine/test_recover.py",)
 KNOWING = {  # which tests know a statement, beside test_<statement>.py; the others are known by VERBS
     "start": (*VERBS, "tests/integration/engine/test_gaps.py"),
@@ -44,6 +45,8 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "running_in": SLICES,
     **dict.fromkeys(("fail", "retry", "snooze", "stop"), (*VERBS, *SLICES)),
     **dict.fromkeys(("left_behind", "end_sessions"), RECOVER),
+    "take_back": (*VERBS, "tests/integration/store/test_attempts.py"),
+    **dict.fromkeys(("tenant_statistics", "tenant_under_way"), LAST_DAY),
     "fold": CLAIM,
     "live_pools": CLAIM,
     "idle_pools": RECOVER,

@@ -205,8 +205,12 @@ def test_of_two_recorders_at_once_the_second_waits_and_counts_nothing_twice(else
 @pytest.mark.django_db(transaction=True)
 class TestPartitions:
     @pytest.fixture(autouse=True)
-    def _none_is_left(self):
+    def _there_are_none_before_and_after(self):
+        self.drop()
         yield
+        self.drop()
+
+    def drop(self) -> None:
         with connection.cursor() as cursor:
             for table in ("attempts", "job_minutes", "tenant_hours"):
                 for name in self.of(table):
