@@ -5,6 +5,7 @@ The exceptions are for operators: all jobs, and the dead letters of all tenants.
 
 import json
 import re
+from datetime import datetime
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
@@ -21,6 +22,7 @@ from jobs.models import (
     Schedule,
 )
 from jobs.sql import statement
+from jobs.statistics import Ended, UnderWay
 from tenants.prepared import prepared
 
 LARGEST_ID = 2**63 - 1
@@ -108,3 +110,18 @@ def dead_letters() -> QuerySet[DeadLetter]:
         .annotate(error_class=Subquery(last.values("error_class")[:1]))
         .order_by("-died_at", "-pk")
     )
+
+
+def ended(tenant_id: int, since: datetime) -> list[Ended]:
+    """The tenant's attempts that ended since this hour, by queue, job type and outcome."""
+    return [Ended(*row) for row in prepared(statement("tenant_statistics"), tenant_id=tenant_id, since=since)]
+
+
+def ended_in_queues(since: datetime) -> list[Ended]:
+    """The attempts of all tenants that ended since this minute, by queue, job type and outcome. For operators."""
+    return [Ended(*row) for row in prepared(statement("queue_statistics"), since=since)]
+
+
+def under_way(tenant_id: int, most: int) -> list[UnderWay]:
+    """The tenant's jobs that wait or hold a slot, by queue and job type; at most so many of each queue are counted."""
+    return [UnderWay(*row) for row in prepared(statement("tenant_under_way"), tenant_id=tenant_id, most=most)]

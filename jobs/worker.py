@@ -17,7 +17,7 @@ from jobs.processes import children
 from jobs.processes.announcer import Announcer
 from jobs.processes.bell import bell
 from jobs.processes.cancels import Cancels
-from jobs.processes.clock import Clock, Schedules, Upkeep
+from jobs.processes.clock import Clock, Recorder, Schedules, Upkeep
 from jobs.processes.desk import SEATS, desk
 from jobs.processes.heartbeat import Heartbeat, Identity
 from jobs.processes.limits import Limits
@@ -110,6 +110,7 @@ def _start_threads(
         ("clock", clock.run, max(patience, LONG_PATIENCE)),
         ("upkeep", Upkeep(_stop, clock).run, None),
         ("schedules", Schedules(_stop, clock).run, None),
+        ("recorder", Recorder(_stop, clock).run, None),
         ("beat", heartbeat.run, patience),
     ]
     for name, run, patient in threads:

@@ -186,6 +186,7 @@ JOBS_ARCHIVE_AFTER = {  # days after which ended jobs move from the table jobs i
 }
 JOBS_HISTORY_KEEP = env.float("JOBS_HISTORY_KEEP", 400)  # days that the history is kept, 13 months
 JOBS_LOGS_KEEP = env.float("JOBS_LOGS_KEEP", 400)  # days that the audit log and the admin's log are kept
+JOBS_ATTEMPTS_KEPT = env.float("JOBS_ATTEMPTS_KEPT", 691200)  # seconds the log of attempts is kept, in whole days
 JOBS_DEFAULT_MEMORY = env.int("JOBS_DEFAULT_MEMORY", 0)  # MiB a job's process may use, unless @job sets it; 0: any
 JOBS_MAX_WAITING = env.int("JOBS_MAX_WAITING", 100000)  # waiting jobs of a tenant, unless it has its own limit
 JOBS_BEAT_INTERVAL = env.float("JOBS_BEAT_INTERVAL", 5)  # seconds; a worker that misses three beats is gone

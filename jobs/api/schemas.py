@@ -4,6 +4,7 @@ import json
 from datetime import datetime, timedelta
 from typing import Any, Self
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponse
@@ -44,7 +45,15 @@ class ListedJob(Schema):
     end_time: datetime | None
     cancel_requested_at: datetime | None = Field(description="The moment when the job was asked to stop while running.")
     wait_seconds: float = Field(description="Seconds from submission to start; grows until then.")
+    waited: float | None = Field(
+        description="Seconds that the last attempt waited, from ready to its start; grows until then."
+    )
     run_seconds: float | None = Field(description="Seconds from start to end; grows until then.")
+    worker: UUID | None = Field(description="The worker that runs, or ran, the last attempt.")
+    peak_memory: int | None = Field(
+        description="The most memory of its process during the last attempt, in MiB. Null: not measured."
+    )
+    result_bytes: int | None = Field(description="The size of the result. 0: the method returned nothing.")
     progress: float | None = Field(description="0 to 1, if the job reports it.")
     progress_note: str
     last_error: str = Field(description="The class of the error, and its text if the job's author meant it for you.")
@@ -56,6 +65,7 @@ class Job(ListedJob):
 
     args: dict[str, Any]
     stats: dict[str, Any]
+    rows: int | None = Field(description='The number of rows, if the job notes it as `stats["rows"]`.')
 
     @classmethod
     def of(cls, job: models.JobRow) -> Self:
@@ -125,7 +135,9 @@ def text(document: dict[str, Any]) -> str:
 
 def shown(job: models.JobRow, **more: Any) -> dict[str, Any]:
     """The values of a `Job` by field, with those in `more`."""
-    return listed(job) | {"args": job.args, "stats": job.stats} | more
+    rows = job.stats.get("rows")
+    counted = rows if isinstance(rows, int) and not isinstance(rows, bool) else None
+    return listed(job) | {"args": job.args, "stats": job.stats, "rows": counted} | more
 
 
 def listed(job: models.JobRow) -> dict[str, Any]:
@@ -152,6 +164,10 @@ def listed(job: models.JobRow) -> dict[str, Any]:
         "end_time": job.end_time,
         "cancel_requested_at": job.cancel_requested_at,
         "wait_seconds": _seconds(job.created_at, job.start_time or job.end_time),
+        "waited": _waited(job),
+        "worker": job.worker,
+        "peak_memory": job.peak_memory,
+        "result_bytes": job.result_bytes,
         "run_seconds": job.start_time and _seconds(job.start_time, job.end_time),
         "progress": job.progress,
         "progress_note": job.progress_note,
@@ -165,6 +181,14 @@ def result_url(job: models.JobRow) -> str | None:
     if job.result_expires_at is None or job.result_expires_at <= timezone.now():
         return None
     return reverse("api:job_result", kwargs={"job_id": job.pk})
+
+
+def _waited(job: models.JobRow) -> float | None:
+    if job.ready_at is not None:
+        return _seconds(job.ready_at, None)
+    if job.waited_since is not None:
+        return _seconds(job.waited_since, job.start_time or job.end_time)
+    return None
 
 
 def _seconds(since: datetime, until: datetime | None) -> float:

@@ -1,12 +1,14 @@
 """The endpoint of a tenant's counts. Each count reads a partial index of just those rows, or only a few rows."""
 
 from django.db.models import Count, Q
+from django.utils import timezone
 from ninja import Router, Schema
 from pydantic import Field
 
-from jobs import queries
+from jobs import last_day, queries
 from jobs.api import schemas
 from jobs.api.auth import CallerRequest
+from jobs.api.last_day import LastDay
 from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL, Job, Queue
 from tenants.models import TenantQueue
@@ -46,15 +48,19 @@ class Stats(Schema):
     slots: Slots
     under_way: UnderWay
     ended: Ended
+    last_day: LastDay
 
 
 @router.get("stats", response={200: Stats, frozenset({401, 403, 405}): schemas.Problem})
 def read_stats(request: CallerRequest) -> Stats:
-    """Count your waiting and running jobs, the outcomes of the latest jobs, and your slots in use."""
+    """Count your waiting and running jobs, your slots in use, and what ended: latest jobs, and the last 24 hours."""
     tenant_id = request.auth.tenant.pk
     under_way = _under_way(tenant_id)
     return Stats(
-        slots=_slots(tenant_id, under_way.queued + under_way.running), under_way=under_way, ended=_ended(tenant_id)
+        slots=_slots(tenant_id, under_way.queued + under_way.running),
+        under_way=under_way,
+        ended=_ended(tenant_id),
+        last_day=LastDay.of(last_day.of_tenant(tenant_id, timezone.now())),
     )
 
 

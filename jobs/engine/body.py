@@ -29,7 +29,7 @@ class SourceGone(Exception):
 class Outcome:
     """The end of a body: a value or an error. result_ttl: seconds that the result is kept; None: it was not kept.
 
-    result_bytes: the size of the kept result.
+    result_bytes: the size of the kept result. peak_memory: MiB of this process during the body; None: not known.
     """
 
     value: Any = None
@@ -37,11 +37,13 @@ class Outcome:
     stats: dict[str, Any] = field(default_factory=dict)
     result_ttl: float | None = None
     result_bytes: int | None = None
+    peak_memory: int | None = None
 
 
 def run(job: Started, host: Host) -> Outcome:
     """Call the method. Every exception is the outcome of the job, even a SystemExit."""
     outcome = Outcome()
+    host.peak.reset()
     try:
         try:
             host.limit.arm(job)
@@ -58,6 +60,7 @@ def run(job: Started, host: Host) -> Outcome:
         traceback.clear_frames(error.__traceback__)  # ends generators, and the transactions in them
     finally:
         host.limit.disarm()  # again: the time limit may have interrupted the first call
+    outcome.peak_memory = host.peak.read()
     return outcome
 
 

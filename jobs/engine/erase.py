@@ -24,6 +24,7 @@ def erase(tenant_id: int) -> Report:
     It works in batches: a failure leaves the rest as it was, and the next call goes on.
     """
     report = Report(answers=erasing.forget_answers(tenant_id), memories=store.forget(tenant_id))
+    erasing.erase_users(tenant_id)
     for batch in erasing.erase_jobs(tenant_id):
         report.jobs += batch.jobs
         report.under_way += batch.under_way

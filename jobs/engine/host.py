@@ -39,6 +39,25 @@ class NoLimit:
         yield
 
 
+class PeakMemory(Protocol):
+    """Measures the memory of this process during a body."""
+
+    def reset(self) -> None:
+        """The body begins."""
+
+    def read(self) -> int | None:
+        """The most memory since then in MiB; None: not known."""
+
+
+class NoPeak:
+    """No measurement, outside a worker."""
+
+    def reset(self) -> None: ...
+
+    def read(self) -> int | None:
+        return None
+
+
 @dataclass(frozen=True)
 class Host:
     """A process that runs jobs.
@@ -50,6 +69,7 @@ class Host:
     worker: uuid.UUID
     pool: str | None = None
     limit: TimeLimit = field(default_factory=NoLimit)
+    peak: PeakMemory = field(default_factory=NoPeak)
     speaking: Callable[[], AbstractContextManager[None]] = nullcontext
     draining: Callable[[], bool] = lambda: False
 

@@ -6,7 +6,7 @@ replaces a retry or a snooze if the job was asked to stop; `fail` replaces `stop
 
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -41,6 +41,7 @@ class Verdict:
     failure: Failure | None = None  # None: the attempt did not fail
     delay: float = 0
     queue: str | None = None
+    peak_memory: int | None = None
 
 
 def settle(job: Started, outcome: Outcome, *, follow: bool = False) -> Started | None:
@@ -51,7 +52,7 @@ def settle(job: Started, outcome: Outcome, *, follow: bool = False) -> Started |
     """
     if outcome.error is None:
         return _succeed(job, outcome, follow=follow)
-    verdict = judge(job, outcome.error, outcome.stats)
+    verdict = replace(judge(job, outcome.error, outcome.stats), peak_memory=outcome.peak_memory)
     for verb in TRIES[verdict.verb]:
         if patiently(partial(_apply, verb, job, verdict)):
             _follow_up(verb, job)
@@ -84,15 +85,16 @@ def judge(job: Started, error: BaseException, stats: dict[str, Any] | None) -> V
 
 def _apply(verb: str, job: Started, verdict: Verdict) -> bool:
     failure = verdict.failure or Failure("Cancelled", UNASKED, stats=verdict.stats)
+    end: dict[str, Any] = {"peak_memory": verdict.peak_memory, "by": job.holder}
     match verb:
         case "retry":
-            return store.retry(job.id, job.attempt, failure, by=job.holder, delay=verdict.delay, queue=verdict.queue)
+            return store.retry(job.id, job.attempt, failure, delay=verdict.delay, queue=verdict.queue, **end)
         case "snooze":
-            return store.snooze(job.id, job.attempt, verdict.stats or {}, by=job.holder, delay=verdict.delay)
+            return store.snooze(job.id, job.attempt, verdict.stats or {}, delay=verdict.delay, **end)
         case "stop":
-            return store.stop(job.id, job.attempt, verdict.stats, verdict.failure, by=job.holder)
+            return store.stop(job.id, job.attempt, verdict.stats, verdict.failure, **end)
         case _:
-            return store.fail(job.id, job.attempt, failure, dead=verb == "bury", by=job.holder)
+            return store.fail(job.id, job.attempt, failure, dead=verb == "bury", **end)
 
 
 def _follow_up(verb: str, job: Started) -> None:
@@ -104,10 +106,11 @@ def _follow_up(verb: str, job: Started) -> None:
 
 def _succeed(job: Started, outcome: Outcome, *, follow: bool) -> Started | None:
     call = (job.id, job.attempt, outcome.stats, outcome.result_ttl, outcome.result_bytes)
+    end: dict[str, Any] = {"peak_memory": outcome.peak_memory, "by": job.holder}
     following = None
 
     def succeed() -> tuple[bool, Started | None]:
-        return store.succeed_and_follow(*call, by=job.holder)
+        return store.succeed_and_follow(*call, **end)
 
     def succeed_unheard() -> tuple[bool, Started | None]:
         applied, following = succeed()
@@ -116,7 +119,7 @@ def _succeed(job: Started, outcome: Outcome, *, follow: bool) -> Started | None:
     if follow:
         applied, following = patiently(succeed, again=succeed_unheard)
     else:
-        applied = patiently(lambda: store.succeed(*call, by=job.holder))
+        applied = patiently(lambda: store.succeed(*call, **end))
     if not applied:
         telemetry.ignored("succeed", job.id, job.attempt)
     return following

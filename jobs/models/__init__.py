@@ -7,6 +7,7 @@ from jobs.models.memory import MAX_BYTES, JobMemory
 from jobs.models.operations import DeathNotice, KeptAnswer, Repair, Worker
 from jobs.models.queue import LONGEST, PausedJobType, Queue
 from jobs.models.schedule import Schedule, ScheduleRun
+from jobs.models.statistics import Attempt, JobMinute, Recorded, TenantHour, Total
 
 __all__ = [
     "HELD_UNTIL",
@@ -17,6 +18,7 @@ __all__ = [
     "AnyJob",
     "ArchivedJob",
     "Arrival",
+    "Attempt",
     "DeadLetter",
     "DeathNotice",
     "Door",
@@ -24,15 +26,19 @@ __all__ = [
     "FreedSlot",
     "Job",
     "JobMemory",
+    "JobMinute",
     "JobRow",
     "KeptAnswer",
     "Lane",
     "PausedJobType",
     "Queue",
     "QueueTurn",
+    "Recorded",
     "Repair",
     "Schedule",
     "ScheduleRun",
     "TenantBucket",
+    "TenantHour",
+    "Total",
     "Worker",
 ]

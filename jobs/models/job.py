@@ -65,6 +65,7 @@ class JobRow(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     due_at = models.DateTimeField(null=True)
     ready_at = models.DateTimeField(null=True)
+    waited_since = models.DateTimeField(null=True)  # the last attempt's: `ready_at` until its claim
     queued_at = models.DateTimeField(null=True)
     handed_at = models.DateTimeField(null=True)  # the last time its message was sent to the broker
     start_time = models.DateTimeField(null=True)
@@ -77,6 +78,7 @@ class JobRow(models.Model):
     stats = models.JSONField(default=dict)
     last_error = models.TextField(default="", blank=True)
     result_expires_at = models.DateTimeField(null=True)  # null: no result was kept
+    peak_memory = models.IntegerField(null=True)  # MiB of its process during the last attempt, where measured
     result_bytes = models.PositiveIntegerField(null=True)  # size in the cache; 0: the method returned None
 
     class Meta:

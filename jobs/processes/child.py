@@ -15,6 +15,7 @@ from jobs.engine import dispatch
 from jobs.engine.host import Host
 from jobs.processes.bell import bell
 from jobs.processes.desk import desk
+from jobs.processes.peak import Peak
 from jobs.processes.sender import Sender
 from jobs.processes.time_limit import Timer
 from jobs.processes.watchdog import Progress
@@ -48,6 +49,7 @@ def run_jobs_here(**_: Any) -> None:
             tasks.WORKER_ID,
             next(iter(_pool), None),
             limit=Timer(),
+            peak=Peak(),
             speaking=store.OwnSession().speaking,
             draining=lambda: desk.drains,
         )

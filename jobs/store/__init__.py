@@ -21,6 +21,8 @@ from jobs.store.history import archive, forget_old, next_to_archive, restore
 from jobs.store.leading import database_now, database_time, depose, lead, wake_clock
 from jobs.store.memory import Remembering, expire_memories, forget
 from jobs.store.owner import EVERY_TENANT, TenantId
+from jobs.store.partitions import drop_before as drop_partitions
+from jobs.store.partitions import ensure as ensure_partition
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Applied, Claimed, Holder, Process, Started
 from jobs.store.schedules import (
     DueSchedule,
@@ -36,6 +38,7 @@ from jobs.store.schedules import (
 )
 from jobs.store.session import OwnSession, session, speak_as_the_caller
 from jobs.store.settling import Failure, fail, retry, snooze, stop, succeed, succeed_and_follow, take_back
+from jobs.store.statistics import begin_task, end_task, record_hours, record_minutes
 from jobs.store.submitting import Answer, give_up_key, insert, recount_waiting
 from jobs.store.worker_sessions import keep_sessions, session_name
 from jobs.store.workers import (
@@ -76,6 +79,7 @@ __all__ = [
     "backlog",
     "bar_worker",
     "beat",
+    "begin_task",
     "cancel",
     "cancel_requested",
     "check_references",
@@ -87,8 +91,11 @@ __all__ = [
     "declare_gone",
     "depose",
     "discard",
+    "drop_partitions",
     "due_schedules",
     "end_sessions",
+    "end_task",
+    "ensure_partition",
     "excesses",
     "expire_dead",
     "expire_memories",
@@ -118,6 +125,8 @@ __all__ = [
     "progress",
     "promote",
     "put_off",
+    "record_hours",
+    "record_minutes",
     "recount_waiting",
     "release",
     "request_cancel",

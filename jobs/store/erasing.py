@@ -36,6 +36,11 @@ def _batches(erase: Callable[[int], list[tuple[Any, ...]]]) -> Iterator[Erased]:
             yield Erased(jobs, under_way, int(failed), [(job, attempt) for job, attempt in json.loads(with_result)])
 
 
+def erase_users(tenant_id: int) -> None:
+    """Remove the users from the log of the tenant's attempts."""
+    rows("erase_users", tenant_id=tenant_id)
+
+
 def forget_answers(tenant_id: int) -> int:
     """Delete the answers kept for the tenant's requests; return their number."""
     return KeptAnswer.objects.filter(tenant=tenant_id).delete()[0]

@@ -31,12 +31,16 @@ def succeed(
     result_ttl: float | None,
     result_bytes: int | None = None,
     *,
+    peak_memory: int | None = None,
     by: Holder = ANY_HOLDER,
     now: datetime | None = None,
 ) -> bool:
-    """running -> success. result_ttl: seconds to keep the result; None: it was not kept. result_bytes: its size."""
+    """running -> success. result_ttl: seconds to keep the result; None: it was not kept. result_bytes: its size.
+
+    peak_memory, here and below: MiB of the process during the attempt; None: not known.
+    """
     result = {"stats": json.dumps(stats), "result_ttl": result_ttl, "result_bytes": result_bytes}
-    applied, _ = _succeed(job_id, attempt, by, follow=False, now=now, **result)
+    applied, _ = _succeed(job_id, attempt, by, follow=False, peak_memory=peak_memory, now=now, **result)
     return applied
 
 
@@ -47,12 +51,13 @@ def succeed_and_follow(
     result_ttl: float | None,
     result_bytes: int | None = None,
     *,
+    peak_memory: int | None = None,
     by: Holder,
     now: datetime | None = None,
 ) -> tuple[bool, Started | None]:
     """running -> success; and created -> running for the next job of the lane, if any, in this slot and process."""
     result = {"stats": json.dumps(stats), "result_ttl": result_ttl, "result_bytes": result_bytes}
-    return _succeed(job_id, attempt, by, follow=True, now=now, **result)
+    return _succeed(job_id, attempt, by, follow=True, peak_memory=peak_memory, now=now, **result)
 
 
 def _succeed(job_id: int, attempt: int, by: Holder, **parameters: Any) -> tuple[bool, Started | None]:
@@ -72,11 +77,12 @@ def fail(
     failure: Failure,
     *,
     dead: bool = False,
+    peak_memory: int | None = None,
     by: Holder = ANY_HOLDER,
     now: datetime | None = None,
 ) -> bool:
     """running -> error, or -> dead (bury)."""
-    parameters = failure.parameters() | vars(by)
+    parameters = failure.parameters() | {"peak_memory": peak_memory} | vars(by)
     return _end("bury" if dead else "fail", job_id, attempt, by="fail", dead=dead, now=now, **parameters)
 
 
@@ -87,11 +93,12 @@ def retry(
     *,
     delay: float,
     queue: str | None = None,
+    peak_memory: int | None = None,
     by: Holder = ANY_HOLDER,
     now: datetime | None = None,
 ) -> bool:
     """running -> scheduled after `delay` seconds, perhaps in another queue; not if a stop was requested."""
-    parameters = failure.parameters() | vars(by)
+    parameters = failure.parameters() | {"peak_memory": peak_memory} | vars(by)
     return _end("retry", job_id, attempt, by="retry", delay=delay, queue=queue, now=now, **parameters)
 
 
@@ -101,11 +108,12 @@ def snooze(
     stats: dict[str, Any],
     *,
     delay: float,
+    peak_memory: int | None = None,
     by: Holder = ANY_HOLDER,
     now: datetime | None = None,
 ) -> bool:
     """running -> scheduled after `delay` seconds, without a failure; not if a stop was requested."""
-    parameters = {"stats": json.dumps(stats)} | vars(by)
+    parameters = {"stats": json.dumps(stats), "peak_memory": peak_memory} | vars(by)
     return _end("snooze", job_id, attempt, by="snooze", delay=delay, now=now, **parameters)
 
 
@@ -115,6 +123,7 @@ def stop(
     stats: dict[str, Any] | None = None,
     failure: Failure | None = None,
     *,
+    peak_memory: int | None = None,
     by: Holder = ANY_HOLDER,
     now: datetime | None = None,
 ) -> bool:
@@ -123,7 +132,7 @@ def stop(
     kept["stats"] = None if stats is None else json.dumps(stats)
     if failure is not None:
         kept = failure.parameters()
-    return _end("stop", job_id, attempt, by="stop", now=now, **kept, **vars(by))
+    return _end("stop", job_id, attempt, by="stop", now=now, peak_memory=peak_memory, **kept, **vars(by))
 
 
 def _end(verb: str, job_id: int, attempt: int, *, by: str, **parameters: Any) -> bool:

@@ -11,7 +11,7 @@ from jobs import results
 from jobs.engine import dispatch
 from jobs.engine.submit import submit
 from jobs.lifecycle import FINAL
-from jobs.models import FailedAttempt, Job, Worker
+from jobs.models import Attempt, FailedAttempt, Job, Worker
 from tests.acceptance.following import ended, held_lock, running
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run
@@ -34,6 +34,18 @@ def test_a_job_runs_in_a_worker_and_leaves_its_result_times_and_stats(start_work
     assert job.created_at <= job.queued_at <= job.start_time <= job.end_time
     assert Worker.objects.get(pk=job.worker).pid == worker.pid
     assert Run.objects.get().pid != worker.pid
+
+
+def test_each_attempt_that_a_worker_ended_is_in_the_log_with_its_memory(start_worker, thing):
+    start_worker()
+    crashed = ended(thing.async_.kill_first(times=1))
+    followed = [ended(job_id).pk for job_id in [thing.async_.echo(n) for n in range(5)]]
+    rows = Attempt.objects.order_by("ended_at").values_list("job_id", "attempt", "outcome", "worker")
+    worker = crashed.worker
+    assert list(rows)[:2] == [(crashed.pk, 1, "crash", worker), (crashed.pk, 2, "success", worker)]
+    assert sorted(rows)[2:] == [(job_id, 1, "success", worker) for job_id in followed]
+    assert [row.peak_memory is None for row in Attempt.objects.order_by("ended_at")] == [True, *[False] * 6]
+    assert all(row.waited_since <= row.queued_at for row in Attempt.objects.all())
 
 
 def test_a_job_submitted_while_no_worker_lives_starts_as_soon_as_one_registers(start_worker, thing):

@@ -34,6 +34,7 @@ CLAIM = (
     "tests/concurrency/test_door.py",
 )
 SLICES = ("tests/integration/engine/test_slices.py",)
+LAST_DAY = ("tests/integration/api/test_last_day.py",)
 RECOVER = ("tests/integration/engine/test_recover.py",)
 KNOWING = {  # which tests know a statement, beside test_<statement>.py; the others are known by VERBS
     "start": (*VERBS, "tests/integration/engine/test_gaps.py"),
@@ -42,9 +43,10 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "follow": SLICES,
     "succeed": (*VERBS, *SLICES),
     "running_in": SLICES,
-    "take_back": (*VERBS, "tests/integration/engine/test_gaps.py"),
     **dict.fromkeys(("fail", "retry", "snooze", "stop"), (*VERBS, *SLICES)),
     **dict.fromkeys(("left_behind", "end_sessions"), RECOVER),
+    "take_back": (*VERBS, "tests/integration/engine/test_gaps.py", "tests/integration/store/test_attempts.py"),
+    **dict.fromkeys(("tenant_statistics", "tenant_under_way"), LAST_DAY),
     "fold": CLAIM,
     "live_pools": CLAIM,
     "idle_pools": RECOVER,
@@ -61,6 +63,12 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
         ("remembering", "increment", "compare_and_set", "forget", "expire_memories"),
         ("tests/integration/store/test_memory.py",),
     ),
+    **dict.fromkeys(
+        ("archive", "restore", "forget_old", "next_to_archive"), ("tests/integration/store/test_history.py",)
+    ),
+    **dict.fromkeys(("erase_jobs", "erase_history"), ("tests/integration/engine/test_erase.py",)),
+    **dict.fromkeys(("forget_workers", "forget_runs", "forget_notices"), ("tests/integration/engine/test_prune.py",)),
+    **dict.fromkeys(("read_job", "read_any_job"), ("tests/integration/api/test_archived.py",)),
     "reserve": ("tests/integration/api/test_idempotency.py",),
 }
 # In the other folders of tests/integration is what stands above the engine; these cost time, and tell of cost alone.

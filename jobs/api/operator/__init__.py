@@ -3,6 +3,6 @@
 A tenant's key has no access.
 """
 
-from jobs.api.operator import dead, job_types, jobs, keys, queues, tenants
+from jobs.api.operator import dead, job_types, jobs, keys, queues, stats, tenants
 
-routers = [jobs.router, queues.router, tenants.router, keys.router, job_types.router, dead.router]
+routers = [jobs.router, queues.router, tenants.router, keys.router, job_types.router, dead.router, stats.router]

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand
 from jobs.deaths import announce
 from jobs.engine import dispatch
 from jobs.processes.announcer import Announcer
-from jobs.processes.clock import Clock, Schedules, Upkeep
+from jobs.processes.clock import Clock, Recorder, Schedules, Upkeep
 from jobs.processes.sender import Sender
 from jobs.processes.watchdog import Progress
 
@@ -24,6 +24,7 @@ class Command(BaseCommand):
         clock, sending, announcer = Clock(stop), Sender(), Announcer()
         dispatch.connect(sending.hand_over)
         announce.announce_by(announcer.announce)
-        for run in (sending.run, announcer.run, Upkeep(stop, clock).run, Schedules(stop, clock).run):
+        beside = [thread(stop, clock).run for thread in (Upkeep, Schedules, Recorder)]
+        for run in (sending.run, announcer.run, *beside):
             threading.Thread(target=run, args=(Progress(),), daemon=True).start()
         clock.run()

@@ -2,10 +2,11 @@
 
 from jobs.management.cli.queues_change import PAUSE, RESUME, SET
 from jobs.management.cli.queues_list import LIST
+from jobs.management.cli.queues_stats import STATS
 from jobs.management.cli.subcommands import SubcommandsCommand
 
 
 class Command(SubcommandsCommand):
     help = "Show, pause and resume queues, and change their limits."
-    subcommands = (LIST, PAUSE, RESUME, SET)
+    subcommands = (LIST, STATS, PAUSE, RESUME, SET)
     default = LIST

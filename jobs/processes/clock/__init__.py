@@ -8,7 +8,8 @@ session has time limits, the upkeep runs long reads in another thread, and it do
 """
 
 from jobs.processes.clock.clock import Clock
+from jobs.processes.clock.recorder import Recorder
 from jobs.processes.clock.schedules import Schedules
 from jobs.processes.clock.upkeep import Upkeep
 
-__all__ = ["Clock", "Schedules", "Upkeep"]
+__all__ = ["Clock", "Recorder", "Schedules", "Upkeep"]

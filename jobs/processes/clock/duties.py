@@ -36,16 +36,18 @@ def given_up_in_time(step: Callable[[], object]) -> object:
 
 @dataclass
 class Duty:
-    """A step to run every so many seconds."""
+    """A step to run every so many seconds. rest: not again before so many times the time that it took."""
 
     every: float
     run: Callable[[], object]
     next_at: float = 0.0
+    rest: float = 0.0
 
     def run_if_due(self) -> None:
-        if time.monotonic() >= self.next_at:
+        if (begins := time.monotonic()) >= self.next_at:
             given_up_in_time(self.run)
-            self.next_at = time.monotonic() + self.every
+            ends = time.monotonic()
+            self.next_at = ends + max(self.every, self.rest * (ends - begins))
 
 
 def duties() -> list[Duty]:

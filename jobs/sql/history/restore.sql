@@ -16,15 +16,15 @@ restored AS (
     INSERT INTO jobs (
         id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args,
         max_retries, timeout, memory, status, ready_at,
-        attempt, worker, worker_pid, created_at, queued_at, handed_at, start_time,
-        stats, last_error, result_expires_at, result_bytes,
+        attempt, worker, worker_pid, created_at, waited_since, queued_at, handed_at, start_time,
+        stats, last_error, result_expires_at, peak_memory, result_bytes,
         crashes, barred, retries, progress_note
     )
     SELECT
         id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args,
         max_retries, timeout, memory, 'created', clock.now,
-        attempt, worker, worker_pid, created_at, queued_at, handed_at, start_time,
-        stats, last_error, result_expires_at, result_bytes,
+        attempt, worker, worker_pid, created_at, waited_since, queued_at, handed_at, start_time,
+        stats, last_error, result_expires_at, peak_memory, result_bytes,
         0, false, 0, ''
     FROM taken CROSS JOIN clock
     RETURNING id, attempt, tenant_id, queue_id, priority

@@ -10,16 +10,23 @@ ended AS (
         slot = NULL,
         end_time = clock.now,
         stats = coalesce(%(stats)s, stats),
+        peak_memory = %(peak_memory)s,
         last_error = %(error_class)s || ': ' || %(error)s
     FROM clock
     WHERE id = %(id)s
       AND attempt = %(attempt)s  -- guard I3
       AND status = 'running'  -- guard I3
       AND (%(pid)s::int IS NULL OR (worker = %(worker)s::uuid AND worker_pid = %(pid)s::int))  -- guard I3
-    RETURNING id, attempt, tenant_id, queue_id, timeout, worker, queued_at, start_time, clock.now AS ended_at,
+    RETURNING
+        -- include shared/ended
+        , queue_id, status AS outcome,
         extract(epoch FROM clock.now - coalesce(%(since)s::timestamptz, start_time))::float8 AS seconds,
         %(followed)s::int AS followed
 )
 -- include shared/failed_attempt
 -- include shared/freed
+, logged AS (
+    -- include shared/attempt
+    FROM ended
+)
 SELECT id, attempt FROM ended

@@ -14,6 +14,7 @@ ended AS (
         retries = retries + 1,
         queue_id = coalesce((SELECT q.id FROM queues q WHERE q.name = %(queue)s), jobs.queue_id),
         stats = coalesce(%(stats)s, stats),
+        peak_memory = %(peak_memory)s,
         last_error = %(error_class)s || ': ' || %(error)s
     FROM clock CROSS JOIN before
     WHERE id = %(id)s
@@ -21,12 +22,18 @@ ended AS (
       AND status = 'running'  -- guard I3
       AND (%(pid)s::int IS NULL OR (worker = %(worker)s::uuid AND worker_pid = %(pid)s::int))  -- guard I3
       AND cancel_requested_at IS NULL  -- guard
-    RETURNING id, attempt, tenant_id, before.queue_id, jobs.queue_id AS next_queue_id, timeout, worker, queued_at, start_time,
-        clock.now AS ended_at, extract(epoch FROM clock.now - coalesce(%(since)s::timestamptz, start_time))::float8 AS seconds,
+    RETURNING
+        -- include shared/ended
+        , before.queue_id, jobs.queue_id AS next_queue_id, 'retry' AS outcome,
+        extract(epoch FROM clock.now - coalesce(%(since)s::timestamptz, start_time))::float8 AS seconds,
         %(followed)s::int AS followed
 ),
 arriving AS (SELECT next_queue_id AS queue_id, tenant_id, NULL::bigint AS place, 1 AS jobs FROM ended)
 -- include shared/arrive
 -- include shared/failed_attempt
 -- include shared/freed
+, logged AS (
+    -- include shared/attempt
+    FROM ended
+)
 SELECT id, attempt FROM ended

@@ -10,6 +10,7 @@ ended AS (
         slot = NULL,
         end_time = clock.now,
         stats = coalesce(%(stats)s, stats),
+        peak_memory = %(peak_memory)s,
         last_error = coalesce(%(error_class)s::text || ': ' || %(error)s::text, last_error)
     FROM clock
     WHERE id = %(id)s
@@ -17,10 +18,16 @@ ended AS (
       AND status = 'running'  -- guard I3
       AND (%(pid)s::int IS NULL OR (worker = %(worker)s::uuid AND worker_pid = %(pid)s::int))  -- guard I3
       AND cancel_requested_at IS NOT NULL  -- guard
-    RETURNING id, attempt, tenant_id, queue_id, timeout, worker, queued_at, start_time, clock.now AS ended_at,
+    RETURNING
+        -- include shared/ended
+        , queue_id, status AS outcome,
         extract(epoch FROM clock.now - coalesce(%(since)s::timestamptz, start_time))::float8 AS seconds,
         %(followed)s::int AS followed
 )
 -- include shared/failed_attempt
 -- include shared/freed
+, logged AS (
+    -- include shared/attempt
+    FROM ended
+)
 SELECT id, attempt FROM ended

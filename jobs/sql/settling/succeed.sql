@@ -13,6 +13,7 @@ settled AS (
         stats = %(stats)s,
         progress = CASE WHEN progress IS NULL THEN NULL ELSE 1 END,
         last_error = '',
+        peak_memory = %(peak_memory)s,
         result_bytes = %(result_bytes)s,
         result_expires_at = clock.now + %(result_ttl)s * interval '1 second'
     FROM clock
@@ -20,9 +21,15 @@ settled AS (
       AND attempt = %(attempt)s  -- guard I3
       AND status = 'running'  -- guard I3
       AND (%(pid)s::int IS NULL OR (worker = %(worker)s::uuid AND worker_pid = %(pid)s::int))  -- guard I3
-    RETURNING id, attempt, tenant_id, queue_id, timeout,
+    RETURNING
+        -- include shared/ended
+        , queue_id, status AS outcome,
         extract(epoch FROM clock.now - coalesce(%(since)s::timestamptz, start_time))::float8 AS seconds,
         %(followed)s::int AS followed
+)
+, logged AS (
+    -- include shared/attempt
+    FROM settled
 )
 -- include succeed/follow
 , ended AS (SELECT * FROM settled WHERE NOT EXISTS (SELECT FROM followed))

@@ -38,8 +38,10 @@ ended AS (
         last_error = %(error_class)s || ': ' || %(error)s
     FROM clock CROSS JOIN held
     WHERE jobs.id = held.id
-    RETURNING jobs.id, attempt, jobs.status, tenant_id, queue_id, timeout, worker, queued_at, start_time,
-        clock.now AS ended_at, extract(epoch FROM clock.now - start_time)::float8 AS seconds, 0 AS followed
+    RETURNING
+        -- include shared/ended
+        , queue_id, jobs.status, CASE jobs.status WHEN 'scheduled' THEN 'crash' ELSE jobs.status END AS outcome,
+        extract(epoch FROM clock.now - start_time)::float8 AS seconds, 0 AS followed
 ),
 arriving AS (
     SELECT queue_id, tenant_id, NULL::bigint AS place, 1 AS jobs FROM ended WHERE status = 'scheduled'
@@ -47,4 +49,9 @@ arriving AS (
 -- include shared/arrive
 -- include shared/failed_attempt
 -- include shared/freed
+, logged AS (
+    -- include shared/attempt
+    FROM ended
+    WHERE start_time IS NOT NULL  -- guard
+)
 SELECT id, attempt, status FROM ended

@@ -50,7 +50,7 @@ def assert_problem(response, status, *words):
 
 
 def test_there_are_endpoints_to_be_tested():
-    assert len(ENDPOINTS) == 20
+    assert len(ENDPOINTS) == 22
 
 
 @pytest.mark.parametrize(("method", "path"), ENDPOINTS)

@@ -27,12 +27,15 @@ def test_a_job_tells_its_whole_story(owner, mate, tenant):
         max_retries=5,
         crashes=1,
         created_at=NOON,
+        waited_since=NOON + timedelta(seconds=0.5),
         queued_at=NOON + timedelta(seconds=1),
         start_time=NOON + timedelta(seconds=2),
         end_time=NOON + timedelta(seconds=5),
         progress=1.0,
         progress_note="400 rows",
-        stats={"records": 400},
+        stats={"rows": 400},
+        peak_memory=81,
+        result_bytes=1234,
     )
     job = owner.get(f"/api/v1/jobs/{made.pk}").json()
     assert job == {
@@ -57,10 +60,15 @@ def test_a_job_tells_its_whole_story(owner, mate, tenant):
         "end_time": "2026-03-01T12:00:05Z",
         "cancel_requested_at": None,
         "wait_seconds": 2.0,
+        "waited": 1.5,
         "run_seconds": 3.0,
+        "worker": str(made.worker),
+        "peak_memory": 81,
+        "result_bytes": 1234,
         "progress": 1.0,
         "progress_note": "400 rows",
-        "stats": {"records": 400},
+        "stats": {"rows": 400},
+        "rows": 400,
         "last_error": "",
         "result_url": None,
     }

@@ -36,7 +36,10 @@ def test_every_status_is_counted_and_the_held_apart(owner, mate, tenant):
         "under_way": {"scheduled": 1, "held": 2, "created": 3, "queued": 3, "running": 4},
         "ended": {"among": total, "success": 5, "error": 6, "dead": 7, "cancelled": 8},
     }
-    assert read(owner) == read(mate) == expected
+    for caller in (owner, mate):
+        counts = read(caller)
+        del counts["last_day"]
+        assert counts == expected
 
 
 def test_a_stranger_sees_nothing_of_it(stranger, tenant):
@@ -45,6 +48,7 @@ def test_a_stranger_sees_nothing_of_it(stranger, tenant):
     counts = read(stranger)
     assert set(counts["under_way"].values()) == set(counts["ended"].values()) == {0}
     assert counts["slots"] == {"in_use": 0, "limit": 2, "per_user": None, "paused": False}
+    assert counts["last_day"]["queues"] == counts["last_day"]["types"] == []
 
 
 def test_a_tenant_without_slots_has_none(owner, tenant):

@@ -10,7 +10,7 @@ from jobs import results
 from jobs.engine.erase import Report, erase
 from jobs.engine.history import Archive
 from jobs.lifecycle import Status
-from jobs.models import AnyFailedAttempt, AnyJob, Job, JobMemory, KeptAnswer
+from jobs.models import AnyFailedAttempt, AnyJob, Attempt, Job, JobMemory, KeptAnswer
 from jobs.store import erasing
 from tests.factories import TenantFactory
 from tests.integration.store.test_history import ended, values
@@ -29,6 +29,12 @@ def with_result(job) -> None:
     Job.objects.filter(pk=job.pk).update(result_bytes=8, result_expires_at=timezone.now() + timedelta(hours=1))
 
 
+def log_of(job) -> dict:
+    same = ("tenant_id", "queue_id", "attempt", "start_time", "source_type", "source_method", "user_key", "priority")
+    of_attempt = {"job_id": job.pk, "ended_at": job.end_time, "outcome": "error"}
+    return of_attempt | {name: getattr(job, name) for name in same}
+
+
 def an_archived_and_a_recent_job(tenant) -> list[Job]:
     old, new = ended(tenant=tenant), ended(tenant=tenant, end_time=timezone.now())
     for job in (old, new):
@@ -41,6 +47,8 @@ def test_what_jobs_were_about_goes_and_that_they_ran_stays(tenant):
     jobs = an_archived_and_a_recent_job(tenant)
     KeptAnswer.objects.create(tenant=tenant, key="k", digest="d", body="secret")
     JobMemory.objects.create(tenant=tenant, source_type="x", source_method="y", content={"a": 1})
+    for job in jobs:
+        Attempt.objects.create(**log_of(job))
     before = {job.pk: values(AnyJob.objects.get(pk=job.pk)) for job in jobs}
     assert erase(tenant.pk) == Report(jobs=2, failed_attempts=4, results=2, answers=1, memories=1)
     gone = {"args": {}, "stats": {}, "last_error": "", "progress_note": "", "user_key": "", "dedup_key": None}
@@ -49,6 +57,7 @@ def test_what_jobs_were_about_goes_and_that_they_ran_stays(tenant):
         assert values(AnyJob.objects.get(pk=job.pk)) == before[job.pk] | gone
         assert cache.get(results._key(job.pk, job.attempt)) is None
     assert not AnyFailedAttempt.objects.exists()
+    assert not Attempt.objects.exclude(user_key="").exists()
     assert not KeptAnswer.objects.exists()
     assert erase(tenant.pk) == Report(jobs=2), "there is nothing left to remove"
 
@@ -66,12 +75,14 @@ def test_a_strangers_jobs_keep_everything(tenant):
     jobs = an_archived_and_a_recent_job(TenantFactory())
     KeptAnswer.objects.create(tenant=jobs[0].tenant, key="k", digest="d", body="secret")
     JobMemory.objects.create(tenant=jobs[0].tenant, source_type="x", source_method="y", content={"a": 1})
+    Attempt.objects.create(**log_of(jobs[0]))
     before = [values(job) for job in AnyJob.objects.order_by("id")]
     assert erase(tenant.pk) == Report()
     assert [values(job) for job in AnyJob.objects.order_by("id")] == before
     assert AnyFailedAttempt.objects.count() == 4
     assert KeptAnswer.objects.exists()
     assert JobMemory.objects.exists()
+    assert Attempt.objects.get().user_key == "anna"
 
 
 def test_more_jobs_than_a_batch(tenant, monkeypatch):

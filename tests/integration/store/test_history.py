@@ -125,12 +125,6 @@ def locking(job, session):
 
 @pytest.mark.django_db(transaction=True)
 class TestTwoAtOnce:
-    @pytest.fixture(autouse=True)
-    def empty(self):
-        """Django's flush does not know partitioned tables."""
-        yield
-        ArchivedJob.objects.all().delete()
-
     def test_a_job_from_the_history_runs_again(self, register, sent):
         register()
         job = ended()

@@ -37,8 +37,7 @@ def tenants(transactional_db):
     """Two; the second has most of the jobs."""
     for months in range(4):
         partitions.ensure(TABLE, *month_of(NOW - timedelta(days=31 * months)))
-    yield TenantFactory(), TenantFactory()
-    ArchivedJob.objects.all().delete()
+    return TenantFactory(), TenantFactory()
 
 
 def grow(tenants, count: int) -> None:

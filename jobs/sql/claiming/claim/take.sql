@@ -52,6 +52,7 @@ claimed AS MATERIALIZED (
     SET status = 'queued',
         slot = n.slot,
         ticket = nextval('door_seq'),
+        waited_since = j.ready_at,
         ready_at = NULL,
         attempt = attempt + 1,
         queued_at = clock.now,
@@ -59,6 +60,7 @@ claimed AS MATERIALIZED (
         start_time = NULL,
         worker = NULL,
         worker_pid = NULL,
+        peak_memory = NULL,
         progress = NULL,
         progress_note = ''
     FROM (SELECT n.*, f.slot FROM numbered n JOIN free_slot f ON f.tenant_id = n.tenant_id AND f.nth = n.nth_of_tenant) n

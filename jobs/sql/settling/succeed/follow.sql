@@ -61,6 +61,7 @@ followed AS (
     SET status = 'running',
         slot = q.slot,
         ticket = q.ticket,
+        waited_since = ready_at,
         ready_at = NULL,
         attempt = attempt + 1,
         queued_at = clock.now,
@@ -68,6 +69,7 @@ followed AS (
         start_time = clock.now,
         worker = %(worker)s,
         worker_pid = %(pid)s,
+        peak_memory = NULL,
         progress = NULL,
         progress_note = ''
     FROM next q CROSS JOIN clock

@@ -20,14 +20,18 @@ SELECT pg_advisory_unlock_all();
 DO $$
 DECLARE
     name text;
+    size bigint;
     small text[] := '{}';
 BEGIN
     -- As TRUNCATE does: wait for whoever is still at it, like the server process of a worker that was killed.
     LOCK TABLE %(tables)s IN ACCESS EXCLUSIVE MODE;
     FOREACH name IN ARRAY '{%(tables)s}'::text[] LOOP
-        IF pg_relation_size(name) > 65536 THEN
+        -- The rows of a partitioned table are in its partitions; of another table the tree is empty.
+        SELECT pg_relation_size(name) + coalesce(sum(pg_relation_size(relid)), 0) INTO size
+        FROM pg_partition_tree(name);
+        IF size > 65536 THEN
             EXECUTE 'TRUNCATE ' || name || ' CASCADE';
-        ELSIF pg_relation_size(name) > 0 THEN
+        ELSIF size > 0 THEN
             small := small || name;
         END IF;
     END LOOP;

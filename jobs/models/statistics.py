@@ -1,0 +1,110 @@
+"""Statistics: the log of ended attempts, and what the recorder makes of it.
+
+`attempts`, `job_minutes` and `tenant_hours` are partitioned by day (see the migration), and old days are dropped whole.
+References are plain numbers, so that nothing here waits for, or keeps, a row of another table.
+"""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+
+class Attempt(models.Model):
+    """An attempt that ended. The statement that ends it adds the row; nobody changes it.
+
+    outcome: the job's new status if that is final, else `retry`, `snooze` or `crash`. peak_memory: MiB.
+    The table itself has no primary key: a unique index would be paid at each end of an attempt.
+    """
+
+    pk = models.CompositePrimaryKey("ended_at", "job_id", "attempt")
+    ended_at = models.DateTimeField()
+    start_time = models.DateTimeField()
+    queued_at = models.DateTimeField(null=True)
+    waited_since = models.DateTimeField(null=True)  # when the job became ready
+    job_id = models.BigIntegerField()
+    tenant_id = models.BigIntegerField()
+    queue_id = models.BigIntegerField()
+    worker = models.UUIDField(null=True)
+    attempt = models.IntegerField()
+    result_bytes = models.IntegerField(null=True)
+    peak_memory = models.IntegerField(null=True)
+    priority = models.SmallIntegerField()
+    outcome = models.CharField(max_length=9)
+    source_type = models.CharField(max_length=200)
+    source_method = models.CharField(max_length=100)
+    user_key = models.CharField(max_length=100)
+
+    class Meta:
+        db_table = "attempts"
+
+    def __str__(self) -> str:
+        return f"attempt {self.attempt} of job {self.job_id}: {self.outcome}"
+
+
+class Tally(models.Model):
+    """Attempts of one job type in one queue with one outcome: their number, seconds, and two histograms.
+
+    run: from start to end; wait: from ready to start. Bucket 0 is the first of `jobs.statistics.BOUNDS`.
+    """
+
+    queue_id = models.BigIntegerField()
+    source_type = models.CharField(max_length=200)
+    source_method = models.CharField(max_length=100)
+    outcome = models.CharField(max_length=9)
+    attempts = models.IntegerField()
+    run_seconds = models.FloatField()
+    wait_seconds = models.FloatField()
+    run_buckets = ArrayField(models.IntegerField())
+    wait_buckets = ArrayField(models.IntegerField())
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.source_type}.{self.source_method} in queue {self.queue_id}: {self.attempts} {self.outcome}"
+
+
+class JobMinute(Tally):
+    """The attempts of all tenants that ended in this minute."""
+
+    pk = models.CompositePrimaryKey("minute", "queue_id", "source_type", "source_method", "outcome")
+    minute = models.DateTimeField()
+
+    class Meta:
+        db_table = "job_minutes"
+
+
+class TenantHour(Tally):
+    """The attempts of a tenant that ended in this hour."""
+
+    pk = models.CompositePrimaryKey("tenant_id", "hour", "queue_id", "source_type", "source_method", "outcome")
+    tenant_id = models.BigIntegerField()
+    hour = models.DateTimeField()
+
+    class Meta:
+        db_table = "tenant_hours"
+
+
+class Total(Tally):
+    """The attempts of all tenants since the first minute: the numbers only grow."""
+
+    pk = models.CompositePrimaryKey("queue_id", "source_type", "source_method", "outcome")
+    attempts = models.BigIntegerField()
+    run_buckets = ArrayField(models.BigIntegerField())
+    wait_buckets = ArrayField(models.BigIntegerField())
+
+    class Meta:
+        db_table = "totals"
+
+
+class Recorded(models.Model):
+    """How far the recorder is with one of its tasks. A recorder that records holds the row's lock."""
+
+    task = models.CharField(max_length=20, primary_key=True)
+    upto = models.DateTimeField()
+    at = models.DateTimeField()  # when it last looked
+
+    class Meta:
+        db_table = "recorded"
+
+    def __str__(self) -> str:
+        return f"{self.task} up to {self.upto}"

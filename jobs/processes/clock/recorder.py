@@ -1,0 +1,30 @@
+"""The recorder of the leading clock, in a thread of its own: what it counts is large, and nobody waits for it."""
+
+import threading
+
+from jobs.engine import record
+from jobs.processes.clock.aside import Aside
+from jobs.processes.clock.clock import Clock
+from jobs.processes.clock.duties import Duty
+from jobs.processes.clock.time import LONGEST_SLEEP
+
+REST = 50.0  # the counts of hours take at most a fiftieth of the time
+
+
+class Recorder(Aside):
+    """Keeps the partitions, and counts the attempts that have ended. Two leaders at once do no harm."""
+
+    name, timeout = "recorder", 20.0
+
+    def __init__(self, stop: threading.Event, clock: Clock) -> None:
+        super().__init__(stop, clock)
+        self._duties = [
+            Duty(3600.0, record.keep_partitions),
+            Duty(20.0, record.record_minutes),
+            Duty(60.0, record.record_hours, rest=REST),
+        ]
+
+    def turn(self) -> float:
+        for duty in self._duties:
+            duty.run_if_due()
+        return LONGEST_SLEEP

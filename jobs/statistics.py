@@ -1,0 +1,108 @@
+"""Histograms of seconds, and the percentiles that they tell. Imports nothing of Django.
+
+A histogram has 41 buckets: below 5 ms, then each half as wide again as the one before, and from 10 hours on. Histograms
+add up, percentiles do not: so the tables keep histograms, and a percentile is as exact as its bucket is wide.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from operator import attrgetter
+from typing import Self
+
+BOUNDS = tuple(0.005 * 1.5**n for n in range(40))  # seconds; bucket n holds BOUNDS[n - 1] <= time < BOUNDS[n]
+BUCKETS = len(BOUNDS) + 1
+OUTCOMES = ("success", "error", "dead", "cancelled", "retry", "snooze", "crash")  # of an attempt
+
+
+def percentile(buckets: Sequence[int], share: float) -> float | None:
+    """The seconds that this share (above 0, up to 1) of the times does not exceed; None if there are no times.
+
+    It lies in the bucket of the exact one. For the last bucket, which has no end, it is its beginning.
+    """
+    rank = max(ceil(sum(buckets) * share), 1)
+    below = 0
+    for place, count in enumerate(buckets):
+        if below + count >= rank:
+            starts = BOUNDS[place - 1] if place else 0.0
+            ends = BOUNDS[place] if place < len(BOUNDS) else starts
+            return starts + (ends - starts) * (rank - below - 0.5) / count
+        below += count
+    return None
+
+
+def added(histograms: Iterable[Sequence[int]]) -> list[int]:
+    """The histogram of all times of these histograms."""
+    return [sum(counts) for counts in zip([0] * BUCKETS, *histograms, strict=True)]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The attempts of one job type in one queue that ended with one outcome."""
+
+    queue: str
+    source_type: str
+    source_method: str
+    outcome: str
+    attempts: int
+    run_seconds: float
+    run_buckets: Sequence[int]
+    wait_buckets: Sequence[int]
+
+
+@dataclass(frozen=True)
+class UnderWay:
+    """The jobs of one type in one queue that wait, and those that hold a slot."""
+
+    queue: str
+    source_type: str
+    source_method: str
+    waiting: int
+    running: int
+
+
+@dataclass(frozen=True)
+class Times:
+    """Half of the times are at most p50 seconds, and 95 of 100 at most p95; None: there are no times."""
+
+    p50: float | None
+    p95: float | None
+
+    @classmethod
+    def of(cls, buckets: Sequence[int]) -> Self:
+        return cls(percentile(buckets, 0.5), percentile(buckets, 0.95))
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What ended, and what is under way now. outcomes: attempts by outcome."""
+
+    outcomes: Mapping[str, int]
+    run_seconds: float
+    run: Times
+    wait: Times
+    waiting: int
+    running: int
+
+
+def summaries(ended: Iterable[Ended], under_way: Iterable[UnderWay], *by: str) -> dict[tuple[str, ...], Summary]:
+    """Summarise by these fields, in their order: ("queue",), or ("source_type", "source_method")."""
+    key = attrgetter(*by, "queue")  # at least two: then it returns a tuple
+    there: dict[tuple[str, ...], tuple[list[Ended], list[UnderWay]]] = defaultdict(lambda: ([], []))
+    for one in ended:
+        there[key(one)[:-1]][0].append(one)
+    for other in under_way:
+        there[key(other)[:-1]][1].append(other)
+    return {name: _summary(*there[name]) for name in sorted(there)}
+
+
+def _summary(ended: Sequence[Ended], under_way: Sequence[UnderWay]) -> Summary:
+    return Summary(
+        outcomes={outcome: sum(one.attempts for one in ended if one.outcome == outcome) for outcome in OUTCOMES},
+        run_seconds=sum(one.run_seconds for one in ended),
+        run=Times.of(added(one.run_buckets for one in ended)),
+        wait=Times.of(added(one.wait_buckets for one in ended)),
+        waiting=sum(one.waiting for one in under_way),
+        running=sum(one.running for one in under_way),
+    )

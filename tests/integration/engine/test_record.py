@@ -1,0 +1,257 @@
+"""The recorder counts the log of attempts; whatever happens to it, the counts become those of the log."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+import pytest
+from django.db import connection, transaction
+
+from jobs import store
+from jobs.engine import record
+from jobs.models import Attempt, JobMinute, Recorded, TenantHour, Total
+from jobs.statistics import BUCKETS, percentile
+
+pytestmark = pytest.mark.django_db
+
+NOON = datetime(2031, 3, 5, 12, 0, tzinfo=UTC)
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+numbers = count(1)
+
+
+def attempt(ended_at=NOON, ran=1.0, waited: float | None = 2.0, **fields) -> Attempt:
+    started = ended_at - timedelta(seconds=ran)
+    values = {"tenant_id": 1, "queue_id": 7, "outcome": "success", "source_method": "execute", "priority": 5}
+    values["waited_since"] = None if waited is None else started - timedelta(seconds=waited)
+    values |= {"source_type": "reports.datareport", "attempt": 1, "job_id": next(numbers)}
+    return Attempt.objects.create(ended_at=ended_at, start_time=started, **values | fields)
+
+
+def at(seconds: float) -> None:
+    """What the recorder does so long after noon."""
+    now = NOON + timedelta(seconds=seconds)
+    record.record_minutes(now)
+    record.record_hours(now)
+
+
+def rows(model) -> list[dict]:
+    return list(model.objects.order_by("pk").values())
+
+
+class TestMinutes:
+    def test_a_minute_is_counted_by_queue_type_and_outcome(self):
+        for outcome, queue, method in [
+            ("success", 7, "a"),
+            ("success", 7, "a"),
+            ("error", 7, "a"),
+            ("success", 8, "b"),
+        ]:
+            attempt(outcome=outcome, queue_id=queue, source_method=method)
+        at(75)
+        found = JobMinute.objects.order_by("queue_id", "outcome").values_list(
+            "minute", "queue_id", "source_method", "outcome", "attempts"
+        )
+        assert list(found) == [(NOON, 7, "a", "error", 1), (NOON, 7, "a", "success", 2), (NOON, 8, "b", "success", 1)]
+
+    def test_it_has_the_times_and_their_histograms(self):
+        for ran, waited in [(0.001, 0.0), (1.0, 2.0), (100_000.0, None)]:
+            attempt(ran=ran, waited=waited)
+        at(75)
+        (row,) = rows(JobMinute)
+        assert (row["run_seconds"], row["wait_seconds"]) == (pytest.approx(100_001.001), pytest.approx(2.0))
+        assert (len(row["run_buckets"]), len(row["wait_buckets"])) == (BUCKETS, BUCKETS)
+        assert (sum(row["run_buckets"]), sum(row["wait_buckets"])) == (3, 2)
+        assert (row["run_buckets"][0], row["run_buckets"][-1], row["wait_buckets"][0]) == (1, 1, 1)
+        assert percentile(row["run_buckets"], 0.5) == pytest.approx(1.0, rel=0.5)
+
+    def test_a_clock_that_was_set_back_makes_no_negative_time(self):
+        attempt(ran=-5.0, waited=-5.0)
+        at(75)
+        (row,) = rows(JobMinute)
+        assert (row["run_seconds"], row["wait_seconds"], row["run_buckets"][0]) == (0, 0, 1)
+
+    def test_a_minute_that_is_not_over_is_not_counted(self):
+        attempt(NOON + timedelta(seconds=59))
+        at(74)
+        assert rows(JobMinute) == []
+        at(75)
+        assert len(rows(JobMinute)) == 1
+
+    def test_an_attempt_belongs_to_the_minute_in_which_it_ended(self):
+        for seconds in (-0.001, 0, 59.999, 60):
+            attempt(NOON + timedelta(seconds=seconds))
+        at(200)
+        counts = JobMinute.objects.order_by("minute").values_list("minute", "attempts")
+        assert list(counts) == [(NOON - MINUTE, 1), (NOON, 2), (NOON + MINUTE, 1)]
+
+    def test_one_that_comes_late_is_found_by_the_second_look(self):
+        attempt()
+        at(75)
+        attempt()
+        at(359)
+        assert JobMinute.objects.get().attempts == 1
+        at(360)
+        assert JobMinute.objects.get().attempts == Total.objects.get().attempts == 2
+
+    def test_a_minute_counted_again_is_the_same_and_the_totals_do_not_grow(self):
+        attempt(), attempt(ran=0.3), attempt(outcome="error")
+        at(75)
+        before = rows(JobMinute), rows(Total)
+        for _ in range(2):
+            store.record_minutes(NOON, NOON + MINUTE)
+        at(600)
+        assert (rows(JobMinute), rows(Total)) == before
+
+    def test_a_wrong_minute_is_replaced(self):
+        attempt()
+        at(75)
+        right = rows(JobMinute), rows(Total)
+        JobMinute.objects.update(attempts=7, run_buckets=[7] + [0] * 40)
+        Total.objects.update(attempts=7)
+        store.record_minutes(NOON, NOON + MINUTE)
+        assert rows(JobMinute) == right[0]
+        assert Total.objects.get().attempts == 1
+
+
+class TestTotals:
+    def test_they_are_the_sums_of_all_minutes(self):
+        for minutes, ran in [(0, 0.1), (0, 5.0), (1, 0.1), (7, 60.0)]:
+            attempt(NOON + minutes * MINUTE, ran=ran)
+        at(75)
+        at(900)
+        (total,) = rows(Total)
+        minutes = rows(JobMinute)
+        assert (total["attempts"], total["run_seconds"]) == (4, pytest.approx(65.2))
+        for name in ("run_buckets", "wait_buckets"):
+            assert total[name] == [sum(counts) for counts in zip(*(row[name] for row in minutes), strict=True)]
+
+
+class TestHours:
+    def test_the_present_hour_is_counted_by_tenant_again_and_again(self):
+        attempt(tenant_id=1), attempt(tenant_id=2, outcome="dead")
+        at(60)
+        attempt(NOON + MINUTE, tenant_id=1)
+        at(120)
+        found = TenantHour.objects.order_by("tenant_id").values_list("tenant_id", "hour", "outcome", "attempts")
+        assert list(found) == [(1, NOON, "success", 2), (2, NOON, "dead", 1)]
+
+    def test_an_hour_is_final_five_minutes_after_its_end(self):
+        attempt()
+        at(3600)
+        attempt()
+        at(3600 + 299)
+        assert TenantHour.objects.get().attempts == 2
+        assert Recorded.objects.get(task="hours").upto == NOON
+        at(3600 + 300)
+        assert Recorded.objects.get(task="hours").upto == NOON + HOUR
+        attempt()
+        at(7200)
+        assert TenantHour.objects.get().attempts == 2
+
+    def test_an_hour_counted_again_is_not_even_written(self):
+        attempt()
+        at(60)
+
+        def version() -> tuple:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT ctid::text, xmin::text FROM tenant_hours")
+                return cursor.fetchall()
+
+        before = version()
+        at(120)
+        assert version() == before
+
+
+class TestOutages:
+    def test_it_goes_on_from_where_it_stopped(self):
+        at(0)
+        for hours in range(5):
+            attempt(NOON + hours * HOUR)
+        at(5 * 3600)
+        assert sum(row["attempts"] for row in rows(JobMinute)) == Total.objects.get().attempts == 5
+        assert [row["attempts"] for row in rows(TenantHour)] == [1] * 5
+
+    def test_it_looks_back_a_day_at_most(self):
+        at(0)
+        attempt()
+        attempt(NOON + 30 * HOUR)
+        at(50 * 3600)
+        assert [row["minute"] for row in rows(JobMinute)] == [NOON + 30 * HOUR]
+        assert [row["hour"] for row in rows(TenantHour)] == [NOON + 30 * HOUR]
+
+    def test_a_recorder_that_stops_half_way_leaves_nothing_half_done(self, monkeypatch):
+        attempt()
+        monkeypatch.setattr(store, "end_task", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            at(75)
+        assert rows(JobMinute) == rows(Total) == []
+        monkeypatch.undo()
+        at(75)
+        assert Total.objects.get().attempts == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_recorders_at_once_the_second_waits_and_counts_nothing_twice(elsewhere, blocked):
+    attempt()
+    now = NOON + timedelta(seconds=75)
+    with transaction.atomic():
+        record.record_minutes(now)
+        second = elsewhere(record.record_minutes, now)
+        while not blocked():
+            assert not second.done()
+    second.result()
+    assert (JobMinute.objects.get().attempts, Total.objects.get().attempts) == (1, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+class TestPartitions:
+    @pytest.fixture(autouse=True)
+    def _there_are_none_before_and_after(self):
+        self.drop()
+        yield
+        self.drop()
+
+    def drop(self) -> None:
+        with connection.cursor() as cursor:
+            for table in ("attempts", "job_minutes", "tenant_hours"):
+                for name in self.of(table):
+                    cursor.execute(f"DROP TABLE {name}")
+
+    def of(self, table: str) -> list[str]:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass ORDER BY 1", [table]
+            )
+            return [name for (name,) in cursor.fetchall() if not name.endswith("_default")]
+
+    def test_they_are_made_ahead_for_every_table(self):
+        record.keep_partitions(NOON)
+        for table in ("attempts", "job_minutes", "tenant_hours"):
+            assert self.of(table) == [f"{table}_203103{day:02}" for day in (4, 5, 6, 7)]
+
+    def test_old_days_are_dropped_when_their_time_is_over(self, settings):
+        settings.JOBS_ATTEMPTS_KEPT = 2 * 86400
+        record.keep_partitions(NOON)
+        attempt(NOON - 30 * HOUR)
+        record.keep_partitions(NOON + timedelta(days=3))
+        assert self.of("attempts")[0] == "attempts_20310306"
+        assert self.of("job_minutes")[0] == "job_minutes_20310305"
+        assert self.of("tenant_hours")[0] == "tenant_hours_20310304"
+        assert rows(Attempt) == []
+
+    def test_what_was_counted_before_there_was_a_partition_is_replaced_in_it(self):
+        attempt()
+        at(75)
+        record.keep_partitions(NOON)
+        attempt()
+        at(400)
+        assert (JobMinute.objects.get().attempts, Total.objects.get().attempts) == (2, 2)
+        assert TenantHour.objects.get().attempts == 2
+
+    def test_a_count_reads_only_the_partition_that_it_needs(self):
+        record.keep_partitions(NOON)
+        with connection.cursor() as cursor:
+            cursor.execute("EXPLAIN SELECT FROM attempts WHERE ended_at >= %s AND ended_at < %s", [NOON, NOON + HOUR])
+            plan = "\n".join(line for (line,) in cursor.fetchall())
+        assert "attempts_20310305" in plan
+        assert "attempts_20310304" not in plan
+        assert "attempts_default" not in plan
