@@ -47,7 +47,7 @@ class Letter(Schema):
 class Letters(Schema):
     dead: list[Letter] = Field(description="Latest death first.")
     next: str | None = Field(
-        description="The address of the next page, with earlier deaths. Null: this is the last page."
+        description="The address of the next page, with earlier deaths, perhaps none that fits. Null: the last page."
     )
 
 
@@ -82,6 +82,14 @@ class Position(NamedTuple):
 
     def earlier(self) -> Q:
         return Q(died_at__lte=self.died_at) & (Q(died_at__lt=self.died_at) | Q(pk__lt=self.id))
+
+    def not_earlier(self) -> Q:
+        return Q(died_at__gte=self.died_at) & (Q(died_at__gt=self.died_at) | Q(pk__gte=self.id))
+
+    @classmethod
+    def of(cls, letter: DeadLetter) -> Self:
+        assert letter.died_at is not None  # noqa: S101 - for the type checker: it is dead
+        return cls(letter.died_at, letter.pk)
 
     def __str__(self) -> str:
         return f"{self.died_at.isoformat()}_{self.id}"
