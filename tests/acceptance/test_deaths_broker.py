@@ -80,7 +80,7 @@ def impatient_rabbitmq() -> Iterator[None]:
 
 def consumers() -> set[str]:
     """The channels on which somebody takes messages."""
-    return set(rabbitmqctl("list_consumers", "channel_pid").split())
+    return set(rabbitmqctl("list_consumers", "--no-table-headers", "channel_pid").split())
 
 
 @rabbitmq_of_this_machine
