@@ -160,6 +160,8 @@ if CELERY_BROKER_URL.startswith(("redis", "rediss")):
         "socket_connect_timeout": 2,
         "health_check_interval": 25,
     }
+else:  # RabbitMQ closes the channel if a message waits at a busy worker for its consumer_timeout; else the worker ends
+    CELERY_BROKER_CHANNEL_ERROR_RETRY = True
 
 UNFOLD = {
     "SITE_TITLE": "Scheduler",

@@ -83,20 +83,20 @@ class Choice(NamedTuple):
 
 
 def choose(world: World, jobs: tuple[str, ...], circle: str, passed: str) -> Choice:
-    """Round the circle until there are as many lanes to serve as places; then the least busy tenant first.
+    """Round the circle until there are as many lanes to serve as there is room for; then the least busy tenant first.
 
     Between equals the later tenant goes first: so a job that came later may be served earlier.
     """
     held = [world.owners[job] for job, status in enumerate(jobs) if status == "held"]
     free = world.capacity - len(held)
-    places = max(min(free, world.batch), 0)
+    room = max(min(free, world.batch), 0)
     visits: list[Visit] = []
     found = 0
-    for tenant in circle if places else "":
-        if found == places or len(visits) == world.visits:
+    for tenant in circle if room else "":
+        if found == room or len(visits) == world.visits:
             break
         busy = held.count(tenant)
-        wanted = 0 if tenant in passed else min(max(world.slots - busy, 0), places)
+        wanted = 0 if tenant in passed else min(max(world.slots - busy, 0), room)
         line = [j for j, was in enumerate(jobs) if was in {"created", OLDER} and world.owners[j] == tenant]
         visits.append(Visit(tenant, busy, wanted, tuple(line[: wanted + world.spare]) if wanted else ()))
         found += bool(visits[-1].front)
@@ -105,9 +105,9 @@ def choose(world: World, jobs: tuple[str, ...], circle: str, passed: str) -> Cho
         for visit in visits
         for rank in range(min(visit.wanted, len(visit.front)))
     )
-    chosen = [tenant for *_, tenant in ranked[:places]]
+    chosen = [tenant for *_, tenant in ranked[:room]]
     serve = {tenant: chosen.count(tenant) for tenant in chosen}
-    return Choice(tuple(visits), serve, free, len(ranked), found < places and len(visits) < world.visits)
+    return Choice(tuple(visits), serve, free, len(ranked), found < room and len(visits) < world.visits)
 
 
 def more(world: World, choice: Choice, taken: Collection[int]) -> bool:

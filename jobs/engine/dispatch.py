@@ -7,7 +7,7 @@ A dispatch makes one pass after the other. A pass is one transaction (steps 1 to
 2. Enter: wait until the dispatch inside commits. One dispatch decides at a time (I1).
 3. Give up the waiting place. From now on the next dispatch may wait.
 4. Fold: take the arrivals and the freed slots since the last dispatch into the lanes.
-5. Claim: choose the fairest jobs up to the free places and all limits. Give each a slot and count its attempt.
+5. Claim: choose the fairest jobs up to the room and all limits. Give each a slot and count its attempt.
 6. Commit, which opens the door.
 7. Hand over: send one message for each claimed job to the Celery queue of its pool. Recover repeats lost messages.
 8. If the claim left room (`more`), go to 1, now without the lanes whose jobs others had locked.

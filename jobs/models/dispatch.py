@@ -93,7 +93,7 @@ class Lane(models.Model):
 
 
 class QueueTurn(models.Model):
-    """A queue's place among the queues of its pool, and the circle of its lanes.
+    """A queue's position among the queues of its pool, and the circle of its lanes.
 
     virtual_time: worker-seconds divided by the queue's weight. pool_time: the time of its pool at the last change.
     lane_time: the virtual time of its lanes. head: the circle continues after this position. circle_end: the end of the

@@ -53,7 +53,7 @@ class Lane:
 class Pass(list[Claimed]):
     """The jobs that one pass claimed, in the order of the turns.
 
-    more: whether another pass may find a place for a further job. locked: the lanes with too few unlocked jobs.
+    more: whether another pass may find room for a further job. locked: the lanes with too few unlocked jobs.
     """
 
     def __init__(self, rows: Sequence[tuple[Any, ...]], *, more: bool = False) -> None:

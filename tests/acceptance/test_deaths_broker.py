@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 
 import pytest
 
@@ -19,6 +20,10 @@ rabbitmq_of_this_machine = pytest.mark.skipif(
     not os.environ.get("CELERY_BROKER_URL", "").startswith("amqp") or shutil.which("rabbitmqctl") is None,
     reason="CELERY_BROKER_URL names no RabbitMQ of this machine",
 )
+
+
+def rabbitmqctl(*words: str) -> str:
+    return subprocess.run(["rabbitmqctl", "--quiet", *words], check=True, capture_output=True, text=True).stdout
 
 
 @pytest.fixture
@@ -51,7 +56,7 @@ def test_a_purged_queue_loses_messages_and_no_job(busy):
 @rabbitmq_of_this_machine
 def test_rabbitmq_restarted_while_a_job_runs(busy):
     for command in ("stop_app", "start_app"):
-        subprocess.run(["rabbitmqctl", command], check=True, capture_output=True)
+        rabbitmqctl(command)
     release_lock(21)
     both_ended_once(busy)
 
@@ -59,6 +64,28 @@ def test_rabbitmq_restarted_while_a_job_runs(busy):
 @rabbitmq_of_this_machine
 def test_rabbitmq_reset_to_nothing_while_a_job_runs(busy):
     for command in ("stop_app", "reset", "start_app"):
-        subprocess.run(["rabbitmqctl", command], check=True, capture_output=True)
+        rabbitmqctl(command)
+    release_lock(21)
+    both_ended_once(busy)
+
+
+@pytest.fixture
+def impatient_rabbitmq() -> Iterator[None]:
+    """It closes a channel with a message that is not acknowledged within three seconds, instead of half an hour."""
+    settings = "[application:set_env(rabbit, Name, Value) || {{Name, Value}} <- {}]."
+    rabbitmqctl("eval", settings.format("[{consumer_timeout, 3000}, {channel_tick_interval, 500}]"))
+    yield
+    rabbitmqctl("eval", settings.format("[{consumer_timeout, 1800000}, {channel_tick_interval, 60000}]"))
+
+
+def consumers() -> set[str]:
+    """The channels on which somebody takes messages."""
+    return set(rabbitmqctl("list_consumers", "--no-table-headers", "channel_pid").split())
+
+
+@rabbitmq_of_this_machine
+def test_a_message_that_waits_at_a_busy_worker_for_longer_than_rabbitmq_allows(impatient_rabbitmq, busy):
+    before = consumers()
+    wait_until(lambda: not before & consumers(), "RabbitMQ has closed the channel")
     release_lock(21)
     both_ended_once(busy)

@@ -43,6 +43,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "follow": SLICES,
     "succeed": (*VERBS, *SLICES),
     "running_in": SLICES,
+    "bar_worker": (*VERBS, "tests/integration/engine/test_gaps.py"),
     **dict.fromkeys(("fail", "retry", "snooze", "stop"), (*VERBS, *SLICES)),
     **dict.fromkeys(("left_behind", "end_sessions"), RECOVER),
     "take_back": (*VERBS, "tests/integration/engine/test_gaps.py", "tests/integration/store/test_attempts.py"),

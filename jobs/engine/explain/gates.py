@@ -118,7 +118,7 @@ def _pool(job: Facts) -> Iterator[Blocker]:
     elif job.pool_held >= job.pool_capacity:
         yield Blocker(
             Gate.POOL_FULL,
-            f"All places of pool {job.pool} are in use: {job.pool_held} of {job.pool_capacity}.",
+            f"All processes of pool {job.pool} are in use: {job.pool_held} of {job.pool_capacity}.",
             job.pool_held,
             job.pool_capacity,
         )

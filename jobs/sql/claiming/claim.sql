@@ -4,11 +4,11 @@
 -- Locks:  the claimed rows. It skips rows that others have locked and takes later jobs of the same lane. If there are too
 --         few, the next passes skip the lane. Only dispatches write lanes, turns and buckets, so it never waits for them.
 -- Index:  jobs_claim, from the head of each visited lane; jobs_in_use for the slots in use; lanes_circle.
--- Cost:   depends on the slots in use and the places to fill; not on waiting or ended jobs, on lanes, on the users of a lane
+-- Cost:   depends on the slots in use and the room to fill; not on waiting or ended jobs, on lanes, on the users of a lane
 --         or on the slots of a tenant (I9). No plan depends on an estimate: each read of a growing table has a LIMIT in a
 --         LATERAL, and an ORDER BY that only one index has; rows are written by their ctid.
 -- Each limit cuts the rows that the previous one left. So a pass claims at least one job if any may be claimed, but perhaps
--- not all: `more` then says that another pass may find a place for another job.
+-- not all: `more` then says that another pass may find room for another job.
 WITH RECURSIVE
 -- include shared/clock
 -- include shared/live_pools

@@ -1,6 +1,6 @@
 -- The door, step 1 of 3: take the only waiting place, or go home. Who: every dispatch.
--- The holder of the place has not taken its snapshot yet, so it will see the work that brought us here: a dispatch that
--- finds the place taken may leave (I2). The clock waits without the place, so a stalled holder blocks others only briefly.
+-- The holder of the waiting place has not taken its snapshot yet, so it will see the work that brought us here: a dispatch that
+-- finds it taken may leave (I2). The clock waits without it, so a stalled holder blocks others only briefly.
 -- 'jobs.door' lasts for the transaction; the claim reads it, and does nothing outside the door. So do the other settings:
 -- * A pass takes milliseconds. The timeouts end a pass that cannot enter or leave; the clock tries again.
 -- * No plan depends on an estimate: every read uses an index, in its order, row by row, planned once.

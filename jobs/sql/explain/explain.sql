@@ -1,7 +1,7 @@
 -- Reads:  one job, and the use and the value of every limit that may hold it up. Changes nothing, locks nothing.
 -- Who:    explain: its tenant (tenant given), or an operator (null).
 -- Index:  primary key; jobs_in_use for the slots in use. It never scans the waiting jobs. The chapters of the claim compute
---         the places in use and the free ones.
+--         what is in use, and the room.
 WITH
 -- include shared/clock
 -- include shared/live_pools

@@ -1,5 +1,5 @@
 -- The workers that take jobs, and the pools that they serve, with their processes. A draining worker takes no jobs, and the
--- jobs that it still runs take no places of other workers. Index: workers_live.
+-- jobs that it still runs take no processes of other workers. Index: workers_live.
 live_worker AS MATERIALIZED (
     SELECT w.id, w.pool, w.concurrency
     FROM workers w CROSS JOIN clock

@@ -1,8 +1,8 @@
--- Every queue, open or not: its places in use, those of its pool, and its tokens. A null limit is ignored.
+-- Every queue, open or not: its jobs in slots, those of its pool, and its tokens. A null limit is ignored.
 queue_use AS MATERIALIZED (
     SELECT queue_id, count(*)::int AS n, sum(seconds) AS seconds FROM in_use GROUP BY queue_id
 ),
--- Jobs on their way to a pool take places of it, and so do jobs on its workers that take jobs. (PostgreSQL looks up an IN
+-- Jobs on their way to a pool take processes of it, and so do jobs on its workers that take jobs. (PostgreSQL looks up an IN
 -- beside an OR in a hash table, whatever it estimates.)
 pool_use AS MATERIALIZED (
     SELECT pool, count(*) FILTER (WHERE worker IS NULL OR worker IN (SELECT id FROM live_worker))::int AS n

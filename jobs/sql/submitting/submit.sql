@@ -33,13 +33,13 @@ kind AS MATERIALIZED (
 ),
 given AS MATERIALIZED (
     SELECT  -- ids grow in the order of submission, which is the order of the lane (I6)
-        nextval((SELECT pg_get_serial_sequence('jobs', 'id')::regclass)) AS id, place,
+        nextval((SELECT pg_get_serial_sequence('jobs', 'id')::regclass)) AS id, nth,
         (call ->> 0)::int AS kind, call ->> 1 AS source_id, (call ->> 2)::uuid AS dedup_key, call -> 3 AS args
-    FROM jsonb_array_elements((SELECT %(calls)s::jsonb)) WITH ORDINALITY AS calls (call, place)
+    FROM jsonb_array_elements((SELECT %(calls)s::jsonb)) WITH ORDINALITY AS calls (call, nth)
 ),
 request AS MATERIALIZED (
     SELECT
-        given.id, given.place, given.source_id, given.dedup_key, given.args, k.*,
+        given.id, given.nth, given.source_id, given.dedup_key, given.args, k.*,
         identical.id AS job, identical.status AS job_status,
         identical.created_at > clock.now - %(window)s * interval '1 second'
             AND identical.id IS DISTINCT FROM %(caller)s::bigint AS answered
@@ -54,7 +54,7 @@ request AS MATERIALIZED (
     ) identical ON given.dedup_key IS NOT NULL
 ),
 refused AS MATERIALIZED (
-    (SELECT place, unfit AS why, NULL::int AS bound FROM request WHERE unfit IS NOT NULL ORDER BY place LIMIT 1)
+    (SELECT nth, unfit AS why, NULL::int AS bound FROM request WHERE unfit IS NOT NULL ORDER BY nth LIMIT 1)
     UNION ALL
     SELECT NULL, 'full', b.bound
     FROM (SELECT tenant_id, count(*) AS jobs FROM request WHERE answered IS NOT TRUE GROUP BY tenant_id) asked
@@ -84,7 +84,7 @@ stored AS (
     CROSS JOIN clock
     WHERE r.answered IS NOT TRUE
       AND NOT EXISTS (SELECT FROM refused)
-    ORDER BY r.tenant_id, r.dedup_key, r.place
+    ORDER BY r.tenant_id, r.dedup_key, r.nth
     ON CONFLICT (tenant_id, dedup_key) WHERE dedup_key IS NOT NULL AND end_time IS NULL DO NOTHING  -- guard I5
     RETURNING id, tenant_id, queue_id, priority, status, ready_at, due_at
 ),
@@ -94,8 +94,8 @@ arriving AS (
 )
 -- include shared/arrive
 SELECT
-    r.place - 1, coalesce(s.id, CASE WHEN r.answered THEN r.job END), s.id IS NULL, coalesce(s.status, r.job_status),
-    CASE WHEN r.place = 1 THEN clock.now END, s.due_at, CASE WHEN NOT r.answered AND s.id IS NULL THEN r.job END,
+    r.nth - 1, coalesce(s.id, CASE WHEN r.answered THEN r.job END), s.id IS NULL, coalesce(s.status, r.job_status),
+    CASE WHEN r.nth = 1 THEN clock.now END, s.due_at, CASE WHEN NOT r.answered AND s.id IS NULL THEN r.job END,
     NULL, NULL
 FROM request r
 CROSS JOIN clock
@@ -106,4 +106,4 @@ CROSS JOIN (  -- the clock must learn of an earlier moment
 ) woken
 WHERE NOT EXISTS (SELECT FROM refused)
 UNION ALL
-SELECT place - 1, NULL, NULL, NULL, NULL, NULL, NULL, why, bound FROM refused
+SELECT nth - 1, NULL, NULL, NULL, NULL, NULL, NULL, why, bound FROM refused

@@ -1,4 +1,4 @@
-"""I9: what a claim reads depends on the places to fill; on nothing else that grows, nor on what the planner believes.
+"""I9: what a claim reads depends on the room to fill; on nothing else that grows, nor on what the planner believes.
 
 `make test-15` runs these on PostgreSQL 15 too, which plans otherwise than the embedded one.
 """
@@ -72,16 +72,16 @@ def same(read: Read, reference: Read, times: float = 1.5) -> None:
     assert read.rows <= times * reference.rows, (read, reference)
 
 
-@pytest.mark.parametrize(("places", "many"), [(1, MANY), (20, MANY // 10)])
-def test_whatever_waits_or_has_ended_and_whatever_the_planner_believes(register, queue, places, many):
-    register(concurrency=places)
+@pytest.mark.parametrize(("room", "many"), [(1, MANY), (20, MANY // 10)])
+def test_whatever_waits_or_has_ended_and_whatever_the_planner_believes(register, queue, room, many):
+    register(concurrency=room)
     owners = tenants(10)
     fill(queue, owners, FEW // 10)
     with Dispatcher() as planned_early:
         planned_early.fold()
         planned_early.claim()  # reads the catalogues into this connection's caches
         few = planned_early.claim()
-        assert few.claimed == places
+        assert few.claimed == room
         sql("ANALYZE")
         fill(queue, owners, (many - FEW) // 10)
         planned_early.fold()
@@ -93,7 +93,7 @@ def test_whatever_waits_or_has_ended_and_whatever_the_planner_believes(register,
         with Dispatcher() as fresh:
             fresh.claim()
             same(fresh.claim(), few)
-        if places == 1:
+        if room == 1:
             fill(queue, owners, MANY // 10, finished=True)
             same(planned_early.claim(), few)
             with Dispatcher() as later:
@@ -114,7 +114,7 @@ def test_a_plan_that_was_never_told_of_statistics_is_no_worse(one_place, queue):
         same(before, fresh.claim(), times=1.2)
 
 
-def test_however_many_tenants_have_places(one_place, queue):
+def test_however_many_tenants_have_room(one_place, queue):
     fill(queue, tenants(10), 5)
     with Dispatcher() as door:
         door.fold()

@@ -55,7 +55,7 @@ class Blocked:
 
 
 def occupy(queue: Queue, count: int = 1, tenant: Tenant | None = None, **fields) -> None:
-    """Jobs hold places there; each is of a tenant of its own unless one is given."""
+    """Jobs hold slots there; each is of a tenant of its own unless one is given."""
     for _ in range(count):
         make_job(tenant or TenantFactory(), Status.QUEUED, queue=queue, **fields)
 

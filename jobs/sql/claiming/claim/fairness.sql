@@ -1,8 +1,8 @@
 -- 3. The order of turns (docs/adr/0005).
 -- Within a lane: priority, then submission (I6). Between the lanes of a queue, and between the queues of a pool: the least
 -- use first, which is virtual time + weight of one slot * (slots in use + rank) / weight. Virtual time is worker-seconds
--- divided by the weight: start-time fair queueing (Goyal, Vin, Cheng 1996). The second term shares the places of this
--- moment; the first evens out over time what whole places cannot share.
+-- divided by the weight: start-time fair queueing (Goyal, Vin, Cheng 1996). The second term shares the room of this
+-- moment; the first evens out over time what whole jobs cannot share.
 -- The lanes of a queue have a common time, which only increases: the least virtual time of the lanes that could be served,
 -- taken when a round is complete. The same holds for the queues of a pool. No lane is further behind it than its credit,
 -- so that a tenant that was paused, full, idle or new does not starve the others later. During a round, only lanes at most
@@ -10,10 +10,10 @@
 tour AS MATERIALIZED (  -- of a queue, in this pass. whole: it visits the whole circle
     SELECT
         last.queue_id, last.position, last.nth > 0 AS moved,
-        last.found < last.places AND last.nth < 1000 AS whole,
+        last.found < last.room AND last.nth < 1000 AS whole,
         least.virtual_time AS least
     FROM (
-        SELECT DISTINCT ON (queue_id) queue_id, position, nth, found, places FROM visit ORDER BY queue_id, nth DESC
+        SELECT DISTINCT ON (queue_id) queue_id, position, nth, found, room FROM visit ORDER BY queue_id, nth DESC
     ) last
     CROSS JOIN LATERAL (
         SELECT min(v.virtual_time) AS virtual_time FROM visit v

@@ -1,11 +1,11 @@
 -- 2. The visited lanes: go round the circle of each open queue, from the end of the last pass, until there are as many lanes
--- to serve as places, or the circle ends. A visited lane goes to the end of the circle, so none is met twice, and those
+-- to serve as there is room for, or the circle ends. A visited lane goes to the end of the circle, so none is met twice, and those
 -- before `head` are done. At most 1,000 visits in one pass; the next pass continues.
 -- front: the places of the lane's first jobs, and some more to replace those that others have locked.
 visit AS MATERIALIZED (
     WITH RECURSIVE walk AS (
         SELECT
-            q.id AS queue_id, q.places, q.lane_time, q.head AS position, 0 AS nth, 0 AS found,
+            q.id AS queue_id, q.room, q.lane_time, q.head AS position, 0 AS nth, 0 AS found,
             NULL::tid AS lane_row, NULL::bigint AS tenant_id, 1 AS weight, 0 AS num_slots, 0 AS tenant_in_use,
             0 AS lane_in_use, 0::float8 AS tenant_free, NULL::int AS rate_limit, NULL::float8 AS rate_window,
             NULL::tid AS bucket_row, NULL::timestamptz AS full_at, 0::float8 AS seconds,
@@ -14,7 +14,7 @@ visit AS MATERIALIZED (
         FROM open_queue q
         UNION ALL
         SELECT
-            walk.queue_id, walk.places, walk.lane_time, lane.position, walk.nth + 1,
+            walk.queue_id, walk.room, walk.lane_time, lane.position, walk.nth + 1,
             walk.found + (cardinality(waiting.front) > 0
                 AND own.virtual_time <= walk.lane_time + rule.quantum / tenant.weight)::int,
             lane.ctid, lane.tenant_id, tenant.weight, tenant.num_slots, used.n, used.in_lane, own.free,
@@ -56,7 +56,7 @@ visit AS MATERIALIZED (
         ) bucket ON true
         CROSS JOIN LATERAL (
             SELECT
-                o.*, CASE WHEN o.passed_over THEN 0 ELSE least(o.free, walk.places)::int END AS wanted
+                o.*, CASE WHEN o.passed_over THEN 0 ELSE least(o.free, walk.room)::int END AS wanted
             FROM (
                 SELECT
                     EXISTS (
@@ -77,7 +77,7 @@ visit AS MATERIALIZED (
         CROSS JOIN LATERAL (
             -- include front
         ) waiting
-        WHERE walk.found < walk.places AND walk.nth < 1000
+        WHERE walk.found < walk.room AND walk.nth < 1000
     )
     SELECT * FROM walk
 ),

@@ -1,4 +1,4 @@
--- 4. Cut at every limit. The free places include rate limits, as the tokens in the bucket. The users' limit follows in
+-- 4. Cut at every limit. The room includes rate limits, as the tokens in the bucket. The users' limit follows in
 -- chapter 5, when the jobs are known. Across pools a tenant's lanes take turns: times of two pools cannot be compared.
 within_tenant AS (
     SELECT * FROM (
