@@ -5,7 +5,7 @@ from jobs.models.job import HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Jo
 from jobs.models.operations import DeathNotice, KeptAnswer, Repair, Worker
 from jobs.models.queue import LONGEST, PausedJobType, Queue
 from jobs.models.schedule import Schedule, ScheduleRun
-from jobs.models.statistics import Attempt, JobMinute, Recorded, TenantHour, Total
+from jobs.models.statistics import Attempt, JobMinute, Recorded, Sample, TenantHour, Total
 
 __all__ = [
     "HELD_UNTIL",
@@ -27,6 +27,7 @@ __all__ = [
     "QueueTurn",
     "Recorded",
     "Repair",
+    "Sample",
     "Schedule",
     "ScheduleRun",
     "TenantBucket",

@@ -45,7 +45,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "running_in": SLICES,
     **dict.fromkeys(("fail", "retry", "snooze", "stop"), (*VERBS, *SLICES)),
     **dict.fromkeys(("left_behind", "end_sessions"), RECOVER),
-    "take_back": (*VERBS, "tests/integration/store/test_attempts.py"),
+    "take_back": (*VERBS, "tests/integration/store/test_attempts.py", *RECOVER),
     **dict.fromkeys(("tenant_statistics", "tenant_under_way"), LAST_DAY),
     "fold": CLAIM,
     "live_pools": CLAIM,
