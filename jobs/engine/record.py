@@ -17,6 +17,7 @@ LOOKS = {"minutes": timedelta(seconds=15), "late minutes": LATE}  # each minute 
 BATCH = HOUR  # counted in one statement while the recorder catches up
 REACH = DAY.total_seconds()  # the furthest that it catches up
 AHEAD = 2  # days for which partitions are made
+SAMPLES_KEPT = 8 * DAY
 KEPT = {"job_minutes": 3 * DAY, "tenant_hours": 35 * DAY}
 
 
@@ -66,3 +67,4 @@ def keep_partitions(now: datetime | None = None) -> None:
         for day in range(-1, AHEAD + 1):
             store.ensure_partition(table, today + day * DAY, today + (day + 1) * DAY)
         store.drop_partitions(table, now - kept)
+    store.forget_samples(now - SAMPLES_KEPT)

@@ -185,6 +185,18 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='Sample',
+            fields=[
+                ('at', models.DateTimeField(primary_key=True, serialize=False)),
+                ('tenants', models.JSONField()),
+                ('queues', models.JSONField()),
+                ('pools', models.JSONField()),
+            ],
+            options={
+                'db_table': 'samples',
+            },
+        ),
+        migrations.CreateModel(
             name='Recorded',
             fields=[
                 ('task', models.CharField(max_length=20, primary_key=True, serialize=False)),

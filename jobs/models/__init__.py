@@ -7,7 +7,7 @@ from jobs.models.memory import MAX_BYTES, JobMemory
 from jobs.models.operations import DeathNotice, KeptAnswer, Repair, Worker
 from jobs.models.queue import LONGEST, PausedJobType, Queue
 from jobs.models.schedule import Schedule, ScheduleRun
-from jobs.models.statistics import Attempt, JobMinute, Recorded, TenantHour, Total
+from jobs.models.statistics import Attempt, JobMinute, Recorded, Sample, TenantHour, Total
 
 __all__ = [
     "HELD_UNTIL",
@@ -35,6 +35,7 @@ __all__ = [
     "QueueTurn",
     "Recorded",
     "Repair",
+    "Sample",
     "Schedule",
     "ScheduleRun",
     "TenantBucket",

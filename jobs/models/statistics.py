@@ -96,6 +96,21 @@ class Total(Tally):
         db_table = "totals"
 
 
+class Sample(models.Model):
+    """What was under way at a moment of this minute: objects by the id of a tenant or queue, or the name of a pool."""
+
+    at = models.DateTimeField(primary_key=True)
+    tenants = models.JSONField()  # held, slots, waiting; of tenants with work
+    queues = models.JSONField()  # held, waiting; of queues with work
+    pools = models.JSONField()  # held, processes
+
+    class Meta:
+        db_table = "samples"
+
+    def __str__(self) -> str:
+        return str(self.at)
+
+
 class Recorded(models.Model):
     """How far the recorder is with one of its tasks. A recorder that records holds the row's lock."""
 

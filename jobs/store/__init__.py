@@ -38,7 +38,7 @@ from jobs.store.schedules import (
 )
 from jobs.store.session import OwnSession, session, speak_as_the_caller
 from jobs.store.settling import Failure, fail, retry, snooze, stop, succeed, succeed_and_follow, take_back
-from jobs.store.statistics import begin_task, end_task, record_hours, record_minutes
+from jobs.store.statistics import begin_task, end_task, forget_samples, record_hours, record_minutes, record_sample
 from jobs.store.submitting import Answer, give_up_key, insert, recount_waiting
 from jobs.store.worker_sessions import keep_sessions, session_name
 from jobs.store.workers import (
@@ -103,6 +103,7 @@ __all__ = [
     "find_lane",
     "forget",
     "forget_old",
+    "forget_samples",
     "give_back_due_times",
     "give_up_key",
     "hand_over_again",
@@ -127,6 +128,7 @@ __all__ = [
     "put_off",
     "record_hours",
     "record_minutes",
+    "record_sample",
     "recount_waiting",
     "release",
     "request_cancel",

@@ -1,4 +1,4 @@
-"""Statistics: count the log of attempts into minutes, hours and totals."""
+"""Statistics: count the log of attempts into minutes, hours and totals; sample what is under way."""
 
 from datetime import datetime
 
@@ -28,3 +28,13 @@ def record_minutes(starts: datetime, ends: datetime) -> None:
 def record_hours(starts: datetime, ends: datetime) -> None:
     """Count the attempts that ended in these hours, by tenant."""
     rows("record_hours", starts=starts, ends=ends, bounds=list(BOUNDS))
+
+
+def record_sample(now: datetime | None = None) -> None:
+    """Note what is under way, once in this minute."""
+    rows("record_sample", now=now)
+
+
+def forget_samples(moment: datetime) -> None:
+    """Delete the samples from before this moment."""
+    rows("forget_samples", moment=moment)

@@ -46,7 +46,12 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "bar_worker": (*VERBS, "tests/integration/engine/test_gaps.py"),
     **dict.fromkeys(("fail", "retry", "snooze", "stop"), (*VERBS, *SLICES)),
     **dict.fromkeys(("left_behind", "end_sessions"), RECOVER),
-    "take_back": (*VERBS, "tests/integration/engine/test_gaps.py", "tests/integration/store/test_attempts.py"),
+    "take_back": (
+        *VERBS,
+        "tests/integration/engine/test_gaps.py",
+        "tests/integration/store/test_attempts.py",
+        *RECOVER,
+    ),
     **dict.fromkeys(("tenant_statistics", "tenant_under_way"), LAST_DAY),
     "fold": CLAIM,
     "live_pools": CLAIM,

@@ -2,17 +2,18 @@
 
 import threading
 
+from jobs import store
 from jobs.engine import record
 from jobs.processes.clock.aside import Aside
 from jobs.processes.clock.clock import Clock
 from jobs.processes.clock.duties import Duty
 from jobs.processes.clock.time import LONGEST_SLEEP
 
-REST = 50.0  # the counts of hours take at most a fiftieth of the time
+REST = 50.0  # samples, and the counts of hours, take at most a fiftieth of the time each
 
 
 class Recorder(Aside):
-    """Keeps the partitions, and counts the attempts that have ended. Two leaders at once do no harm."""
+    """Keeps the partitions, samples what is under way, and counts what has ended. Two leaders at once do no harm."""
 
     name, timeout = "recorder", 20.0
 
@@ -20,6 +21,7 @@ class Recorder(Aside):
         super().__init__(stop, clock)
         self._duties = [
             Duty(3600.0, record.keep_partitions),
+            Duty(20.0, store.record_sample, rest=REST),
             Duty(20.0, record.record_minutes),
             Duty(60.0, record.record_hours, rest=REST),
         ]

@@ -1,0 +1,57 @@
+"""Once a minute the recorder notes what is under way."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from jobs import store
+from jobs.lifecycle import Status
+from jobs.models import Lane, Sample
+from tests.factories import QueueFactory, TenantFactory, make_job
+
+pytestmark = pytest.mark.django_db
+
+NOON = datetime(2031, 3, 5, 12, 0, tzinfo=UTC)
+
+
+def lane(tenant, queue, waiting: int) -> None:
+    where = {"tenant_id": tenant.pk, "queue_id": queue.pk, "version": 1, "position": 1}
+    Lane.objects.create(**where, state="ready", virtual_time=0, head=0, waiting=waiting)
+
+
+def test_a_sample_has_what_tenants_queues_and_pools_hold_and_what_waits(register):
+    register(concurrency=3, pool="heavy")
+    busy, idle, waiter = TenantFactory(queue__num_slots=5), TenantFactory(), TenantFactory(queue=None)
+    heavy, light = QueueFactory(name="heavy", pool="heavy"), QueueFactory()
+    make_job(busy, Status.RUNNING, queue=heavy)
+    make_job(busy, Status.QUEUED, queue=light)
+    make_job(idle, Status.SUCCESS)
+    lane(busy, heavy, 7), lane(waiter, heavy, 2), lane(idle, light, 0)
+    store.record_sample(NOON + timedelta(seconds=31))
+    sample = Sample.objects.get()
+    assert sample.at == NOON
+    assert sample.tenants == {
+        str(busy.pk): {"held": 2, "slots": 5, "waiting": 7},
+        str(waiter.pk): {"held": 0, "slots": 0, "waiting": 2},
+    }
+    assert sample.queues == {str(heavy.pk): {"held": 1, "waiting": 9}, str(light.pk): {"held": 1, "waiting": 0}}
+    assert sample.pools == {"heavy": {"held": 1, "processes": 3}, "default": {"held": 1, "processes": 0}}
+
+
+def test_where_nothing_is_under_way_there_is_an_empty_sample():
+    store.record_sample(NOON)
+    sample = Sample.objects.get()
+    assert sample.tenants == sample.queues == sample.pools == {}
+
+
+def test_there_is_one_sample_for_each_minute():
+    for seconds in (0, 20, 59, 60):
+        store.record_sample(NOON + timedelta(seconds=seconds))
+    assert list(Sample.objects.order_by("at").values_list("at", flat=True)) == [NOON, NOON + timedelta(minutes=1)]
+
+
+def test_old_samples_are_forgotten():
+    for days in (0, 1):
+        store.record_sample(NOON + timedelta(days=days))
+    store.forget_samples(NOON + timedelta(hours=1))
+    assert [sample.at for sample in Sample.objects.all()] == [NOON + timedelta(days=1)]
