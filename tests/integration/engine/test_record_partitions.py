@@ -1,0 +1,65 @@
+"""The recorder keeps the partitions of its tables, and counts across them."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+
+from jobs.engine import record
+from jobs.models import Attempt, JobMinute, TenantHour, Total
+from tests.integration.engine.test_record import HOUR, NOON, at, attempt, rows
+
+
+@pytest.mark.django_db(transaction=True)
+class TestPartitions:
+    @pytest.fixture(autouse=True)
+    def _there_are_none_before_and_after(self):
+        self.drop()
+        yield
+        self.drop()
+
+    def drop(self) -> None:
+        with connection.cursor() as cursor:
+            for table in ("attempts", "job_minutes", "tenant_hours"):
+                for name in self.of(table):
+                    cursor.execute(f"DROP TABLE {name}")
+
+    def of(self, table: str) -> list[str]:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass ORDER BY 1", [table]
+            )
+            return [name for (name,) in cursor.fetchall() if not name.endswith("_default")]
+
+    def test_they_are_made_ahead_for_every_table(self):
+        record.keep_partitions(NOON)
+        for table in ("attempts", "job_minutes", "tenant_hours"):
+            assert self.of(table) == [f"{table}_203103{day:02}" for day in (4, 5, 6, 7)]
+
+    def test_old_days_are_dropped_when_their_time_is_over(self, settings):
+        settings.JOBS_ATTEMPTS_KEPT = 2 * 86400
+        record.keep_partitions(NOON)
+        attempt(NOON - 30 * HOUR)
+        record.keep_partitions(NOON + timedelta(days=3))
+        assert self.of("attempts")[0] == "attempts_20310306"
+        assert self.of("job_minutes")[0] == "job_minutes_20310305"
+        assert self.of("tenant_hours")[0] == "tenant_hours_20310304"
+        assert rows(Attempt) == []
+
+    def test_what_was_counted_before_there_was_a_partition_is_replaced_in_it(self):
+        attempt()
+        at(75)
+        record.keep_partitions(NOON)
+        attempt()
+        at(400)
+        assert (JobMinute.objects.get().attempts, Total.objects.get().attempts) == (2, 2)
+        assert TenantHour.objects.get().attempts == 2
+
+    def test_a_count_reads_only_the_partition_that_it_needs(self):
+        record.keep_partitions(NOON)
+        with connection.cursor() as cursor:
+            cursor.execute("EXPLAIN SELECT FROM attempts WHERE ended_at >= %s AND ended_at < %s", [NOON, NOON + HOUR])
+            plan = "\n".join(line for (line,) in cursor.fetchall())
+        assert "attempts_20310305" in plan
+        assert "attempts_20310304" not in plan
+        assert "attempts_default" not in plan
