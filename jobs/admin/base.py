@@ -5,6 +5,7 @@
 
 from typing import Any
 
+from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
@@ -40,7 +41,10 @@ class NewestFirst(ChangeList):
         if look is None or not (self.has_active_filters or self.query) or self.query.strip().isdecimal():
             return found
         end = self.root_queryset.order_by("-pk").values_list("pk", flat=True)[look - 1 : look].first()
-        return found.filter(pk__gte=end or 0)
+        if end is None:
+            return found
+        messages.info(request, f"Looked at the newest {look:,}, down to number {end}; the command line looks further.")
+        return found.filter(pk__gte=end)
 
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[str]:
         # Ignore `?o=`: Django obeys it even for columns that `sortable_by` excludes.

@@ -12,20 +12,20 @@ WRAPPED = "white-space: pre-wrap; overflow-wrap: anywhere"
 
 
 def failures(attempts: Iterable[AnyFailedAttempt]) -> SafeString | str:
-    """A block for each attempt: its error, its times, and the traceback, folded."""
+    """A block for each attempt: its error, its times, and the traceback."""
     return (
         format_html_join(
             "",
             '<div class="mb-4"><strong>Attempt {}: {}</strong>'
             f'<div style="{WRAPPED}">{{}}</div>{{}}'
-            f'<details><summary>traceback</summary><pre class="text-xs" style="{WRAPPED}">{{}}</pre></details></div>',
+            f'<pre class="text-xs" style="{WRAPPED}">{{}}</pre></div>',
             (
                 (
                     failed.attempt,
                     failed.error_class,
                     failed.error,
                     timeline(queued=failed.queued_at, started=failed.start_time, ended=failed.end_time),
-                    failed.traceback or "none",
+                    failed.traceback or "no traceback",
                 )
                 for failed in attempts
             ),

@@ -40,7 +40,7 @@ FIELDS: dict[str | None, list[str | tuple[str, ...]]] = {
         "user_key",
         "slot",
         ("attempt", "tries", "crashes"),
-        ("timeout", "memory"),
+        ("timeout", "memory", "peak_memory"),
         "worker",
     ],
     "Times": ["timeline"],

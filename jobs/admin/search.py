@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-HELP = "id, user:anna or reports.datareport:42; filters look at the newest 100,000 jobs"
+HELP = "id, user:anna or reports.datareport:42"
 MAX_ID, DIGITS = 2**63 - 1, 19
 
 

@@ -13,6 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from jobs.admin.jobs import JobAdmin
 from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL, FailedAttempt, Job, Queue, Worker
 from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
@@ -81,6 +82,17 @@ def test_no_page_counts_or_sorts_the_whole_table(admin_client):
         for sql in (*bounds, of_jobs):
             assert "COUNT(" not in sql
             assert re.search(r'ORDER BY ("all_jobs"."id"|1) DESC LIMIT', sql), sql
+
+
+def test_a_filter_says_how_far_it_looked(admin_client, monkeypatch):
+    monkeypatch.setattr(JobAdmin, "newest_looked_at", 2)
+    tenant = TenantFactory()
+    old, *newer = (make_job(tenant, Status.ERROR).pk for _ in range(3))
+    page = admin_client.get(f"{JOBS}?status=error")
+    assert shown(page) == newer[::-1]
+    assert f"Looked at the newest 2, down to number {newer[0]}" in page.content.decode()
+    assert shown(admin_client.get(f"{JOBS}?q={old}")) == [old], "a number is found however old it is"
+    assert "Looked at" not in admin_client.get(JOBS).content.decode()
 
 
 def test_a_job_is_only_looked_at(admin_client):
