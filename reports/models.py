@@ -63,7 +63,7 @@ class DataReport(Asynchronous, models.Model):
     tenant = models.ForeignKey("tenants.Tenant", models.CASCADE, related_name="data_reports")
     source = models.ForeignKey(DataSource, models.RESTRICT, related_name="reports")
     name = models.CharField(max_length=100)
-    question = models.CharField(max_length=300, help_text="What it answers, in the words of who asks.")
+    question = models.CharField(max_length=300, help_text="The question that it answers, for its readers.")
     sql = models.TextField("SQL", help_text="One SELECT; parameters as %(name)s; a literal % as %%.")
     parameters = models.JSONField(
         default=list,

@@ -71,14 +71,14 @@ class TenantQueue(models.Model):
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
-        help_text="Jobs started per window. Empty: no limit.",
+        help_text="The most jobs that start in a window. Empty: no limit.",
     )
     rate_window = models.FloatField(
         "rate window (seconds)",
         null=True,
         blank=True,
         validators=[MinValueValidator(SHORTEST_WINDOW), MaxValueValidator(LONGEST_WINDOW)],
-        help_text="Over how many seconds the rate limit counts.",
+        help_text="The length of the window in seconds.",
     )
     max_waiting = models.PositiveIntegerField(
         null=True, blank=True, help_text="Jobs that may wait before more are refused. Empty: JOBS_MAX_WAITING."
@@ -98,7 +98,7 @@ class TenantQueue(models.Model):
         blank=True,
         help_text="Queues that this tenant may name over HTTP besides a job's own, with commas. Empty: none.",
     )
-    paused = models.BooleanField(default=False, help_text="Waiting jobs stay waiting; running jobs go on.")
+    paused = models.BooleanField(default=False, help_text="Waiting jobs stay waiting; running jobs continue.")
 
     class Meta:
         db_table = "tenant_queues"
@@ -130,7 +130,7 @@ class Member(models.Model):
 class Key(models.Model):
     """A key to the HTTP API. Only a digest is stored; the secret is shown once, when the key is issued."""
 
-    name = models.CharField(max_length=100, help_text="What uses this key, e.g. 'nightly export'.")
+    name = models.CharField(max_length=100, help_text="The program that uses this key, e.g. 'nightly export'.")
     prefix = models.CharField(max_length=12, unique=True, editable=False)
     digest = models.CharField(max_length=64, editable=False)  # SHA-256, hex
     created_at = models.DateTimeField(db_default=Now(), editable=False)

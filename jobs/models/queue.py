@@ -13,7 +13,7 @@ LONGEST = 366 * 24 * 3600.0  # seconds of a timeout and of a backoff
 class Queue(models.Model):
     """A named line of jobs, shared by all tenants."""
 
-    name = models.SlugField(unique=True, help_text="What @job(queue=...) and the API name.")
+    name = models.SlugField(unique=True, help_text="Its name in @job(queue=...) and over HTTP.")
     weight = models.PositiveIntegerField(
         default=1,
         validators=[MinValueValidator(1)],
@@ -21,16 +21,16 @@ class Queue(models.Model):
     )
     pool = models.SlugField(default="default", help_text="The workers that serve it: celery worker -Q POOL.")
     concurrency = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Jobs queued or running at once, over all tenants. Empty: no limit."
+        null=True, blank=True, help_text="The most jobs of all tenants that hold a slot at once. Empty: no limit."
     )
     default_timeout = models.FloatField(
         null=True,
         blank=True,
         validators=[MinValueValidator(0.1), MaxValueValidator(LONGEST)],
-        help_text="Seconds a job may run, where the job does not say. Empty: JOBS_DEFAULT_TIMEOUT.",
+        help_text="Seconds that a job may run, unless it has its own timeout. Empty: JOBS_DEFAULT_TIMEOUT.",
     )
     default_max_retries = models.PositiveSmallIntegerField(
-        null=True, blank=True, help_text="Retries of a job whose method has no policy of its own. Empty: none."
+        null=True, blank=True, help_text="Retries of jobs whose method has no retry policy. Empty: none."
     )
     default_backoff = models.FloatField(
         default=10.0,
@@ -41,7 +41,10 @@ class Queue(models.Model):
         default=True, db_default=True, help_text="Each further delay is twice as long. Off: always the same delay."
     )
     rate_limit = models.PositiveIntegerField(
-        null=True, blank=True, validators=[MinValueValidator(1)], help_text="Jobs started per window, over all tenants."
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="The most jobs of all tenants that start in a window.",
     )
     rate_window = models.FloatField(
         null=True,
@@ -49,7 +52,7 @@ class Queue(models.Model):
         validators=[MinValueValidator(SHORTEST_WINDOW), MaxValueValidator(LONGEST_WINDOW)],
         help_text="Seconds of the rate limit's window.",
     )
-    paused = models.BooleanField(default=False, help_text="Waiting jobs stay waiting; running jobs go on.")
+    paused = models.BooleanField(default=False, help_text="Waiting jobs stay waiting; running jobs continue.")
 
     class Meta:
         db_table = "queues"
