@@ -92,14 +92,19 @@ $$;
 CREATE AGGREGATE sum_buckets(bigint[], int) (sfunc = add_buckets, stype = bigint[]);
 """
 
-# The new columns come last: so the view can be replaced.
+# The columns of the view until now; the new ones come last, so that it can be replaced.
 COLUMNS = """
     id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, dedup_key, status, slot,
     ticket, attempt, crashes, barred, retries, max_retries, timeout, memory, worker, worker_pid, created_at, due_at,
     ready_at, queued_at, handed_at, start_time, end_time, cancel_requested_at, died_at, progress, progress_note, stats,
-    last_error, result_expires_at, result_bytes, waited_since, peak_memory
+    last_error, result_expires_at, result_bytes
 """
-VIEW = f"CREATE OR REPLACE VIEW all_jobs AS SELECT {COLUMNS} FROM jobs UNION ALL SELECT {COLUMNS} FROM job_history"
+VIEW = """
+CREATE OR REPLACE VIEW all_jobs AS
+SELECT {columns} FROM jobs UNION ALL SELECT {columns} FROM job_history
+"""
+NEW_VIEW = VIEW.format(columns=f"{COLUMNS}, waited_since, peak_memory")
+FORMER_VIEW = f"DROP VIEW all_jobs; {VIEW.format(columns=COLUMNS)}"
 
 DROP_FUNCTIONS = """
 DROP AGGREGATE sum_buckets(bigint[], int);
@@ -245,5 +250,5 @@ class Migration(migrations.Migration):
             name='waited_since',
             field=models.DateTimeField(null=True),
         ),
-        migrations.RunSQL(VIEW, migrations.RunSQL.noop),
+        migrations.RunSQL(NEW_VIEW, FORMER_VIEW),
     ]
