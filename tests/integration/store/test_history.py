@@ -85,6 +85,12 @@ class TestArchive:
         assert Archive().run(now=after) == 0
         assert Archive().run(now=after + timedelta(microseconds=1)) == 1
 
+    def test_a_job_that_is_due_takes_none_of_another_status_along(self, settings):
+        settings.JOBS_ARCHIVE_AFTER = {"success": 1.0, "error": 9.0, "cancelled": 9.0}
+        due, early = ended(Status.SUCCESS), ended(Status.ERROR)
+        assert Archive().run() == 1
+        assert (ArchivedJob.objects.get().id, Job.objects.get().pk) == (due.pk, early.pk)
+
     @pytest.mark.parametrize("status", sorted(set(Status) - set(ARCHIVED)))
     def test_dead_jobs_and_those_under_way_stay(self, status):
         job = make_job(TenantFactory(), status)
