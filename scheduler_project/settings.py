@@ -66,7 +66,8 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-            ]
+            ],
+            "libraries": {"ops": "jobs.dashboard.tags"},
         },
     }
 ]
@@ -201,6 +202,9 @@ JOBS_ARGS_MAX_BYTES = 256 * 1024
 JOBS_MEMORY_TTL = env.float("JOBS_MEMORY_TTL", 7776000)  # seconds a job type's memory is kept without a change
 
 JOBS_MAX_SCHEDULES = env.int("JOBS_MAX_SCHEDULES", 1000)  # that a tenant may make of its own
+JOBS_MASKED_ARGS = env.list(  # words; pages show ••• for an argument whose name contains one
+    "JOBS_MASKED_ARGS", default=["password", "passwd", "passphrase", "secret", "token", "api_key", "credential"]
+)
 JOBS_DEATH_NOTICE_INTERVAL = env.float("JOBS_DEATH_NOTICE_INTERVAL", 60)  # seconds between two messages about deaths
 JOBS_DEATH_NOTIFIERS = env.list(
     "JOBS_DEATH_NOTIFIERS", default=["jobs.deaths.channels.mail", "jobs.deaths.channels.webhook"]

@@ -1,6 +1,7 @@
 # Unfold has no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
+import json
 from typing import Any
 
 from django.contrib import admin
@@ -18,6 +19,7 @@ from jobs.admin.filters import HELD, StatusFilter
 from jobs.admin.search import HELP, search
 from jobs.admin.timeline import timeline
 from jobs.lifecycle import Status
+from jobs.masked import masked
 from jobs.models import HELD_UNTIL, Job, JobRow
 
 COLOURS = {
@@ -33,7 +35,7 @@ COLOURS = {
 }
 
 FIELDS: dict[str | None, list[str | tuple[str, ...]]] = {
-    None: [("badge", "tenant"), "source_type", "source_id", "source_method", "args", "last_error"],
+    None: [("badge", "tenant"), "source_type", "source_id", "source_method", "arguments", "last_error"],
     "Line": [
         "queue",
         "priority",
@@ -58,7 +60,7 @@ class JobAdmin(HugeTableAdmin):
     search_help_text = HELP
     actions = [cancel_jobs, revive_jobs]
     fieldsets = [(title, {"fields": fields}) for title, fields in FIELDS.items()]
-    readonly_fields = ["badge", "tries", "timeline", "failures"]
+    readonly_fields = ["badge", "arguments", "tries", "timeline", "failures"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return queries.all_jobs()
@@ -126,6 +128,11 @@ class JobAdmin(HugeTableAdmin):
             ended=job.end_time,
             result_expires=job.result_expires_at,
         )
+
+    @display(description="args")
+    def arguments(self, job: JobRow) -> str:
+        """As JSON; values whose names look like secrets are masked."""
+        return json.dumps(masked(job.args), ensure_ascii=False)
 
     @display(description="each attempt")
     def failures(self, job: JobRow) -> str:

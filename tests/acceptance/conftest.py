@@ -12,6 +12,8 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 from django.db import connection
+from django.test import Client
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from embedded import fleet
 from embedded.process import Process
@@ -19,7 +21,19 @@ from embedded.processes import Processes
 from jobs import tasks
 from jobs.engine import dispatch
 from jobs.models import Worker
+from tests.factories import UserFactory
 from tests.waiting import wait_until
+
+CHROMIUM = "/usr/bin/chromium"
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -104,3 +118,43 @@ def web(environ, processes, tmp_path: Path) -> Web:
     wait_until(answers, "the web server answers")
     assert process.alive, log.read_text()
     return Web(url)
+
+
+@pytest.fixture
+def browser(monkeypatch) -> Iterator[Browser]:
+    # Playwright keeps an event loop in this thread, and Django would refuse us the database.
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        connection.close()  # to Django the event loop is a place of its own, with a connection of its own
+        browser.close()
+
+
+@pytest.fixture
+def problems() -> Iterator[list[str]]:
+    """What no page may meet: an error, a refusal by its policy, a request to somebody else."""
+    problems: list[str] = []
+    yield problems
+    assert problems == []
+
+
+@pytest.fixture
+def context(browser, web, problems):
+    """`context(width=360, scheme="dark", scripts=True)`: a browser of an operator who may do everything."""
+    session = Client()
+    session.force_login(UserFactory(username="olga", is_staff=True, is_superuser=True))
+    cookie = {"name": "sessionid", "value": session.cookies["sessionid"].value, "url": web.url}
+
+    def context(width: int = 1280, scheme: str = "light", scripts: bool = True) -> BrowserContext:
+        viewport = {"width": width, "height": 900}
+        made = browser.new_context(
+            base_url=f"{web.url}/ops/", viewport=viewport, color_scheme=scheme, java_script_enabled=scripts
+        )
+        made.add_cookies([cookie])
+        made.on("weberror", lambda error: problems.append(str(error.error)))
+        made.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        made.on("request", lambda asked: asked.url.startswith((web.url, "data:")) or problems.append(asked.url))
+        return made
+
+    return context

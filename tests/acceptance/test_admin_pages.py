@@ -14,7 +14,7 @@ from jobs.store import Failure
 from reports.models import DataReport, DataSource
 from tenants import auth
 from tenants.models import Member
-from tests.acceptance.test_report_page import ARGUMENTS, CHROMIUM
+from tests.acceptance.conftest import ARGUMENTS, CHROMIUM
 from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
 
 pytestmark = [

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from embedded import REPOSITORY
+from tests.acceptance.conftest import ARGUMENTS, CHROMIUM
 from tests.acceptance.reader import README, TENANT, Reader, shell
-from tests.acceptance.test_report_page import ARGUMENTS, CHROMIUM
 from tests.pages import blocks
 from tests.waiting import wait_until
 

@@ -13,19 +13,10 @@ from playwright.sync_api import Page, expect, sync_playwright
 from jobs.models import Job
 from reports.models import DataReport, DataSource
 from tenants.models import TenantQueue
+from tests.acceptance.conftest import ARGUMENTS, CHROMIUM
 from tests.factories import MemberFactory, TenantFactory, database_url
 from tests.waiting import wait_until
 
-CHROMIUM = "/usr/bin/chromium"
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 LOCK = 4242  # while the test holds it, the report that asks for it runs
 
 pytestmark = [

@@ -263,3 +263,10 @@ def test_workers_show_whether_they_live(admin_client):
     states = {worker.name: admin.state(worker) for worker in response.context["cl"].result_list}
     assert states == {"a": "live", "b": "silent", "c": "gone"}
     assert admin_client.get("/admin/jobs/worker/add/").status_code == 403
+
+
+def test_arguments_that_look_like_secrets_are_masked(admin_client):
+    job = make_job(TenantFactory(), args={"password": "hunter2", "region": "Grüße"})
+    page = admin_client.get(f"{JOBS}{job.pk}/change/").content.decode()
+    assert "hunter2" not in page
+    assert "Grüße" in page

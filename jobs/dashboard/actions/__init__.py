@@ -1,0 +1,1 @@
+"""What the forms of the pages do: the verbs of the engine, noted as the admin notes them."""

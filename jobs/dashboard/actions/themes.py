@@ -1,0 +1,23 @@
+"""Light, dark, or as the system says: a cookie, so that a page comes in its colours from the start."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_POST
+
+from jobs.dashboard.access import THEMES
+from jobs.dashboard.answers import SeeOther, back
+
+A_YEAR = 365 * 86_400  # seconds
+
+
+@require_POST
+def choose(request: HttpRequest) -> HttpResponse:
+    """`theme`: light, dark, or anything else for the system's."""
+    if not request.user.is_staff:
+        raise Http404
+    response = SeeOther(back(request))
+    chosen = request.POST.get("theme", "")
+    if chosen in THEMES:
+        response.set_cookie("theme", chosen, max_age=A_YEAR, httponly=True, samesite="Lax", path="/ops/")
+    else:
+        response.delete_cookie("theme", path="/ops/")
+    return response

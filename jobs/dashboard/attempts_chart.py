@@ -1,0 +1,42 @@
+"""The attempts of a job on one scale of time, as pieces of a line that a template draws as SVG. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from jobs.models import AnyFailedAttempt, JobRow
+
+WIDTH = 1000.0
+LEAST = 2.0  # of WIDTH: a piece that can still be seen
+
+
+@dataclass(frozen=True)
+class Piece:
+    """kind: wait, run or failed. x, width: of WIDTH. seconds: how long it took. attempt: its number."""
+
+    kind: str
+    x: float
+    width: float
+    seconds: float
+    attempt: int
+
+
+def pieces(job: JobRow, failed: Sequence[AnyFailedAttempt], now: datetime) -> list[Piece]:
+    """Waiting and running of each attempt, from the submit to the end or to now."""
+    spans: list[tuple[int, datetime | None, datetime | None, datetime, str]] = [
+        (one.attempt, one.queued_at, one.start_time, one.end_time, "failed") for one in failed
+    ]
+    if job.attempt and job.attempt not in {one.attempt for one in failed}:
+        spans.append((job.attempt, job.queued_at, job.start_time, job.end_time or now, "run"))
+    start, end = job.created_at, job.end_time or now
+    whole = max((end - start).total_seconds(), 0.001)
+    found = []
+    for attempt, queued, started, ended, kind in spans:
+        for what, since, until in (("wait", queued, started or ended), (kind, started, ended)):
+            if since is None or until is None or until < since:
+                continue
+            x = max((since - start).total_seconds() / whole, 0) * WIDTH
+            seconds = (until - since).total_seconds()
+            width = max(min(seconds / whole * WIDTH, WIDTH - x), LEAST)
+            found.append(Piece(what, round(min(x, WIDTH - LEAST), 1), round(width, 1), seconds, attempt))
+    return found

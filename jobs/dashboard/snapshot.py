@@ -1,0 +1,130 @@
+"""What all pages show of the present moment: one look for any number of viewers, taken only when one asks.
+
+A web process looks at most every two seconds. While one thread looks, the others get the last snapshot. A look that
+fails leaves its part as it was, and the part gets old: pages say so.
+"""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from django.db import DatabaseError
+
+from jobs.dashboard import looks
+from jobs.dashboard.looks import Counts, Held, Lane, Queue, Tenant, Worker
+
+FRESH = 2.0  # seconds
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """at: when it was taken, by the clock of this machine. old: seconds since each part that failed was read."""
+
+    at: datetime
+    held: list[Held] = field(default_factory=list)
+    lanes: list[Lane] = field(default_factory=list)
+    tenants: Mapping[int, Tenant] = field(default_factory=dict)
+    queues: Mapping[int, Queue] = field(default_factory=dict)
+    workers: list[Worker] = field(default_factory=list)
+    counts: Counts | None = None
+    old: Mapping[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def now(self) -> datetime:
+        """The database's clock."""
+        return self.counts.now if self.counts else self.at
+
+    @cached_property
+    def held_by_tenant(self) -> Mapping[int, int]:
+        return _sum((one.tenant_id, one.held) for one in self.held)
+
+    @cached_property
+    def held_by_worker(self) -> Mapping[Any, int]:
+        return _sum((one.worker, one.held) for one in self.held)
+
+    @cached_property
+    def waiting_by_tenant(self) -> Mapping[int, int]:
+        return _sum((lane.tenant_id, lane.waiting) for lane in self.lanes)
+
+    @cached_property
+    def waiting_by_queue(self) -> Mapping[int, int]:
+        return _sum((lane.queue_id, lane.waiting) for lane in self.lanes)
+
+    @cached_property
+    def waiting(self) -> int:
+        return sum(lane.waiting for lane in self.lanes)
+
+    @cached_property
+    def about(self) -> bool:
+        """Whether the number of waiting jobs is not exact."""
+        return self.cut or any(lane.about for lane in self.lanes)
+
+    @property
+    def cut(self) -> bool:
+        """Whether there are lanes that were not looked at."""
+        return len(self.lanes) >= looks.LANES
+
+
+def _sum(pairs: Any) -> Mapping[Any, int]:
+    counted: Counter[Any] = Counter()
+    for key, number in pairs:
+        counted[key] += number
+    return counted
+
+
+class Snapshots:
+    """The last snapshot of this process."""
+
+    def __init__(self) -> None:
+        self._looking = threading.Lock()
+        self._last: Snapshot | None = None
+        self._read: dict[str, float] = {}
+        self._at = float("-inf")
+
+    def current(self) -> Snapshot:
+        """A snapshot at most FRESH seconds old, or the last one while another thread looks."""
+        last = self._last
+        if last is not None and time.monotonic() - self._at < FRESH:
+            return last
+        if not self._looking.acquire(blocking=last is None):
+            assert last is not None  # noqa: S101 - for the type checker
+            return last
+        try:
+            if self._last is None or time.monotonic() - self._at >= FRESH:
+                self._last = self._look(self._last or Snapshot(at=datetime.now(UTC)))
+                self._at = time.monotonic()
+            return self._last
+        finally:
+            self._looking.release()
+
+    def forget(self) -> None:
+        """Look again at the next request: somebody has just changed something."""
+        self._at = float("-inf")
+
+    def _look(self, last: Snapshot) -> Snapshot:
+        found: dict[str, Any] = {}
+        for name in ("held", "lanes", "queues", "workers", "counts"):
+            self._one(found, name, getattr(looks, name))
+        ids = {one.tenant_id for name in ("held", "lanes") for one in found.get(name, getattr(last, name))}
+        self._one(found, "tenants", lambda: looks.tenants(ids))
+        now = time.monotonic()
+        old = {name: now - read for name, read in self._read.items() if name not in found}
+        return replace(last, at=datetime.now(UTC), old=old, **found)
+
+    def _one(self, found: dict[str, Any], name: str, look: Callable[[], Any]) -> None:
+        self._read.setdefault(name, time.monotonic())
+        try:
+            found[name] = look()
+        except DatabaseError:
+            return  # the page says how old this part is
+        self._read[name] = time.monotonic()
+
+
+_snapshots = Snapshots()
+current = _snapshots.current
+forget = _snapshots.forget

@@ -1,0 +1,32 @@
+"""The addresses of the operators' pages and of their actions."""
+
+from django.urls import path
+
+from jobs.dashboard.actions import bulk, jobs, limits, schedules, themes, types
+from jobs.dashboard.views import dead, health, job, overview, queues, tenant, tenants, workers
+from jobs.dashboard.views import jobs as job_list
+from jobs.dashboard.views import schedules as schedule_list
+
+app_name = "ops"
+urlpatterns = [
+    path("", overview.show, name="overview"),
+    path("tenants/", tenants.show, name="tenants"),
+    path("tenants/<slug:slug>/", tenant.show, name="tenant"),
+    path("tenants/<slug:slug>/change", limits.change_tenant, name="change-tenant"),
+    path("queues/", queues.show, name="queues"),
+    path("queues/<slug:name>/change", limits.change_queue, name="change-queue"),
+    path("job-types/pause", types.pause, name="pause-type"),
+    path("job-types/resume", types.resume, name="resume-type"),
+    path("jobs/", job_list.show, name="jobs"),
+    path("jobs/cancel", jobs.cancel_jobs, name="cancel-jobs"),
+    path("jobs/revive", jobs.revive_jobs, name="revive-jobs"),
+    path("jobs/<int:pk>/", job.show, name="job"),
+    path("dead/", dead.show, name="dead"),
+    path("dead/act", bulk.act, name="act-on-dead"),
+    path("dead/progress", bulk.progress, name="progress"),
+    path("workers/", workers.show, name="workers"),
+    path("schedules/", schedule_list.show, name="schedules"),
+    path("schedules/<int:pk>/act", schedules.act, name="act-on-schedule"),
+    path("health/", health.show, name="health"),
+    path("theme", themes.choose, name="theme"),
+]

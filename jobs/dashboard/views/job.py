@@ -1,0 +1,50 @@
+"""A job: why it waits or how it ended, its attempts, its arguments, and what may be done about it."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+
+from jobs import queries
+from jobs.dashboard import live
+from jobs.dashboard.access import page_for
+from jobs.dashboard.attempts_chart import pieces
+from jobs.engine.explain.explanation import explain
+from jobs.lifecycle import FINAL, Status
+from jobs.management.cli.remedies import remedy
+from jobs.store import EVERY_TENANT
+from jobs.store.explain import MOST
+
+WAITING = (Status.SCHEDULED, Status.CREATED, Status.QUEUED)
+MOMENTS = (
+    ("submitted", "created_at"),
+    ("ready", "ready_at"),
+    ("queued", "queued_at"),
+    ("started", "start_time"),
+    ("asked to stop", "cancel_requested_at"),
+    ("ended", "end_time"),
+    ("died", "died_at"),
+    ("result kept until", "result_expires_at"),
+)
+
+
+@page_for("jobs.view_job")
+def show(request: HttpRequest, pk: int) -> HttpResponse:
+    job = queries.all_jobs().filter(pk=pk).first() if 0 < pk <= queries.LARGEST_ID else None
+    why = explain(pk, tenant_id=EVERY_TENANT) if job else None
+    if job is None or why is None:
+        raise Http404
+    failed = queries.failed_attempts(job)
+    status = Status(job.status)
+    shown = {
+        "now": why.now,
+        "job": job,
+        "why": why,
+        "far": why.place is not None and why.place > MOST,
+        "remedy": remedy(why.gate, job),
+        "failed": failed[::-1],
+        "pieces": pieces(job, failed, why.now),
+        "moments": [(name, getattr(job, column)) for name, column in MOMENTS if getattr(job, column)],
+        "may_cancel": status not in FINAL,
+        "may_revive": status in FINAL - {Status.SUCCESS},
+        "is_dead": status == Status.DEAD,
+    }
+    regions = ("head", "why", "attempts", "facts", "failures")
+    return live.page(request, "job", f"Job {pk}", regions, shown, every=0 if status in FINAL else live.EVERY)

@@ -1,0 +1,61 @@
+"""Schedules: the recurring jobs of all tenants, and what came of their last due times."""
+
+from collections import defaultdict
+from typing import Any
+
+from django.db.models import F, Q, Window
+from django.db.models.functions import RowNumber
+from django.http import HttpRequest, HttpResponse
+
+from jobs import schedule_view
+from jobs.dashboard import live, snapshot
+from jobs.dashboard.access import page_for
+from jobs.models import Schedule, ScheduleRun
+from jobs.queries import LARGEST_ID
+
+A_PAGE = 50
+RUNS = 10
+
+
+@page_for("jobs.view_schedule")
+def show(request: HttpRequest) -> HttpResponse:
+    """`q`: a part of the schedule's name, or its tenant's slug. `after`: the id of the last one on the page before."""
+    typed = request.GET.get("q", "").strip()
+    found = Schedule.objects.select_related("tenant").order_by("pk")
+    if typed:
+        found = found.filter(Q(name__icontains=typed) | Q(tenant__slug=typed))
+    after = request.GET.get("after", "")
+    if after.isascii() and after.isdecimal() and int(after[:20]) <= LARGEST_ID:
+        found = found.filter(pk__gt=int(after))
+    listed = list(found.defer("args")[: A_PAGE + 1])
+    schedules = listed[:A_PAGE]
+    runs = _runs(schedules)
+    shown = {
+        "snapshot": snapshot.current(),
+        "q": typed,
+        "schedules": [
+            (one, schedule_view.in_words(one), state_of(one), runs[one.pk][0] if runs[one.pk] else None, runs[one.pk])
+            for one in schedules
+        ],
+        "after": schedules[-1].pk if len(listed) > A_PAGE else None,
+    }
+    return live.page(request, "schedules", "Schedules", ("schedules",), shown, every=live.EVERY * 5)
+
+
+def state_of(schedule: Schedule) -> str:
+    """paused itself (its call is not possible), paused, ended, late, or on."""
+    if schedule.paused:
+        return "paused itself" if schedule.paused_because else "paused"
+    if schedule.next_due is None:
+        return "ended"
+    return "late" if (schedule_view.late(schedule) or 0) > 1 else "on"
+
+
+def _runs(schedules: list[Schedule]) -> dict[int, list[ScheduleRun]]:
+    """The last runs of each, latest first. Index: schedule_runs_once."""
+    found: dict[int, list[ScheduleRun]] = defaultdict(list)
+    number: Any = Window(RowNumber(), partition_by=[F("schedule_id")], order_by=F("due").desc())
+    rows = ScheduleRun.objects.filter(schedule__in=schedules).annotate(number=number).filter(number__lte=RUNS)
+    for run in rows.order_by("-due"):
+        found[run.schedule_id].append(run)
+    return found

@@ -1,0 +1,63 @@
+"""A tenant: what its slots do now, where its jobs wait, and its limits to change."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+
+from jobs.dashboard import live, looks, past, snapshot, waits
+from jobs.dashboard.access import page_for
+from jobs.dashboard.gate_words import GATES
+from jobs.dashboard.standing import Standing, standings, state_of
+from jobs.models import Job
+from tenants.models import Change, Tenant, TenantQueue
+
+SLOTS = 100  # that are listed
+CHANGES = 10
+
+
+@page_for("tenants.view_tenantqueue")
+def show(request: HttpRequest, slug: str) -> HttpResponse:
+    tenant = Tenant.objects.filter(slug=slug).first()
+    if tenant is None:
+        raise Http404
+    seen = snapshot.current()
+    cuts = waits.cuts(seen)
+    standing = next((one for one in standings(seen, cuts) if one.tenant.id == tenant.pk), None)
+    limits = TenantQueue.objects.filter(tenant=tenant).first()
+    if standing is None:
+        known = looks.tenants({tenant.pk})[tenant.pk]
+        standing = Standing(known, state_of(known, 0, set()), 0, 0, False, None)
+    drawn, types = past.of_tenant(tenant.pk)
+    shown = {
+        "snapshot": seen,
+        "tenant": tenant,
+        "limits": limits or TenantQueue(tenant=tenant, num_slots=0),
+        "standing": standing,
+        "slots": _slots(request, tenant),
+        "lanes": [
+            (lane, seen.queues.get(lane.queue_id), [(GATES[cut.gate], cut.jobs) for cut in cuts if _same(cut, lane)])
+            for lane in seen.lanes
+            if lane.tenant_id == tenant.pk
+        ],
+        "chart": drawn,
+        "types": [(".".join(name), summary) for name, summary in types.items()],
+        "changes": _changes(request, limits),
+    }
+    return live.page(request, "tenant", tenant.name, ("old", "now", "limits", "lanes", "past", "changes"), shown)
+
+
+def _same(cut: waits.Cut, lane: looks.Lane) -> bool:
+    return (cut.tenant_id, cut.queue_id) == (lane.tenant_id, lane.queue_id)
+
+
+def _slots(request: HttpRequest, tenant: Tenant) -> list[Job]:
+    """The jobs in the slots; none for those who may not see jobs. Index: jobs_one_job_per_slot."""
+    if not request.user.has_perm("jobs.view_job"):
+        return []
+    held = Job.objects.filter(tenant=tenant, slot__isnull=False).order_by("slot")
+    return list(held.select_related("queue").defer("args", "stats")[:SLOTS])
+
+
+def _changes(request: HttpRequest, limits: TenantQueue | None) -> list[Change]:
+    if limits is None or not request.user.has_perm("tenants.view_change"):
+        return []
+    of_limits = Change.objects.filter(kind=TenantQueue._meta.label_lower, subject_id=str(limits.pk))
+    return list(of_limits.order_by("-at")[:CHANGES])

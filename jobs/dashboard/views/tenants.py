@@ -1,0 +1,62 @@
+"""Tenants: who has work, who waits, and for what; or all tenants by name."""
+
+from typing import Any
+
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+
+from jobs.dashboard import live, looks, snapshot, waits
+from jobs.dashboard.access import page_for
+from jobs.dashboard.snapshot import Snapshot
+from jobs.dashboard.standing import Standing, State, standings, state_of
+from tenants.models import Tenant
+
+A_PAGE = 50
+
+
+@page_for("tenants.view_tenantqueue")
+def show(request: HttpRequest) -> HttpResponse:
+    """`q`: a part of a name. `state`: one of State, or "all" for the tenants without work, too."""
+    seen = snapshot.current()
+    name, state = request.GET.get("q", "").strip(), request.GET.get("state", "")
+    page = _number(request.GET.get("page"))
+    with_work = standings(seen, waits.cuts(seen))
+    chosen: list[Standing] = [
+        one for one in with_work if (not state or one.state == state) and _fits(one.tenant, name.lower())
+    ]
+    every = state == "all" or (name and not chosen)
+    chosen = _by_name(seen, with_work, name, page) if every else chosen[page * A_PAGE :]
+    shown = {
+        "snapshot": seen,
+        "tenants": chosen[:A_PAGE],
+        "with_work": len(with_work),
+        "q": name,
+        "state": state,
+        "states": [one.value for one in State],
+        "earlier": page - 1 if page else None,
+        "later": page + 1 if len(chosen) > A_PAGE else None,
+    }
+    return live.page(request, "tenants", "Tenants", ("old", "tenants"), shown)
+
+
+def _fits(tenant: looks.Tenant, name: str) -> bool:
+    return name in tenant.name.lower() or name in tenant.slug
+
+
+def _by_name(seen: Snapshot, with_work: list[Standing], name: str, page: int) -> list[Standing]:
+    """A page of all tenants, and one more as a sign that there are more."""
+    working = {one.tenant.id: one for one in with_work}
+    found: Any = Tenant.objects.order_by("name")
+    if name:
+        found = found.filter(Q(name__icontains=name) | Q(slug__icontains=name))
+    ids = list(found.values_list("pk", flat=True)[page * A_PAGE : (page + 1) * A_PAGE + 1])
+    others = looks.tenants(set(ids) - working.keys())
+    return [
+        working[pk] if pk in working else Standing(others[pk], state_of(others[pk], 0, set()), 0, 0, False, None)
+        for pk in ids
+        if pk in working or pk in others
+    ]
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < len("100000") else 0

@@ -1,0 +1,22 @@
+"""Values of arguments that nobody may read on a page: those whose names look like secrets."""
+
+from typing import Any
+
+from django.conf import settings
+
+DOTS = "•••"
+
+
+def masked(value: Any) -> Any:
+    """The same JSON value, with DOTS for each value whose name contains a word of JOBS_MASKED_ARGS."""
+    if isinstance(value, dict):
+        return {name: DOTS if is_secret(name) else masked(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [masked(inner) for inner in value]
+    return value
+
+
+def is_secret(name: str) -> bool:
+    """Whether an argument of this name is masked; case and hyphens do not matter."""
+    plain = name.lower().replace("-", "_")
+    return any(word in plain for word in settings.JOBS_MASKED_ARGS)

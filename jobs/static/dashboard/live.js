@@ -1,0 +1,103 @@
+// Keep a page live: ask for its own address with the versions that are shown, and merge the regions that changed.
+const every = Number(document.body.dataset.every) * 1000;
+const button = document.getElementById("live");
+const away = document.getElementById("away");
+const LONGEST = 30000;
+let paused = remembered("ops.paused") === "1";
+let wait = every;
+let timer = 0;
+let asking = false;
+let last = new Date();
+
+export function remembered(name) {
+  try { return localStorage.getItem(name); } catch { return null; }
+}
+
+export function remember(name, value) {
+  try { localStorage.setItem(name, value); } catch { /* it lasts until the page is left */ }
+}
+
+function busy() {
+  const focused = document.activeElement;
+  return document.hidden || paused || document.querySelector("input[name=ids]:checked") !== null
+    || (focused !== null && focused.matches("[data-region] :is(input, select, textarea)"));
+}
+
+function regions() {
+  return [...document.querySelectorAll("[data-region]")];
+}
+
+async function ask() {
+  if (asking) return;
+  asking = true;
+  try {
+    const known = regions().map((region) => `${region.dataset.region}=${region.dataset.v}`).join(" ");
+    const response = await fetch(location.href, { headers: { Live: known }, redirect: "manual", cache: "no-store" });
+    if (response.type === "opaqueredirect" || response.status === 403 || response.status === 404) return location.reload();
+    if (!response.ok) throw new Error(String(response.status));
+    if (response.status === 200 && !busy()) merge(await response.text());
+    last = new Date();
+    away.hidden = true;
+    wait = every;
+  } catch {
+    wait = Math.min(Math.max(wait * 2, 4000), LONGEST);
+    away.textContent = `No answer since ${last.toISOString().slice(11, 19)}; shown is what was known then.`;
+    away.hidden = false;
+  } finally {
+    asking = false;
+  }
+}
+
+function merge(html) {
+  const came = new DOMParser().parseFromString(html, "text/html");
+  for (const region of came.querySelectorAll("[data-region]")) {
+    const shown = document.getElementById(region.id);
+    if (!shown) continue;
+    window.Idiomorph.morph(shown, region, {
+      ignoreActiveValue: true,
+      restoreFocus: true,
+      callbacks: {
+        beforeAttributeUpdated: (name, node) => !(name === "open" && node.matches("details")),
+      },
+    });
+    local(shown);
+  }
+}
+
+async function turn() {
+  clearTimeout(timer);
+  if (!busy()) await ask();
+  timer = setTimeout(turn, wait);
+}
+
+export function toggle() {
+  if (!button) return;
+  paused = !paused;
+  remember("ops.paused", paused ? "1" : "0");
+  show();
+  turn();
+}
+
+function show() {
+  button.hidden = false;
+  button.textContent = paused ? "paused" : "live";
+  button.setAttribute("aria-pressed", String(!paused));
+}
+
+function local(within) {
+  for (const time of within.querySelectorAll("time")) time.title = new Date(time.dateTime).toLocaleString();
+}
+
+local(document);
+if (every && button) {
+  button.addEventListener("click", toggle);
+  document.addEventListener("visibilitychange", () => document.hidden || turn());
+  show();
+  timer = setTimeout(turn, every);
+}
+
+const goesOn = document.getElementById("goes-on");
+if (goesOn) {
+  const next = setTimeout(() => goesOn.requestSubmit(), 400);
+  document.getElementById("stop").addEventListener("click", () => clearTimeout(next));
+}

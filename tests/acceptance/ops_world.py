@@ -1,0 +1,107 @@
+"""A world for the operators' pages: the longest and strangest names, jobs in every status, statistics."""
+
+import uuid
+from datetime import datetime, timedelta
+
+from django.db import connection
+from django.utils import timezone
+
+from jobs import store
+from jobs.lifecycle import Status
+from jobs.models import FailedAttempt, Job, JobMinute, PausedJobType, Queue, Schedule, ScheduleRun, TenantHour
+from jobs.statistics import BUCKETS
+from tenants.models import Tenant, TenantQueue
+from tests.factories import QueueFactory, TenantFactory, make_job
+
+RIGHT_TO_LEFT = "שלום עולם " * 10
+MARKUP = '<img src=x onerror=alert(1)>"&quot;'
+CALL = {"source_type": "reports.datareport", "source_method": "execute"}
+
+
+def build() -> list[str]:
+    """Make it; return the paths of the pages, below /ops/."""
+    now = timezone.now()
+    plain = TenantFactory(name="Alder & Finch Capital", slug="alder")
+    long = TenantFactory(name="T" * 200, slug="t" * 50)
+    strange = TenantFactory(name=RIGHT_TO_LEFT + MARKUP, slug="strange")
+    TenantQueue.objects.filter(tenant=plain).update(num_slots=3)
+    TenantQueue.objects.filter(tenant=strange).update(paused=True)
+    queue = QueueFactory(name="reports", pool="heavy")
+    _under_way(plain, long, queue, now)
+    waiting = make_job(strange, Status.CREATED, args={"password": "hunter2", "name": MARKUP, "year": 2004})
+    dead = _dead(strange, now)
+    PausedJobType.objects.create(source_type="p" * 200, source_method="m" * 100)
+    _schedules(plain, long, dead, now)
+    _statistics(plain, queue, now)
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO repairs (kind, count, last_at) VALUES ('message_sent_again', 2, now())")
+    return [
+        *("", "tenants/", "tenants/?state=all", "tenants/alder/", f"tenants/{'t' * 50}/", "queues/", "jobs/"),
+        *("jobs/?q=nonsense", f"jobs/{waiting.pk}/", f"jobs/{dead.pk}/", "dead/", "dead/?error=none"),
+        *("workers/", "schedules/", "health/"),
+    ]
+
+
+def _under_way(plain: Tenant, long: Tenant, queue: Queue, now: datetime) -> None:
+    worker = uuid.uuid4()
+    store.beat(worker, name="w" * 150, pid=71, pool="default", concurrency=2)
+    names = {"user_key": "u" * 100, "source_id": "1" * 100, "source_method": "m" * 100, "queue": _wide()}
+    make_job(long, Status.RUNNING, worker=worker, progress=0.4, progress_note="n" * 200, **names)
+    make_job(plain, Status.QUEUED)
+    for _ in range(2):
+        make_job(plain, Status.RUNNING, worker=worker, start_time=now)
+    for number in range(30):
+        make_job(plain, Status.CREATED, queue=queue if number % 3 else QueueFactory(), user_key="ines")
+    for status in (Status.SUCCESS, Status.ERROR, Status.CANCELLED, Status.SCHEDULED):
+        make_job(plain, status, last_error="ValueError: no" if status == Status.ERROR else "")
+    for _ in range(3):
+        make_job(long, Status.DEAD, last_error="ConnectionError: refused", **names)
+
+
+def _wide() -> Queue:
+    queue: Queue = QueueFactory(name="q" * 50)
+    return queue
+
+
+def _dead(tenant: Tenant, now: datetime) -> Job:
+    error = f"TimeoutError: {MARKUP} {'x' * 400}"
+    job = make_job(tenant, Status.DEAD, attempt=3, last_error=error, created_at=now - timedelta(minutes=4))
+    for attempt in (1, 2, 3):
+        queued = now - timedelta(minutes=4 - attempt)
+        FailedAttempt.objects.create(
+            job=job,
+            attempt=attempt,
+            error_class="TimeoutError",
+            error="y" * 300,
+            traceback="z " * 900,
+            queued_at=queued,
+            start_time=queued + timedelta(seconds=9),
+            end_time=queued + timedelta(seconds=40),
+        )
+    return job
+
+
+def _schedules(plain: Tenant, long: Tenant, job: Job, now: datetime) -> None:
+    minutely = Schedule.objects.create(tenant=plain, name="Every minute", every=60, next_due=now, next_at=now, **CALL)
+    cron = "*/5 9-17 1,15 1-6 MON-FRI"
+    Schedule.objects.create(tenant=long, name="c" * 300, cron=cron, paused=True, paused_because="b" * 300, **CALL)
+    for minute in range(5):
+        came = {"job_id": job.pk} if minute % 2 else {"note": "missed"}
+        ScheduleRun.objects.create(schedule=minutely, due=now - timedelta(minutes=minute), **came)
+
+
+def _statistics(tenant: Tenant, queue: Queue, now: datetime) -> None:
+    """More and more attempts, with failures in between."""
+    minute, hour = now.replace(second=0, microsecond=0), now.replace(minute=0, second=0, microsecond=0)
+    minutes, hours = [], []
+    for step in range(1, 60):
+        for outcome, attempts in (("success", 20 + step), ("error", step % 7)):
+            buckets = [0] * BUCKETS
+            buckets[step % 12 + 8] = attempts
+            seconds = {"run_seconds": 1.5 * attempts, "wait_seconds": 1.0 * attempts}
+            both = {"run_buckets": buckets, "wait_buckets": buckets}
+            tally = {**CALL, **seconds, **both, "outcome": outcome, "attempts": attempts, "queue_id": queue.pk}
+            minutes.append(JobMinute(minute=minute - timedelta(minutes=step), **tally))
+            hours.append(TenantHour(tenant_id=tenant.pk, hour=hour - timedelta(hours=step), **tally))
+    JobMinute.objects.bulk_create(minutes)
+    TenantHour.objects.bulk_create(hours[: 2 * 20])

@@ -1,0 +1,126 @@
+"""The operators' live pages at work in a real browser: refreshes, keys, actions, with scripts and without."""
+
+import shutil
+
+import pytest
+from playwright.sync_api import expect
+
+from jobs.lifecycle import Status
+from jobs.models import Job
+from tenants.models import TenantQueue
+from tests.acceptance.conftest import CHROMIUM
+from tests.acceptance.ops_world import build
+from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job
+from tests.waiting import wait_until
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(shutil.which(CHROMIUM) is None, reason="no Chromium here"),
+]
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_slots_are_changed_by_keyboard_alone_and_a_job_runs(context, start_worker, scripts):
+    start_worker()
+    thing = ThingFactory()
+    TenantQueue.objects.filter(tenant=thing.tenant).update(num_slots=0)
+    job_id = thing.async_.echo("done")
+    page = context(scripts=scripts).new_page()
+    page.goto("tenants/")
+    field = page.get_by_label(f"Slots of {thing.tenant.name}")
+    field.focus()
+    field.press("Control+a")
+    page.keyboard.type("1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").filter(has_text="slots 0 → 1")).to_be_visible()
+    wait_until(lambda: Job.objects.get(pk=job_id).status == "success", "the job ends")
+
+
+def test_a_refresh_keeps_focus_selection_and_open_details_and_brings_what_is_new(context):
+    tenant, queue = TenantFactory(name="Owner & Co."), QueueFactory(name="default")
+    page = context().new_page()
+    page.goto("queues/")
+    page.get_by_label("Change default").click()
+    summary = page.locator(f"#change-{queue.pk} summary")
+    summary.focus()
+    make_job(tenant)
+    row = page.locator(f"#queue-{queue.pk}")
+    expect(row.get_by_text("1: a live worker of their pool")).to_be_visible(timeout=10_000)
+    expect(page.locator(f"#change-{queue.pk}")).to_have_attribute("open", "")
+    expect(summary).to_be_focused()
+    field = page.locator(f"#change-{queue.pk} input[name=weight]")
+    field.fill("7")
+    field.press("Enter")
+    expect(page.get_by_role("status").filter(has_text="weight 1 → 7")).to_be_visible()
+
+
+def test_the_page_says_when_nobody_answers_and_goes_on_when_somebody_does(context, problems):
+    page = context().new_page()
+    page.goto("")
+    page.route("**/ops/", lambda route: route.fulfill(status=204) if page.title() == "back" else route.abort())
+    expect(page.locator("#away")).to_contain_text("No answer since", timeout=15_000)
+    page.evaluate("document.title = 'back'")
+    expect(page.locator("#away")).to_be_hidden(timeout=15_000)
+    problems.clear()  # Chromium's own words about the requests that failed
+
+
+def test_paused_it_asks_nothing_and_remembers(context):
+    page = context().new_page()
+    page.goto("")
+    page.keyboard.press("l")
+    expect(page.locator("#live")).to_have_text("paused")
+    page.reload()
+    expect(page.locator("#live")).to_have_text("paused")
+    page.keyboard.press("l")
+    with page.expect_request(lambda asked: "live" in asked.headers):
+        pass
+
+
+def test_single_keys_lead_everywhere_and_can_be_switched_off(context):
+    job = make_job(TenantFactory(), Status.ERROR)
+    page = context().new_page()
+    page.goto("")
+    page.keyboard.press("g")
+    page.keyboard.press("j")
+    page.wait_for_url("**/ops/jobs/")
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    expect(page.locator("#selected")).to_have_text("1 selected")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/ops/jobs/{job.pk}/")
+    page.keyboard.press("?")
+    page.get_by_label("Single keys work").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    expect(page.get_by_role("searchbox")).not_to_be_focused()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_many_dead_are_revived_with_progress_by_script_or_by_hand(context, scripts):
+    tenant = TenantFactory()
+    first = make_job(tenant, Status.DEAD, last_error="ValueError: no")
+    columns = [field.attname for field in Job._meta.concrete_fields if not field.primary_key]
+    fields = {name: getattr(first, name) for name in columns}
+    Job.objects.bulk_create([Job(**fields) for _ in range(1_500)])
+    page = context(scripts=scripts).new_page()
+    page.goto("dead/")
+    page.get_by_label("Revive ValueError of reports.datareport.execute").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Revive 1,501 dead jobs?")
+    page.get_by_role("button", name="Revive them").click()
+    if not scripts:
+        expect(page.get_by_role("status")).to_contain_text("1,000 done, 501 left")
+        page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_role("status").filter(has_text="Revived 1,501 jobs.")).to_be_visible(timeout=60_000)
+    assert not Job.objects.filter(status="dead").exists()
+
+
+@pytest.mark.parametrize(
+    "path", ["", "tenants/alder/", "queues/", "jobs/", "dead/", "workers/", "schedules/", "health/"]
+)
+def test_without_scripts_every_page_is_there(context, path):
+    build()
+    page = context(360, scripts=False).new_page()
+    assert page.goto(path).status == 200
+    page.get_by_text("Menu").click()
+    expect(page.get_by_role("link", name="Workers")).to_be_visible()

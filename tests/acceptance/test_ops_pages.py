@@ -1,0 +1,72 @@
+"""The operators' live pages in a real browser: narrow and wide, light and dark, whatever the names."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.acceptance.conftest import CHROMIUM
+from tests.acceptance.ops_world import build
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(shutil.which(CHROMIUM) is None, reason="no Chromium here"),
+]
+SHOTS = os.environ.get("OPS_SHOTS")  # a folder that gets a picture of each page
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+LOOK = """() => ({
+  wide: document.documentElement.scrollWidth > innerWidth,
+  cut: [...document.querySelectorAll('main section, main td, main th, main p, main ul, main dd, main button')]
+    .filter(e => e.checkVisibility() && !e.closest('.unseen, thead'))
+    .filter(e => e.clientHeight && e.scrollHeight > e.clientHeight + 3)
+    .map(e => e.outerHTML.slice(0, 80)),
+  small: [...document.querySelectorAll('main button, main summary, nav a')].filter(e => e.checkVisibility())
+    .filter(e => e.getBoundingClientRect().height < 24).map(e => e.textContent.trim()),
+})"""
+FINE = {"wide": False, "cut": [], "small": []}
+
+
+@pytest.fixture
+def world(db) -> list[str]:
+    """The paths of the pages."""
+    return build()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1440])
+def test_nothing_is_cut_off_or_too_small_whatever_the_names(world, context, width, scheme):
+    page, found = context(width, scheme).new_page(), {}
+    for path in world:
+        page.goto(path)
+        found[path] = page.evaluate(LOOK)
+        expect(page.get_by_role("heading", level=1)).to_have_count(1)
+        _shoot(page, f"{path.strip('/').replace('/', '-').replace('?', '-') or 'overview'}-{width}-{scheme}")
+    assert {path: what for path, what in found.items() if what != FINE} == {}
+
+
+def test_pages_without_any_work_say_so(context):
+    page = context(360).new_page()
+    for path in ("", "tenants/", "queues/", "jobs/", "dead/", "workers/", "schedules/", "health/"):
+        page.goto(path)
+        _shoot(page, f"empty-{path.strip('/') or 'overview'}-360")
+        expect(page.locator(".empty").first).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1440])
+def test_axe_finds_nothing_that_would_keep_somebody_out(world, context, width, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page, found = context(width, scheme).new_page(), {}
+    for path in world:
+        page.goto(path)
+        for violation in axe.run(page, options={"runOnly": RULES}).response["violations"]:
+            found[path, violation["id"]] = [node["html"][:200] for node in violation["nodes"]]
+    assert found == {}
+
+
+def _shoot(page: Page, name: str) -> None:
+    if SHOTS:
+        page.screenshot(path=Path(SHOTS) / f"{name[:60]}.png", full_page=True)

@@ -1,0 +1,35 @@
+"""Operators with some permissions, and a snapshot that no test inherits from another."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.test import Client
+
+from jobs.dashboard import past, snapshot
+from tests.factories import UserFactory
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Each request looks for itself."""
+    monkeypatch.setattr(snapshot, "FRESH", 0.0)
+    monkeypatch.setattr(past, "KEPT", 0.0)
+    snapshot.forget()
+    yield
+    snapshot.forget()
+
+
+@pytest.fixture
+def operator(db: None) -> Callable[..., Client]:
+    """An operator with these permissions: `operator("view_job", "change_job")`; `client.user` is who."""
+
+    def operator(*codenames: str) -> Client:
+        client = Client()
+        client.user = UserFactory(is_staff=True)
+        client.user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+        assert client.user.user_permissions.count() >= len(codenames)
+        client.force_login(client.user)
+        return client
+
+    return operator

@@ -1,0 +1,146 @@
+"""Who may open the operators' pages, and who may act: checked in the view, whatever a template shows."""
+
+import pytest
+from django.test import Client
+
+from jobs.lifecycle import Status
+from jobs.models import Job, PausedJobType, Queue, Schedule
+from tenants.models import TenantQueue
+from tests.factories import MemberFactory, QueueFactory, TenantFactory, make_job
+
+pytestmark = pytest.mark.django_db
+PAGES = {
+    "/ops/": "view_job",
+    "/ops/tenants/": "view_tenantqueue",
+    "/ops/tenants/acme/": "view_tenantqueue",
+    "/ops/queues/": "view_queue",
+    "/ops/jobs/": "view_job",
+    "/ops/jobs/{job}/": "view_job",
+    "/ops/dead/": "view_deadletter",
+    "/ops/workers/": "view_worker",
+    "/ops/schedules/": "view_schedule",
+    "/ops/health/": "view_worker",
+}
+ACTIONS = {
+    "/ops/tenants/acme/change": ("change_tenantqueue", {"num_slots": "7"}),
+    "/ops/queues/default/change": ("change_queue", {"weight": "7"}),
+    "/ops/job-types/pause": ("add_pausedjobtype", {"type": "reports.datareport.execute"}),
+    "/ops/job-types/resume": ("delete_pausedjobtype", {"type": "reports.letter.render"}),
+    "/ops/jobs/cancel": ("change_job", {"ids": "{job}"}),
+    "/ops/jobs/revive": ("change_job", {"ids": "{dead}"}),
+    "/ops/dead/act": ("change_deadletter", {"ids": "{dead}", "verb": "revive"}),
+    "/ops/schedules/{schedule}/act": ("change_schedule", {"verb": "pause"}),
+}
+
+
+@pytest.fixture
+def things() -> dict[str, int]:
+    tenant = TenantFactory(name="Owner & Co.", slug="acme")
+    QueueFactory(name="default")
+    PausedJobType.objects.create(source_type="reports.letter", source_method="render")
+    schedule = Schedule.objects.create(
+        tenant=tenant,
+        name="nightly",
+        every=60,
+        source_type="reports.datareport",
+        source_id="1",
+        source_method="execute",
+    )
+    dead = make_job(tenant, Status.DEAD, last_error="ValueError: no")
+    return {"job": make_job(tenant).pk, "dead": dead.pk, "schedule": schedule.pk}
+
+
+def state() -> tuple[object, ...]:
+    return (
+        list(TenantQueue.objects.values_list("num_slots", "paused")),
+        list(Queue.objects.values_list("name", "weight")),
+        list(PausedJobType.objects.values_list("source_type", "source_method")),
+        list(Job.objects.order_by("pk").values_list("status")),
+        list(Schedule.objects.values_list("paused")),
+    )
+
+
+def posted(client: Client, path: str, body: dict[str, str], things: dict[str, int]):
+    return client.post(path.format(**things), {name: value.format(**things) for name, value in body.items()})
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_opens_with_its_permission_and_with_no_other(operator, things, path):
+    others = set(PAGES.values()) - {PAGES[path]}
+    with_it, without = operator(PAGES[path]), operator(*sorted(others))
+    assert with_it.get(path.format(**things)).status_code == 200
+    refused = without.get(path.format(**things))
+    assert refused.status_code == 403
+    assert PAGES[path] in refused.content.decode()
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_member_finds_no_page_and_a_stranger_the_login(things, path):
+    member = Client()
+    member.force_login(MemberFactory().user)
+    assert member.get(path.format(**things)).status_code == 404
+    assert Client().get(path.format(**things))["Location"].startswith("/accounts/login/?next=/ops/")
+
+
+@pytest.mark.parametrize("path", ACTIONS)
+def test_an_action_works_with_its_permission(operator, things, path):
+    before = state()
+    permission, body = ACTIONS[path]
+    response = posted(operator(permission), path, body, things)
+    assert response.status_code == 303
+    assert state() != before
+
+
+@pytest.mark.parametrize("path", ACTIONS)
+def test_an_action_is_refused_without_its_permission_even_if_posted_directly(operator, things, path):
+    member = Client()
+    member.force_login(MemberFactory().user)
+    before = state()
+    permission, body = ACTIONS[path]
+    others = {
+        "change_tenantqueue",
+        "change_queue",
+        "change_job",
+        "change_deadletter",
+        "change_schedule",
+        *PAGES.values(),
+    }
+    assert posted(operator(*sorted(others - {permission})), path, body, things).status_code == 403
+    assert posted(member, path, body, things).status_code == 404
+    assert posted(Client(), path, body, things)["Location"].startswith("/accounts/login/")
+    assert state() == before
+
+
+@pytest.mark.parametrize("path", ACTIONS)
+def test_an_action_needs_a_post_with_the_token(operator, things, path):
+    permission, body = ACTIONS[path]
+    user = operator(permission).user
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(user)
+    before = state()
+    assert strict.get(path.format(**things)).status_code == 405
+    assert posted(strict, path, body, things).status_code == 403
+    assert state() == before
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_the_policy_of_the_pages_has_no_exception(admin_client, things, path):
+    response = admin_client.get(path.format(**things))
+    policy, page = response["Content-Security-Policy"], response.content.decode()
+    assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert " style=" not in page
+    assert " onclick=" not in page
+    assert "<script>" not in page
+    assert response["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_shows_no_control_to_those_who_may_not_use_it(operator, things, path):
+    page = operator(*sorted(set(PAGES.values()))).get(path.format(**things)).content.decode()
+    main = page.partition('<main id="main"')[2].partition("</main>")[0]
+    assert "<button formaction" not in main
+    assert 'action="/ops/tenants/' not in main
+    assert 'action="/ops/queues/' not in main
+    assert 'action="/ops/schedules/' not in main
+    assert 'name="verb"' not in main

@@ -1,0 +1,282 @@
+"""The actions of the pages: what they change, what they note, what they refuse, and where they lead back to."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.messages import get_messages
+from django.utils import timezone
+
+from jobs.dashboard.actions import bulk
+from jobs.lifecycle import Status
+from jobs.models import HELD_UNTIL, Job, PausedJobType, Queue, Schedule
+from tenants.models import Change, TenantQueue
+from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def admin(operator):
+    return operator(
+        *(
+            "change_tenantqueue",
+            "view_tenantqueue",
+            "change_queue",
+            "change_job",
+            "change_deadletter",
+            "view_deadletter",
+        ),
+        *("add_pausedjobtype", "delete_pausedjobtype", "change_schedule", "view_job", "view_queue"),
+    )
+
+
+def said(response) -> str:
+    return " ".join(str(message) for message in get_messages(response.wsgi_request))
+
+
+def status(job: Job) -> str:
+    return Job.objects.get(pk=job.pk).status
+
+
+class TestLimits:
+    def test_slots_are_changed_noted_and_told(self, admin):
+        tenant, other = TenantFactory(name="Owner & Co.", slug="acme"), TenantFactory()
+        response = admin.post("/ops/tenants/acme/change", {"num_slots": "7", "next": "/ops/tenants/?q=a"})
+        assert response["Location"] == "/ops/tenants/?q=a"
+        assert "Owner & Co.: slots 2 → 7." in said(response)
+        assert TenantQueue.objects.get(tenant=tenant).num_slots == 7
+        assert TenantQueue.objects.get(tenant=other).num_slots == 2
+        change = Change.objects.get()
+        assert (change.who, change.values) == (admin.user.username, {"num_slots": [2, 7]})
+        assert LogEntry.objects.get().user == admin.user
+
+    @pytest.mark.django_db(transaction=True)
+    def test_a_raised_limit_starts_what_waited(self, admin, register, sent):
+        register(concurrency=4)
+        tenant = TenantFactory(slug="acme")
+        TenantQueue.objects.filter(tenant=tenant).update(num_slots=0)
+        job = make_job(tenant)
+        admin.post("/ops/tenants/acme/change", {"num_slots": "1"})
+        assert [claimed.id for claimed in sent] == [job.pk]
+
+    def test_only_the_fields_of_the_form_change(self, admin):
+        tenant = TenantFactory(slug="acme")
+        TenantQueue.objects.filter(tenant=tenant).update(user_slots=1, weight=3)
+        admin.post("/ops/tenants/acme/change", {"user_slots": "", "paused": "1"})
+        row = TenantQueue.objects.get(tenant=tenant)
+        assert (row.user_slots, row.paused, row.weight, row.num_slots) == (None, True, 3, 2)
+
+    def test_a_tenant_without_a_row_gets_no_slots_by_another_change(self, admin):
+        tenant = TenantFactory(slug="acme")
+        TenantQueue.objects.all().delete()
+        admin.post("/ops/tenants/acme/change", {"weight": "2"})
+        assert TenantQueue.objects.get(tenant=tenant).num_slots == 0
+
+    def test_a_refusal_gives_a_tenant_without_a_row_none(self, admin):
+        TenantFactory(slug="acme")
+        TenantQueue.objects.all().delete()
+        assert "weight: " in said(admin.post("/ops/tenants/acme/change", {"weight": "0"}))
+        assert not TenantQueue.objects.exists()
+
+    @pytest.mark.parametrize(
+        ("form", "told"),
+        [
+            ({"num_slots": "-1"}, "num_slots: '-1' is not a whole number from 0."),
+            ({"num_slots": "many", "weight": "x"}, "weight: 'x' is not"),
+            ({"num_slots": "10001"}, "num_slots: Ensure this value is less than or equal to 10000."),
+            ({"num_slots": "9" * 5000}, "num_slots: "),
+            ({"weight": "0"}, "weight: "),
+            ({"rate_limit": "5"}, "rate_window: A rate limit needs a window"),
+            ({"rate_limit": "5", "rate_window": "nan"}, "rate_window: 'nan' is not a number of seconds."),
+            ({"rate_limit": "5", "rate_window": "1e999"}, "rate_window: "),
+            ({"num_slots": "2"}, "nothing was changed"),
+            ({"slots": "2"}, "nothing was changed"),
+        ],
+    )
+    def test_what_does_not_fit_is_refused_by_its_name_and_changes_nothing(self, admin, form, told):
+        TenantFactory(slug="acme")
+        before = list(TenantQueue.objects.values())
+        response = admin.post("/ops/tenants/acme/change", form)
+        assert (response.status_code, list(TenantQueue.objects.values())) == (303, before)
+        assert told in said(response)
+
+    def test_a_queue_is_changed_and_paused(self, admin):
+        QueueFactory(name="mail")
+        admin.post("/ops/queues/mail/change", {"concurrency": "4", "rate_limit": "10", "rate_window": "0.5"})
+        response = admin.post("/ops/queues/mail/change", {"paused": "1"})
+        queue = Queue.objects.get(name="mail")
+        assert (queue.concurrency, queue.rate_limit, queue.rate_window, queue.paused) == (4, 10, 0.5, True)
+        assert "Queue mail: paused no → yes." in said(response)
+
+    def test_what_is_not_there_is_not_found(self, admin):
+        for path in ("tenants/nobody/change", "queues/none/change", "schedules/1/act", f"schedules/{2**70}/act"):
+            assert admin.post(f"/ops/{path}", {"weight": "2", "verb": "pause"}).status_code == 404
+
+
+class TestJobTypes:
+    def test_a_type_is_paused_and_resumed(self, admin):
+        job = make_job(TenantFactory(), source_type="reports.datareport", source_method="execute")
+        response = admin.post("/ops/job-types/pause", {"type": "reports.datareport.execute"})
+        assert "1 waiting jobs are held" in said(response)
+        assert Job.objects.get(pk=job.pk).due_at == HELD_UNTIL
+        response = admin.post("/ops/job-types/resume", {"type": "reports.datareport.execute"})
+        assert "1 jobs are released" in said(response)
+        assert not PausedJobType.objects.exists()
+        assert LogEntry.objects.count() == 2
+
+    @pytest.mark.parametrize("verb", ["pause", "resume"])
+    @pytest.mark.parametrize("name", ["", "nonsense", "no.such.thing", "a\x00b.c"])
+    def test_an_unknown_type_is_refused(self, admin, verb, name):
+        response = admin.post(f"/ops/job-types/{verb}", {"type": name})
+        assert response.status_code == 303
+        assert said(response)
+        assert not PausedJobType.objects.exists()
+
+
+class TestJobs:
+    def test_waiting_jobs_are_cancelled_and_running_ones_asked_to_stop(self, admin):
+        tenant = TenantFactory()
+        waits, runs, ended = (make_job(tenant, one) for one in (Status.CREATED, Status.RUNNING, Status.SUCCESS))
+        response = admin.post("/ops/jobs/cancel", {"ids": [waits.pk, runs.pk, ended.pk]})
+        assert (status(waits), status(runs), status(ended)) == ("cancelled", "running", "success")
+        assert Job.objects.get(pk=runs.pk).cancel_requested_at is not None
+        told = said(response)
+        assert "Cancelled 1 job. Asked 1 job to stop" in told
+        assert "Too late for 1 job" in told
+        assert set(Change.objects.values_list("verb", "subject_id")) == {
+            ("cancelled", str(waits.pk)),
+            ("asked to stop", str(runs.pk)),
+        }
+
+    def test_jobs_that_ended_badly_are_revived_and_the_others_skipped(self, admin):
+        tenant = TenantFactory()
+        failed, done = make_job(tenant, Status.ERROR), make_job(tenant, Status.SUCCESS)
+        response = admin.post("/ops/jobs/revive", {"ids": [failed.pk, done.pk, 10**15]})
+        assert (status(failed), status(done)) == ("created", "success")
+        assert "Revived 1 job. Skipped 2 jobs" in said(response)
+
+    @pytest.mark.parametrize("ids", [[], ["x"], ["9" * 30], list(range(1, 200))])
+    def test_a_selection_of_none_or_of_too_many_is_refused(self, admin, ids):
+        job = make_job(TenantFactory())
+        for verb in ("cancel", "revive"):
+            assert admin.post(f"/ops/jobs/{verb}", {"ids": ids}).status_code == 303
+        assert status(job) == "created"
+
+
+class TestSchedules:
+    @pytest.fixture
+    def schedule(self):
+        thing = ThingFactory()
+        call = {"source_type": "sample.thing", "source_id": str(thing.pk), "source_method": "echo"}
+        QueueFactory(name="default")
+        return Schedule.objects.create(tenant=thing.tenant, name="nightly", every=60, **call)
+
+    def test_it_is_paused_resumed_and_run(self, admin, schedule):
+        for verb, paused, jobs in (("pause", True, 0), ("resume", False, 0), ("run", False, 1)):
+            response = admin.post(f"/ops/schedules/{schedule.pk}/act", {"verb": verb})
+            schedule.refresh_from_db()
+            assert (schedule.paused, Job.objects.count()) == (paused, jobs), said(response)
+        assert LogEntry.objects.count() == 3
+        assert Change.objects.filter(verb="run by hand", who=admin.user.username).count() == 1
+
+    def test_another_verb_is_refused(self, admin, schedule):
+        assert "must be one of pause, resume, run" in said(
+            admin.post(f"/ops/schedules/{schedule.pk}/act", {"verb": "x"})
+        )
+
+
+class TestManyDeadLetters:
+    @pytest.fixture(autouse=True)
+    def small(self, monkeypatch):
+        for name, number in {"MOST": 4, "BATCH": 2, "UNASKED": 3}.items():
+            monkeypatch.setattr(bulk, name, number)
+
+    @pytest.fixture
+    def dead(self):
+        now, tenant = timezone.now(), TenantFactory(slug="acme")
+        return [
+            make_job(tenant, Status.DEAD, last_error="ValueError: no", died_at=now - timedelta(minutes=n))
+            for n in range(10)
+        ]
+
+    def form(self, **more):
+        upto = (timezone.now() + timedelta(seconds=1)).isoformat()
+        kind = {"type": "reports.datareport.execute", "error": "ValueError"}
+        return {"all": "1", "verb": "revive", "upto": upto, **kind, **more}
+
+    def signed(self, response) -> str:
+        return response.content.decode().partition('name="run" value="')[2].partition('"')[0]
+
+    def run(self, admin, form) -> list:
+        """Confirm, and press the button until it is done; the answers."""
+        answers = [admin.post("/ops/dead/act", form)]
+        run = self.signed(answers[0])
+        while True:
+            answers.append(admin.post("/ops/dead/act", {"run": run, "next": "/ops/dead/"}))
+            if "progress" not in answers[-1]["Location"]:
+                return answers
+            page = admin.get(answers[-1]["Location"])
+            assert page.status_code == 200
+            run = self.signed(page)
+
+    def test_a_few_chosen_ones_are_revived_at_once(self, admin, dead):
+        response = admin.post("/ops/dead/act", {"verb": "revive", "ids": [dead[0].pk, dead[1].pk, 10**15]})
+        assert "Revived 2 jobs." in said(response)
+        assert [status(job) for job in dead[:3]] == ["created", "created", "dead"]
+
+    def test_many_are_confirmed_with_examples_and_then_done_in_steps(self, admin, dead):
+        other = make_job(TenantFactory(), Status.DEAD, last_error="TypeError: no")
+        answers = self.run(admin, self.form())
+        page = answers[0].content.decode()
+        assert "Revive 10 dead jobs?" in page
+        assert page.count("ValueError: no") == 3
+        assert len(answers) == 4  # the confirmation, and 4 + 4 + 2
+        assert "Revived 10 jobs." in said(answers[-1])
+        assert {status(job) for job in dead} == {"created"}
+        assert status(other) == "dead"
+        assert Change.objects.filter(verb="revived").count() == 10
+
+    def test_nothing_happens_before_the_confirmation_and_discarding_always_asks(self, admin, dead):
+        admin.post("/ops/dead/act", self.form())
+        response = admin.post("/ops/dead/act", {"verb": "discard", "ids": [dead[0].pk]})
+        assert "Discard 1 dead job?" in response.content.decode()
+        assert {status(job) for job in dead} == {"dead"}
+        admin.post("/ops/dead/act", {"run": self.signed(response)})
+        assert status(dead[0]) == "cancelled"
+
+    def test_who_died_after_the_page_was_shown_is_not_swept_in(self, admin, dead):
+        upto = dead[5].died_at.isoformat()
+        self.run(admin, self.form(upto=upto, verb="discard"))
+        assert [status(job) for job in dead] == ["dead"] * 5 + ["cancelled"] * 5
+
+    @pytest.mark.parametrize(
+        "more", [{"type": "", "error": ""}, {"upto": ""}, {"upto": "2026-99-99T00:00Z"}, {"verb": "x"}]
+    )
+    def test_a_selection_without_a_filter_an_end_or_a_verb_is_refused(self, admin, dead, more):
+        response = admin.post("/ops/dead/act", self.form(**more))
+        assert response.status_code == 303
+        assert {status(job) for job in dead} == {"dead"}
+
+    def test_a_run_is_its_operators_own_and_cannot_be_forged(self, admin, operator, dead):
+        run = self.signed(admin.post("/ops/dead/act", self.form()))
+        other = operator("change_deadletter")
+        for client, text in ((other, run), (admin, run[:-1] + "x"), (admin, ""), (admin, "{}")):
+            assert client.post("/ops/dead/act", {"run": text}).status_code == 404
+            assert client.get("/ops/dead/progress", {"run": text}).status_code == 404
+        assert {status(job) for job in dead} == {"dead"}
+
+
+@pytest.mark.parametrize("there", ["https://evil.example/", "//evil.example/ops/", "/admin/", "/ops/\\evil", ""])
+def test_an_action_leads_back_to_these_pages_only(admin, there):
+    TenantFactory(slug="acme")
+    response = admin.post("/ops/tenants/acme/change", {"num_slots": "3", "next": there})
+    assert response["Location"].startswith("/ops/")
+
+
+def test_a_theme_is_kept_in_a_cookie(admin):
+    response = admin.post("/ops/theme", {"theme": "dark", "next": "/ops/jobs/"})
+    assert (response.status_code, response["Location"]) == (303, "/ops/jobs/")
+    assert 'data-theme="dark"' in admin.get("/ops/jobs/").content.decode()
+    admin.cookies["theme"] = '"><script>'
+    assert "data-theme" not in admin.get("/ops/jobs/").content.decode()

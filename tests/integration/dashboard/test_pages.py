@@ -1,0 +1,200 @@
+"""What the pages show: of the right jobs, escaped, masked; and in answer to the script, only what changed."""
+
+import re
+import uuid
+
+import pytest
+
+from jobs import store
+from jobs.lifecycle import Status
+from jobs.models import FailedAttempt, PausedJobType
+from tenants.models import TenantQueue
+from tests.factories import QueueFactory, TenantFactory, make_job
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def client(admin_client):
+    return admin_client
+
+
+def text(response) -> str:
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def versions(page: str) -> dict[str, str]:
+    return dict(re.findall(r'data-region="(\w+)" data-v="(\w+)"', page))
+
+
+def live(client, path: str, known: dict[str, str]):
+    return client.get(path, headers={"Live": " ".join(f"{name}={version}" for name, version in known.items())})
+
+
+class TestLive:
+    def test_nothing_new_is_an_empty_answer(self, client):
+        QueueFactory(name="default")
+        known = versions(text(client.get("/ops/queues/")))
+        assert set(known) == {"old", "queues", "types"}
+        answer = live(client, "/ops/queues/", known)
+        assert (answer.status_code, answer.content) == (204, b"")
+
+    def test_only_the_regions_that_changed_come_and_with_a_token_that_works(self, client):
+        known = versions(text(client.get("/ops/queues/")))
+        PausedJobType.objects.create(source_type="a", source_method="b")
+        answer = text(live(client, "/ops/queues/", known))
+        assert list(versions(answer)) == ["types"]
+        assert "<html" not in answer
+        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', answer)[1]
+        assert len(token) == 64
+        assert "\x00" not in answer
+        assert live(client, "/ops/queues/", known | versions(answer)).status_code == 204
+
+    @pytest.mark.parametrize("known", ["", "nonsense", "a=b=c ==", "queues=" + "x" * 2000])
+    def test_a_strange_header_gets_all(self, client, known):
+        answer = client.get("/ops/queues/", headers={"Live": known})
+        assert set(versions(text(answer))) >= {"queues", "types"}
+
+    def test_a_list_of_jobs_asks_for_its_numbers_alone(self, client, django_assert_max_num_queries):
+        make_job(TenantFactory())
+        page = text(client.get("/ops/jobs/"))
+        answer = live(client, "/ops/jobs/", versions(page))
+        assert answer.status_code == 204
+
+
+class TestSearch:
+    @pytest.fixture
+    def jobs(self):
+        acme, other = TenantFactory(slug="acme"), TenantFactory(slug="other")
+        mail = QueueFactory(name="mail")
+        found = make_job(
+            acme, Status.ERROR, queue=mail, user_key="ines", last_error="ValueError: no", args={"Year": 2004}
+        )
+        make_job(other, Status.SUCCESS, source_type="shop.order", user_key="otto", last_error="ValueErrors: x")
+        return found
+
+    @pytest.mark.parametrize(
+        "typed",
+        [
+            "status:error",
+            "tenant:acme",
+            "queue:mail",
+            "user:ines",
+            "error:ValueError",
+            "type:reports.datareport",
+            "type:reports.datareport.execute",
+            "args.Year:2004",
+            "status:error  tenant:acme since:1h",
+        ],
+    )
+    def test_each_word_finds_what_fits_and_nothing_else(self, client, jobs, typed):
+        page = text(client.get("/ops/jobs/", {"q": typed}))
+        assert re.findall(r'name="ids" value="(\d+)"', page) == [str(jobs.pk)]
+
+    @pytest.mark.parametrize("typed", ["user:ines tenant:other", "args.Year:2005", "error:Value"])
+    def test_words_that_do_not_all_fit_find_nothing(self, client, jobs, typed):
+        assert "No job fits" in text(client.get("/ops/jobs/", {"q": typed}))
+
+    @pytest.mark.parametrize(
+        ("typed", "told"),
+        [
+            ("nonsense", "is not of the form name:value"),
+            ("colour:red", "is unknown; names: status, tenant"),
+            ("status:lost", "there are: scheduled, created"),
+            ("tenant:nobody", "there is no tenant"),
+            ("queue:none", "there is no queue"),
+            ("since:yesterday", "30m, 1h, 7d"),
+            ("since:999999999d", "at most ten years"),
+            ("9" * 30, "no job has an id above"),
+            ("status:", "is not of the form"),
+        ],
+    )
+    def test_a_wrong_word_is_told_with_what_is_allowed(self, client, jobs, typed, told):
+        page = text(client.get("/ops/jobs/", {"q": typed}))
+        assert told.lower() in page.lower().replace("&#x27;", "'")
+        assert "ids" not in re.findall(r'name="(\w+)"', page)
+
+    def test_a_number_opens_its_job_and_an_unknown_one_is_not_found(self, client, jobs):
+        response = client.get("/ops/jobs/", {"q": str(jobs.pk)})
+        assert response["Location"] == f"/ops/jobs/{jobs.pk}/"
+        assert client.get("/ops/jobs/999999999/").status_code == 404
+        assert client.get(f"/ops/jobs/{2**64}/").status_code == 404
+
+    @pytest.mark.parametrize("before", ["x", "-1", "٣", "9" * 30])
+    def test_a_strange_position_is_no_error(self, client, jobs, before):
+        assert client.get("/ops/jobs/", {"before": before}).status_code == 200
+
+
+class TestJob:
+    def test_it_says_why_it_waits_and_how_to_change_that(self, client):
+        tenant = TenantFactory(name="Owner & Co.", slug="acme")
+        TenantQueue.objects.update(num_slots=1)
+        make_job(tenant, Status.QUEUED)
+        page = text(client.get(f"/ops/jobs/{make_job(tenant).pk}/"))
+        assert "All slots of tenant Owner &amp; Co. are in use: 1 of 1." in page
+        assert "manage.py tenants slots acme --set N" in page
+
+    @pytest.mark.parametrize("status", Status)
+    def test_every_status_has_its_page(self, client, status):
+        page = text(client.get(f"/ops/jobs/{make_job(TenantFactory(), status).pk}/"))
+        assert ("Revive</button>" in page) == (status in (Status.ERROR, Status.DEAD, Status.CANCELLED))
+        assert ("/ops/jobs/cancel" in page) == (status not in (*Status,)[4:])
+
+    def test_secrets_are_masked_and_markup_is_shown_as_it_is(self, client):
+        args = {"password": "hunter2", "text": "<script>alert(1)</script>", "deep": [{"Api-Key": "k-123"}]}
+        job = make_job(TenantFactory(), Status.DEAD, args=args, stats={"token": "t-456"}, last_error="E: \x1b[2J<b>")
+        FailedAttempt.objects.create(
+            job=job, attempt=1, error_class="E", error="\u202e<b>", traceback="</pre>", end_time=job.end_time
+        )
+        page = text(client.get(f"/ops/jobs/{job.pk}/"))
+        for hidden in ("hunter2", "k-123", "t-456", "<script>alert", "\x1b", "\u202e", "</pre></pre>", "<b>"):
+            assert hidden not in page
+        assert "•••" in page
+
+
+def test_dead_letters_are_grouped_by_error_and_type(client):
+    for number in range(3):
+        make_job(TenantFactory(), Status.DEAD, last_error=f"ValueError: {number}")
+    make_job(TenantFactory(), Status.DEAD, last_error="ValueError: x", source_method="other")
+    make_job(TenantFactory(), Status.DEAD, last_error="TypeError: y")
+    response = client.get("/ops/dead/")
+    assert [(group.error, group.job_type, group.count, group.tenants) for group in response.context["groups"]] == [
+        ("ValueError", "reports.datareport.execute", 3, 3),
+        ("TypeError", "reports.datareport.execute", 1, 1),
+        ("ValueError", "reports.datareport.other", 1, 1),
+    ]
+    only = client.get("/ops/dead/", {"error": "TypeError", "type": "reports.datareport.execute"})
+    assert [letter.last_error for letter in only.context["letters"]] == ["TypeError: y"]
+
+
+def test_tenants_are_found_by_name_and_state_also_those_without_work(client):
+    busy, idle = TenantFactory(name="Busy", slug="busy"), TenantFactory(name="Idle", slug="idle")
+    make_job(busy, Status.QUEUED)
+
+    def shown(**query):
+        return [one.tenant.id for one in client.get("/ops/tenants/", query).context["tenants"]]
+
+    assert shown() == [busy.pk]
+    assert shown(state="busy") == [busy.pk]
+    assert shown(state="full") == []
+    assert shown(q="idl") == [idle.pk]
+    assert shown(state="all") == [busy.pk, idle.pk]
+    assert shown(page="x") == shown(page="-1") == [busy.pk]
+
+
+def test_a_worker_shows_what_it_runs_only_to_those_who_may_see_jobs(client, operator, register):
+    job = make_job(TenantFactory(), Status.RUNNING, worker=register(concurrency=2))
+    assert f"/ops/jobs/{job.pk}/" in text(client.get("/ops/workers/"))
+    assert f"/ops/jobs/{job.pk}/" not in text(operator("view_worker").get("/ops/workers/"))
+
+
+def test_health_tells_a_silent_worker_a_lost_clock_and_a_pool_that_is_short(client, settings):
+    settings.JOBS_BEAT_INTERVAL = 1e-6
+    store.beat(uuid.uuid4(), name="quiet@host", pid=1, pool="other", concurrency=1)
+    make_job(TenantFactory())
+    page = text(client.get("/ops/health/"))
+    assert "quiet@host" in page
+    assert "has been silent" in page
+    assert "No worker's clock leads" in page
+    assert "Pool default: 1 job may run, but no live worker serves it." in page

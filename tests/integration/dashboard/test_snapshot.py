@@ -1,0 +1,210 @@
+"""One look for all viewers, taken when one asks; a look that fails leaves the rest standing."""
+
+import gzip
+import time
+import uuid
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from jobs import store
+from jobs.dashboard import looks, snapshot
+from jobs.lifecycle import Status
+from jobs.models import Lane
+from jobs.sql import statement
+from tenants.models import TenantQueue
+from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def snapshots(monkeypatch):
+    """A holder of its own, which counts its looks."""
+    monkeypatch.setattr(snapshot, "FRESH", 3600.0)
+    looked = []
+    for name in ("held", "lanes", "queues", "workers", "counts"):
+        look = getattr(looks, name)
+        monkeypatch.setattr(looks, name, lambda name=name, look=look: looked.append(name) or look())
+    snapshots = snapshot.Snapshots()
+    snapshots.looked = looked
+    return snapshots
+
+
+def test_it_knows_who_holds_who_waits_and_where(register):
+    tenant, queue = TenantFactory(), QueueFactory(name="default")
+    worker = register(concurrency=3)
+    make_job(tenant, Status.RUNNING, worker=worker)
+    make_job(tenant, Status.QUEUED)
+    first = make_job(tenant, priority=1)
+    make_job(tenant)
+    seen = snapshot.Snapshots().current()
+    assert seen.held_by_tenant == {tenant.pk: 2}
+    assert seen.held_by_worker == {worker: 1, None: 1}
+    assert seen.lanes == [looks.Lane(tenant.pk, queue.pk, 2, False, first.ready_at)]
+    assert seen.tenants[tenant.pk].num_slots == 2
+    assert (seen.queues[queue.pk].held, seen.queues[queue.pk].pool_held) == (2, 2)
+    assert seen.queues[queue.pk].pool_processes == 3
+    assert [one.id for one in seen.workers] == [worker]
+
+
+def test_it_counts_what_is_in_no_line():
+    tenant = TenantFactory()
+    for status in (Status.SCHEDULED, Status.SUCCESS, Status.SUCCESS, Status.ERROR, Status.CANCELLED, Status.DEAD):
+        make_job(tenant, status)
+    counts = snapshot.Snapshots().current().counts
+    assert (counts.scheduled, counts.held, counts.dead, counts.died_today) == (1, 0, 1, 1)
+    assert (counts.succeeded_now, counts.failed_now, counts.cancelled_now, counts.died_now) == (2, 1, 1, 1)
+    assert counts.ended_now == 5
+
+
+def test_many_waiting_jobs_are_told_by_the_number_that_the_lane_keeps(monkeypatch):
+    monkeypatch.setattr(looks, "EXACT", 2)
+    tenant = TenantFactory()
+    queue = make_job(tenant).queue
+    make_job(tenant)
+    assert [(lane.waiting, lane.about) for lane in looks.lanes()] == [(2, False)]
+    make_job(tenant)
+    kept = {"position": 1, "state": "ready", "virtual_time": 0, "head": 0}
+    Lane.objects.create(tenant_id=tenant.pk, queue_id=queue.pk, version=1, waiting=500, **kept)
+    assert [(lane.waiting, lane.about) for lane in looks.lanes()] == [(500, True)]
+
+
+def test_more_lanes_than_are_looked_at_are_noticed(monkeypatch):
+    monkeypatch.setattr(looks, "LANES", 2)
+    for _ in range(3):
+        make_job(TenantFactory())
+    seen = snapshot.Snapshots().current()
+    assert len(seen.lanes) == 2
+    assert seen.cut
+    assert seen.about
+
+
+def test_the_leader_is_told_by_its_session(onlooker):
+    worker = uuid.uuid4()
+    store.beat(worker, name="w", pid=1, pool="default", concurrency=1)
+    assert [one.leads for one in looks.workers()] == [False]
+    onlooker.execute("SELECT set_config('application_name', %s, false)", [store.session_name(worker, "clock")])
+    onlooker.execute("SELECT pg_advisory_lock(hashtext('jobs.clock'), 0)")
+    assert [one.leads for one in looks.workers()] == [True]
+
+
+def test_it_is_shared_until_it_is_old_or_somebody_changed_something(snapshots):
+    first = snapshots.current()
+    assert snapshots.current() is first
+    assert len(snapshots.looked) == 5
+    snapshots.forget()
+    assert snapshots.current() is not first
+
+
+@pytest.mark.django_db(transaction=True)
+def test_while_one_looks_the_others_get_the_last_one(snapshots, elsewhere, monkeypatch):
+    last = snapshots.current()
+    snapshots.forget()
+    with snapshots._looking:  # somebody looks
+        assert elsewhere(snapshots.current).result(timeout=10) is last
+    assert elsewhere(snapshots.current).result(timeout=10) is not last
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_first_viewers_at_once_make_one_look(snapshots, elsewhere):
+    found = [viewer.result(timeout=30) for viewer in [elsewhere(snapshots.current) for _ in range(8)]]
+    assert all(one is found[0] for one in found)
+    assert len(snapshots.looked) == 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_look_that_takes_too_long_leaves_its_part_as_it_was_and_the_page_standing(onlooker, monkeypatch):
+    monkeypatch.setattr(looks, "PATIENCE", 200)
+    tenant = TenantFactory(name="Owner & Co.")
+    make_job(tenant)
+    client = Client()
+    client.force_login(UserFactory(is_staff=True, is_superuser=True))
+    snapshots = snapshot.Snapshots()
+    monkeypatch.setattr(snapshot, "current", snapshots.current)
+    assert snapshots.current().workers == []
+    assert client.get("/ops/").status_code == 200
+    store.beat(uuid.uuid4(), name="w", pid=1, pool="default", concurrency=1)
+    with onlooker.transaction():
+        onlooker.execute("LOCK TABLE workers")  # the looks at workers and at queues wait for it
+        snapshots.forget()
+        started = time.monotonic()
+        response = client.get("/ops/")
+        assert time.monotonic() - started < 10
+    page = response.content.decode()
+    assert response.status_code == 200
+    assert "The look at workers failed" in page
+    assert "Owner &amp; Co." in page
+    snapshots.forget()
+    assert "The look at workers failed" not in client.get("/ops/").content.decode()
+
+
+@pytest.mark.parametrize("waiting", [3, 300])
+def test_looks_read_the_same_pages_however_much_waits_of_a_lane(waiting, monkeypatch):
+    monkeypatch.setattr(looks, "EXACT", 2)
+    tenant = TenantFactory()
+    for _ in range(waiting):
+        make_job(tenant)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE jobs")
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off")
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement('look_lanes')}", {"most": 10, "exact": 2})
+        [plan] = cursor.fetchone()[0]
+    assert most_rows(plan["Plan"]) <= 5
+
+
+def most_rows(node) -> float:
+    """The most rows that one node of the plan returned at once."""
+    return max([node["Actual Rows"], *(most_rows(child) for child in node.get("Plans", []))])
+
+
+@pytest.mark.parametrize("path", ["/ops/", "/ops/tenants/", "/ops/queues/", "/ops/jobs/", "/ops/dead/"])
+def test_a_full_page_is_light(path):
+    client = Client()
+    client.force_login(UserFactory(is_staff=True, is_superuser=True))
+    for number in range(60):
+        tenant = TenantFactory(name=f"A customer with the number {number}")
+        make_job(tenant)
+        make_job(tenant, Status.DEAD, last_error="TimeoutError: timed out after 300 s")
+    page = client.get(path).content
+    assert len(page) <= 60_000
+    assert len(gzip.compress(page)) <= 12_000
+
+
+PAGES = {
+    "/ops/": 8,
+    "/ops/tenants/": 8,
+    "/ops/tenants/acme/": 14,
+    "/ops/queues/": 10,
+    "/ops/jobs/": 12,
+    "/ops/dead/": 8,
+    "/ops/workers/": 8,
+    "/ops/schedules/": 8,
+    "/ops/health/": 12,
+}
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_takes_few_statements_however_many_rows_it_shows(path, monkeypatch):
+    client = Client()
+    client.force_login(UserFactory(is_staff=True, is_superuser=True))
+    tenant = TenantFactory(slug="acme")
+    monkeypatch.setattr(snapshot, "FRESH", 3600.0)
+
+    def statements() -> int:
+        snapshot.forget()
+        snapshot.current()
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(path).status_code == 200
+        return len([query for query in queries if not query["sql"].startswith(("SAVEPOINT", "RELEASE", "ROLLBACK"))])
+
+    few = statements()
+    for _ in range(5):
+        other = TenantFactory()
+        for status in Status:
+            make_job(other, status, last_error="ValueError: no")
+            make_job(tenant, status, last_error=f"Error{other.pk}: no")
+    TenantQueue.objects.update(num_slots=10)
+    assert statements() <= few + 1 <= PAGES[path] + 1

@@ -1,0 +1,212 @@
+"""What the operators' pages compute: where jobs wait, who needs attention, charts, masks; and what is vendored."""
+
+import hashlib
+import re
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from embedded import REPOSITORY
+from jobs.dashboard import charts, waits
+from jobs.dashboard.attempts_chart import WIDTH, pieces
+from jobs.dashboard.gate_words import GATES
+from jobs.dashboard.looks import Held, Lane, Queue, Tenant, Worker
+from jobs.dashboard.snapshot import Snapshot
+from jobs.dashboard.standing import State, standings
+from jobs.dashboard.tags import span
+from jobs.engine.explain.gates import Gate
+from jobs.masked import masked
+from jobs.models import AnyFailedAttempt, AnyJob
+from jobs.statistics import BUCKETS
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+STATIC = REPOSITORY / "jobs" / "static" / "dashboard"
+VENDORED = {  # npm, idiomorph 0.8.0, 0BSD: dist/idiomorph.min.js and LICENSE, unchanged
+    "idiomorph-0.8.0.min.js": "4cbd535caf7663a51eda9bce6595371c384fc430d54b8d414e29a61167f19f96",
+    "idiomorph-LICENSE.txt": "d3d2456f76414f2456104660ebd65aff1c04cd7966b942bdabd63f3cdb316a38",
+}
+
+
+def tenant(pk: int = 1, slots: int | None = 5, *, paused: bool = False, tokens: float | None = None) -> Tenant:
+    return Tenant(pk, f"Tenant {pk}", f"t{pk}", slots, None, 1, paused, None, None, tokens, None)
+
+
+def queue(
+    pk: int = 1,
+    *,
+    processes: int = 10,
+    used: int = 0,
+    concurrency: int | None = None,
+    paused: bool = False,
+    tokens: float | None = None,
+) -> Queue:
+    return Queue(pk, f"q{pk}", "default", 1, concurrency, paused, None, None, used, used, processes, tokens, None)
+
+
+def snapshot(tenants: list[Tenant], queues: list[Queue], waiting: dict[tuple[int, int], int], **more) -> Snapshot:
+    lanes = [Lane(tenant_id, queue_id, jobs, False, NOW) for (tenant_id, queue_id), jobs in waiting.items()]
+    return Snapshot(
+        at=NOW, lanes=lanes, tenants={one.id: one for one in tenants}, queues={one.id: one for one in queues}, **more
+    )
+
+
+WAITS = [
+    (tenant(paused=True), queue(), {Gate.TENANT_PAUSED: 8}),
+    (tenant(slots=None), queue(), {Gate.NO_SLOTS: 8}),
+    (tenant(slots=0), queue(), {Gate.NO_SLOTS: 8}),
+    (tenant(slots=5), queue(), {Gate.SLOTS_FULL: 3, Gate.NEXT: 5}),
+    (tenant(slots=9), queue(paused=True), {Gate.QUEUE_PAUSED: 8}),
+    (tenant(slots=9), queue(concurrency=2), {Gate.QUEUE_FULL: 6, Gate.NEXT: 2}),
+    (tenant(slots=9), queue(tokens=1.5), {Gate.QUEUE_RATE: 7, Gate.NEXT: 1}),
+    (tenant(slots=9, tokens=0.2), queue(), {Gate.TENANT_RATE: 8}),
+    (tenant(slots=9), queue(processes=0), {Gate.NO_WORKER: 8}),
+    (tenant(slots=9), queue(processes=4, used=1), {Gate.POOL_FULL: 5, Gate.NEXT: 3}),
+    (tenant(slots=6), queue(processes=2), {Gate.SLOTS_FULL: 2, Gate.POOL_FULL: 4, Gate.NEXT: 2}),
+]
+
+
+@pytest.mark.parametrize(("whose", "line", "told"), WAITS, ids=lambda value: "")
+def test_jobs_wait_at_the_first_gate_that_is_closed_for_them(whose, line, told):
+    assert dict(waits.by_gate(waits.cuts(snapshot([whose], [line], {(1, 1): 8})))) == told
+
+
+@given(
+    slots=st.lists(st.integers(0, 6), min_size=1, max_size=4),
+    waiting=st.lists(st.integers(1, 9), min_size=2, max_size=8),
+    processes=st.integers(0, 12),
+    concurrency=st.none() | st.integers(0, 5),
+)
+def test_each_waiting_job_waits_at_exactly_one_gate_and_no_limit_is_passed(slots, waiting, processes, concurrency):
+    tenants = [tenant(pk, number) for pk, number in enumerate(slots, 1)]
+    queues = [queue(1, processes=processes, concurrency=concurrency), queue(2, processes=processes)]
+    lanes = {(pk % len(tenants) + 1, pk // len(tenants) % 2 + 1): jobs for pk, jobs in enumerate(waiting)}
+    found = waits.cuts(snapshot(tenants, queues, lanes))
+    assert sum(cut.jobs for cut in found) == sum(lanes.values())
+    passed = [cut for cut in found if cut.gate in waits.PROCESS]
+    for one in tenants:
+        assert sum(cut.jobs for cut in passed if cut.tenant_id == one.id) <= (one.num_slots or 0)
+    assert concurrency is None or sum(cut.jobs for cut in passed if cut.queue_id == 1) <= concurrency
+    assert sum(cut.jobs for cut in passed if cut.gate == Gate.NEXT) <= processes
+
+
+def test_every_gate_that_counts_can_meet_has_its_words():
+    assert {gate for _, _, told in WAITS for gate in told} == set(GATES)
+
+
+def test_a_pool_demands_what_it_runs_and_what_it_could_run():
+    worker = Worker(uuid4(), "w", 1, "default", 4, 5.0, NOW, NOW, None, False)
+    idle = Worker(uuid4(), "i", 1, "idle", 2, 5.0, NOW, NOW, None, False)
+    seen = snapshot([tenant(slots=9)], [queue(processes=4, used=1)], {(1, 1): 8}, workers=[worker, idle])
+    default, other = waits.pools(seen, waits.cuts(seen))
+    assert (default.name, default.processes, default.held, default.may_run) == ("default", 4, 1, 8)
+    assert (default.demand, default.missing) == (9, 5)
+    assert (other.name, other.processes, other.demand, other.missing) == ("idle", 2, 0, 0)
+
+
+def test_tenants_that_need_attention_come_first():
+    tenants = [
+        tenant(1),
+        tenant(2, paused=True),
+        tenant(3, slots=1),
+        tenant(4, tokens=0.0),
+        tenant(5, slots=9),
+        tenant(6),
+    ]
+    held = [Held(1, 1, None, 1), Held(3, 1, None, 1)]
+    lanes = dict.fromkeys([(2, 1), (3, 1), (4, 1)], 2) | {(5, 2): 1}
+    seen = snapshot(tenants, [queue(1), queue(2, paused=True)], lanes, held=held)
+    told = [(one.tenant.id, one.state) for one in standings(seen, waits.cuts(seen))]
+    assert told == [(2, State.PAUSED), (3, State.FULL), (4, State.LIMITED), (5, State.WAITING), (1, State.BUSY)]
+
+
+def ended(minute: int, outcome: str, attempts: int, bucket: int = 5) -> charts.Ended:
+    buckets = [0] * BUCKETS
+    buckets[bucket] = attempts
+    return charts.Ended(NOW + timedelta(minutes=minute), outcome, attempts, buckets)
+
+
+def drawn(*found: charts.Ended) -> charts.Chart:
+    return charts.chart(found, NOW, timedelta(minutes=1), 10)
+
+
+def test_a_bar_stacks_the_outcomes_from_good_to_bad():
+    chart = drawn(ended(2, "error", 1), ended(2, "success", 3), ended(4, "retry", 2), ended(10, "success", 99))
+    assert (chart.total, chart.failed, chart.most) == (6, 1, 4)
+    high, low = chart.bars
+    assert [(box.kind, box.y, box.height) for box in high.boxes] == [("good", 25.0, 75.0), ("bad", 0.0, 25.0)]
+    assert [(box.kind, box.y, box.height) for box in low.boxes] == [("calm", 50.0, 50.0)]
+    assert high.label == "12:02: 4 ended, 1 of them badly"
+
+
+def test_a_chart_of_nothing_has_nothing():
+    chart = drawn()
+    assert (chart.bars, chart.total, chart.p50, chart.times.p95) == ([], 0, "", None)
+
+
+@pytest.mark.parametrize(
+    ("values", "path"),
+    [
+        ([], ""),
+        ([None, None], ""),
+        ([2.0], "M300.0 0.0h1"),
+        ([1.0, 2.0], "M150.0 50.0L450.0 0.0"),
+        ([2.0, None, 1.0, 1.0], "M75.0 0.0h1M375.0 50.0L525.0 50.0"),
+        ([0.0, 0.0], "M150.0 100.0L450.0 100.0"),
+    ],
+)
+def test_a_line_has_gaps_where_there_is_nothing(values, path):
+    assert charts.path(values, max([value for value in values if value is not None], default=0.0)) == path
+
+
+def test_attempts_lie_on_one_scale_and_stay_within_it():
+    job = AnyJob(id=1, created_at=NOW, status="running", attempt=2)
+    job.queued_at, job.start_time = NOW + timedelta(seconds=50), NOW + timedelta(seconds=60)
+    failed = AnyFailedAttempt(job_id=1, attempt=1, queued_at=NOW, start_time=NOW + timedelta(seconds=10))
+    failed.end_time = NOW + timedelta(seconds=40)
+    found = pieces(job, [failed], NOW + timedelta(seconds=100))
+    assert [(one.kind, one.attempt, one.x, one.width, one.seconds) for one in found] == [
+        ("wait", 1, 0.0, 100.0, 10.0),
+        ("failed", 1, 100.0, 300.0, 30.0),
+        ("wait", 2, 500.0, 100.0, 10.0),
+        ("run", 2, 600.0, 400.0, 40.0),
+    ]
+    assert all(one.x + one.width <= WIDTH for one in pieces(job, [failed], NOW + timedelta(days=9)))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [(None, "–"), ("", "–"), (-3.0, "0.0 s"), (0.44, "0.4 s"), (240.0, "4 min"), (7200.0, "2 h"), (2e5, "2 d")],
+)  # fmt: skip
+def test_durations_are_told_in_their_largest_unit(seconds, told):
+    assert span(seconds) == told
+
+
+def test_arguments_whose_names_say_secret_are_masked_wherever_they_are():
+    args = {"user": "ines", "Password": "x", "nested": [{"api-key": 1, "year": 2004}], "access_token": None}
+    assert masked(args) == {
+        "user": "ines",
+        "Password": "•••",
+        "nested": [{"api-key": "•••", "year": 2004}],
+        "access_token": "•••",
+    }
+    assert masked("token") == "token"
+
+
+@pytest.mark.parametrize("name", VENDORED)
+def test_what_others_wrote_is_as_they_published_it(name):
+    assert hashlib.sha256((STATIC / "vendor" / name).read_bytes()).hexdigest() == VENDORED[name]
+
+
+def test_nothing_else_is_vendored_and_the_files_are_small():
+    assert {path.name for path in (STATIC / "vendor").iterdir()} == set(VENDORED)
+    assert (STATIC / "ops.css").stat().st_size <= 20_000
+    assert sum(path.stat().st_size for path in STATIC.glob("*.js")) <= 8_000
+
+
+def test_no_template_has_an_inline_style_or_script():
+    for path in (REPOSITORY / "jobs" / "templates" / "dashboard").rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"\bstyle=|\bon\w+=\"|<style|<script(?![^>]* src=)|\|safe\b|autoescape off", text), path
