@@ -1,36 +1,76 @@
 """The log of the scheduler. The store logs every transition that it applied here, after the commit.
 
-Lines are `verb job=1 attempt=2 ...`; they name ids and times, never arguments, results or secrets.
+A record has an event (`start`) and facts (`job=1 attempt=2`); a formatter writes both (`scheduler_project/logs.py`).
+They name ids and times, never arguments, results or secrets.
+
+`about` gives the same facts to all lines inside a block, whoever logs them: so the lines of a job's own code have the
+job's id, and the lines of a request have the request's.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 logger = logging.getLogger("jobs")
+
+_about: ContextVar[dict[str, object] | None] = ContextVar("about", default=None)
+
+
+@contextmanager
+def about(**facts: object) -> Iterator[None]:
+    """Give these facts to every line of this thread inside the block."""
+    token = _about.set({**known(), **facts})
+    try:
+        yield
+    finally:
+        _about.reset(token)
+
+
+def learn(**facts: object) -> None:
+    """Give these facts to every further line of the present `about`; outside one, do nothing."""
+    if (present := _about.get()) is not None:
+        present.update(facts)
+
+
+def known() -> dict[str, object]:
+    """The facts of the present `about`."""
+    return _about.get() or {}
 
 
 def applied(verb: str, job: int, attempt: int = 0, **facts: object) -> None:
     """Log a transition that was applied."""
-    logger.info("%s job=%d attempt=%d%s", verb, job, attempt, _shown(facts))
+    _log(logging.INFO, verb, job=job, attempt=attempt, **facts)
 
 
-def applied_to_all(verb: str, jobs: Sequence[int]) -> None:
+def applied_to_all(verb: str, jobs: Sequence[int], **facts: object) -> None:
     """Log the jobs of one submit in one line, since there may be thousands."""
     if len(jobs) == 1:
-        applied(verb, jobs[0])
+        applied(verb, jobs[0], 0, **facts)
     elif jobs:
-        logger.info("%s jobs=%d first=%d last=%d", verb, len(jobs), jobs[0], jobs[-1])
+        _log(logging.INFO, verb, jobs=len(jobs), first=jobs[0], last=jobs[-1], **facts)
 
 
 def ignored(verb: str, job: int, attempt: int) -> None:
     """Log that a stale message or holder changed nothing: the fence did its work."""
-    logger.info("%s ignored job=%d attempt=%d: not the present attempt", verb, job, attempt)
+    _log(logging.INFO, f"{verb} ignored", job=job, attempt=attempt, because="not the present attempt")
 
 
 def noticed(what: str, **facts: object) -> None:
     """Log an event for operators: a worker gone, a message lost, a broker out of reach."""
-    logger.warning("%s%s", what, _shown(facts))
+    _log(logging.WARNING, what, **facts)
 
 
-def _shown(facts: dict[str, object]) -> str:
+def answered(method: str, path: str, status: int, **facts: object) -> None:
+    """Log the answer to an HTTP request."""
+    _log(logging.INFO, "answered", method=method, path=path, status=status, **facts)
+
+
+def shown(facts: dict[str, object]) -> str:
+    """The facts as in a line for people."""
     return "".join(f" {name}={value}" for name, value in facts.items())
+
+
+def _log(level: int, event: str, **facts: object) -> None:
+    if logger.isEnabledFor(level):
+        logger.log(level, "%s%s", event, shown(facts), extra={"event": event, "facts": facts})

@@ -24,6 +24,7 @@ SECTIONS = {
         "OperatorKey": "vpn_key",
         "User": "person",
         "Group": "group",
+        "Change": "history",
     },
 }
 OTHERS, ICON = "Data", "table"

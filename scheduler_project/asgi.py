@@ -5,6 +5,7 @@ import os
 import django
 from django.conf import settings
 
+from scheduler_project import tracing
 from scheduler_project.checks import refuse_unsafe_start
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_project.settings")
@@ -14,5 +15,6 @@ django.setup(set_prefix=False)
 from jobs.engine.dispatcher import Dispatcher  # noqa: E402 - Django has to be set up first
 from scheduler_project.handler import ThreadedHandler  # noqa: E402
 
+tracing.send()
 Dispatcher().start()
 application = ThreadedHandler(settings.WEB_THREADS or 10)

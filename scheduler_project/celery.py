@@ -1,9 +1,13 @@
 """The Celery app: it carries messages from a dispatch to the process that runs the job."""
 
 import os
+from typing import Any
 
 from celery import Celery, signals
+from django.conf import settings
+from django.utils.log import configure_logging
 
+from scheduler_project import tracing
 from scheduler_project.checks import refuse_unsafe_start
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_project.settings")
@@ -20,4 +24,13 @@ app.autodiscover_tasks(["jobs"], related_name="processes.fork")  # and the memor
 # Celery's Django fix-up would close the database connection before and after every job.
 app.conf["CELERY_DB_REUSE_MAX"] = 1_000_000
 
+
+@signals.setup_logging.connect
+def log_as_the_web_does(**_: Any) -> None:
+    """Keep the project's log; a receiver of this signal replaces Celery's own. What a job prints is logged, too."""
+    configure_logging(settings.LOGGING_CONFIG, settings.LOGGING)
+    app.log.redirect_stdouts("WARNING")  # type: ignore[arg-type]  # its processes read the name
+
+
+signals.worker_process_init.connect(tracing.send)
 signals.celeryd_init.connect(refuse_unsafe_start)  # sent by workers only, once Django's apps are loaded

@@ -11,6 +11,7 @@ import operator
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from django.apps import AppConfig
@@ -19,8 +20,10 @@ from django.core.checks import CheckMessage, Error, register, run_checks
 
 TAG = "scheduler"
 ENVIRONMENTS = ("development", "production")
+LOG_FORMATS = ("line", "json")
 LOOPBACK = {"localhost", "127.0.0.1", "[::1]"}
 SECRET_KEY_LENGTH = 50  # characters
+TOKEN_LENGTH = 32  # characters
 OF_ONE_PROCESS = ("LocMemCache", "DummyCache")  # cache backends that no other process can read
 POSITIVE = (
     "JOBS_DEFAULT_TIMEOUT",
@@ -177,6 +180,49 @@ def webhook() -> Iterator[CheckMessage]:
             "JOBS_DEATH_WEBHOOK is not an http:// or https:// URL.",  # the URL is a secret, so it is not shown
             hint="Set JOBS_DEATH_WEBHOOK to https://host/path, or unset it.",
             id="scheduler.E009",
+        )
+
+
+@_registered
+def metrics_token() -> Iterator[CheckMessage]:
+    """A short token can be guessed, and nothing throttles who tries."""
+    if 0 < len(settings.METRICS_TOKEN) < TOKEN_LENGTH:
+        yield Error(
+            f"METRICS_TOKEN is shorter than {TOKEN_LENGTH} characters.",
+            hint="Set METRICS_TOKEN to the output of: openssl rand -hex 32. Unset, only this machine may ask.",
+            id="scheduler.E011",
+        )
+
+
+@_registered
+def traces_can_be_sent() -> Iterator[CheckMessage]:
+    """A worker's processes would end as soon as they start, again and again."""
+    needed = {"otlp": "opentelemetry.exporter.otlp.proto.http", "console": "opentelemetry.sdk"}.get(settings.TRACES)
+    if settings.TRACES and needed is None:
+        yield Error(f"TRACES is {settings.TRACES!r}.", hint="Set TRACES to otlp, or unset it.", id="scheduler.E012")
+    elif needed and not _is_installed(needed):
+        yield Error(
+            f"TRACES is {settings.TRACES!r}, but {needed} is not installed.",
+            hint="pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http, or unset TRACES.",
+            id="scheduler.E012",
+        )
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # of a package above it
+        return False
+
+
+@_registered
+def known_log_format() -> Iterator[CheckMessage]:
+    """With a misspelt format, whatever reads the log would get lines that it cannot parse."""
+    if settings.LOG_FORMAT not in LOG_FORMATS:
+        yield Error(
+            f"LOG_FORMAT is {settings.LOG_FORMAT!r}.",
+            hint=f"Set LOG_FORMAT to {' or '.join(LOG_FORMATS)}.",
+            id="scheduler.E010",
         )
 
 

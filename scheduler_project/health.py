@@ -2,6 +2,7 @@
 
 `/healthz`: the process answers. It queries no service, so that an outage of the database restarts no web process.
 `/readyz`: the database answers too, and has the schema that this code needs; otherwise 503.
+`/metrics`, `/metrics/health`: see `jobs/metrics/views.py`; they have a token, and no host name either.
 """
 
 from collections.abc import Callable
@@ -11,7 +12,10 @@ from django.db.migrations.loader import MigrationLoader
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
+from jobs.metrics.views import HEALTH, METRICS, health, may_ask, metrics
+
 ALIVE, READY = "/healthz", "/readyz"
+MONITORED = {METRICS: metrics, HEALTH: health}
 NOT_CACHED = {"Cache-Control": "no-store"}
 _schema_is_there = False  # once true, it stays true
 
@@ -22,7 +26,11 @@ def answered(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callabl
     def answered_view(request: HttpRequest) -> HttpResponseBase:
         if request.path == ALIVE:
             return alive()
-        return ready() if request.path == READY else get_response(request)
+        if request.path == READY:
+            return ready()
+        if request.path in MONITORED and may_ask(request):
+            return MONITORED[request.path](request)
+        return get_response(request)
 
     return answered_view
 

@@ -1,14 +1,22 @@
 """Middleware for every request."""
 
+import re
+import time
+import uuid
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.encoding import escape_uri_path
 
+from jobs import telemetry, traces
 from scheduler_project.errors import is_api
 from tenants import audit
 
 View = Callable[[HttpRequest], HttpResponseBase]
+
+REQUEST_ID = "X-Request-ID"
+SANE = re.compile(r"[A-Za-z0-9._-]{1,100}")  # others could forge log lines
 
 # Our own pages load only their files. The admin (unfold) and the API's docs page have inline scripts.
 OWN = (
@@ -22,6 +30,34 @@ OPS = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 PUBLIC = "/api/v1/docs", "/api/v1/openapi.json"
+
+
+def traceable(get_response: View) -> View:
+    """Give each request an id: its own X-Request-ID if that is sane, else a new one. All its log lines have it.
+
+    The last of these lines tells how the request was answered. The query string is left out: it may hold what a person
+    has searched for.
+    """
+
+    def traceable_view(request: HttpRequest) -> HttpResponseBase:
+        asked = request.headers.get(REQUEST_ID, "")
+        request_id = asked if SANE.fullmatch(asked) else uuid.uuid4().hex
+        began = time.monotonic()
+        with (
+            traces.serving(request.method or "", request.headers) as span,
+            telemetry.about(request=request_id, **traces.trace_id()),
+        ):
+            response = get_response(request)
+            span.set_attribute("http.response.status_code", response.status_code)
+            span.set_attribute("scheduler.request", request_id)
+            response.headers[REQUEST_ID] = request_id
+            path = escape_uri_path(request.path)  # a decoded path may contain a line break
+            seconds = f"{time.monotonic() - began:.3f}"
+            address = request.META.get("REMOTE_ADDR")
+            telemetry.answered(request.method or "", path, response.status_code, seconds=seconds, address=address)
+        return response
+
+    return traceable_view
 
 
 def secured(get_response: View) -> View:
@@ -49,7 +85,8 @@ def audited(get_response: View) -> View:
     def audited_view(request: HttpRequest) -> HttpResponseBase:
         changes = request.method not in ("GET", "HEAD") and not is_api(request.path)
         user = request.user if changes else None
-        with audit.acting(user.get_username() if user and user.is_authenticated else None):
+        address = request.META.get("REMOTE_ADDR") or ""
+        with audit.acting(user.get_username() if user and user.is_authenticated else None, address):
             return get_response(request)
 
     return audited_view

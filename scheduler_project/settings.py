@@ -38,6 +38,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "scheduler_project.health.answered",
+    "scheduler_project.middleware.traceable",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "scheduler_project.middleware.secured",
@@ -89,6 +90,7 @@ LOGIN_URL = "login"
 LOGIN_FAILURES = env.int("LOGIN_FAILURES", 10)  # wrong passwords in a row before logins are slowed down
 API_RATE = env.float("API_RATE", 100)  # requests per second of one tenant or operator to one web process; 0: no limit
 API_WAITS = env.int("API_WAITS", 100)  # open long polls of one tenant at one web process
+METRICS_TOKEN = env.str("METRICS_TOKEN", "")  # of /metrics; without it only this machine may ask
 LOGIN_REDIRECT_URL = "reports:list"
 LOGOUT_REDIRECT_URL = "login"
 AUTH_PASSWORD_VALIDATORS = [
@@ -218,22 +220,27 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("DEFAULT_FROM_EMAIL", "scheduler@loc
 vars().update(env.email_url("EMAIL_URL", "consolemail://"))
 EMAIL_TIMEOUT = 10  # seconds
 
+TRACES = env.str("TRACES", "")  # otlp: send spans to OTEL_EXPORTER_OTLP_ENDPOINT; console: to stdout
+LOG_FORMAT = env.str("LOG_FORMAT", "line")  # or json
 DEFAULT_EXCEPTION_REPORTER_FILTER = "scheduler_project.secrets.HideUrls"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
+    "formatters": {"chosen": {"()": "scheduler_project.logs.formatter", "name": LOG_FORMAT}},
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "line"},
+        # Python's own stderr: a worker sends what a job prints to sys.stderr to the log.
+        "stderr": {"class": "logging.StreamHandler", "formatter": "chosen", "stream": "ext://sys.__stderr__"},
         "none": {"class": "logging.NullHandler"},
     },
     "loggers": {
-        "jobs": {"level": env.str("LOG_LEVEL", "INFO")},  # Celery sets the root's level of its workers
         # Replace Django's handlers: one mails settings to ADMINS at each error, and strangers can cause errors.
         "django": {"handlers": [], "propagate": True},
-        # Uvicorn's own lines have no time; in a web process its loggers exist already.
+        # Uvicorn's and Celery's lines about single requests and messages lack the facts of ours.
         "uvicorn": {"handlers": [], "propagate": True},
-        "uvicorn.access": {"handlers": [], "propagate": True},
+        "uvicorn.access": {"handlers": ["none"], "propagate": False},
+        "celery": {"level": "WARNING"},
+        "django.request": {"level": "ERROR"},
+        "environ": {"level": "WARNING"},  # it tells each process that there is no .env
         "django.security.DisallowedHost": {"handlers": ["none"], "propagate": False},
     },
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "INFO")},

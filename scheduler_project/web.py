@@ -8,10 +8,14 @@ import os
 import sys
 
 import uvicorn
+from django.conf import settings
+from uvicorn.config import LOGGING_CONFIG
 
 from scheduler_project.checks import refuse_unsafe_start
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_project.settings")
     refuse_unsafe_start()
+    LOGGING_CONFIG.clear()  # uvicorn's default; its options accept a file, but no settings
+    LOGGING_CONFIG.update(settings.LOGGING)
     uvicorn.main(["scheduler_project.asgi:application", *sys.argv[1:]])

@@ -1,4 +1,4 @@
-"""The audit log: the actor, the object, the old and new values of each change by a person.
+"""The audit log: the actor and their address, the object, the old and new values of each change by a person.
 
 Requests and commands set the actor; changes without one are not recorded here, but in the log. Rows of watched models
 are recorded when they are saved. Other actions, such as those on jobs, call `note`.
@@ -7,58 +7,79 @@ are recorded when they are saved. Other actions, such as those on jobs, call `no
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model
 from django.db.models.signals import post_delete, post_save, pre_save
 
-from tenants.models import Change
+from tenants.models import Change, Tenant
 
 SECRET = frozenset({"password", "digest", "url"})  # recorded as changed, without their values
 UNNOTED = frozenset(
     {"last_login", "last_used_at", "created_at", "next_due", "next_at", "last_job_id"}  # the system writes these
 )
-_actor = ContextVar[tuple[str, str] | None]("actor", default=None)
 _NOTED = "_noted_values"
+watched: set[str] = set()  # the kinds whose rows are recorded
+
+
+@dataclass(frozen=True)
+class Actor:
+    """who: empty until `identify` names them. key: the prefix of their key. tenant_id: None: an operator."""
+
+    who: str
+    address: str = ""
+    key: str = ""
+    tenant_id: int | None = None
+
+
+_actor = ContextVar[Actor | None]("actor", default=None)
 
 
 @contextmanager
-def acting(who: str | None = None) -> Iterator[None]:
+def acting(who: str | None = None, address: str = "") -> Iterator[None]:
     """Set the actor for the block; None: there is no actor until `identify` names one."""
-    token = _actor.set(None if who is None else (who[:200], ""))
+    token = _actor.set(Actor((who or "")[:200], address[:45]))
     try:
         yield
     finally:
         _actor.reset(token)
 
 
-def identify(who: str, key: str = "") -> None:
-    """Set the actor from now on, perhaps with the prefix of their key. Only inside `acting`."""
-    _actor.set((who[:200], key))
+def identify(who: str, key: str = "", tenant_id: int | None = None) -> None:
+    """Set the actor from now on, perhaps with the prefix of their key, and their tenant. Only inside `acting`."""
+    present = _actor.get() or Actor("")
+    _actor.set(replace(present, who=who[:200], key=key, tenant_id=tenant_id))
 
 
-def note(verb: str, kind: str, subjects: Iterable[tuple[Any, str]], values: dict[str, Any] | None = None) -> None:
-    """Record an action on these (id, name); does nothing without an actor."""
-    actor = _actor.get()
+def note(
+    verb: str,
+    kind: str,
+    subjects: Iterable[tuple[Any, str]],
+    values: dict[str, Any] | None = None,
+    *,
+    tenant_id: int | None,
+) -> None:
+    """Record an action on these (id, name); does nothing without an actor. tenant_id: whose they are, or None."""
+    actor = _named()
     if actor is None:
         return
-    who, key = actor
-    Change.objects.bulk_create(
-        Change(who=who, key=key, verb=verb, kind=kind, subject_id=str(pk), subject=name[:300], values=values or {})
-        for pk, name in subjects
-    )
+    by = {"who": actor.who, "key": actor.key, "address": actor.address, "actor_tenant_id": actor.tenant_id}
+    of = {"verb": verb, "kind": kind, "tenant_id": tenant_id, "values": values or {}}
+    Change.objects.bulk_create(Change(**by, **of, subject_id=str(pk), subject=name[:300]) for pk, name in subjects)
 
 
 def watch(model: type[Model]) -> None:
     """Record when rows of this model are added, changed and deleted."""
+    watched.add(model._meta.label_lower)
     pre_save.connect(_remember, sender=model)
     post_save.connect(_saved, sender=model)
     post_delete.connect(_deleted, sender=model)
 
 
 def _remember(instance: Model, raw: bool = False, **_: Any) -> None:
-    if _actor.get() is None or raw:
+    if _named() is None or raw:
         return
     before = type(instance)._default_manager.filter(pk=instance.pk).first() if instance.pk else None
     setattr(instance, _NOTED, _values(before) if before else {})
@@ -74,11 +95,21 @@ def _saved(instance: Model, created: bool, update_fields: Iterable[str] | None =
     changed = {name: [before.get(name), after[name]] for name in sorted(fields) if before.get(name) != after[name]}
     shown = {name: ["…", "…"] if name in SECRET else pair for name, pair in changed.items()}
     if changed or created:
-        note("added" if created else "changed", instance._meta.label_lower, [(instance.pk, str(instance))], shown)
+        _note_row("added" if created else "changed", instance, shown)
 
 
 def _deleted(instance: Model, **_: Any) -> None:
-    note("deleted", instance._meta.label_lower, [(instance.pk, str(instance))])
+    _note_row("deleted", instance)
+
+
+def _note_row(verb: str, row: Model, values: dict[str, Any] | None = None) -> None:
+    tenant_id = row.pk if isinstance(row, Tenant) else getattr(row, "tenant_id", None)
+    note(verb, row._meta.label_lower, [(row.pk, str(row))], values, tenant_id=tenant_id)
+
+
+def _named() -> Actor | None:
+    actor = _actor.get()
+    return actor if actor and actor.who else None
 
 
 def _values(row: Model) -> dict[str, Any]:

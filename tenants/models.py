@@ -174,6 +174,10 @@ class Change(models.Model):
     at = models.DateTimeField(db_default=Now(), editable=False)
     who = models.CharField(max_length=200)  # a user's name, a tenant's slug, or the user at the command line
     key = models.CharField(max_length=12, default="", db_default="", blank=True)  # the prefix of the key used
+    address = models.CharField(max_length=45, default="", db_default="", blank=True)  # "": at the command line
+    # Plain numbers: the log outlives the tenants. Whose row or job it is, and whose key or member has acted.
+    tenant_id = models.BigIntegerField(null=True)
+    actor_tenant_id = models.BigIntegerField(null=True)  # null: an operator
     verb = models.CharField(max_length=20)
     kind = models.CharField(max_length=100)  # "tenants.tenantqueue", "jobs.job"
     subject_id = models.CharField(max_length=300)
@@ -182,7 +186,12 @@ class Change(models.Model):
 
     class Meta:
         db_table = "changes"
-        indexes = [models.Index(fields=["kind", "subject_id", "at"], name="changes_of_one")]
+        indexes = [
+            models.Index(fields=["kind", "subject_id", "at"], name="changes_of_one"),
+            models.Index(
+                fields=["tenant_id", "-id"], condition=models.Q(tenant_id__isnull=False), name="changes_of_tenant"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.who} {self.verb} {self.subject}"

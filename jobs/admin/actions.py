@@ -12,8 +12,8 @@ from django.http import HttpRequest
 from jobs.engine import revive
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.models import Job
+from jobs.noting import note_jobs
 from jobs.store import EVERY_TENANT
-from tenants import audit
 
 
 @admin.action(description="Cancel: end waiting jobs, ask running jobs to stop", permissions=["operate"])
@@ -61,7 +61,7 @@ def _tell(
 
 def _note(request: HttpRequest, ids: Collection[int], message: str) -> None:
     """Log the action in the history of the jobs, not of their dead letters, which soon disappear."""
-    audit.note(message.lower().rstrip("."), Job._meta.label_lower, [(pk, f"job {pk}") for pk in ids])
+    note_jobs(message.lower().rstrip("."), ids)
     if jobs := list(Job.objects.filter(pk__in=ids).defer("args", "stats")):
         LogEntry.objects.log_actions(cast("User", request.user).pk, jobs, CHANGE, message)
 

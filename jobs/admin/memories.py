@@ -47,7 +47,9 @@ class JobMemoryAdmin(HugeTableAdmin):
     def clear(self, request: HttpRequest, memories: QuerySet[JobMemory]) -> None:
         chosen = list(memories)
         cleared = [memory for memory in chosen if store.forget(memory.tenant_id, memory_id=memory.pk)]
-        audit.note("cleared", JobMemory._meta.label_lower, [(memory.pk, str(memory)) for memory in cleared])
+        for memory in cleared:
+            of = [(memory.pk, str(memory))]
+            audit.note("cleared", JobMemory._meta.label_lower, of, tenant_id=memory.tenant_id)
         if cleared:
             LogEntry.objects.log_actions(cast("User", request.user).pk, cleared, DELETION, "Cleared.")
             count = "1 memory" if len(cleared) == 1 else f"{len(cleared)} memories"

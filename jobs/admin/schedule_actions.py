@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from jobs.calls.request import InvalidRequest, TooManyWaiting, Undecided
 from jobs.engine.schedules import change
 from jobs.models import Schedule
-from tenants import audit
+from jobs.noting import note_run
 
 LONGEST = 60  # characters of a name in a message
 
@@ -30,7 +30,7 @@ def resume(page: "admin.ModelAdmin[Any]", request: HttpRequest, schedules: Query
 @admin.action(description="Run now: submit one extra job", permissions=["operate"])
 def run_now(page: "admin.ModelAdmin[Any]", request: HttpRequest, schedules: QuerySet[Schedule]) -> None:
     for schedule in _each(page, request, schedules, change.run_now, "Ran"):
-        audit.note("run by hand", Schedule._meta.label_lower, [(schedule.pk, schedule.name)])
+        note_run(schedule)
 
 
 def _each(

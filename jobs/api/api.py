@@ -12,7 +12,7 @@ from ninja.errors import ValidationError, ValidationErrorContext
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
-from jobs.api import bulk, jobs, memories, operator, problems, results, schedules, stats
+from jobs.api import bulk, changes, jobs, memories, operator, problems, results, schedules, stats
 from jobs.api.auth import MemberSession, TenantKey
 from jobs.api.parser import StrictParser
 
@@ -115,6 +115,7 @@ api.add_router("", results.router)
 api.add_router("", memories.router)
 api.add_router("", schedules.router)
 api.add_router("", stats.router)
+api.add_router("", changes.router)
 for router in operator.routers:
     api.add_router("operator", router)
 problems.add_to(api)

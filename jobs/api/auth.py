@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from ninja.security import HttpBearer, SessionAuth
 from ninja.utils import check_csrf
 
+from jobs import telemetry
 from jobs.api import throttle
 from jobs.api.problems import ProblemError
 from tenants import audit, auth
@@ -45,7 +46,8 @@ class TenantKey(Bearer):
         if tenant is None:
             return None
         throttle.admit(f"tenant {tenant.pk}")
-        audit.identify(tenant.slug, key=token.partition(".")[0])
+        audit.identify(tenant.slug, key=token.partition(".")[0], tenant_id=tenant.pk)
+        telemetry.learn(tenant=tenant.pk)
         return Caller(tenant)
 
 
@@ -62,7 +64,8 @@ class MemberSession(SessionAuth):
             raise ProblemError(403, "You are logged in, but not as a member of a tenant.")
         refuse_forgery(request)
         throttle.admit(f"tenant {member.tenant_id}")
-        audit.identify(request.user.get_username())
+        audit.identify(request.user.get_username(), tenant_id=member.tenant_id)
+        telemetry.learn(tenant=member.tenant_id)
         return Caller(member.tenant, user_key=str(member.user_id))
 
 

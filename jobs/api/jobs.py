@@ -23,7 +23,7 @@ from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.revive import revive
 from jobs.engine.submit import Submitted, submit
 from jobs.lifecycle import Status
-from tenants import audit
+from jobs.noting import note_of
 
 router = Router(tags=["jobs"])
 
@@ -129,7 +129,7 @@ def cancel_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.J
     outcome = cancel(job_id, tenant_id=tenant_id)
     job = _job_of(tenant_id, job_id)
     if outcome is not Cancellation.TOO_LATE:
-        _note(outcome.value, job_id)
+        note_of(outcome.value, [job_id], tenant_id)
     if outcome is Cancellation.TOO_LATE:
         raise ProblemError(409, f"The job has already ended as {job.status}.")
     return Answer(200 if outcome is Cancellation.CANCELLED else 202, schemas.Job.of(job))
@@ -153,12 +153,8 @@ def revive_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.J
         raise ProblemError(
             409, f"The job is {job.status}. Only jobs that ended as error, dead or cancelled can be revived."
         )
-    _note("revived", job_id)
+    note_of("revived", [job_id], tenant_id)
     return Answer(202, schemas.Job.of(job))
-
-
-def _note(verb: str, job_id: int) -> None:
-    audit.note(verb, models.Job._meta.label_lower, [(job_id, f"job {job_id}")])
 
 
 def _job_of(tenant_id: int, job_id: int) -> models.AnyJob:

@@ -16,7 +16,7 @@ from jobs.api import schedule_schemas as told
 from jobs.api.auth import CallerRequest
 from jobs.api.problems import ProblemError
 from jobs.engine.schedules import change
-from tenants import audit
+from jobs.noting import note_run
 
 Result = TypeVar("Result")
 router = Router(tags=["schedules"])
@@ -124,7 +124,7 @@ def run_schedule_now(request: CallerRequest, schedule_id: taken.ScheduleId) -> H
 def _run_now(request: CallerRequest, schedule_id: int) -> HttpResponse:
     schedule = _schedule_of(request, schedule_id)
     job_id = _unless_gone(lambda: change.run_now(schedule))
-    audit.note("run by hand", models.Schedule._meta.label_lower, [(schedule.pk, schedule.name)])
+    note_run(schedule)
     url = reverse("api:job", kwargs={"job_id": job_id})
     answer = schemas.answer(202, {"job_id": job_id, "url": url})
     answer["Location"] = url

@@ -9,10 +9,13 @@
 """
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from django.db import DatabaseError, InterfaceError
+from opentelemetry.trace import Span
 
-from jobs import store, telemetry
+from jobs import store, telemetry, traces
 from jobs.engine import body, hands
 from jobs.engine.dispatch import dispatch, dispatch_and_keep
 from jobs.engine.host import Host
@@ -48,15 +51,32 @@ def _run_slice(job: Started, host: Host) -> bool:
     clean = True
     while running is not None:
         began = time.monotonic()
-        outcome = body.run(running, host)
-        clean = hands.clean()
-        if not clean:
-            telemetry.noticed("process ends: a transaction was left open in it", job=running.id)
-        body.keep_result(running, outcome)
-        # The next job probably takes as long as this one; at least half of it must lie within the slice.
-        half = (time.monotonic() - began) / 2
-        running = settle(running, outcome, follow=clean and _goes_on(host, ends_at - half))
+        with _told(running) as span:
+            outcome = body.run(running, host)
+            clean = hands.clean()
+            if not clean:
+                telemetry.noticed("process ends: a transaction was left open in it", job=running.id)
+            body.keep_result(running, outcome)
+            if outcome.error is not None:
+                traces.failed(span, outcome.error)
+            # The next job probably takes as long as this one; at least half of it must lie within the slice.
+            half = (time.monotonic() - began) / 2
+            running = settle(running, outcome, follow=clean and _goes_on(host, ends_at - half))
     return clean
+
+
+@contextmanager
+def _told(job: Started) -> Iterator[Span]:
+    """Every log line of this attempt names it, and its spans belong to the trace that submitted it."""
+    facts = {"job": job.id, "attempt": job.attempt, "tenant": job.tenant_id}
+    of_span: dict[str, str | int] = {f"scheduler.{name}": value for name, value in facts.items()}
+    of_span |= {"messaging.system": "scheduler", "messaging.destination.name": job.queue}
+    name = f"{job.source_type}.{job.source_method}"
+    with (
+        traces.attempting(job.trace_parent, name, job.waited_since, of_span) as span,
+        telemetry.about(**facts, **traces.trace_id()),
+    ):
+        yield span
 
 
 def _goes_on(host: Host, until: float) -> bool:

@@ -79,6 +79,7 @@ class JobRow(models.Model):
     last_error = models.TextField(default="", blank=True)
     result_expires_at = models.DateTimeField(null=True)  # null: no result was kept
     peak_memory = models.IntegerField(null=True)  # MiB of its process during the last attempt, where measured
+    trace_parent = models.CharField(max_length=55, null=True)  # noqa: DJ001 - null: no sampled trace submitted it
     result_bytes = models.PositiveIntegerField(null=True)  # size in the cache; 0: the method returned None
 
     class Meta:

@@ -52,6 +52,7 @@ class Cancels:
         alive = set(self._children())
         for job in overdue:
             if job.pid in alive and (job.pid, job.id, job.attempt) in lying:
-                telemetry.noticed("cancel enforced", job=job.id, attempt=job.attempt, pid=job.pid)
+                of = {"job": job.id, "attempt": job.attempt, "tenant": job.tenant_id}
+                telemetry.noticed("cancel enforced", **of, pid=job.pid)
                 error = f"did not stop within {settings.JOBS_CANCEL_GRACE:g} s and was killed"
                 condemn(job.pid, Sentence(job.id, job.attempt, Failure("Cancelled", error)))

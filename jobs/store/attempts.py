@@ -16,9 +16,10 @@ def start(job_id: int, attempt: int, worker: uuid.UUID, now: datetime | None = N
     """queued -> running in this process; None if the attempt is not waiting to start, or its job type is paused."""
     process = Process(worker, os.getpid())
     found = prepared("start", id=job_id, attempt=attempt, default_timeout=default_timeout(), now=now, **vars(process))
-    if found:
-        log("start", job_id, attempt, worker=worker)
-    return started(found, process)
+    begun = started(found, process)
+    if begun is not None:
+        log("start", job_id, attempt, tenant=begun.tenant_id, worker=worker)
+    return begun
 
 
 def holder(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> Started | None:

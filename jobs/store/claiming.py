@@ -19,9 +19,9 @@ from jobs.store.session import session
 def promote(batch: int = 1000, now: datetime | None = None) -> list[Due]:
     """scheduled -> created for at most `batch` due jobs; hold those of a paused type."""
     found = rows("promote", batch=batch, held_until=HELD_UNTIL, now=now)
-    due = [Due(job_id, attempt, held=status == Status.SCHEDULED) for job_id, attempt, status in found]
+    due = [Due(job_id, attempt, tenant_id, status == Status.SCHEDULED) for job_id, attempt, tenant_id, status in found]
     for job in due:
-        log("hold" if job.held else "promote", job.id, job.attempt)
+        log("hold" if job.held else "promote", job.id, job.attempt, tenant=job.tenant_id)
     return due
 
 
@@ -100,5 +100,5 @@ def claim(*, in_line: bool = True, locked: Collection[Lane] = (), now: datetime 
         connection.close()
         raise
     for job in done:
-        log("claim", job.id, job.attempt, pool=job.pool, waited=f"{job.waited:.3f}s")
+        log("claim", job.id, job.attempt, tenant=job.tenant_id, pool=job.pool, waited=f"{job.waited:.3f}s")
     return done

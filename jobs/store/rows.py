@@ -19,6 +19,7 @@ class Applied:
 
     id: int
     attempt: int
+    tenant_id: int
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Claimed:
     pool: str
     waited: float = 0
     limited: bool = False  # it used a token of a rate limit
+    tenant_id: int | None = None  # None: unknown, since it is handed over again
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,9 @@ class Started:
     backoff_grows: bool  # of its queue: each delay is twice the last
     timeout: float
     memory: int | None
+    queue: str
+    trace_parent: str | None
+    waited_since: datetime | None
     holder: Holder
 
 
@@ -102,7 +107,7 @@ def moved(verb: str, found: Sequence[tuple[Any, ...]]) -> list[Applied]:
     """Return the jobs that a statement moved, and log each."""
     jobs = [Applied(*row) for row in found]
     for job in jobs:
-        log(verb, job.id, job.attempt)
+        log(verb, job.id, job.attempt, tenant=job.tenant_id)
     return jobs
 
 

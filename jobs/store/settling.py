@@ -67,7 +67,7 @@ def _succeed(job_id: int, attempt: int, by: Holder, **parameters: Any) -> tuple[
     if found:
         log("succeed", job_id, attempt)
     if following is not None:
-        log("follow", following.id, following.attempt)
+        log("follow", following.id, following.attempt, tenant=following.tenant_id)
     return bool(found), following
 
 
@@ -175,6 +175,7 @@ def take_back(
     )
     if not found:
         return None
-    status = Status(found[0][2])
-    log(TAKEN_BACK[status], job_id, attempt, error=failure.error)
+    _, _, tenant_id, said = found[0]
+    status = Status(said)
+    log(TAKEN_BACK[status], job_id, attempt, tenant=tenant_id, error=failure.error)
     return status

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from django.conf import settings
 from django.db import transaction
 
-from jobs import telemetry
+from jobs import telemetry, traces
 from jobs.calls.request import MAX_SECONDS, JobRequest
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
@@ -59,13 +59,16 @@ def insert(requests: Sequence[JobRequest], *, caller: int | None = None, now: da
         longest=MAX_SECONDS,
         max_waiting=settings.JOBS_MAX_WAITING,
         window=float(settings.JOBS_DEDUP_WINDOW),
+        trace_parent=traces.parent(),
         now=now,
     )
     answers = [Answer(*row) for row in found]
+    tenants = {request.tenant_id for request in requests}
+    facts = {"tenant": tenants.pop()} if len(tenants) == 1 else {}
     for verb, status in (("submit", Status.CREATED), ("schedule", Status.SCHEDULED)):
         stored = [one.id for one in answers if one.id and not one.deduplicated and one.status == status]
         if stored:
-            transaction.on_commit(partial(telemetry.applied_to_all, verb, stored))
+            transaction.on_commit(partial(telemetry.applied_to_all, verb, stored, **facts))
     return answers
 
 

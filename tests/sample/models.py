@@ -1,6 +1,7 @@
 """Jobs for the tests: each does one thing that a job may do, well or badly."""
 
 import gc
+import logging
 import os
 import signal
 import subprocess
@@ -107,6 +108,12 @@ class Thing(Asynchronous, models.Model):
         with transaction.atomic():
             note_run()
             return current_job().memory.increment("runs")
+
+    @job(http="TELL_OVER_HTTP" in os.environ)  # in the processes of one test: elsewhere no sample is for tenants
+    def tell(self) -> None:
+        """Logs and prints, as an author's code does."""
+        logging.getLogger("of.the.author").info("half-way")
+        print("said aloud")  # noqa: T201
 
     @job
     def refuse(self, message: str = "no") -> None:

@@ -13,7 +13,7 @@ from jobs.api import schemas
 from jobs.api.problems import ProblemError
 from jobs.engine import limits
 from jobs.models import Job, Queue
-from tenants import audit
+from jobs.noting import note_jobs
 from tenants.models import TenantQueue
 
 REFUSED = frozenset({401, 403, 405})
@@ -34,7 +34,7 @@ def change(user: User, row: Queue | TenantQueue, values: Mapping[str, Any]) -> N
 def note(user: User, rows: Sequence[Model], message: Any) -> None:
     """Record the operator: in the history of these rows, which the admin shows, and in the log of all changes."""
     if rows and isinstance(rows[0], Job):  # other rows are logged when they are saved
-        audit.note(message.lower().rstrip("."), Job._meta.label_lower, [(row.pk, f"job {row.pk}") for row in rows])
+        note_jobs(message.lower().rstrip("."), [row.pk for row in rows])
     if rows:
         LogEntry.objects.log_actions(user.pk, rows, CHANGE, message)
 

@@ -12,8 +12,8 @@ from jobs.dashboard.access import action_for
 from jobs.dashboard.answers import done, refused
 from jobs.engine.schedules import change
 from jobs.models import Schedule
+from jobs.noting import note_run
 from jobs.queries import LARGEST_ID
-from tenants import audit
 
 VERBS: Mapping[str, tuple[Callable[[Schedule], Any], str]] = {
     "pause": (change.pause, "Paused"),
@@ -38,6 +38,6 @@ def act(request: HttpRequest, pk: int) -> HttpResponse:
     except Schedule.DoesNotExist:
         raise Http404 from None  # somebody deleted it meanwhile
     if verb is change.run_now:  # the others change its row, which the audit log watches
-        audit.note("run by hand", Schedule._meta.label_lower, [(schedule.pk, schedule.name)])
+        note_run(schedule)
     note(cast("User", request.user), [schedule], f"{did}.")
     return done(request, f"{did} {schedule.name}.")

@@ -9,9 +9,9 @@ from jobs.engine.cancel import Cancellation
 from jobs.management.cli import inputs
 from jobs.management.cli.screen import Screen
 from jobs.management.cli.subcommands import Options, Subcommand
-from jobs.models import AnyJob, Job
+from jobs.models import AnyJob
+from jobs.noting import note_jobs
 from jobs.store import EVERY_TENANT
-from tenants import audit
 
 Change = Callable[[int], str | None]  # the outcome; None: the change did not apply
 
@@ -45,7 +45,7 @@ def _subcommand(name: str, help: str, change: Change, possible: str) -> Subcomma
         outcomes = {job_id: change(job_id) for job_id in dict.fromkeys(options["ids"])}
         for job_id, outcome in outcomes.items():
             if outcome is not None:
-                audit.note(outcome, Job._meta.label_lower, [(job_id, f"job {job_id}")])
+                note_jobs(outcome, [job_id])
         screen.document({"jobs": [{"id": job_id, "outcome": outcome} for job_id, outcome in outcomes.items()]})
         for job_id, outcome in outcomes.items():
             if outcome is not None:

@@ -66,7 +66,8 @@ def _clear(tenant: Tenant, wanted: dict[str, Any], screen: Screen) -> None:
     count = store.forget(tenant.pk, **wanted)
     of = " ".join([f"{tenant.slug}:", *wanted.values()])
     if count:
-        audit.note("cleared", JobMemory._meta.label_lower, [(tenant.slug, of)], {"memories": [count, 0]})
+        values = {"memories": [count, 0]}
+        audit.note("cleared", JobMemory._meta.label_lower, [(tenant.slug, of)], values, tenant_id=tenant.pk)
     screen.document({"cleared": count})
     screen.say(f"Cleared {count:,} {'memory' if count == 1 else 'memories'}.")
 

@@ -9,7 +9,7 @@ from jobs.management.cli.schedules_list import on_one, show
 from jobs.management.cli.screen import Screen
 from jobs.management.cli.subcommands import Options, Subcommand
 from jobs.models import Schedule
-from tenants import audit
+from jobs.noting import note_run
 
 
 @on_one
@@ -39,7 +39,7 @@ def _run_now(schedule: Schedule, options: Options, screen: Screen) -> None:
     except TooManyWaiting as full:
         allow = f"allow more: manage.py tenants slots {schedule.tenant.slug} --max-waiting N"
         raise CommandError(f"tenant: {full}, or {allow}") from None
-    audit.note("run by hand", Schedule._meta.label_lower, [(schedule.pk, schedule.name)])
+    note_run(schedule)
     screen.document({"id": schedule.pk, "job_id": job_id})
     screen.say(f"Submitted job {job_id}.")
 

@@ -5,4 +5,4 @@ SET status = 'scheduled', ready_at = NULL, due_at = %(held_until)s
 WHERE ready_at IS NOT NULL  -- guard
   AND source_type = %(source_type)s
   AND source_method = %(source_method)s
-RETURNING id, attempt
+RETURNING id, attempt, tenant_id

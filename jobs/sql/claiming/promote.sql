@@ -25,4 +25,4 @@ arriving AS (
     SELECT queue_id, tenant_id, job_place(priority, id) AS place, 0 AS jobs FROM promoted WHERE status = 'created'
 )
 -- include shared/arrive
-SELECT id, attempt, status FROM promoted
+SELECT id, attempt, tenant_id, status FROM promoted

@@ -16,4 +16,4 @@ WITH released AS (
 ),
 arriving AS (SELECT queue_id, tenant_id, job_place(priority, id) AS place, 0 AS jobs FROM released)
 -- include shared/arrive
-SELECT id, attempt FROM released
+SELECT id, attempt, tenant_id FROM released

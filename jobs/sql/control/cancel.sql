@@ -22,4 +22,4 @@ ended AS (
 arriving AS (SELECT queue_id, tenant_id, NULL::bigint AS place, -1 AS jobs FROM ended WHERE was_waiting)
 -- include shared/arrive
 -- include shared/freed
-SELECT id, attempt FROM ended
+SELECT id, attempt, tenant_id FROM ended

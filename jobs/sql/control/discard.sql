@@ -4,4 +4,4 @@ UPDATE jobs
 SET status = 'cancelled', died_at = NULL, barred = true
 WHERE id = %(id)s
   AND status = 'dead'  -- guard
-RETURNING id, attempt
+RETURNING id, attempt, tenant_id

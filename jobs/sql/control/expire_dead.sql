@@ -11,4 +11,4 @@ attempts AS (
     DELETE FROM failed_attempts WHERE job_id IN (SELECT id FROM expired)
 )
 DELETE FROM jobs WHERE id IN (SELECT id FROM expired)
-RETURNING id, attempt
+RETURNING id, attempt, tenant_id

@@ -23,4 +23,4 @@ WITH revived AS (
 ),
 arriving AS (SELECT queue_id, tenant_id, job_place(priority, id) AS place, 1 AS jobs FROM revived)
 -- include shared/arrive
-SELECT id, attempt FROM revived
+SELECT id, attempt, tenant_id FROM revived

@@ -33,4 +33,4 @@ SELECT
     (SELECT jsonb_agg(to_jsonb(a) - 'job_id' ORDER BY a.attempt) FROM attempts a WHERE a.job_id = ended.id), '[]'
 )
 FROM ended
-RETURNING id, attempt
+RETURNING id, attempt, tenant_id

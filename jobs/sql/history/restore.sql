@@ -18,6 +18,7 @@ restored AS (
         max_retries, timeout, memory, status, ready_at,
         attempt, worker, worker_pid, created_at, waited_since, queued_at, handed_at, start_time,
         stats, last_error, result_expires_at, peak_memory, result_bytes,
+        trace_parent,
         crashes, barred, retries, progress_note
     )
     SELECT
@@ -25,6 +26,7 @@ restored AS (
         max_retries, timeout, memory, 'created', clock.now,
         attempt, worker, worker_pid, created_at, waited_since, queued_at, handed_at, start_time,
         stats, last_error, result_expires_at, peak_memory, result_bytes,
+        trace_parent,
         0, false, 0, ''
     FROM taken CROSS JOIN clock
     RETURNING id, attempt, tenant_id, queue_id, priority
@@ -38,4 +40,4 @@ kept AS (
 ),
 arriving AS (SELECT queue_id, tenant_id, job_place(priority, id) AS place, 1 AS jobs FROM restored)
 -- include shared/arrive
-SELECT id, attempt FROM restored
+SELECT id, attempt, tenant_id FROM restored

@@ -54,4 +54,4 @@ arriving AS (
     FROM ended
     WHERE start_time IS NOT NULL  -- guard
 )
-SELECT id, attempt, status FROM ended
+SELECT id, attempt, tenant_id, status FROM ended

@@ -70,7 +70,7 @@ stored AS (
         id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, dedup_key, timeout,
         memory, max_retries,
         status, created_at, ready_at, due_at,
-        attempt, crashes, retries, progress_note, stats, last_error
+        attempt, crashes, retries, progress_note, stats, last_error, trace_parent
     )
     SELECT
         r.id, r.tenant_id, r.queue_id, r.priority, r.user_key, r.source_type, r.source_id, r.source_method, r.args,
@@ -79,7 +79,7 @@ stored AS (
         clock.now,
         CASE WHEN r.due_at IS NULL THEN clock.now END,
         r.due_at,
-        0, 0, 0, '', '{}', ''
+        0, 0, 0, '', '{}', '', %(trace_parent)s
     FROM request r
     CROSS JOIN clock
     WHERE r.answered IS NOT TRUE

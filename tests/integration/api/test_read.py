@@ -114,9 +114,9 @@ def test_a_failed_job_tells_its_error_but_no_traceback(owner, tenant):
 def test_a_stranger_sees_no_job_and_no_sign_of_it(stranger, tenant, path):
     made = make_job(tenant, Status.SUCCESS)
     url = f"/api/v1/jobs/{made.pk}{path}"
-    existing = stranger.get(url)
+    existing = stranger.get(url, headers={"X-Request-ID": "same"})
     made.delete()
-    missing = stranger.get(url)
+    missing = stranger.get(url, headers={"X-Request-ID": "same"})
     assert existing.status_code == missing.status_code == 404
     assert existing.content == missing.content
     assert existing.headers == missing.headers

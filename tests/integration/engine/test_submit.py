@@ -108,7 +108,7 @@ class TestTheLog:
     def test_many_leave_one(self, tenant, caplog):
         ids = [job.id for job in submit_all([request_for(tenant, n) for n in range(500)])]
         lines = [record.getMessage() for record in caplog.records if "submit" in record.getMessage()]
-        assert lines == [f"submit jobs=500 first={ids[0]} last={ids[-1]}"]
+        assert lines == [f"submit jobs=500 first={ids[0]} last={ids[-1]} tenant={tenant.pk}"]
 
 
 class TestOneStatement:

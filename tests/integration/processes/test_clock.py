@@ -208,7 +208,7 @@ class TestPromote:
         held = make_job(tenant, Status.SCHEDULED, attempt=2)
         pause(held)
         assert promote.promote() == 0
-        assert (caplog.messages, dispatched) == ([f"hold job={held.pk} attempt=2"], [])
+        assert (caplog.messages, dispatched) == ([f"hold job={held.pk} attempt=2 tenant={tenant.pk}"], [])
 
     def test_beside_held_ones_the_others_are_promoted_batch_after_batch(self, tenant, monkeypatch, caplog):
         caplog.set_level("INFO", "jobs")
@@ -224,8 +224,8 @@ class TestPromote:
         pause(jobs[0])
         assert promote.promote() == 1
         assert sorted(caplog.messages) == [
-            *(f"hold job={job.pk} attempt=0" for job in jobs[:3]),
-            f"promote job={jobs[3].pk} attempt=0",
+            *(f"hold job={job.pk} attempt=0 tenant={tenant.pk}" for job in jobs[:3]),
+            f"promote job={jobs[3].pk} attempt=0 tenant={tenant.pk}",
         ]
         assert dispatched == [True]
 

@@ -47,6 +47,7 @@ def ended(status: str = Status.ERROR, **fields) -> Job:
         "progress": 0.25,
         "progress_note": "half of a half",
         "last_error": "ValueError: no",
+        "trace_parent": f"00-{'a' * 32}-{'b' * 16}-01",
     }
     job = make_job(fields.pop("tenant", None) or TenantFactory(), status, **said | fields)
     for attempt in (1, 3):

@@ -7,11 +7,11 @@
 -- The ticket is that of the slot, not a new one: the door's memory may be younger than this transaction.
 , next AS MATERIALIZED (
     SELECT
-        j.row, q.default_timeout, q.default_max_retries, q.default_backoff, q.backoff_grows, before.slot, before.ticket
+        j.row, q.name, q.default_timeout, q.default_max_retries, q.default_backoff, q.backoff_grows, before.slot, before.ticket
     FROM settled e
     CROSS JOIN before
     CROSS JOIN LATERAL (
-        SELECT pool, default_timeout, default_max_retries, default_backoff, backoff_grows FROM queues
+        SELECT name, pool, default_timeout, default_max_retries, default_backoff, backoff_grows FROM queues
         WHERE id BETWEEN e.queue_id AND e.queue_id
           AND NOT paused  -- guard
           AND concurrency IS NULL  -- guard I1

@@ -1,0 +1,88 @@
+"""`/metrics` for Prometheus, and `/metrics/health` for a monitor that reads JSON.
+
+Both need the header `Authorization: Bearer <METRICS_TOKEN>`. Without that setting only this machine may ask, and not
+through a proxy. Anybody else gets the answer of an address that does not exist.
+"""
+
+import hmac
+import threading
+import time
+from dataclasses import asdict
+from ipaddress import ip_address
+
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder
+
+from jobs.engine.health import Condition, Facts, conditions, look
+from jobs.metrics.collector import Look
+from jobs.store.health import TotalLook, look_totals, looking
+
+METRICS, HEALTH = "/metrics", "/metrics/health"
+MOST_OFTEN = 5.0  # seconds between two looks of a process, however many ask
+NOT_CACHED = {"Cache-Control": "no-store"}
+AWAY = Condition("no_database", "critical", "The database does not answer in time.", "postgresql-was-restarted")
+PROXIED = ("X-Forwarded-For", "Forwarded", "X-Real-IP")
+
+
+class Watch:
+    """The last look of this process. Only one thread looks at a time; the others wait for what it sees."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._at = float("-inf")
+        self._seen: tuple[Facts, list[TotalLook]] | None = None
+
+    def look(self) -> tuple[Facts, list[TotalLook]]:
+        """Raises a DatabaseError or InterfaceError if the database does not answer in time."""
+        with self._lock:
+            if self._seen is None or time.monotonic() - self._at >= MOST_OFTEN:
+                self._seen = None
+                facts = look()
+                with looking():
+                    self._seen = facts, look_totals()
+                self._at = time.monotonic()
+            return self._seen
+
+
+watch = Watch()
+
+
+def metrics(request: HttpRequest) -> HttpResponse:
+    """The metrics; 503 if the database does not answer, so that Prometheus reports the target as down."""
+    try:
+        seen = watch.look()
+    except (DatabaseError, InterfaceError):
+        connection.close()
+        return HttpResponse(f"{AWAY.text}\n", status=503, content_type="text/plain", headers=NOT_CACHED)
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Look(*seen))
+    encode, content_type = choose_encoder(request.headers.get("Accept", ""))
+    return HttpResponse(encode(registry), content_type=content_type, headers=NOT_CACHED)
+
+
+def health(request: HttpRequest) -> HttpResponse:
+    """The conditions that hold; 503 while one of them is critical."""
+    try:
+        found = conditions(watch.look()[0])
+    except (DatabaseError, InterfaceError):
+        connection.close()
+        found = [AWAY]
+    critical = any(condition.severity == "critical" for condition in found)
+    document = {"healthy": not critical, "conditions": [asdict(condition) for condition in found]}
+    return JsonResponse(document, status=503 if critical else 200, headers=NOT_CACHED)
+
+
+def may_ask(request: HttpRequest) -> bool:
+    """Whether the caller has the token; without a token, whether it is on this machine."""
+    if settings.METRICS_TOKEN:
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        return scheme.lower() == "bearer" and hmac.compare_digest(token.encode(), settings.METRICS_TOKEN.encode())
+    if any(name in request.headers for name in PROXIED):
+        return False
+    try:
+        return ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,27 @@
+"""Note actions on jobs and schedules in the audit log, each with its tenant."""
+
+from collections import defaultdict
+from collections.abc import Collection
+
+from jobs.models import AnyJob, Job, Schedule
+from tenants import audit
+
+
+def note_jobs(verb: str, ids: Collection[int]) -> None:
+    """Note an action of an operator on these jobs, which may be of several tenants."""
+    of: dict[int, list[int]] = defaultdict(list)
+    for job_id, tenant_id in AnyJob.objects.filter(pk__in=ids).order_by("pk").values_list("pk", "tenant_id"):
+        of[tenant_id].append(job_id)
+    for tenant_id, jobs in of.items():
+        note_of(verb, jobs, tenant_id)
+
+
+def note_of(verb: str, ids: Collection[int], tenant_id: int) -> None:
+    """Note an action on these jobs of one tenant."""
+    audit.note(verb, Job._meta.label_lower, [(pk, f"job {pk}") for pk in ids], tenant_id=tenant_id)
+
+
+def note_run(schedule: Schedule) -> None:
+    """Note that somebody ran a schedule beside its plan."""
+    of = [(schedule.pk, schedule.name)]
+    audit.note("run by hand", Schedule._meta.label_lower, of, tenant_id=schedule.tenant_id)

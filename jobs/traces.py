@@ -1,0 +1,75 @@
+"""Traces: spans of requests and of attempts, by OpenTelemetry's interface.
+
+Without its SDK all of this does nothing but hand on the id of the caller's trace. A job keeps the span that submitted
+it as a W3C `traceparent` in its row; each attempt is a child of that, in whichever process it runs. Spans have ids of
+jobs and tenants, never names or arguments.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+
+from opentelemetry import context, trace
+from opentelemetry.trace import SpanKind, Status, StatusCode
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+HEADER = "traceparent"
+_w3c = TraceContextTextMapPropagator()
+_tracer = trace.get_tracer("scheduler")
+
+
+def parent() -> str | None:
+    """The present span as a W3C traceparent; None without one, or if it is not sampled."""
+    if not trace.get_current_span().get_span_context().trace_flags.sampled:
+        return None
+    carrier: dict[str, str] = {}
+    _w3c.inject(carrier)
+    return carrier.get(HEADER)
+
+
+def trace_id() -> dict[str, str]:
+    """The id of the present trace, as a fact of log lines; nothing if it is not sampled."""
+    present = trace.get_current_span().get_span_context()
+    return {"trace": trace.format_trace_id(present.trace_id)} if present.trace_flags.sampled else {}
+
+
+@contextmanager
+def serving(method: str, headers: Mapping[str, str]) -> Iterator[trace.Span]:
+    """A span of a request, child of the caller's. If something else has begun one, that is used."""
+    present = trace.get_current_span()
+    if present.get_span_context().is_valid:
+        yield present
+        return
+    given = _w3c.extract({HEADER: headers.get(HEADER, "")})
+    with _continuing(given), _tracer.start_as_current_span(f"HTTP {method}", kind=SpanKind.SERVER) as span:
+        yield span
+
+
+@contextmanager
+def attempting(
+    trace_parent: str | None, name: str, waited_since: datetime | None, facts: Mapping[str, str | int]
+) -> Iterator[trace.Span]:
+    """The spans of an attempt: its wait, which is over, and its execution, which the block is."""
+    given = _w3c.extract({HEADER: trace_parent or ""})
+    with _continuing(given):
+        if waited_since is not None:
+            # PostgreSQL's clock may be ahead of ours; no wait ends before it began.
+            wait = _tracer.start_span("wait", start_time=int(waited_since.timestamp() * 1e9), attributes=facts)
+            wait.end()
+        with _tracer.start_as_current_span(f"execute {name}", kind=SpanKind.CONSUMER, attributes=facts) as span:
+            yield span
+
+
+def failed(span: trace.Span, error: BaseException) -> None:
+    """Note the class of an error; its text may quote what the tenant owns."""
+    span.set_status(Status(StatusCode.ERROR, type(error).__name__))
+    span.set_attribute("error.type", type(error).__name__)
+
+
+@contextmanager
+def _continuing(given: context.Context) -> Iterator[None]:
+    token = context.attach(given)
+    try:
+        yield
+    finally:
+        context.detach(token)

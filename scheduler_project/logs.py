@@ -1,0 +1,57 @@
+"""The two forms of a log line: for people (`LOG_FORMAT=line`) and for a log server (`LOG_FORMAT=json`).
+
+Every line has the facts of its block (`telemetry.about`): the request, or the job, attempt and tenant.
+"""
+
+import json
+import logging
+from datetime import UTC, datetime
+from typing import Any
+
+from jobs import telemetry
+
+
+class Lines(logging.Formatter):
+    """`2026-11-21T23:49:44.123Z INFO jobs start job=1 attempt=1 tenant=3`; a traceback follows on lines of its own."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        own: dict[str, object] = getattr(record, "facts", {})
+        added = {name: value for name, value in telemetry.known().items() if name not in own}
+        message = f"{record.getMessage()}{telemetry.shown(added)}"
+        # A line break in a text that somebody else has chosen would forge a line.
+        line = f"{_time(record)} {record.levelname} {record.name} {_in_one_line(message)}"
+        trace = _traceback(self, record)
+        return f"{line}\n{trace}" if trace else line
+
+
+class JsonLines(logging.Formatter):
+    """One object a line: time, level, logger, event, the facts, and the traceback of an exception."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        own = {"time": _time(record), "level": record.levelname.lower(), "logger": record.name}
+        own["event"] = getattr(record, "event", None) or record.getMessage()
+        facts: dict[str, Any] = {**telemetry.known(), **getattr(record, "facts", {})}
+        if trace := _traceback(self, record):
+            own["traceback"] = trace
+        return json.dumps({**own, **facts, **own}, default=str)
+
+
+def formatter(name: str) -> logging.Formatter:
+    """The formatter of a name; an unknown name is refused by the system checks, whose lines need one as well."""
+    return JsonLines() if name == "json" else Lines()
+
+
+def _time(record: logging.LogRecord) -> str:
+    moment = datetime.fromtimestamp(record.created, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _in_one_line(text: str) -> str:
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def _traceback(formatter: logging.Formatter, record: logging.LogRecord) -> str:
+    parts = [formatter.formatException(record.exc_info)] if record.exc_info else []
+    if record.stack_info:
+        parts.append(formatter.formatStack(record.stack_info))
+    return "\n".join(parts)

@@ -1,0 +1,64 @@
+"""The audit log in the admin: for whoever may see it, and for nobody to change."""
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.test import Client
+
+from tenants import audit
+from tenants.models import Change
+from tests.factories import UserFactory
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/tenants/change/"
+
+
+def logged_in(*permissions, **fields):
+    user = UserFactory(is_staff=True, **fields)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def change():
+    with audit.acting("olga", "192.0.2.1"):
+        audit.note("cancelled", "jobs.job", [(7, "<b>job 7</b>")], {"status": ["created", "cancelled"]}, tenant_id=3)
+        audit.note("revived", "jobs.job", [(8, "job 8")], tenant_id=3)
+    return Change.objects.get(subject_id="7")
+
+
+def test_is_listed_and_filtered(change):
+    reader = logged_in("view_change")
+    page = reader.get(LIST).content.decode()
+    assert "192.0.2.1" in page
+    assert "&lt;b&gt;job 7" in page
+    assert "<b>job 7" not in page
+    for query, shown in (
+        ("verb=revived", "job 8"),
+        ("kind=jobs.job", "job 8"),
+        ("q=olga", "job 8"),
+        ("verb=erased", ""),
+    ):
+        page = reader.get(f"{LIST}?{query}").content.decode()
+        assert ("job 8" in page) == bool(shown), query
+    assert "cancelled" in reader.get(f"{LIST}{change.pk}/change/").content.decode()
+
+
+def test_nobody_changes_it(change):
+    master = logged_in(is_superuser=True)
+    assert master.get(f"{LIST}add/").status_code == 403
+    assert master.post(f"{LIST}{change.pk}/delete/", {"post": "yes"}).status_code == 403
+    assert master.post(f"{LIST}{change.pk}/change/", {"who": "anna"}).status_code == 403
+    assert Change.objects.get(pk=change.pk).who == "olga"
+
+
+def test_without_the_permission_it_is_not_there(change):
+    assert logged_in("view_tenant").get(LIST).status_code == 403
+
+
+def test_a_change_in_the_admin_has_its_address(tenant):
+    master = logged_in(is_superuser=True, username="olga")
+    master.post("/admin/tenants/apikey/add/", {"tenant": tenant.pk, "name": "nightly"}, REMOTE_ADDR="192.0.2.9")
+    added = Change.objects.get(kind="tenants.apikey")
+    assert (added.who, added.address, added.tenant_id, added.actor_tenant_id) == ("olga", "192.0.2.9", tenant.pk, None)

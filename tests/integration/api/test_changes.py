@@ -1,0 +1,94 @@
+"""What was done to a tenant's things, as it sees them: its own people by name, operators without."""
+
+import pytest
+from django.test import Client
+
+from jobs.lifecycle import Status
+from tenants import audit, auth
+from tenants.models import Change, Tenant, TenantQueue
+from tests.factories import UserFactory, make_job
+
+pytestmark = pytest.mark.django_db
+
+
+def listed(caller, **query):
+    answer = caller.get("/api/v1/changes", query)
+    assert answer.status_code == 200, answer.content
+    return answer.json()["changes"]
+
+
+@pytest.fixture
+def operator():
+    _, token = auth.issue_to_operator(UserFactory(username="olga", is_staff=True, is_superuser=True), "test")
+    return Client(headers={"Authorization": f"Bearer {token}"}, REMOTE_ADDR="198.51.100.7")
+
+
+def test_the_owner_sees_who_did_what_from_where_and_a_stranger_nothing(owner, mate, stranger, tenant):
+    job = make_job(tenant)
+    owner.post(f"/api/v1/jobs/{job.pk}/cancel", REMOTE_ADDR="2001:db8::7")
+    mate.post(f"/api/v1/jobs/{job.pk}/revive")
+    revived, cancelled = listed(owner)
+    assert (revived["verb"], revived["who"], revived["key"]) == ("revived", mate.user.username, "")
+    assert (cancelled["verb"], cancelled["who"], cancelled["address"]) == ("cancelled", tenant.slug, "2001:db8::7")
+    assert (cancelled["kind"], cancelled["subject_id"]) == ("jobs.job", str(job.pk))
+    assert listed(mate) == [revived, cancelled]
+    assert listed(stranger) == []
+    assert listed(stranger, kind="jobs.job", subject_id=job.pk) == []
+
+
+def test_an_operator_is_shown_without_name_key_and_address(owner, operator, tenant):
+    operator.patch(f"/api/v1/operator/tenants/{tenant.slug}", {"num_slots": 5}, content_type="application/json")
+    job = make_job(tenant, Status.DEAD)
+    operator.post("/api/v1/operator/dead/discard", {"ids": [job.pk]}, content_type="application/json")
+    discarded, changed = listed(owner)
+    assert changed["values"] == {"num_slots": [2, 5]}
+    assert {(one["who"], one["key"], one["address"]) for one in (discarded, changed)} == {("operator", "", "")}
+    assert set(Change.objects.values_list("who", "address", "tenant_id")) == {("olga", "198.51.100.7", tenant.pk)}
+
+
+def test_what_two_tenants_own_is_shown_to_each_alone(owner, stranger, operator, tenant):
+    other = Tenant.objects.get(name="Stranger Inc.")
+    jobs = [make_job(tenant, Status.DEAD), make_job(other, Status.DEAD)]
+    ids = {"ids": [job.pk for job in jobs]}
+    operator.post("/api/v1/operator/dead/discard", ids, content_type="application/json")
+    for caller, job in zip((owner, stranger), jobs, strict=True):
+        assert [change["subject_id"] for change in listed(caller)] == [str(job.pk)]
+
+
+def test_what_is_nobodys_is_shown_to_no_tenant(owner, stranger):
+    with audit.acting("olga"):
+        UserFactory(username="new")
+    assert Change.objects.filter(kind="auth.user").exists()
+    assert listed(owner) == listed(stranger) == []
+
+
+def test_pages_lead_from_the_newest_to_the_oldest(owner, tenant):
+    with audit.acting("olga"):
+        limits = TenantQueue.objects.get(tenant=tenant)
+        for slots in range(3, 8):
+            limits.num_slots = slots
+            limits.save()
+    seen, address = [], "/api/v1/changes?limit=2&kind=tenants.tenantqueue"
+    while address:
+        page = owner.get(address).json()
+        seen += [change["values"]["num_slots"][1] for change in page["changes"]]
+        address = page["next"]
+    assert seen == [7, 6, 5, 4, 3]
+
+
+@pytest.mark.parametrize("query", [{"limit": 101}, {"before": 0}, {"tenant": "acme"}, {"kind": "x" * 200}])
+def test_what_does_not_fit_is_refused_by_name(owner, query):
+    answer = owner.get("/api/v1/changes", query)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["field"] == next(iter(query))
+
+
+def test_nobody_without_a_key_sees_any(tenant):
+    assert Client().get("/api/v1/changes").status_code == 401
+
+
+def test_a_change_outlives_its_tenant(owner, tenant):
+    pk = tenant.pk
+    with audit.acting("olga"):
+        tenant.delete()
+    assert Change.objects.filter(tenant_id=pk, verb="deleted", kind="tenants.tenant").exists()

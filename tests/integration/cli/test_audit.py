@@ -1,0 +1,73 @@
+"""`manage.py audit export`: the log as JSON lines or CSV."""
+
+import csv
+import io
+import json
+from datetime import timedelta
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from jobs.management.cli import audit_export
+from tenants import audit
+from tenants.models import Change
+from tests.factories import TenantFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def exported(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command("audit", "export", *arguments, stdout=out)
+    return out.getvalue()
+
+
+@pytest.fixture
+def changes(tenant):
+    """Five, one a day, the last one now; the second is a stranger's."""
+    other = TenantFactory()
+    Change.objects.all().delete()
+    with audit.acting("=olga", "192.0.2.1"):
+        for number in range(5):
+            owner = other if number == 1 else tenant
+            audit.note("cancelled", "jobs.job", [(number, f"job\n{number}")], {"n": [0, number]}, tenant_id=owner.pk)
+    for age, change in enumerate(Change.objects.order_by("-pk")):
+        Change.objects.filter(pk=change.pk).update(at=timezone.now() - timedelta(days=age))
+
+
+@pytest.mark.parametrize("batch", [2, 5, 1000])
+def test_every_change_is_one_line_the_oldest_first(changes, monkeypatch, batch):
+    monkeypatch.setattr(audit_export, "BATCH", batch)
+    lines = [json.loads(line) for line in exported().splitlines()]
+    assert [line["subject_id"] for line in lines] == list("01234")
+    assert (
+        lines[0].items()
+        >= {"who": "=olga", "address": "192.0.2.1", "subject": "job\n0", "values": {"n": [0, 0]}}.items()
+    )
+
+
+def test_a_time_and_a_tenant_choose(changes, tenant):
+    now = timezone.now()
+    since, until = (now - timedelta(days=3.5)).isoformat(), (now - timedelta(days=0.5)).isoformat()
+    chosen = exported("--since", since, "--until", until, "--tenant", tenant.slug)
+    assert [json.loads(line)["subject_id"] for line in chosen.splitlines()] == ["2", "3"]
+
+
+def test_csv_has_a_head_and_no_formula(changes):
+    rows = list(csv.DictReader(io.StringIO(exported("--format", "csv"))))
+    assert len(rows) == 5
+    assert (rows[4]["who"], json.loads(rows[4]["values"])) == ("'=olga", {"n": [0, 4]})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--since", "yesterday"], "must be like"),
+        (["--tenant", "nobody"], "nobody"),
+        (["--json"], "--format jsonl"),
+    ],
+)
+def test_what_does_not_fit_is_refused(tenant, arguments, told):
+    with pytest.raises(CommandError, match=told):
+        exported(*arguments)

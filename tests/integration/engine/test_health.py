@@ -1,0 +1,193 @@
+"""What a look sees: the facts of conditions and metrics, from real rows."""
+
+from datetime import timedelta
+
+import psycopg
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import OperationalError, connection
+from django.utils import timezone
+
+from jobs import store
+from jobs.engine.health import look
+from jobs.engine.health.conditions import RULES
+from jobs.lifecycle import Status
+from jobs.models import JobMinute, Queue, Worker
+from jobs.statistics import BUCKETS
+from jobs.store import health
+from tenants.models import TenantQueue
+from tests.factories import QueueFactory, TenantFactory, make_job
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def tenant():
+    return TenantFactory(queue__num_slots=3)
+
+
+def pool(now=None):
+    [found] = look(now).pools
+    return found
+
+
+def in_queue(name, now=None):
+    return next(queue for queue in look(now).queues if queue.name == name)
+
+
+def ready(tenant, count=1, **fields):
+    """Jobs that wait, noted in their lanes; no process is there to run them."""
+    jobs = [make_job(tenant, Status.CREATED, **fields) for _ in range(count)]
+    store.claim()
+    return jobs
+
+
+class TestMayRun:
+    def test_as_many_as_its_tenant_has_free_slots(self, tenant):
+        make_job(tenant, Status.RUNNING)
+        ready(tenant, 5)
+        assert (pool().held, pool().may_run, pool().demand) == (0, 2, 2), "the running one is on no live worker"
+
+    def test_all_if_there_are_fewer(self, tenant):
+        ready(tenant, 2)
+        assert pool().may_run == 2
+
+    @pytest.mark.parametrize("closed", [{"paused": True}, {"num_slots": 0}])
+    def test_none_of_a_closed_tenant(self, tenant, closed):
+        ready(tenant)
+        TenantQueue.objects.filter(tenant=tenant).update(**closed)
+        assert pool().may_run == 0
+
+    def test_none_of_a_tenant_that_holds_more_than_it_may(self, tenant):
+        for _ in range(3):
+            make_job(tenant, Status.RUNNING)
+        ready(tenant, 2)
+        TenantQueue.objects.filter(tenant=tenant).update(num_slots=1)
+        assert pool().may_run == 0
+
+    def test_none_of_a_paused_queue_which_takes_no_slot_from_others(self, tenant):
+        first, second = QueueFactory(name="first"), QueueFactory(name="second")
+        ready(tenant, 3, queue=first)
+        ready(tenant, 2, queue=second)
+        Queue.objects.filter(pk=first.pk).update(paused=True)
+        assert (in_queue("first").may_run, in_queue("second").may_run) == (0, 2)
+
+    def test_the_slots_of_a_tenant_are_counted_once_for_all_its_queues(self, tenant):
+        for name in ("first", "second"):
+            ready(tenant, 2, queue=QueueFactory(name=name))
+        assert sum(queue.may_run for queue in look().queues) == 3
+
+    @pytest.mark.parametrize("limit", [{"concurrency": 1}, {"rate_limit": 1, "rate_window": 60.0}])
+    def test_no_more_than_the_queue_allows(self, tenant, limit):
+        ready(tenant, 3)
+        Queue.objects.update(**limit)
+        QueueFactory(name="idle", **limit)
+        assert pool().may_run == 1
+
+    def test_no_more_than_the_tenants_rate_allows(self, tenant):
+        ready(tenant, 3)
+        TenantQueue.objects.filter(tenant=tenant).update(rate_limit=2, rate_window=60.0)
+        assert pool().may_run == 2
+
+    def test_for_as_long_as_the_first_of_them_is_ready(self, tenant):
+        now = timezone.now()
+        ready(tenant, ready_at=now - timedelta(seconds=40))
+        ready(tenant, ready_at=now - timedelta(seconds=5))
+        assert pool(now).waited == pytest.approx(40, abs=0.01)
+
+    def test_what_waits_for_a_slot_is_waiting_and_old_and_does_not_count(self, tenant):
+        now = timezone.now()
+        for _ in range(3):
+            make_job(tenant, Status.RUNNING)
+        ready(tenant, 2, ready_at=now - timedelta(seconds=40))
+        queue = in_queue("default", now)
+        assert (queue.waiting, queue.may_run, queue.may_run_since) == (2, 0, None)
+        assert queue.oldest == pytest.approx(40, abs=0.01)
+
+    def test_what_is_due_later_waits_and_may_not_run(self, tenant):
+        make_job(tenant, Status.SCHEDULED, due_at=timezone.now() + timedelta(hours=1))
+        store.claim()
+        queue = in_queue("default")
+        assert (queue.waiting, queue.may_run) == (1, 0)
+
+
+def test_a_pool_has_the_processes_of_its_live_workers(tenant, register):
+    QueueFactory()
+    register(concurrency=3)
+    Worker.objects.filter(pk=register(concurrency=5)).update(beat_at=timezone.now() - timedelta(minutes=1))
+    Worker.objects.filter(pk=register(concurrency=7)).update(gone_at=timezone.now())
+    register(concurrency=0)
+    assert pool().processes == 3
+    seen = {(one.pool, one.state): (one.workers, one.processes) for one in look().workers}
+    assert seen == {("default", "live"): (1, 3), ("default", "silent"): (1, 5), ("default", "draining"): (1, 0)}
+
+
+def test_messages_that_nobody_takes_up_are_seen_after_a_while(tenant, settings):
+    now = timezone.now()
+    patience = 3 * settings.JOBS_HAND_OVER_TIMEOUT
+    for seconds, status in ((patience - 1, Status.QUEUED), (patience + 1, Status.QUEUED), (999, Status.RUNNING)):
+        make_job(tenant, status, queued_at=now - timedelta(seconds=seconds))
+    assert look(now).server.untaken == 1
+
+
+def test_a_leading_clock_of_this_database_is_seen_and_no_other(tenant, onlooker):
+    assert not look().server.clock_leads
+    with psycopg.connect(**connection.get_connection_params() | {"dbname": "postgres"}) as elsewhere:
+        elsewhere.execute("SELECT pg_advisory_lock(hashtext('jobs.clock'), 0)")
+        assert not look().server.clock_leads, "of another deployment on the same server"
+        onlooker.execute("SELECT pg_advisory_lock(hashtext('jobs.clock'), 0)")
+        assert look().server.clock_leads
+
+
+def test_the_oldest_transaction_is_that_of_others(tenant, onlooker):
+    later = timezone.now() + timedelta(hours=1)
+    assert look(later).server.oldest_transaction == 0, "of the look itself"
+    with onlooker.transaction():
+        onlooker.execute("SELECT 1")
+        assert look(later).server.oldest_transaction == pytest.approx(3600, abs=30)
+
+
+def test_what_ended_in_the_last_minutes_is_counted_by_outcome(tenant):
+    now = timezone.now().replace(second=0, microsecond=0)
+    store.ensure_partition("job_minutes", now - timedelta(days=1), now + timedelta(days=1))
+    some = {"queue_id": 1, "source_type": "a", "run_seconds": 0, "wait_seconds": 0}
+    some |= {"run_buckets": [0] * BUCKETS, "wait_buckets": [0] * BUCKETS}
+    counts = {"success": 10, "error": 1, "dead": 2, "retry": 4, "crash": 8, "snooze": 16, "cancelled": 32}
+    for age in (1, 11):
+        for outcome, count in counts.items():
+            minute = now - timedelta(minutes=age)
+            JobMinute.objects.create(minute=minute, source_method="b", outcome=outcome, attempts=count, **some)
+    ended = look(now).ended
+    assert (ended.attempts, ended.failed, ended.died) == (73, 15, 2)
+
+
+def test_a_look_gives_up_when_the_database_takes_long(tenant, onlooker, monkeypatch):
+    monkeypatch.setattr(health, "TIMEOUT", 0.2)
+    with onlooker.transaction():
+        onlooker.execute("LOCK TABLE queues IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises(OperationalError, match="statement timeout"):
+            look()
+
+
+class TestTheCommand:
+    def test_fails_for_what_is_critical_and_says_what_to_do(self, tenant, capsys):
+        with pytest.raises(CommandError, match="1 critical, 0 warnings"):
+            call_command("check_health")
+        assert "critical: no_clock: No clock leads" in capsys.readouterr().out
+
+    def test_passes_with_a_warning_unless_it_is_strict(self, tenant, onlooker, register, capsys):
+        onlooker.execute("SELECT pg_advisory_lock(hashtext('jobs.clock'), 0)")
+        Worker.objects.filter(pk=register()).update(beat_at=timezone.now() - timedelta(minutes=1))
+        call_command("check_health", "--json")
+        assert '"code": "worker_silent"' in capsys.readouterr().out
+        with pytest.raises(CommandError, match="0 critical, 1 warnings"):
+            call_command("check_health", "--strict")
+
+    def test_says_that_all_is_well(self, tenant, onlooker, capsys):
+        onlooker.execute("SELECT pg_advisory_lock(hashtext('jobs.clock'), 0)")
+        call_command("check_health", "--strict")
+        assert capsys.readouterr().out == "Healthy.\n"
+
+
+def test_every_condition_is_named_once():
+    assert len({rule.code for rule in RULES}) == len(RULES)

@@ -1,0 +1,118 @@
+"""`/metrics` and `/metrics/health`: who may ask, and what is told."""
+
+import threading
+from contextlib import nullcontext
+
+import pytest
+from django.db import OperationalError
+from django.test import Client
+
+from jobs.lifecycle import Status
+from jobs.metrics import views
+from tests.factories import make_job
+
+pytestmark = pytest.mark.django_db
+TOKEN = "t" * 32
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+
+
+@pytest.fixture(autouse=True)
+def not_yet_looked(monkeypatch, settings):
+    monkeypatch.setattr(views, "watch", views.Watch())
+    settings.ALLOWED_HOSTS = ["scheduler.example.com"]
+
+
+@pytest.fixture
+def token(settings):
+    settings.METRICS_TOKEN = TOKEN
+
+
+def ask(path="/metrics", address="10.0.0.7", host="scheduler.example.com", **headers):
+    return Client(REMOTE_ADDR=address, headers={"Host": host, **headers}).get(path)
+
+
+def test_with_the_token_from_anywhere_by_any_name(token):
+    response = ask(host="10.0.0.5:8000", **BEARER)
+    assert response.status_code == 200
+    assert response["Content-Type"].startswith("text/plain; version=")
+    assert "scheduler_clock_leads 0.0" in response.content.decode()
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/metrics/health"])
+@pytest.mark.parametrize(
+    "headers", [{}, {"Authorization": "Bearer x"}, {"Authorization": f"Basic {TOKEN}"}, {"Authorization": "Bearer ü"}]
+)
+def test_without_it_the_address_does_not_exist(token, path, headers):
+    nowhere = ask("/nowhere", **headers)
+    for address in ("10.0.0.7", "127.0.0.1"):
+        response = ask(path, address, **headers)
+        assert (response.status_code, response.content) == (404, nowhere.content.replace(b"/nowhere", path.encode()))
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/metrics/health"])
+def test_where_no_token_is_set_only_this_machine_may_ask(path):
+    assert ask(path).status_code == 404
+    assert ask(path, "").status_code == 404
+    for address in ("127.0.0.1", "::1"):
+        assert ask(path, address).status_code != 404
+        for proxied in ({"X-Forwarded-For": "127.0.0.1"}, {"Forwarded": "for=::1"}, {"X-Real-IP": "127.0.0.1"}):
+            assert ask(path, address, **proxied).status_code == 404
+
+
+def test_a_key_of_a_tenant_is_no_token(token, owner):
+    assert owner.get("/metrics", headers={"Host": "scheduler.example.com"}).status_code == 404
+
+
+def test_health_tells_the_conditions_and_fails_while_one_is_critical(token, monkeypatch):
+    response = ask("/metrics/health", **BEARER)
+    assert response.status_code == 503
+    assert response.json()["healthy"] is False
+    assert [one["code"] for one in response.json()["conditions"]] == ["no_clock"]
+    monkeypatch.setattr(views, "conditions", lambda facts: [])
+    response = ask("/metrics/health", **BEARER)
+    assert (response.status_code, response.json()) == (200, {"healthy": True, "conditions": []})
+
+
+def test_without_the_database_both_say_so_and_no_more(token, monkeypatch):
+    def refuse():
+        raise OperationalError("no route to db-7.internal")
+
+    monkeypatch.setattr(views, "look", refuse)
+    monkeypatch.setattr(views.connection, "close", lambda: None)
+    for path in ("/metrics", "/metrics/health"):
+        response = ask(path, **BEARER)
+        assert response.status_code == 503
+        assert "db-7" not in response.content.decode()
+    assert response.json()["conditions"][0]["code"] == "no_database"
+
+
+def test_however_many_ask_one_looks(token, monkeypatch):
+    looks, may_go_on, asked = [], threading.Event(), threading.Barrier(4)
+    monkeypatch.setattr(views, "look", lambda: looks.append(may_go_on.wait(30)))
+    monkeypatch.setattr(views, "look_totals", list)
+    monkeypatch.setattr(views, "looking", nullcontext)
+    watch = views.Watch()
+
+    def asks():
+        asked.wait(30)
+        watch.look()
+
+    threads = [threading.Thread(target=asks) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    asked.wait(30)
+    may_go_on.set()
+    for thread in threads:
+        thread.join(30)
+    assert looks == [True]
+    monkeypatch.setattr(views, "MOST_OFTEN", 0.0)
+    watch.look()
+    assert looks == [True, True]
+
+
+def test_no_label_names_a_tenant_a_user_or_a_job(token, tenant, mate):
+    job = make_job(tenant, Status.RUNNING, user_key=str(mate.user.pk))
+    text = ask(**BEARER).content.decode()
+    assert 'scheduler_held_jobs{queue="default"} 1.0' in text
+    for told in (tenant.slug, tenant.name, mate.user.username, f'"{job.pk}"', "tenant=", "user="):
+        assert told not in text

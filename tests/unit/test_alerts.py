@@ -1,0 +1,94 @@
+"""The rules, the board and the scaler name metrics that exist, and every alert a runbook that exists."""
+
+import json
+import re
+
+import promql_parser
+import pytest
+import yaml
+from prometheus_client import CollectorRegistry, generate_latest
+
+from embedded import REPOSITORY
+from jobs.engine.health import RULES, Facts
+from jobs.metrics.collector import Look
+from jobs.statistics import BUCKETS
+from jobs.store.health import EndedLook, QueueLook, RepairLook, ServerLook, TotalLook, WorkersLook
+
+ALERTS = yaml.safe_load((REPOSITORY / "deploy/prometheus/rules.yml").read_text())["groups"]
+BOARD = json.loads((REPOSITORY / "deploy/grafana/scheduler.json").read_text())
+SCALER = yaml.safe_load((REPOSITORY / "deploy/keda/worker.yaml").read_text())
+FACTS = Facts(
+    queues=[QueueLook("default", "default", 4, 3, 3, 12, 9.0, 2, 1.5)],
+    workers=[WorkersLook("default", "live", 1, 4)],
+    server=ServerLook(True, 3.0, 0.5, 10, 100, 0, 1),
+    ended=EndedLook(100, 1, 0),
+    repairs=[RepairLook("finding", 2, 9999.0)],
+    cache=True,
+)
+ONE = [1] + [0] * (BUCKETS - 1)
+TOTALS = [TotalLook("default", "a.thing", "run", outcome, 1, 0.5, 0.2, ONE, ONE) for outcome in ("success", "error")]
+
+
+def told() -> str:
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Look(FACTS, TOTALS))
+    return generate_latest(registry).decode()
+
+
+def expressions() -> list[str]:
+    of_rules = [rule["expr"] for group in ALERTS for rule in group["rules"]]
+    of_board = [target["expr"] for panel in BOARD["panels"] for target in panel["targets"]]
+    return [*of_rules, *of_board, *(trigger["metadata"]["query"] for trigger in SCALER["spec"]["triggers"])]
+
+
+def names_in(node: object) -> set[str]:
+    """The metrics that an expression reads."""
+    if isinstance(node, promql_parser.VectorSelector):
+        return {node.name}
+    parts = [getattr(node, part, None) for part in ("lhs", "rhs", "expr", "vector_selector", "vs")]
+    parts += list(getattr(node, "args", None) or [])
+    return set().union(*(names_in(part) for part in parts if part is not None))
+
+
+@pytest.mark.parametrize("expression", expressions())
+def test_an_expression_reads_metrics_that_exist(expression):
+    names = names_in(promql_parser.parse(expression))
+    recorded = {rule["record"] for group in ALERTS for rule in group["rules"] if "record" in rule}
+    assert names
+    assert names <= set(re.findall(r"^(\w+)(?:\{| )", told(), re.MULTILINE)) | recorded | {"up"}
+
+
+def test_every_condition_has_an_alert_of_its_severity_with_its_runbook():
+    alerts = {
+        code: (rule["labels"]["severity"], rule["annotations"]["runbook_url"])
+        for group in ALERTS
+        for rule in group["rules"]
+        for code in re.findall(r'code="(\w+)"', rule["expr"])
+    }
+    assert alerts == {rule.code: (rule.severity, f"docs/operations.md#{rule.runbook}") for rule in RULES}
+
+
+def test_every_runbook_is_a_heading():
+    text = (REPOSITORY / "docs/operations.md").read_text()
+    headings = {
+        re.sub(r"[^\w -]", "", line).strip().lower().replace(" ", "-") for line in re.findall("^## (.*)", text, re.M)
+    }
+    urls = [rule["annotations"]["runbook_url"] for group in ALERTS for rule in group["rules"] if "alert" in rule]
+    assert {url.removeprefix("docs/operations.md#") for url in urls} <= headings
+
+
+def test_the_documents_name_every_condition_and_metric():
+    text = (REPOSITORY / "docs/operations.md").read_text()
+    assert [rule.code for rule in RULES if f"`{rule.code}`" not in text] == []
+    families = set(re.findall(r"^# TYPE scheduler_(\w+) ", told(), re.MULTILINE))
+    assert [name for name in sorted(families) if f"`{name}`" not in text] == []
+
+
+def test_a_histogram_is_cumulative_and_ends_with_all():
+    lines = dict(
+        re.findall(r'^scheduler_attempt_wait_seconds_bucket\{le="(.+?)",queue="default"\} (.+)$', told(), re.M)
+    )
+    counts = [float(count) for count in lines.values()]
+    assert counts == sorted(counts)
+    assert (list(lines)[-1], counts[-1]) == ("+Inf", 2.0)
+    assert 'scheduler_attempt_wait_seconds_sum{queue="default"} 0.4' in told()
