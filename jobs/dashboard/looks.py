@@ -95,7 +95,7 @@ class Worker:
 
 @dataclass(frozen=True)
 class Counts:
-    """Each number is at most MOST. now: the database's clock. oldest_transaction: seconds."""
+    """Each number is at most MOST. now: the database's clock."""
 
     now: datetime
     scheduled: int
@@ -106,7 +106,6 @@ class Counts:
     succeeded_now: int
     failed_now: int
     cancelled_now: int
-    oldest_transaction: float
 
     @property
     def ended_now(self) -> int:

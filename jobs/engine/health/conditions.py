@@ -80,7 +80,8 @@ def _messages_lost(facts: Facts) -> Iterator[str]:
 def _worker_silent(facts: Facts) -> Iterator[str]:
     for one in facts.workers:
         if one.state == "silent":
-            yield f"{one.workers} workers of pool {one.pool} missed three heartbeats."
+            workers = "1 worker" if one.workers == 1 else f"{one.workers} workers"
+            yield f"{workers} of pool {one.pool} missed three heartbeats."
 
 
 def _failures(facts: Facts) -> Iterator[str]:

@@ -1,5 +1,5 @@
 -- Reads:  how many jobs are scheduled, held, dead, died in the last day, and ended in the last minute; each counted up to
---         `most`. And the age of the oldest transaction in seconds.
+--         `most`.
 -- Who:    the operators' pages. Locks: none. Index: jobs_due, jobs_dead, jobs_ended.
 WITH clock AS (SELECT clock_timestamp() AS now),
 ended AS MATERIALIZED (
@@ -38,9 +38,5 @@ SELECT
     ) AS died_now,
     (SELECT count(*)::int FROM ended WHERE status = 'success') AS succeeded_now,
     (SELECT count(*)::int FROM ended WHERE status = 'error') AS failed_now,
-    (SELECT count(*)::int FROM ended WHERE status = 'cancelled') AS cancelled_now,
-    (
-        SELECT coalesce(extract(epoch FROM clock.now - min(xact_start)), 0)::float8
-        FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-    ) AS oldest_transaction
+    (SELECT count(*)::int FROM ended WHERE status = 'cancelled') AS cancelled_now
 FROM clock

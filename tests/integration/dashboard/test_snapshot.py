@@ -182,7 +182,7 @@ PAGES = {
     "/ops/dead/": 8,
     "/ops/workers/": 8,
     "/ops/schedules/": 8,
-    "/ops/health/": 12,
+    "/ops/health/": 30,
 }
 
 
