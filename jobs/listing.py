@@ -27,13 +27,14 @@ def page(
 
     A page may have fewer jobs than `limit`, even none, and a next page: it has looked at LOOK jobs.
     """
-    found = queries.all_jobs() if tenant is None else queries.all_jobs().filter(tenant=tenant)
+    owned = Q() if tenant is None else Q(tenant=tenant)
+    found = queries.all_jobs().filter(owned)
     if before is not None:
         found = found.filter(pk__lt=before)
     end: int | None = None
-    few = None if status is None else _few(status, tenant)
+    few = None if status is None else _few(status, owned)
     if few is not None:
-        jobs: QuerySet[JobRow] = Job.objects.filter(pk__in=few, pk__lt=before or queries.LARGEST_ID)
+        jobs: QuerySet[JobRow] = Job.objects.filter(owned, pk__in=few, pk__lt=before or queries.LARGEST_ID)
         jobs = jobs.select_related("tenant", "queue").order_by("-pk")
     elif chosen or status is not None:
         end = found.values_list("pk", flat=True)[LOOK - 1 : LOOK].first()
@@ -47,18 +48,17 @@ def page(
     return Page(fitting, end)
 
 
-def _few(status: Status, tenant: Tenant | None) -> list[int] | None:
+def _few(status: Status, owned: Q) -> list[int] | None:
     """The ids of all jobs that may have the status, by its partial index; None if they are many.
 
-    If they are many, they are found soon among the newest jobs.
+    If they are many, they are found soon among the newest jobs. The index of the dead knows no tenant: their ids are of
+    all tenants.
     """
     if status in FINAL - {Status.DEAD}:
         return None
     jobs = Job.objects.filter(died_at__isnull=False)
     if status != Status.DEAD:
-        jobs = Job.objects.filter(queries.witnessed(status))
-        if tenant is not None:
-            jobs = jobs.filter(tenant=tenant)
+        jobs = Job.objects.filter(queries.witnessed(status), owned)
     if status == Status.CREATED:  # the index begins with the queue
         jobs = jobs.filter(queue__in=list(Queue.objects.values_list("pk", flat=True)))
     ids = list(jobs.order_by().values_list("pk", flat=True)[: LOOK + 1])

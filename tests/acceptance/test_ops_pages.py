@@ -35,8 +35,7 @@ def world(db) -> list[str]:
     return build()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1440])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1440, "dark")])
 def test_nothing_is_cut_off_or_too_small_whatever_the_names(world, context, width, scheme):
     page, found = context(width, scheme).new_page(), {}
     for path in world:
@@ -55,8 +54,7 @@ def test_pages_without_any_work_say_so(context):
         expect(page.locator(".empty").first).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1440])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1440, "light")])
 def test_axe_finds_nothing_that_would_keep_somebody_out(world, context, width, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page, found = context(width, scheme).new_page(), {}

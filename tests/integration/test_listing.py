@@ -29,7 +29,7 @@ def _of(wanted) -> dict:
     return {name: wanted[name] for name in ("tenant", "status") if name in wanted}
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     statuses=st.lists(st.sampled_from(sorted(Status)), max_size=12),
     archived=st.booleans(),
@@ -59,6 +59,18 @@ def test_all_pages_together_have_each_job_that_fits_once(monkeypatch, statuses, 
         Archive().run()
     found, _ = walk(tenant=tenant, **wanted)
     assert found == expected
+
+
+@pytest.mark.parametrize("look", [1, 100])
+@pytest.mark.parametrize("status", Status)
+def test_no_page_of_a_tenant_has_a_strangers_job(status, look, monkeypatch):
+    monkeypatch.setattr(listing, "LOOK", look)
+    owner, stranger = TenantFactory(), TenantFactory()
+    make_job(stranger, status)
+    own = make_job(owner, status).pk
+    make_job(stranger, status)
+    for wanted in ({}, {"status": status}, {"chosen": Q(priority=5)}):
+        assert walk(tenant=owner, **wanted)[0] == [own], wanted
 
 
 def test_a_page_without_a_hit_says_how_far_it_looked(monkeypatch):

@@ -193,3 +193,10 @@ def test_reading_changes_nothing(owner, tenant):
     owner.get(f"/api/v1/jobs/{made.pk}")
     owner.get(f"/api/v1/jobs/{made.pk}/result")
     assert Job.objects.values().get(pk=made.pk) == before
+
+
+@pytest.mark.parametrize("status", Status)
+def test_a_list_by_status_has_no_job_of_a_stranger(owner, stranger, tenant, status):
+    own = make_job(tenant, status).pk
+    assert [job["id"] for job in owner.get(f"/api/v1/jobs?status={status}").json()["jobs"]] == [own]
+    assert stranger.get(f"/api/v1/jobs?status={status}").json()["jobs"] == []

@@ -62,7 +62,7 @@ class TestACancellationThatWasRequested:
         first = asked.cancel_requested_at
         assert store.overdue_cancels(10, asked.worker, now=first + timedelta(seconds=10)) == []
         late = store.overdue_cancels(10, asked.worker, now=first + timedelta(seconds=10, microseconds=1))
-        assert late == [Overdue(asked.pk, 3, asked.worker_pid)]
+        assert late == [Overdue(asked.pk, 3, asked.tenant_id, asked.worker_pid)]
 
     def test_is_overdue_in_the_worker_that_runs_it_and_in_no_other(self, asked):
         assert store.overdue_cancels(0, uuid.uuid4(), now=LATER) == []
