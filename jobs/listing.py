@@ -21,7 +21,7 @@ class Page:
 
 
 def page(
-    chosen: Q, limit: int, *, tenant: Tenant | None = None, status: Status | None = None, before: int | None = None
+    chosen: Q, limit: int, *, tenant: Tenant | None, status: Status | None = None, before: int | None = None
 ) -> Page:
     """The newest jobs that fit, with lower ids than `before`; of all tenants if `tenant` is None.
 

@@ -26,7 +26,7 @@ def walk(**wanted) -> tuple[list[int], int]:
 
 
 def _of(wanted) -> dict:
-    return {name: wanted[name] for name in ("tenant", "status") if name in wanted}
+    return {"tenant": wanted.get("tenant"), "status": wanted.get("status")}
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
