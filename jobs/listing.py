@@ -28,20 +28,20 @@ def page(
     A page may have fewer jobs than `limit`, even none, and a next page: it has looked at LOOK jobs.
     """
     owned = Q() if tenant is None else Q(tenant=tenant)
-    found = queries.all_jobs().filter(owned)
-    if before is not None:
-        found = found.filter(pk__lt=before)
+    older = owned if before is None else owned & Q(pk__lt=before)
+    found = queries.all_jobs().filter(older)
     end: int | None = None
     few = None if status is None else _few(status, owned)
     if few is not None:
-        jobs: QuerySet[JobRow] = Job.objects.filter(owned, pk__in=few, pk__lt=before or queries.LARGEST_ID)
+        jobs: QuerySet[JobRow] = Job.objects.filter(older, pk__in=few)
         jobs = jobs.select_related("tenant", "queue").order_by("-pk")
     elif chosen or status is not None:
         end = found.values_list("pk", flat=True)[LOOK - 1 : LOOK].first()
         jobs = found.filter(pk__gte=end or 0)
     else:
         jobs = found
-    chosen &= Q() if status is None else Q(status=status)
+    if status is not None:
+        chosen &= Q(status=status)
     fitting = list(jobs.filter(chosen).defer("args", "stats")[: limit + 1])  # one extra job shows that there are more
     if len(fitting) > limit:
         return Page(fitting[:limit], fitting[limit - 1].pk)

@@ -2,13 +2,12 @@
 
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
 from django.urls import reverse
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from jobs.api import inputs, schemas
+from jobs.api import inputs, pages, schemas
 from jobs.api.auth import CallerRequest
 from tenants.models import Change
 
@@ -57,12 +56,7 @@ def list_changes(request: CallerRequest, wanted: Query[WantedChanges]) -> dict[s
     found = Change.objects.filter(tenant_id=tenant_id, **filters).order_by("-pk")
     if wanted.before is not None:
         found = found.filter(pk__lt=wanted.before)
-    changes = list(found[: wanted.limit + 1])  # one more, to know whether there is another page
-    older = None
-    if len(changes) > wanted.limit:
-        del changes[-1]
-        page = filters | {"before": changes[-1].pk, "limit": wanted.limit}
-        older = f"{reverse('api:changes')}?{urlencode(page)}"
+    changes, older = pages.page(found, reverse("api:changes"), wanted, lambda last: {"before": last.pk})
     return {"changes": [_shown(change, tenant_id) for change in changes], "next": older}
 
 

@@ -14,7 +14,7 @@ from ninja import Query, Router
 from ninja import Status as Answer
 
 from jobs import listing, models, queries
-from jobs.api import idempotency, inputs, schemas, throttle, waiting
+from jobs.api import idempotency, inputs, pages, schemas, throttle, waiting
 from jobs.api.auth import Caller, CallerRequest
 from jobs.api.problems import ProblemError, not_found
 from jobs.calls.compose import compose_by_name
@@ -92,7 +92,7 @@ def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.J
         status=wanted.status,
         before=wanted.before,
     )
-    older = schemas.next_page(reverse("api:jobs"), wanted, found.before)
+    older = None if found.before is None else pages.onward(reverse("api:jobs"), wanted, before=found.before)
     return schemas.JobPage(jobs=[schemas.ListedJob(**schemas.listed(job)) for job in found.jobs], next=older)
 
 

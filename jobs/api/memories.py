@@ -2,7 +2,6 @@
 
 from datetime import datetime, timedelta
 from typing import Annotated, Any
-from urllib.parse import urlencode
 
 from django.conf import settings
 from django.urls import reverse
@@ -11,7 +10,7 @@ from ninja import Status as Answer
 from pydantic import Field
 
 from jobs import models, queries, store
-from jobs.api import inputs, schemas
+from jobs.api import inputs, pages, schemas
 from jobs.api.auth import CallerRequest
 from jobs.api.problems import ProblemError
 from tenants import audit
@@ -65,12 +64,7 @@ def list_memories(request: CallerRequest, wanted: Query[WantedMemories]) -> dict
     found = queries.memories(request.auth.tenant.pk).filter(**filters).defer("content")
     if wanted.after is not None:
         found = found.filter(pk__gt=wanted.after)
-    memories = list(found[: wanted.limit + 1])  # one more, to know whether there is another page
-    later = None
-    if len(memories) > wanted.limit:
-        del memories[-1]
-        page = filters | {"after": memories[-1].pk, "limit": wanted.limit}
-        later = f"{reverse('api:memories')}?{urlencode(page)}"
+    memories, later = pages.page(found, reverse("api:memories"), wanted, lambda last: {"after": last.pk})
     return {"memories": [_listed(memory) for memory in memories], "next": later}
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from typing import Any, TypeVar
-from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.urls import reverse
@@ -10,7 +9,7 @@ from ninja import Query, Router
 from ninja import Status as Answer
 
 from jobs import models, queries, schedule_view
-from jobs.api import idempotency, inputs, schemas
+from jobs.api import idempotency, inputs, pages, schemas
 from jobs.api import schedule_inputs as taken
 from jobs.api import schedule_schemas as told
 from jobs.api.auth import CallerRequest
@@ -34,11 +33,7 @@ def list_schedules(request: CallerRequest, wanted: Query[taken.WantedSchedules])
     found = queries.schedules(request.auth.tenant.pk).defer("args")
     if wanted.after is not None:
         found = found.filter(name__gt=wanted.after)
-    schedules = list(found[: wanted.limit + 1])  # one more, to know whether there is another page
-    later = None
-    if len(schedules) > wanted.limit:
-        del schedules[-1]
-        later = f"{reverse('api:schedules')}?{urlencode({'after': schedules[-1].name, 'limit': wanted.limit})}"
+    schedules, later = pages.page(found, reverse("api:schedules"), wanted, lambda last: {"after": last.name})
     return {"schedules": [told.listed(schedule) for schedule in schedules], "next": later}
 
 

@@ -3,7 +3,6 @@
 import json
 from datetime import datetime, timedelta
 from typing import Any, Self
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.core.serializers.json import DjangoJSONEncoder
@@ -111,13 +110,6 @@ class Problem(Schema):
     status: int
     detail: str
     errors: list[FieldError]
-
-
-def next_page(address: str, wanted: Schema, before: int | None) -> str | None:
-    """The address of the next page of a list with the same filters."""
-    if before is None:
-        return None
-    return f"{address}?{urlencode(wanted.model_dump(exclude_none=True) | {'before': before})}"
 
 
 MEDIA_TYPE = "application/json; charset=utf-8"

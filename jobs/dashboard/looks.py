@@ -12,8 +12,9 @@ from jobs.dashboard.charts import Ended
 from jobs.models import HELD_UNTIL
 from jobs.sql import statement
 from jobs.store.explain import PLANNER
+from jobs.store.health import looking
 
-PATIENCE = 1000  # ms that a look may take
+PATIENCE = 1.0  # seconds that a look may take
 LANES = 1000  # lanes that are looked at
 EXACT = 20  # waiting jobs of a lane that are counted
 WORKERS = 500
@@ -155,8 +156,8 @@ def hours(tenant_id: int, since: datetime) -> list[Ended]:
 
 
 def _rows(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(f"{PLANNER}; SET LOCAL statement_timeout = {PATIENCE}")
+    with looking(PATIENCE), connection.cursor() as cursor:
+        cursor.execute(PLANNER)
         cursor.execute(statement(name), parameters)
         found: list[tuple[Any, ...]] = cursor.fetchall()
         transaction.set_rollback(True)  # nothing was written; this restores the settings of the caller's transaction

@@ -10,11 +10,10 @@ from django.db import transaction
 
 from jobs.store.attempts import default_timeout
 from jobs.store.rows import rows
-from jobs.store.session import session
 
 MOST_LANES = 2000  # whose first jobs a look reads
 MOST_DEAD = 10_000  # counted
-TIMEOUT = 2  # seconds for one statement of a look
+TIMEOUT = 2.0  # seconds for one statement of a look
 
 
 @dataclass(frozen=True)
@@ -89,10 +88,10 @@ class TotalLook:
 
 
 @contextmanager
-def looking() -> Iterator[None]:
-    """A transaction whose statements give up after TIMEOUT: a slow look must not hold up what it looks at."""
-    with transaction.atomic(), session().cursor() as cursor:
-        cursor.execute(f"SET LOCAL statement_timeout = '{TIMEOUT}s'")
+def looking(seconds: float = TIMEOUT) -> Iterator[None]:
+    """A transaction whose statements give up after so many seconds."""
+    with transaction.atomic():
+        rows("give_up_after", milliseconds=round(seconds * 1000))
         yield
 
 

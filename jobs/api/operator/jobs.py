@@ -10,7 +10,7 @@ from ninja import Status as Answer
 from pydantic import Field
 
 from jobs import listing, models, queries
-from jobs.api import schemas
+from jobs.api import pages, schemas
 from jobs.api.inputs import JobId, Name, RowId, Text, Whole, refuse_unknown_names
 from jobs.api.operator.auth import OperatorRequest, may
 from jobs.api.operator.changes import PROBLEMS, REFUSED, no_such, note
@@ -84,7 +84,7 @@ def list_all_jobs(request: OperatorRequest, wanted: Query[Sought]) -> AnyJobs:
         status=wanted.status,
         before=wanted.before,
     )
-    older = schemas.next_page(reverse("api:operator_jobs"), wanted, found.before)
+    older = None if found.before is None else pages.onward(reverse("api:operator_jobs"), wanted, before=found.before)
     return AnyJobs(jobs=[AnyJob(**AnyJob.values(job)) for job in found.jobs], next=older)
 
 

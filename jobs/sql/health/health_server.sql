@@ -1,7 +1,7 @@
 -- Reads:  whether a clock leads; the seconds since the recorder last looked (null: never); the seconds of the oldest
 --         transaction of this database; its server's connections and their bound; the jobs whose message nobody has taken
 --         up for so long; the dead letters, at most so many. Who: health and metrics. Locks: none.
--- Index:  jobs_one_job_per_slot, jobs_died_at. A role that is no superuser sees only its own sessions.
+-- Index:  jobs_one_job_per_slot, jobs_dead. A role that is no superuser sees only its own sessions.
 WITH
 -- include shared/clock
 sessions AS MATERIALIZED (

@@ -117,7 +117,7 @@ def test_the_first_viewers_at_once_make_one_look(snapshots, elsewhere):
 
 @pytest.mark.django_db(transaction=True)
 def test_a_look_that_takes_too_long_leaves_its_part_as_it_was_and_the_page_standing(onlooker, monkeypatch):
-    monkeypatch.setattr(looks, "PATIENCE", 200)
+    monkeypatch.setattr(looks, "PATIENCE", 0.2)
     tenant = TenantFactory(name="Owner & Co.")
     make_job(tenant)
     client = Client()
