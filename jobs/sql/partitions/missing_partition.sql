@@ -21,8 +21,7 @@ SELECT command.text
 FROM parent
 CROSS JOIN LATERAL (
     VALUES
-        (1, CASE WHEN clock_timestamp() >= %(starts)s::timestamptz AND clock_timestamp() < %(ends)s::timestamptz  -- guard
-            THEN format('LOCK TABLE ONLY %%s IN SHARE ROW EXCLUSIVE MODE', name) END),
+        (1, format('LOCK TABLE ONLY %%s IN SHARE ROW EXCLUSIVE MODE', name)),
         (2, format('LOCK TABLE %%s IN ACCESS EXCLUSIVE MODE', rest)),
         (3, format('CREATE TABLE %%s (LIKE %%s INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', part, name)),
         (4, format('WITH moved AS (DELETE FROM %%s WHERE %%I >= %%L AND %%I < %%L RETURNING *) INSERT INTO %%s SELECT * FROM moved',
@@ -30,5 +29,6 @@ CROSS JOIN LATERAL (
         (5, format('ALTER TABLE %%s ATTACH PARTITION %%s FOR VALUES FROM (%%L) TO (%%L)',
                    name, part, %(starts)s::timestamptz, %(ends)s::timestamptz))
 ) AS command (number, text)
-WHERE to_regclass(part) IS NULL AND command.text IS NOT NULL
+WHERE to_regclass(part) IS NULL
+  AND (command.number > 1 OR clock_timestamp() >= %(starts)s::timestamptz AND clock_timestamp() < %(ends)s::timestamptz)  -- guard
 ORDER BY command.number
