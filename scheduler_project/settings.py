@@ -68,7 +68,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "libraries": {"ops": "jobs.dashboard.tags"},
+            "libraries": {"ops": "jobs.dashboard.tags", "members": "jobs.members.tags"},
         },
     }
 ]
