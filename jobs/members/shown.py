@@ -54,7 +54,7 @@ def newer(tenant: Tenant, top: int | None) -> int:
 def schedules(tenant: Tenant) -> list[tuple[Any, str, str]]:
     """(schedule, rule in words, state) of the next ones, one more than MOST_SCHEDULES if there are more."""
     found = queries.schedules(tenant.pk).order_by(F("next_at").asc(nulls_last=True), "pk").defer("args")
-    return [(one, schedule_view.in_words(one), state_of(one)) for one in found[: MOST_SCHEDULES + 1]]
+    return [(one, schedule_view.in_words(one), words.SCHEDULES[state_of(one)]) for one in found[: MOST_SCHEDULES + 1]]
 
 
 def detail(job: AnyJob, tenant: Tenant) -> dict[str, Any]:

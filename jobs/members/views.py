@@ -9,6 +9,7 @@ from django.views.decorators.http import require_POST, require_safe
 from jobs import listing, queries, regions
 from jobs.dashboard.answers import SeeOther, back
 from jobs.engine.cancel import Cancellation, cancel
+from jobs.lifecycle import Status
 from jobs.members import shown
 from jobs.members.asked import Asked
 from jobs.members.waits import waits
@@ -33,6 +34,7 @@ def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
     context = shown.common(page.jobs, tenant, request) | {
         "page": page,
         "waits": waits(page.jobs, tenant.pk),
+        "lines": len({job.queue_id for job in page.jobs if job.status == Status.CREATED}),
         "slots": shown.slots(tenant),
         "schedules": shown.schedules(tenant),
         "newer": shown.newer(tenant, top),

@@ -25,6 +25,7 @@ PAUSED = "Jobs of this kind are paused for now."
 FIRST = "Nothing holds it up: it starts next."
 BEHIND = "Nothing holds it up: the jobs before it in line go first."
 BUSY = "Every worker is busy."
+SCHEDULES = {"on": "On", "late": "Late", "paused": "Paused", "paused itself": "Paused", "ended": "Ended"}
 REASONS = {  # of the gates that a ready job meets; the others are told below
     Gate.HELD: PAUSED,
     Gate.TENANT_PAUSED: "Your jobs are paused for now.",

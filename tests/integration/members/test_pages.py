@@ -164,7 +164,8 @@ class TestList:
         make_job(TenantFactory(), priority=0)
         places = {job.pk: row(mate, job) for job in (early, first, second, other)}
         for job, place in ((early, 1), (first, 2), (second, 3), (other, 1)):
-            assert f"Number {place} in line. All of your slots are in use (2 of 2)." in places[job.pk]
+            line = "mail" if job == other else "default"
+            assert f"Number {place} in line for {line}. All of your slots are in use (2 of 2)." in places[job.pk]
 
     def test_the_first_starts_next_and_the_others_after_it(self, mate, tenant, register):
         register()
