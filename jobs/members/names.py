@@ -25,6 +25,8 @@ def sources(jobs: Iterable[JobRow], tenant_id: int) -> dict[tuple[str, str | Non
         model = known[source_type]
         names[source_type, None] = f"all {model._meta.verbose_name_plural}"
         wanted = [source_id for source_id in ids[source_type] if source_id is not None]
+        if not wanted:
+            continue
         with suppress(ValueError, TypeError, OverflowError, ValidationError):  # no id of such an object
             for found in model._default_manager.filter(tenant=tenant_id, pk__in=wanted):
                 names[source_type, str(found.pk)] = str(found)

@@ -5,8 +5,10 @@ from datetime import datetime
 
 from django import template
 
+from jobs.lifecycle import Status
 from jobs.members import words
 from jobs.models import JobRow
+from jobs.told import told
 
 register = template.Library()
 register.filter("word", words.word)
@@ -23,6 +25,12 @@ def about(job: JobRow, names: Mapping[tuple[str, str | None], str]) -> str:
 def whose(job: JobRow, users: Mapping[str, str]) -> str:
     """The user that the job is for."""
     return users.get(job.user_key, job.user_key)
+
+
+@register.filter
+def error(job: JobRow) -> str:
+    """What the tenant may know of the error of a job that ended badly."""
+    return told(job.last_error) if job.status in (Status.ERROR, Status.DEAD) else ""
 
 
 @register.filter
