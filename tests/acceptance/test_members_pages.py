@@ -22,6 +22,7 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(shutil.which(CHROMIUM) is None, reason="no Chromium here"),
 ]
+OPENED = [Status.CREATED, Status.RUNNING, Status.SUCCESS, Status.DEAD]  # jobs whose page is looked at
 SHOTS = os.environ.get("OPS_SHOTS")  # a folder that gets a picture of each page
 
 
@@ -33,7 +34,7 @@ def test_nothing_is_cut_off_and_nobody_kept_out_whatever_the_names(context_of, w
     found = {}
     for tenant in Tenant.objects.order_by("slug"):
         page = context_of(MemberFactory(tenant=tenant).user, "/jobs/", width, scheme).new_page()
-        one_of_each = Job.objects.filter(tenant=tenant).order_by("status", "pk").distinct("status")
+        one_of_each = Job.objects.filter(tenant=tenant, status__in=OPENED).order_by("status", "pk").distinct("status")
         for path in ("", *(f"{job.pk}/" for job in one_of_each)):
             page.goto(path)
             found[tenant.slug, path] = page.evaluate(LOOK)
@@ -43,11 +44,10 @@ def test_nothing_is_cut_off_and_nobody_kept_out_whatever_the_names(context_of, w
     assert {where: what for where, what in found.items() if what not in (FINE, [])} == {}
 
 
-@pytest.mark.parametrize("scripts", [True, False])
-def test_a_member_sees_a_job_wait_and_cancels_it(context_of, scripts):
+def test_without_scripts_a_member_sees_a_job_wait_and_cancels_it(context_of):
     tenant = TenantFactory()
     first, second = make_job(tenant), make_job(tenant)
-    page = context_of(MemberFactory(tenant=tenant).user, "/jobs/", scripts=scripts).new_page()
+    page = context_of(MemberFactory(tenant=tenant).user, "/jobs/", scripts=False).new_page()
     page.goto("")
     expect(page.locator(f"#job-{second.pk}")).to_contain_text("Number 2 in line.")
     page.get_by_role("button", name=f"Cancel job {first.pk}").click()
