@@ -91,6 +91,7 @@ LOGIN_FAILURES = env.int("LOGIN_FAILURES", 10)  # wrong passwords in a row befor
 API_RATE = env.float("API_RATE", 100)  # requests per second of one tenant or operator to one web process; 0: no limit
 API_WAITS = env.int("API_WAITS", 100)  # open long polls of one tenant at one web process
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")  # of /metrics; without it only this machine may ask
+JOBS_METRICS_TENANTS = env.list("JOBS_METRICS_TENANTS", default=[])  # slugs of tenants; at most 200, /metrics/tenants
 LOGIN_REDIRECT_URL = "reports:list"
 LOGOUT_REDIRECT_URL = "login"
 AUTH_PASSWORD_VALIDATORS = [

@@ -13,6 +13,7 @@ from jobs import queries
 from jobs.dashboard import looks
 from jobs.dashboard.charts import Chart, chart
 from jobs.statistics import Summary, summaries
+from jobs.store.health import look_sample
 
 MINUTES, HOURS = 60, 24
 KEPT = 30.0  # seconds
@@ -47,6 +48,7 @@ def _queues() -> dict[tuple[str, ...], Summary]:
 
 
 last_hour: Kept[Chart | None] = Kept(_last_hour, None)
+fairness: Kept[float | None] = Kept(lambda: look_sample().fairness, None)
 queues: Kept[dict[tuple[str, ...], Any]] = Kept(_queues, {})
 
 

@@ -16,9 +16,21 @@ from typing import Any
 from django.db import DatabaseError
 
 from jobs.dashboard import looks
-from jobs.dashboard.looks import Counts, Held, Lane, Queue, Tenant, Worker
+from jobs.dashboard.looks import Counts, Tenant, Worker
+from jobs.engine import waits
+from jobs.engine.explain.gates import Gate
+from jobs.engine.waits import Cut, Pool
+from jobs.store import looking
+from jobs.store.looking import Held, Lane, Queue
 
 FRESH = 2.0  # seconds
+LOOKS: Mapping[str, Callable[[], Any]] = {
+    "held": looking.look_held,
+    "lanes": looking.look_lanes,
+    "queues": looking.look_queues,
+    "workers": looks.workers,
+    "counts": looks.counts,
+}
 
 
 @dataclass(frozen=True)
@@ -49,7 +61,7 @@ class Snapshot:
 
     @cached_property
     def waiting_by_tenant(self) -> Mapping[int, int]:
-        return _sum((lane.tenant_id, lane.waiting) for lane in self.lanes)
+        return _sum((lane.tenant_id, lane.waiting) for lane in self.lanes if lane.tenant_id is not None)
 
     @cached_property
     def waiting_by_queue(self) -> Mapping[int, int]:
@@ -62,12 +74,28 @@ class Snapshot:
     @cached_property
     def about(self) -> bool:
         """Whether the number of waiting jobs is not exact."""
-        return self.cut or any(lane.about for lane in self.lanes)
+        return any(lane.about for lane in self.lanes)
 
-    @property
-    def cut(self) -> bool:
-        """Whether there are lanes that were not looked at."""
-        return len(self.lanes) >= looks.LANES
+    @cached_property
+    def unseen(self) -> int:
+        """The lanes that were not looked at one by one."""
+        return sum(lane.lanes for lane in self.lanes if lane.tenant_id is None)
+
+    @cached_property
+    def cuts(self) -> list[Cut]:
+        """Where the waiting jobs wait."""
+        return waits.cuts(self.lanes, self.queues)
+
+    @cached_property
+    def gates(self) -> list[tuple[Gate, int]]:
+        """The jobs at each gate, most first."""
+        return waits.by_gate(self.cuts)
+
+    @cached_property
+    def pools(self) -> list[Pool]:
+        """The pools of all queues and of all live workers, by name."""
+        processes = _sum((one.pool, one.concurrency) for one in self.workers if one.gone_at is None)
+        return waits.pools(self.lanes, self.queues, self.cuts, processes)
 
 
 def _sum(pairs: Any) -> Mapping[Any, int]:
@@ -108,9 +136,9 @@ class Snapshots:
 
     def _look(self, last: Snapshot) -> Snapshot:
         found: dict[str, Any] = {}
-        for name in ("held", "lanes", "queues", "workers", "counts"):
-            self._one(found, name, getattr(looks, name))
-        ids = {one.tenant_id for name in ("held", "lanes") for one in found.get(name, getattr(last, name))}
+        for name, look in LOOKS.items():
+            self._one(found, name, look)
+        ids = {one.tenant_id for name in ("held", "lanes") for one in found.get(name, getattr(last, name))} - {None}
         self._one(found, "tenants", lambda: looks.tenants(ids))
         now = time.monotonic()
         old = {name: now - read for name, read in self._read.items() if name not in found}
@@ -119,7 +147,8 @@ class Snapshots:
     def _one(self, found: dict[str, Any], name: str, look: Callable[[], Any]) -> None:
         self._read.setdefault(name, time.monotonic())
         try:
-            found[name] = look()
+            with looking.looking():
+                found[name] = look()
         except DatabaseError:
             return  # the page says how old this part is
         self._read[name] = time.monotonic()

@@ -4,7 +4,7 @@ from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 
 from jobs import store
-from jobs.dashboard import live, snapshot
+from jobs.dashboard import live, past, snapshot
 from jobs.dashboard.access import page_for
 from jobs.engine.check import BOUND
 from jobs.engine.health import RULES, Condition, conditions, look
@@ -24,6 +24,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "snapshot": seen,
         "conditions": found,
         "fine": None if found is None else len(RULES) - len({condition.code for condition in found}),
+        "fairness": past.fairness.get(),
         "odd": store.odd_states(BOUND)[:CHANGES],
         "over": store.excesses()[:CHANGES],
         "paused_tenants": [tenant for tenant in seen.tenants.values() if tenant.paused],
