@@ -10,7 +10,6 @@ from django.db import connection, transaction
 from jobs.dashboard.charts import Ended
 from jobs.models import HELD_UNTIL
 from jobs.sql import statement
-from jobs.store.explain import PLANNER
 from jobs.store.looking import Lane, look_lanes, looking
 
 WORKERS = 500
@@ -109,7 +108,6 @@ def hours(tenant_id: int, since: datetime) -> list[Ended]:
 
 def _rows(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
     with looking(), connection.cursor() as cursor:
-        cursor.execute(PLANNER)
         cursor.execute(statement(name), parameters)
         found: list[tuple[Any, ...]] = cursor.fetchall()
         transaction.set_rollback(True)  # nothing was written; this restores the settings of the caller's transaction

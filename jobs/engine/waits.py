@@ -50,6 +50,11 @@ class Pool:
         return self.held + self.may_run
 
     @property
+    def is_short(self) -> bool:
+        """Whether jobs that may run are certainly not just being claimed."""
+        return self.late > 0 or (self.may_run > 0 and not self.processes)
+
+    @property
     def missing(self) -> int:
         return max(self.demand - self.processes, 0)
 

@@ -1,9 +1,9 @@
 """What health and metrics look at beside queues and lanes: a few short statements, none of which reads ended jobs."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
 
@@ -132,8 +132,9 @@ def look_totals() -> list[TotalLook]:
 
 def look_sample() -> SampleLook:
     """The newest sample; empty if there is none."""
-    found: Sequence[tuple[Any, ...]] = rows("health_sample")
-    return SampleLook(*found[0]) if found else SampleLook({}, None)
+    for states, fairness in rows("health_sample"):
+        return SampleLook(json.loads(states), fairness)
+    return SampleLook({}, None)
 
 
 def look_short_of_share(share: float) -> list[ShareLook]:

@@ -16,7 +16,7 @@ PATIENCE = 1.0  # seconds that a look may take
 LANES = 100  # lanes that are looked at: those with the most waiting jobs, and as many whose turn is next
 EXACT = 20  # waiting jobs of a lane that are counted
 APART = 5.0  # seconds between the two looks that find the same job waiting for a process
-# No plan may depend on the age of a table's statistics; and lanes and tenants are joined as sets.
+# Lanes and tenants are joined as sets, whatever the statistics say of their number.
 PLANNER = "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_nestloop = off"
 
 
@@ -76,7 +76,7 @@ class Lane:
 def looking(seconds: float | None = None) -> Iterator[None]:
     """A transaction whose statements give up after so many seconds (PATIENCE)."""
     with transaction.atomic():
-        rows("give_up_after", milliseconds=round((PATIENCE if seconds is None else seconds) * 1000))
+        rows("look_briefly", milliseconds=round((PATIENCE if seconds is None else seconds) * 1000))
         yield
 
 

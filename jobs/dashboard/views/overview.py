@@ -20,8 +20,7 @@ def show(request: HttpRequest) -> HttpResponse:
     shown = {
         "snapshot": seen,
         "pools": pools,
-        "short": [pool for pool in pools if pool.late or (pool.may_run and not pool.processes)],
-        "late": sum(pool.late for pool in pools),
+        "short": [(pool, pool.late or pool.may_run) for pool in pools if pool.is_short],
         "fairness": past.fairness.get(),
         "may_run": sum(pool.may_run for pool in pools),
         "processes": sum(pool.processes for pool in pools),

@@ -53,7 +53,7 @@ SELECT
     c.tenant_id, l.queue_id, l.gate, count(*)::int AS lanes, sum(l.waiting)::int AS waiting,
     bool_or(c.jobs IS NULL OR c.jobs > %(exact)s) AS about, min(c.since) AS first_since,
     sum(l.beyond_slots)::int AS beyond_slots, sum(l.beyond_rate)::int AS beyond_rate, sum(l.passing)::int AS passing,
-    coalesce(sum(least(late.jobs, l.passing)), 0)::int AS late,
+    sum(least(coalesce(late.jobs, 0), l.passing))::int AS late,
     min(late.since) FILTER (WHERE l.passing > 0) AS late_since
 FROM lane_cut l
 LEFT JOIN counted c ON c.tenant_id = l.tenant_id AND c.queue_id = l.queue_id

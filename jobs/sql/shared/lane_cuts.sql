@@ -1,6 +1,6 @@
 -- Where the limits of its tenant hold the jobs of each lane of `line`: `beyond_slots` jobs wait at the `gate` of its slots,
 -- `beyond_rate` for its tokens, and `passing` go on to their queue. A tenant's free slots and tokens serve its queues in
--- their order; a job that its queue holds up takes none. Limits per user are not counted.
+-- their order; a job for which its queue has no room takes none. Limits per user are not counted.
 queue_room AS MATERIALIZED (  -- null: no limit
     SELECT id AS queue_id,
         CASE
@@ -26,15 +26,31 @@ tenant_room AS MATERIALIZED (
         ORDER BY version DESC LIMIT 1
     ) b ON true
 ),
-asking AS (
+wanting AS (
     SELECT
-        line.tenant_id, line.queue_id, line.waiting, line.position, r.paused, r.num_slots, r.slots, r.tokens, q.room,
-        coalesce(sum(least(line.waiting, q.room)) OVER (
-            PARTITION BY line.tenant_id ORDER BY line.queue_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ), 0) AS before
+        line.*, r.paused, r.num_slots, r.slots, r.tokens, q.room,
+        least(line.waiting, r.slots, r.tokens) AS wants
     FROM line
     JOIN queue_room q ON q.queue_id = line.queue_id
     JOIN tenant_room r ON r.tenant_id = line.tenant_id
+),
+fitting AS (  -- the room of a queue goes to its lanes in the order of their turns
+    SELECT *,
+        CASE
+            WHEN room IS NULL THEN wants
+            ELSE least(wants, greatest(room - coalesce(sum(wants) OVER (
+                PARTITION BY queue_id ORDER BY position NULLS FIRST, tenant_id
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ), 0), 0))
+        END AS uses
+    FROM wanting
+),
+asking AS (
+    SELECT *,
+        coalesce(sum(uses) OVER (
+            PARTITION BY tenant_id ORDER BY queue_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ), 0) AS before
+    FROM fitting
 ),
 lane_cut AS MATERIALIZED (
     SELECT
