@@ -30,7 +30,7 @@ counted AS MATERIALIZED (
     ) ready
 ),
 line AS MATERIALIZED (
-    SELECT tenant_id, queue_id, i.position,
+    SELECT tenant_id, queue_id, i.position, c.since,
         CASE WHEN c.jobs <= %(exact)s THEN c.jobs ELSE greatest(i.waiting, c.jobs) END AS waiting
     FROM in_line i LEFT JOIN counted c USING (tenant_id, queue_id)
     WHERE c.jobs IS DISTINCT FROM 0  -- guard
@@ -50,13 +50,13 @@ late AS MATERIALIZED (
     GROUP BY j.tenant_id, j.queue_id
 )
 SELECT
-    c.tenant_id, l.queue_id, l.gate, count(*)::int AS lanes, sum(l.waiting)::int AS waiting,
-    bool_or(c.jobs IS NULL OR c.jobs > %(exact)s) AS about, min(c.since) AS first_since,
+    CASE WHEN l.since IS NOT NULL THEN l.tenant_id END AS looked_at,
+    l.queue_id, l.gate, count(*)::int AS lanes, sum(l.waiting)::int AS waiting,
+    bool_or(l.since IS NULL OR l.waiting > %(exact)s) AS about, min(l.since) AS first_since,
     sum(l.beyond_slots)::int AS beyond_slots, sum(l.beyond_rate)::int AS beyond_rate, sum(l.passing)::int AS passing,
     sum(least(coalesce(late.jobs, 0), l.passing))::int AS late,
     min(late.since) FILTER (WHERE l.passing > 0) AS late_since
 FROM lane_cut l
-LEFT JOIN counted c ON c.tenant_id = l.tenant_id AND c.queue_id = l.queue_id
 LEFT JOIN late ON late.tenant_id = l.tenant_id AND late.queue_id = l.queue_id
-GROUP BY c.tenant_id, l.queue_id, l.gate
-ORDER BY l.queue_id, waiting DESC, c.tenant_id
+GROUP BY looked_at, l.queue_id, l.gate
+ORDER BY l.queue_id, waiting DESC, looked_at

@@ -9,13 +9,12 @@ WITH
 -- include shared/in_use
 -- include shared/queue_states
 -- include shared/in_line
-line AS (SELECT tenant_id, queue_id, waiting, position FROM in_line),
+line AS (SELECT *, NULL::timestamptz AS since FROM in_line),
 -- include shared/lane_cuts
 open_lane AS MATERIALIZED (
-    SELECT l.tenant_id, l.queue_id, l.position, l.passing, t.user_slots
-    FROM lane_cut l JOIN tenant_room t ON t.tenant_id = l.tenant_id
-    WHERE l.passing > 0  -- guard
-      AND (l.room IS NULL OR l.room > 0)  -- guard
+    SELECT tenant_id, queue_id, position, passing, user_slots FROM lane_cut
+    WHERE passing > 0  -- guard
+      AND (room IS NULL OR room > 0)  -- guard
 ),
 still AS MATERIALIZED (
     SELECT m.job_id

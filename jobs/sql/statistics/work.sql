@@ -7,7 +7,7 @@ WITH
 -- include shared/in_use
 -- include shared/queue_states
 -- include shared/in_line
-line AS (SELECT tenant_id, queue_id, waiting, position FROM in_line),
+line AS (SELECT *, NULL::timestamptz AS since FROM in_line),
 -- include shared/lane_cuts
 held AS MATERIALIZED (SELECT tenant_id, queue_id, count(*)::int AS held FROM in_use GROUP BY tenant_id, queue_id)
 SELECT
