@@ -1,4 +1,4 @@
-"""Insert millions of jobs directly into the tables. Only this module of the benchmarks and `installation` know the schema.
+"""Insert millions of jobs directly into the tables. Only this module and `installation` know the schema.
 
 A change of the columns of a waiting or a finished job also needs a change of WAITING or FINISHED.
 """

@@ -1,4 +1,4 @@
-"""A large installation in its tables: the history of a year, many waiting jobs of many tenants, the last day's statistics.
+"""A large installation in its tables: the history of a year, waiting jobs of many tenants, the last day's statistics.
 
 A change of the columns of these tables also needs a change here.
 """
@@ -22,7 +22,8 @@ SLOTS = 5  # of each tenant
 HISTORY = """
 INSERT INTO job_history (
     id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, status, attempt, crashes,
-    retries, barred, progress_note, stats, last_error, created_at, queued_at, start_time, end_time, worker, failed_attempts
+    retries, barred, progress_note, stats, last_error, created_at, queued_at, start_time, end_time, worker,
+    failed_attempts
 )
 SELECT
     nextval(pg_get_serial_sequence('jobs', 'id')), (%(tenants)s::bigint[])[1 + n %% cardinality(%(tenants)s::bigint[])],
@@ -54,8 +55,10 @@ SELECT (%(tenants)s::bigint[])[1 + n %% cardinality(%(tenants)s::bigint[])], (%(
 FROM generate_series(0, %(count)s - 1) n CROSS JOIN LATERAL (SELECT now() - n * interval '20 seconds' AS at) moment"""  # noqa: S608
 
 ATTEMPTS = """
-INSERT INTO attempts (ended_at, start_time, queued_at, waited_since, job_id, tenant_id, queue_id, attempt, priority, outcome,
-                      source_type, source_method, user_key)
+INSERT INTO attempts (
+    ended_at, start_time, queued_at, waited_since, job_id, tenant_id, queue_id, attempt, priority, outcome, source_type,
+    source_method, user_key
+)
 SELECT at, at - interval '1 second', at - interval '2 seconds', at - interval '9 seconds', n,
     (%(tenants)s::bigint[])[1 + n %% cardinality(%(tenants)s::bigint[])],
     (%(queues)s::bigint[])[1 + n %% cardinality(%(queues)s::bigint[])], 1, 5,
@@ -64,8 +67,10 @@ FROM generate_series(0, %(count)s - 1) n
 CROSS JOIN LATERAL (SELECT now() - n * (interval '1 hour' / %(count)s) AS at) moment"""
 
 HOURS = """
-INSERT INTO tenant_hours (tenant_id, hour, queue_id, source_type, source_method, outcome, attempts, run_seconds, wait_seconds,
-                          run_buckets, wait_buckets)
+INSERT INTO tenant_hours (
+    tenant_id, hour, queue_id, source_type, source_method, outcome, attempts, run_seconds, wait_seconds, run_buckets,
+    wait_buckets
+)
 SELECT tenant_id, date_trunc('hour', now()) - h * interval '1 hour', 1, 'workload.thing', 'echo', 'success', 40, 40, 90,
     array_fill(1, ARRAY[%(buckets)s]), array_fill(1, ARRAY[%(buckets)s])
 FROM unnest(%(tenants)s::bigint[]) AS t (tenant_id) CROSS JOIN generate_series(1, 23) h"""

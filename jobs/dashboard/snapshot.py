@@ -1,7 +1,8 @@
 """What all pages show of the present moment: one look for any number of viewers, taken only when one asks.
 
 A web process looks at most every two seconds. While one thread looks, the others get the last snapshot. A look that
-fails leaves its part as it was, and the part gets old: pages say so.
+fails leaves its part as it was, and the part gets old: pages say so. A look that takes long (10,000 lanes) is not taken
+again before it has rested REST times as long, so that the looks take a hundredth of the database's time at most.
 """
 
 import threading
@@ -24,6 +25,7 @@ from jobs.store import looking
 from jobs.store.looking import Held, Lane, Queue
 
 FRESH = 2.0  # seconds
+REST, LONGEST_REST = 80.0, 10.0  # times the time that a look took; seconds
 LOOKS: Mapping[str, Callable[[], Any]] = {
     "held": looking.look_held,
     "lanes": looking.look_lanes,
@@ -112,6 +114,8 @@ class Snapshots:
         self._looking = threading.Lock()
         self._last: Snapshot | None = None
         self._read: dict[str, float] = {}
+        self._failed: set[str] = set()
+        self._rests_until: dict[str, float] = {}
         self._at = float("-inf")
 
     def current(self) -> Snapshot:
@@ -132,6 +136,7 @@ class Snapshots:
 
     def forget(self) -> None:
         """Look again at the next request: somebody has just changed something."""
+        self._rests_until.clear()
         self._at = float("-inf")
 
     def _look(self, last: Snapshot) -> Snapshot:
@@ -141,17 +146,23 @@ class Snapshots:
         ids = {one.tenant_id for name in ("held", "lanes") for one in found.get(name, getattr(last, name))} - {None}
         self._one(found, "tenants", lambda: looks.tenants(ids))
         now = time.monotonic()
-        old = {name: now - read for name, read in self._read.items() if name not in found}
+        old = {name: now - self._read[name] for name in sorted(self._failed)}
         return replace(last, at=datetime.now(UTC), old=old, **found)
 
     def _one(self, found: dict[str, Any], name: str, look: Callable[[], Any]) -> None:
-        self._read.setdefault(name, time.monotonic())
+        begins = time.monotonic()
+        self._read.setdefault(name, begins)
+        if begins < self._rests_until.get(name, begins):
+            return
         try:
             with looking.looking():
                 found[name] = look()
         except DatabaseError:
-            return  # the page says how old this part is
-        self._read[name] = time.monotonic()
+            self._failed.add(name)  # the page says how old this part is
+            return
+        self._failed.discard(name)
+        self._read[name] = ends = time.monotonic()
+        self._rests_until[name] = ends + min(REST * (ends - begins), LONGEST_REST)
 
 
 _snapshots = Snapshots()

@@ -16,8 +16,8 @@ open_lane AS MATERIALIZED (
     WHERE passing > 0  -- guard
       AND (room IS NULL OR room > 0)  -- guard
 ),
-still AS MATERIALIZED (
-    SELECT m.job_id
+noted AS MATERIALIZED (
+    SELECT m.job_id, j.tenant_id, j.queue_id
     FROM may_run m
     CROSS JOIN LATERAL (
         SELECT j.tenant_id, j.queue_id FROM jobs j
@@ -25,7 +25,9 @@ still AS MATERIALIZED (
           AND j.ready_at IS NOT NULL  -- guard
         ORDER BY j.id LIMIT 1
     ) j
-    JOIN open_lane l ON l.tenant_id = j.tenant_id AND l.queue_id = j.queue_id
+),
+still AS MATERIALIZED (
+    SELECT n.job_id FROM noted n JOIN open_lane l ON l.tenant_id = n.tenant_id AND l.queue_id = n.queue_id
 ),
 next AS MATERIALIZED (
     SELECT job.id

@@ -143,7 +143,7 @@ PAGES = {
     "/ops/dead/": 8,
     "/ops/workers/": 8,
     "/ops/schedules/": 8,
-    "/ops/health/": 30,
+    "/ops/health/": 14,
 }
 
 
