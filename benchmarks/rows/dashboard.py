@@ -151,9 +151,8 @@ def _refresh(client: Client) -> dict[str, float]:
     known = [f"{name}={version}" for name, version in re.findall(r'data-region="(\w+)" data-v="(\w+)"', page)]
     with metered() as meter:
         times = [_asked(client, "/ops/", Live=" ".join(known)) for _ in range(TIMES)]
-    size = len(
-        client.get("/ops/", headers={"Live": " ".join(one for one in known if not one.startswith("busiest="))}).content
-    )
+    others = [one for one in known if not one.startswith("busiest=")]
+    size = len(client.get("/ops/", headers={"Live": " ".join(others)}).content)
     return {REFRESH: size / 1000, REFRESH_MS: _p95(times), REFRESH_STATEMENTS: meter.statements / TIMES}
 
 

@@ -33,14 +33,17 @@ next AS MATERIALIZED (
     SELECT job.id
     FROM (SELECT * FROM open_lane ORDER BY position NULLS FIRST, tenant_id, queue_id LIMIT %(most)s) l
     CROSS JOIN LATERAL (
-        SELECT j.id, j.user_key FROM jobs j
+        SELECT
+            j.id,
+            l.user_slots IS NOT NULL AND j.user_key <> '' AND l.user_slots <= (
+                SELECT count(*) FROM in_use u WHERE u.tenant_id = l.tenant_id AND u.user_key = j.user_key
+            ) AS user_is_full
+        FROM jobs j
         WHERE j.ready_at IS NOT NULL AND j.queue_id = l.queue_id AND j.tenant_id = l.tenant_id
         ORDER BY j.priority, j.id
         LIMIT least(l.passing, %(each)s)
     ) job
-    WHERE l.user_slots IS NULL OR job.user_key = '' OR l.user_slots > (  -- guard
-        SELECT count(*) FROM in_use u WHERE u.tenant_id = l.tenant_id AND u.user_key = job.user_key
-    )
+    WHERE NOT job.user_is_full  -- guard
     LIMIT %(most)s
 ),
 gone AS (
