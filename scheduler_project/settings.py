@@ -92,6 +92,7 @@ API_RATE = env.float("API_RATE", 100)  # requests per second of one tenant or op
 API_WAITS = env.int("API_WAITS", 100)  # open long polls and event streams of one tenant at one web process
 API_WAITS_OF_ALL = env.int("API_WAITS_OF_ALL", 500)  # and of all tenants together; each holds a file descriptor
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")  # of /metrics; without it only this machine may ask
+JOBS_METRICS_TENANTS = env.list("JOBS_METRICS_TENANTS", default=[])  # slugs of tenants; at most 200, /metrics/tenants
 LOGIN_REDIRECT_URL = "reports:list"
 LOGOUT_REDIRECT_URL = "login"
 AUTH_PASSWORD_VALIDATORS = [

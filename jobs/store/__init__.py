@@ -38,7 +38,18 @@ from jobs.store.schedules import (
 )
 from jobs.store.session import OwnSession, session, speak_as_the_caller
 from jobs.store.settling import Failure, fail, retry, snooze, stop, succeed, succeed_and_follow, take_back
-from jobs.store.statistics import begin_task, end_task, forget_samples, record_hours, record_minutes, record_sample
+from jobs.store.statistics import (
+    begin_task,
+    end_task,
+    forget_samples,
+    note_may_run,
+    record_hours,
+    record_minutes,
+    record_sample,
+    record_shares,
+    work,
+    worked,
+)
 from jobs.store.submitting import Answer, give_up_key, insert, recount_waiting
 from jobs.store.worker_sessions import keep_sessions, session_name
 from jobs.store.workers import (
@@ -119,6 +130,7 @@ __all__ = [
     "next_moment",
     "next_run",
     "next_to_archive",
+    "note_may_run",
     "note_runs",
     "odd_states",
     "orphans",
@@ -129,6 +141,7 @@ __all__ = [
     "record_hours",
     "record_minutes",
     "record_sample",
+    "record_shares",
     "recount_waiting",
     "release",
     "request_cancel",
@@ -147,4 +160,6 @@ __all__ = [
     "take_back",
     "take_due_times",
     "wake_clock",
+    "work",
+    "worked",
 ]

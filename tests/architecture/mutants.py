@@ -35,6 +35,7 @@ CLAIM = (
 )
 SLICES = ("tests/integration/engine/test_slices.py",)
 LAST_DAY = ("tests/integration/api/test_last_day.py",)
+LOOKING = ("tests/integration/store/test_looking.py",)
 RECOVER = ("tests/integration/engine/test_recover.py",)
 KNOWING = {  # which tests know a statement, beside test_<statement>.py; the others are known by VERBS
     "start": (*VERBS, "tests/integration/engine/test_gaps.py"),
@@ -80,9 +81,12 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "read_states": ("tests/integration/store/test_verbs_of_strangers.py",),
     "places": ("tests/integration/engine/test_explain.py",),
     **dict.fromkeys(
-        ("health_queues", "health_workers", "health_server", "health_ended"),
+        ("health_workers", "health_server", "health_ended"),
         ("tests/integration/engine/test_health.py",),
     ),
+    **dict.fromkeys(("in_line", "look_lanes", "note_may_run"), LOOKING),
+    **dict.fromkeys(("worked", "health_shares"), ("tests/integration/engine/test_sample.py",)),
+    "health_tenants": ("tests/integration/project/test_metrics.py",),
     "reserve": ("tests/integration/api/test_idempotency.py",),
 }
 # In the other folders of tests/integration is what stands above the engine; these cost time, and tell of cost alone.

@@ -1,5 +1,5 @@
 -- Reads:  the jobs that hold a slot, counted by tenant, queue and worker (null: handed over, not started yet).
--- Who:    the operators' pages. Locks: none. Index: jobs_in_use, as the claim counts them.
+-- Who:    health, metrics and the operators' pages. Locks: none. Index: jobs_in_use, as the claim counts them.
 WITH
 -- include shared/clock
 -- include shared/in_use

@@ -1,5 +1,5 @@
 -- Reads:  every queue with its limits, and what is in use and free of it and of its pool, as the claim counts them.
--- Who:    the operators' pages. Locks: none. Index: jobs_in_use; the newest turn of each queue.
+-- Who:    health, metrics and the operators' pages. Locks: none. Index: jobs_in_use; the newest turn of each queue.
 WITH
 -- include shared/clock
 -- include shared/live_pools
