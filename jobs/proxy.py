@@ -12,12 +12,12 @@ from jobs.engine.submit import submit, submit_all
 
 
 class Call:
-    """One @job method, ready to be called asynchronously."""
+    """One @job method, ready to be called asynchronously. instance: None for a job of the class, or any object."""
 
     def __init__(self, target: Target, instance: models.Model | None, options: Mapping[str, Any]) -> None:
-        self._target = target
-        self._instance = instance
-        self._options = options
+        self.target = target
+        self.instance = instance
+        self.options = options
 
     def __call__(self, *args: Any, **kwargs: Any) -> int:
         """Submit the call; return the job's id. Raises InvalidRequest."""
@@ -25,15 +25,15 @@ class Call:
 
     def request(self, *args: Any, **kwargs: Any) -> JobRequest:
         """Return the call as a request for `submit_many`, without submitting it. Raises InvalidRequest."""
-        return compose(self._target, self._instance, self._target.bind(args, kwargs), **self._options)
+        return compose(self.target, self.instance, self.target.bind(args, kwargs), **self.options)
 
     def many(self, calls: Iterable[Mapping[str, Any]]) -> list[int]:
         """Submit one job for each mapping of arguments, in one statement; return the ids in order.
 
         Raises InvalidRequest.
         """
-        bound = (self._target.bind((), call) for call in calls)
-        return submit_many(compose_each(self._target, self._instance, bound, **self._options))
+        bound = (self.target.bind((), call) for call in calls)
+        return submit_many(compose_each(self.target, self.instance, bound, **self.options))
 
 
 class Calls:

@@ -99,13 +99,18 @@ def _common(
         args={},
         queue=spec.queue if queue is None else queue,
         priority=spec.priority if priority is None else priority,
-        user_key=str(getattr(user, "pk", user) if user is not None else ""),
+        user_key=user_key(user),
         delay=delay.total_seconds() if isinstance(delay, timedelta) else delay,
         at=at,
         timeout=spec.timeout if timeout is None else timeout,
         memory=spec.memory,
         max_retries=max_retries,
     )
+
+
+def user_key(user: Any) -> str:
+    """The key of a user: of a Django user its primary key."""
+    return str(getattr(user, "pk", user) if user is not None else "")
 
 
 def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.UUID:
