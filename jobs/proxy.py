@@ -1,18 +1,18 @@
-"""`report.async_.execute(region="EU")`: turn a method call into a job."""
+"""`report.async_.execute(region="EU")`, `async_(send)(to="x")`: turn the call of a method or function into a job."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.db import models
 
 from jobs.calls.compose import compose, compose_each
-from jobs.calls.registry import Target, target
+from jobs.calls.registry import Target, target, target_of
 from jobs.calls.request import InvalidRequest, JobRequest
 from jobs.engine.submit import submit, submit_all
 
 
 class Call:
-    """One @job method, ready to be called asynchronously. instance: None for a job of the class, or any object."""
+    """One @job method or function, ready to be called asynchronously. instance: its object, if it has one."""
 
     def __init__(self, target: Target, instance: models.Model | None, options: Mapping[str, Any]) -> None:
         self.target = target
@@ -72,6 +72,14 @@ class Asynchronous:
     """Mix into a model that has a `tenant`: its @job methods can then be called through `async_`."""
 
     async_ = _Async()
+
+
+def async_(function: Callable[..., Any], **options: Any) -> Call:
+    """A @job function of a module, ready to be called asynchronously: `async_(send, tenant=tenant)(to="a@b.com")`.
+
+    options: as those of `async_`. Raises InvalidRequest unless the function is a job.
+    """
+    return Call(target_of(function), None, options)
 
 
 def submit_many(requests: Iterable[JobRequest]) -> list[int]:

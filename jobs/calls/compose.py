@@ -40,11 +40,9 @@ def compose_by_name(
     instance = None
     if target.class_level:
         if source_id is not None:
-            raise InvalidRequest(
-                "source_id", f"{source_method} runs on the class, not on an object; leave source_id out"
-            )
+            raise InvalidRequest("source_id", f"{source_method} does not run on an object; leave source_id out")
     else:
-        instance = registry.source(target.model, source_id, tenant.pk)
+        instance = registry.source(target, source_id, tenant.pk)
         if instance is None:
             raise InvalidRequest("source_id", f"there is no {source_type} {source_id!r}")
     return compose(target, instance, target.bind((), args), tenant=tenant, **options)
