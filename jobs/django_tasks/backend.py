@@ -4,10 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.core import checks
-from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from jobs import store
 from jobs.authoring.current import current_job
 from jobs.calls.compose import compose
 from jobs.calls.refusals import InvalidRequest
@@ -20,6 +18,7 @@ from jobs.django_tasks.interface import (
     InvalidTask,
     task_enqueued,
 )
+from jobs.engine.moments import seconds_until
 from jobs.engine.submit import submit
 from tenants.models import Tenant
 
@@ -61,7 +60,7 @@ class JobsBackend(BaseTaskBackend):
                 tenant=self._tenant(task, args, kwargs),
                 queue=task.queue_name,
                 priority=runner.priority_of(task),
-                delay=_delay(task),
+                delay=seconds_until(task.run_after),
             )
             submitted = submit(request)
         except InvalidRequest as error:
@@ -98,11 +97,3 @@ class JobsBackend(BaseTaskBackend):
         if tenant is None:
             raise InvalidTask(f'{task.module_path} has no tenant: see OPTIONS["tenant"] of TASKS[{self.alias!r}]')
         return tenant
-
-
-def _delay(task: AnyTask) -> float | None:
-    """Seconds until `run_after` by the database's clock. A moment that has passed is no delay."""
-    if task.run_after is None:
-        return None
-    moment = timezone.make_aware(task.run_after) if timezone.is_naive(task.run_after) else task.run_after
-    return max((moment - store.database_now()).total_seconds(), 0)
