@@ -36,11 +36,6 @@ def show(request: HttpRequest) -> HttpResponse:
             for queue in seen.queues.values()
         ],
         "paused": paused,
-        "types": sorted(
-            f"{name}.{method}"
-            for name, model in registry.source_types().items()
-            for method in registry.methods(model)
-            if f"{name}.{method}" not in names
-        ),
+        "types": sorted({str(target) for target in registry.targets()} - set(names)),
     }
     return live.page(request, "queues", "Queues", ("old", "queues", "types"), shown)
