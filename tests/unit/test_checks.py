@@ -89,6 +89,15 @@ def test_embedded_engines_can_be_allowed(production) -> None:
     assert found() == []
 
 
+def test_the_metrics_name_few_tenants(production) -> None:
+    production.JOBS_METRICS_TENANTS = ["acme"] * 200
+    assert found() == []
+    production.JOBS_METRICS_TENANTS = ["acme"] * 201
+    [(identity, hint)] = found()
+    assert identity == "scheduler.E013"
+    assert "at most 200" in hint
+
+
 @pytest.mark.parametrize("environment", ["prod", "Production", ""])
 def test_an_unknown_environment_is_an_error(production, environment) -> None:
     production.ENVIRONMENT = environment
