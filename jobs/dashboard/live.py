@@ -22,11 +22,19 @@ PLACE = "\x00csrf\x00"  # put in after the version is computed: Django masks the
 
 
 def page(
-    request: HttpRequest, name: str, title: str, regions: Iterable[str], shown: Mapping[str, Any], *, every: int = EVERY
+    request: HttpRequest,
+    name: str,
+    title: str,
+    regions: Iterable[str],
+    shown: Mapping[str, Any],
+    *,
+    every: int = EVERY,
+    asks: str = "",
 ) -> HttpResponse:
     """The page `dashboard/<name>.html` with its regions `dashboard/<name>/<region>.html`, or the changed ones of them.
 
-    every: seconds between two questions of the script; 0: the page is not live.
+    every: seconds between two questions of the script; 0: the page is not live. asks: the query that the script asks
+    with, if it is not the page's own.
     """
     context = {"now": snapshot.current().now, **shown}
     rendered = {region: _region(request, name, region, context) for region in regions}
@@ -36,7 +44,15 @@ def page(
     return render(
         request,
         f"dashboard/{name}.html",
-        {**context, "regions": whole, "title": title, "menu": menu(request), "theme": theme(request), "every": every},
+        {
+            **context,
+            "regions": whole,
+            "title": title,
+            "menu": menu(request),
+            "theme": theme(request),
+            "every": every,
+            "asks": asks,
+        },
     )
 
 

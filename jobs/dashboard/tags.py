@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django import template
+from django.http import QueryDict
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -125,7 +126,12 @@ def bar(used: float | None, limit: float | None, kind: str = "") -> SafeString |
 @register.simple_tag(takes_context=True)
 def with_query(context: Any, **changes: Any) -> str:
     """The query string of this page with some parameters changed, or removed by None."""
-    query = context["request"].GET.copy()
+    return query_with(context["request"].GET, **changes)
+
+
+def query_with(given: QueryDict, **changes: Any) -> str:
+    """A query string with some parameters changed, or removed by None."""
+    query = given.copy()
     for name, value in changes.items():
         if value is None:
             query.pop(name, None)

@@ -19,7 +19,7 @@ export function remember(name, value) {
 
 function busy() {
   const focused = document.activeElement;
-  return document.hidden || paused || document.querySelector("input[name=ids]:checked") !== null
+  return document.hidden || paused || document.querySelector(":is(input[name=ids], input[name=all]):checked") !== null
     || (focused !== null && focused.matches("[data-region] :is(input, select, textarea)"));
 }
 
@@ -32,7 +32,7 @@ async function ask() {
   asking = true;
   try {
     const known = regions().map((region) => `${region.dataset.region}=${region.dataset.v}`).join(" ");
-    const response = await fetch(location.href, { headers: { Live: known }, redirect: "manual", cache: "no-store" });
+    const response = await fetch(document.body.dataset.asks || location.href, { headers: { Live: known }, redirect: "manual", cache: "no-store" });
     if (response.type === "opaqueredirect" || response.status === 403 || response.status === 404) return location.reload();
     if (!response.ok) throw new Error(String(response.status));
     if (response.status === 200 && !busy()) merge(await response.text());
