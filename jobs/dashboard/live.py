@@ -2,7 +2,7 @@
 and gets only the regions that changed; 204 if none did.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -13,10 +13,13 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from jobs.dashboard import snapshot
+from jobs.dashboard import alarms, looks, snapshot
 from jobs.dashboard.access import theme
 from jobs.dashboard.menu import menu
+from jobs.dashboard.snapshot import Snapshot
+from jobs.engine.health import Condition
 
+EVERYWHERE = ("pages", "alarm")  # regions of all pages
 EVERY = 2  # seconds between two questions of a page, unless it says otherwise
 PLACE = "\x00csrf\x00"  # put in after the version is computed: Django masks the token anew at each request
 
@@ -36,8 +39,12 @@ def page(
     every: seconds between two questions of the script; 0: the page is not live. asks: the query that the script asks
     with, if it is not the page's own.
     """
-    context = {"now": snapshot.current().now, **shown}
-    rendered = {region: _region(request, name, region, context) for region in regions}
+    seen = snapshot.current()
+    conditions = alarms.current() if request.user.has_perm("jobs.view_worker") else None
+    context = {"now": seen.now, "conditions": conditions, **shown, "menu": menu(request, _counts(seen, conditions))}
+    rendered = {region: _region(request, f"{name}/{region}", context) for region in regions}
+    for region in EVERYWHERE if name != "health" else EVERYWHERE[:1]:  # Health lists them all
+        rendered[region] = _region(request, f"everywhere/{region}", context)
     if (known := request.headers.get("Live")) is not None:
         return _changed(request, rendered, known)
     whole = {region: _with_token(request, html) for region, (_, html) in rendered.items()}
@@ -48,7 +55,6 @@ def page(
             **context,
             "regions": whole,
             "title": title,
-            "menu": menu(request),
             "theme": theme(request),
             "every": every,
             "asks": asks,
@@ -56,9 +62,17 @@ def page(
     )
 
 
-def _region(request: HttpRequest, name: str, region: str, context: Mapping[str, Any]) -> tuple[str, SafeString]:
+def _counts(seen: Snapshot, conditions: Sequence[Condition] | None) -> dict[str, str]:
+    """What somebody should look at."""
+    dead = seen.counts.dead if seen.counts else 0
+    signs = {"dead": f"{dead:,}{'+' if dead >= looks.MOST else ''}" if dead else ""}
+    return signs | {"health": str(len(conditions)) if conditions else ""}
+
+
+def _region(request: HttpRequest, path: str, context: Mapping[str, Any]) -> tuple[str, SafeString]:
     """The version of a region, and its HTML without the token."""
-    html = render_to_string(f"dashboard/{name}/{region}.html", {**context, "csrf_token": PLACE}, request)
+    region = path.rpartition("/")[2]
+    html = render_to_string(f"dashboard/{path}.html", {**context, "csrf_token": PLACE}, request)
     version = blake2b(html.encode(), digest_size=6).hexdigest()
     wrapped = format_html(
         '<section class="region" id="{0}" data-region="{0}" data-v="{1}">{2}</section>', region, version, html

@@ -38,6 +38,13 @@ def span(seconds: float | str | None) -> str:
 
 
 @register.filter
+def share(part: int, whole: int) -> str:
+    """41 %"""
+    percent = part / whole * 100 if whole else 0.0
+    return "< 1 %" if 0 < percent < 1 else f"{percent:.0f} %"
+
+
+@register.filter
 def ago(moment: datetime | None, now: datetime) -> str:
     """The duration from a moment to now."""
     return span(None if moment is None else (now - moment).total_seconds())
@@ -94,6 +101,12 @@ def ran(job: Any, now: datetime) -> float | None:
 def as_json(value: Any) -> str:
     """Indented JSON with masked secrets, and without characters that a screen would obey."""
     return printable(json.dumps(masked(value), indent=2, ensure_ascii=False, sort_keys=True))
+
+
+@register.filter
+def trace_id(trace_parent: str) -> str:
+    """The trace of a W3C traceparent."""
+    return trace_parent.split("-")[1]
 
 
 @register.filter

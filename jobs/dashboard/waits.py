@@ -5,10 +5,12 @@ but finds no process is the operators' own part of the wait. Limits per user are
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from math import inf
 
+from jobs.dashboard.looks import Queue, Tenant
 from jobs.dashboard.snapshot import Snapshot
 from jobs.engine.explain.gates import Gate
 
@@ -72,6 +74,15 @@ def by_gate(found: list[Cut]) -> list[tuple[Gate, int]]:
     for cut in found:
         counted[cut.gate] += cut.jobs
     return counted.most_common()
+
+
+def opens_at(snapshot: Snapshot, gate: Gate) -> datetime | None:
+    """When the next token of a rate limit is there; None for other gates."""
+    of: Iterable[Queue | Tenant] = ()
+    if gate in (Gate.QUEUE_RATE, Gate.TENANT_RATE):
+        of = snapshot.queues.values() if gate == Gate.QUEUE_RATE else snapshot.tenants.values()
+    empty = [one.next_at for one in of if one.next_at and one.tokens is not None and one.tokens < 1]
+    return min(empty, default=None)
 
 
 @dataclass(frozen=True)

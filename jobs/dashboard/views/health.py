@@ -1,13 +1,12 @@
 """Health: is anything wrong that nobody has to look for?"""
 
-from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 
 from jobs import store
-from jobs.dashboard import live, snapshot
+from jobs.dashboard import alarms, live, snapshot
 from jobs.dashboard.access import page_for
 from jobs.engine.check import BOUND
-from jobs.engine.health import RULES, Condition, conditions, look
+from jobs.engine.health import RULES
 from jobs.models import PausedJobType, Repair
 from tenants.models import Change
 
@@ -18,7 +17,7 @@ EVERY = 10  # seconds
 @page_for("jobs.view_worker")
 def show(request: HttpRequest) -> HttpResponse:
     seen = snapshot.current()
-    found = _conditions()
+    found = alarms.current()
     sees_changes = request.user.has_perm("tenants.view_change")
     shown = {
         "snapshot": seen,
@@ -33,11 +32,3 @@ def show(request: HttpRequest) -> HttpResponse:
         "changes": list(Change.objects.order_by("-pk")[:CHANGES]) if sees_changes else [],
     }
     return live.page(request, "health", "Health", ("old", "conditions", "repairs", "changes"), shown, every=EVERY)
-
-
-def _conditions() -> list[Condition] | None:
-    """None: the database did not answer in time."""
-    try:
-        return conditions(look())
-    except DatabaseError:
-        return None

@@ -2,33 +2,41 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from jobs.dashboard import live, past, snapshot, waits
+from jobs.dashboard import live, past, snapshot, use, waits
 from jobs.dashboard.access import page_for
 from jobs.dashboard.gate_words import GATES
 from jobs.dashboard.standing import standings
 
 BUSIEST = 20  # tenants
-REGIONS = ("old", "numbers", "pools", "waits", "ended", "waited", "busiest")
+REGIONS = ("old", "numbers", "pools", "waits", "ended", "waited", "busiest", "failing")
 
 
 @page_for("jobs.view_job")
 def show(request: HttpRequest) -> HttpResponse:
+    """`range`: of the charts, one of past.RANGES."""
+    length = request.GET.get("range", "")
+    length = length if length in past.RANGES else next(iter(past.RANGES))
     seen = snapshot.current()
     cuts = waits.cuts(seen)
     pools = waits.pools(seen, cuts)
     gates = waits.by_gate(cuts)
     tenants = standings(seen, cuts)
+    in_use = use.last_hour.get(None)
     shown = {
         "snapshot": seen,
-        "pools": pools,
+        "pools": [(pool, in_use.pools.get(pool.name)) for pool in pools],
         "short": [pool for pool in pools if pool.may_run],
         "may_run": sum(pool.may_run for pool in pools),
         "processes": sum(pool.processes for pool in pools),
         "held": sum(one.held for one in seen.held),
-        "gates": [(GATES[gate], jobs, gate in waits.PROCESS) for gate, jobs in gates],
+        "gates": [(GATES[gate], jobs, gate in waits.PROCESS, waits.opens_at(seen, gate)) for gate, jobs in gates],
         "most": max((jobs for _, jobs in gates), default=0),
-        "chart": past.last_hour.get(),
-        "busiest": tenants[:BUSIEST],
+        "length": length,
+        "lengths": past.RANGES,
+        "bar": past.RANGES[length][0].total_seconds(),
+        "chart": past.drawn.get(length),
+        "failing": past.last_hour.get(None).failing,
+        "busiest": [(one, in_use.tenants.get(one.tenant.id)) for one in tenants[:BUSIEST]],
         "with_work": len(tenants),
     }
     return live.page(request, "overview", "Overview", REGIONS, shown)

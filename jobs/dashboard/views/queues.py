@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 
 from jobs.calls import registry
-from jobs.dashboard import live, past, snapshot, waits
+from jobs.dashboard import live, looks, past, snapshot, use, waits
 from jobs.dashboard.access import page_for
 from jobs.dashboard.gate_words import GATES
 from jobs.models import PausedJobType
@@ -17,7 +17,8 @@ def show(request: HttpRequest) -> HttpResponse:
         pk: min((lane.first_since for lane in seen.lanes if lane.queue_id == pk), default=None) for pk in seen.queues
     }
     paused = list(PausedJobType.objects.order_by("source_type", "source_method"))
-    ended = past.queues.get()
+    ended, curves = past.last_hour.get(None).queues, use.last_hour.get(None).queues
+    held = looks.held_types() if paused else {}
     names = set(map(str, paused))
     shown = {
         "snapshot": seen,
@@ -28,11 +29,12 @@ def show(request: HttpRequest) -> HttpResponse:
                 "about": any(lane.about for lane in seen.lanes if lane.queue_id == queue.id),
                 "first": first[queue.id],
                 "past": ended.get((queue.name,)),
+                "curve": curves.get(queue.id),
                 "gates": [(GATES[g], n) for g, n in waits.by_gate([cut for cut in cuts if cut.queue_id == queue.id])],
             }
             for queue in seen.queues.values()
         ],
-        "paused": paused,
+        "paused": [(one, held.get((one.source_type, one.source_method), 0)) for one in paused],
         "types": sorted(
             f"{name}.{method}"
             for name, model in registry.source_types().items()

@@ -1,8 +1,11 @@
 """A tenant: what its slots do now, where its jobs wait, and its limits to change."""
 
+from collections import Counter
+
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 
-from jobs.dashboard import live, looks, past, snapshot, waits
+from jobs.dashboard import live, looks, past, snapshot, use, waits
 from jobs.dashboard.access import page_for
 from jobs.dashboard.gate_words import GATES
 from jobs.dashboard.standing import Standing, standings, state_of
@@ -25,23 +28,35 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     if standing is None:
         known = looks.tenants({tenant.pk})[tenant.pk]
         standing = Standing(known, state_of(known, 0, set()), 0, 0, False, None)
-    drawn, types = past.of_tenant(tenant.pk)
+    day = past.day_of.get(tenant.pk)
+    slots = _slots(request, tenant)
     shown = {
         "snapshot": seen,
         "tenant": tenant,
         "limits": limits or TenantQueue(tenant=tenant, num_slots=0),
         "standing": standing,
-        "slots": _slots(request, tenant),
+        "slots": slots,
+        "users": Counter(job.user_key for job in slots if job.user_key).most_common(),
+        "most_waiting": settings.JOBS_MAX_WAITING
+        if limits is None or limits.max_waiting is None
+        else limits.max_waiting,
         "lanes": [
             (lane, seen.queues.get(lane.queue_id), [(GATES[cut.gate], cut.jobs) for cut in cuts if _same(cut, lane)])
             for lane in seen.lanes
             if lane.tenant_id == tenant.pk
         ],
-        "chart": drawn,
-        "types": [(".".join(name), summary) for name, summary in types.items()],
+        "chart": day and day.chart,
+        "types": [(".".join(name), summary) for name, summary in day.types.items()] if day else [],
+        "used": use.day_of.get(tenant.pk),
         "changes": _changes(request, limits),
     }
     return live.page(request, "tenant", tenant.name, ("old", "now", "limits", "lanes", "past", "changes"), shown)
+
+
+def _most_waiting(limits: TenantQueue | None) -> int:
+    """The jobs that may wait."""
+    most: int = settings.JOBS_MAX_WAITING
+    return most if limits is None or limits.max_waiting is None else limits.max_waiting
 
 
 def _same(cut: waits.Cut, lane: looks.Lane) -> bool:

@@ -5,13 +5,13 @@ from typing import Any
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 
-from jobs.dashboard import live, looks, snapshot, waits
+from jobs.dashboard import live, looks, past, snapshot, waits
 from jobs.dashboard.access import page_for
 from jobs.dashboard.snapshot import Snapshot
 from jobs.dashboard.standing import Standing, State, standings, state_of
 from tenants.models import Tenant
 
-A_PAGE = 50
+A_PAGE = 40
 
 
 @page_for("tenants.view_tenantqueue")
@@ -26,9 +26,10 @@ def show(request: HttpRequest) -> HttpResponse:
     ]
     every = state == "all" or (name and not chosen)
     chosen = _by_name(seen, with_work, name, page) if every else chosen[page * A_PAGE :]
+    days = past.of_tenants([one.tenant.id for one in chosen[:A_PAGE]])
     shown = {
         "snapshot": seen,
-        "tenants": chosen[:A_PAGE],
+        "tenants": [(one, days.get(one.tenant.id)) for one in chosen[:A_PAGE]],
         "with_work": len(with_work),
         "q": name,
         "state": state,
