@@ -14,6 +14,7 @@ from jobs.statistics import Ended, Summary, Times, added, summaries
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 RANGES = {"1h": (MINUTE, 60), "6h": (6 * MINUTE, 60), "24h": (24 * MINUTE, 60)}  # a step, and the number of steps
 MINUTES, HOURS = 60, 24
+MANY = 0.05  # of its attempts, for a tenant's failures to stand out
 FAILING = 5  # job types that are listed
 
 
@@ -75,6 +76,10 @@ class InADay:
     attempts: int
     failed: int
     wait: Times
+
+    @property
+    def many_failed(self) -> bool:
+        return self.failed > MANY * self.attempts
 
 
 def _tenants(ids: frozenset[int]) -> Mapping[int, InADay]:

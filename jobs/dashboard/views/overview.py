@@ -33,7 +33,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "most": max((jobs for _, jobs in gates), default=0),
         "length": length,
         "lengths": past.RANGES,
-        "bar": past.RANGES[length][0].total_seconds(),
+        "bar": past.RANGES[length][0] // past.MINUTE,
         "chart": past.drawn.get(length),
         "failing": past.last_hour.get(None).failing,
         "busiest": [(one, in_use.tenants.get(one.tenant.id)) for one in tenants[:BUSIEST]],
