@@ -16,7 +16,7 @@ from jobs.store.health import EndedLook, QueueLook, RepairLook, ServerLook, Tota
 
 ALERTS = yaml.safe_load((REPOSITORY / "deploy/prometheus/rules.yml").read_text())["groups"]
 BOARD = json.loads((REPOSITORY / "deploy/grafana/scheduler.json").read_text())
-SCALER = yaml.safe_load((REPOSITORY / "deploy/keda/worker.yaml").read_text())
+SCALER = yaml.safe_load((REPOSITORY / "deploy/kubernetes/keda/worker-default.yaml").read_text())
 FACTS = Facts(
     queues=[QueueLook("default", "default", 4, 3, 3, 12, 9.0, 2, 1.5)],
     workers=[WorkersLook("default", "live", 1, 4)],
