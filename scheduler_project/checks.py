@@ -23,6 +23,7 @@ ENVIRONMENTS = ("development", "production")
 LOG_FORMATS = ("line", "json")
 LOOPBACK = {"localhost", "127.0.0.1", "[::1]"}
 SECRET_KEY_LENGTH = 50  # characters
+METRICS_TENANTS = 200  # at most, at /metrics/tenants
 TOKEN_LENGTH = 32  # characters
 OF_ONE_PROCESS = ("LocMemCache", "DummyCache")  # cache backends that no other process can read
 POSITIVE = (
@@ -48,6 +49,7 @@ POSITIVE = (
     "JOBS_MEMORY_TTL",
     "LOGIN_FAILURES",
     "API_WAITS",
+    "API_WAITS_OF_ALL",
 )
 NOT_NEGATIVE = (
     "JOBS_DEDUP_WINDOW",
@@ -191,6 +193,17 @@ def metrics_token() -> Iterator[CheckMessage]:
             f"METRICS_TOKEN is shorter than {TOKEN_LENGTH} characters.",
             hint="Set METRICS_TOKEN to the output of: openssl rand -hex 32. Unset, only this machine may ask.",
             id="scheduler.E011",
+        )
+
+
+@_registered
+def metrics_of_few_tenants() -> Iterator[CheckMessage]:
+    """Each tenant is a label's value, and Prometheus keeps all that it ever saw."""
+    if len(settings.JOBS_METRICS_TENANTS) > METRICS_TENANTS:
+        yield Error(
+            f"JOBS_METRICS_TENANTS names {len(settings.JOBS_METRICS_TENANTS)} tenants.",
+            hint=f"Name at most {METRICS_TENANTS} in JOBS_METRICS_TENANTS; the pages under /ops/ show all.",
+            id="scheduler.E013",
         )
 
 

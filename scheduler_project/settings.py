@@ -68,7 +68,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "libraries": {"ops": "jobs.dashboard.tags"},
+            "libraries": {"ops": "jobs.dashboard.tags", "members": "jobs.members.tags"},
         },
     }
 ]
@@ -89,8 +89,10 @@ WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = ENVIRONMENT != "production"  #
 LOGIN_URL = "login"
 LOGIN_FAILURES = env.int("LOGIN_FAILURES", 10)  # wrong passwords in a row before logins are slowed down
 API_RATE = env.float("API_RATE", 100)  # requests per second of one tenant or operator to one web process; 0: no limit
-API_WAITS = env.int("API_WAITS", 100)  # open long polls of one tenant at one web process
+API_WAITS = env.int("API_WAITS", 100)  # open long polls and event streams of one tenant at one web process
+API_WAITS_OF_ALL = env.int("API_WAITS_OF_ALL", 500)  # and of all tenants together; each holds a file descriptor
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")  # of /metrics; without it only this machine may ask
+JOBS_METRICS_TENANTS = env.list("JOBS_METRICS_TENANTS", default=[])  # slugs of tenants; at most 200, /metrics/tenants
 LOGIN_REDIRECT_URL = "reports:list"
 LOGOUT_REDIRECT_URL = "login"
 AUTH_PASSWORD_VALIDATORS = [

@@ -10,6 +10,7 @@ from jobs.dashboard import looks
 from jobs.dashboard.charts import KINDS, Chart, chart
 from jobs.dashboard.kept import Kept
 from jobs.statistics import Ended, Summary, Times, added, summaries
+from jobs.store.health import look_sample
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 RANGES = {"1h": (MINUTE, 60), "6h": (6 * MINUTE, 60), "24h": (24 * MINUTE, 60)}  # a step, and the number of steps
@@ -102,6 +103,7 @@ def _minute() -> datetime:
 
 drawn: Kept[str, Chart | None] = Kept(_drawn, None)
 last_hour: Kept[None, LastHour] = Kept(_last_hour, LastHour())
+fairness: Kept[None, float | None] = Kept(lambda _: look_sample().fairness, None)
 day_of: Kept[int, Day | None] = Kept(_day, None)
 days_of: Kept[frozenset[int], Mapping[int, InADay]] = Kept(_tenants, {})
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from jobs.dashboard import looks, snapshot, waits
+from jobs.dashboard import looks, snapshot
 from jobs.dashboard.kept import Kept
 from jobs.dashboard.looks import Sample
 from jobs.dashboard.standing import standings
@@ -27,7 +27,7 @@ class Use:
 
 def _last_hour(_: None) -> Use:
     seen = snapshot.current()
-    tenant_ids = {one.tenant.id for one in standings(seen, waits.cuts(seen))[:TENANTS]}
+    tenant_ids = {one.tenant.id for one in standings(seen)[:TENANTS]}
     first = _minute() - (MINUTES - 1) * MINUTE
     at = {sample.at: sample for sample in looks.samples(first, tenant_ids, step=1)}
     samples = [at.get(first + minute * MINUTE) for minute in range(MINUTES)]

@@ -56,7 +56,7 @@ def show(request: HttpRequest) -> HttpResponseBase:
         "look": LOOK,
         "numbers": _numbers(seen),
     }
-    return live.page(request, "jobs", "Jobs", ("old", "numbers", "newer"), shown, every=EVERY, asks=stays)
+    return live.page(request, "jobs", "Jobs", ("old", "numbers", "newer"), shown, every=EVERY, ask=stays)
 
 
 def _page(sought: Sought, upto: int) -> Page:
@@ -83,7 +83,6 @@ def _numbers(seen: Snapshot) -> list[tuple[str, str, str]]:
         "dead": counts.dead if counts else 0,
     }
     signs = {name: "+" if name != "created" and number >= most else "" for name, number in counted.items()}
-    signs["created"] = "+" if seen.cut else ""
     known = [(name, f"{number:,}", signs[name]) for name, number in counted.items()]
     return [*known, *((name, "", "") for name in ("success", "error", "cancelled"))]
 

@@ -2,12 +2,13 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from jobs.dashboard import live, past, snapshot, use, waits
+from jobs.dashboard import live, past, snapshot, use
 from jobs.dashboard.access import page_for
 from jobs.dashboard.gate_words import GATES
 from jobs.dashboard.standing import standings
+from jobs.engine.waits import PROCESS
 
-BUSIEST = 20  # tenants
+BUSIEST = 15  # tenants: more would weigh more than 12 KB at each refresh
 REGIONS = ("old", "numbers", "pools", "waits", "ended", "waited", "busiest", "failing")
 
 
@@ -17,19 +18,18 @@ def show(request: HttpRequest) -> HttpResponse:
     length = request.GET.get("range", "")
     length = length if length in past.RANGES else next(iter(past.RANGES))
     seen = snapshot.current()
-    cuts = waits.cuts(seen)
-    pools = waits.pools(seen, cuts)
-    gates = waits.by_gate(cuts)
-    tenants = standings(seen, cuts)
+    pools, gates = seen.pools, seen.gates
+    tenants = standings(seen)
     in_use = use.last_hour.get(None)
     shown = {
         "snapshot": seen,
         "pools": [(pool, in_use.pools.get(pool.name)) for pool in pools],
-        "short": [pool for pool in pools if pool.may_run],
+        "short": [(pool, pool.late or pool.may_run) for pool in pools if pool.is_short],
+        "fairness": past.fairness.get(None),
         "may_run": sum(pool.may_run for pool in pools),
         "processes": sum(pool.processes for pool in pools),
         "held": sum(one.held for one in seen.held),
-        "gates": [(GATES[gate], jobs, gate in waits.PROCESS, waits.opens_at(seen, gate)) for gate, jobs in gates],
+        "gates": [(GATES[gate], jobs, gate in PROCESS, seen.opens_at(gate)) for gate, jobs in gates],
         "most": max((jobs for _, jobs in gates), default=0),
         "length": length,
         "lengths": past.RANGES,

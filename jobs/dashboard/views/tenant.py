@@ -5,11 +5,13 @@ from collections import Counter
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 
-from jobs.dashboard import live, looks, past, snapshot, use, waits
+from jobs.dashboard import live, looks, past, snapshot, use
 from jobs.dashboard.access import page_for
 from jobs.dashboard.gate_words import GATES
-from jobs.dashboard.standing import Standing, standings, state_of
+from jobs.dashboard.standing import of_tenants
+from jobs.engine import waits
 from jobs.models import Job
+from jobs.store.looking import Lane
 from tenants.models import Change, Tenant, TenantQueue
 
 SLOTS = 100  # that are listed
@@ -22,12 +24,10 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     if tenant is None:
         raise Http404
     seen = snapshot.current()
-    cuts = waits.cuts(seen)
-    standing = next((one for one in standings(seen, cuts) if one.tenant.id == tenant.pk), None)
+    lanes = looks.lanes_of({tenant.pk})
+    cuts = waits.cuts(lanes, seen.queues)
+    [standing] = of_tenants(seen, looks.tenants({tenant.pk}).values(), lanes, cuts)
     limits = TenantQueue.objects.filter(tenant=tenant).first()
-    if standing is None:
-        known = looks.tenants({tenant.pk})[tenant.pk]
-        standing = Standing(known, state_of(known, 0, set()), 0, 0, False, None)
     day = past.day_of.get(tenant.pk)
     slots = _slots(request, tenant)
     shown = {
@@ -37,13 +37,10 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
         "standing": standing,
         "slots": slots,
         "users": Counter(job.user_key for job in slots if job.user_key).most_common(),
-        "most_waiting": settings.JOBS_MAX_WAITING
-        if limits is None or limits.max_waiting is None
-        else limits.max_waiting,
+        "most_waiting": _most_waiting(limits),
         "lanes": [
             (lane, seen.queues.get(lane.queue_id), [(GATES[cut.gate], cut.jobs) for cut in cuts if _same(cut, lane)])
-            for lane in seen.lanes
-            if lane.tenant_id == tenant.pk
+            for lane in lanes
         ],
         "chart": day and day.chart,
         "types": [(".".join(name), summary) for name, summary in day.types.items()] if day else [],
@@ -59,7 +56,7 @@ def _most_waiting(limits: TenantQueue | None) -> int:
     return most if limits is None or limits.max_waiting is None else limits.max_waiting
 
 
-def _same(cut: waits.Cut, lane: looks.Lane) -> bool:
+def _same(cut: waits.Cut, lane: Lane) -> bool:
     return (cut.tenant_id, cut.queue_id) == (lane.tenant_id, lane.queue_id)
 
 

@@ -102,4 +102,4 @@ def test_every_page_shows_the_worst_condition_to_those_who_may_see_workers(clien
     assert "<strong>Critical:</strong> No clock leads" in page
     assert '<span class="count">1</span>' in page
     assert "No clock leads" not in operator("view_job").get("/ops/jobs/").content.decode()
-    assert alarms.current()[0].code == "no_clock"
+    assert alarms.current().conditions[0].code == "no_clock"
