@@ -11,6 +11,7 @@ from django.db import DatabaseError
 
 KEPT = 30.0  # seconds
 MOST = 200  # values of one kind
+NEVER = float("-inf")
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
@@ -24,10 +25,13 @@ class Kept(Generic[Key, Value]):
         self._values: OrderedDict[Key, tuple[float, Value]] = OrderedDict()
 
     def get(self, key: Key) -> Value:
-        """One thread reads at a time."""
-        with self._lock:
-            at, value = self._values.get(key, (float("-inf"), self._before))
-            if time.monotonic() - at >= min(KEPT, self._seconds or KEPT):
+        """One thread reads at a time; meanwhile the others get the last value, if there is one."""
+        at, value = self._values.get(key, (NEVER, self._before))
+        if self._fresh(at) or not self._lock.acquire(blocking=at == NEVER):
+            return value
+        try:
+            at, value = self._values.get(key, (NEVER, self._before))
+            if not self._fresh(at):
                 with suppress(DatabaseError):
                     value = self._read(key)
                 self._values[key] = time.monotonic(), value
@@ -35,3 +39,8 @@ class Kept(Generic[Key, Value]):
                 if len(self._values) > MOST:
                     self._values.popitem(last=False)
             return value
+        finally:
+            self._lock.release()
+
+    def _fresh(self, at: float) -> bool:
+        return time.monotonic() - at < min(KEPT, self._seconds or KEPT)

@@ -2,6 +2,8 @@
 
 import hashlib
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -253,6 +255,32 @@ def test_what_is_kept_is_read_again_when_it_is_old_and_stays_if_it_cannot_be_rea
     assert [one.get("a"), one.get("a"), one.get("b")] == [1, 1, 2]
     monkeypatch.setattr(kept, "KEPT", 0.0)
     assert [one.get("a"), one.get("a")] == [1, 4]
+
+
+def test_while_one_reads_what_is_kept_the_others_get_the_last_value_and_the_first_ones_wait(monkeypatch):
+    monkeypatch.setattr(kept, "KEPT", 0.0)
+    begun, go_on = threading.Event(), threading.Event()
+    values = iter((1, 2, 3))
+
+    def slow(key: str) -> int:
+        begun.set()
+        assert go_on.wait(30)
+        return next(values)
+
+    one = kept.Kept(slow, 0)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(one.get, "a")
+        assert begun.wait(30)
+        second = pool.submit(one.get, "a")  # there is no value yet
+        go_on.set()
+        assert sorted((first.result(30), second.result(30))) == [1, 2]
+        begun.clear()
+        go_on.clear()
+        third = pool.submit(one.get, "a")
+        assert begun.wait(30)
+        assert one.get("a") == 2
+        go_on.set()
+        assert third.result(30) == 3
 
 
 def test_what_is_kept_does_not_grow_for_ever(monkeypatch):
