@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import connection, transaction
 
+from jobs.conf import settings
 from jobs.dashboard.charts import Ended
 from jobs.models import HELD_UNTIL
 from jobs.sql import statement

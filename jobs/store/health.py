@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.conf import settings
 from django.db import transaction
 
+from jobs.conf import settings
 from jobs.store.attempts import default_timeout
 from jobs.store.rows import rows
 

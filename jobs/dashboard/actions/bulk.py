@@ -19,7 +19,6 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 
-from jobs.api.operator.changes import note
 from jobs.dashboard.access import action_for, page_for, theme
 from jobs.dashboard.actions.jobs import count_of_jobs
 from jobs.dashboard.answers import SeeOther, done, refused
@@ -27,6 +26,7 @@ from jobs.dashboard.letters import FILTERS, ids, matching
 from jobs.dashboard.menu import menu
 from jobs.engine.revive import discard, revive
 from jobs.models import DeadLetter, Job
+from jobs.noting import note
 from jobs.store import EVERY_TENANT
 
 MOST = 1000  # letters of one request

@@ -7,13 +7,13 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
-from jobs.api.operator.changes import note
 from jobs.dashboard.access import action_for
 from jobs.dashboard.answers import done, refused
 from jobs.dashboard.letters import ids
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.revive import revive
 from jobs.models import Job
+from jobs.noting import note
 from jobs.store import EVERY_TENANT
 
 MOST = 100  # jobs that one form chooses

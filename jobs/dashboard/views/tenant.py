@@ -8,6 +8,7 @@ from jobs.dashboard.gate_words import GATES
 from jobs.dashboard.standing import Standing, standings, state_of
 from jobs.models import Job
 from tenants.models import Change, Tenant, TenantQueue
+from tenants.tenant_model import all_tenants
 
 SLOTS = 100  # that are listed
 CHANGES = 10
@@ -15,7 +16,7 @@ CHANGES = 10
 
 @page_for("tenants.view_tenantqueue")
 def show(request: HttpRequest, slug: str) -> HttpResponse:
-    tenant = Tenant.objects.filter(slug=slug).first()
+    tenant = all_tenants().filter(slug=slug).first()
     if tenant is None:
         raise Http404
     seen = snapshot.current()
