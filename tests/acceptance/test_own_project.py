@@ -70,6 +70,7 @@ def file_before(block: Block) -> str:
     return re.findall(r"`([\w/]+\.py)`:$", above, re.MULTILINE)[-1]
 
 
+@pytest.mark.timeout(600)  # 40 s of processor time; pip may have to fetch
 def test_the_page_works_as_it_is_written(wheel: Path, database: dict[str, str], tmp_path: Path) -> None:
     name = database.pop("NAME")
     environ = {key: os.environ[key] for key in os.environ if key in ("PATH", "HOME", "LANG") or key[:4] == "PIP_"}

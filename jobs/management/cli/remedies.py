@@ -1,6 +1,6 @@
 """The commands with which an operator opens a gate."""
 
-from celery import current_app
+from django.conf import settings
 
 from jobs.engine.explain.explanation import Gate
 from jobs.models import JobRow
@@ -31,7 +31,7 @@ def remedy(gate: Gate, job: JobRow) -> str | None:
             tenant=job.tenant.slug,
             queue=job.queue.name,
             pool=job.queue.pool,
-            app=current_app.main,
+            app=settings.ROOT_URLCONF.partition(".")[0],  # the package of the project, where Celery's app is
             source_type=job.source_type,
             source_method=job.source_method,
         )
