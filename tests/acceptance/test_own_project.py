@@ -100,15 +100,18 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.urls import reverse
 from tenants.auth import issue
+from tenants.models import Member
 from shop.models import Shop
 client = Client(headers={"host": "localhost"})
-client.force_login(get_user_model().objects.create_superuser("olga"))
+olga = get_user_model().objects.create_superuser("olga")
+Member.objects.create(user=olga, tenant=Shop.objects.get())
+client.force_login(olga)
 pages = ["jobs_job", "jobs_deadletter", "jobs_queue", "jobs_worker", "jobs_schedule", "jobs_pausedjobtype",
          "jobs_jobmemory", "tenants_tenantqueue", "tenants_apikey", "tenants_change"]
 seen = [reverse(f"admin:{page}_changelist") for page in pages] + [reverse(f"admin:{page}_add") for page in
         ("jobs_queue", "jobs_schedule", "tenants_tenantqueue", "tenants_apikey")]
 seen += ["/admin/jobs/job/1/change/", "/ops/", "/ops/tenants/", "/ops/tenants/corner/", "/ops/jobs/1/", "/ops/queues/",
-         "/ops/workers/", "/ops/schedules/", "/ops/dead/", "/ops/health/"]
+         "/ops/workers/", "/ops/schedules/", "/ops/dead/", "/ops/health/", "/jobs/", "/jobs/1/"]
 for address in seen:
     print(client.get(address, follow=True).status_code, address)
 

@@ -145,6 +145,7 @@ from jobs.celery import configure
 configure(Celery("theirs"))
 django.setup()
 OPTIONAL = "api", "admin", "dashboard", "metrics", "templatetags", "traces/spans.py", "sql/__main__.py"
+OPTIONAL += "testing/plugin.py", "django_tasks"
 for path in sorted(Path("jobs").rglob("*.py")):
     if not any(path.is_relative_to(Path("jobs") / one) for one in OPTIONAL):
         importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
