@@ -5,5 +5,7 @@ data, returns figures, and has a time limit. `docs/performance.md` explains the 
 """
 
 ROWS = ("drain", "idle", "submit", "claim", "door", "http", "fairness", "light", "busy", "due", "memory")
+LARGE = ("dashboard",)  # rows that take long to fill: they run only when they are named
 EVERY_VERSION = frozenset({"claim"})  # rows that run on every PostgreSQL found, not only on the newest
 PATIENCE = 400.0  # seconds that one row may take; the longest takes about two minutes
+LONG_PATIENCE = 2400.0  # and a large one

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import environ
 
-from benchmarks import EVERY_VERSION, ROWS, postgresqls, run
+from benchmarks import EVERY_VERSION, LARGE, ROWS, postgresqls, run
 from embedded import REPOSITORY, EmbeddedError, orphans, signals
 from embedded.processes import Processes
 
@@ -34,7 +34,9 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--rows", type=_rows, default=list(ROWS), help=f"some of {','.join(ROWS)} (default: all)")
+    parser.add_argument(
+        "--rows", type=_rows, default=list(ROWS), help=f"some of {','.join(ROWS)} (default: these), {','.join(LARGE)}"
+    )
     parser.add_argument("--json", type=Path, default=Path("bench.json"), help="file for the figures (bench.json)")
     return parser.parse_args()
 
@@ -42,8 +44,8 @@ def _arguments() -> argparse.Namespace:
 def _rows(words: str) -> list[str]:
     wanted = [word.strip() for word in words.split(",") if word.strip()]
     for row in wanted:
-        if row not in ROWS:
-            raise argparse.ArgumentTypeError(f"{row!r} is unknown; known: {', '.join(ROWS)}")
+        if row not in (*ROWS, *LARGE):
+            raise argparse.ArgumentTypeError(f"{row!r} is unknown; known: {', '.join((*ROWS, *LARGE))}")
     return wanted
 
 

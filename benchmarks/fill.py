@@ -1,4 +1,4 @@
-"""Insert millions of jobs directly into the tables. Only this module of the benchmarks knows the schema.
+"""Insert millions of jobs directly into the tables. Only this module and `installation` know the schema.
 
 A change of the columns of a waiting or a finished job also needs a change of WAITING or FINISHED.
 """
@@ -10,7 +10,7 @@ from tenants.models import Tenant, TenantQueue
 
 POOL = "bench"  # of our workers: a broker that serves others too must not mix their messages with ours
 
-_COLUMNS = """
+COLUMNS = """
     tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args,
     attempt, crashes, retries, progress_note, stats, last_error"""
 _VALUES = """
@@ -25,7 +25,7 @@ UNANALYSED = 50  # rows
 
 WAITING = f"""
 WITH stored AS (
-    INSERT INTO jobs ({_COLUMNS}, status, ready_at)
+    INSERT INTO jobs ({COLUMNS}, status, ready_at)
     SELECT {_VALUES}, 'created', now() FROM generate_series(0, %(count)s - 1) n
     RETURNING queue_id, tenant_id, job_place(priority, id) AS place
 )
@@ -34,7 +34,7 @@ SELECT pg_current_xact_id()::text::bigint, queue_id, tenant_id, min(place), coun
 GROUP BY queue_id, tenant_id"""  # noqa: S608
 
 FINISHED = f"""
-INSERT INTO jobs ({_COLUMNS}, status, created_at, queued_at, start_time, end_time, worker)
+INSERT INTO jobs ({COLUMNS}, status, created_at, queued_at, start_time, end_time, worker)
 SELECT {_VALUES}, 'success', now(), now(), now(), now(), gen_random_uuid()
 FROM generate_series(0, %(count)s - 1) n"""  # noqa: S608
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks import PATIENCE, databases
+from benchmarks import LARGE, LONG_PATIENCE, PATIENCE, databases
 from embedded import binaries, data_dir, engines
 from embedded.processes import Processes
 
@@ -49,14 +49,14 @@ def rows(names: list[str], server: str) -> list[Outcome]:
 def _row(name: str, environ: dict[str, str], version: str, output: Path) -> Outcome:
     load = round(os.getloadavg()[0], 1)
     print(f"\n{name}, PostgreSQL {version}, {os.cpu_count()} cores, load {load:g} before it", flush=True)  # noqa: T201
-    since = time.monotonic()
+    since, patience = time.monotonic(), LONG_PATIENCE if name in LARGE else PATIENCE
     with Processes() as processes:
         process = processes.start(name, [sys.executable, "-m", "benchmarks.row", name, str(output)], environ)
         try:
-            status = process.wait(PATIENCE)
+            status = process.wait(patience)
             failed = f"it ended with status {status}" if status else ""
         except subprocess.TimeoutExpired:
-            failed = f"it had not ended after {PATIENCE:g} s"
+            failed = f"it had not ended after {patience:g} s"
     seconds = round(time.monotonic() - since, 1)
     if failed:
         print(f"  FAILED: {failed}", flush=True)  # noqa: T201

@@ -22,6 +22,7 @@ TAG = "jobs"
 OF_ONE_PROCESS = ("LocMemCache", "DummyCache")  # cache backends that no other process can read
 OTHERS = {"JOBS_TENANT_MODEL"}  # settings of the app `tenants`
 TOKEN_LENGTH = 32  # characters
+METRICS_TENANTS = 200  # at most, at /metrics/tenants
 
 Check = Callable[[], Iterator[CheckMessage]]
 
@@ -100,6 +101,17 @@ def metrics_token() -> Iterator[CheckMessage]:
             f"JOBS_METRICS_TOKEN is shorter than {TOKEN_LENGTH} characters.",
             hint="Set JOBS_METRICS_TOKEN to the output of: openssl rand -hex 32. Unset, only this machine may ask.",
             id="jobs.E004",
+        )
+
+
+@registered(TAG)
+def metrics_of_few_tenants() -> Iterator[CheckMessage]:
+    """Each tenant is a label's value, and Prometheus keeps all that it ever saw."""
+    if len(settings.JOBS_METRICS_TENANTS) > METRICS_TENANTS:
+        yield Error(
+            f"JOBS_METRICS_TENANTS names {len(settings.JOBS_METRICS_TENANTS)} tenants.",
+            hint=f"Name at most {METRICS_TENANTS} in JOBS_METRICS_TENANTS; the pages under /ops/ show all.",
+            id="jobs.E010",
         )
 
 

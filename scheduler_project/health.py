@@ -2,7 +2,7 @@
 
 `/healthz`: the process answers. It queries no service, so that an outage of the database restarts no web process.
 `/readyz`: the database answers too, and has the schema that this code needs; otherwise 503.
-`/metrics`, `/metrics/health`: see `jobs/metrics/views.py`; they have a token, and no host name either.
+`/metrics` and what is below it: see `jobs/metrics/views.py`; they have a token, and no host name either.
 """
 
 from collections.abc import Callable
@@ -12,10 +12,10 @@ from django.db.migrations.loader import MigrationLoader
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from jobs.metrics.views import HEALTH, METRICS, health, may_ask, metrics
+from jobs.metrics.views import HEALTH, METRICS, TENANTS, health, may_ask, metrics, tenants
 
 ALIVE, READY = "/healthz", "/readyz"
-MONITORED = {METRICS: metrics, HEALTH: health}
+MONITORED = {METRICS: metrics, TENANTS: tenants, HEALTH: health}
 NOT_CACHED = {"Cache-Control": "no-store"}
 _schema_is_there = False  # once true, it stays true
 

@@ -1,62 +1,25 @@
-"""Pages of live regions. The script asks for the same address with the versions that it has, `Live: pools=ab12cd`,
-and gets only the regions that changed; 204 if none did.
-"""
+"""The frame of the operators' pages, around their live regions."""
 
 from collections.abc import Iterable, Mapping
-from hashlib import blake2b
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.middleware.csrf import get_token
-from django.shortcuts import render
-from django.template.loader import render_to_string
-from django.utils.html import format_html
-from django.utils.safestring import SafeString, mark_safe
 
+from jobs import regions as live_regions
 from jobs.dashboard import snapshot
 from jobs.dashboard.access import theme
 from jobs.dashboard.menu import menu
 
 EVERY = 2  # seconds between two questions of a page, unless it says otherwise
-PLACE = "\x00csrf\x00"  # put in after the version is computed: Django masks the token anew at each request
 
 
 def page(
     request: HttpRequest, name: str, title: str, regions: Iterable[str], shown: Mapping[str, Any], *, every: int = EVERY
 ) -> HttpResponse:
-    """The page `dashboard/<name>.html` with its regions `dashboard/<name>/<region>.html`, or the changed ones of them.
+    """The page `dashboard/<name>.html` with its regions, or the changed ones of them.
 
     every: seconds between two questions of the script; 0: the page is not live.
     """
     context = {"now": snapshot.current().now, **shown}
-    rendered = {region: _region(request, name, region, context) for region in regions}
-    if (known := request.headers.get("Live")) is not None:
-        return _changed(request, rendered, known)
-    whole = {region: _with_token(request, html) for region, (_, html) in rendered.items()}
-    return render(
-        request,
-        f"dashboard/{name}.html",
-        {**context, "regions": whole, "title": title, "menu": menu(request), "theme": theme(request), "every": every},
-    )
-
-
-def _region(request: HttpRequest, name: str, region: str, context: Mapping[str, Any]) -> tuple[str, SafeString]:
-    """The version of a region, and its HTML without the token."""
-    html = render_to_string(f"dashboard/{name}/{region}.html", {**context, "csrf_token": PLACE}, request)
-    version = blake2b(html.encode(), digest_size=6).hexdigest()
-    wrapped = format_html(
-        '<section class="region" id="{0}" data-region="{0}" data-v="{1}">{2}</section>', region, version, html
-    )
-    return version, wrapped
-
-
-def _changed(request: HttpRequest, rendered: Mapping[str, tuple[str, SafeString]], known: str) -> HttpResponse:
-    had = dict(pair.split("=", 1) for pair in known.split() if "=" in pair)
-    changed = [_with_token(request, html) for name, (version, html) in rendered.items() if had.get(name) != version]
-    return HttpResponse("".join(changed)) if changed else HttpResponse(status=204)
-
-
-def _with_token(request: HttpRequest, html: str) -> SafeString:
-    """The HTML with the token of this request; templates have escaped the rest of it."""
-    text = html.replace(PLACE, get_token(request)) if PLACE in html else html
-    return mark_safe(text)  # noqa: S308 - it came from a template, and the token is of letters and digits
+    frame = {"title": title, "menu": menu(request), "theme": theme(request), "every": every}
+    return live_regions.page(request, f"dashboard/{name}", regions, context, frame)

@@ -1,4 +1,4 @@
-"""The looks of the snapshot: a few bounded statements, each with a second at most. Reads only."""
+"""What only the pages look at, beside `jobs.store.looking`: a few bounded statements. Reads only."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,44 +7,21 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from jobs.conf import settings
 from jobs.dashboard.charts import Ended
 from jobs.models import HELD_UNTIL
 from jobs.sql import statement
-from jobs.store.explain import PLANNER
-from jobs.store.health import looking
+from jobs.store.looking import Lane, look_lanes, looking
 
-PATIENCE = 1.0  # seconds that a look may take
-LANES = 1000  # lanes that are looked at
-EXACT = 20  # waiting jobs of a lane that are counted
 WORKERS = 500
-MOST = 10_000  # jobs that are counted for one number
-
-
-@dataclass(frozen=True)
-class Held:
-    """worker: None if the jobs are handed over, and no process has started them yet."""
-
-    tenant_id: int
-    queue_id: int
-    worker: UUID | None
-    held: int
-
-
-@dataclass(frozen=True)
-class Lane:
-    """The waiting jobs of a tenant in a queue. about: their number is not exact. first_since: of the first in line."""
-
-    tenant_id: int
-    queue_id: int
-    waiting: int
-    about: bool
-    first_since: datetime
+MOST = 2_000  # jobs that are counted for one number
 
 
 @dataclass(frozen=True)
 class Tenant:
-    """num_slots: None if they were never set. tokens: None without a rate limit. next_at: when there is a token."""
+    """num_slots: None if they were never set. tokens: None without a rate limit. next_at: when there is a token.
+
+    got, entitled, got_hour, entitled_hour: of its share, see `jobs.models.TenantShare`.
+    """
 
     id: int
     name: str
@@ -57,25 +34,10 @@ class Tenant:
     rate_window: float | None
     tokens: float | None
     next_at: datetime | None
-
-
-@dataclass(frozen=True)
-class Queue:
-    """held, pool_held: slots in use of the queue, and processes in use of its pool."""
-
-    id: int
-    name: str
-    pool: str
-    weight: int
-    concurrency: int | None
-    paused: bool
-    rate_limit: int | None
-    rate_window: float | None
-    held: int
-    pool_held: int
-    pool_processes: int
-    tokens: float | None
-    next_at: datetime | None
+    got: float = 0.0
+    entitled: float = 0.0
+    got_hour: float = 0.0
+    entitled_hour: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -113,26 +75,15 @@ class Counts:
         return self.succeeded_now + self.failed_now + self.cancelled_now + self.died_now
 
 
-def held() -> list[Held]:
-    """The slots in use."""
-    timeout = float(settings.JOBS_DEFAULT_TIMEOUT)
-    return [Held(*row) for row in _rows("look_held", now=None, default_timeout=timeout)]
-
-
-def lanes() -> list[Lane]:
-    """The lanes with waiting jobs, at most LANES."""
-    return [Lane(*row) for row in _rows("look_lanes", most=LANES, exact=EXACT)]
-
-
 def tenants(ids: set[int]) -> dict[int, Tenant]:
     """These tenants by id."""
     return {row[0]: Tenant(*row) for row in _rows("look_tenants", ids=sorted(ids), now=None)}
 
 
-def queues() -> dict[int, Queue]:
-    """All queues by id, in the order of their names."""
-    timeout = float(settings.JOBS_DEFAULT_TIMEOUT)
-    return {row[0]: Queue(*row) for row in _rows("look_queues", now=None, default_timeout=timeout)}
+def lanes_of(tenants: set[int]) -> list[Lane]:
+    """The lanes of these tenants with jobs in line."""
+    with looking():
+        return look_lanes(tenants=tenants)
 
 
 def workers() -> list[Worker]:
@@ -156,8 +107,7 @@ def hours(tenant_id: int, since: datetime) -> list[Ended]:
 
 
 def _rows(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
-    with looking(PATIENCE), connection.cursor() as cursor:
-        cursor.execute(PLANNER)
+    with looking(), connection.cursor() as cursor:
         cursor.execute(statement(name), parameters)
         found: list[tuple[Any, ...]] = cursor.fetchall()
         transaction.set_rollback(True)  # nothing was written; this restores the settings of the caller's transaction

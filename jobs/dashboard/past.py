@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from math import inf
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
@@ -13,6 +14,7 @@ from jobs import queries
 from jobs.dashboard import looks
 from jobs.dashboard.charts import Chart, chart
 from jobs.statistics import Summary, summaries
+from jobs.store.health import look_sample
 
 MINUTES, HOURS = 60, 24
 KEPT = 30.0  # seconds
@@ -21,15 +23,15 @@ Value = TypeVar("Value")
 
 
 class Kept(Generic[Value]):
-    """A value that is read again when it is older than KEPT; one that cannot be read stays as it was."""
+    """A value that is read again when it is older than KEPT, or `most` seconds; if it cannot be, it stays as it was."""
 
-    def __init__(self, read: Callable[[], Value], before: Value) -> None:
-        self._read, self._value = read, before
+    def __init__(self, read: Callable[[], Value], before: Value, most: float = inf) -> None:
+        self._read, self._value, self._most = read, before, most
         self._lock, self._at = Lock(), float("-inf")
 
     def get(self) -> Value:
         with self._lock:
-            if time.monotonic() - self._at >= KEPT:
+            if time.monotonic() - self._at >= min(KEPT, self._most):
                 with suppress(DatabaseError):
                     self._value = self._read()
                 self._at = time.monotonic()
@@ -47,6 +49,7 @@ def _queues() -> dict[tuple[str, ...], Summary]:
 
 
 last_hour: Kept[Chart | None] = Kept(_last_hour, None)
+fairness: Kept[float | None] = Kept(lambda: look_sample().fairness, None)
 queues: Kept[dict[tuple[str, ...], Any]] = Kept(_queues, {})
 
 

@@ -1,7 +1,8 @@
 """What all pages show of the present moment: one look for any number of viewers, taken only when one asks.
 
 A web process looks at most every two seconds. While one thread looks, the others get the last snapshot. A look that
-fails leaves its part as it was, and the part gets old: pages say so.
+fails leaves its part as it was, and the part gets old: pages say so. A look that takes long (10,000 lanes) is not taken
+again before it has rested REST times as long, so that the looks take a hundredth of the database's time at most.
 """
 
 import threading
@@ -16,9 +17,22 @@ from typing import Any
 from django.db import DatabaseError
 
 from jobs.dashboard import looks
-from jobs.dashboard.looks import Counts, Held, Lane, Queue, Tenant, Worker
+from jobs.dashboard.looks import Counts, Tenant, Worker
+from jobs.engine import waits
+from jobs.engine.explain.gates import Gate
+from jobs.engine.waits import Cut, Pool
+from jobs.store import looking
+from jobs.store.looking import Held, Lane, Queue
 
 FRESH = 2.0  # seconds
+REST, LONGEST_REST = 80.0, 10.0  # times the time that a look took; seconds
+LOOKS: Mapping[str, Callable[[], Any]] = {
+    "held": looking.look_held,
+    "lanes": looking.look_lanes,
+    "queues": looking.look_queues,
+    "workers": looks.workers,
+    "counts": looks.counts,
+}
 
 
 @dataclass(frozen=True)
@@ -49,7 +63,7 @@ class Snapshot:
 
     @cached_property
     def waiting_by_tenant(self) -> Mapping[int, int]:
-        return _sum((lane.tenant_id, lane.waiting) for lane in self.lanes)
+        return _sum((lane.tenant_id, lane.waiting) for lane in self.lanes if lane.tenant_id is not None)
 
     @cached_property
     def waiting_by_queue(self) -> Mapping[int, int]:
@@ -62,12 +76,28 @@ class Snapshot:
     @cached_property
     def about(self) -> bool:
         """Whether the number of waiting jobs is not exact."""
-        return self.cut or any(lane.about for lane in self.lanes)
+        return any(lane.about for lane in self.lanes)
 
-    @property
-    def cut(self) -> bool:
-        """Whether there are lanes that were not looked at."""
-        return len(self.lanes) >= looks.LANES
+    @cached_property
+    def unseen(self) -> int:
+        """The lanes that were not looked at one by one."""
+        return sum(lane.lanes for lane in self.lanes if lane.tenant_id is None)
+
+    @cached_property
+    def cuts(self) -> list[Cut]:
+        """Where the waiting jobs wait."""
+        return waits.cuts(self.lanes, self.queues)
+
+    @cached_property
+    def gates(self) -> list[tuple[Gate, int]]:
+        """The jobs at each gate, most first."""
+        return waits.by_gate(self.cuts)
+
+    @cached_property
+    def pools(self) -> list[Pool]:
+        """The pools of all queues and of all live workers, by name."""
+        processes = _sum((one.pool, one.concurrency) for one in self.workers if one.gone_at is None)
+        return waits.pools(self.lanes, self.queues, self.cuts, processes)
 
 
 def _sum(pairs: Any) -> Mapping[Any, int]:
@@ -84,6 +114,8 @@ class Snapshots:
         self._looking = threading.Lock()
         self._last: Snapshot | None = None
         self._read: dict[str, float] = {}
+        self._failed: set[str] = set()
+        self._rests_until: dict[str, float] = {}
         self._at = float("-inf")
 
     def current(self) -> Snapshot:
@@ -104,25 +136,33 @@ class Snapshots:
 
     def forget(self) -> None:
         """Look again at the next request: somebody has just changed something."""
+        self._rests_until.clear()
         self._at = float("-inf")
 
     def _look(self, last: Snapshot) -> Snapshot:
         found: dict[str, Any] = {}
-        for name in ("held", "lanes", "queues", "workers", "counts"):
-            self._one(found, name, getattr(looks, name))
-        ids = {one.tenant_id for name in ("held", "lanes") for one in found.get(name, getattr(last, name))}
+        for name, look in LOOKS.items():
+            self._one(found, name, look)
+        ids = {one.tenant_id for name in ("held", "lanes") for one in found.get(name, getattr(last, name))} - {None}
         self._one(found, "tenants", lambda: looks.tenants(ids))
         now = time.monotonic()
-        old = {name: now - read for name, read in self._read.items() if name not in found}
+        old = {name: now - self._read[name] for name in sorted(self._failed)}
         return replace(last, at=datetime.now(UTC), old=old, **found)
 
     def _one(self, found: dict[str, Any], name: str, look: Callable[[], Any]) -> None:
-        self._read.setdefault(name, time.monotonic())
+        begins = time.monotonic()
+        self._read.setdefault(name, begins)
+        if begins < self._rests_until.get(name, begins):
+            return
         try:
-            found[name] = look()
+            with looking.looking():
+                found[name] = look()
         except DatabaseError:
-            return  # the page says how old this part is
-        self._read[name] = time.monotonic()
+            self._failed.add(name)  # the page says how old this part is
+            return
+        self._failed.discard(name)
+        self._read[name] = ends = time.monotonic()
+        self._rests_until[name] = ends + min(REST * (ends - begins), LONGEST_REST)
 
 
 _snapshots = Snapshots()

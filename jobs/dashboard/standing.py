@@ -4,23 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
 from jobs.dashboard.looks import Tenant
 from jobs.dashboard.snapshot import Snapshot
-from jobs.dashboard.waits import PROCESS, Cut
-from jobs.engine.explain.gates import Gate
-
-
-class State(StrEnum):
-    """In the order in which tenants need attention."""
-
-    PAUSED = "paused"  # or without slots, and jobs wait
-    FULL = "full"  # holds all its slots, and more jobs wait
-    LIMITED = "limited"  # out of tokens of its rate limit
-    WAITING = "waiting"  # for a queue or for a process
-    BUSY = "busy"
-    IDLE = "idle"
+from jobs.engine import waits
+from jobs.engine.shares import percent
+from jobs.engine.standing import State, starved, state_of
+from jobs.engine.waits import Cut
+from jobs.store.looking import Lane
 
 
 @dataclass(frozen=True)
@@ -34,41 +25,47 @@ class Standing:
     about: bool
     first_since: datetime | None
 
+    @property
+    def share(self) -> str:
+        """The part that it got of its fair share in the last hour, about; a dash if it was entitled to nothing."""
+        return percent(self.tenant.got_hour, self.tenant.entitled_hour)
 
-def standings(snapshot: Snapshot, cuts: Iterable[Cut]) -> list[Standing]:
-    """Of all tenants with work in the snapshot: those that need attention first, then by their waiting jobs."""
-    gates: dict[int, set[Gate]] = defaultdict(set)
-    for cut in cuts:
-        gates[cut.tenant_id].add(cut.gate)
-    first: dict[int, datetime] = {}
-    about: set[int] = set()
-    for lane in snapshot.lanes:
-        first[lane.tenant_id] = min(first.get(lane.tenant_id, lane.first_since), lane.first_since)
-        about |= {lane.tenant_id} if lane.about else set()
-    found = [
-        Standing(
-            tenant,
-            state_of(tenant, snapshot.held_by_tenant.get(tenant.id, 0), gates[tenant.id]),
-            snapshot.held_by_tenant.get(tenant.id, 0),
-            snapshot.waiting_by_tenant.get(tenant.id, 0),
-            tenant.id in about,
-            first.get(tenant.id),
-        )
-        for tenant in snapshot.tenants.values()
-        if tenant.id in snapshot.held_by_tenant or tenant.id in first
-    ]
+
+def standings(snapshot: Snapshot) -> list[Standing]:
+    """Of the tenants with work that were looked at: those that need attention first, then by their waiting jobs."""
+    with_work = {one.tenant_id for one in snapshot.held} | {one.tenant_id for one in snapshot.lanes}
+    tenants = [tenant for pk, tenant in snapshot.tenants.items() if pk in with_work]
     order = list(State)
+    found = of_tenants(snapshot, tenants, snapshot.lanes, snapshot.cuts)
     return sorted(found, key=lambda one: (order.index(one.state), -one.waiting, -one.held, one.tenant.name))
 
 
-def state_of(tenant: Tenant, held: int, gates: set[Gate]) -> State:
-    """The state, by the gates at which its jobs wait."""
-    if tenant.paused or not tenant.num_slots:
-        return State.PAUSED
-    if Gate.SLOTS_FULL in gates:
-        return State.FULL
-    if Gate.TENANT_RATE in gates:
-        return State.LIMITED
-    if gates & (PROCESS | {Gate.QUEUE_PAUSED, Gate.QUEUE_FULL, Gate.QUEUE_RATE}):
-        return State.WAITING
-    return State.BUSY if held else State.IDLE
+def of_tenants(
+    snapshot: Snapshot, tenants: Iterable[Tenant], lanes: Iterable[Lane], found: Iterable[Cut] | None = None
+) -> list[Standing]:
+    """The standing of these tenants; lanes: at least theirs. found: where the jobs of these lanes wait."""
+    lanes = list(lanes)
+    cuts: dict[int | None, list[Cut]] = defaultdict(list)
+    for cut in waits.cuts(lanes, snapshot.queues) if found is None else found:
+        cuts[cut.tenant_id].append(cut)
+    own: dict[int | None, list[Lane]] = defaultdict(list)
+    for lane in lanes:
+        own[lane.tenant_id].append(lane)
+    return [_standing(snapshot, tenant, own[tenant.id], cuts[tenant.id]) for tenant in tenants]
+
+
+def _standing(snapshot: Snapshot, tenant: Tenant, lanes: list[Lane], cuts: list[Cut]) -> Standing:
+    held = snapshot.held_by_tenant.get(tenant.id, 0)
+    return Standing(
+        tenant,
+        state_of(
+            closed=tenant.paused or not tenant.num_slots,
+            held=held,
+            gates={cut.gate for cut in cuts},
+            starved=starved(tenant, lanes, cuts, snapshot.now),
+        ),
+        held,
+        sum(lane.waiting for lane in lanes),
+        any(lane.about for lane in lanes),
+        min((lane.first_since for lane in lanes if lane.first_since), default=None),
+    )

@@ -10,6 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from jobs.engine.health import RULES, Facts, conditions
+from jobs.engine.standing import State
 from jobs.statistics import BOUNDS, added
 from jobs.store.health import TotalLook
 
@@ -26,6 +27,7 @@ class Look(Collector):
     def collect(self) -> Iterator[Metric]:
         yield from _queues(self._facts)
         yield from _pools(self._facts)
+        yield from _tenants(self._facts)
         yield from _server(self._facts)
         yield from _conditions(self._facts)
         yield from _attempts(self._totals)
@@ -39,10 +41,10 @@ def _gauge(name: str, text: str, labels: Sequence[str], rows: Iterable[tuple[Seq
 
 
 def _queues(facts: Facts) -> Iterator[Metric]:
-    of = facts.queues
+    of = facts.numbers
     yield _gauge("waiting_jobs", "Jobs scheduled or ready, about.", ["queue"], [([q.name], q.waiting) for q in of])
     yield _gauge("held_jobs", "Jobs that hold a slot.", ["queue"], [([q.name], q.held) for q in of])
-    oldest = [([q.name], q.oldest or 0) for q in of]
+    oldest = [([q.name], q.oldest) for q in of]
     yield _gauge("oldest_waiting_seconds", "Longest time that a first job has been ready.", ["queue"], oldest)
 
 
@@ -50,12 +52,21 @@ def _pools(facts: Facts) -> Iterator[Metric]:
     of = facts.pools
     yield _gauge("pool_processes", "Processes of its live workers.", ["pool"], [([p.name], p.processes) for p in of])
     yield _gauge("pool_held", "Jobs that hold a slot.", ["pool"], [([p.name], p.held) for p in of])
-    yield _gauge("may_run_jobs", "Jobs that only lack a process.", ["pool"], [([p.name], p.may_run) for p in of])
-    waits = [([p.name], p.waited) for p in of]
-    yield _gauge("may_run_seconds", "Longest time that a job which may run has been ready.", ["pool"], waits)
+    late = [([p.name], p.late) for p in of]
+    yield _gauge("may_run_jobs", "Jobs that only lacked a process in both of two looks, of up to 200.", ["pool"], late)
+    waits = [([p.name], facts.seconds(p.late_since)) for p in of]
+    yield _gauge("may_run_seconds", "Longest time that one of them has only lacked a process.", ["pool"], waits)
     yield _gauge("pool_demand", "Processes that could be busy now.", ["pool"], [([p.name], p.demand) for p in of])
     workers = [([w.pool, w.state], w.workers) for w in facts.workers]
     yield _gauge("workers", "Workers: live, draining or silent.", ["pool", "state"], workers)
+
+
+def _tenants(facts: Facts) -> Iterator[Metric]:
+    counts = [([state.value], facts.sample.states.get(state.value, 0)) for state in State if state != State.IDLE]
+    yield _gauge("tenants", "Tenants with work, in the recorder's newest sample.", ["state"], counts)
+    fairness = facts.sample.fairness
+    value: list[tuple[list[str], float]] = [] if fairness is None else [([], fairness)]
+    yield _gauge("fairness_jain_ratio", "Jain's index of what tenants got of their shares in the last hour.", [], value)
 
 
 def _server(facts: Facts) -> Iterator[Metric]:

@@ -1,64 +1,86 @@
-"""`/metrics` for Prometheus, and `/metrics/health` for a monitor that reads JSON.
+"""`/metrics` and `/metrics/tenants` for Prometheus, and `/metrics/health` for a monitor that reads JSON.
 
-Both need the header `Authorization: Bearer <JOBS_METRICS_TOKEN>`. Without that setting only this machine may ask, and
+They need the header `Authorization: Bearer <JOBS_METRICS_TOKEN>`. Without that setting only this machine may ask, and
 not through a proxy. Anybody else gets the answer of an address that does not exist.
 """
 
 import hmac
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from ipaddress import ip_address
+from typing import Generic, TypeVar
 
 from django.db import DatabaseError, InterfaceError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
 
 from jobs.conf import settings
 from jobs.engine.health import Condition, Facts, conditions, look
 from jobs.metrics.collector import Look
-from jobs.store.health import TotalLook, look_totals, looking
+from jobs.metrics.tenants import TenantsLook, look_tenants
+from jobs.store.health import TIMEOUT, TotalLook, look_totals
+from jobs.store.looking import looking
 
-METRICS, HEALTH = "/metrics", "/metrics/health"
+METRICS, TENANTS, HEALTH = "/metrics", "/metrics/tenants", "/metrics/health"
 MOST_OFTEN = 5.0  # seconds between two looks of a process, however many ask
 NOT_CACHED = {"Cache-Control": "no-store"}
 AWAY = Condition("no_database", "critical", "The database does not answer in time.", "postgresql-was-restarted")
 PROXIED = ("X-Forwarded-For", "Forwarded", "X-Real-IP")
 
 
-class Watch:
+Seen = TypeVar("Seen")
+
+
+class Watch(Generic[Seen]):
     """The last look of this process. Only one thread looks at a time; the others wait for what it sees."""
 
-    def __init__(self) -> None:
+    def __init__(self, look: Callable[[], Seen]) -> None:
+        self._look = look
         self._lock = threading.Lock()
         self._at = float("-inf")
-        self._seen: tuple[Facts, list[TotalLook]] | None = None
+        self._seen: Seen | None = None
 
-    def look(self) -> tuple[Facts, list[TotalLook]]:
+    def look(self) -> Seen:
         """Raises a DatabaseError or InterfaceError if the database does not answer in time."""
         with self._lock:
             if self._seen is None or time.monotonic() - self._at >= MOST_OFTEN:
                 self._seen = None
-                facts = look()
-                with looking():
-                    self._seen = facts, look_totals()
+                self._seen = self._look()
                 self._at = time.monotonic()
             return self._seen
 
 
-watch = Watch()
+def _everything() -> tuple[Facts, list[TotalLook]]:
+    facts = look()
+    with looking(TIMEOUT):
+        return facts, look_totals()
+
+
+watch = Watch(_everything)
+tenants_watch = Watch(lambda: look_tenants(settings.JOBS_METRICS_TENANTS))
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
     """The metrics; 503 if the database does not answer, so that Prometheus reports the target as down."""
+    return _encoded(request, lambda: Look(*watch.look()))
+
+
+def tenants(request: HttpRequest) -> HttpResponse:
+    """The metrics of the tenants in JOBS_METRICS_TENANTS."""
+    return _encoded(request, lambda: TenantsLook(tenants_watch.look()))
+
+
+def _encoded(request: HttpRequest, collector: Callable[[], Collector]) -> HttpResponse:
+    registry = CollectorRegistry(auto_describe=False)
     try:
-        seen = watch.look()
+        registry.register(collector())
     except (DatabaseError, InterfaceError):
         connection.close()
         return HttpResponse(f"{AWAY.text}\n", status=503, content_type="text/plain", headers=NOT_CACHED)
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(Look(*seen))
     encode, content_type = choose_encoder(request.headers.get("Accept", ""))
     return HttpResponse(encode(registry), content_type=content_type, headers=NOT_CACHED)
 

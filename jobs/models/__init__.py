@@ -7,7 +7,7 @@ from jobs.models.memory import MAX_BYTES, JobMemory
 from jobs.models.operations import DeathNotice, KeptAnswer, Repair, Worker
 from jobs.models.queue import LONGEST, PausedJobType, Queue
 from jobs.models.schedule import Schedule, ScheduleRun
-from jobs.models.statistics import Attempt, JobMinute, Recorded, Sample, TenantHour, Total
+from jobs.models.statistics import Attempt, JobMinute, MayRun, Recorded, Sample, TenantHour, TenantShare, Total
 
 __all__ = [
     "HELD_UNTIL",
@@ -30,6 +30,7 @@ __all__ = [
     "JobRow",
     "KeptAnswer",
     "Lane",
+    "MayRun",
     "PausedJobType",
     "Queue",
     "QueueTurn",
@@ -40,6 +41,7 @@ __all__ = [
     "ScheduleRun",
     "TenantBucket",
     "TenantHour",
+    "TenantShare",
     "Total",
     "Worker",
 ]

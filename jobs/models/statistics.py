@@ -100,15 +100,49 @@ class Sample(models.Model):
     """What was under way at a moment of this minute: objects by the id of a tenant or queue, or the name of a pool."""
 
     at = models.DateTimeField(primary_key=True)
-    tenants = models.JSONField()  # held, slots, waiting; of tenants with work
+    tenants = models.JSONField()  # held, slots, waiting, seconds entitled to in this minute; of tenants with work
     queues = models.JSONField()  # held, waiting; of queues with work
-    pools = models.JSONField()  # held, processes
+    pools = models.JSONField()  # held, processes, may_run
+    states = models.JSONField(default=dict)  # the number of tenants with work in each state
+    fairness = models.FloatField(null=True)  # Jain's index of what tenants got of their shares in the last hour
 
     class Meta:
         db_table = "samples"
 
     def __str__(self) -> str:
         return str(self.at)
+
+
+class TenantShare(models.Model):
+    """What a tenant got, and was entitled to, in seconds of processes. The recorder adds each minute; older ones fade.
+
+    got, entitled: about of the last 5 minutes; got_hour, entitled_hour: about of the last hour.
+    """
+
+    tenant_id = models.BigIntegerField(primary_key=True)
+    got = models.FloatField()
+    entitled = models.FloatField()
+    got_hour = models.FloatField()
+    entitled_hour = models.FloatField()
+
+    class Meta:
+        db_table = "tenant_shares"
+
+    def __str__(self) -> str:
+        return f"tenant {self.tenant_id}: {self.got_hour:.0f} of {self.entitled_hour:.0f} s"
+
+
+class MayRun(models.Model):
+    """A job that lacked only a process when the recorder looked, and still did at each look since then."""
+
+    job_id = models.BigIntegerField(primary_key=True)
+    since = models.DateTimeField()
+
+    class Meta:
+        db_table = "may_run"
+
+    def __str__(self) -> str:
+        return f"job {self.job_id} since {self.since}"
 
 
 class Recorded(models.Model):

@@ -3,9 +3,10 @@
 Each function reports what it applied. `now` is the clock of a test; None means the database's clock.
 """
 
+from jobs.store import clock
 from jobs.store.attempts import cancel_requested, holder, progress, put_off, running_in, start
 from jobs.store.checks import excesses, find_lane, heads, odd_states
-from jobs.store.claiming import Lane, Pass, claim, hold, next_moment, promote, release
+from jobs.store.claiming import Lane, Pass, claim, claim_within, hold, next_moment, promote, release
 from jobs.store.control import (
     backlog,
     cancel,
@@ -38,7 +39,18 @@ from jobs.store.schedules import (
 )
 from jobs.store.session import OwnSession, session, speak_as_the_caller
 from jobs.store.settling import Failure, fail, retry, snooze, stop, succeed, succeed_and_follow, take_back
-from jobs.store.statistics import begin_task, end_task, forget_samples, record_hours, record_minutes, record_sample
+from jobs.store.statistics import (
+    begin_task,
+    end_task,
+    forget_samples,
+    note_may_run,
+    record_hours,
+    record_minutes,
+    record_sample,
+    record_shares,
+    work,
+    worked,
+)
 from jobs.store.submitting import Answer, give_up_key, insert, recount_waiting
 from jobs.store.worker_sessions import keep_sessions, session_name
 from jobs.store.workers import (
@@ -84,6 +96,8 @@ __all__ = [
     "cancel_requested",
     "check_references",
     "claim",
+    "claim_within",
+    "clock",
     "count_repairs",
     "create_queue",
     "database_now",
@@ -119,6 +133,7 @@ __all__ = [
     "next_moment",
     "next_run",
     "next_to_archive",
+    "note_may_run",
     "note_runs",
     "odd_states",
     "orphans",
@@ -129,6 +144,7 @@ __all__ = [
     "record_hours",
     "record_minutes",
     "record_sample",
+    "record_shares",
     "recount_waiting",
     "release",
     "request_cancel",
@@ -147,4 +163,6 @@ __all__ = [
     "take_back",
     "take_due_times",
     "wake_clock",
+    "work",
+    "worked",
 ]

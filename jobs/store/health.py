@@ -1,34 +1,16 @@
-"""What health and metrics look at: a few short statements, none of which reads the waiting or the ended jobs."""
+"""What health and metrics look at beside queues and lanes: a few short statements, none of which reads ended jobs."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import transaction
-
 from jobs.conf import settings
-from jobs.store.attempts import default_timeout
 from jobs.store.rows import rows
 
-MOST_LANES = 2000  # whose first jobs a look reads
 MOST_DEAD = 10_000  # counted
+MOST_SHORT = 20  # tenants that got too little of their share
 TIMEOUT = 2.0  # seconds for one statement of a look
-
-
-@dataclass(frozen=True)
-class QueueLook:
-    """A queue. oldest, may_run_since: seconds that the first jobs, and those that may run, have been ready; or None."""
-
-    name: str
-    pool: str
-    processes: int  # of its pool
-    pool_held: int
-    held: int
-    waiting: int  # about: scheduled and ready
-    oldest: float | None
-    may_run: int
-    may_run_since: float | None
 
 
 @dataclass(frozen=True)
@@ -43,8 +25,11 @@ class WorkersLook:
 
 @dataclass(frozen=True)
 class ServerLook:
-    """recorder_age, oldest_transaction: seconds. untaken: messages that nobody took up in time. dead: letters."""
+    """now: the database's clock. recorder_age, oldest_transaction: seconds. untaken: messages that nobody took up in
+    time. dead: letters.
+    """
 
+    now: datetime
     clock_leads: bool
     recorder_age: float | None
     oldest_transaction: float
@@ -73,6 +58,37 @@ class RepairLook:
 
 
 @dataclass(frozen=True)
+class SampleLook:
+    """The recorder's newest sample: tenants with work by state, and Jain's index of what they got of their shares."""
+
+    states: dict[str, int]
+    fairness: float | None
+
+
+@dataclass(frozen=True)
+class ShareLook:
+    """What a tenant got, and was entitled to, in seconds of processes: about of the last 5 minutes, of an hour."""
+
+    tenant_id: int
+    name: str
+    slug: str
+    got: float
+    entitled: float
+    got_hour: float
+    entitled_hour: float
+
+
+@dataclass(frozen=True)
+class TenantLook:
+    """A tenant that the metrics tell of: the slots that it holds, of those that it has."""
+
+    tenant_id: int
+    slug: str
+    held: int
+    slots: int
+
+
+@dataclass(frozen=True)
 class TotalLook:
     """The attempts of one job type in one queue with one outcome, since the first: see `jobs.models.Total`."""
 
@@ -85,21 +101,6 @@ class TotalLook:
     wait_seconds: float
     run_buckets: list[int]
     wait_buckets: list[int]
-
-
-@contextmanager
-def looking(seconds: float = TIMEOUT) -> Iterator[None]:
-    """A transaction whose statements give up after so many seconds."""
-    with transaction.atomic():
-        rows("give_up_after", milliseconds=round(seconds * 1000))
-        yield
-
-
-def look_queues(now: datetime | None = None) -> list[QueueLook]:
-    """Every queue, by name."""
-    return [
-        QueueLook(*row) for row in rows("health_queues", most=MOST_LANES, default_timeout=default_timeout(), now=now)
-    ]
 
 
 def look_workers(now: datetime | None = None) -> list[WorkersLook]:
@@ -126,3 +127,20 @@ def look_repairs(now: datetime | None = None) -> list[RepairLook]:
 def look_totals() -> list[TotalLook]:
     """All totals."""
     return [TotalLook(*row) for row in rows("health_totals")]
+
+
+def look_sample() -> SampleLook:
+    """The newest sample; empty if there is none."""
+    for states, fairness in rows("health_sample"):
+        return SampleLook(json.loads(states), fairness)
+    return SampleLook({}, None)
+
+
+def look_short_of_share(share: float) -> list[ShareLook]:
+    """The tenants that got less than this part of their share, about in the last 5 minutes and in the last hour."""
+    return [ShareLook(*row) for row in rows("health_shares", share=share, most=MOST_SHORT)]
+
+
+def look_tenants(slugs: Sequence[str]) -> list[TenantLook]:
+    """What these tenants hold, by slug."""
+    return [TenantLook(*row) for row in rows("health_tenants", slugs=list(slugs))]

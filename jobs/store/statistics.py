@@ -1,9 +1,16 @@
 """Statistics: count the log of attempts into minutes, hours and totals; sample what is under way."""
 
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from jobs.statistics import BOUNDS
+from jobs.store.attempts import default_timeout
+from jobs.store.looking import Lane, as_sets
 from jobs.store.rows import rows
+
+NOTED, NOTED_OF_A_LANE = 200, 10  # jobs that may run
 
 
 def begin_task(task: str, reach: float, now: datetime | None = None) -> tuple[datetime, datetime]:
@@ -30,9 +37,79 @@ def record_hours(starts: datetime, ends: datetime) -> None:
     rows("record_hours", starts=starts, ends=ends, bounds=list(BOUNDS))
 
 
-def record_sample(now: datetime | None = None) -> None:
-    """Note what is under way, once in this minute."""
-    rows("record_sample", now=now)
+@dataclass(frozen=True)
+class LaneWork:
+    """What is under way in a lane: held slots, and in_line, its jobs in line. slots, weight, paused: of its tenant."""
+
+    tenant_id: int
+    queue_id: int
+    held: int
+    in_line: Lane
+    slots: int
+    weight: int
+    paused: bool
+
+
+@dataclass(frozen=True)
+class TenantShare:
+    """What a tenant got, and was entitled to, in seconds of processes: about of the last 5 minutes, of an hour."""
+
+    tenant_id: int
+    got: float
+    entitled: float
+    got_hour: float
+    entitled_hour: float
+
+
+def work(now: datetime | None = None) -> list[LaneWork]:
+    """All lanes with jobs in line or in slots."""
+    with as_sets():
+        found = rows("work", now=now, default_timeout=default_timeout(), tenants=None)
+    return [
+        LaneWork(
+            tenant,
+            queue,
+            held,
+            Lane(tenant, queue, gate, 1, waiting, True, None, slots_, rate, passing, 0, None),
+            *of_tenant,
+        )
+        for tenant, queue, held, waiting, gate, slots_, rate, passing, *of_tenant in found
+    ]
+
+
+def worked(seconds: float, now: datetime | None = None) -> list[tuple[int, int, float]]:
+    """Tenant, queue, and the seconds that processes worked for them in the last so many seconds."""
+    return rows("worked", seconds=seconds, now=now)
+
+
+def record_shares(minute: Mapping[int, tuple[float, float]], short: float, long: float) -> list[TenantShare]:
+    """Add what each tenant got of this minute, and was entitled to; the shares of all tenants.
+
+    short, long: the parts of the former sums that stay.
+    """
+    got, entitled = [pair[0] for pair in minute.values()], [pair[1] for pair in minute.values()]
+    found = rows("record_shares", tenants=list(minute), got=got, entitled=entitled, short=short, long=long)
+    return [TenantShare(*row) for row in found]
+
+
+def record_sample(
+    minute: datetime,
+    *,
+    tenants: Mapping[int, object],
+    queues: Mapping[int, object],
+    pools: Mapping[str, object],
+    states: Mapping[str, int],
+    fairness: float | None,
+) -> None:
+    """Note what is under way, once in this minute. For the parts see `jobs.models.Sample`."""
+    objects = {"tenants": tenants, "queues": queues, "pools": pools, "states": states}
+    rows("record_sample", at=minute, fairness=fairness, **{name: json.dumps(one) for name, one in objects.items()})
+
+
+def note_may_run(now: datetime | None = None) -> None:
+    """Note some of the jobs that may run, for those who look some seconds later."""
+    with as_sets():
+        rows("note_may_run", most=NOTED, each=NOTED_OF_A_LANE, now=now, default_timeout=default_timeout(), tenants=None)
 
 
 def forget_samples(moment: datetime) -> None:

@@ -35,6 +35,7 @@ CLAIM = (
 )
 SLICES = ("tests/integration/engine/test_slices.py",)
 LAST_DAY = ("tests/integration/api/test_last_day.py",)
+LOOKING = ("tests/integration/store/test_looking.py",)
 RECOVER = ("tests/integration/engine/test_recover.py",)
 KNOWING = {  # which tests know a statement, beside test_<statement>.py; the others are known by VERBS
     "start": (*VERBS, "tests/integration/engine/test_gaps.py"),
@@ -72,13 +73,20 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     **dict.fromkeys(
         ("archive", "restore", "forget_old", "next_to_archive"), ("tests/integration/store/test_history.py",)
     ),
+    "check_states": ("tests/integration/engine/test_check.py",),
+    "missing_partition": ("tests/integration/store/test_partitions.py",),
     **dict.fromkeys(("erase_jobs", "erase_history"), ("tests/integration/engine/test_erase.py",)),
     **dict.fromkeys(("forget_workers", "forget_runs", "forget_notices"), ("tests/integration/engine/test_prune.py",)),
     **dict.fromkeys(("read_job", "read_any_job"), ("tests/integration/api/test_archived.py",)),
+    "read_states": ("tests/integration/store/test_verbs_of_strangers.py",),
+    "places": ("tests/integration/engine/test_explain.py",),
     **dict.fromkeys(
-        ("health_queues", "health_workers", "health_server", "health_ended"),
+        ("health_workers", "health_server", "health_ended"),
         ("tests/integration/engine/test_health.py",),
     ),
+    **dict.fromkeys(("in_line", "look_lanes", "note_may_run"), LOOKING),
+    **dict.fromkeys(("worked", "health_shares"), ("tests/integration/engine/test_sample.py",)),
+    "health_tenants": ("tests/integration/project/test_metrics.py",),
     "reserve": ("tests/integration/api/test_idempotency.py",),
 }
 # In the other folders of tests/integration is what stands above the engine; these cost time, and tell of cost alone.

@@ -12,17 +12,21 @@ from embedded import REPOSITORY
 from jobs.engine.health import RULES, Facts
 from jobs.metrics.collector import Look
 from jobs.statistics import BUCKETS
-from jobs.store.health import EndedLook, QueueLook, RepairLook, ServerLook, TotalLook, WorkersLook
+from jobs.store.health import EndedLook, RepairLook, SampleLook, ServerLook, TotalLook, WorkersLook
+from tests.unit.test_waits import NOW, lane, queue
 
 ALERTS = yaml.safe_load((REPOSITORY / "deploy/prometheus/rules.yml").read_text())["groups"]
 BOARD = json.loads((REPOSITORY / "deploy/grafana/scheduler.json").read_text())
 SCALER = yaml.safe_load((REPOSITORY / "deploy/keda/worker.yaml").read_text())
 FACTS = Facts(
-    queues=[QueueLook("default", "default", 4, 3, 3, 12, 9.0, 2, 1.5)],
+    queues={1: queue(processes=4, used=3)},
+    lanes=[lane(passing=2, late=1, late_since=NOW)],
     workers=[WorkersLook("default", "live", 1, 4)],
-    server=ServerLook(True, 3.0, 0.5, 10, 100, 0, 1),
+    server=ServerLook(NOW, True, 3.0, 0.5, 10, 100, 0, 1),
     ended=EndedLook(100, 1, 0),
     repairs=[RepairLook("finding", 2, 9999.0)],
+    sample=SampleLook({"full": 2}, 0.98),
+    starved=[],
     cache=True,
 )
 ONE = [1] + [0] * (BUCKETS - 1)

@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 
-from benchmarks import EVERY_VERSION, ROWS, postgresqls, tables
+from benchmarks import EVERY_VERSION, LARGE, ROWS, postgresqls, tables
 from benchmarks.bars import Bar
 from embedded import binaries
 
@@ -29,7 +29,7 @@ def test_a_figure_that_was_not_measured_misses_its_bar():
     assert not passed(Bar(of=("ms", "ours"), to=("ms", "seed"), at_most=3))
 
 
-@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("row", [*ROWS, *LARGE])
 def test_every_row_can_be_run_and_its_bars_fit_eighty_columns(row, capsys):
     module = importlib.import_module(f"benchmarks.rows.{row}")
     assert callable(module.measure)

@@ -2,25 +2,26 @@
 
 import hashlib
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from embedded import REPOSITORY
-from jobs.dashboard import charts, waits
+from jobs.dashboard import charts
 from jobs.dashboard.attempts_chart import WIDTH, pieces
-from jobs.dashboard.gate_words import GATES
-from jobs.dashboard.looks import Held, Lane, Queue, Tenant, Worker
+from jobs.dashboard.looks import Tenant, Worker
 from jobs.dashboard.snapshot import Snapshot
-from jobs.dashboard.standing import State, standings
+from jobs.dashboard.standing import standings
 from jobs.dashboard.tags import span
 from jobs.engine.explain.gates import Gate
+from jobs.engine.standing import State
 from jobs.masked import masked
 from jobs.models import AnyFailedAttempt, AnyJob
 from jobs.statistics import BUCKETS
+from jobs.store.looking import Held
+from tests.unit.test_waits import lane, queue
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 STATIC = REPOSITORY / "jobs" / "static" / "dashboard"
@@ -34,92 +35,45 @@ def tenant(pk: int = 1, slots: int | None = 5, *, paused: bool = False, tokens: 
     return Tenant(pk, f"Tenant {pk}", f"t{pk}", slots, None, 1, paused, None, None, tokens, None)
 
 
-def queue(
-    pk: int = 1,
-    *,
-    processes: int = 10,
-    used: int = 0,
-    concurrency: int | None = None,
-    paused: bool = False,
-    tokens: float | None = None,
-) -> Queue:
-    return Queue(pk, f"q{pk}", "default", 1, concurrency, paused, None, None, used, used, processes, tokens, None)
+def snapshot(tenants, queues, lanes, **more) -> Snapshot:
+    by_id = {"tenants": {one.id: one for one in tenants}, "queues": {one.id: one for one in queues}}
+    return Snapshot(at=NOW, lanes=lanes, **by_id, **more)
 
 
-def snapshot(tenants: list[Tenant], queues: list[Queue], waiting: dict[tuple[int, int], int], **more) -> Snapshot:
-    lanes = [Lane(tenant_id, queue_id, jobs, False, NOW) for (tenant_id, queue_id), jobs in waiting.items()]
-    return Snapshot(
-        at=NOW, lanes=lanes, tenants={one.id: one for one in tenants}, queues={one.id: one for one in queues}, **more
-    )
-
-
-WAITS = [
-    (tenant(paused=True), queue(), {Gate.TENANT_PAUSED: 8}),
-    (tenant(slots=None), queue(), {Gate.NO_SLOTS: 8}),
-    (tenant(slots=0), queue(), {Gate.NO_SLOTS: 8}),
-    (tenant(slots=5), queue(), {Gate.SLOTS_FULL: 3, Gate.NEXT: 5}),
-    (tenant(slots=9), queue(paused=True), {Gate.QUEUE_PAUSED: 8}),
-    (tenant(slots=9), queue(concurrency=2), {Gate.QUEUE_FULL: 6, Gate.NEXT: 2}),
-    (tenant(slots=9), queue(tokens=1.5), {Gate.QUEUE_RATE: 7, Gate.NEXT: 1}),
-    (tenant(slots=9, tokens=0.2), queue(), {Gate.TENANT_RATE: 8}),
-    (tenant(slots=9), queue(processes=0), {Gate.NO_WORKER: 8}),
-    (tenant(slots=9), queue(processes=4, used=1), {Gate.POOL_FULL: 5, Gate.NEXT: 3}),
-    (tenant(slots=6), queue(processes=2), {Gate.SLOTS_FULL: 2, Gate.POOL_FULL: 4, Gate.NEXT: 2}),
-]
-
-
-@pytest.mark.parametrize(("whose", "line", "told"), WAITS, ids=lambda value: "")
-def test_jobs_wait_at_the_first_gate_that_is_closed_for_them(whose, line, told):
-    assert dict(waits.by_gate(waits.cuts(snapshot([whose], [line], {(1, 1): 8})))) == told
-
-
-@given(
-    slots=st.lists(st.integers(0, 6), min_size=1, max_size=4),
-    waiting=st.lists(st.integers(1, 9), min_size=2, max_size=8),
-    processes=st.integers(0, 12),
-    concurrency=st.none() | st.integers(0, 5),
-)
-def test_each_waiting_job_waits_at_exactly_one_gate_and_no_limit_is_passed(slots, waiting, processes, concurrency):
-    tenants = [tenant(pk, number) for pk, number in enumerate(slots, 1)]
-    queues = [queue(1, processes=processes, concurrency=concurrency), queue(2, processes=processes)]
-    lanes = {(pk % len(tenants) + 1, pk // len(tenants) % 2 + 1): jobs for pk, jobs in enumerate(waiting)}
-    found = waits.cuts(snapshot(tenants, queues, lanes))
-    assert sum(cut.jobs for cut in found) == sum(lanes.values())
-    passed = [cut for cut in found if cut.gate in waits.PROCESS]
-    for one in tenants:
-        assert sum(cut.jobs for cut in passed if cut.tenant_id == one.id) <= (one.num_slots or 0)
-    assert concurrency is None or sum(cut.jobs for cut in passed if cut.queue_id == 1) <= concurrency
-    assert sum(cut.jobs for cut in passed if cut.gate == Gate.NEXT) <= processes
-
-
-def test_every_gate_that_counts_can_meet_has_its_words():
-    assert {gate for _, _, told in WAITS for gate in told} == set(GATES)
-
-
-def test_a_pool_demands_what_it_runs_and_what_it_could_run():
+def test_a_pool_without_a_queue_is_shown_too():
     worker = Worker(uuid4(), "w", 1, "default", 4, 5.0, NOW, NOW, None, False)
     idle = Worker(uuid4(), "i", 1, "idle", 2, 5.0, NOW, NOW, None, False)
-    seen = snapshot([tenant(slots=9)], [queue(processes=4, used=1)], {(1, 1): 8}, workers=[worker, idle])
-    default, other = waits.pools(seen, waits.cuts(seen))
+    seen = snapshot([], [queue(processes=4, used=1)], [lane(passing=8)], workers=[worker, idle])
+    default, other = seen.pools
     assert (default.name, default.processes, default.held, default.may_run) == ("default", 4, 1, 8)
-    assert (default.demand, default.missing) == (9, 5)
     assert (other.name, other.processes, other.demand, other.missing) == ("idle", 2, 0, 0)
 
 
 def test_tenants_that_need_attention_come_first():
-    tenants = [
-        tenant(1),
-        tenant(2, paused=True),
-        tenant(3, slots=1),
-        tenant(4, tokens=0.0),
-        tenant(5, slots=9),
-        tenant(6),
+    tenants = [tenant(1), tenant(2, paused=True), tenant(3, slots=1), tenant(4, tokens=0.0), tenant(5), tenant(6)]
+    hungry = replace(tenant(7), got=30.0, entitled=100.0, got_hour=700.0, entitled_hour=1000.0)
+    long_ago = NOW - timedelta(minutes=2)
+    lanes = [
+        lane(2, gate=Gate.TENANT_PAUSED, beyond_slots=2),
+        lane(3, beyond_slots=2),
+        lane(4, beyond_rate=2),
+        lane(5, queue_id=2, passing=1),
+        lane(7, passing=1, since=long_ago),
+        lane(None, passing=9, lanes=9, since=None),
     ]
     held = [Held(1, 1, None, 1), Held(3, 1, None, 1)]
-    lanes = dict.fromkeys([(2, 1), (3, 1), (4, 1)], 2) | {(5, 2): 1}
-    seen = snapshot(tenants, [queue(1), queue(2, paused=True)], lanes, held=held)
-    told = [(one.tenant.id, one.state) for one in standings(seen, waits.cuts(seen))]
-    assert told == [(2, State.PAUSED), (3, State.FULL), (4, State.LIMITED), (5, State.WAITING), (1, State.BUSY)]
+    seen = snapshot([*tenants, hungry], [queue(1), queue(2, paused=True)], lanes, held=held)
+    told = [(one.tenant.id, one.state) for one in standings(seen)]
+    assert told == [
+        (2, State.PAUSED),
+        (3, State.FULL),
+        (4, State.LIMITED),
+        (7, State.STARVED),
+        (5, State.WAITING),
+        (1, State.BUSY),
+    ]
+    assert {one.tenant.id: one.share for one in standings(seen)}[7] == "70 %"
+    assert seen.unseen == 9
 
 
 def ended(minute: int, outcome: str, attempts: int, bucket: int = 5) -> charts.Ended:

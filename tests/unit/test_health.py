@@ -1,21 +1,39 @@
 """Each condition holds just when its facts say so."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from jobs.engine.health import RULES, Facts, conditions
-from jobs.store.health import EndedLook, QueueLook, RepairLook, ServerLook, WorkersLook
+from jobs.store.health import EndedLook, RepairLook, SampleLook, ServerLook, ShareLook, WorkersLook
+from tests.unit.test_waits import NOW, lane, queue
 
-IDLE = QueueLook(
-    "default", "default", processes=4, pool_held=3, held=3, waiting=9, oldest=9, may_run=0, may_run_since=None
+WAITING = lane(beyond_slots=9, since=NOW - timedelta(hours=9))
+SERVER = ServerLook(NOW, True, 3.0, 0.5, 80, 100, 0, 5000)
+GOOD = Facts(
+    queues={1: queue(processes=4, used=3)},
+    lanes=[WAITING],
+    workers=[WorkersLook("default", "live", 1, 4)],
+    server=SERVER,
+    ended=EndedLook(50, 10, 100),
+    repairs=[],
+    sample=SampleLook({}, 0.5),
+    starved=[],
+    cache=True,
 )
-SERVER = ServerLook(True, 3.0, 0.5, 80, 100, 0, 5000)
-GOOD = Facts([IDLE], [WorkersLook("default", "live", 1, 4)], SERVER, EndedLook(50, 10, 100), [], cache=True)
 
 
-def queue(**changed) -> Facts:
-    return replace(GOOD, queues=[replace(IDLE, **changed)])
+def pool(processes: int, used: int, *, late_for: float | None = None, first_for: float = 9999.0) -> Facts:
+    """Two jobs may run, and have been ready for so long; late_for: seconds since which they were noted to."""
+    late_since = None if late_for is None else NOW - timedelta(seconds=late_for)
+    may = lane(
+        passing=2,
+        since=NOW - timedelta(seconds=first_for),
+        late=0 if late_since is None else 2,
+        late_since=late_since,
+    )
+    return replace(GOOD, queues={1: queue(processes=processes, used=used)}, lanes=[may])
 
 
 def server(**changed) -> Facts:
@@ -24,9 +42,10 @@ def server(**changed) -> Facts:
 
 BAD = {
     "no_clock": server(clock_leads=False),
-    "no_worker": queue(processes=0, may_run=2, may_run_since=30.1),
-    "stalled": queue(may_run=2, may_run_since=10.1),
-    "pool_short": queue(pool_held=4, may_run=2, may_run_since=60.1),
+    "no_worker": pool(0, 0, first_for=30.1),
+    "stalled": pool(4, 3, late_for=10.1),
+    "pool_short": pool(4, 4, late_for=60.1),
+    "tenant_starved": replace(GOOD, starved=[ShareLook(1, "Puget", "puget", 41.0, 100.0, 300.0, 900.0)]),
     "messages_lost": server(untaken=1),
     "worker_silent": replace(GOOD, workers=[WorkersLook("default", "silent", 1, 4)]),
     "failures": replace(GOOD, ended=EndedLook(50, 11, 0)),
@@ -38,10 +57,12 @@ BAD = {
     "recorder_late": server(recorder_age=180.1),
 }
 JUST_GOOD = [
-    queue(processes=0, may_run=2, may_run_since=30.0),
-    queue(processes=0, may_run=0, waiting=100, oldest=9999.0),  # what waits waits for slots of its tenants
-    queue(may_run=2, may_run_since=10.0),
-    queue(pool_held=4, may_run=2, may_run_since=60.0),
+    pool(0, 0, first_for=30.0),
+    replace(GOOD, queues={1: queue(processes=0)}),  # what waits waits for slots of its tenants
+    pool(4, 3),  # ready for long, but perhaps just being claimed
+    pool(4, 3, late_for=10.0),
+    pool(4, 4),
+    pool(4, 4, late_for=60.0),
     replace(GOOD, ended=EndedLook(49, 49, 100)),
     replace(GOOD, workers=[WorkersLook("default", "draining", 1, 0)]),
     replace(GOOD, repairs=[RepairLook("finding", 3, 600.0)]),
@@ -75,7 +96,14 @@ def test_critical_ones_come_first():
     assert [one.severity for one in conditions(both)] == ["critical", "warning"]
 
 
-def test_a_pool_adds_up_its_queues():
-    other = replace(IDLE, name="mail", may_run=2, may_run_since=4.0)
-    [pool] = replace(GOOD, queues=[IDLE, other, replace(other, name="x", may_run_since=7.0)]).pools
-    assert (pool.held, pool.may_run, pool.demand, pool.waited) == (3, 4, 7, 7.0)
+def test_a_starved_tenant_is_told_by_name_with_its_part():
+    [found] = conditions(BAD["tenant_starved"])
+    assert found.text == "Tenant Puget got 41 % of its share, and waits."
+
+
+def test_a_queue_adds_up_its_lanes():
+    lanes = [WAITING, lane(2, passing=3, since=NOW - timedelta(seconds=4)), lane(None, beyond_slots=5, since=None)]
+    [told] = replace(GOOD, lanes=lanes).numbers
+    assert (told.name, told.waiting, told.held, told.oldest) == ("q1", 17, 3, 9 * 3600.0)
+    [empty] = replace(GOOD, lanes=[]).numbers
+    assert (empty.waiting, empty.oldest) == (0, 0.0)

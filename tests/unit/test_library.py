@@ -47,6 +47,7 @@ def test_a_project_as_the_page_has_it_passes(project) -> None:
     [
         ("jobs.E004", "JOBS_METRICS_TOKEN", "short", "openssl"),
         ("jobs.E008", "USE_TZ", False, "USE_TZ"),
+        ("jobs.E010", "JOBS_METRICS_TENANTS", [f"t{n}" for n in range(201)], "/ops/"),
         ("jobs.W001", "CACHES", {"default": LOCAL}, "Redis"),
         ("jobs.W005", "JOBS_MAX_RETRYS", 3, "JOBS_MAX_RETRIES"),
         ("jobs.W005", "JOBS_COLOUR", "red", "jobs/conf.py"),
@@ -132,7 +133,7 @@ CORE = """
 import importlib, sys
 from pathlib import Path
 EXTRAS = "ninja", "pydantic", "unfold", "redis", "prometheus_client", "opentelemetry"
-for name in (*EXTRAS, "environ", "whitenoise", "uvicorn"):
+for name in (*EXTRAS, "environ", "whitenoise", "uvicorn", "pytest", "django_tasks"):
     sys.modules[name] = None  # importing it fails from now on
 import django
 from celery import Celery
@@ -144,7 +145,7 @@ settings.configure(
 from jobs.celery import configure
 configure(Celery("theirs"))
 django.setup()
-OPTIONAL = "api", "admin", "dashboard", "metrics", "templatetags", "traces/spans.py", "sql/__main__.py"
+OPTIONAL = "api", "admin", "metrics", "django_tasks", "testing/plugin.py", "traces/spans.py", "sql/__main__.py"
 for path in sorted(Path("jobs").rglob("*.py")):
     if not any(path.is_relative_to(Path("jobs") / one) for one in OPTIONAL):
         importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))

@@ -56,7 +56,6 @@ def _numbers(seen: Snapshot) -> list[tuple[str, str, str]]:
         "dead": counts.dead if counts else 0,
     }
     signs = {name: "+" if name != "created" and number >= most else "" for name, number in counted.items()}
-    signs["created"] = "+" if seen.cut else ""
     known = [(name, f"{number:,}", signs[name]) for name, number in counted.items()]
     return [*known, *((name, "", "") for name in ("success", "error", "cancelled"))]
 

@@ -3,19 +3,16 @@
 from django.http import HttpRequest, HttpResponse
 
 from jobs.calls import registry
-from jobs.dashboard import live, past, snapshot, waits
+from jobs.dashboard import live, past, snapshot
 from jobs.dashboard.access import page_for
 from jobs.dashboard.gate_words import GATES
+from jobs.engine import waits
 from jobs.models import PausedJobType
 
 
 @page_for("jobs.view_queue")
 def show(request: HttpRequest) -> HttpResponse:
     seen = snapshot.current()
-    cuts = waits.cuts(seen)
-    first = {
-        pk: min((lane.first_since for lane in seen.lanes if lane.queue_id == pk), default=None) for pk in seen.queues
-    }
     paused = list(PausedJobType.objects.order_by("source_type", "source_method"))
     ended = past.queues.get()
     names = set(map(str, paused))
@@ -26,18 +23,19 @@ def show(request: HttpRequest) -> HttpResponse:
                 "queue": queue,
                 "waiting": seen.waiting_by_queue.get(queue.id, 0),
                 "about": any(lane.about for lane in seen.lanes if lane.queue_id == queue.id),
-                "first": first[queue.id],
+                "first": min(
+                    (lane.first_since for lane in seen.lanes if lane.queue_id == queue.id and lane.first_since),
+                    default=None,
+                ),
                 "past": ended.get((queue.name,)),
-                "gates": [(GATES[g], n) for g, n in waits.by_gate([cut for cut in cuts if cut.queue_id == queue.id])],
+                "gates": [
+                    (GATES[gate], jobs)
+                    for gate, jobs in waits.by_gate(cut for cut in seen.cuts if cut.queue_id == queue.id)
+                ],
             }
             for queue in seen.queues.values()
         ],
         "paused": paused,
-        "types": sorted(
-            f"{name}.{method}"
-            for name, model in registry.source_types().items()
-            for method in registry.methods(model)
-            if f"{name}.{method}" not in names
-        ),
+        "types": sorted({str(target) for target in registry.targets()} - set(names)),
     }
     return live.page(request, "queues", "Queues", ("old", "queues", "types"), shown)

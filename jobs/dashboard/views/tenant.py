@@ -2,11 +2,13 @@
 
 from django.http import Http404, HttpRequest, HttpResponse
 
-from jobs.dashboard import live, looks, past, snapshot, waits
+from jobs.dashboard import live, looks, past, snapshot
 from jobs.dashboard.access import page_for
 from jobs.dashboard.gate_words import GATES
-from jobs.dashboard.standing import Standing, standings, state_of
+from jobs.dashboard.standing import of_tenants
+from jobs.engine import waits
 from jobs.models import Job
+from jobs.store.looking import Lane
 from tenants.models import Change, Tenant, TenantQueue
 from tenants.tenant_model import all_tenants
 
@@ -20,12 +22,10 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     if tenant is None:
         raise Http404
     seen = snapshot.current()
-    cuts = waits.cuts(seen)
-    standing = next((one for one in standings(seen, cuts) if one.tenant.id == tenant.pk), None)
+    lanes = looks.lanes_of({tenant.pk})
+    cuts = waits.cuts(lanes, seen.queues)
+    [standing] = of_tenants(seen, looks.tenants({tenant.pk}).values(), lanes, cuts)
     limits = TenantQueue.objects.filter(tenant=tenant).first()
-    if standing is None:
-        known = looks.tenants({tenant.pk})[tenant.pk]
-        standing = Standing(known, state_of(known, 0, set()), 0, 0, False, None)
     drawn, types = past.of_tenant(tenant.pk)
     shown = {
         "snapshot": seen,
@@ -35,8 +35,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
         "slots": _slots(request, tenant),
         "lanes": [
             (lane, seen.queues.get(lane.queue_id), [(GATES[cut.gate], cut.jobs) for cut in cuts if _same(cut, lane)])
-            for lane in seen.lanes
-            if lane.tenant_id == tenant.pk
+            for lane in lanes
         ],
         "chart": drawn,
         "types": [(".".join(name), summary) for name, summary in types.items()],
@@ -45,7 +44,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     return live.page(request, "tenant", tenant.name, ("old", "now", "limits", "lanes", "past", "changes"), shown)
 
 
-def _same(cut: waits.Cut, lane: looks.Lane) -> bool:
+def _same(cut: waits.Cut, lane: Lane) -> bool:
     return (cut.tenant_id, cut.queue_id) == (lane.tenant_id, lane.queue_id)
 
 

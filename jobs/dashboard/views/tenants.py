@@ -5,10 +5,11 @@ from typing import Any
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 
-from jobs.dashboard import live, looks, snapshot, waits
+from jobs.dashboard import live, looks, past, snapshot
 from jobs.dashboard.access import page_for
 from jobs.dashboard.snapshot import Snapshot
-from jobs.dashboard.standing import Standing, State, standings, state_of
+from jobs.dashboard.standing import Standing, of_tenants, standings
+from jobs.engine.standing import State
 from tenants.tenant_model import all_tenants
 
 A_PAGE = 50
@@ -20,7 +21,7 @@ def show(request: HttpRequest) -> HttpResponse:
     seen = snapshot.current()
     name, state = request.GET.get("q", "").strip(), request.GET.get("state", "")
     page = _number(request.GET.get("page"))
-    with_work = standings(seen, waits.cuts(seen))
+    with_work = standings(seen)
     chosen: list[Standing] = [
         one for one in with_work if (not state or one.state == state) and _fits(one.tenant, name.lower())
     ]
@@ -30,6 +31,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "snapshot": seen,
         "tenants": chosen[:A_PAGE],
         "with_work": len(with_work),
+        "fairness": past.fairness.get(),
         "q": name,
         "state": state,
         "states": [one.value for one in State],
@@ -50,12 +52,10 @@ def _by_name(seen: Snapshot, with_work: list[Standing], name: str, page: int) ->
     if name:
         found = found.filter(Q(name__icontains=name) | Q(slug__icontains=name))
     ids = list(found.values_list("pk", flat=True)[page * A_PAGE : (page + 1) * A_PAGE + 1])
-    others = looks.tenants(set(ids) - working.keys())
-    return [
-        working[pk] if pk in working else Standing(others[pk], state_of(others[pk], 0, set()), 0, 0, False, None)
-        for pk in ids
-        if pk in working or pk in others
-    ]
+    missing = set(ids) - working.keys()
+    others = of_tenants(seen, looks.tenants(missing).values(), looks.lanes_of(missing))
+    working |= {one.tenant.id: one for one in others}
+    return [working[pk] for pk in ids if pk in working]
 
 
 def _number(text: str | None) -> int:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from jobs.engine.health.facts import MINUTES, Facts
+from jobs.engine.shares import percent
+from jobs.text import printable
 
 Severity = Literal["critical", "warning"]
 RESTART = 30.0  # seconds without a worker that a deploy may take
@@ -55,21 +57,26 @@ def _no_clock(facts: Facts) -> Iterator[str]:
 
 def _no_worker(facts: Facts) -> Iterator[str]:
     for pool in facts.pools:
-        if not pool.processes and pool.waited > RESTART:
+        if not pool.processes and pool.may_run and facts.seconds(pool.first_since) > RESTART:
             yield f"Pool {pool.name} has no live worker, and {_jobs(pool.may_run)} may run."
 
 
 def _stalled(facts: Facts) -> Iterator[str]:
     for pool in facts.pools:
-        if pool.processes > pool.held and pool.waited > STALLED:
-            yield f"Pool {pool.name} has an idle process, and {_jobs(pool.may_run)} may run but did not start."
+        if pool.processes > pool.held and pool.late and facts.seconds(pool.late_since) > STALLED:
+            yield f"Pool {pool.name} has an idle process, and {_jobs(pool.late)} may run but did not start."
 
 
 def _pool_short(facts: Facts) -> Iterator[str]:
     for pool in facts.pools:
-        if 0 < pool.processes <= pool.held and pool.waited > SHORT:
-            more = pool.demand - pool.processes
-            yield f"Pool {pool.name}: {_jobs(pool.may_run)} may run and find no process; {more} more would be busy."
+        if 0 < pool.processes <= pool.held and pool.late and facts.seconds(pool.late_since) > SHORT:
+            more = f"{pool.missing} more would be busy."
+            yield f"Pool {pool.name}: {_jobs(pool.may_run)} may run and find no process; {more}"
+
+
+def _tenant_starved(facts: Facts) -> Iterator[str]:
+    for share in facts.starved:
+        yield f"Tenant {printable(share.name)} got {percent(share.got, share.entitled)} of its share, and waits."
 
 
 def _messages_lost(facts: Facts) -> Iterator[str]:
@@ -132,6 +139,7 @@ RULES = (
     Rule("no_worker", "critical", "jobs-wait-and-nothing-runs", _no_worker),
     Rule("stalled", "critical", "jobs-wait-and-nothing-runs", _stalled),
     Rule("messages_lost", "critical", "the-broker-is-down", _messages_lost),
+    Rule("tenant_starved", "warning", "a-tenant-is-starved", _tenant_starved),
     Rule("pool_short", "warning", "jobs-wait-and-nothing-runs", _pool_short),
     Rule("worker_silent", "warning", "a-worker-is-gone", _worker_silent),
     Rule("failures", "warning", "jobs-died", _failures),

@@ -1,54 +1,66 @@
 """The facts of one look, which conditions and metrics share."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 from django.core.cache import cache
 
-from jobs.store import health
-from jobs.store.health import EndedLook, QueueLook, RepairLook, ServerLook, WorkersLook
+from jobs import store
+from jobs.engine import waits
+from jobs.engine.shares import STARVED
+from jobs.engine.standing import starved
+from jobs.engine.waits import Pool
+from jobs.store import health, looking
+from jobs.store.health import EndedLook, RepairLook, SampleLook, ServerLook, ShareLook, WorkersLook
+from jobs.store.looking import Lane, Queue
 
 MINUTES = 10  # of ended attempts
 
 
 @dataclass(frozen=True)
-class Pool:
-    """A pool: processes of its live workers; jobs that run there or are on their way; jobs that may run.
-
-    demand: the processes that would be busy if there were enough. waited: seconds that a job which may run has been
-    ready.
-    """
+class QueueNumbers:
+    """What waits in a queue, about, and what it holds. oldest: seconds that a first job of a lane has been ready."""
 
     name: str
-    processes: int
+    waiting: int
     held: int
-    may_run: int
-    waited: float
-
-    @property
-    def demand(self) -> int:
-        return self.held + self.may_run
+    oldest: float
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What one look has seen. cache: whether it answers."""
+    """What one look has seen. starved: the tenants that could take a slot, and get too little. cache: it answers."""
 
-    queues: Sequence[QueueLook]
+    queues: Mapping[int, Queue]
+    lanes: Sequence[Lane]
     workers: Sequence[WorkersLook]
     server: ServerLook
     ended: EndedLook
     repairs: Sequence[RepairLook]
+    sample: SampleLook
+    starved: Sequence[ShareLook]
     cache: bool
 
-    @property
+    @cached_property
     def pools(self) -> list[Pool]:
         """The pools of all queues, by name."""
-        of: dict[str, list[QueueLook]] = {}
-        for queue in self.queues:
-            of.setdefault(queue.pool, []).append(queue)
-        return [_pool(name, of[name]) for name in sorted(of)]
+        return waits.pools(self.lanes, self.queues, waits.cuts(self.lanes, self.queues))
+
+    @property
+    def numbers(self) -> list[QueueNumbers]:
+        """Of each queue, by name."""
+        found = []
+        for pk, queue in self.queues.items():
+            lanes = [lane for lane in self.lanes if lane.queue_id == pk]
+            oldest = max((self.seconds(lane.first_since) for lane in lanes), default=0.0)
+            found.append(QueueNumbers(queue.name, sum(lane.waiting for lane in lanes), queue.held, oldest))
+        return found
+
+    def seconds(self, since: datetime | None) -> float:
+        """From a moment until now; 0 if there is none."""
+        return 0.0 if since is None else (self.server.now - since).total_seconds()
 
 
 def look(now: datetime | None = None) -> Facts:
@@ -56,21 +68,34 @@ def look(now: datetime | None = None) -> Facts:
 
     `now` is the clock of a test.
     """
-    with health.looking():
+    with looking.looking(health.TIMEOUT):
+        queues = looking.look_queues(now)
         return Facts(
-            health.look_queues(now),
+            queues,
+            looking.look_lanes(now),
             health.look_workers(now),
             health.look_server(now),
             health.look_ended(MINUTES, now),
             health.look_repairs(now),
+            health.look_sample(),
+            starving(queues, now),
             _cache_answers(),
         )
 
 
-def _pool(name: str, queues: Sequence[QueueLook]) -> Pool:
-    first = queues[0]
-    waited = max((queue.may_run_since or 0.0 for queue in queues if queue.may_run), default=0.0)
-    return Pool(name, first.processes, first.pool_held, sum(queue.may_run for queue in queues), waited)
+def starving(queues: Mapping[int, Queue], now: datetime | None = None) -> list[ShareLook]:
+    """The tenants that are starved, at most some; those that lack most first."""
+    short = {share.tenant_id: share for share in health.look_short_of_share(STARVED)}
+    if not short:
+        return []
+    now = now or store.database_now()
+    lanes = looking.look_lanes(now, tenants=short.keys())
+    found = []
+    for pk, share in short.items():
+        own = [lane for lane in lanes if lane.tenant_id == pk]
+        if starved(share, own, waits.cuts(own, queues), now):
+            found.append(share)
+    return found
 
 
 def _cache_answers() -> bool:

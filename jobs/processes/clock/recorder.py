@@ -3,17 +3,17 @@
 import threading
 
 from jobs import store
-from jobs.engine import record
+from jobs.engine import record, sample
 from jobs.processes.clock.aside import Aside
 from jobs.processes.clock.clock import Clock
 from jobs.processes.clock.duties import Duty
 from jobs.processes.clock.time import LONGEST_SLEEP
 
-REST = 50.0  # samples, and the counts of hours, take at most a fiftieth of the time each
+REST = 50.0  # looks, samples, and the counts of hours, take at most a fiftieth of the time each
 
 
 class Recorder(Aside):
-    """Keeps the partitions, samples what is under way, and counts what has ended. Two leaders at once do no harm."""
+    """Keeps the partitions, looks at what is under way, and counts what has ended. Two leaders at once do no harm."""
 
     name, timeout = "recorder", 20.0
 
@@ -21,7 +21,8 @@ class Recorder(Aside):
         super().__init__(stop, clock)
         self._duties = [
             Duty(3600.0, record.keep_partitions),
-            Duty(20.0, store.record_sample, rest=REST),
+            Duty(5.0, store.note_may_run, rest=REST),
+            Duty(20.0, sample.record_sample, rest=REST),
             Duty(20.0, record.record_minutes),
             Duty(60.0, record.record_hours, rest=REST),
         ]

@@ -8,6 +8,7 @@ sessions AS MATERIALIZED (
     SELECT pid, datname, xact_start FROM pg_stat_activity WHERE backend_type = 'client backend'
 )
 SELECT
+    clock.now,
     EXISTS (
         SELECT FROM pg_locks
         WHERE locktype = 'advisory' AND granted

@@ -14,6 +14,7 @@ from tests.factories import UserFactory
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each request looks for itself."""
     monkeypatch.setattr(snapshot, "FRESH", 0.0)
+    monkeypatch.setattr(snapshot, "REST", 0.0)
     monkeypatch.setattr(past, "KEPT", 0.0)
     snapshot.forget()
     yield

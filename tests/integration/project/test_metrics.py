@@ -1,14 +1,18 @@
 """`/metrics` and `/metrics/health`: who may ask, and what is told."""
 
+import re
 import threading
 from contextlib import nullcontext
+from datetime import timedelta
 
 import pytest
 from django.db import OperationalError
 from django.test import Client
+from django.utils import timezone
 
 from jobs.lifecycle import Status
 from jobs.metrics import views
+from tenants.models import Tenant
 from tests.factories import make_job
 
 pytestmark = pytest.mark.django_db
@@ -18,7 +22,8 @@ BEARER = {"Authorization": f"Bearer {TOKEN}"}
 
 @pytest.fixture(autouse=True)
 def not_yet_looked(monkeypatch, settings):
-    monkeypatch.setattr(views, "watch", views.Watch())
+    monkeypatch.setattr(views, "watch", views.Watch(views._everything))
+    monkeypatch.setattr(views, "tenants_watch", views.Watch(views.tenants_watch._look))
     settings.ALLOWED_HOSTS = ["scheduler.example.com"]
 
 
@@ -38,7 +43,7 @@ def test_with_the_token_from_anywhere_by_any_name(token):
     assert "scheduler_clock_leads 0.0" in response.content.decode()
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/metrics/health"])
+@pytest.mark.parametrize("path", ["/metrics", "/metrics/tenants", "/metrics/health"])
 @pytest.mark.parametrize(
     "headers", [{}, {"Authorization": "Bearer x"}, {"Authorization": f"Basic {TOKEN}"}, {"Authorization": "Bearer ü"}]
 )
@@ -49,7 +54,7 @@ def test_without_it_the_address_does_not_exist(token, path, headers):
         assert (response.status_code, response.content) == (404, nowhere.content.replace(b"/nowhere", path.encode()))
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/metrics/health"])
+@pytest.mark.parametrize("path", ["/metrics", "/metrics/tenants", "/metrics/health"])
 def test_where_no_token_is_set_only_this_machine_may_ask(path):
     assert ask(path).status_code == 404
     assert ask(path, "").status_code == 404
@@ -78,8 +83,9 @@ def test_without_the_database_both_say_so_and_no_more(token, monkeypatch):
         raise OperationalError("no route to db-7.internal")
 
     monkeypatch.setattr(views, "look", refuse)
+    monkeypatch.setattr(views, "look_tenants", lambda slugs: refuse())
     monkeypatch.setattr(views.connection, "close", lambda: None)
-    for path in ("/metrics", "/metrics/health"):
+    for path in ("/metrics", "/metrics/tenants", "/metrics/health"):
         response = ask(path, **BEARER)
         assert response.status_code == 503
         assert "db-7" not in response.content.decode()
@@ -90,8 +96,8 @@ def test_however_many_ask_one_looks(token, monkeypatch):
     looks, may_go_on, asked = [], threading.Event(), threading.Barrier(4)
     monkeypatch.setattr(views, "look", lambda: looks.append(may_go_on.wait(30)))
     monkeypatch.setattr(views, "look_totals", list)
-    monkeypatch.setattr(views, "looking", nullcontext)
-    watch = views.Watch()
+    monkeypatch.setattr(views, "looking", lambda seconds: nullcontext())
+    watch = views.Watch(views._everything)
 
     def asks():
         asked.wait(30)
@@ -116,3 +122,27 @@ def test_no_label_names_a_tenant_a_user_or_a_job(token, tenant, mate):
     assert 'scheduler_held_jobs{queue="default"} 1.0' in text
     for told in (tenant.slug, tenant.name, mate.user.username, f'"{job.pk}"', "tenant=", "user="):
         assert told not in text
+
+
+def test_the_metrics_of_tenants_tell_of_those_that_are_named_and_of_no_other(token, tenant, stranger, settings):
+    settings.JOBS_METRICS_TENANTS = [tenant.slug, "nobody"]
+    make_job(tenant, Status.RUNNING)
+    make_job(tenant, ready_at=timezone.now() - timedelta(seconds=40))
+    for status in (Status.RUNNING, Status.CREATED):
+        make_job(Tenant.objects.get(name="Stranger Inc."), status)
+    told = dict(
+        re.findall(
+            r'^scheduler_tenant_(\w+)\{tenant="(.+)"\} ', ask("/metrics/tenants", **BEARER).content.decode(), re.M
+        )
+    )
+    lines = ask("/metrics/tenants", **BEARER).content.decode()
+    assert set(told.values()) == {tenant.slug}
+    for name, value in {"held_jobs": 1.0, "slots": 2.0, "waiting_jobs": 1.0}.items():
+        assert f'scheduler_tenant_{name}{{tenant="{tenant.slug}"}} {value}' in lines
+    oldest = re.search(r"oldest_waiting_seconds\{.*\} (\S+)", lines)[1]
+    assert float(oldest) == pytest.approx(40, abs=20)
+
+
+def test_without_names_there_are_no_metrics_of_tenants(token, tenant):
+    make_job(tenant, Status.RUNNING)
+    assert tenant.slug not in ask("/metrics/tenants", **BEARER).content.decode()

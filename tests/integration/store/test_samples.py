@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from jobs import store
+from jobs.engine.sample import record_sample
 from jobs.lifecycle import Status
-from jobs.models import Lane, Sample
+from jobs.models import Lane, Sample, Worker
 from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
@@ -20,38 +21,44 @@ def lane(tenant, queue, waiting: int) -> None:
 
 
 def test_a_sample_has_what_tenants_queues_and_pools_hold_and_what_waits(register):
-    register(concurrency=3, pool="heavy")
+    Worker.objects.filter(pk=register(concurrency=3, pool="heavy")).update(beat_at=NOON, beat_interval=60.0)
     busy, idle, waiter = TenantFactory(queue__num_slots=5), TenantFactory(), TenantFactory(queue=None)
     heavy, light = QueueFactory(name="heavy", pool="heavy"), QueueFactory()
     make_job(busy, Status.RUNNING, queue=heavy)
     make_job(busy, Status.QUEUED, queue=light)
     make_job(idle, Status.SUCCESS)
     lane(busy, heavy, 7), lane(waiter, heavy, 2), lane(idle, light, 0)
-    store.record_sample(NOON + timedelta(seconds=31))
+    record_sample(NOON + timedelta(seconds=31))
     sample = Sample.objects.get()
     assert sample.at == NOON
     assert sample.tenants == {
-        str(busy.pk): {"held": 2, "slots": 5, "waiting": 7},
-        str(waiter.pk): {"held": 0, "slots": 0, "waiting": 2},
+        str(busy.pk): {"held": 2, "slots": 5, "waiting": 7, "entitled": 60.0},
+        str(waiter.pk): {"held": 0, "slots": 0, "waiting": 2, "entitled": 0.0},
     }
     assert sample.queues == {str(heavy.pk): {"held": 1, "waiting": 9}, str(light.pk): {"held": 1, "waiting": 0}}
-    assert sample.pools == {"heavy": {"held": 1, "processes": 3}, "default": {"held": 1, "processes": 0}}
+    assert sample.pools == {
+        "heavy": {"held": 0, "processes": 3, "may_run": 3},  # the running job is on no live worker
+        "default": {"held": 1, "processes": 0, "may_run": 0},
+    }
+    assert sample.states == {"full": 1, "paused": 1}
 
 
 def test_where_nothing_is_under_way_there_is_an_empty_sample():
-    store.record_sample(NOON)
+    record_sample(NOON)
     sample = Sample.objects.get()
-    assert sample.tenants == sample.queues == sample.pools == {}
+    assert sample.tenants == sample.queues == sample.states == {}
+    assert sample.pools["default"] == {"held": 0, "processes": 0, "may_run": 0}
+    assert sample.fairness is None
 
 
 def test_there_is_one_sample_for_each_minute():
     for seconds in (0, 20, 59, 60):
-        store.record_sample(NOON + timedelta(seconds=seconds))
+        record_sample(NOON + timedelta(seconds=seconds))
     assert list(Sample.objects.order_by("at").values_list("at", flat=True)) == [NOON, NOON + timedelta(minutes=1)]
 
 
 def test_old_samples_are_forgotten():
     for days in (0, 1):
-        store.record_sample(NOON + timedelta(days=days))
+        record_sample(NOON + timedelta(days=days))
     store.forget_samples(NOON + timedelta(hours=1))
     assert [sample.at for sample in Sample.objects.all()] == [NOON + timedelta(days=1)]

@@ -1,0 +1,96 @@
+"""Fair shares: what each tenant was entitled to, and how evenly it was served. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Protocol
+
+STARVED = 0.8  # of its entitlement: a tenant that gets less, although it may take a slot and waits, is starved
+JUDGED = 30.0  # seconds of entitlement below which a share says nothing
+
+
+class Share(Protocol):
+    """Seconds of processes: about of the last 5 minutes, and of the last hour."""
+
+    @property
+    def got(self) -> float: ...
+    @property
+    def entitled(self) -> float: ...
+    @property
+    def got_hour(self) -> float: ...
+    @property
+    def entitled_hour(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Work:
+    """A lane that could use `demand` processes: what it holds and what waits, up to the slots of its tenant."""
+
+    tenant_id: int
+    queue_id: int
+    demand: float
+    weight: float  # of the tenant
+
+
+def entitlement(capacity: float, wishes: Sequence[tuple[float, float]]) -> list[float]:
+    """The weighted max-min fair share of each (demand, weight): nobody gets more than its demand, and nobody could get
+    more without taking it from one that has less by its weight.
+
+    By progressive filling: Bertsekas and Gallager, Data Networks, 2nd edition 1992, section 6.5.2. Those that ask for
+    the least by their weight are filled first; what they leave is shared by the others.
+    """
+    shares, rest, weights = [0.0] * len(wishes), capacity, sum(weight for _, weight in wishes)
+    for place in sorted(range(len(wishes)), key=lambda place: wishes[place][0] / wishes[place][1]):
+        demand, weight = wishes[place]
+        shares[place] = max(min(demand, rest * weight / weights), 0.0)
+        rest, weights = rest - shares[place], weights - weight
+    return shares
+
+
+def entitled(
+    capacity: float, work: Iterable[Work], weights: Mapping[int, float], most: Mapping[int, float] | None = None
+) -> dict[int, float]:
+    """What each tenant is entitled to of the processes of a pool: first its queues share them, by `weights` of queues,
+    then the tenants of each queue share what it gets; as the claim does. most: of a queue with a limit of its own.
+    """
+    of: dict[int, list[Work]] = defaultdict(list)
+    for one in work:
+        if one.demand > 0:
+            of[one.queue_id].append(one)
+    most = most or {}
+    wishes = [
+        (min(sum(one.demand for one in lanes), most.get(queue_id, inf)), weights[queue_id])
+        for queue_id, lanes in of.items()
+    ]
+    found: dict[int, float] = defaultdict(float)
+    for lanes, share in zip(of.values(), entitlement(capacity, wishes), strict=True):
+        for one, part in zip(lanes, entitlement(share, [(lane.demand, lane.weight) for lane in lanes]), strict=True):
+            found[one.tenant_id] += part
+    return dict(found)
+
+
+def jain(values: Sequence[float]) -> float | None:
+    """Jain's index: 1 if all are equal, 1/n if one has all; None if there is nothing to compare.
+
+    Jain, Chiu and Hawe: A Quantitative Measure of Fairness and Discrimination, DEC-TR-301, 1984.
+    """
+    squares = sum(value**2 for value in values)
+    return sum(values) ** 2 / (len(values) * squares) if squares else None
+
+
+def is_short(share: Share | None) -> bool:
+    """Whether a tenant got too little: in the last minutes, and in the last hour too, since the turn of a tenant with
+    long jobs may come rarely. A small entitlement says nothing.
+    """
+    return (
+        share is not None
+        and share.entitled > JUDGED
+        and share.got < STARVED * share.entitled
+        and share.got_hour < STARVED * share.entitled_hour
+    )
+
+
+def percent(part: float, whole: float) -> str:
+    """41 %; a dash of nothing."""
+    return f"{part / whole:.0%}".replace("%", " %") if whole else "–"

@@ -1,0 +1,58 @@
+-- Where the limits of its tenant hold the jobs of each lane of `line`: `beyond_slots` jobs wait at the `gate` of its slots,
+-- `beyond_rate` for its tokens, and `passing` go on to their queue. A tenant's free slots and tokens serve its queues in
+-- their order; a job for which its queue has no room takes none. Limits per user are not counted.
+-- All lanes of all tenants pass here, so each step reads them once, as a set.
+queue_room AS MATERIALIZED (  -- null: no limit
+    SELECT id AS queue_id,
+        CASE
+            WHEN paused THEN 0
+            WHEN concurrency IS NOT NULL OR rate_limit IS NOT NULL
+            THEN greatest(least(concurrency - in_use, floor(tokens)), 0)::int
+        END AS room
+    FROM queue_state
+),
+tenant_use AS MATERIALIZED (SELECT tenant_id, count(*)::int AS n FROM in_use GROUP BY tenant_id),
+wanting AS MATERIALIZED (
+    SELECT w.*, least(w.waiting, w.slots, w.tokens) AS wants
+    FROM (
+        SELECT
+            line.tenant_id, line.queue_id, line.waiting, line.position, line.since, q.room, t.user_slots,
+            CASE
+                WHEN t.paused THEN 'tenant_paused'
+                WHEN coalesce(t.num_slots, 0) = 0 THEN 'no_slots'
+                ELSE 'slots_full'
+            END AS gate,
+            CASE WHEN t.paused THEN 0 ELSE greatest(coalesce(t.num_slots, 0) - coalesce(u.n, 0), 0) END AS slots,
+            CASE WHEN t.rate_limit IS NOT NULL THEN rate_tokens(t.rate_limit, t.rate_window, (
+                SELECT full_at FROM tenant_buckets b WHERE b.tenant_id = t.tenant_id ORDER BY version DESC LIMIT 1
+            ), clock.now) END AS tokens
+        FROM line
+        JOIN queue_room q ON q.queue_id = line.queue_id
+        CROSS JOIN clock
+        LEFT JOIN tenant_queues t ON t.tenant_id = line.tenant_id
+        LEFT JOIN tenant_use u ON u.tenant_id = line.tenant_id
+    OFFSET 0) w  -- compute each column once
+),
+fitting AS (  -- the room of a queue goes to its lanes in the order of their turns
+    SELECT *, wants AS uses FROM wanting WHERE room IS NULL
+    UNION ALL
+    SELECT *, least(wants, greatest(room - coalesce(sum(wants) OVER (
+        PARTITION BY queue_id ORDER BY position NULLS FIRST, tenant_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ), 0), 0)) AS uses
+    FROM wanting WHERE room IS NOT NULL
+),
+asking AS (
+    SELECT *,
+        coalesce(sum(uses) OVER (
+            PARTITION BY tenant_id ORDER BY queue_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ), 0) AS before
+    FROM fitting
+),
+lane_cut AS MATERIALIZED (
+    SELECT
+        tenant_id, queue_id, waiting, position, since, room, user_slots, gate,
+        waiting - w.within AS beyond_slots, w.within - p.passing AS beyond_rate, p.passing
+    FROM asking
+    CROSS JOIN LATERAL (SELECT least(waiting, greatest(slots - before, 0))::int AS within) w
+    CROSS JOIN LATERAL (SELECT least(w.within, greatest(coalesce(tokens - before, w.within), 0))::int AS passing) p
+),

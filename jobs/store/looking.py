@@ -1,0 +1,109 @@
+"""What health, metrics and the operators' pages look at of the present moment: slots, queues and lanes. Reads only."""
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from jobs.store.attempts import default_timeout
+from jobs.store.rows import rows
+from jobs.store.session import session
+
+PATIENCE = 1.0  # seconds that a look may take
+LANES = 100  # lanes that are looked at: those with the most waiting jobs, and as many whose turn is next
+EXACT = 20  # waiting jobs of a lane that are counted
+APART = 5.0  # seconds between the two looks that find the same job waiting for a process
+# Lanes and tenants are joined as sets, whatever the statistics say of their number.
+PLANNER = "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_nestloop = off"
+
+
+@dataclass(frozen=True)
+class Held:
+    """Slots in use. worker: None if the jobs are handed over, and no process has started them yet."""
+
+    tenant_id: int
+    queue_id: int
+    worker: UUID | None
+    held: int
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A queue. held, pool_held: slots in use of the queue, and processes in use of its pool. None: no limit."""
+
+    id: int
+    name: str
+    pool: str
+    weight: int
+    concurrency: int | None
+    paused: bool
+    rate_limit: int | None
+    rate_window: float | None
+    held: int
+    pool_held: int
+    pool_processes: int
+    tokens: float | None
+    next_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Lane:
+    """The jobs in line of a tenant in a queue; or those of `lanes` further lanes of the queue (tenant_id None).
+
+    Of the waiting jobs, beyond_slots wait at the gate of their tenant's slots, beyond_rate for its tokens, and passing
+    go on to the queue. about: the number is not exact. first_since: the earliest moment at which one of the first
+    became ready; None: not read. late: jobs that may run, and could at an earlier look; late_since: since when.
+    """
+
+    tenant_id: int | None
+    queue_id: int
+    gate: str
+    lanes: int
+    waiting: int
+    about: bool
+    first_since: datetime | None
+    beyond_slots: int
+    beyond_rate: int
+    passing: int
+    late: int
+    late_since: datetime | None
+
+
+@contextmanager
+def looking(seconds: float | None = None) -> Iterator[None]:
+    """A transaction whose statements give up after so many seconds (PATIENCE)."""
+    with transaction.atomic():
+        rows("look_briefly", milliseconds=round((PATIENCE if seconds is None else seconds) * 1000))
+        yield
+
+
+@contextmanager
+def as_sets() -> Iterator[None]:
+    """A transaction for statements that read all lanes: their plan does not depend on statistics."""
+    with transaction.atomic():
+        with session().cursor() as cursor:
+            cursor.execute(PLANNER)
+        yield
+
+
+def look_held(now: datetime | None = None) -> list[Held]:
+    """The slots in use."""
+    return [Held(*row) for row in rows("look_held", now=now, default_timeout=default_timeout())]
+
+
+def look_queues(now: datetime | None = None) -> dict[int, Queue]:
+    """All queues by id, in the order of their names."""
+    return {row[0]: Queue(*row) for row in rows("look_queues", now=now, default_timeout=default_timeout())}
+
+
+def look_lanes(now: datetime | None = None, *, tenants: Collection[int] | None = None) -> list[Lane]:
+    """The lanes with jobs in line; of these tenants alone, if some are given."""
+    asked = None if tenants is None else sorted(tenants)
+    bounds = {"most": LANES, "exact": EXACT, "apart": APART}
+    with as_sets():
+        found = rows("look_lanes", tenants=asked, now=now, default_timeout=default_timeout(), **bounds)
+        transaction.set_rollback(True)  # nothing was written; this restores the settings of the caller's transaction
+    return [Lane(*row) for row in found]

@@ -1,0 +1,142 @@
+"""What each tenant got of its fair share, as the recorder samples it; and the tenants that are starved."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from jobs.engine.health import look
+from jobs.engine.sample import record_sample
+from jobs.lifecycle import Status
+from jobs.models import Attempt, Sample, TenantShare, Worker
+from tests.factories import QueueFactory, TenantFactory, make_job
+
+pytestmark = pytest.mark.django_db
+
+NOON = datetime(2031, 3, 5, 12, 0, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def live(register):
+    """A worker that beats at that time, too."""
+    worker = register(concurrency=4)
+    Worker.objects.update(beat_at=NOON, beat_interval=86_400.0)
+    return worker
+
+
+def worked(tenant, starts: float, ends: float, now=NOON) -> None:
+    """An attempt that ended: it began and ended so many seconds before now."""
+    times = {"start_time": now - timedelta(seconds=starts), "ended_at": now - timedelta(seconds=ends)}
+    Attempt.objects.create(
+        job_id=1, tenant_id=tenant.pk, queue_id=QueueFactory().pk, attempt=1, priority=5, outcome="success", **times
+    )
+
+
+def share(tenant) -> tuple[float, float, float, float]:
+    one = TenantShare.objects.get(tenant_id=tenant.pk)
+    return tuple(round(value, 3) for value in (one.got, one.entitled, one.got_hour, one.entitled_hour))
+
+
+def test_a_tenant_got_what_processes_worked_for_it_in_this_minute(live):
+    tenant = TenantFactory()
+    worked(tenant, 10, 4)
+    worked(tenant, 70, 55)  # 5 s of it
+    worked(tenant, 200, 60)  # before it
+    make_job(tenant, Status.RUNNING, worker=live, start_time=NOON - timedelta(seconds=20))
+    record_sample(NOON)
+    assert share(tenant)[0] == 31.0
+
+
+def test_what_the_pool_worked_is_shared_by_what_each_could_use_and_by_its_weight(live):
+    heavy, light, small = (TenantFactory(queue__num_slots=9, queue__weight=weight) for weight in (3, 1, 1))
+    for tenant, seconds in ((heavy, 48), (light, 48), (small, 48)):
+        worked(tenant, seconds, 0.001)
+    for tenant in (heavy, light):
+        for _ in range(9):
+            make_job(tenant)
+    record_sample(NOON)
+    assert [share(tenant)[:2] for tenant in (heavy, light)] == [(47.999, 107.998), (47.999, 35.999)]
+    assert share(small)[:2] == (47.999, 0.0), "it has no work now"
+
+
+def test_what_waits_behind_a_closed_queue_is_entitled_to_nothing(live):
+    tenant = TenantFactory()
+    worked(tenant, 40, 0.001)
+    make_job(tenant, queue=QueueFactory(name="shut", paused=True))
+    record_sample(NOON)
+    assert share(tenant)[1] == 0.0
+
+
+def test_older_minutes_fade_and_a_tenant_without_any_leaves(live):
+    tenant = TenantFactory()
+    worked(tenant, 60, 0)
+    record_sample(NOON)
+    record_sample(NOON + MINUTE)
+    assert share(tenant) == (48.0, 0.0, 59.0, 0.0)
+    TenantShare.objects.update(got_hour=0.005)
+    record_sample(NOON + 2 * MINUTE)
+    assert not TenantShare.objects.exists()
+
+
+def test_a_minute_counts_once_however_often_it_is_sampled(live):
+    tenant = TenantFactory()
+    worked(tenant, 60, 0)
+    for seconds in (0, 20, 40):
+        record_sample(NOON + timedelta(seconds=seconds))
+    assert share(tenant)[0] == 60.0
+
+
+def test_fairness_is_of_those_that_were_entitled_to_something(live):
+    fair, unfair = TenantFactory(), TenantFactory()
+    for tenant, got in ((fair, 400.0), (unfair, 100.0)):
+        TenantShare.objects.create(tenant_id=tenant.pk, got=0, entitled=0, got_hour=got, entitled_hour=400.0)
+    TenantShare.objects.create(tenant_id=0, got=0, entitled=0, got_hour=9.0, entitled_hour=1.0)
+    record_sample(NOON)
+    assert Sample.objects.get().fairness == pytest.approx(1.25**2 / (2 * (1 + 0.25**2)))
+
+
+class TestStarved:
+    @pytest.fixture
+    def tenant(self, live):
+        tenant = TenantFactory(name="Puget")
+        TenantShare.objects.create(tenant_id=tenant.pk, got=79.0, entitled=100.0, got_hour=790.0, entitled_hour=1000.0)
+        return tenant
+
+    def told(self) -> list[str]:
+        return [one.name for one in look(NOON).starved]
+
+    def waits(self, tenant, seconds=61, **fields) -> None:
+        make_job(tenant, ready_at=NOON - timedelta(seconds=seconds), **fields)
+
+    def test_who_gets_too_little_and_waits_long_although_it_may_take_a_slot(self, tenant):
+        self.waits(tenant)
+        assert self.told() == ["Puget"]
+        record_sample(NOON)
+        assert Sample.objects.get().states == {"starved": 1}
+        assert look(NOON).sample.states == {"starved": 1}
+
+    def test_not_a_stranger_that_waits_as_long_and_got_its_share(self, tenant):
+        self.waits(TenantFactory())
+        assert self.told() == []
+
+    def test_not_who_has_not_waited_long(self, tenant):
+        self.waits(tenant, 59)
+        assert self.told() == []
+
+    @pytest.mark.parametrize("enough", [{"got": 80.0}, {"got_hour": 800.0}, {"entitled": 20.0, "got": 0.0}])
+    def test_not_who_got_enough_lately_or_in_the_last_hour_or_was_entitled_to_little(self, tenant, enough):
+        self.waits(tenant)
+        TenantShare.objects.update(**enough)
+        assert self.told() == []
+
+    def test_not_who_has_all_its_slots(self, tenant):
+        self.waits(tenant)
+        for _ in range(2):
+            make_job(tenant, Status.RUNNING)
+        assert self.told() == []
+        record_sample(NOON)
+        assert Sample.objects.get().states == {"full": 1}
+
+    def test_not_who_waits_for_a_paused_queue(self, tenant):
+        self.waits(tenant, queue=QueueFactory(name="shut", paused=True))
+        assert self.told() == []

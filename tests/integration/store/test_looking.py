@@ -1,0 +1,245 @@
+"""What is looked at of queues and lanes, and that it costs the same however much waits."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from jobs import store
+from jobs.engine import waits
+from jobs.lifecycle import Status
+from jobs.models import Job, Lane, MayRun, Queue
+from jobs.sql import statement
+from jobs.store import looking, statistics
+from jobs.store.looking import look_lanes, look_queues
+from tenants.models import TenantQueue
+from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.plans import buffers, fill, indexes_of_jobs
+
+pytestmark = pytest.mark.django_db(transaction=True)  # a dispatch is a transaction of its own
+
+
+@pytest.fixture
+def tenant():
+    return TenantFactory(queue__num_slots=3)
+
+
+def jobs(tenant, count: int, **fields) -> list[Job]:
+    return [make_job(tenant, **fields) for _ in range(count)]
+
+
+def cut(tenant) -> tuple[int, int, int]:
+    [lane] = look_lanes(tenants={tenant.pk})
+    return lane.beyond_slots, lane.beyond_rate, lane.passing
+
+
+class TestLanes:
+    def test_what_has_just_arrived_is_seen_before_and_after_the_dispatch_that_folds_it(self, tenant):
+        jobs(tenant, 2)
+        before = look_lanes()
+        store.claim()
+        assert look_lanes() == before
+        assert [(one.tenant_id, one.waiting, one.about) for one in before] == [(tenant.pk, 2, False)]
+
+    def test_what_is_due_later_is_not_in_line(self, tenant):
+        jobs(tenant, 3, status=Status.SCHEDULED)
+        assert look_lanes() == []
+        store.claim()
+        assert look_lanes() == []
+        jobs(tenant, 1)
+        [lane] = look_lanes()
+        assert lane.waiting == 1
+
+    def test_many_waiting_jobs_are_told_by_the_number_that_the_lane_keeps(self, tenant, monkeypatch):
+        monkeypatch.setattr(looking, "EXACT", 2)
+        jobs(tenant, 2)
+        assert [(lane.waiting, lane.about) for lane in look_lanes()] == [(2, False)]
+        jobs(tenant, 1)
+        store.claim()
+        Lane.objects.update(waiting=500)
+        assert [(lane.waiting, lane.about) for lane in look_lanes()] == [(500, True)]
+
+    def test_lanes_that_are_not_looked_at_are_told_together(self, monkeypatch):
+        monkeypatch.setattr(looking, "LANES", 1)
+        most, first, other, shut = (TenantFactory(queue__num_slots=2) for _ in range(4))
+        TenantQueue.objects.filter(tenant=shut).update(paused=True)
+        for one, count in ((first, 3), (other, 3), (shut, 2), (most, 5)):
+            jobs(one, count)
+            store.claim()
+        told = {(lane.tenant_id, lane.gate): (lane.lanes, lane.waiting, lane.passing) for lane in look_lanes()}
+        assert told == {
+            (most.pk, "slots_full"): (1, 5, 2),
+            (first.pk, "slots_full"): (1, 3, 2),
+            (None, "slots_full"): (1, 3, 2),
+            (None, "tenant_paused"): (1, 2, 0),
+        }
+
+    def test_of_some_tenants_alone_no_strangers_lane_is_told(self, tenant):
+        stranger = TenantFactory()
+        jobs(tenant, 1), jobs(stranger, 2)
+        store.claim()
+        jobs(stranger, 1)
+        assert [(lane.tenant_id, lane.waiting) for lane in look_lanes(tenants={tenant.pk})] == [(tenant.pk, 1)]
+        assert look_lanes(tenants=set()) == []
+
+    def test_the_limits_of_a_tenant_hold_what_is_beyond_them(self, tenant):
+        jobs(tenant, 5)
+        make_job(tenant, Status.RUNNING)
+        assert cut(tenant) == (3, 0, 2)
+        TenantQueue.objects.update(rate_limit=1, rate_window=60.0)
+        assert cut(tenant) == (3, 1, 1)
+        TenantQueue.objects.update(paused=True)
+        assert cut(tenant) == (5, 0, 0)
+
+    def test_a_tenant_without_slots_passes_nothing(self):
+        tenant = TenantFactory(queue=None)
+        jobs(tenant, 2)
+        [lane] = look_lanes()
+        assert (lane.gate, lane.beyond_slots, lane.passing) == ("no_slots", 2, 0)
+
+
+class TestEndlessProcesses:
+    """Demand is what the claim would take if there were processes without end."""
+
+    CASES = {
+        "slots": ({"num_slots": 3}, {}, [7]),
+        "few jobs": ({"num_slots": 9}, {}, [2]),
+        "no slots": ({"num_slots": 0}, {}, [2]),
+        "paused": ({"num_slots": 9, "paused": True}, {}, [2]),
+        "rate of the tenant": ({"num_slots": 9, "rate_limit": 2, "rate_window": 600.0}, {}, [5]),
+        "two queues": ({"num_slots": 4}, {}, [3, 3]),
+        "two queues and a rate": ({"num_slots": 9, "rate_limit": 4, "rate_window": 600.0}, {}, [3, 3]),
+        "queue's limit": ({"num_slots": 9}, {"concurrency": 2}, [5]),
+        "queue's limit, and another queue": ({"num_slots": 4}, {"concurrency": 1}, [5, 5]),
+        "queue's rate": ({"num_slots": 9}, {"rate_limit": 3, "rate_window": 600.0}, [5]),
+        "paused queue": ({"num_slots": 3}, {"paused": True}, [5, 5]),
+    }
+
+    @pytest.mark.parametrize("holding", [0, 1])
+    @pytest.mark.parametrize("case", CASES)
+    def test_it_is_what_the_claim_takes(self, case, holding, register):
+        of_tenant, of_queue, waiting = self.CASES[case]
+        first, second = QueueFactory(name="first"), QueueFactory(name="second")
+        for _ in range(2):
+            tenant = TenantFactory(queue=None)
+            TenantQueue.objects.create(tenant=tenant, **of_tenant)
+            for queue, count in zip((first, second), waiting, strict=False):
+                jobs(tenant, count, queue=queue)
+            for _ in range(holding):
+                make_job(tenant, Status.QUEUED, queue=second)
+        Queue.objects.filter(pk=first.pk).update(**of_queue)
+        store.claim()  # folds; there is no process yet
+        queues = look_queues()
+        [pool] = waits.pools(lanes := look_lanes(), queues, waits.cuts(lanes, queues))
+        register(concurrency=1000)
+        taken = 0
+        while found := store.claim():
+            taken += len(found)
+        assert pool.may_run == taken
+
+
+class TestTwoLooks:
+    @pytest.fixture(autouse=True)
+    def now(self):
+        self.now = timezone.now()
+
+    def note(self, seconds: float) -> None:
+        statistics.note_may_run(self.now + timedelta(seconds=seconds))
+
+    def late(self, seconds: float) -> list[tuple[int, float]]:
+        lanes = look_lanes(self.now + timedelta(seconds=seconds))
+        return [(lane.late, (lane.late_since - self.now).total_seconds()) for lane in lanes if lane.late]
+
+    def test_a_job_that_could_run_at_both_is_late_since_the_first(self, tenant):
+        jobs(tenant, 2)
+        self.note(0)
+        jobs(tenant, 1)
+        assert self.late(4.9) == []
+        assert self.late(5) == [(2, 0.0)]
+        self.note(5)
+        assert self.late(7) == [(2, 0.0)]
+        assert self.late(12) == [(3, 0.0)]
+
+    def test_what_was_claimed_in_between_is_not(self, tenant):
+        first, _ = jobs(tenant, 2)
+        self.note(0)
+        Job.objects.filter(pk=first.pk).update(status=Status.CANCELLED, ready_at=None, end_time=self.now)
+        assert self.late(9) == [(1, 0.0)]
+        self.note(9)
+        assert MayRun.objects.count() == 1
+
+    def test_what_waits_for_its_tenant_is_not_noted_and_begins_anew_when_it_may_run_again(self, tenant):
+        jobs(tenant, 2)
+        self.note(0)
+        TenantQueue.objects.update(num_slots=0)
+        assert self.late(9) == []
+        self.note(9)
+        assert not MayRun.objects.exists()
+        TenantQueue.objects.update(num_slots=1)
+        self.note(20)
+        assert self.late(30) == [(1, 20.0)]
+
+    @pytest.mark.parametrize("closed", [{"paused": True}, {"concurrency": 0}])
+    def test_what_waits_for_its_queue_is_not_noted(self, tenant, closed):
+        jobs(tenant, 2)
+        Queue.objects.update(**closed)
+        self.note(0)
+        assert not MayRun.objects.exists()
+
+    def test_what_waits_for_its_user_is_not_noted(self, tenant):
+        TenantQueue.objects.update(num_slots=4, user_slots=1)
+        make_job(tenant, Status.RUNNING, user_key="ines")
+        make_job(tenant, user_key="ines")
+        free = [make_job(tenant, user_key=name) for name in ("otto", "")]
+        self.note(0)
+        assert set(MayRun.objects.values_list("job_id", flat=True)) == {job.pk for job in free}
+
+    def test_no_more_than_a_bounded_number_is_noted(self, monkeypatch):
+        monkeypatch.setattr(statistics, "NOTED", 3)
+        monkeypatch.setattr(statistics, "NOTED_OF_A_LANE", 1)
+        for _ in range(2):
+            jobs(TenantFactory(), 2)
+        self.note(0)
+        assert MayRun.objects.count() == 2
+        for _ in range(3):
+            jobs(TenantFactory(), 2)
+        self.note(5)
+        assert MayRun.objects.count() == 3
+
+
+PARAMETERS = {
+    "look_lanes": {"most": 100, "exact": 20, "apart": 5.0},
+    "note_may_run": {"most": 200, "each": 10},
+    "work": {},
+}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_a_look_reads_the_same_pages_however_much_waits(name, tenant):
+    queue = QueueFactory(name="default")
+    others = [TenantFactory().pk for _ in range(3)]
+    for table in ("jobs", "lanes", "arrivals"):  # nobody is to analyse them but us
+        sql(f"ALTER TABLE {table} SET (autovacuum_enabled = false)")
+    read = []
+    for count in (100, 20_000):
+        fill(queue.pk, [tenant.pk, *others], count)
+        while store.claim():
+            pass
+        plan(name)  # reads the catalogues
+        read.append(plan(name))
+    few, many = read
+    assert indexes_of_jobs(many) <= {"jobs_claim", "jobs_in_use", "jobs_pkey"}
+    assert buffers(many) <= 1.5 * buffers(few)
+
+
+def sql(text: str, **parameters: object) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(text, parameters)
+
+
+def plan(name: str) -> dict:
+    with looking.as_sets(), connection.cursor() as cursor:
+        said = {"now": None, "default_timeout": 1.0, "tenants": None, **PARAMETERS[name]}
+        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement(name)}", said)
+        return cursor.fetchone()[0][0]["Plan"]

@@ -1,0 +1,123 @@
+"""Where waiting jobs wait, and what pools could use: over counts of lanes and queues."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.dashboard.gate_words import GATES
+from jobs.engine import waits
+from jobs.engine.explain.gates import Gate
+from jobs.store.looking import Lane, Queue
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+def lane(
+    tenant_id: int | None = 1,
+    queue_id: int = 1,
+    *,
+    gate: Gate = Gate.SLOTS_FULL,
+    beyond_slots: int = 0,
+    beyond_rate: int = 0,
+    passing: int = 0,
+    lanes: int = 1,
+    since: datetime | None = NOW,
+    late: int = 0,
+    late_since: datetime | None = None,
+) -> Lane:
+    waiting = beyond_slots + beyond_rate + passing
+    cut = (beyond_slots, beyond_rate, passing)
+    return Lane(tenant_id, queue_id, gate, lanes, waiting, False, since, *cut, late, late_since)
+
+
+def queue(
+    pk: int = 1,
+    *,
+    pool: str = "default",
+    processes: int = 10,
+    used: int = 0,
+    concurrency: int | None = None,
+    paused: bool = False,
+    tokens: float | None = None,
+) -> Queue:
+    return Queue(pk, f"q{pk}", pool, 1, concurrency, paused, None, None, used, used, processes, tokens, None)
+
+
+def found(lanes: list[Lane], *queues: Queue) -> list[waits.Cut]:
+    return waits.cuts(lanes, {one.id: one for one in queues})
+
+
+EIGHT = lane(passing=8)
+WAITS = [
+    (lane(gate=Gate.TENANT_PAUSED, beyond_slots=8), queue(), {Gate.TENANT_PAUSED: 8}),
+    (lane(gate=Gate.NO_SLOTS, beyond_slots=8), queue(), {Gate.NO_SLOTS: 8}),
+    (lane(beyond_slots=3, passing=5), queue(), {Gate.SLOTS_FULL: 3, Gate.NEXT: 5}),
+    (lane(beyond_rate=7, passing=1), queue(), {Gate.TENANT_RATE: 7, Gate.NEXT: 1}),
+    (EIGHT, queue(paused=True), {Gate.QUEUE_PAUSED: 8}),
+    (EIGHT, queue(concurrency=3, used=1), {Gate.QUEUE_FULL: 6, Gate.NEXT: 2}),
+    (EIGHT, queue(tokens=1.0), {Gate.QUEUE_RATE: 7, Gate.NEXT: 1}),
+    (EIGHT, queue(processes=0), {Gate.NO_WORKER: 8}),
+    (EIGHT, queue(processes=4, used=1), {Gate.POOL_FULL: 5, Gate.NEXT: 3}),
+    (lane(beyond_slots=2, passing=6), queue(processes=2), {Gate.SLOTS_FULL: 2, Gate.POOL_FULL: 4, Gate.NEXT: 2}),
+]
+
+
+@pytest.mark.parametrize(("line", "where", "told"), WAITS, ids=lambda value: "")
+def test_jobs_wait_at_the_first_gate_that_is_closed_for_them(line, where, told):
+    assert dict(waits.by_gate(found([line], where))) == told
+
+
+def test_every_gate_that_counts_can_meet_has_its_words():
+    assert {gate for _, _, told in WAITS for gate in told} == set(GATES)
+
+
+def test_a_lane_of_a_queue_that_is_no_longer_there_is_left_out():
+    assert found([lane(queue_id=9, passing=3)], queue()) == []
+
+
+@given(
+    passing=st.lists(st.integers(0, 9), min_size=1, max_size=8),
+    beyond=st.integers(0, 9),
+    processes=st.integers(0, 12),
+    concurrency=st.none() | st.integers(0, 5),
+)
+def test_each_waiting_job_waits_at_exactly_one_gate_and_no_limit_is_passed(passing, beyond, processes, concurrency):
+    lanes = [lane(n, n % 2 + 1, passing=jobs, beyond_slots=beyond) for n, jobs in enumerate(passing)]
+    cuts = found(lanes, queue(1, processes=processes, concurrency=concurrency), queue(2, processes=processes))
+    assert sum(cut.jobs for cut in cuts) == sum(one.waiting for one in lanes)
+    passed = [cut for cut in cuts if cut.gate in waits.PROCESS]
+    assert concurrency is None or sum(cut.jobs for cut in passed if cut.queue_id == 1) <= concurrency
+    assert sum(cut.jobs for cut in passed if cut.gate == Gate.NEXT) <= processes
+
+
+class TestPools:
+    def pools(self, lanes, *queues):
+        return waits.pools(lanes, {one.id: one for one in queues}, found(lanes, *queues))
+
+    def test_a_pool_demands_what_it_runs_and_what_it_could_run(self):
+        [pool] = self.pools([EIGHT, lane(2, 2, passing=2)], queue(processes=4, used=1), queue(2, processes=4, used=1))
+        assert (pool.processes, pool.held, pool.may_run, pool.demand, pool.missing) == (4, 1, 10, 11, 7)
+
+    def test_a_pool_that_has_enough_misses_nothing(self):
+        [pool] = self.pools([lane(passing=1)], queue(processes=4, used=1))
+        assert (pool.demand, pool.missing) == (2, 0)
+
+    def test_what_could_run_before_and_still_can_is_late(self):
+        some, more = (
+            lane(n, passing=3, late=late, late_since=NOW - timedelta(seconds=late)) for n, late in ((1, 2), (2, 1))
+        )
+        [pool] = self.pools([some, more], queue())
+        assert (pool.late, pool.late_since, pool.first_since) == (3, NOW - timedelta(seconds=2), NOW)
+
+    def test_no_more_is_late_than_may_run(self):
+        [pool] = self.pools([lane(passing=3, late=3, late_since=NOW)], queue(concurrency=1))
+        assert (pool.may_run, pool.late) == (1, 1)
+
+    @pytest.mark.parametrize("closed", [{"paused": True}, {"concurrency": 1, "used": 1}, {"tokens": 0.0}])
+    def test_nothing_is_late_in_a_queue_that_is_closed(self, closed):
+        [pool] = self.pools([lane(passing=3, late=3, late_since=NOW)], queue(**closed))
+        assert (pool.may_run, pool.late, pool.late_since, pool.first_since) == (0, 0, None, None)
+        assert waits.closed(queue(**closed))
+        assert not waits.closed(queue())
