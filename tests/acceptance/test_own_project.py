@@ -99,6 +99,7 @@ def test_the_page_works_as_it_is_written(wheel: Path, database: dict[str, str], 
         [expected] = blocks(PAGE, "text")
         assert expected.text in printed
         run([".venv/bin/python", "manage.py", "check", "--fail-level", "WARNING"], tmp_path, environ)
+        run([".venv/bin/python", "manage.py", "check_invariants"], tmp_path, environ)
         see_the_pages(tmp_path, environ)
 
 

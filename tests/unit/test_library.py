@@ -2,12 +2,15 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from django.core.checks import run_checks
 
 from embedded import REPOSITORY
 from jobs import checks, conf
+from tenants import checks as tenant_checks
+from tenants import tenant_model
 
 OPTIONS = {"prepare_threshold": 2, "options": "-c jit=off"}
 SHARED = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "OPTIONS": {"serializer": "jobs.cache.Text"}}
@@ -118,6 +121,30 @@ def test_what_the_guarantees_need_goes_before_the_projects_celery_settings(names
     assert app.conf.broker_transport_options["socket_timeout"] == 3
     assert app.conf.broker_transport_options["health_check_interval"] == 25
     assert app.conf.get("CELERY_DB_REUSE_MAX") > 1000
+
+
+@pytest.mark.parametrize(
+    ("model", "faults"),
+    [
+        ("tenants.Tenant", []),
+        ("nowhere.Tenant", [("tenants.E001", "app.Model")]),
+        ("Tenant", [("tenants.E001", "app.Model")]),
+        ("auth.User", [("tenants.E002", "BigAutoField"), ("tenants.E002", "name ="), ("tenants.E002", "slug =")]),
+    ],
+)
+def test_a_tenant_model_has_the_columns_that_statements_join(monkeypatch, model, faults) -> None:
+    monkeypatch.setattr(tenant_checks, "TENANT_MODEL", model)
+    messages = tenant_checks.tenant_model(app_configs=None)
+    assert [message.id for message in messages] == [identity for identity, _ in faults]
+    assert all(remedy in message.hint for message, (_, remedy) in zip(messages, faults, strict=True))
+
+
+def test_a_statement_names_the_table_of_the_tenant_model(monkeypatch) -> None:
+    read = "SELECT FROM tenants_tenant JOIN not_tenants_tenant"
+    assert tenant_model.with_its_table(read) == 'SELECT FROM "tenants_tenant" JOIN not_tenants_tenant'
+    other = SimpleNamespace(_meta=SimpleNamespace(db_table="Shop table"))
+    monkeypatch.setattr(tenant_model, "get_tenant_model", lambda: other)
+    assert tenant_model.with_its_table(read) == 'SELECT FROM "Shop table" JOIN not_tenants_tenant'
 
 
 def test_the_core_runs_without_the_extras() -> None:
