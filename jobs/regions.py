@@ -19,20 +19,22 @@ PLACE = "\x00csrf\x00"  # put in after the version is computed: Django masks the
 def page(
     request: HttpRequest, template: str, regions: Iterable[str], shown: Mapping[str, Any], frame: Mapping[str, Any]
 ) -> HttpResponse:
-    """The page `<template>.html` with its regions `<template>/<region>.html`, or the changed ones of them.
+    """The page `<template>.html` with its regions, or the changed ones of them.
 
-    shown: the context of all; frame: more of it, for what is outside of the regions.
+    regions: paths of templates, without ".html"; a region is named by the last part of its path. shown: the context of
+    all; frame: more of it, for what is outside of the regions.
     """
-    rendered = {region: _region(request, template, region, shown) for region in regions}
+    rendered = {path.rpartition("/")[2]: _region(request, path, shown) for path in regions}
     if (known := request.headers.get("Live")) is not None:
         return _changed(request, rendered, known)
     whole = {region: _with_token(request, html) for region, (_, html) in rendered.items()}
     return render(request, f"{template}.html", {**shown, **frame, "regions": whole})
 
 
-def _region(request: HttpRequest, template: str, region: str, shown: Mapping[str, Any]) -> tuple[str, SafeString]:
+def _region(request: HttpRequest, path: str, shown: Mapping[str, Any]) -> tuple[str, SafeString]:
     """The version of a region, and its HTML without the token."""
-    html = render_to_string(f"{template}/{region}.html", {**shown, "csrf_token": PLACE}, request)
+    region = path.rpartition("/")[2]
+    html = render_to_string(f"{path}.html", {**shown, "csrf_token": PLACE}, request)
     version = blake2b(html.encode(), digest_size=6).hexdigest()
     wrapped = format_html(
         '<section class="region" id="{0}" data-region="{0}" data-v="{1}">{2}</section>', region, version, html

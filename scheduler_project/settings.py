@@ -129,6 +129,15 @@ if WEB_THREADS:
         f" -c statement_timeout={DB_STATEMENT_TIMEOUT * 1000:.0f} -c lock_timeout={DB_LOCK_TIMEOUT * 1000:.0f}"
         f" -c idle_in_transaction_session_timeout={DB_STATEMENT_TIMEOUT * 2000:.0f}"
     )
+DATABASE_DIRECT_URL = env.str("DATABASE_DIRECT_URL", "")  # set in a web process if DATABASE_URL leads to a pooler
+if DATABASE_DIRECT_URL:  # in transaction mode: see deploy/README.md
+    pooled = DATABASES["default"]
+    DATABASES["direct"] = {**env.db_url_config(DATABASE_DIRECT_URL), "CONN_MAX_AGE": None}
+    DATABASES["direct"]["OPTIONS"] = {**pooled["OPTIONS"], **DATABASES["direct"].get("OPTIONS", {})}
+    # No transaction finds the settings, plans or cursors of another one; the pooler sets what `options` would.
+    pooled["OPTIONS"] = {**pooled["OPTIONS"], "prepare_threshold": None, "options": ""}
+    pooled["DISABLE_SERVER_SIDE_CURSORS"] = True
+    SILENCED_SYSTEM_CHECKS = ["jobs.W003", "jobs.W004"]  # plans and JIT: of the session that dispatches
 # Replace connections that a restart cut. A web process detects them without a query: handler.py.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = not WEB_THREADS
 

@@ -1,25 +1,48 @@
 """The frame of the operators' pages, around their live regions."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
 from jobs import regions as live_regions
-from jobs.dashboard import snapshot
+from jobs.dashboard import alarms, looks, snapshot
 from jobs.dashboard.access import theme
 from jobs.dashboard.menu import menu
+from jobs.dashboard.snapshot import Snapshot
+from jobs.engine.health import Condition
 
+EVERYWHERE = ("dashboard/everywhere/pages", "dashboard/everywhere/alarm")  # regions of all pages
 EVERY = 2  # seconds between two questions of a page, unless it says otherwise
 
 
 def page(
-    request: HttpRequest, name: str, title: str, regions: Iterable[str], shown: Mapping[str, Any], *, every: int = EVERY
+    request: HttpRequest,
+    name: str,
+    title: str,
+    regions: Iterable[str],
+    shown: Mapping[str, Any],
+    *,
+    every: int = EVERY,
+    ask: str = "",
 ) -> HttpResponse:
     """The page `dashboard/<name>.html` with its regions, or the changed ones of them.
 
-    every: seconds between two questions of the script; 0: the page is not live.
+    every: seconds between two questions of the script; 0: the page is not live. ask: the query that the script asks
+    with, if it is not the page's own.
     """
-    context = {"now": snapshot.current().now, **shown}
-    frame = {"title": title, "menu": menu(request), "theme": theme(request), "every": every}
-    return live_regions.page(request, f"dashboard/{name}", regions, context, frame)
+    seen = snapshot.current()
+    known = alarms.current() if request.user.has_perm("jobs.view_worker") else None
+    conditions = known.conditions if known else None
+    context = {"now": seen.now, "conditions": conditions, **shown, "menu": menu(request, _counts(seen, conditions))}
+    frame = {"title": title, "theme": theme(request), "every": every, "ask": ask}
+    everywhere = EVERYWHERE if name != "health" else EVERYWHERE[:1]  # Health lists all conditions
+    paths = [f"dashboard/{name}/{region}" for region in regions]
+    return live_regions.page(request, f"dashboard/{name}", [*paths, *everywhere], context, frame)
+
+
+def _counts(seen: Snapshot, conditions: Sequence[Condition] | None) -> dict[str, str]:
+    """What somebody should look at."""
+    dead = seen.counts.dead if seen.counts else 0
+    signs = {"dead": f"{dead:,}{'+' if dead >= looks.MOST else ''}" if dead else ""}
+    return signs | {"health": str(len(conditions)) if conditions else ""}

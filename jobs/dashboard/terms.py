@@ -15,7 +15,8 @@ from jobs.queries import LARGEST_ID
 from tenants.models import Tenant
 from tenants.tenant_model import all_tenants
 
-NAMES = ("status", "tenant", "type", "queue", "user", "error", "since", "args.<name>")
+NAMES = ("status", "tenant", "type", "source", "queue", "user", "error", "since", "args.<name>")
+COLUMNS = {"user": "user_key", "source": "source_id"}
 HELD = "held"
 UNITS = {"m": 60, "h": 3600, "d": 86_400}
 LONGEST = 3650 * 86_400  # seconds
@@ -68,8 +69,8 @@ def _filter(name: str, value: str, now: datetime) -> Q:
             return Q(queue=_queue(value))
         case "type":
             return _type(value)
-        case "user":
-            return Q(user_key=value)
+        case "user" | "source":
+            return Q((COLUMNS[name.lower()], value))
         case "error":
             return Q(last_error=value) | Q(last_error__startswith=f"{value}:")
         case "since":

@@ -85,7 +85,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
         ("tests/integration/engine/test_health.py",),
     ),
     **dict.fromkeys(("in_line", "look_lanes", "note_may_run"), LOOKING),
-    **dict.fromkeys(("worked", "health_shares"), ("tests/integration/engine/test_sample.py",)),
+    "worked": ("tests/integration/engine/test_sample.py",),
     "health_tenants": ("tests/integration/project/test_metrics.py",),
     "reserve": ("tests/integration/api/test_idempotency.py",),
 }

@@ -50,7 +50,6 @@ def test_a_project_as_the_page_has_it_passes(project) -> None:
     [
         ("jobs.E004", "JOBS_METRICS_TOKEN", "short", "openssl"),
         ("jobs.E008", "USE_TZ", False, "USE_TZ"),
-        ("jobs.E010", "JOBS_METRICS_TENANTS", [f"t{n}" for n in range(201)], "/ops/"),
         ("jobs.W001", "CACHES", {"default": LOCAL}, "Redis"),
         ("jobs.W005", "JOBS_MAX_RETRYS", 3, "JOBS_MAX_RETRIES"),
         ("jobs.W005", "JOBS_COLOUR", "red", "jobs/conf.py"),

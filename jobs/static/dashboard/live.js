@@ -20,7 +20,7 @@ export function remember(name, value) {
 
 function busy() {
   const focused = document.activeElement;
-  return document.hidden || paused || document.querySelector("input[name=ids]:checked") !== null
+  return document.hidden || paused || document.querySelector(":is(input[name=ids], input[name=all]):checked") !== null
     || (focused !== null && focused.matches("[data-region] :is(input, select, textarea)"));
 }
 
