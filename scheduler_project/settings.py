@@ -137,6 +137,7 @@ if DATABASE_DIRECT_URL:  # in transaction mode: see deploy/README.md
     # No transaction finds the settings, plans or cursors of another one; the pooler sets what `options` would.
     pooled["OPTIONS"] = {**pooled["OPTIONS"], "prepare_threshold": None, "options": ""}
     pooled["DISABLE_SERVER_SIDE_CURSORS"] = True
+    SILENCED_SYSTEM_CHECKS = ["jobs.W003", "jobs.W004"]  # plans and JIT: of the session that dispatches
 # Replace connections that a restart cut. A web process detects them without a query: handler.py.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = not WEB_THREADS
 

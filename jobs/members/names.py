@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
 
+from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 
 from jobs.calls.registry import source_types
@@ -38,4 +39,5 @@ def users(jobs: Iterable[JobRow], tenant_id: int) -> dict[str, str]:
     keys = {job.user_key for job in jobs if job.user_key.isascii() and job.user_key.isdecimal()}
     ids = [int(key) for key in keys if len(key) <= 18]  # noqa: PLR2004 - digits that a bigint holds
     members = Member.objects.filter(tenant=tenant_id, user__in=ids) if ids else Member.objects.none()
-    return {str(user_id): name for user_id, name in members.values_list("user_id", "user__username")}
+    named = members.values_list("user_id", f"user__{get_user_model().USERNAME_FIELD}")
+    return {str(user_id): name for user_id, name in named}

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from importlib.metadata import distributions
 from pathlib import Path
 
 import psycopg
@@ -49,6 +50,12 @@ def test_the_wheel_has_every_file_of_the_two_apps(wheel: Path) -> None:
     assert {name for name in names if ".dist-info/" not in name} == expected
     assert {Path(name).suffix for name in names} >= {".py", ".sql", ".html", ".css", ".js"}
     assert any(name.endswith("licenses/LICENSE") for name in names)
+
+
+def test_pytest_finds_the_plugin_in_the_wheel(wheel: Path) -> None:
+    [metadata] = [one for one in distributions(path=[str(wheel)]) if one.name == "multi-tenant-job-scheduler"]
+    [plugin] = metadata.entry_points.select(group="pytest11")
+    assert plugin.name == plugin.value == "jobs.testing.plugin"
 
 
 @pytest.fixture
@@ -104,19 +111,24 @@ from tenants.auth import issue
 from tenants.models import Member
 from shop.models import Shop
 client = Client(headers={"host": "localhost"})
-olga = get_user_model().objects.create_superuser("olga")
-Member.objects.create(user=olga, tenant=Shop.objects.get())
-client.force_login(olga)
+client.force_login(get_user_model().objects.create_superuser("olga"))
 pages = ["jobs_job", "jobs_deadletter", "jobs_queue", "jobs_worker", "jobs_schedule", "jobs_pausedjobtype",
          "jobs_jobmemory", "tenants_tenantqueue", "tenants_apikey", "tenants_change"]
 seen = [reverse(f"admin:{page}_changelist") for page in pages] + [reverse(f"admin:{page}_add") for page in
         ("jobs_queue", "jobs_schedule", "tenants_tenantqueue", "tenants_apikey")]
 seen += ["/admin/jobs/job/1/change/", "/ops/", "/ops/tenants/", "/ops/tenants/corner/", "/ops/jobs/1/", "/ops/queues/",
-         "/ops/workers/", "/ops/schedules/", "/ops/dead/", "/ops/health/", "/jobs/", "/jobs/1/"]
+         "/ops/workers/", "/ops/schedules/", "/ops/dead/", "/ops/health/"]
 for address in seen:
     print(client.get(address, follow=True).status_code, address)
 
-key = {"headers": {"host": "localhost", "authorization": f"Bearer {issue(Shop.objects.get(), 'x')[1]}"}}
+shop, users = Shop.objects.get(), get_user_model().objects
+Member.objects.create(user=users.create_user("mia"), tenant=shop)
+for name in ("mia", "nobody"):
+    client.force_login(users.get_or_create(username=name)[0])
+    for address in ("/jobs/", "/jobs/1/"):
+        print(name, client.get(address).status_code)
+
+key = {"headers": {"host": "localhost", "authorization": f"Bearer {issue(shop, 'x')[1]}"}}
 body = {"source_type": "shop.order", "source_id": 1, "source_method": "invoice"}
 print(Client().post("/api/v1/jobs", body, "application/json", **key).status_code, "/api/v1/jobs")
 print(Client().get("/api/v1/jobs/1", **key).status_code, "/api/v1/jobs/1")
@@ -128,5 +140,7 @@ def see_the_pages(directory: Path, environ: dict[str, str]) -> None:
     seen = run([".venv/bin/python", "manage.py", "shell", "--no-imports", "-c", SEE], directory, environ)
     wrong = [line for line in seen.splitlines() if re.match(r"[1345]\d\d ", line)]
     assert wrong == []
+    assert re.findall(r"mia (.*)", seen) == ["200", "200"]
+    assert re.findall(r"nobody (.*)", seen) == ["403", "403"]
     assert "202 /api/v1/jobs" in seen
     assert "200 /api/v1/jobs/1" in seen

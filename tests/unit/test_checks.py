@@ -97,7 +97,7 @@ def test_the_metrics_name_few_tenants(production) -> None:
     assert found() == []
     production.JOBS_METRICS_TENANTS = ["acme"] * 201
     [(identity, hint)] = found()
-    assert identity == "scheduler.E013"
+    assert identity == "jobs.E010"
     assert "at most 200" in hint
 
 
@@ -167,8 +167,9 @@ def test_the_exit_status_tells_systemd_not_to_try_again(start) -> None:
     assert _run(STARTS[start], JOBS_BEAT_INTERVAL="0").returncode == os.EX_CONFIG
 
 
-def test_with_good_settings_the_command_line_starts() -> None:
-    done = _run(STARTS["manage.py check"])
+@pytest.mark.parametrize("direct", ["", "postgres://u:p@127.0.0.1:1/x"])
+def test_with_good_settings_the_command_line_starts_and_warns_of_nothing(direct) -> None:
+    done = _run([*STARTS["manage.py check"], "--fail-level", "WARNING"], DATABASE_DIRECT_URL=direct)
     assert done.returncode == 0, done.stderr
 
 

@@ -159,7 +159,7 @@ CORE = """
 import importlib, sys
 from pathlib import Path
 EXTRAS = "ninja", "pydantic", "unfold", "redis", "prometheus_client", "opentelemetry"
-for name in (*EXTRAS, "environ", "whitenoise", "uvicorn"):
+for name in (*EXTRAS, "environ", "whitenoise", "uvicorn", "pytest", "django_tasks"):
     sys.modules[name] = None  # importing it fails from now on
 import django
 from celery import Celery
@@ -171,8 +171,7 @@ settings.configure(
 from jobs.celery import configure
 configure(Celery("theirs"))
 django.setup()
-OPTIONAL = "api", "admin", "dashboard", "metrics", "templatetags", "traces/spans.py", "sql/__main__.py"
-OPTIONAL += "testing/plugin.py", "django_tasks"
+OPTIONAL = "api", "admin", "metrics", "django_tasks", "testing/plugin.py", "traces/spans.py", "sql/__main__.py"
 for path in sorted(Path("jobs").rglob("*.py")):
     if not any(path.is_relative_to(Path("jobs") / one) for one in OPTIONAL):
         importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))

@@ -53,8 +53,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _most_waiting(limits: TenantQueue | None) -> int:
     """The jobs that may wait."""
-    most: int = settings.JOBS_MAX_WAITING
-    return most if limits is None or limits.max_waiting is None else limits.max_waiting
+    return settings.JOBS_MAX_WAITING if limits is None or limits.max_waiting is None else limits.max_waiting
 
 
 def _same(cut: waits.Cut, lane: Lane) -> bool:
