@@ -15,7 +15,7 @@ BESIDE := -n auto --maxschedchunk 1 # one after the other from the start: the lo
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo up test test-15 lint mutants model chaos bench lock clean chromium postgresql-15
+.PHONY: help demo up test test-15 lint mutants model chaos bench pictures lock clean chromium postgresql-15
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ chaos: .venv/.installed-dev ## Kill everything at random, and see that nothing i
 
 bench: .venv/.installed ## Measure it beside plain Celery and the seed's design (ROWS=drain,claim, JSON=bench.json)
 	@$(BIN)/python -m benchmarks --json $(or $(JSON),bench.json) $(if $(ROWS),--rows $(ROWS))
+
+pictures: .venv/.installed-dev chromium ## Take the pictures of the documentation anew (docs/pictures)
+	@$(EMBEDDED) run --throwaway -- $(BIN)/python -m docs.pictures
 
 lock: .venv/.installed-dev ## Write both lock files anew from requirements*.txt
 	@$(PIP) install $(UV)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
     from jobs.engine.cancel import cancel
     from jobs.engine.revive import revive
-    from jobs.proxy import Asynchronous, submit_many
+    from jobs.proxy import Asynchronous, async_, submit_many
     from jobs.store.owner import EVERY_TENANT
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "TenantError",
     "TooManyWaiting",
     "Undecided",
+    "async_",
     "cancel",
     "current_job",
     "job",
@@ -49,6 +50,7 @@ _HOMES = {
     "revive": "jobs.engine.revive",
     "Asynchronous": "jobs.proxy",
     "InvalidRequest": "jobs.calls.refusals",
+    "async_": "jobs.proxy",
     "cancel": "jobs.engine.cancel",
     "current_job": "jobs.authoring.current",
     "job": "jobs.authoring.decorator",

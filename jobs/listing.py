@@ -27,6 +27,48 @@ def page(
 
     A page may have fewer jobs than `limit`, even none, and a next page: it has looked at LOOK jobs.
     """
+    found, end = _fitting(chosen, tenant, status, before)
+    fitting = list(found.defer("args", "stats")[: limit + 1])  # one extra job shows that there are more
+    if len(fitting) > limit:
+        return Page(fitting[:limit], fitting[limit - 1].pk)
+    return Page(fitting, end)
+
+
+def ids(
+    chosen: Q, limit: int, *, tenant: Tenant | None, status: Status | None = None, before: int | None = None, looks: int
+) -> tuple[list[int], int | None]:
+    """The ids of the newest jobs that fit, and `before` of the next ones. It looks at `looks` times LOOK jobs."""
+    together: list[int] = []
+    for _ in range(looks):
+        found, end = _fitting(chosen, tenant, status, before)
+        together += found.values_list("pk", flat=True)[: limit + 1 - len(together)]
+        if len(together) > limit:
+            return together[:limit], together[limit - 1]
+        if end is None:
+            return together, None
+        before = end
+    return together, before
+
+
+def newest() -> int:
+    """The highest id of a job; 0 if there is none."""
+    return queries.all_jobs().values_list("pk", flat=True).first() or 0
+
+
+def newer(chosen: Q, *, tenant: Tenant | None, status: Status | None = None, upto: int) -> tuple[int, bool]:
+    """The number of jobs that fit with higher ids than `upto`; and whether there are more than LOOK to look at."""
+    owned = Q(pk__gt=upto) if tenant is None else Q(pk__gt=upto, tenant=tenant)
+    came = queries.all_jobs().filter(owned)
+    last = came.order_by("pk").values_list("pk", flat=True)[LOOK - 1 : LOOK].first()
+    if status is not None:
+        chosen &= Q(status=status)
+    return came.filter(chosen, pk__lte=last or queries.LARGEST_ID).count(), last is not None
+
+
+def _fitting(
+    chosen: Q, tenant: Tenant | None, status: Status | None, before: int | None
+) -> tuple[QuerySet[JobRow], int | None]:
+    """The jobs of a page that fit; and the last job that it looks at, or None if it looks at all."""
     owned = Q() if tenant is None else Q(tenant=tenant)
     older = owned if before is None else owned & Q(pk__lt=before)
     found = queries.all_jobs().filter(older)
@@ -42,10 +84,7 @@ def page(
         jobs = found
     if status is not None:
         chosen &= Q(status=status)
-    fitting = list(jobs.filter(chosen).defer("args", "stats")[: limit + 1])  # one extra job shows that there are more
-    if len(fitting) > limit:
-        return Page(fitting[:limit], fitting[limit - 1].pk)
-    return Page(fitting, end)
+    return jobs.filter(chosen), end
 
 
 def _few(status: Status, owned: Q) -> list[int] | None:

@@ -1,23 +1,23 @@
-"""`report.async_.execute(region="EU")`: turn a method call into a job."""
+"""`report.async_.execute(region="EU")`, `async_(send)(to="x")`: turn the call of a method or function into a job."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.db import models
 
 from jobs.calls.compose import compose, compose_each
-from jobs.calls.registry import Target, target
+from jobs.calls.registry import Target, target, target_of
 from jobs.calls.request import InvalidRequest, JobRequest
 from jobs.engine.submit import submit, submit_all
 
 
 class Call:
-    """One @job method, ready to be called asynchronously."""
+    """One @job method or function, ready to be called asynchronously. instance: its object, if it has one."""
 
     def __init__(self, target: Target, instance: models.Model | None, options: Mapping[str, Any]) -> None:
-        self._target = target
-        self._instance = instance
-        self._options = options
+        self.target = target
+        self.instance = instance
+        self.options = options
 
     def __call__(self, *args: Any, **kwargs: Any) -> int:
         """Submit the call; return the job's id. Raises InvalidRequest."""
@@ -25,15 +25,15 @@ class Call:
 
     def request(self, *args: Any, **kwargs: Any) -> JobRequest:
         """Return the call as a request for `submit_many`, without submitting it. Raises InvalidRequest."""
-        return compose(self._target, self._instance, self._target.bind(args, kwargs), **self._options)
+        return compose(self.target, self.instance, self.target.bind(args, kwargs), **self.options)
 
     def many(self, calls: Iterable[Mapping[str, Any]]) -> list[int]:
         """Submit one job for each mapping of arguments, in one statement; return the ids in order.
 
         Raises InvalidRequest.
         """
-        bound = (self._target.bind((), call) for call in calls)
-        return submit_many(compose_each(self._target, self._instance, bound, **self._options))
+        bound = (self.target.bind((), call) for call in calls)
+        return submit_many(compose_each(self.target, self.instance, bound, **self.options))
 
 
 class Calls:
@@ -72,6 +72,14 @@ class Asynchronous:
     """Mix into a model that has a `tenant`: its @job methods can then be called through `async_`."""
 
     async_ = _Async()
+
+
+def async_(function: Callable[..., Any], **options: Any) -> Call:
+    """A @job function of a module, ready to be called asynchronously: `async_(send, tenant=tenant)(to="a@b.com")`.
+
+    options: as those of `async_`. Raises InvalidRequest unless the function is a job.
+    """
+    return Call(target_of(function), None, options)
 
 
 def submit_many(requests: Iterable[JobRequest]) -> list[int]:

@@ -5,7 +5,9 @@ The exceptions are for operators: all jobs, and the dead letters of all tenants.
 
 import json
 import re
+from collections.abc import Collection
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
@@ -27,6 +29,16 @@ from tenants.prepared import prepared
 
 LARGEST_ID = 2**63 - 1
 SHOWN = frozenset(re.findall(r"\bj\.(\w+)", statement("read_job").partition("\nFROM")[0]))  # its columns
+
+
+class State(NamedTuple):
+    """What may change of a job while somebody follows it. stopping: it runs, and was asked to stop."""
+
+    status: str
+    attempt: int
+    stopping: bool
+    progress: float | None
+    progress_note: str
 
 
 def jobs(tenant_id: int) -> QuerySet[AnyJob]:
@@ -58,12 +70,18 @@ def job(tenant_id: int, job_id: int) -> AnyJob | None:
     return found
 
 
+def states(asked: Collection[tuple[int, int]]) -> dict[tuple[int, int], State]:
+    """Read the states of jobs, asked for by tenant and id. Those of other tenants, and of the history, are missing."""
+    known = [(tenant_id, job_id) for tenant_id, job_id in asked if job_id <= LARGEST_ID]
+    tenants, ids = [tenant_id for tenant_id, _ in known], [job_id for _, job_id in known]
+    rows = prepared(statement("read_states"), tenants=tenants, ids=ids) if known else []
+    return {(tenant_id, job_id): State(*values) for tenant_id, job_id, *values in rows}
+
+
 def status(tenant_id: int, job_id: int) -> str | None:
-    """Read only the status, by primary key: long polls repeat this query."""
-    if job_id > LARGEST_ID:
-        return None
-    found = prepared(statement("read_status"), id=job_id, tenant_id=tenant_id)
-    return found[0][0] if found else None
+    """Read only the status; None also for a job in the history."""
+    found = states([(tenant_id, job_id)]).get((tenant_id, job_id))
+    return found and found.status
 
 
 def failed_attempts(job: JobRow) -> list[AnyFailedAttempt]:

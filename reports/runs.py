@@ -9,21 +9,12 @@ from django.utils.timesince import timesince
 
 from jobs import queries
 from jobs.lifecycle import FINAL, Status
+from jobs.members.words import WORDS
 from jobs.models import AnyJob
 from reports.models import DataReport
 from reports.parameters import Parameter
 
 SOURCE_TYPE = DataReport._meta.label_lower
-WORDS = {
-    Status.SCHEDULED: "Scheduled",
-    Status.CREATED: "Waiting",
-    Status.QUEUED: "Starting",
-    Status.RUNNING: "Running",
-    Status.SUCCESS: "Done",
-    Status.ERROR: "Failed",
-    Status.DEAD: "Given up",
-    Status.CANCELLED: "Cancelled",
-}
 RECENT = 1_000  # the newest jobs of a tenant that are read: a report that last ran before them shows as not run
 
 

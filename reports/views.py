@@ -1,33 +1,13 @@
 """A tenant's report pages. `run.js` submits and follows the runs through the API."""
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any
-
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 
+from jobs.members.words import WORDS
 from reports import runs
 from reports.models import DataReport
-from tenants.models import Member, Tenant
-
-
-def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Pass the view the tenant of the logged-in member as its second argument."""
-
-    @login_required
-    @wraps(view)
-    def with_tenant(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        logged_in = Member.objects.filter(user__username=request.user.get_username())
-        member = logged_in.select_related("tenant").first()
-        if member is None and request.user.is_staff:
-            return redirect("admin:index")
-        if member is None:
-            return render(request, "reports/no_tenant.html", status=403)
-        return view(request, member.tenant, *args, **kwargs)
-
-    return with_tenant
+from tenants.members import for_members
+from tenants.models import Tenant
 
 
 @for_members
@@ -44,5 +24,5 @@ def report_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse
     report = get_object_or_404(DataReport.objects.select_related("source"), pk=pk, tenant=tenant)
     run = runs.named(tenant.pk, pk, request.GET.get("job")) or runs.latest(tenant.pk).get(str(pk))
     fields = runs.fields(report.declared_parameters, run)
-    shown = {"tenant": tenant, "report": report, "run": run, "fields": fields, "words": runs.WORDS}
+    shown = {"tenant": tenant, "report": report, "run": run, "fields": fields, "words": WORDS}
     return render(request, "reports/detail.html", shown)

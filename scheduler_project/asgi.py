@@ -13,8 +13,9 @@ refuse_unsafe_start()
 django.setup(set_prefix=False)
 
 from jobs.engine.dispatcher import Dispatcher  # noqa: E402 - Django has to be set up first
+from jobs.store import OwnSession  # noqa: E402
 from scheduler_project.handler import ThreadedHandler  # noqa: E402
 
 tracing.send()
-Dispatcher().start()
+Dispatcher(session=OwnSession("direct") if "direct" in settings.DATABASES else None).start()
 application = ThreadedHandler(settings.WEB_THREADS or 10)

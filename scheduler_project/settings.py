@@ -68,7 +68,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "libraries": {"ops": "jobs.dashboard.tags"},
+            "libraries": {"ops": "jobs.dashboard.tags", "members": "jobs.members.tags"},
         },
     }
 ]
@@ -89,7 +89,8 @@ WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = ENVIRONMENT != "production"  #
 LOGIN_URL = "login"
 LOGIN_FAILURES = env.int("LOGIN_FAILURES", 10)  # wrong passwords in a row before logins are slowed down
 API_RATE = env.float("API_RATE", 100)  # requests per second of one tenant or operator to one web process; 0: no limit
-API_WAITS = env.int("API_WAITS", 100)  # open long polls of one tenant at one web process
+API_WAITS = env.int("API_WAITS", 100)  # open long polls and event streams of one tenant at one web process
+API_WAITS_OF_ALL = env.int("API_WAITS_OF_ALL", 500)  # and of all tenants together; each holds a file descriptor
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")  # of /metrics; without it only this machine may ask
 JOBS_METRICS_TENANTS = env.list("JOBS_METRICS_TENANTS", default=[])  # slugs of tenants; at most 200, /metrics/tenants
 LOGIN_REDIRECT_URL = "reports:list"
@@ -132,6 +133,14 @@ if WEB_THREADS:
         f" -c statement_timeout={DB_STATEMENT_TIMEOUT * 1000:.0f} -c lock_timeout={DB_LOCK_TIMEOUT * 1000:.0f}"
         f" -c idle_in_transaction_session_timeout={DB_STATEMENT_TIMEOUT * 2000:.0f}"
     )
+DATABASE_DIRECT_URL = env.str("DATABASE_DIRECT_URL", "")  # set in a web process if DATABASE_URL leads to a pooler
+if DATABASE_DIRECT_URL:  # in transaction mode: see deploy/README.md
+    pooled = DATABASES["default"]
+    DATABASES["direct"] = {**env.db_url_config(DATABASE_DIRECT_URL), "CONN_MAX_AGE": None}
+    DATABASES["direct"]["OPTIONS"] = {**pooled["OPTIONS"], **DATABASES["direct"].get("OPTIONS", {})}
+    # No transaction finds the settings, plans or cursors of another one; the pooler sets what `options` would.
+    pooled["OPTIONS"] = {**pooled["OPTIONS"], "prepare_threshold": None, "options": ""}
+    pooled["DISABLE_SERVER_SIDE_CURSORS"] = True
 # Replace connections that a restart cut. A web process detects them without a query: handler.py.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = not WEB_THREADS
 

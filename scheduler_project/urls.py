@@ -13,6 +13,7 @@ PASSWORD = {"template_name": "registration/password.html", "success_url": revers
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("ops/", include("jobs.dashboard.urls")),
+    path("jobs/", include("jobs.members.urls")),
     path("api/v1/", api.urls),
     re_path("^api(?:/|$)", no_such_address),
     path("accounts/login/", auth_views.LoginView.as_view(), name="login"),

@@ -8,8 +8,10 @@ import hashlib
 import hmac
 import re
 import secrets
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db.models import Q
@@ -17,7 +19,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from tenants import audit
-from tenants.models import ApiKey, Key, OperatorKey, Tenant
+from tenants.models import ApiKey, Key, Member, OperatorKey, Tenant
 from tenants.prepared import prepared
 
 TENANT_OF_KEY = (Path(__file__).parent / "sql" / "tenant_of_key.sql").read_text(encoding="utf-8")
@@ -71,14 +73,35 @@ def tenant_of(token: str) -> Tenant | None:
     return None
 
 
+class Way(NamedTuple):
+    """A way into a tenant: the prefix of one of its keys, or the user of a member."""
+
+    tenant_id: int
+    key: str = ""
+    user_id: int | None = None
+
+
+def open_ways(asked: Collection[Way]) -> dict[Way, bool]:
+    """Those of the ways that are still open: keys that are good now, users who are active members now."""
+    keys = ApiKey.objects.filter(_good(), prefix__in=[way.key for way in asked if way.key])
+    users = [way.user_id for way in asked if way.user_id is not None]
+    members = Member.objects.filter(user__in=users, user__is_active=True)
+    still = {Way(tenant_id, key=prefix) for tenant_id, prefix in keys.values_list("tenant_id", "prefix")}
+    still |= {Way(tenant_id, user_id=user) for tenant_id, user in members.values_list("tenant_id", "user_id")}
+    return {way: True for way in asked if way in still}
+
+
+def _good() -> Q:
+    return Q(revoked_at=None) & (Q(expires_at=None) | Q(expires_at__gt=Now()))
+
+
 def operator_of(token: str) -> User | None:
     """The operator of the key; None also if that user is deactivated or no longer staff."""
     parts = TOKEN.fullmatch(token)
     if parts is None:
         return None
-    good = Q(revoked_at=None) & (Q(expires_at=None) | Q(expires_at__gt=Now()))
     operators = OperatorKey.objects.select_related("user").filter(user__is_active=True, user__is_staff=True)
-    key = operators.filter(good, prefix=parts["prefix"]).first()
+    key = operators.filter(_good(), prefix=parts["prefix"]).first()
     if key is None or not hmac.compare_digest(key.digest, _digest(parts["secret"])):
         return None
     if key.last_used_at is None or key.last_used_at < timezone.now() - LAST_USED_RESOLUTION:

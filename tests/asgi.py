@@ -6,14 +6,16 @@ from typing import Any
 
 
 class Client:
-    """One request; `parts` are what was answered so far, `leave()` hangs up."""
+    """One request, by default a GET; `parts` are what was answered so far, `leave()` hangs up."""
 
-    def __init__(self, application: Callable[..., Awaitable[None]], url: str, **headers: str) -> None:
+    def __init__(
+        self, application: Callable[..., Awaitable[None]], url: str, method: str = "GET", **headers: str
+    ) -> None:
         path, _, query = url.partition("?")
-        self.status, self.parts = 0, []
+        self.status, self.parts, self.headers = 0, [], {}
         self._left, self._asked, self.began = asyncio.Event(), False, asyncio.Event()
         named = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-        scope = {"type": "http", "method": "GET", "path": path, "query_string": query.encode(), "root_path": ""}
+        scope = {"type": "http", "method": method, "path": path, "query_string": query.encode(), "root_path": ""}
         scope |= {"headers": [(b"host", b"localhost"), *named], "server": ("localhost", 80)}
         self.task = asyncio.create_task(application(scope, self._receive, self._send))
 
@@ -26,12 +28,21 @@ class Client:
 
     async def _send(self, message: dict[str, Any]) -> None:
         self.status = message.get("status", self.status)
+        self.headers |= {name.decode(): value.decode() for name, value in message.get("headers", ())}
         if body := message.get("body"):
             self.parts.append(body)
             self.began.set()
 
     def leave(self) -> None:
         self._left.set()
+
+    async def told(self, text: str) -> str:
+        """Wait until the answer has this text; the answer so far."""
+        async with asyncio.timeout(30):
+            while text not in (so_far := b"".join(self.parts).decode()):
+                assert not self.task.done(), so_far
+                await asyncio.sleep(0.01)
+        return so_far
 
     async def answer(self) -> str:
         await asyncio.wait_for(self.task, 30)

@@ -16,3 +16,7 @@ if process := os.environ.get("PYTEST_XDIST_WORKER"):
     os.environ["CELERY_BROKER_URL"] = CELERY_BROKER_URL  # Celery itself reads this, and no setting
 API_RATE = 0  # one process does all the asking
 LOGIN_FAILURES = 1000
+
+# Read by django.tasks (Django 6) and by django-tasks, if one is there.
+OPTIONS = {"tenant": "tests.integration.django_tasks.conftest.owner"}
+TASKS = {"default": {"BACKEND": "jobs.django_tasks.JobsBackend", "QUEUES": [], "OPTIONS": OPTIONS}}

@@ -26,7 +26,7 @@ from django.test import Client
 from benchmarks import cpu, installation
 from benchmarks.bars import Bar, Figures
 from jobs import store
-from jobs.dashboard import past, snapshot
+from jobs.dashboard import kept, snapshot
 from jobs.engine import record, sample
 from jobs.metrics.views import _everything as look_for_metrics
 
@@ -152,7 +152,7 @@ def _scripts() -> list[str]:
 
 def _refresh(client: Client) -> dict[str, float]:
     """With everything fresh: nothing has changed; and the weight of the largest region."""
-    snapshot.FRESH = past.KEPT = 3600.0
+    snapshot.FRESH = kept.KEPT = 3600.0
     page = client.get("/ops/").content.decode()
     known = [f"{name}={version}" for name, version in re.findall(r'data-region="(\w+)" data-v="(\w+)"', page)]
     used = cpu.Meter(os.getpid())

@@ -41,9 +41,7 @@ class PauseForm(PausedForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        known = (
-            f"{name}.{method}" for name, model in registry.source_types().items() for method in registry.methods(model)
-        )
+        known = (str(target) for target in registry.targets())
         paused = set(map(str, PausedJobType.objects.all()))
         choices = [(name, name) for name in sorted(known) if name not in paused]
         self.fields["job_type"].choices = choices  # type: ignore[attr-defined]  # a ChoiceField

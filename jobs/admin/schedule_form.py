@@ -49,9 +49,7 @@ class ScheduleForm(Form):
         super().__init__(*args, **kwargs)
         if "args" not in self.fields:  # somebody who may only look
             return
-        known = {
-            f"{name}.{method}" for name, model in registry.source_types().items() for method in registry.methods(model)
-        }
+        known = {str(target) for target in registry.targets()}
         queues = list(Queue.objects.order_by("name").values_list("name", flat=True))
         if self.instance.pk:
             now = f"{self.instance.source_type}.{self.instance.source_method}"

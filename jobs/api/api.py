@@ -5,14 +5,14 @@ from functools import wraps
 from http import HTTPStatus
 from typing import Any, cast, get_args
 
-from django.http import HttpRequest
+from django.http import HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from ninja import NinjaAPI
 from ninja.errors import ValidationError, ValidationErrorContext
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
-from jobs.api import bulk, changes, jobs, memories, operator, problems, results, schedules, stats
+from jobs.api import bulk, changes, events, jobs, memories, operator, problems, results, schedules, stats
 from jobs.api.auth import MemberSession, TenantKey
 from jobs.api.parser import StrictParser
 
@@ -79,7 +79,7 @@ def _fields(model: Any, path: tuple[str | int, ...]) -> list[str]:
 def _with_405_as_problem(view: View) -> View:
     """Answer a wrong method with a problem: Ninja answers in plain text, before its exception hooks.
 
-    HEAD runs as GET; the server leaves out the body.
+    HEAD runs as GET; the server leaves out the body, and nobody waits for the end of a stream.
     """
 
     def answer(response: HttpResponseBase) -> HttpResponseBase:
@@ -96,6 +96,8 @@ def _with_405_as_problem(view: View) -> View:
         request.method = "GET"
         response = answer(view(request, *args, **kwargs))
         request.method = "HEAD"
+        if isinstance(response, StreamingHttpResponse):
+            response.streaming_content = iter(())
         return response
 
     return view_or_problem
@@ -112,6 +114,7 @@ api = ProblemAPI(
 api.add_router("", bulk.router)  # before jobs/{job_id}, which would match "bulk"
 api.add_router("", jobs.router)
 api.add_router("", results.router)
+api.add_router("", events.router)
 api.add_router("", memories.router)
 api.add_router("", schedules.router)
 api.add_router("", stats.router)

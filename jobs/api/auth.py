@@ -12,13 +12,17 @@ from jobs import telemetry
 from jobs.api import throttle
 from jobs.api.problems import ProblemError
 from tenants import audit, auth
+from tenants.auth import Way
 from tenants.models import Member, Tenant
 
 
 @dataclass(frozen=True)
 class Caller:
+    """user_key: the user of all its jobs; None: each request names one. way: how it came in, to ask again later."""
+
     tenant: Tenant
-    user_key: str | None = None  # the user of all its jobs; None: each request names one
+    way: Way
+    user_key: str | None = None
 
 
 class CallerRequest(HttpRequest):
@@ -48,7 +52,7 @@ class TenantKey(Bearer):
         throttle.admit(f"tenant {tenant.pk}")
         audit.identify(tenant.slug, key=token.partition(".")[0], tenant_id=tenant.pk)
         telemetry.learn(tenant=tenant.pk)
-        return Caller(tenant)
+        return Caller(tenant, Way(tenant.pk, key=token.partition(".")[0]))
 
 
 class MemberSession(SessionAuth):
@@ -66,7 +70,7 @@ class MemberSession(SessionAuth):
         throttle.admit(f"tenant {member.tenant_id}")
         audit.identify(request.user.get_username(), tenant_id=member.tenant_id)
         telemetry.learn(tenant=member.tenant_id)
-        return Caller(member.tenant, user_key=str(member.user_id))
+        return Caller(member.tenant, Way(member.tenant_id, user_id=member.user_id), user_key=str(member.user_id))
 
 
 def refuse_forgery(request: HttpRequest) -> None:

@@ -15,7 +15,8 @@ SECONDS_AT_ONCE = 10  # a burst may hold the requests of so many seconds
 STRANGERS, STRANGERS_AT_ONCE = 1.0, 100  # wrong keys from one address: per second, and in a burst
 
 callers, strangers = Throttle(), Throttle()
-waits = Counter[int]()  # long polls open in this process, by tenant
+waits = Counter[int]()  # long polls and event streams open in this process, by tenant
+LATER = 5  # seconds after which a full process may have places again
 
 
 def admit(caller: str) -> None:
@@ -39,7 +40,7 @@ def note_stranger(request: HttpRequest) -> None:
 
 @asynccontextmanager
 async def waiting(tenant_id: int) -> AsyncIterator[None]:
-    """Count a long poll while it is open."""
+    """Count a long poll or an event stream while it is open."""
     waits[tenant_id] += 1
     try:
         yield
@@ -50,9 +51,12 @@ async def waiting(tenant_id: int) -> AsyncIterator[None]:
 
 
 def admit_wait(tenant_id: int) -> None:
-    """Raise a problem if the tenant has too many open long polls."""
+    """Raise a problem if the tenant, or this process, has too many open long polls and event streams."""
     if waits[tenant_id] >= settings.API_WAITS:
         raise _too_fast(1, f"At most {settings.API_WAITS} of your requests may wait at once")
+    if waits.total() >= settings.API_WAITS_OF_ALL:
+        detail = f"Too many requests wait at this server; try again in {LATER} s."
+        raise ProblemError(503, detail, headers={"Retry-After": str(LATER)})
 
 
 def _address(request: HttpRequest) -> str:

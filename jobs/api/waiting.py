@@ -1,13 +1,14 @@
-"""Long polls: wait for a job's status to change, holding no thread, connection or lock meanwhile."""
+"""Long polls: wait for a job's status to change, holding no thread, connection or lock meanwhile.
+
+All who wait in this process, the event streams too, look together: one statement reads the states of all their jobs.
+"""
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from asgiref.sync import sync_to_async
-from django.db import close_old_connections, connection
-
 from jobs import queries
+from jobs.api.together import Together
 from jobs.lifecycle import FINAL
 
 MAX_SECONDS = 30
@@ -38,14 +39,13 @@ async def until_changed(
 
 
 def status_reader(tenant_id: int, job_id: int) -> Callable[[], Awaitable[str | None]]:
-    """Return a reader of the job's status; it returns None if the tenant has no such job.
+    """Return a reader of the job's status; it returns None if the tenant has no such job, or none that can change."""
 
-    All waiting requests of this process share one thread, and so one connection.
-    """
+    async def read() -> str | None:
+        state = await states.ask((tenant_id, job_id))
+        return state and state.status
 
-    def read() -> str | None:
-        if not connection.in_atomic_block:  # in a block, the connection is the caller's
-            close_old_connections()  # those that failed at the previous read
-        return queries.status(tenant_id, job_id)
+    return read
 
-    return sync_to_async(read)
+
+states = Together(queries.states, every=FIRST_PAUSE)  # of all jobs that somebody waits for in this process

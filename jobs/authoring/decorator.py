@@ -1,4 +1,4 @@
-"""`@job`: mark a method that may run as a job, and set its options."""
+"""`@job`: mark a method or function that may run as a job, and set its options."""
 
 import inspect
 from collections.abc import Callable, Collection, Iterable
@@ -10,6 +10,7 @@ from jobs.recurrence import CATCH_UP, OVERLAP, Recurrence
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 MARK = "job_spec"
+FUNCTIONS: dict[tuple[str, str], Callable[..., Any]] = {}  # by module and name
 OVERRIDABLE = frozenset({"timeout", "max_retries"})
 
 
@@ -74,7 +75,7 @@ def job(
     overlap: str = ...,
 ) -> Callable[[Function], Function]: ...
 def job(function: Any = None, **options: Any) -> Any:
-    """Mark a method that may run as a job; below @classmethod for a job without an object.
+    """Mark a method that may run as a job; below @classmethod for a job without an object. Or a function of a module.
 
     queue: its name. priority: 0 (first) to 10 (last). timeout: seconds that the job may run. dedup: return an identical
     unfinished job instead of storing a second one. dedup_key: a function of the bound arguments; jobs with equal return
@@ -97,6 +98,8 @@ def job(function: Any = None, **options: Any) -> Any:
             ):
                 raise TypeError(f"@job {function.__qualname__}: {parameter} cannot be given by name")
         setattr(function, MARK, spec)
+        if function.__qualname__.isidentifier():  # it belongs to a module, not to a class or to another function
+            FUNCTIONS[function.__module__, function.__qualname__] = function
         return function
 
     return mark(function) if function is not None else mark

@@ -40,11 +40,9 @@ def compose_by_name(
     instance = None
     if target.class_level:
         if source_id is not None:
-            raise InvalidRequest(
-                "source_id", f"{source_method} runs on the class, not on an object; leave source_id out"
-            )
+            raise InvalidRequest("source_id", f"{source_method} does not run on an object; leave source_id out")
     else:
-        instance = registry.source(target.model, source_id, tenant.pk)
+        instance = registry.source(target, source_id, tenant.pk)
         if instance is None:
             raise InvalidRequest("source_id", f"there is no {source_type} {source_id!r}")
     return compose(target, instance, target.bind((), args), tenant=tenant, **options)
@@ -99,13 +97,18 @@ def _common(
         args={},
         queue=spec.queue if queue is None else queue,
         priority=spec.priority if priority is None else priority,
-        user_key=str(getattr(user, "pk", user) if user is not None else ""),
+        user_key=user_key(user),
         delay=delay.total_seconds() if isinstance(delay, timedelta) else delay,
         at=at,
         timeout=spec.timeout if timeout is None else timeout,
         memory=spec.memory,
         max_retries=max_retries,
     )
+
+
+def user_key(user: Any) -> str:
+    """The key of a user: of a Django user its primary key."""
+    return str(getattr(user, "pk", user) if user is not None else "")
 
 
 def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.UUID:

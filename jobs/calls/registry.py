@@ -1,4 +1,4 @@
-"""The methods that may run as jobs: those marked @job, on Asynchronous models. No other method can be named."""
+"""The methods of models and the functions of modules that may run as jobs: those marked @job. No other can be named."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -10,7 +10,8 @@ from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db import models
 
-from jobs.authoring.decorator import MARK, Spec
+from jobs.authoring.decorator import FUNCTIONS, MARK, Spec
+from jobs.calls import functions
 from jobs.calls.arguments import as_json
 from jobs.calls.request import InvalidRequest
 from jobs.calls.signature import Signature, signature_of
@@ -18,21 +19,35 @@ from jobs.calls.signature import Signature, signature_of
 
 @dataclass(frozen=True)
 class Target:
-    """A method that may run as a job, with its @job options."""
+    """A method or function that may run as a job, with its @job options.
 
-    model: type[models.Model]
+    model: None for a function. class_level: it has no object.
+    """
+
+    model: type[models.Model] | None
     method: str
     function: Callable[..., Any]
     spec: Spec
     class_level: bool
 
+    def __str__(self) -> str:
+        return f"{self.source_type}.{self.method}"
+
     @property
     def source_type(self) -> str:
-        return self.model._meta.label_lower
+        """The label of the model, or the name of the function's module."""
+        return self.function.__module__ if self.model is None else self.model._meta.label_lower
 
     @property
     def signature(self) -> Signature:
-        return signature_of(self.function)
+        return signature_of(self.function, method=self.model is not None)
+
+    def on(self, instance: models.Model | None) -> Callable[..., Any]:
+        """The callable: of the object, of the class, or the function."""
+        if self.model is None:
+            return self.function
+        called: Callable[..., Any] = getattr(self.model if self.class_level else instance, self.method)
+        return called
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments by name, as JSON. Raises InvalidRequest if they do not fit the signature."""
@@ -50,12 +65,35 @@ def source_types(*, http: bool = False) -> dict[str, type[models.Model]]:
     return {model._meta.label_lower: model for model in apps.get_models() if methods(model, http=http)}
 
 
+def targets() -> list[Target]:
+    """All of them."""
+    of_models = [target(model, method) for model in source_types().values() for method in methods(model)]
+    return of_models + [target_of(function) for function in functions.known().values()]
+
+
 def resolve(source_type: str, source_method: str, *, http: bool = False) -> Target:
     """The target of that name. Raises InvalidRequest, listing the known names. http: only those that HTTP may call."""
     known = source_types(http=http)
-    if source_type not in known:
-        raise InvalidRequest("source_type", f"{_cut(source_type)} is unknown; known: {', '.join(sorted(known))}")
-    return target(known[source_type], source_method, http=http)
+    if source_type in known:
+        return target(known[source_type], source_method, http=http)
+    if function := functions.find(source_type, source_method, http=http):
+        return target_of(function)
+    modules: dict[str, list[str]] = {}
+    for module, name in functions.known(http=http):
+        modules.setdefault(module, []).append(name)
+    if source_type in modules:
+        raise _no_job(source_method, modules[source_type])
+    raise InvalidRequest(
+        "source_type", f"{_cut(source_type)} is unknown; known: {', '.join(sorted({*known, *modules}))}"
+    )
+
+
+def target_of(function: Callable[..., Any]) -> Target:
+    """The target of a function. Raises InvalidRequest unless it is marked @job, at the top level of its module."""
+    module, name = function.__module__, function.__qualname__
+    if FUNCTIONS.get((module, name)) is not function:
+        raise InvalidRequest("source_method", f"{module}.{name} is no job: mark it @job, at the top level of a module")
+    return Target(None, name, function, getattr(function, MARK), class_level=True)
 
 
 def target(model: type[models.Model], method: str, *, http: bool = False) -> Target:
@@ -65,9 +103,12 @@ def target(model: type[models.Model], method: str, *, http: bool = False) -> Tar
     function = static.__func__ if isinstance(static, classmethod) else static
     spec = getattr(function, MARK, None)
     if not callable(function) or not isinstance(spec, Spec) or (http and not spec.http):
-        known = ", ".join(methods(model, http=http)) or "none"
-        raise InvalidRequest("source_method", f"{_cut(method)} is not a job; jobs: {known}")
+        raise _no_job(method, methods(model, http=http))
     return Target(model, method, function, spec, class_level)
+
+
+def _no_job(method: str, known: list[str]) -> InvalidRequest:
+    return InvalidRequest("source_method", f"{_cut(method)} is not a job; jobs: {', '.join(known) or 'none'}")
 
 
 def methods(model: type[models.Model], *, http: bool = False) -> list[str]:
@@ -81,10 +122,12 @@ def _cut(name: str) -> str:
     return repr(name if len(name) <= 200 else f"{name[:200]}…")  # noqa: PLR2004 - the length of the columns
 
 
-def source(model: type[models.Model], source_id: Any, tenant_id: int) -> models.Model | None:
+def source(target: Target, source_id: Any, tenant_id: int) -> models.Model | None:
     """The tenant's object; None if the id is missing, malformed or another tenant's."""
+    if target.model is None:
+        return None
     try:
-        found = next(iter(model._default_manager.filter(pk=source_id, tenant=tenant_id)), None)
+        found = next(iter(target.model._default_manager.filter(pk=source_id, tenant=tenant_id)), None)
     except (ValueError, TypeError, OverflowError, ValidationError):
         return None
     # Other spellings of the id (" 9", "0_9") do not count: nobody was given them.

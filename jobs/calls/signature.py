@@ -7,11 +7,12 @@ from typing import Any
 
 
 class Signature:
-    """The arguments of a method by their names, without self or cls."""
+    """The arguments of a method by their names, without self or cls; or of a function, which has neither."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], *, method: bool = True) -> None:
         self._inspected = inspect.signature(function)
-        parameters = list(self._inspected.parameters.values())[1:]
+        self._owner = (None,) if method else ()
+        parameters = list(self._inspected.parameters.values())[len(self._owner) :]
         self._rest = next((p.name for p in parameters if p.kind is p.VAR_KEYWORD), None)
         named = [p for p in parameters if p.name != self._rest]
         self._names = frozenset(p.name for p in named)
@@ -33,8 +34,8 @@ class Signature:
 
     def _bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Let Python bind arguments that do not fit, and those of a method with **kwargs."""
-        bound = self._inspected.bind(None, *args, **kwargs)
-        named = dict(list(bound.arguments.items())[1:])
+        bound = self._inspected.bind(*self._owner, *args, **kwargs)
+        named = dict(list(bound.arguments.items())[len(self._owner) :])
         named.update(named.pop(self._rest, {}) if self._rest else {})
         return named
 

@@ -25,9 +25,8 @@ def refused(request: HttpRequest, why: str) -> SeeOther:
     return SeeOther(back(request))
 
 
-def back(request: HttpRequest) -> str:
-    """The address in the field `next`, if it is one of these pages."""
-    address = request.POST.get("next", "")
-    home = reverse("ops:overview")
+def back(request: HttpRequest, home: str | None = None) -> str:
+    """The address in the field `next`, if it is one of these pages; else `home`, where they begin."""
+    address, home = request.POST.get("next", ""), home or reverse("ops:overview")
     ours = address.startswith(home) and url_has_allowed_host_and_scheme(address, allowed_hosts=None)
     return address if ours else home

@@ -1,16 +1,16 @@
-"""Dead letters for people: filters, groups of the latest ones, and a selection that a form carries."""
+"""Dead letters for people: filters, and groups of the latest ones."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import Q, QuerySet
 
 from jobs.models import DeadLetter
-from jobs.queries import LARGEST_ID
 
-FILTERS = ("tenant", "queue", "type", "error")
+FILTERS = ("tenant", "queue", "type", "error", "since")
+SINCE = {"1h": timedelta(hours=1), "24h": timedelta(hours=24), "7d": timedelta(days=7), "30d": timedelta(days=30)}
 LATEST = 1000  # letters that are read for the groups
 
 
@@ -26,9 +26,21 @@ class Group:
     tenants: int
 
 
-def matching(filters: Mapping[str, str], upto: datetime | None = None) -> QuerySet[DeadLetter]:
-    """The dead letters that fit all filters, latest death first; those up to a moment."""
+def filters_of(given: Mapping[str, str]) -> dict[str, str]:
+    """The filters of a form or an address, without those that are empty or mean nothing."""
+    found = {name: value for name in FILTERS if (value := given.get(name, "").replace("\x00", "").strip())}
+    if found.get("since") not in SINCE:
+        found.pop("since", None)
+    return found
+
+
+def matching(
+    filters: Mapping[str, str], upto: datetime | None = None, now: datetime | None = None
+) -> QuerySet[DeadLetter]:
+    """The dead letters that fit all filters, latest death first; those up to a moment. now: the end of `since`."""
     found = Q(died_at__isnull=False)
+    if now is not None and (length := SINCE.get(filters.get("since", ""))):
+        found &= Q(died_at__gt=now - length)
     if upto is not None:
         found &= Q(died_at__lte=upto)
     if slug := filters.get("tenant"):
@@ -59,8 +71,3 @@ def groups(letters: Iterable[DeadLetter]) -> list[Group]:
 def error_class(letter: DeadLetter) -> str:
     """The class of its last error: the text before the first colon."""
     return letter.last_error.partition(":")[0]
-
-
-def ids(texts: Iterable[str]) -> list[int]:
-    """The ids of a form, without anything that is none."""
-    return [int(text) for text in texts if text.isascii() and text.isdecimal() and int(text[:20]) <= LARGEST_ID]

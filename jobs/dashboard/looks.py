@@ -1,7 +1,9 @@
 """What only the pages look at, beside `jobs.store.looking`: a few bounded statements. Reads only."""
 
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -75,6 +77,16 @@ class Counts:
         return self.succeeded_now + self.failed_now + self.cancelled_now + self.died_now
 
 
+@dataclass(frozen=True)
+class Sample:
+    """A moment: objects by the id of a tenant or queue, or by the name of a pool, as the recorder wrote them."""
+
+    at: datetime
+    tenants: Mapping[str, Mapping[str, int]]
+    queues: Mapping[str, Mapping[str, int]]
+    pools: Mapping[str, Mapping[str, int]]
+
+
 def tenants(ids: set[int]) -> dict[int, Tenant]:
     """These tenants by id."""
     return {row[0]: Tenant(*row) for row in _rows("look_tenants", ids=sorted(ids), now=None)}
@@ -96,9 +108,27 @@ def counts() -> Counts:
     return Counts(*_rows("look_counts", most=MOST, held_until=HELD_UNTIL)[0])
 
 
-def minutes(since: datetime) -> list[Ended]:
-    """The attempts of all tenants by minute."""
-    return [Ended(*row) for row in _rows("look_minutes", since=since)]
+def minutes(since: datetime, step: timedelta) -> list[Ended]:
+    """The attempts of all tenants by steps that begin at `since`."""
+    return [Ended(*row) for row in _rows("look_minutes", since=since, step=step)]
+
+
+def samples(since: datetime, tenant_ids: Collection[int], *, step: int) -> list[Sample]:
+    """What was under way, once in `step` minutes; of these tenants."""
+    ids = [str(pk) for pk in tenant_ids]
+    rows = _rows("look_samples", since=since, ids=ids, step=step)
+    return [Sample(at, *(json.loads(one) for one in texts)) for at, *texts in rows]  # Django leaves JSON as a text
+
+
+def day(tenant_ids: Collection[int], since: datetime) -> list[tuple[int, str, int, Sequence[int]]]:
+    """(tenant, outcome, attempts, histogram of waiting times) of what ended since."""
+    return [(*row,) for row in _rows("look_day", ids=list(tenant_ids), since=since)]
+
+
+def held_types() -> dict[tuple[str, str], int]:
+    """The held jobs of each paused type; among the first MOST."""
+    rows = _rows("look_held_types", held_until=HELD_UNTIL, most=MOST)
+    return {(source_type, method): jobs for source_type, method, jobs in rows}
 
 
 def hours(tenant_id: int, since: datetime) -> list[Ended]:

@@ -1,6 +1,7 @@
 """The pages of the top bar: those that this user may open."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from django.http import HttpRequest
 from django.urls import reverse
@@ -19,18 +20,21 @@ PAGES = (  # name, label, key after "g", permission
 
 @dataclass(frozen=True)
 class Entry:
+    """count: a number beside the label that somebody should look at; "" for none."""
+
     label: str
     key: str
     address: str
     here: bool
+    count: str = ""
 
 
-def menu(request: HttpRequest) -> list[Entry]:
-    """The entries, the open page marked."""
+def menu(request: HttpRequest, counts: Mapping[str, str] | None = None) -> list[Entry]:
+    """The entries, the open page marked. counts: by the name of the page."""
     entries = [
-        Entry(label, key, reverse(f"ops:{name}"), False)
+        Entry(label, key, reverse(f"ops:{name}"), False, (counts or {}).get(name, ""))
         for name, label, key, permission in PAGES
         if request.user.has_perm(permission)
     ]
     here = max((entry.address for entry in entries if request.path.startswith(entry.address)), key=len, default="")
-    return [Entry(entry.label, entry.key, entry.address, entry.address == here) for entry in entries]
+    return [replace(entry, here=entry.address == here) for entry in entries]

@@ -1,60 +1,113 @@
 """What the recorder has counted of the past (ADR 0019), kept for half a minute for all viewers."""
 
-import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from math import inf
-from threading import Lock
-from typing import Any, Generic, TypeVar
-
-from django.db import DatabaseError
 
 from jobs import queries
 from jobs.dashboard import looks
-from jobs.dashboard.charts import Chart, chart
-from jobs.statistics import Summary, summaries
+from jobs.dashboard.charts import KINDS, Chart, chart
+from jobs.dashboard.kept import Kept
+from jobs.statistics import Ended, Summary, Times, added, summaries
 from jobs.store.health import look_sample
 
-MINUTES, HOURS = 60, 24
-KEPT = 30.0  # seconds
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
-Value = TypeVar("Value")
+RANGES = {"1h": (MINUTE, 60), "6h": (6 * MINUTE, 60), "24h": (24 * MINUTE, 60)}  # a step, and the number of steps
+MINUTES, HOURS = 60, 24
+MANY = 0.05  # of its attempts, for a tenant's failures to stand out
+FAILING = 5  # job types that are listed
 
 
-class Kept(Generic[Value]):
-    """A value that is read again when it is older than KEPT, or `most` seconds; if it cannot be, it stays as it was."""
-
-    def __init__(self, read: Callable[[], Value], before: Value, most: float = inf) -> None:
-        self._read, self._value, self._most = read, before, most
-        self._lock, self._at = Lock(), float("-inf")
-
-    def get(self) -> Value:
-        with self._lock:
-            if time.monotonic() - self._at >= min(KEPT, self._most):
-                with suppress(DatabaseError):
-                    self._value = self._read()
-                self._at = time.monotonic()
-            return self._value
+def _drawn(length: str) -> Chart:
+    step, count = RANGES[length]
+    since = _minute() - count * step
+    return chart(looks.minutes(since, step), since, step, count)
 
 
-def _last_hour() -> Chart:
-    since = datetime.now(UTC).replace(second=0, microsecond=0) - MINUTES * MINUTE
-    return chart(looks.minutes(since), since, MINUTE, MINUTES)
+@dataclass(frozen=True)
+class LastHour:
+    """failing: job type, its attempts that failed, all of its attempts; those with the most failures."""
+
+    queues: Mapping[tuple[str, ...], Summary] = field(default_factory=dict)
+    failing: Sequence[tuple[str, int, int]] = ()
 
 
-def _queues() -> dict[tuple[str, ...], Summary]:
-    since = datetime.now(UTC).replace(second=0, microsecond=0) - MINUTES * MINUTE
-    return summaries(queries.ended_in_queues(since), (), "queue")
+def _last_hour(_: None) -> LastHour:
+    ended = queries.ended_in_queues(_minute() - MINUTES * MINUTE)
+    return LastHour(summaries(ended, (), "queue"), failing(ended))
 
 
-last_hour: Kept[Chart | None] = Kept(_last_hour, None)
-fairness: Kept[float | None] = Kept(lambda: look_sample().fairness, None)
-queues: Kept[dict[tuple[str, ...], Any]] = Kept(_queues, {})
+def failing(ended: Iterable[Ended]) -> list[tuple[str, int, int]]:
+    """The job types with the most failed attempts: type, failed, all."""
+    failed: dict[str, int] = defaultdict(int)
+    attempts: dict[str, int] = defaultdict(int)
+    for one in ended:
+        name = f"{one.source_type}.{one.source_method}"
+        attempts[name] += one.attempts
+        failed[name] += one.attempts if _is_failure(one.outcome) else 0
+    most = sorted((name for name, count in failed.items() if count), key=lambda name: (-failed[name], name))
+    return [(name, failed[name], attempts[name]) for name in most[:FAILING]]
 
 
-def of_tenant(tenant_id: int) -> tuple[Chart, dict[tuple[str, ...], Summary]]:
-    """The last 24 hours of a tenant: a chart by hour, and its job types."""
-    since = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - (HOURS - 1) * HOUR
-    drawn = chart(looks.hours(tenant_id, since), since, HOUR, HOURS)
-    return drawn, summaries(queries.ended(tenant_id, since), (), "source_type", "source_method")
+def _is_failure(outcome: str) -> bool:
+    return KINDS.get(outcome) == "bad" or outcome == "retry"
+
+
+@dataclass(frozen=True)
+class Day:
+    """The last 24 hours of a tenant: by hour, and its job types."""
+
+    chart: Chart
+    types: Mapping[tuple[str, ...], Summary]
+
+
+def _day(tenant_id: int) -> Day | None:
+    since = _minute().replace(minute=0) - (HOURS - 1) * HOUR
+    return Day(
+        chart(looks.hours(tenant_id, since), since, HOUR, HOURS),
+        summaries(queries.ended(tenant_id, since), (), "source_type", "source_method"),
+    )
+
+
+@dataclass(frozen=True)
+class InADay:
+    """What ended of a tenant in the last 24 hours."""
+
+    attempts: int
+    failed: int
+    wait: Times
+
+    @property
+    def many_failed(self) -> bool:
+        return self.failed > MANY * self.attempts
+
+
+def _tenants(ids: frozenset[int]) -> Mapping[int, InADay]:
+    rows: dict[int, list[tuple[str, int, Sequence[int]]]] = defaultdict(list)
+    for tenant_id, outcome, attempts, buckets in looks.day(ids, _minute().replace(minute=0) - (HOURS - 1) * HOUR):
+        rows[tenant_id].append((outcome, attempts, buckets))
+    return {
+        pk: InADay(
+            sum(attempts for _, attempts, _ in mine),
+            sum(attempts for outcome, attempts, _ in mine if _is_failure(outcome)),
+            Times.of(added(buckets for _, _, buckets in mine)),
+        )
+        for pk, mine in rows.items()
+    }
+
+
+def _minute() -> datetime:
+    return datetime.now(UTC).replace(second=0, microsecond=0)
+
+
+drawn: Kept[str, Chart | None] = Kept(_drawn, None)
+last_hour: Kept[None, LastHour] = Kept(_last_hour, LastHour())
+fairness: Kept[None, float | None] = Kept(lambda _: look_sample().fairness, None)
+day_of: Kept[int, Day | None] = Kept(_day, None)
+days_of: Kept[frozenset[int], Mapping[int, InADay]] = Kept(_tenants, {})
+
+
+def of_tenants(ids: Collection[int]) -> Mapping[int, InADay]:
+    """The last 24 hours of each of these tenants that had any attempts."""
+    return days_of.get(frozenset(ids))

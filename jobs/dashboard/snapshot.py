@@ -8,7 +8,7 @@ again before it has rested REST times as long, so that the looks take a hundredt
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -92,6 +92,14 @@ class Snapshot:
     def gates(self) -> list[tuple[Gate, int]]:
         """The jobs at each gate, most first."""
         return waits.by_gate(self.cuts)
+
+    def opens_at(self, gate: Gate) -> datetime | None:
+        """When the next token of a rate limit is there; None for other gates."""
+        of: Iterable[Queue | Tenant] = ()
+        if gate in (Gate.QUEUE_RATE, Gate.TENANT_RATE):
+            of = self.queues.values() if gate == Gate.QUEUE_RATE else self.tenants.values()
+        empty = [one.next_at for one in of if one.next_at and one.tokens is not None and one.tokens < 1]
+        return min(empty, default=None)
 
     @cached_property
     def pools(self) -> list[Pool]:

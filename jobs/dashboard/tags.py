@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django import template
+from django.http import QueryDict
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -34,6 +35,13 @@ def span(seconds: float | str | None) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
     return f"{seconds:.1f} s" if seconds < SHORT else f"{seconds:.0f} s"
+
+
+@register.filter
+def share(part: int, whole: int) -> str:
+    """41 %"""
+    percent = part / whole * 100 if whole else 0.0
+    return "< 1 %" if 0 < percent < 1 else f"{percent:.0f} %"
 
 
 @register.filter
@@ -96,6 +104,12 @@ def as_json(value: Any) -> str:
 
 
 @register.filter
+def trace_id(trace_parent: str) -> str:
+    """The trace of a W3C traceparent."""
+    return trace_parent.split("-")[1]
+
+
+@register.filter
 def svg(number: float) -> str:
     """A number as SVG reads it, in whatever language the page is."""
     return f"{number:.1f}"
@@ -125,7 +139,12 @@ def bar(used: float | None, limit: float | None, kind: str = "") -> SafeString |
 @register.simple_tag(takes_context=True)
 def with_query(context: Any, **changes: Any) -> str:
     """The query string of this page with some parameters changed, or removed by None."""
-    query = context["request"].GET.copy()
+    return query_with(context["request"].GET, **changes)
+
+
+def query_with(given: QueryDict, **changes: Any) -> str:
+    """A query string with some parameters changed, or removed by None."""
+    query = given.copy()
     for name, value in changes.items():
         if value is None:
             query.pop(name, None)

@@ -14,7 +14,8 @@ from jobs.models import HELD_UNTIL, Queue
 from jobs.queries import LARGEST_ID
 from tenants.models import Tenant
 
-NAMES = ("status", "tenant", "type", "queue", "user", "error", "since", "args.<name>")
+NAMES = ("status", "tenant", "type", "source", "queue", "user", "error", "since", "args.<name>")
+COLUMNS = {"user": "user_key", "source": "source_id"}
 HELD = "held"
 UNITS = {"m": 60, "h": 3600, "d": 86_400}
 LONGEST = 3650 * 86_400  # seconds
@@ -67,8 +68,8 @@ def _filter(name: str, value: str, now: datetime) -> Q:
             return Q(queue=_queue(value))
         case "type":
             return _type(value)
-        case "user":
-            return Q(user_key=value)
+        case "user" | "source":
+            return Q((COLUMNS[name.lower()], value))
         case "error":
             return Q(last_error=value) | Q(last_error__startswith=f"{value}:")
         case "since":

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from jobs.dashboard.actions import bulk, jobs, limits, schedules, themes, types
+from jobs.dashboard.actions import limits, many, schedules, themes, types
 from jobs.dashboard.views import dead, health, job, overview, queues, tenant, tenants, workers
 from jobs.dashboard.views import jobs as job_list
 from jobs.dashboard.views import schedules as schedule_list
@@ -18,15 +18,12 @@ urlpatterns = [
     path("job-types/pause", types.pause, name="pause-type"),
     path("job-types/resume", types.resume, name="resume-type"),
     path("jobs/", job_list.show, name="jobs"),
-    path("jobs/cancel", jobs.cancel_jobs, name="cancel-jobs"),
-    path("jobs/revive", jobs.revive_jobs, name="revive-jobs"),
     path("jobs/<int:pk>/", job.show, name="job"),
     path("dead/", dead.show, name="dead"),
-    path("dead/act", bulk.act, name="act-on-dead"),
-    path("dead/progress", bulk.progress, name="progress"),
     path("workers/", workers.show, name="workers"),
     path("schedules/", schedule_list.show, name="schedules"),
     path("schedules/<int:pk>/act", schedules.act, name="act-on-schedule"),
     path("health/", health.show, name="health"),
+    *(address for action in many.ACTIONS for address in action.paths()),
     path("theme", themes.choose, name="theme"),
 ]

@@ -1,4 +1,4 @@
-"""Run the body of one attempt: find the method, call it on the tenant's object, and record the outcome."""
+"""Run the body of one attempt: find the method or function, call it on the tenant's object, and record the outcome."""
 
 import traceback
 from collections.abc import Callable
@@ -68,10 +68,10 @@ def _call(job: Started, outcome: Outcome, host: Host) -> None:
     store.speak_as_the_caller()
     target = registry.resolve(job.source_type, job.source_method)
     outcome.result_ttl = target.spec.result_ttl
-    callee: Any = target.model
+    instance = None
     if not target.class_level:
-        callee = registry.source(target.model, job.source_id, job.tenant_id)
-        if callee is None:
+        instance = registry.source(target, job.source_id, job.tenant_id)
+        if instance is None:
             raise SourceGone(f"{job.source_type} {job.source_id} is gone")
 
     memory = StoredMemory(Remembering(job.id, job.attempt))
@@ -88,7 +88,7 @@ def _call(job: Started, outcome: Outcome, host: Host) -> None:
             ask_cancelled=partial(_aside, host, store.cancel_requested, job.id, job.attempt),
         )
     )
-    outcome.value = getattr(callee, target.method)(**job.args)
+    outcome.value = target.on(instance)(**job.args)
 
 
 def _aside(host: Host, statement: Callable[..., bool], *parameters: Any) -> bool:

@@ -27,22 +27,31 @@ from jobs.store import Claimed, Lane, Pass
 MOST_PASSES = 200  # of one dispatch; the next dispatch does the rest
 
 HandOver = Callable[[Sequence[Claimed]], None]
+Ask = Callable[[], object]
 
 _asked = Local()
 _carrier: HandOver | None = None
-_relay: Callable[[], object] | None = None
+_relay: Ask | None = None
 
 
-def connect(carrier: HandOver) -> None:
-    """Set the function that sends claimed jobs to workers. It must not raise: recover repeats lost messages."""
-    global _carrier  # noqa: PLW0603 - wired once, when the process starts
-    _carrier = carrier
+def connect(carrier: HandOver | None) -> HandOver | None:
+    """Set the function that sends claimed jobs to workers; return the previous one.
+
+    It must not raise: recover repeats lost messages.
+    """
+    global _carrier
+    previous, _carrier = _carrier, carrier
+    return previous
 
 
-def relay_to(ask: Callable[[], object] | None) -> None:
-    """Set the function that requests the dispatches after commits; None: the committing thread makes them itself."""
-    global _relay  # noqa: PLW0603 - wired once, when a process starts
-    _relay = ask
+def relay_to(ask: Ask | None) -> Ask | None:
+    """Set the function that requests the dispatches after commits; return the previous one.
+
+    None: the committing thread makes them itself.
+    """
+    global _relay
+    previous, _relay = _relay, ask
+    return previous
 
 
 def request() -> None:

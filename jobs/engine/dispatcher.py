@@ -6,12 +6,14 @@ clock makes up for requests that are lost when the process ends.
 """
 
 import threading
+from contextlib import nullcontext
 from typing import Protocol
 
 from django.db import close_old_connections, connection
 
 from jobs import telemetry
 from jobs.engine import dispatch
+from jobs.store import OwnSession
 
 PAUSE = 0.005  # seconds between two dispatches; the first one after a rest starts at once
 
@@ -38,10 +40,11 @@ class _Event:
 
 
 class Dispatcher:
-    """Dispatches on request, in a thread and a database connection of its own."""
+    """Dispatches on request, in a thread and a database connection of its own; session: another than Django's."""
 
-    def __init__(self, pause: float = PAUSE, bell: Bell | None = None) -> None:
+    def __init__(self, pause: float = PAUSE, bell: Bell | None = None, session: OwnSession | None = None) -> None:
         self._pause = pause
+        self._speaking = session.speaking if session else nullcontext
         self._bell = bell or _Event()
         self._thread = threading.Thread(target=self.serve, name="dispatcher", daemon=True)
 
@@ -56,7 +59,8 @@ class Dispatcher:
             self._bell.wait()  # reset before the dispatch, which may miss the work of later requests
             try:
                 close_old_connections()  # those that failed in the previous dispatch
-                dispatch.dispatch()
+                with self._speaking():
+                    dispatch.dispatch()
             except Exception as error:  # the thread must survive any error
                 telemetry.noticed("dispatch failed", error=type(error).__name__)
                 connection.close()

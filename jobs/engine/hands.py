@@ -9,12 +9,13 @@ from typing import Any
 
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
-from psycopg import pq
+from psycopg import pq, sql
 
 # Like DISCARD ALL, but keep the prepared statements: a body cannot leave anything in them.
-RESET = (
-    b"RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL; CLOSE ALL; UNLISTEN *;"
-    b" SELECT pg_advisory_unlock_all(); DISCARD TEMP"
+# Then set the time zone as Django does for a new session: Django itself would do it in a round trip of its own.
+RESET = sql.SQL(
+    "RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL; CLOSE ALL; UNLISTEN *;"
+    " SELECT pg_advisory_unlock_all(); DISCARD TEMP; SET TIME ZONE {}"
 )
 CANCEL_PATIENCE = 2.0  # seconds
 DONE = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
@@ -62,7 +63,5 @@ def _reset(connection: Any) -> bool:
     at_rest = raw.pgconn.transaction_status == pq.TransactionStatus.IDLE
     if not (at_rest and raw.autocommit and raw.pgconn.pipeline_status == pq.PipelineStatus.OFF):
         return False
-    if raw.pgconn.exec_(RESET).status not in DONE:
-        return False
-    connection.ensure_timezone()
-    return True
+    reset = RESET.format(sql.Literal(connection.timezone_name)).as_bytes(raw)
+    return raw.pgconn.exec_(reset).status in DONE

@@ -3,9 +3,10 @@
 Each function reports what it applied. `now` is the clock of a test; None means the database's clock.
 """
 
+from jobs.store import clock
 from jobs.store.attempts import cancel_requested, holder, progress, put_off, running_in, start
 from jobs.store.checks import excesses, find_lane, heads, odd_states
-from jobs.store.claiming import Lane, Pass, claim, hold, next_moment, promote, release
+from jobs.store.claiming import Lane, Pass, claim, claim_within, hold, next_moment, promote, release
 from jobs.store.control import (
     backlog,
     cancel,
@@ -95,6 +96,8 @@ __all__ = [
     "cancel_requested",
     "check_references",
     "claim",
+    "claim_within",
+    "clock",
     "count_repairs",
     "create_queue",
     "database_now",

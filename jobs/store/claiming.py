@@ -12,7 +12,8 @@ from django.db.transaction import TransactionManagementError
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.sql import statement
-from jobs.store.rows import Applied, Claimed, Due, log, moved, rows
+from jobs.store import clock
+from jobs.store.rows import Applied, Claimed, Due, log, moved, prepared, rows
 from jobs.store.session import session
 
 
@@ -25,9 +26,9 @@ def promote(batch: int = 1000, now: datetime | None = None) -> list[Due]:
     return due
 
 
-def next_moment() -> float | None:
+def next_moment(now: datetime | None = None) -> float | None:
     """Seconds until a job is due or a rate limit has a token (negative: late); None if nothing is expected."""
-    seconds: float | None = rows("next_moment", held_until=HELD_UNTIL)[0][0]
+    seconds: float | None = rows("next_moment", held_until=HELD_UNTIL, now=now)[0][0]
     return seconds
 
 
@@ -80,11 +81,7 @@ def claim(*, in_line: bool = True, locked: Collection[Lane] = (), now: datetime 
     raw = connection.connection
     plain, folded, claimed = psycopg.Cursor(raw), psycopg.Cursor(raw), psycopg.Cursor(raw)
     prepare = raw.prepare_threshold is not None
-    settled = {"now": now, "default_timeout": float(settings.JOBS_DEFAULT_TIMEOUT)}
-    parameters = settled | {
-        "locked_queues": [lane.queue_id for lane in locked],
-        "locked_tenants": [lane.tenant_id for lane in locked],
-    }
+    settled, parameters = _parameters(locked, now)
     try:
         with connection.wrap_database_errors, raw.pipeline():  # callers expect Django's errors
             plain.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
@@ -99,6 +96,32 @@ def claim(*, in_line: bool = True, locked: Collection[Lane] = (), now: datetime 
         raw.close()  # the session holds the waiting place, which must not outlive a failed pass
         connection.close()
         raise
+    return _logged(done)
+
+
+def claim_within(*, now: datetime | None = None) -> Pass:
+    """created -> queued within the caller's transaction, for a test that rolls it back: its jobs exist nowhere else.
+
+    The statements are those of `claim`. The door stays closed to others until the transaction ends.
+    """
+    settled, parameters = _parameters((), now)
+    rows("enter_within")
+    more = any(row[0] for row in prepared("fold", **settled))
+    done = Pass(prepared("claim", **parameters), more=more)
+    rows("leave_within")
+    return _logged(done)
+
+
+def _parameters(locked: Collection[Lane], now: datetime | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Those of the fold, and those of the claim."""
+    settled = {"now": clock.moment(now), "default_timeout": float(settings.JOBS_DEFAULT_TIMEOUT)}
+    return settled, settled | {
+        "locked_queues": [lane.queue_id for lane in locked],
+        "locked_tenants": [lane.tenant_id for lane in locked],
+    }
+
+
+def _logged(done: Pass) -> Pass:
     for job in done:
         log("claim", job.id, job.attempt, tenant=job.tenant_id, pool=job.pool, waited=f"{job.waited:.3f}s")
     return done

@@ -1,5 +1,6 @@
 """The data for explain: a job with all its limits, and its place in its lane. Reads only."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,6 +12,7 @@ from jobs.sql import statement
 from jobs.store.owner import TenantId, tenant_or_any
 
 MOST = 1_000  # the most jobs that are counted before it; beyond, its place is "more than 1,000"
+FEW = 100  # the same, for each job of a list
 PROBES = 1_000  # the most users and tenants that are read
 NAMES = 5  # the most competitors that are named
 # As in the claim: no plan may depend on the age of a table's statistics.
@@ -91,6 +93,14 @@ def line(job_id: int) -> Line | None:
     return None if found is None else Line(**found)
 
 
+def places(job_ids: Sequence[int], *, tenant_id: int) -> dict[int, int]:
+    """The places of those of the tenant's jobs that are ready; FEW + 1 stands for all beyond."""
+    found = (
+        _rows("places", ids=list(job_ids), tenant_id=tenant_id, most=FEW, now=None, **_capacity()) if job_ids else []
+    )
+    return {row["id"]: row["place"] for row in found}
+
+
 def _capacity() -> dict[str, Any]:
     """The parameters of the chapters about capacity."""
     return {
@@ -99,10 +109,14 @@ def _capacity() -> dict[str, Any]:
 
 
 def _row(name: str, /, **parameters: Any) -> dict[str, Any] | None:
+    return next(iter(_rows(name, **parameters)), None)
+
+
+def _rows(name: str, /, **parameters: Any) -> list[dict[str, Any]]:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(PLANNER)
         cursor.execute(statement(name), parameters)
-        found = cursor.fetchone()
+        found = cursor.fetchall()
         names = [column.name for column in cursor.description]
         transaction.set_rollback(True)  # nothing was written; this restores the settings of the caller's transaction
-    return None if found is None else dict(zip(names, found, strict=True))
+    return [dict(zip(names, row, strict=True)) for row in found]

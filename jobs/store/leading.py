@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+from jobs.store import clock
 from jobs.store.rows import rows
 
 
@@ -25,7 +26,7 @@ def wake_clock() -> None:
 
 def database_now() -> datetime:
     """PostgreSQL's clock, in UTC."""
-    return datetime.fromtimestamp(database_time(), UTC)
+    return clock.moment() or datetime.fromtimestamp(database_time(), UTC)
 
 
 def database_time() -> float:

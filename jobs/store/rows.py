@@ -9,6 +9,7 @@ from typing import Any
 
 from jobs import telemetry
 from jobs.sql import statement
+from jobs.store import clock
 from jobs.store.session import session
 from tenants.prepared import prepared_on
 
@@ -94,13 +95,17 @@ class Started:
 def rows(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
     """Run `sql/<name>.sql` in the engine's session, so inside the caller's transaction if there is one."""
     with session().cursor() as cursor:
-        cursor.execute(statement(name), parameters)
+        cursor.execute(statement(name), _timed(parameters))
         return cursor.fetchall() if cursor.description else []
 
 
 def prepared(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
     """Like `rows`, for statements that run with every job: the server keeps the plan."""
-    return prepared_on(session(), statement(name), **parameters)
+    return prepared_on(session(), statement(name), **_timed(parameters))
+
+
+def _timed(parameters: dict[str, Any]) -> dict[str, Any]:
+    return parameters | {"now": clock.moment(parameters["now"])} if "now" in parameters else parameters
 
 
 def moved(verb: str, found: Sequence[tuple[Any, ...]]) -> list[Applied]:

@@ -3,7 +3,9 @@
 Usually it is the caller's: a submit belongs to the caller's transaction. But a process that runs jobs lends Django's
 connection to bodies, strangers' code that may leave it in any state. There the engine has a session of its own to
 start, settle, dispatch and report progress. So a body cannot prevent the write of its outcome, and its progress is
-visible at once, even from within its own transaction.
+visible at once, even from within its own transaction. A web process behind a pooler in transaction mode dispatches in
+a session that leads to the server itself (`DATABASE_DIRECT_URL`), since the waiting place at the door is a lock of the
+session.
 """
 
 from collections.abc import Iterator
@@ -31,9 +33,10 @@ def session() -> BaseDatabaseWrapper:
 class OwnSession:
     """A session beside Django's. Threads of a body may use it, too: psycopg serialises them."""
 
-    def __init__(self) -> None:
-        self._connection = connections.create_connection(DEFAULT_DB_ALIAS)
-        settings = connections[DEFAULT_DB_ALIAS].settings_dict  # of this process: its sessions carry its name
+    def __init__(self, alias: str = DEFAULT_DB_ALIAS) -> None:
+        """alias: of the database, in Django's settings."""
+        self._connection = connections.create_connection(alias)
+        settings = connections[alias].settings_dict  # of this process: its sessions carry its name
         options: dict[str, Any] = settings["OPTIONS"]
         ours = {**options, "options": f"{options.get('options', '')} {OPTIONS}"}
         self._connection.settings_dict = {**settings, "OPTIONS": ours}

@@ -14,6 +14,7 @@ from jobs.calls.request import MAX_SECONDS, JobRequest
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.sql import statement
+from jobs.store import clock
 from jobs.store.rows import rows
 from tenants.prepared import prepared
 
@@ -60,7 +61,7 @@ def insert(requests: Sequence[JobRequest], *, caller: int | None = None, now: da
         max_waiting=settings.JOBS_MAX_WAITING,
         window=float(settings.JOBS_DEDUP_WINDOW),
         trace_parent=traces.parent(),
-        now=now,
+        now=clock.moment(now),
     )
     answers = [Answer(*row) for row in found]
     tenants = {request.tenant_id for request in requests}

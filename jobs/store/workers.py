@@ -13,10 +13,12 @@ from jobs.store.worker_sessions import session_name
 LIVE_BEATS = 3  # a worker that misses so many beats is gone; the statements repeat this number
 
 
-def beat(worker: uuid.UUID, *, name: str, pid: int, pool: str, concurrency: int) -> bool | None:
+def beat(
+    worker: uuid.UUID, *, name: str, pid: int, pool: str, concurrency: int, now: datetime | None = None
+) -> bool | None:
     """Register a worker or note its beat; True if it is new, None if it was declared gone and must stop."""
-    interval = float(settings.JOBS_BEAT_INTERVAL)
-    found = rows("beat", id=worker, name=name, pid=pid, pool=pool, concurrency=concurrency, interval=interval)
+    told = {"id": worker, "name": name, "pid": pid, "pool": pool, "concurrency": concurrency}
+    found = rows("beat", **told, interval=float(settings.JOBS_BEAT_INTERVAL), now=now)
     return found[0][0] if found else None
 
 

@@ -6,11 +6,13 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
@@ -140,21 +142,28 @@ def problems() -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def context(browser, web, problems):
-    """`context(width=360, scheme="dark", scripts=True)`: a browser of an operator who may do everything."""
-    session = Client()
-    session.force_login(UserFactory(username="olga", is_staff=True, is_superuser=True))
-    cookie = {"name": "sessionid", "value": session.cookies["sessionid"].value, "url": web.url}
+def context_of(browser, web, problems):
+    """`context_of(user, "/ops/", width=360, scheme="dark", scripts=True)`: a browser of somebody who is logged in."""
 
-    def context(width: int = 1280, scheme: str = "light", scripts: bool = True) -> BrowserContext:
+    def context_of(
+        user: User, base: str, width: int = 1280, scheme: str = "light", scripts: bool = True
+    ) -> BrowserContext:
+        session = Client()
+        session.force_login(user)
         viewport = {"width": width, "height": 900}
         made = browser.new_context(
-            base_url=f"{web.url}/ops/", viewport=viewport, color_scheme=scheme, java_script_enabled=scripts
+            base_url=f"{web.url}{base}", viewport=viewport, color_scheme=scheme, java_script_enabled=scripts
         )
-        made.add_cookies([cookie])
+        made.add_cookies([{"name": "sessionid", "value": session.cookies["sessionid"].value, "url": web.url}])
         made.on("weberror", lambda error: problems.append(str(error.error)))
         made.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
         made.on("request", lambda asked: asked.url.startswith((web.url, "data:")) or problems.append(asked.url))
         return made
 
-    return context
+    return context_of
+
+
+@pytest.fixture
+def context(context_of):
+    """`context(width=360, scheme="dark", scripts=True)`: a browser of an operator who may do everything."""
+    return partial(context_of, UserFactory(username="olga", is_staff=True, is_superuser=True), "/ops/")

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from jobs import store
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, Job, JobMinute, PausedJobType, Queue, Schedule, ScheduleRun, TenantHour
+from jobs.models import FailedAttempt, Job, JobMinute, PausedJobType, Queue, Sample, Schedule, ScheduleRun, TenantHour
 from jobs.statistics import BUCKETS
 from tenants.models import Tenant, TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
@@ -37,8 +37,15 @@ def build() -> list[str]:
         cursor.execute("INSERT INTO repairs (kind, count, last_at) VALUES ('message_sent_again', 2, now())")
     return [
         *("", "tenants/", "tenants/?state=all", "tenants/alder/", f"tenants/{'t' * 50}/", "queues/", "jobs/"),
-        *("jobs/?q=nonsense", f"jobs/{waiting.pk}/", f"jobs/{dead.pk}/", "dead/", "dead/?error=none"),
-        *("workers/", "schedules/", "health/"),
+        *(
+            "jobs/?q=nonsense",
+            "jobs/?q=tenant:alder",
+            f"jobs/{waiting.pk}/",
+            f"jobs/{dead.pk}/",
+            "dead/",
+            "dead/?error=none",
+        ),
+        *("dead/", "dead/?error=none", "workers/", "schedules/", "health/"),
     ]
 
 
@@ -105,3 +112,15 @@ def _statistics(tenant: Tenant, queue: Queue, now: datetime) -> None:
             hours.append(TenantHour(tenant_id=tenant.pk, hour=hour - timedelta(hours=step), **tally))
     JobMinute.objects.bulk_create(minutes)
     TenantHour.objects.bulk_create(hours[: 2 * 20])
+    Sample.objects.bulk_create(_sample(tenant, queue, minute, step) for step in range(1440))
+
+
+def _sample(tenant: Tenant, queue: Queue, minute: datetime, step: int) -> Sample:
+    """Two quiet hours, one in which all slots were in use, and so on."""
+    held = (0, 1, 3)[step // 17 % 3]
+    return Sample(
+        at=minute - timedelta(minutes=step),
+        tenants={tenant.pk: {"held": held, "slots": 3, "waiting": step % 30}},
+        queues={queue.pk: {"held": held, "waiting": step % 30}},
+        pools={"default": {"held": held, "processes": 4}},
+    )

@@ -3,20 +3,23 @@
 import os
 import signal
 import subprocess
+from datetime import timedelta
 from pathlib import Path
 
 import psutil
 import pytest
+from django.utils import timezone
 
 from embedded import fleet
 from jobs import tasks
 from jobs.engine import dispatch
 from jobs.engine.cancel import cancel
+from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Worker
 from jobs.store import EVERY_TENANT, Claimed
 from tests.acceptance.following import bystanders_go_through, ended, held_lock, release_lock, running
 from tests.chaos.freezing import NUMBER, ROW, Held, backends, children, has_ended, kill
-from tests.factories import TenantFactory, ThingFactory
+from tests.factories import TenantFactory, ThingFactory, make_job
 from tests.sample.models import Run, Thing
 from tests.waiting import wait_until
 
@@ -98,6 +101,21 @@ class TestALockedRow:
             wait_until(lambda: Job.objects.get(pk=job_id).crashes == 1, "it is taken back")
             is_untouched(innocent)
             cancel(job_id, tenant_id=EVERY_TENANT)
+
+
+class TestALockedTable:
+    """Of what ended, or of what was counted: the clock's own threads meet it, and nobody else."""
+
+    @pytest.mark.parametrize("tables", ["job_history", "recorded, job_minutes, tenant_hours, totals, samples"])
+    def test_of_the_past(self, tables, start_worker, onlooker):
+        make_job(TenantFactory(), Status.SUCCESS, end_time=timezone.now() - timedelta(days=9))  # to be archived
+        waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = ANY(%s::regclass[])"
+        with onlooker.transaction():
+            onlooker.execute(f"LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE")
+            start_worker(concurrency=2)
+            wait_until(lambda: onlooker.execute(waiting, [tables.split(", ")]).fetchone() > (0,), "the clock meets it")
+            for _ in range(3):
+                bystanders_go_through()
 
 
 class TestADrainingWorker:

@@ -99,10 +99,7 @@ def test_single_keys_lead_everywhere_and_can_be_switched_off(context):
 @pytest.mark.parametrize("scripts", [True, False])
 def test_many_dead_are_revived_with_progress_by_script_or_by_hand(context, scripts):
     tenant = TenantFactory()
-    first = make_job(tenant, Status.DEAD, last_error="ValueError: no")
-    columns = [field.attname for field in Job._meta.concrete_fields if not field.primary_key]
-    fields = {name: getattr(first, name) for name in columns}
-    Job.objects.bulk_create([Job(**fields) for _ in range(1_500)])
+    copies(make_job(tenant, Status.DEAD, last_error="ValueError: no"), 1_500)
     page = context(scripts=scripts).new_page()
     page.goto("dead/")
     page.get_by_label("Revive ValueError of reports.datareport.execute").click()
@@ -113,6 +110,43 @@ def test_many_dead_are_revived_with_progress_by_script_or_by_hand(context, scrip
         page.get_by_role("button", name="Go on").click()
     expect(page.get_by_role("status").filter(has_text="Revived 1,501 jobs.")).to_be_visible(timeout=60_000)
     assert not Job.objects.filter(status="dead").exists()
+
+
+def copies(job: Job, count: int) -> None:
+    columns = [field.attname for field in Job._meta.concrete_fields if not field.primary_key]
+    fields = {name: getattr(job, name) for name in columns}
+    Job.objects.bulk_create([Job(**fields) for _ in range(count)])
+
+
+def test_all_that_fit_are_cancelled_with_progress_and_stopped_half_way(context):
+    """Stopped before the second thousand: the script waits a moment, so that somebody can."""
+    copies(make_job(TenantFactory(slug="acme"), Status.SCHEDULED), 2_400)
+    page = context().new_page()
+    page.goto("jobs/?q=tenant:acme")
+    page.get_by_label("all that fit").check()
+    expect(page.locator("#selected")).to_have_text("all that fit")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Cancel 2,401 jobs?")
+    page.clock.install()  # the script's moment never comes
+    page.get_by_role("button", name="Cancel them").click()
+    expect(page.get_by_role("status")).to_contain_text("1,000 done, 1,401 left")
+    page.get_by_role("link", name="Stop here").click()
+    page.wait_for_url("**/ops/jobs/?q=tenant*")
+    assert Job.objects.filter(status="cancelled").count() == 1_000
+
+
+def test_rows_of_a_list_stay_and_newer_jobs_are_told(context):
+    tenant = TenantFactory(slug="acme")
+    job = make_job(tenant)
+    page = context().new_page()
+    page.goto("jobs/?q=tenant:acme")
+    make_job(TenantFactory())
+    newer = make_job(tenant)
+    expect(page.get_by_role("link", name="1 newer: show")).to_be_visible(timeout=15_000)
+    rows = page.locator("table.rows tbody th")
+    expect(rows).to_have_text([str(job.pk)])
+    page.get_by_role("link", name="1 newer: show").click()
+    expect(rows).to_have_text([str(newer.pk), str(job.pk)])
 
 
 @pytest.mark.parametrize(

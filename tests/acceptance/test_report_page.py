@@ -102,6 +102,20 @@ def test_a_run_shows_its_table_without_a_reload(page, start_worker, make_report)
     assert page.evaluate("window.loadedOnce")
 
 
+def test_where_no_stream_comes_through_the_run_is_followed_all_the_same(page, start_worker, make_report):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.route("**/events", lambda route: route.fulfill(status=503))
+    page.goto(address(make_report(f"SELECT 'found' AS n FROM pg_advisory_xact_lock_shared({LOCK})")))
+    with report_kept_running():
+        page.get_by_role("button", name="Run").click()
+        start_worker()
+        expect(page.locator("#status")).to_have_text("Running")
+    expect(page.get_by_role("cell")).to_have_text("found")
+    assert any(url.endswith("/events") for url in asked)
+    assert any("?wait=" in url for url in asked)
+
+
 def test_ten_clicks_run_one_job_and_say_so(page, start_worker, make_report):
     start_worker()
     page.goto(address(make_report(f"SELECT 1 AS n FROM pg_advisory_xact_lock_shared({LOCK})")))
@@ -131,12 +145,15 @@ def test_a_reload_during_a_run_picks_it_up_again(page, start_worker, make_report
 
 
 def test_a_run_waits_visibly_until_there_is_a_worker(page, start_worker, make_report):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
     page.goto(address(make_report("SELECT 'found' AS n")))
     page.get_by_role("button", name="Run").click()
     expect(page.locator("#status")).to_have_text("Waiting")
     expect(page.locator("#times")).to_contain_text("waited")
     start_worker()
     expect(page.get_by_role("cell")).to_have_text("found")
+    assert not any("?wait=" in url for url in asked), "the stream has told everything"
 
 
 def test_a_report_that_fails_shows_why(page, start_worker, make_report):

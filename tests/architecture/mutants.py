@@ -73,9 +73,13 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     **dict.fromkeys(
         ("archive", "restore", "forget_old", "next_to_archive"), ("tests/integration/store/test_history.py",)
     ),
+    "check_states": ("tests/integration/engine/test_check.py",),
+    "missing_partition": ("tests/integration/store/test_partitions.py",),
     **dict.fromkeys(("erase_jobs", "erase_history"), ("tests/integration/engine/test_erase.py",)),
     **dict.fromkeys(("forget_workers", "forget_runs", "forget_notices"), ("tests/integration/engine/test_prune.py",)),
     **dict.fromkeys(("read_job", "read_any_job"), ("tests/integration/api/test_archived.py",)),
+    "read_states": ("tests/integration/store/test_verbs_of_strangers.py",),
+    "places": ("tests/integration/engine/test_explain.py",),
     **dict.fromkeys(
         ("health_workers", "health_server", "health_ended"),
         ("tests/integration/engine/test_health.py",),

@@ -17,7 +17,7 @@ from tests.unit.test_waits import NOW, lane, queue
 
 ALERTS = yaml.safe_load((REPOSITORY / "deploy/prometheus/rules.yml").read_text())["groups"]
 BOARD = json.loads((REPOSITORY / "deploy/grafana/scheduler.json").read_text())
-SCALER = yaml.safe_load((REPOSITORY / "deploy/keda/worker.yaml").read_text())
+SCALER = yaml.safe_load((REPOSITORY / "deploy/kubernetes/keda/worker-default.yaml").read_text())
 FACTS = Facts(
     queues={1: queue(processes=4, used=3)},
     lanes=[lane(passing=2, late=1, late_since=NOW)],

@@ -2,16 +2,23 @@
 
 import hashlib
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
+from django.db import DatabaseError
+from hypothesis import given
+from hypothesis import strategies as st
 
 from embedded import REPOSITORY
-from jobs.dashboard import charts
+from jobs.dashboard import charts, kept, strips
 from jobs.dashboard.attempts_chart import WIDTH, pieces
+from jobs.dashboard.life import like_it, way
 from jobs.dashboard.looks import Tenant, Worker
+from jobs.dashboard.past import failing
 from jobs.dashboard.snapshot import Snapshot
 from jobs.dashboard.standing import standings
 from jobs.dashboard.tags import span
@@ -19,8 +26,9 @@ from jobs.engine.explain.gates import Gate
 from jobs.engine.standing import State
 from jobs.masked import masked
 from jobs.models import AnyFailedAttempt, AnyJob
-from jobs.statistics import BUCKETS
+from jobs.statistics import BUCKETS, Ended
 from jobs.store.looking import Held
+from tenants.models import Tenant as Owner
 from tests.unit.test_waits import lane, queue
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -164,3 +172,131 @@ def test_no_template_has_an_inline_style_or_script():
     for path in (REPOSITORY / "jobs" / "templates" / "dashboard").rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"\bstyle=|\bon\w+=\"|<style|<script(?![^>]* src=)|\|safe\b|autoescape off", text), path
+
+
+def letters(one: strips.Strip, steps: int) -> str:
+    """A letter for each step of a strip, as its paths draw it."""
+    found = [" "] * steps
+    for letter, path in (("s", one.some), ("m", one.much), ("f", one.full)):
+        for start, length in re.findall(r"M(\d+) 0h(\d+)v1h-\d+z", path):
+            assert found[int(start) : int(start) + int(length)] == [" "] * int(length)
+            found[int(start) : int(start) + int(length)] = letter * int(length)
+    return "".join(found)
+
+
+def test_a_strip_shows_each_step_by_its_level_and_what_is_unknown_as_nothing():
+    one = strips.strip([None, 0.0, 0.01, 0.49, 0.5, 0.94, 0.95, 1.0, None, 1.0])
+    assert letters(one, 10) == "  ssmmff f"
+    assert (one.steps, one.full_steps, one.known_steps) == (10, 3, 8)
+    assert strips.strip([]).known_steps == 0
+
+
+@given(st.lists(st.none() | st.floats(0, 1), max_size=70))
+def test_a_strip_draws_every_step_that_was_in_use_once(shares):
+    assert letters(strips.strip(shares), len(shares)).count(" ") == sum(not share for share in shares)
+
+
+def test_a_curve_reaches_its_top_at_the_most_and_is_nothing_without_any():
+    assert strips.curve([0, None, 4, 2]) == "M0 20V20h1V20h1V0h1V10h1V20z"
+    assert strips.curve([0, None]) == strips.curve([]) == ""
+
+
+def attempts(method: str, outcome: str, count: int) -> Ended:
+    return Ended("default", "shop.order", method, outcome, count, 0.0, [0] * BUCKETS, [0] * BUCKETS)
+
+
+def test_failing_types_are_listed_with_retries_the_most_first():
+    ended = [attempts("pay", "success", 90), attempts("pay", "retry", 6), attempts("pay", "crash", 1)]
+    ended += [attempts("ship", "dead", 9), attempts("mail", "success", 5), attempts("mail", "cancelled", 5)]
+    assert failing(ended) == [("shop.order.ship", 9, 9), ("shop.order.pay", 7, 97)]
+    many = [attempts(f"m{n}", "error", 10 + n) for n in range(9)]
+    assert [name for name, *_ in failing(many)] == [f"shop.order.m{n}" for n in (8, 7, 6, 5, 4)]
+
+
+JOB = {"source_type": "shop.order", "source_method": "pay", "source_id": "7"}
+BEEN = [
+    ({"status": "created"}, "created"),
+    ({"status": "scheduled"}, "scheduled"),
+    ({"status": "queued", "attempt": 1}, "created queued"),
+    ({"status": "running", "attempt": 1, "start_time": NOW}, "created queued running"),
+    ({"status": "scheduled", "attempt": 1, "retries": 1, "start_time": NOW}, "scheduled created queued running"),
+    ({"status": "success", "attempt": 1, "start_time": NOW}, "created queued running success"),
+    ({"status": "cancelled"}, "cancelled"),
+]
+
+
+@pytest.mark.parametrize(("fields", "been"), BEEN)
+def test_a_job_shows_its_way_as_far_as_it_is_known(fields, been):
+    stops = way(AnyJob(**JOB, **fields))
+    assert " ".join(stop.name for stop in stops if stop.been) == been
+    assert [stop.name for stop in stops if stop.here] == [fields["status"]]
+    assert len(stops) == 5
+
+
+def test_a_job_leads_to_those_like_it_by_words_that_the_search_understands():
+    job = AnyJob(**JOB, user_key="two words", last_error="TimeoutError: 3 s", tenant=Owner(slug="acme"))
+    assert like_it(job) == [
+        ("same object", "tenant:acme type:shop.order.pay source:7"),
+        ("same type and tenant", "tenant:acme type:shop.order.pay"),
+        ("same error", "error:TimeoutError type:shop.order.pay"),
+    ]
+
+
+def test_what_is_kept_is_read_again_when_it_is_old_and_stays_if_it_cannot_be_read(monkeypatch):
+    read: list[str] = []
+
+    def slow(key: str) -> int:
+        read.append(key)
+        if len(read) == 3:
+            raise DatabaseError
+        return len(read)
+
+    one = kept.Kept(slow, 0)
+    assert [one.get("a"), one.get("a"), one.get("b")] == [1, 1, 2]
+    monkeypatch.setattr(kept, "KEPT", 0.0)
+    assert [one.get("a"), one.get("a")] == [1, 4]
+
+
+def test_while_one_reads_what_is_kept_the_others_get_the_last_value_and_the_first_ones_wait(monkeypatch):
+    monkeypatch.setattr(kept, "KEPT", 0.0)
+    begun, go_on = threading.Event(), threading.Event()
+    values = iter((1, 2, 3))
+
+    def slow(key: str) -> int:
+        begun.set()
+        assert go_on.wait(30)
+        return next(values)
+
+    one = kept.Kept(slow, 0)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(one.get, "a")
+        assert begun.wait(30)
+        second = pool.submit(one.get, "a")  # there is no value yet
+        go_on.set()
+        assert sorted((first.result(30), second.result(30))) == [1, 2]
+        begun.clear()
+        go_on.clear()
+        third = pool.submit(one.get, "a")
+        assert begun.wait(30)
+        assert one.get("a") == 2
+        go_on.set()
+        assert third.result(30) == 3
+
+
+def test_what_is_kept_does_not_grow_for_ever(monkeypatch):
+    monkeypatch.setattr(kept, "MOST", 2)
+    read: list[int] = []
+    one = kept.Kept(read.append, None)
+    for key in (1, 2, 3, 3, 1):
+        one.get(key)
+    assert read == [1, 2, 3, 1]
+
+
+def test_the_next_token_of_any_queue_opens_the_gate_of_rates():
+    empty, full = queue(1, tokens=0.4), queue(2, tokens=3)
+    later = replace(queue(3, tokens=0), next_at=NOW + timedelta(seconds=9))
+    soon = replace(empty, next_at=NOW + timedelta(seconds=4))
+    seen = snapshot([tenant()], [soon, replace(full, next_at=NOW), later], [])
+    assert seen.opens_at(Gate.QUEUE_RATE) == NOW + timedelta(seconds=4)
+    assert seen.opens_at(Gate.TENANT_RATE) is None
+    assert seen.opens_at(Gate.SLOTS_FULL) is None

@@ -79,7 +79,7 @@ def _each(
     ids, more = _chosen(wanted)
     done: list[int] = []
     for first in range(0, len(ids), BATCH):
-        batch = ids[first : first + BATCH]
+        batch = sorted(ids[first : first + BATCH])  # each transaction in this order, so that no two can deadlock
         with transaction.atomic():
             applied = [job_id for job_id in batch if verb(job_id)]
             note(request.auth, list(Job.objects.filter(pk__in=applied).defer("args", "stats")), message)
@@ -96,6 +96,5 @@ def _chosen(wanted: Selection) -> tuple[list[int], bool]:
             {"ids": f"give either ids or at least one of {', '.join(Filters.model_fields)}, not both"}
         )
     dead = wanted.matching() if wanted.ids is None else wanted.matching().filter(pk__in=wanted.ids)
-    # All requests lock in this order, so that two at once cannot deadlock.
     ids = list(dead.order_by("died_at", "pk").values_list("pk", flat=True)[: MOST + 1])
     return ids[:MOST], len(ids) > MOST

@@ -37,11 +37,7 @@ class Released(JobType):
 def list_job_types(request: OperatorRequest) -> list[JobType]:
     """List all job types, and whether each is paused."""
     paused = set(PausedJobType.objects.values_list("source_type", "source_method"))
-    known = {
-        (source_type, name)
-        for source_type, model in registry.source_types().items()
-        for name in registry.methods(model)
-    }
+    known = {(target.source_type, target.method) for target in registry.targets()}
     return [
         JobType(source_type=source_type, source_method=method, paused=(source_type, method) in paused)
         for source_type, method in sorted(known | paused)

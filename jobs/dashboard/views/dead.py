@@ -4,24 +4,26 @@ from django.http import HttpRequest, HttpResponse
 
 from jobs.dashboard import live, snapshot
 from jobs.dashboard.access import page_for
-from jobs.dashboard.letters import FILTERS, LATEST, groups, matching
+from jobs.dashboard.letters import LATEST, SINCE, filters_of, groups, matching
 
 A_PAGE = 50
 
 
 @page_for("jobs.view_deadletter")
 def show(request: HttpRequest) -> HttpResponse:
-    """`tenant`, `queue`, `type`, `error`: only letters that fit."""
-    filters = {name: value for name in FILTERS if (value := request.GET.get(name, "").strip())}
-    letters = list(matching(filters).select_related("tenant", "queue").defer("args", "stats")[:LATEST])
+    """`tenant`, `queue`, `type`, `error`: only letters that fit. `since`: one of SINCE."""
+    seen = snapshot.current()
+    filters = filters_of(request.GET)
+    letters = list(matching(filters, now=seen.now).select_related("tenant", "queue").defer("args", "stats")[:LATEST])
     shown = {
-        "snapshot": snapshot.current(),
+        "snapshot": seen,
         "filters": filters,
         "groups": groups(letters),
         "letters": letters[:A_PAGE],
         "more": len(letters) > A_PAGE,
         "all_read": len(letters) < LATEST,
         "latest": LATEST,
+        "lengths": SINCE,
         "upto": letters[0].died_at if letters else None,  # a selection has none that die later
     }
     return live.page(request, "dead", "Dead letters", ("letters",), shown, every=0)

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 
 from jobs import store
-from jobs.dashboard import live, past, snapshot
+from jobs.dashboard import alarms, live, snapshot
 from jobs.dashboard.access import page_for
+from jobs.dashboard.kept import Kept
 from jobs.engine.check import BOUND
-from jobs.engine.health import RULES, Facts, conditions, look
+from jobs.engine.health import RULES
 from jobs.models import PausedJobType
 from tenants.models import Change
 
@@ -20,37 +20,28 @@ EVERY = 10  # seconds
 @page_for("jobs.view_worker")
 def show(request: HttpRequest) -> HttpResponse:
     seen = snapshot.current()
-    known = facts.get()
-    odd, over = found_by_check.get()
-    found = None if known is None else conditions(known)
+    known = alarms.current()
+    odd, over = checks.get(None)
+    found = known.conditions if known else None
     sees_changes = request.user.has_perm("tenants.view_change")
     shown = {
         "snapshot": seen,
         "conditions": found,
         "fine": None if found is None else len(RULES) - len({condition.code for condition in found}),
-        "fairness": known and known.sample.fairness,
+        "fairness": known and known.facts.sample.fairness,
         "odd": odd,
         "over": over,
         "paused_tenants": [tenant for tenant in seen.tenants.values() if tenant.paused],
         "paused_queues": [queue for queue in seen.queues.values() if queue.paused],
         "paused_types": list(PausedJobType.objects.order_by("paused_at")),
-        "repairs": known.repairs if known else [],
+        "repairs": known.facts.repairs if known else [],
         "changes": list(Change.objects.order_by("-pk")[:CHANGES]) if sees_changes else [],
     }
     return live.page(request, "health", "Health", ("old", "conditions", "repairs", "changes"), shown, every=EVERY)
 
 
-def _facts() -> Facts | None:
-    """None: the database did not answer in time."""
-    try:
-        return look()
-    except DatabaseError:
-        return None
-
-
-def _check() -> tuple[list[Any], list[Any]]:
+def _checks(_: None) -> tuple[list[Any], list[Any]]:
     return store.odd_states(BOUND)[:CHANGES], store.excesses()[:CHANGES]
 
 
-found_by_check: past.Kept[tuple[list[Any], list[Any]]] = past.Kept(_check, ([], []))  # it reads much
-facts: past.Kept[Facts | None] = past.Kept(_facts, None, most=EVERY / 2)  # for all viewers
+checks: Kept[None, tuple[list[Any], list[Any]]] = Kept(_checks, ([], []))  # they read much

@@ -6,6 +6,7 @@ from jobs import queries
 from jobs.dashboard import live
 from jobs.dashboard.access import page_for
 from jobs.dashboard.attempts_chart import pieces
+from jobs.dashboard.life import like_it, way
 from jobs.engine.explain.explanation import explain
 from jobs.lifecycle import FINAL, Status
 from jobs.management.cli.remedies import remedy
@@ -39,6 +40,8 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "why": why,
         "far": why.place is not None and why.place > MOST,
         "remedy": remedy(why.gate, job),
+        "way": way(job),
+        "like_it": like_it(job),
         "failed": failed[::-1],
         "pieces": pieces(job, failed, why.now),
         "moments": [(name, getattr(job, column)) for name, column in MOMENTS if getattr(job, column)],

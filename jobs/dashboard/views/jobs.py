@@ -1,14 +1,18 @@
 """Jobs: search them, newest first; each page reads a bounded number."""
 
+from datetime import datetime
+
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 
-from jobs import listing
+from jobs import listing, queries
 from jobs.calls.request import InvalidRequest
 from jobs.dashboard import live, looks, snapshot, terms
 from jobs.dashboard.access import page_for
 from jobs.dashboard.snapshot import Snapshot
+from jobs.dashboard.tags import query_with
+from jobs.dashboard.terms import Sought
 from jobs.listing import LOOK, Page
 from jobs.queries import LARGEST_ID
 
@@ -18,29 +22,52 @@ EVERY = 5  # seconds
 
 @page_for("jobs.view_job")
 def show(request: HttpRequest) -> HttpResponseBase:
-    """`q`: the search, `before`: only jobs with lower ids."""
+    """`q`: the search. `before`: only jobs with lower ids. `upto`: only jobs that were there when the page was first
+    made; newer ones are counted. The script asks with it, so that rows never move by themselves.
+    """
     seen = snapshot.current()
     typed = request.GET.get("q", "").strip()
-    wrong, page = "", Page([], None)
-    before = _before(request.GET.get("before"))
-    if request.headers.get("Live") is None:  # only the numbers are live: rows never move by themselves
-        try:
-            sought = terms.read(typed, seen.now)
-            if sought.job_id is not None:
-                return redirect("ops:job", sought.job_id)
-            page = listing.page(sought.chosen, A_PAGE, tenant=sought.tenant, status=sought.status, before=before)
-        except InvalidRequest as refused:
-            wrong = f"{refused.message[:1].upper()}{refused.message[1:]}."
+    before, upto = _id(request.GET.get("before")), _id(request.GET.get("upto"))
+    asked_again = request.headers.get("Live") is not None
+    wrong, page, newer = "", Page([], None), (0, False)
+    try:
+        sought = terms.read(typed, seen.now)
+        if sought.job_id is not None:
+            return redirect("ops:job", sought.job_id)
+        if upto is None:
+            upto = listing.newest()
+        else:
+            newer = listing.newer(sought.chosen, tenant=sought.tenant, status=sought.status, upto=upto)
+        if not asked_again:
+            page = _page(sought, upto if before is None else min(upto, before - 1))
+    except InvalidRequest as refused:
+        wrong = f"{refused.message[:1].upper()}{refused.message[1:]}."
+    stays = query_with(request.GET, upto=upto)
     shown = {
         "snapshot": seen,
         "q": typed,
         "wrong": wrong,
         "page": page,
+        "looked_since": _submitted(page),
         "before": before,
+        "upto": upto,
+        "newer": newer,
+        "stays": f"{request.path}{stays}",
         "look": LOOK,
         "numbers": _numbers(seen),
     }
-    return live.page(request, "jobs", "Jobs", ("old", "numbers"), shown, every=EVERY)
+    return live.page(request, "jobs", "Jobs", ("old", "numbers", "newer"), shown, every=EVERY, ask=stays)
+
+
+def _page(sought: Sought, upto: int) -> Page:
+    return listing.page(sought.chosen, A_PAGE, tenant=sought.tenant, status=sought.status, before=upto + 1)
+
+
+def _submitted(page: Page) -> datetime | None:
+    """How far back a page looked that is not full."""
+    if page.before is None or len(page.jobs) == A_PAGE:
+        return None
+    return queries.all_jobs().filter(pk=page.before).values_list("created_at", flat=True).first()
 
 
 def _numbers(seen: Snapshot) -> list[tuple[str, str, str]]:
@@ -60,7 +87,7 @@ def _numbers(seen: Snapshot) -> list[tuple[str, str, str]]:
     return [*known, *((name, "", "") for name in ("success", "error", "cancelled"))]
 
 
-def _before(text: str | None) -> int | None:
+def _id(text: str | None) -> int | None:
     if not text or not text.isascii() or not text.isdecimal() or len(text) > terms.DIGITS:
         return None
-    return min(int(text), LARGEST_ID)
+    return min(int(text), LARGEST_ID - 1)

@@ -2,33 +2,41 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from jobs.dashboard import live, past, snapshot
+from jobs.dashboard import live, past, snapshot, use
 from jobs.dashboard.access import page_for
 from jobs.dashboard.gate_words import GATES
 from jobs.dashboard.standing import standings
 from jobs.engine.waits import PROCESS
 
 BUSIEST = 15  # tenants: more would weigh more than 12 KB at each refresh
-REGIONS = ("old", "numbers", "pools", "waits", "ended", "waited", "busiest")
+REGIONS = ("old", "numbers", "pools", "waits", "ended", "waited", "busiest", "failing")
 
 
 @page_for("jobs.view_job")
 def show(request: HttpRequest) -> HttpResponse:
+    """`range`: of the charts, one of past.RANGES."""
+    length = request.GET.get("range", "")
+    length = length if length in past.RANGES else next(iter(past.RANGES))
     seen = snapshot.current()
     pools, gates = seen.pools, seen.gates
     tenants = standings(seen)
+    in_use = use.last_hour.get(None)
     shown = {
         "snapshot": seen,
-        "pools": pools,
+        "pools": [(pool, in_use.pools.get(pool.name)) for pool in pools],
         "short": [(pool, pool.late or pool.may_run) for pool in pools if pool.is_short],
-        "fairness": past.fairness.get(),
+        "fairness": past.fairness.get(None),
         "may_run": sum(pool.may_run for pool in pools),
         "processes": sum(pool.processes for pool in pools),
         "held": sum(one.held for one in seen.held),
-        "gates": [(GATES[gate], jobs, gate in PROCESS) for gate, jobs in gates],
+        "gates": [(GATES[gate], jobs, gate in PROCESS, seen.opens_at(gate)) for gate, jobs in gates],
         "most": max((jobs for _, jobs in gates), default=0),
-        "chart": past.last_hour.get(),
-        "busiest": tenants[:BUSIEST],
+        "length": length,
+        "lengths": past.RANGES,
+        "bar": past.RANGES[length][0] // past.MINUTE,
+        "chart": past.drawn.get(length),
+        "failing": past.last_hour.get(None).failing,
+        "busiest": [(one, in_use.tenants.get(one.tenant.id)) for one in tenants[:BUSIEST]],
         "with_work": len(tenants),
     }
     return live.page(request, "overview", "Overview", REGIONS, shown)

@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 
 from jobs.calls import registry
-from jobs.dashboard import live, past, snapshot
+from jobs.dashboard import live, looks, past, snapshot, use
 from jobs.dashboard.access import page_for
 from jobs.dashboard.gate_words import GATES
 from jobs.engine import waits
@@ -14,7 +14,8 @@ from jobs.models import PausedJobType
 def show(request: HttpRequest) -> HttpResponse:
     seen = snapshot.current()
     paused = list(PausedJobType.objects.order_by("source_type", "source_method"))
-    ended = past.queues.get()
+    ended, curves = past.last_hour.get(None).queues, use.last_hour.get(None).queues
+    held = looks.held_types() if paused else {}
     names = set(map(str, paused))
     shown = {
         "snapshot": seen,
@@ -28,6 +29,7 @@ def show(request: HttpRequest) -> HttpResponse:
                     default=None,
                 ),
                 "past": ended.get((queue.name,)),
+                "curve": curves.get(queue.id),
                 "gates": [
                     (GATES[gate], jobs)
                     for gate, jobs in waits.by_gate(cut for cut in seen.cuts if cut.queue_id == queue.id)
@@ -35,12 +37,7 @@ def show(request: HttpRequest) -> HttpResponse:
             }
             for queue in seen.queues.values()
         ],
-        "paused": paused,
-        "types": sorted(
-            f"{name}.{method}"
-            for name, model in registry.source_types().items()
-            for method in registry.methods(model)
-            if f"{name}.{method}" not in names
-        ),
+        "paused": [(one, held.get((one.source_type, one.source_method), 0)) for one in paused],
+        "types": sorted({str(target) for target in registry.targets()} - set(names)),
     }
     return live.page(request, "queues", "Queues", ("old", "queues", "types"), shown)

@@ -1,8 +1,11 @@
 """A tenant: what its slots do now, where its jobs wait, and its limits to change."""
 
+from collections import Counter
+
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 
-from jobs.dashboard import live, looks, past, snapshot
+from jobs.dashboard import live, looks, past, snapshot, use
 from jobs.dashboard.access import page_for
 from jobs.dashboard.gate_words import GATES
 from jobs.dashboard.standing import of_tenants
@@ -25,22 +28,32 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     cuts = waits.cuts(lanes, seen.queues)
     [standing] = of_tenants(seen, looks.tenants({tenant.pk}).values(), lanes, cuts)
     limits = TenantQueue.objects.filter(tenant=tenant).first()
-    drawn, types = past.of_tenant(tenant.pk)
+    day = past.day_of.get(tenant.pk)
+    slots = _slots(request, tenant)
     shown = {
         "snapshot": seen,
         "tenant": tenant,
         "limits": limits or TenantQueue(tenant=tenant, num_slots=0),
         "standing": standing,
-        "slots": _slots(request, tenant),
+        "slots": slots,
+        "users": Counter(job.user_key for job in slots if job.user_key).most_common(),
+        "most_waiting": _most_waiting(limits),
         "lanes": [
             (lane, seen.queues.get(lane.queue_id), [(GATES[cut.gate], cut.jobs) for cut in cuts if _same(cut, lane)])
             for lane in lanes
         ],
-        "chart": drawn,
-        "types": [(".".join(name), summary) for name, summary in types.items()],
+        "chart": day and day.chart,
+        "types": [(".".join(name), summary) for name, summary in day.types.items()] if day else [],
+        "used": use.day_of.get(tenant.pk),
         "changes": _changes(request, limits),
     }
     return live.page(request, "tenant", tenant.name, ("old", "now", "limits", "lanes", "past", "changes"), shown)
+
+
+def _most_waiting(limits: TenantQueue | None) -> int:
+    """The jobs that may wait."""
+    most: int = settings.JOBS_MAX_WAITING
+    return most if limits is None or limits.max_waiting is None else limits.max_waiting
 
 
 def _same(cut: waits.Cut, lane: Lane) -> bool:

@@ -12,7 +12,7 @@ from jobs.dashboard.standing import Standing, of_tenants, standings
 from jobs.engine.standing import State
 from tenants.models import Tenant
 
-A_PAGE = 50
+A_PAGE = 40
 
 
 @page_for("tenants.view_tenantqueue")
@@ -27,11 +27,12 @@ def show(request: HttpRequest) -> HttpResponse:
     ]
     every = state == "all" or (name and not chosen)
     chosen = _by_name(seen, with_work, name, page) if every else chosen[page * A_PAGE :]
+    days = past.of_tenants([one.tenant.id for one in chosen[:A_PAGE]])
     shown = {
         "snapshot": seen,
-        "tenants": chosen[:A_PAGE],
+        "tenants": [(one, days.get(one.tenant.id)) for one in chosen[:A_PAGE]],
         "with_work": len(with_work),
-        "fairness": past.fairness.get(),
+        "fairness": past.fairness.get(None),
         "q": name,
         "state": state,
         "states": [one.value for one in State],

@@ -4,13 +4,14 @@ from collections import defaultdict
 from datetime import timedelta
 from typing import Any
 
+from django.db.models import Max
 from django.http import HttpRequest, HttpResponse
 
 from jobs.dashboard import live, snapshot
 from jobs.dashboard.access import page_for
 from jobs.dashboard.looks import Worker
 from jobs.dashboard.snapshot import Snapshot
-from jobs.models import Job
+from jobs.models import Job, Recorded
 from jobs.store import LIVE_BEATS
 
 RUNNING = 500  # jobs that are listed
@@ -29,6 +30,7 @@ def show(request: HttpRequest) -> HttpResponse:
         ],
         "gone": [worker for worker in seen.workers if worker.gone_at is not None],
         "leader": next((worker for worker in seen.workers if worker.leads), None),
+        "recorded_at": Recorded.objects.aggregate(at=Max("at"))["at"],
         "handed_over": seen.held_by_worker.get(None, 0),
     }
     return live.page(request, "workers", "Workers", ("old", "workers", "gone"), shown)

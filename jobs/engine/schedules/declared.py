@@ -16,23 +16,15 @@ FIELDS = ("every", "cron", "tz", "jitter", "catch_up", "overlap")
 
 def declare() -> int:
     """Update the rows to match the code and the tenants that opted in; return the number of changes."""
-    targets = [
-        registry.target(model, method)
-        for model in registry.source_types().values()
-        for method in registry.methods(model)
-    ]
-    declared = {_name(target): target for target in targets if target.spec.recurs and _is_possible(target)}
+    recurring = [target for target in registry.targets() if target.spec.recurs]
+    declared = {str(target): target for target in recurring if _is_possible(target)}
     gone, _ = Schedule.objects.filter(declared=True).exclude(name__in=declared).delete()
     return gone + sum(_declare(name, target) for name, target in declared.items())
 
 
-def _name(target: Target) -> str:
-    return f"{target.source_type}.{target.method}"
-
-
 def _is_possible(target: Target) -> bool:
     if not target.class_level:
-        telemetry.noticed("schedule not declared", schedule=_name(target), error="it is no @classmethod")
+        telemetry.noticed("schedule not declared", schedule=str(target), error="it is no @classmethod")
     return target.class_level
 
 

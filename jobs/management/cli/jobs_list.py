@@ -117,11 +117,12 @@ def _chosen(options: Options) -> Q:
 def _of_type(text: str) -> Q:
     """Filter by source type, perhaps with a method. Raises InvalidRequest, listing the known types."""
     source_type, _, method = text.rpartition(".")
-    if source_type in registry.source_types():
+    known = {target.source_type for target in registry.targets()}
+    if source_type in known:
         registry.resolve(source_type, method)
         return Q(source_type=source_type, source_method=method)
-    if text not in registry.source_types():
-        raise InvalidRequest("type", f"{text!r} is unknown; known: {', '.join(sorted(registry.source_types()))}")
+    if text not in known:
+        raise InvalidRequest("type", f"{text!r} is unknown; known: {', '.join(sorted(known))}")
     return Q(source_type=text)
 
 

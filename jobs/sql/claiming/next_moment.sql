@@ -1,7 +1,8 @@
 -- Reads:  seconds until the next moment: a due job or a token of a rate limit (negative: late); null if there is none.
 -- Who:    the clock, before its work, so that a moment that passes during the work is not missed.
 -- Index:  jobs_due; lanes_opening; the newest turn of each queue. Past tokens do not count: the present dispatch uses them.
-WITH clock AS (SELECT clock_timestamp() AS now),
+WITH
+-- include shared/clock
 moment AS (
     SELECT min(due_at) AS at FROM jobs WHERE due_at IS NOT NULL AND due_at < %(held_until)s
     UNION ALL

@@ -15,22 +15,6 @@ job AS MATERIALIZED (
     LEFT JOIN tenant_queues tq ON tq.tenant_id = j.tenant_id
     WHERE j.id = %(id)s AND j.ready_at IS NOT NULL
 ),
-before AS (
-    SELECT
-        count(*) AS all,
-        count(*) FILTER (
-            WHERE job.user_slots IS NULL OR j.user_key IN ('', job.user_key) OR job.user_slots > (
-                SELECT count(*) FROM in_use u WHERE u.tenant_id = job.tenant_id AND u.user_key = j.user_key
-            )
-        ) AS n
-    FROM job CROSS JOIN LATERAL (
-        SELECT j.user_key FROM jobs j
-        WHERE j.ready_at IS NOT NULL AND j.queue_id = job.queue_id AND j.tenant_id = job.tenant_id
-          AND (j.priority, j.id) < (job.priority, job.id)
-        ORDER BY j.priority, j.id
-        LIMIT %(most)s
-    ) j
-),
 lane AS (
     SELECT q.id AS queue_id, q.name, l.tenant_id
     FROM job
@@ -42,9 +26,10 @@ lane AS (
         LIMIT CASE WHEN q.id = job.queue_id THEN %(probes)s ELSE 1 END
     ) l
     WHERE NOT q.paused AND (q.concurrency IS NULL OR q.concurrency > q.in_use)
-)
+),
+-- include explain_line/before
 SELECT
-    CASE WHEN before.all >= %(most)s THEN %(most)s ELSE before.n END + 1 AS place,
+    before.place,
     ARRAY(
         SELECT t.name FROM lane
         JOIN tenants_tenant t ON t.id = lane.tenant_id

@@ -2,7 +2,8 @@
 --         it. Who: the upkeep of partitions, under the lock of lock_partitions.
 -- Locks of the commands: on the table SHARE UPDATE EXCLUSIVE, which no insert conflicts with (CREATE TABLE ... PARTITION OF
 -- would lock out everybody); on the default partition, which ATTACH reads, ACCESS EXCLUSIVE: it holds only rows that found no
--- partition. Those of this one move into it, as ATTACH demands.
+-- partition. Those of this one move into it, as ATTACH demands. If rows of this moment belong into it, inserts first end or
+-- wait: one that had found its way to the default partition, and waited there, would fail on that partition's new bounds.
 WITH parent AS (
     SELECT
         c.oid::regclass AS name,
@@ -20,12 +21,14 @@ SELECT command.text
 FROM parent
 CROSS JOIN LATERAL (
     VALUES
-        (1, format('LOCK TABLE %%s IN ACCESS EXCLUSIVE MODE', rest)),
-        (2, format('CREATE TABLE %%s (LIKE %%s INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', part, name)),
-        (3, format('WITH moved AS (DELETE FROM %%s WHERE %%I >= %%L AND %%I < %%L RETURNING *) INSERT INTO %%s SELECT * FROM moved',
+        (1, format('LOCK TABLE ONLY %%s IN SHARE ROW EXCLUSIVE MODE', name)),
+        (2, format('LOCK TABLE %%s IN ACCESS EXCLUSIVE MODE', rest)),
+        (3, format('CREATE TABLE %%s (LIKE %%s INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', part, name)),
+        (4, format('WITH moved AS (DELETE FROM %%s WHERE %%I >= %%L AND %%I < %%L RETURNING *) INSERT INTO %%s SELECT * FROM moved',
                    rest, key, %(starts)s::timestamptz, key, %(ends)s::timestamptz, part)),
-        (4, format('ALTER TABLE %%s ATTACH PARTITION %%s FOR VALUES FROM (%%L) TO (%%L)',
+        (5, format('ALTER TABLE %%s ATTACH PARTITION %%s FOR VALUES FROM (%%L) TO (%%L)',
                    name, part, %(starts)s::timestamptz, %(ends)s::timestamptz))
 ) AS command (number, text)
 WHERE to_regclass(part) IS NULL
+  AND (command.number > 1 OR clock_timestamp() >= %(starts)s::timestamptz AND clock_timestamp() < %(ends)s::timestamptz)  -- guard
 ORDER BY command.number

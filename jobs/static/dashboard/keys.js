@@ -55,7 +55,8 @@ function press(event) {
 function count() {
   const shown = document.getElementById("selected");
   const number = document.querySelectorAll("input[name=ids]:checked").length;
-  if (shown) shown.textContent = number ? `${number} selected` : "";
+  const all = document.querySelector("input[name=all]:checked");
+  if (shown) shown.textContent = all ? "all that fit" : number ? `${number} selected` : "";
 }
 
 on.checked = remembered("ops.keys") !== "0";

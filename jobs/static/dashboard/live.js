@@ -1,5 +1,6 @@
-// Keep a page live: ask for its own address with the versions that are shown, and merge the regions that changed.
-const every = Number(document.body.dataset.every) * 1000;
+// Keep a page live: ask for its address (data-ask, or its own) with the versions that are shown, and merge what changed.
+const live = document.querySelector("[data-every]");
+const every = Number(live?.dataset.every ?? 0) * 1000;
 const button = document.getElementById("live");
 const away = document.getElementById("away");
 const LONGEST = 30000;
@@ -19,7 +20,7 @@ export function remember(name, value) {
 
 function busy() {
   const focused = document.activeElement;
-  return document.hidden || paused || document.querySelector("input[name=ids]:checked") !== null
+  return document.hidden || paused || document.querySelector(":is(input[name=ids], input[name=all]):checked") !== null
     || (focused !== null && focused.matches("[data-region] :is(input, select, textarea)"));
 }
 
@@ -32,7 +33,7 @@ async function ask() {
   asking = true;
   try {
     const known = regions().map((region) => `${region.dataset.region}=${region.dataset.v}`).join(" ");
-    const response = await fetch(location.href, { headers: { Live: known }, redirect: "manual", cache: "no-store" });
+    const response = await fetch(live.dataset.ask ?? location.href, { headers: { Live: known }, redirect: "manual", cache: "no-store" });
     if (response.type === "opaqueredirect" || response.status === 403 || response.status === 404) return location.reload();
     if (!response.ok) throw new Error(String(response.status));
     if (response.status === 200 && !busy()) merge(await response.text());

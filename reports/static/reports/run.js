@@ -1,4 +1,4 @@
-// Run a report and follow it to its end. The page asks with a long poll, so it learns of a change at once.
+// Run a report and follow it to its end: by the events of the job, and where no stream comes through, by long polls.
 
 import { get, post, Problem } from "./api.js";
 import { table } from "./table.js";
@@ -7,6 +7,7 @@ const FINAL = new Set(["success", "error", "dead", "cancelled"]);
 const WORDS = JSON.parse(document.getElementById("words").textContent);
 const TICK = 100; // milliseconds between two looks at the clock
 const TOO_MANY = 429;
+const LOST = "Connection lost, trying again …";
 const FULL = "So much of your team's work is waiting that no more fits in right now. Please try again in a moment.";
 
 const form = document.getElementById("run");
@@ -53,6 +54,7 @@ async function follow(job) {
   parts.result.hidden = true;
   try {
     show(job);
+    if (!FINAL.has(job.status)) job = await listen(job, signal);
     while (!FINAL.has(job.status)) {
       // The long poll answers when the status is not the one seen; while it runs, the progress is wanted too.
       const wait = job.status === "running" ? 1 : 20;
@@ -66,22 +68,43 @@ async function follow(job) {
   }
 }
 
+// The job when its stream has ended, or broken for good: then it is not final, and the page asks. A stream that only
+// breaks off is taken up again by the browser.
+function listen(job, signal) {
+  return new Promise((resolve) => {
+    if (!window.EventSource) return resolve(job);
+    const source = new EventSource(`${jobUrl(job.id)}/events`);
+    const finish = () => { source.close(); resolve(job); };
+    const hear = (name, told) => source.addEventListener(name, ({ data }) => told({ ...job, ...JSON.parse(data) }));
+    signal.addEventListener("abort", finish);
+    source.addEventListener("open", () => show(job, shown.at)); // takes back what a break has said
+    hear("status", (now) => show(job = now));
+    hear("progress", (now) => show(job = now, shown.at)); // its times are those of the last status
+    hear("end", (now) => { show(job = now); finish(); });
+    source.addEventListener("error", () => {
+      if (source.readyState === EventSource.CLOSED) finish();
+      else parts.note.textContent = LOST;
+    });
+  });
+}
+
 // A server that restarts, or a train in a tunnel, is no reason to lose sight of a run.
 async function persistently(ask, signal) {
   for (let pause = 500; ; pause = Math.min(pause * 2, 8000)) {
     try {
       return await ask();
     } catch (error) {
-      if (signal.aborted || (error instanceof Problem && error.status < 500)) throw error;
-      parts.note.textContent = "Connection lost, trying again …";
+      const final = error instanceof Problem && error.status < 500 && error.status !== TOO_MANY;
+      if (signal.aborted || final) throw error;
+      parts.note.textContent = LOST;
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
 }
 
-function show(job) {
+function show(job, at = performance.now()) {
   const changed = shown?.job.id !== job.id || shown.job.status !== job.status;
-  shown = { job, at: performance.now() };
+  shown = { job, at };
   parts.outcome.hidden = false;
   parts.failure.hidden = true;
   parts.status.dataset.status = job.status;

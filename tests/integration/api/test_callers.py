@@ -15,6 +15,7 @@ ENDPOINTS = [
     ("POST", "/api/v1/jobs"),
     ("GET", "/api/v1/jobs/1"),
     ("GET", "/api/v1/jobs/1/result"),
+    ("GET", "/api/v1/jobs/1/events"),
     ("POST", "/api/v1/jobs/1/cancel"),
     ("POST", "/api/v1/jobs/1/revive"),
     ("GET", "/api/v1/stats"),

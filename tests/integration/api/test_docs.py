@@ -93,6 +93,7 @@ def test_every_operation_has_a_name_of_its_own(openapi):
         "clear_memory",
         "create_schedule",
         "delete_schedule",
+        "follow_job",
         "list_changes",
         "list_jobs",
         "list_memories",

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import threading
 import time
 
 import pytest
@@ -11,6 +10,7 @@ from django.test import AsyncClient
 
 from jobs import queries
 from jobs.api import waiting
+from jobs.api.together import Together
 from jobs.engine.cancel import cancel
 from jobs.lifecycle import FINAL, Status
 from jobs.models import Job
@@ -93,15 +93,16 @@ async def whole(response) -> bytes:
 def test_a_long_poll_is_answered_as_soon_as_the_job_moves_on(answer, monkeypatch):
     tenant = TenantFactory()
     job = make_job(tenant, Status.CREATED)
-    look, looks = queries.status, []
+    looks = []
 
-    def look_and_cancel_meanwhile(tenant_id, job_id):
-        looks.append(look(tenant_id, job_id))
+    def look_and_cancel_meanwhile(asked):
+        found = queries.states(asked)
+        looks.append(found[tenant.pk, job.pk].status)
         if len(looks) == 2:
-            assert cancel(job_id, tenant_id=EVERY_TENANT)
-        return looks[-1]
+            assert cancel(job.pk, tenant_id=EVERY_TENANT)
+        return found
 
-    monkeypatch.setattr(queries, "status", look_and_cancel_meanwhile)
+    monkeypatch.setattr(waiting, "states", Together(look_and_cancel_meanwhile, every=0.01))
     body, seconds = answer(tenant, f"/api/v1/jobs/{job.pk}?wait=30")
     assert looks == ["created", "created", "cancelled"]
     assert body["status"] == "cancelled"
@@ -134,28 +135,27 @@ def test_a_stranger_is_not_kept_waiting(answer):
 def test_a_job_that_is_gone_meanwhile_is_told_as_it_was_last_seen(answer, monkeypatch):
     tenant = TenantFactory()
     job = make_job(tenant, Status.RUNNING)
-    look = queries.status
 
-    def look_when_it_is_gone(*of):
+    def look_when_it_is_gone(asked):
         Job.objects.filter(pk=job.pk).delete()
-        return look(*of)
+        return queries.states(asked)
 
-    monkeypatch.setattr(queries, "status", look_when_it_is_gone)
+    monkeypatch.setattr(waiting, "states", Together(look_when_it_is_gone, every=0.01))
     body, seconds = answer(tenant, f"/api/v1/jobs/{job.pk}?wait=30")
     assert (body["id"], body["status"]) == (job.pk, "running")
     assert seconds < 20
 
 
-@pytest.mark.django_db(transaction=True)
-def test_all_who_wait_share_one_thread_and_so_one_connection(monkeypatch):
-    threads = set()
-    monkeypatch.setattr(queries, "status", lambda *of: threads.add(threading.get_ident()))
+@pytest.mark.django_db
+def test_all_who_wait_look_with_one_statement_and_each_sees_its_own(django_assert_num_queries):
+    running, created = make_job(TenantFactory(), Status.RUNNING), make_job(TenantFactory(), Status.CREATED)
+    asked = [(running.tenant_id, running.pk), (created.tenant_id, created.pk), (created.tenant_id, running.pk)] * 30
 
     async def look_together():
-        await asyncio.gather(*(waiting.status_reader(1, job_id)() for job_id in range(100)))
+        return await asyncio.gather(*(waiting.status_reader(*of)() for of in asked))
 
-    asyncio.run(look_together())
-    assert len(threads) == 1
+    with django_assert_num_queries(1):
+        assert async_to_sync(look_together)() == ["running", "created", None] * 30
 
 
 @pytest.mark.django_db

@@ -1,5 +1,7 @@
 """Who may open the operators' pages, and who may act: checked in the view, whatever a template shows."""
 
+import re
+
 import pytest
 from django.test import Client
 
@@ -28,7 +30,9 @@ ACTIONS = {
     "/ops/job-types/resume": ("delete_pausedjobtype", {"type": "reports.letter.render"}),
     "/ops/jobs/cancel": ("change_job", {"ids": "{job}"}),
     "/ops/jobs/revive": ("change_job", {"ids": "{dead}"}),
-    "/ops/dead/act": ("change_deadletter", {"ids": "{dead}", "verb": "revive"}),
+    "/ops/jobs/discard": ("change_deadletter", {"ids": "{dead}"}),
+    "/ops/dead/revive": ("change_deadletter", {"ids": "{dead}"}),
+    "/ops/dead/discard": ("change_deadletter", {"ids": "{dead}"}),
     "/ops/schedules/{schedule}/act": ("change_schedule", {"verb": "pause"}),
 }
 
@@ -61,7 +65,10 @@ def state() -> tuple[object, ...]:
 
 
 def posted(client: Client, path: str, body: dict[str, str], things: dict[str, int]):
-    return client.post(path.format(**things), {name: value.format(**things) for name, value in body.items()})
+    """Posted, and confirmed if it asks."""
+    answer = client.post(path.format(**things), {name: value.format(**things) for name, value in body.items()})
+    asked = re.search(r'name="run" value="([^"]+)"', answer.content.decode())
+    return client.post(path.format(**things), {"run": asked[1]}) if asked else answer
 
 
 @pytest.mark.parametrize("path", PAGES)

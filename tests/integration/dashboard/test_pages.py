@@ -36,7 +36,7 @@ class TestLive:
     def test_nothing_new_is_an_empty_answer(self, client):
         QueueFactory(name="default")
         known = versions(text(client.get("/ops/queues/")))
-        assert set(known) == {"old", "queues", "types"}
+        assert set(known) == {"old", "queues", "types", "pages", "alarm"}
         answer = live(client, "/ops/queues/", known)
         assert (answer.status_code, answer.content) == (204, b"")
 
@@ -173,7 +173,7 @@ def test_tenants_are_found_by_name_and_state_also_those_without_work(client):
     make_job(busy, Status.QUEUED)
 
     def shown(**query):
-        return [one.tenant.id for one in client.get("/ops/tenants/", query).context["tenants"]]
+        return [one.tenant.id for one, _ in client.get("/ops/tenants/", query).context["tenants"]]
 
     assert shown() == [busy.pk]
     assert shown(state="busy") == [busy.pk]

@@ -7,6 +7,7 @@ import re
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,20 +46,20 @@ def names(transactional_db: None) -> Iterator[Names]:
     registry.source_types.cache_clear()
 
 
-def declare(block: Block, names: Names) -> None:
+def declare(block: Block, names: Names, page: Path = GUIDE) -> None:
     """Execute the block; make the table of the model that it declares."""
     known = set(apps.all_models["reports"])
-    exec(compile(block.text, f"{GUIDE.name}:{block.line}", "exec"), names)
+    exec(compile(block.text, f"{page.name}:{block.line}", "exec"), names)
     for name in set(apps.all_models["reports"]) - known:
         with connection.schema_editor() as editor:
             editor.create_model(apps.all_models["reports"][name])
         registry.source_types.cache_clear()
 
 
-def converse(block: Block, names: Names, work: Callable[[], None]) -> None:
+def converse(block: Block, names: Names, work: Callable[[], object], page: Path = GUIDE) -> None:
     """Type each line of a session and compare what is shown; after each, the worker does its work."""
     for example in doctest.DocTestParser().get_examples(block.text):
-        shown, where = io.StringIO(), f"{GUIDE.name}:{block.line + example.lineno}"
+        shown, where = io.StringIO(), f"{page.name}:{block.line + example.lineno}"
         raised = None
         with redirect_stdout(shown):
             try:
@@ -67,9 +68,13 @@ def converse(block: Block, names: Names, work: Callable[[], None]) -> None:
                 assert example.exc_msg, f"{where}\n{traceback.format_exc()}"
                 raised = traceback.format_exception_only(error)[-1]
             work()
-        assert raised == example.exc_msg, where
-        good = doctest.OutputChecker().check_output(example.want, shown.getvalue(), doctest.ELLIPSIS)
+        assert _as_shown(example.exc_msg or "", raised or ""), f"{where} raises {raised!r}"
+        good = _as_shown(example.want, shown.getvalue())
         assert good or raised, f"{where} shows {shown.getvalue()!r}, not {example.want!r}"
+
+
+def _as_shown(want: str, got: str) -> bool:
+    return doctest.OutputChecker().check_output(want, got, doctest.ELLIPSIS)
 
 
 def test_the_guide_runs(names, register, sent) -> None:

@@ -9,6 +9,7 @@ from django.core.management import get_commands, load_command_class
 from django.core.management.base import BaseCommand
 from django.db import connection
 
+from docs.pictures.__main__ import LARGEST
 from embedded import REPOSITORY
 from jobs.lifecycle import ARROWS
 from jobs.models import WITNESSES
@@ -28,6 +29,23 @@ def test_every_link_within_the_repository_leads_somewhere(page: Path) -> None:
         linked = (page.parent / name).resolve() if name else page
         assert linked.exists(), target
         assert not anchor or anchor in anchors(linked), target
+
+
+@EVERY_PAGE
+def test_every_picture_that_is_shown_exists_with_words_for_those_who_do_not_see_it(page: Path) -> None:
+    for tag in re.findall(r"<(?:img|source)\b[^>]*>", prose(page)):
+        picture = page.parent / re.search(r'src(?:set)?="([^"]+)"', tag)[1]
+        assert picture.read_bytes().startswith(b"\x89PNG"), picture
+        assert tag.startswith("<source") or re.search(r'alt="[^"]{20,}"', tag), tag
+
+
+def test_every_picture_is_shown_and_light() -> None:
+    shown = {
+        (page.parent / found).resolve() for page in PAGES for found in re.findall(r'src(?:set)?="([^"]+)"', prose(page))
+    }
+    pictures = set((DOCS / "pictures").glob("*.png"))
+    assert pictures == shown
+    assert max(picture.stat().st_size for picture in pictures) <= LARGEST
 
 
 @EVERY_PAGE

@@ -11,6 +11,7 @@ from jobs.engine.explain.explanation import Explanation, Gate, explain
 from jobs.engine.submit import submit_all
 from jobs.models import HELD_UNTIL, Job, Worker
 from jobs.store import EVERY_TENANT, Failure
+from jobs.store.explain import places
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 
@@ -231,6 +232,26 @@ class TestNext:
         submit(tenant, 1, user_key="bob")  # runs
         (job,) = submit(tenant)
         assert (explained(job).gate, explained(job).place) == (Gate.SLOTS_FULL, 1)
+
+    def test_the_places_of_a_list_are_those_that_each_job_is_told_by_itself(self, tenant, register):
+        QueueFactory(name="mail")
+        register()
+        change(tenant.queue, num_slots=2, user_slots=1)
+        submit(tenant, 2)  # run
+        urgent = submit(tenant, 2, user_key="ada", priority=1)
+        jobs = [*submit(tenant, 3), *urgent, *submit(tenant, 1, queue="mail")]
+        submit(TenantFactory(), 3, priority=0)
+        found = places(jobs, tenant_id=tenant.pk)
+        assert found == {job: explained(job).place for job in jobs}
+        assert sorted(found.values()) == [1, 1, 2, 3, 4, 5]
+
+    def test_a_strangers_job_and_one_that_does_not_wait_have_no_place(self, tenant, register):
+        QueueFactory(name="mail", paused=True)
+        (waiting,) = submit(tenant, queue="mail")
+        register()
+        (running,) = submit(tenant)
+        assert places([waiting, running], tenant_id=tenant.pk) == {waiting: 1}
+        assert places([waiting, running], tenant_id=TenantFactory().pk) == places([], tenant_id=tenant.pk) == {}
 
     def test_a_place_far_behind_is_counted_no_further_than_a_thousand(self, tenant, register):
         jobs = submit(tenant, 1_102)

@@ -166,6 +166,12 @@ class TestASession:
             serve(lambda: pids.append(connection.connection.info.backend_pid))
         assert len(set(pids)) == 1
 
+    def test_has_the_time_zone_of_django_and_not_that_of_the_server(self, monkeypatch):
+        connection.ensure_connection()
+        monkeypatch.setattr(connection, "timezone_name", "Asia/Kolkata")
+        assert hands.clean()
+        assert connection.connection.info.parameter_status("TimeZone") == "Asia/Kolkata"
+
     def test_that_was_cut_is_replaced(self, serve):
         def cut() -> None:
             with psycopg.connect(**connection.get_connection_params()) as other:

@@ -4,13 +4,11 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 
-from jobs import results
-from jobs.engine.dispatch import dispatch
-from jobs.engine.execute import execute
-from jobs.engine.host import Host
 from jobs.models import Job
+from jobs.testing import drain, run, submitted
 from reports.models import DataReport, DataSource
 from reports.parameters import InvalidParameters
+from reports.query import ReportFailed
 from tests.factories import TenantFactory, database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,48 +29,39 @@ def report(tenant, source) -> DataReport:
     return DataReport.objects.create(tenant=tenant, source=source, **content)
 
 
-def run_job(job_id: int, register, sent) -> Job:
-    """What a worker would do with the message."""
-    worker = register()
-    dispatch()
-    message = next(message for message in sent if message.id == job_id)
-    execute(message.id, message.attempt, Host(worker))
-    return Job.objects.get(pk=job_id)
-
-
 def test_a_plain_call_returns_columns_and_rows(report):
     assert report.execute(parameters={"least": 3}) == {"columns": ["n", "square"], "rows": [[3, 9], [4, 16]]}
     assert len(report.execute()["rows"]) == 3
 
 
-def test_as_a_job_it_keeps_the_result_counts_records_and_shows_progress(report, register, sent):
-    job = run_job(report.async_.execute(parameters={"least": 4}), register, sent)
+def test_as_a_job_it_keeps_the_result_counts_records_and_shows_progress(report):
+    assert run(report.async_.execute, parameters={"least": 4}) == {"columns": ["n", "square"], "rows": [[4, 16]]}
+    (job,) = submitted(report.async_.execute)
     assert (job.status, job.stats, job.progress, job.progress_note) == ("success", {"records": 1}, 1.0, "1 rows")
-    assert results.load(job).value == {"columns": ["n", "square"], "rows": [[4, 16]]}
 
 
-def test_an_unfit_parameter_ends_the_job_with_its_name(report, register, sent):
-    job = run_job(report.async_.execute(parameters={"region": "EU"}), register, sent)
-    assert (job.status, job.last_error) == ("error", "InvalidParameters: region is not a parameter of this report")
+def test_an_unfit_parameter_ends_the_job_with_its_name(report):
+    report.async_.execute(parameters={"region": "EU"})
+    with pytest.raises(InvalidParameters, match="region is not a parameter of this report"):
+        drain()
+    assert [job.status for job in submitted(report.async_.execute)] == ["error"]
 
 
-def test_the_time_limit_of_the_job_is_that_of_the_query(report, register, sent):
+def test_the_time_limit_of_the_job_is_that_of_the_query(report):
     report.sql = "SELECT pg_sleep(60), %(least)s"
     report.save()
-    job = run_job(report.async_(timeout=0.3).execute(), register, sent)
-    assert job.status == "error"
-    assert "statement timeout" in job.last_error
+    with pytest.raises(ReportFailed, match="statement timeout"):
+        run(report.async_(timeout=0.3).execute)
 
 
-def test_refresh_all_submits_every_report_of_its_tenant_and_no_other(report, source, tenant, register, sent):
+def test_refresh_all_submits_every_report_of_its_tenant_and_no_other(report, source, tenant):
     DataReport.objects.create(tenant=tenant, source=source, name="One", question="?", sql="SELECT 1")
     stranger = TenantFactory()
     foreign = DataSource.objects.create(tenant=stranger, name="Theirs", url=source.url)
     DataReport.objects.create(tenant=stranger, source=foreign, name="Other", question="?", sql="SELECT 1")
-    job = run_job(DataReport.async_(tenant=tenant).refresh_all(), register, sent)
-    submitted = results.load(job).value["jobs"]
-    assert len(submitted) == 2
-    assert set(Job.objects.filter(pk__in=submitted).values_list("tenant_id", flat=True)) == {tenant.pk}
+    made = run(DataReport.async_(tenant=tenant).refresh_all)["jobs"]
+    assert len(made) == 2
+    assert set(Job.objects.filter(pk__in=made).values_list("tenant_id", flat=True)) == {tenant.pk}
 
 
 def test_the_database_refuses_a_report_on_another_tenants_source(report):

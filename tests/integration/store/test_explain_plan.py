@@ -13,14 +13,15 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 FEW, MANY = 5_000, 100_000
 INDEXES = {
-    "explain": {"jobs_pkey", "jobs_in_use"},
+    "explain": {"jobs_pkey", "jobs_of_tenant", "jobs_in_use"},  # either finds it by its id
     # The users' index reads as little, and is taken where the last ANALYZE found no job that waited.
     "explain_line": {"jobs_pkey", "jobs_in_use", "jobs_claim", "jobs_claim_by_user"},
+    "places": {"jobs_pkey", "jobs_of_tenant", "jobs_in_use", "jobs_claim", "jobs_claim_by_user"},
 }
 
 
-def plan_of(name: str, job_id: int) -> dict:
-    parameters = {"id": job_id, "tenant_id": None, "now": None, "default_timeout": 1.0}
+def plan_of(name: str, job_id: int, tenant_id: int) -> dict:
+    parameters = {"id": job_id, "ids": [job_id], "tenant_id": tenant_id, "now": None, "default_timeout": 1.0}
     parameters |= {"most": MOST, "probes": PROBES, "names": NAMES}
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(PLANNER)
@@ -33,13 +34,13 @@ def test_it_reads_as_much_at_a_hundred_thousand_waiting_jobs_as_at_a_few(name):
     tenant, queue = TenantFactory(queue__num_slots=1), QueueFactory().pk
     fill(queue, [TenantFactory().pk for _ in range(20)], 10)
     fill(queue, [tenant.pk], FEW)
-    plan_of(name, 1)  # reads the catalogues into this connection's caches
-    few = plan_of(name, Job.objects.latest("id").pk)
+    plan_of(name, 1, tenant.pk)  # reads the catalogues into this connection's caches
+    few = plan_of(name, Job.objects.latest("id").pk, tenant.pk)
     fill(queue, [tenant.pk], MANY - FEW)
-    unanalyzed = plan_of(name, Job.objects.latest("id").pk)
+    unanalyzed = plan_of(name, Job.objects.latest("id").pk, tenant.pk)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE jobs")
-    many = plan_of(name, Job.objects.latest("id").pk)
+    many = plan_of(name, Job.objects.latest("id").pk, tenant.pk)
     for plan in (few, unanalyzed, many):
         assert plan["Actual Rows"] == 1
         assert indexes_of_jobs(plan) <= INDEXES[name]

@@ -10,7 +10,8 @@ from datetime import timedelta
 from itertools import combinations
 
 import pytest
-from django.db.models import Case, F, When
+from django.db.models import Case, Count, Exists, F, OuterRef, Subquery, When
+from django.db.models.functions import Coalesce
 
 from jobs import store
 from jobs.models import Job, Lane, QueueTurn
@@ -44,7 +45,7 @@ class Witness:
     def look(self, weights: dict[int, int], queue: str) -> None:
         """Note the leads of this moment, and judge each pair since both can be served."""
         worked = self.fleet.worked(queue)
-        able = {tenant for tenant in weights if self._able(tenant, queue)}
+        able = self._able(queue)
         for one, other in combinations(sorted(weights), 2):
             if not {one, other} <= able:
                 self.leads.pop((one, other), None)
@@ -55,14 +56,16 @@ class Witness:
             self.judged += len(leads) > 1
             assert spread <= bound(weights[one], weights[other]), (one, other, spread)
 
-    def _able(self, tenant: int, queue: str) -> bool:
-        limits = TenantQueue.objects.get(tenant=tenant)
-        mine = Job.objects.filter(tenant=tenant)
-        return (
-            not limits.paused
-            and mine.filter(queue__name=queue, ready_at__isnull=False).exists()
-            and mine.filter(slot__isnull=False).count() < limits.num_slots
+    def _able(self, queue: str) -> set[int]:
+        """The tenants that have work there and a free slot."""
+        mine = Job.objects.filter(tenant=OuterRef("tenant"))
+        in_use = mine.filter(slot__isnull=False).order_by().values("tenant").annotate(n=Count("*")).values("n")
+        limits = TenantQueue.objects.filter(
+            Exists(mine.filter(queue__name=queue, ready_at__isnull=False)),
+            paused=False,
+            num_slots__gt=Coalesce(Subquery(in_use), 0),
         )
+        return set(limits.values_list("tenant", flat=True))
 
 
 def change(tenant: Tenant, **limits: object) -> None:

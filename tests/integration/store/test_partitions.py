@@ -111,6 +111,29 @@ def test_an_insert_goes_on_while_a_partition_is_being_made(things, onlooker):
     assert places() == [("things_20301230", "none")]
 
 
+def test_an_insert_of_this_moment_waits_for_its_first_partition_and_does_not_fail(things, elsewhere, blocked):
+    now = datetime.now(UTC)
+    insert(now, "before")
+    with transaction.atomic():
+        assert partitions.ensure("things", now - DAY / 2, now + DAY / 2)
+        other = elsewhere(insert, now, "meanwhile")
+        while not blocked():
+            assert not other.done()
+    other.result()
+    assert {name for _, name in places()} == {"before", "meanwhile"}
+    assert {place for place, _ in places()} == {names()[0]} != {"things_rest"}
+
+
+def test_a_first_partition_gives_way_to_a_long_insert(things, onlooker):
+    now = datetime.now(UTC)
+    with onlooker.transaction():
+        onlooker.execute("INSERT INTO things VALUES (%s)", [now])
+        with pytest.raises(OperationalError):
+            partitions.ensure("things", now - DAY / 2, now + DAY / 2)
+    assert partitions.ensure("things", now - DAY / 2, now + DAY / 2)
+    assert places() == [(names()[0], "none")]
+
+
 def test_a_drop_gives_way_to_a_long_read(things, onlooker):
     partitions.ensure("things", MONDAY, MONDAY + DAY)
     with onlooker.transaction():

@@ -1,0 +1,60 @@
+"""Read for all who wait in this process, with one statement at a time."""
+
+import asyncio
+import time
+from collections.abc import Callable, Collection, Mapping
+from typing import Generic, TypeVar
+
+from asgiref.sync import sync_to_async
+from django.db import close_old_connections, connection
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class Together(Generic[Key, Value]):
+    """A read that many coroutines share: what is asked for while one read runs, the next one reads in one go.
+
+    read: takes the keys, and returns the values that it found; it runs in the one thread that all such reads share, and
+    so on one connection. every: the least seconds from the start of one read to the next.
+    """
+
+    def __init__(self, read: Callable[[Collection[Key]], Mapping[Key, Value]], every: float) -> None:
+        self._read, self._every = read, every
+        self._asked: dict[Key, list[asyncio.Future[Value | None]]] = {}
+        self._reading: asyncio.Task[None] | None = None
+        self._next = 0.0
+
+    async def ask(self, key: Key) -> Value | None:
+        """The value by a read that begins after this call; None if there is none. Raises the errors of the read."""
+        answer: asyncio.Future[Value | None] = asyncio.get_running_loop().create_future()
+        if self._reading is None or self._reading.done():
+            self._asked = {}  # what is left was asked in an event loop that has ended
+            self._reading = asyncio.create_task(self._read_on())
+        self._asked.setdefault(key, []).append(answer)
+        return await answer
+
+    async def _read_on(self) -> None:
+        while self._asked:
+            await asyncio.sleep(self._next - time.monotonic())  # lets all ask who are about to
+            self._next = time.monotonic() + self._every
+            asked, self._asked = self._asked, {}
+            found: Mapping[Key, Value] = {}
+            failure: Exception | None = None
+            try:
+                found = await sync_to_async(self._read_fresh)(asked.keys())
+            except Exception as error:  # each of them decides what to do about it
+                failure = error
+            for key, answers in asked.items():
+                for answer in answers:
+                    if answer.done():  # it hung up meanwhile
+                        continue
+                    if failure is not None:
+                        answer.set_exception(failure)
+                    else:
+                        answer.set_result(found.get(key))
+
+    def _read_fresh(self, keys: Collection[Key]) -> Mapping[Key, Value]:
+        if not connection.in_atomic_block:  # in a block, the connection is the caller's
+            close_old_connections()  # those that failed at the previous read
+        return self._read(keys)

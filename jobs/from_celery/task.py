@@ -1,0 +1,98 @@
+"""A Celery task as a job of a tenant: its callers stay as they are."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from jobs.authoring.decorator import job
+from jobs.calls.compose import compose
+from jobs.calls.refusals import InvalidRequest
+from jobs.calls.registry import target_of
+from jobs.engine.moments import seconds_until
+from jobs.engine.submit import submit
+from tenants.models import Tenant
+
+TenantOf = Callable[..., Tenant | None]
+
+CANVAS = frozenset({"s", "si", "signature", "subtask", "chunks", "map", "starmap", "replace", "send_task"})
+OF_THE_WIRE = frozenset({"serializer", "compression", "retry", "retry_policy", "ignore_result", "headers", "shadow"})
+
+
+class Sent(NamedTuple):
+    """The answer to `delay`: the id of the job, as text, as Celery's results have it."""
+
+    id: str
+
+
+class JobTask:
+    """A Celery task whose `delay` and `apply_async` submit a job. Called plainly, it is the task."""
+
+    def __init__(self, task: Any, tenant: TenantOf | None, options: Mapping[str, Any]) -> None:
+        def run(*, args: list[Any], kwargs: dict[str, Any]) -> Any:
+            return task(*args, **kwargs)
+
+        run.__module__, run.__qualname__ = task.__module__, task.__name__
+        self.task = task
+        self.__module__, self.__name__, self.__doc__ = task.__module__, task.__name__, task.__doc__
+        self._target = target_of(job(**{"dedup": False, **options})(run))
+        self._tenant = tenant
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the task here and now."""
+        return self.task(*args, **kwargs)
+
+    def delay(self, *args: Any, **kwargs: Any) -> Sent:
+        """Submit a job. Raises InvalidRequest, and TooManyWaiting if the tenant's backlog is full."""
+        return self.apply_async(args, kwargs)
+
+    def apply_async(
+        self,
+        args: Sequence[Any] | None = None,
+        kwargs: Mapping[str, Any] | None = None,
+        *,
+        countdown: float | None = None,
+        eta: datetime | None = None,
+        queue: str | None = None,
+        **others: Any,
+    ) -> Sent:
+        """Submit a job, after `countdown` seconds or at `eta`, in that queue.
+
+        Options of Celery's message have no meaning here and are ignored. Raises InvalidRequest for the others, as for
+        arguments that are not JSON; and TooManyWaiting.
+        """
+        for name in others.keys() - OF_THE_WIRE:
+            raise InvalidRequest(name, f"{self.__name__} is a job now, which has no such option of Celery")
+        args, kwargs = list(args or ()), dict(kwargs or {})
+        request = compose(
+            self._target,
+            None,
+            self._target.bind((), {"args": args, "kwargs": kwargs}),
+            tenant=self._tenant(*args, **kwargs) if self._tenant else None,
+            queue=queue,
+            delay=seconds_until(eta) if countdown is None else countdown,
+        )
+        return Sent(str(submit(request).id))
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else the task has, except what builds messages for Celery."""
+        if name.startswith("__") or name == "task":
+            raise AttributeError(name)
+        if name in CANVAS:
+            raise AttributeError(
+                f"{self.__name__} is a job now, and Celery's canvas knows only tasks: submit the next job from the job"
+                f" before it, or use {self.__name__}.task.{name}, which sends to Celery"
+            )
+        return getattr(self.task, name)
+
+
+def as_job(task: Any = None, *, tenant: TenantOf | None = None, **options: Any) -> Any:
+    """Let a Celery task run as a job: the decorator above `@shared_task`. Its callers need not change.
+
+    tenant: called with the arguments of the call; returns the Tenant whose job it is. None: the tenant of the running
+    job. options: those of `@job`; without `dedup=True` each call is a job of its own, as in Celery.
+    """
+
+    def wrap(task: Any) -> JobTask:
+        return JobTask(task, tenant, options)
+
+    return wrap if task is None else wrap(task)

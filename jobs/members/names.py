@@ -1,0 +1,41 @@
+"""What jobs are about, and whose they are, in the words of the product: its objects and users by name."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from contextlib import suppress
+
+from django.core.exceptions import ValidationError
+
+from jobs.calls.registry import source_types
+from jobs.models import JobRow
+from tenants.models import Member
+
+
+def sources(jobs: Iterable[JobRow], tenant_id: int) -> dict[tuple[str, str | None], str]:
+    """The names of the tenant's objects that these jobs are about, by source type and id: a query for each type.
+
+    A class-level job has the name of its kind of objects.
+    """
+    ids: dict[str, set[str | None]] = defaultdict(set)
+    for job in jobs:
+        ids[job.source_type].add(job.source_id)
+    known = source_types()
+    names: dict[tuple[str, str | None], str] = {}
+    for source_type in ids.keys() & known.keys():
+        model = known[source_type]
+        names[source_type, None] = f"all {model._meta.verbose_name_plural}"
+        wanted = [source_id for source_id in ids[source_type] if source_id is not None]
+        if not wanted:
+            continue
+        with suppress(ValueError, TypeError, OverflowError, ValidationError):  # no id of such an object
+            for found in model._default_manager.filter(tenant=tenant_id, pk__in=wanted):
+                names[source_type, str(found.pk)] = str(found)
+    return names
+
+
+def users(jobs: Iterable[JobRow], tenant_id: int) -> dict[str, str]:
+    """The names of the members whose jobs these are, by `user_key`. Other keys are the tenant's own users."""
+    keys = {job.user_key for job in jobs if job.user_key.isascii() and job.user_key.isdecimal()}
+    ids = [int(key) for key in keys if len(key) <= 18]  # noqa: PLR2004 - digits that a bigint holds
+    members = Member.objects.filter(tenant=tenant_id, user__in=ids) if ids else Member.objects.none()
+    return {str(user_id): name for user_id, name in members.values_list("user_id", "user__username")}

@@ -1,0 +1,82 @@
+"""A list of the tenant's jobs, one job, its cancellation. Another tenant's job is as one that does not exist."""
+
+from django.contrib import messages
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from jobs import listing, queries, regions
+from jobs.dashboard.answers import SeeOther, back
+from jobs.engine.cancel import Cancellation, cancel
+from jobs.lifecycle import Status
+from jobs.members import shown
+from jobs.members.asked import Asked
+from jobs.members.waits import waits
+from jobs.models import AnyJob
+from jobs.noting import note_of
+from tenants import audit
+from tenants.members import for_members
+from tenants.models import Tenant
+
+A_PAGE = 25
+EVERY = 3  # seconds between two questions of a page
+LIST_REGIONS = ("members/jobs/slots", "members/jobs/list", "members/jobs/schedules")
+JOB_REGIONS = ("members/job/head", "members/job/why", "members/job/attempts", "members/job/facts")
+
+
+@require_safe
+@for_members
+def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
+    """`status`: only these; `mine`: only those of this member; `before`: only those with lower ids."""
+    asked = Asked.of(request)
+    chosen = Q(user_key=str(request.user.pk)) if asked.mine else Q()
+    page = listing.page(chosen, A_PAGE, tenant=tenant, status=asked.status, before=asked.before)
+    top = page.jobs[0].pk + 1 if page.jobs else asked.before
+    context = shown.common(page.jobs, tenant, request) | {
+        "page": page,
+        "waits": waits(page.jobs, tenant.pk),
+        "lines": len({job.queue_id for job in page.jobs if job.status == Status.CREATED}),
+        "slots": shown.slots(tenant),
+        "schedules": shown.schedules(tenant),
+        "newer": shown.newer(tenant, top),
+        "asked": asked,
+        "older": asked.address(before=page.before),
+        "here": request.path + asked.address(before=top),
+    }
+    # The refreshing asks for the jobs that are shown: no row moves while somebody is about to press its button.
+    frame = {"tabs": asked.tabs(), "every": EVERY, "ask": asked.address(before=top)}
+    return regions.page(request, "members/jobs", LIST_REGIONS, context, frame)
+
+
+@require_safe
+@for_members
+def job_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
+    """One job: why it waits or how it ended, its attempts, times and arguments."""
+    job = _job(tenant, pk)
+    context = shown.common([job], tenant, request) | shown.detail(job, tenant)
+    frame = {"every": EVERY if context["may_cancel"] else 0}
+    return regions.page(request, "members/job", JOB_REGIONS, context, frame)
+
+
+@require_POST
+@for_members
+def cancel_job(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
+    """Cancel a job of the tenant, whoever submitted it, as over HTTP."""
+    _job(tenant, pk)
+    audit.identify(request.user.get_username(), tenant_id=tenant.pk)
+    outcome = cancel(pk, tenant_id=tenant.pk)
+    if outcome is Cancellation.TOO_LATE:
+        messages.error(request, f"Job {pk} had already ended.")
+    else:
+        note_of(outcome.value, [pk], tenant.pk)
+        done = outcome is Cancellation.CANCELLED
+        messages.success(request, f"Job {pk} is cancelled." if done else f"Job {pk} was asked to stop.")
+    return SeeOther(back(request, reverse("members:jobs")))
+
+
+def _job(tenant: Tenant, pk: int) -> AnyJob:
+    job = queries.job(tenant.pk, pk)
+    if job is None:
+        raise Http404
+    return job

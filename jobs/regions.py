@@ -1,0 +1,54 @@
+"""Pages of live regions. The script asks for the same address with the versions that it has, `Live: pools=ab12cd`,
+and gets only the regions that changed; 204 if none did.
+"""
+
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+PLACE = "\x00csrf\x00"  # put in after the version is computed: Django masks the token anew at each request
+
+
+def page(
+    request: HttpRequest, template: str, regions: Iterable[str], shown: Mapping[str, Any], frame: Mapping[str, Any]
+) -> HttpResponse:
+    """The page `<template>.html` with its regions, or the changed ones of them.
+
+    regions: paths of templates, without ".html"; a region is named by the last part of its path. shown: the context of
+    all; frame: more of it, for what is outside of the regions.
+    """
+    rendered = {path.rpartition("/")[2]: _region(request, path, shown) for path in regions}
+    if (known := request.headers.get("Live")) is not None:
+        return _changed(request, rendered, known)
+    whole = {region: _with_token(request, html) for region, (_, html) in rendered.items()}
+    return render(request, f"{template}.html", {**shown, **frame, "regions": whole})
+
+
+def _region(request: HttpRequest, path: str, shown: Mapping[str, Any]) -> tuple[str, SafeString]:
+    """The version of a region, and its HTML without the token."""
+    region = path.rpartition("/")[2]
+    html = render_to_string(f"{path}.html", {**shown, "csrf_token": PLACE}, request)
+    version = blake2b(html.encode(), digest_size=6).hexdigest()
+    wrapped = format_html(
+        '<section class="region" id="{0}" data-region="{0}" data-v="{1}">{2}</section>', region, version, html
+    )
+    return version, wrapped
+
+
+def _changed(request: HttpRequest, rendered: Mapping[str, tuple[str, SafeString]], known: str) -> HttpResponse:
+    had = dict(pair.split("=", 1) for pair in known.split() if "=" in pair)
+    changed = [_with_token(request, html) for name, (version, html) in rendered.items() if had.get(name) != version]
+    return HttpResponse("".join(changed)) if changed else HttpResponse(status=204)
+
+
+def _with_token(request: HttpRequest, html: str) -> SafeString:
+    """The HTML with the token of this request; templates have escaped the rest of it."""
+    text = html.replace(PLACE, get_token(request)) if PLACE in html else html
+    return mark_safe(text)  # noqa: S308 - it came from a template, and the token is of letters and digits

@@ -1,0 +1,14 @@
+-- Reads:  the places of a tenant's waiting jobs in their lanes, from 1, as explain counts them. Changes nothing, locks nothing.
+-- Who:    the page of its members' jobs. Index: primary key; jobs_claim, at most `most` jobs before each one.
+WITH
+-- include shared/clock
+-- include shared/in_use
+job AS MATERIALIZED (
+    SELECT j.id, j.tenant_id, j.queue_id, j.user_key, j.priority, tq.user_slots
+    FROM jobs j
+    LEFT JOIN tenant_queues tq ON tq.tenant_id = j.tenant_id
+    WHERE j.id = ANY(%(ids)s) AND j.ready_at IS NOT NULL
+      AND j.tenant_id = %(tenant_id)s  -- guard I8
+),
+-- include explain_line/before
+SELECT id, place FROM before

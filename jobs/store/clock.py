@@ -1,0 +1,20 @@
+"""The clock of the statements: the database's, unless `jobs.testing` sets another one."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+Clock = Callable[[], datetime]
+
+_clock: Clock | None = None
+
+
+def follow(clock: Clock | None) -> Clock | None:
+    """Let statements take the time from this clock, or from the database's (None); return the previous one."""
+    global _clock
+    previous, _clock = _clock, clock
+    return previous
+
+
+def moment(now: datetime | None = None) -> datetime | None:
+    """The moment to pass to a statement as `now`; None: the statement reads the database's clock."""
+    return now if now is not None or _clock is None else _clock()

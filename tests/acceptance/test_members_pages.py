@@ -1,0 +1,83 @@
+"""The members' pages of jobs in a real browser: narrow and wide, light and dark, with scripts and without."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from jobs.lifecycle import Status
+from jobs.models import Job
+from reports.models import DataReport, DataSource
+from tenants.models import Tenant
+from tests.acceptance.conftest import CHROMIUM
+from tests.acceptance.ops_world import build
+from tests.acceptance.test_ops_pages import FINE, LOOK, RULES
+from tests.factories import MemberFactory, TenantFactory, database_url, make_job
+from tests.waiting import wait_until
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(shutil.which(CHROMIUM) is None, reason="no Chromium here"),
+]
+OPENED = [Status.CREATED, Status.RUNNING, Status.SUCCESS, Status.DEAD]  # jobs whose page is looked at
+SHOTS = os.environ.get("OPS_SHOTS")  # a folder that gets a picture of each page
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])
+def test_nothing_is_cut_off_and_nobody_kept_out_whatever_the_names(context_of, width, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    build()
+    _name_what_the_jobs_are_about()
+    found = {}
+    for tenant in Tenant.objects.order_by("slug"):
+        page = context_of(MemberFactory(tenant=tenant).user, "/jobs/", width, scheme).new_page()
+        one_of_each = Job.objects.filter(tenant=tenant, status__in=OPENED).order_by("status", "pk").distinct("status")
+        for path in ("", *(f"{job.pk}/" for job in one_of_each)):
+            page.goto(path)
+            found[tenant.slug, path] = page.evaluate(LOOK)
+            violations = axe.run(page, options={"runOnly": RULES}).response["violations"]
+            found[tenant.slug, path, "axe"] = [(one["id"], one["nodes"][0]["html"][:200]) for one in violations]
+            _shoot(page, f"members-{tenant.slug[:10]}-{path.strip('/') or 'list'}-{width}-{scheme}")
+    assert {where: what for where, what in found.items() if what not in (FINE, [])} == {}
+
+
+def test_without_scripts_a_member_sees_a_job_wait_and_cancels_it(context_of):
+    tenant = TenantFactory()
+    first, second = make_job(tenant), make_job(tenant)
+    page = context_of(MemberFactory(tenant=tenant).user, "/jobs/", scripts=False).new_page()
+    page.goto("")
+    expect(page.locator(f"#job-{second.pk}")).to_contain_text("Number 2 in line.")
+    page.get_by_role("button", name=f"Cancel job {first.pk}").click()
+    expect(page.get_by_role("status").filter(has_text=f"Job {first.pk} is cancelled.")).to_be_visible()
+    expect(page.locator(f"#job-{second.pk}")).to_contain_text("Number 1 in line.")
+    wait_until(lambda: Job.objects.get(pk=first.pk).status == "cancelled", "it is cancelled")
+
+
+def test_the_list_follows_what_happens_and_moves_no_row(context_of):
+    tenant = TenantFactory()
+    job = make_job(tenant, Status.RUNNING, progress=0.1)
+    page = context_of(MemberFactory(tenant=tenant).user, "/jobs/").new_page()
+    page.goto("")
+    row = page.locator("tbody tr").first
+    expect(row).to_contain_text("Running")
+    Job.objects.filter(pk=job.pk).update(progress=0.5, progress_note="half way")
+    newer = make_job(tenant)
+    expect(row).to_contain_text("half way", timeout=15_000)
+    expect(page.locator("tbody tr")).to_have_count(1)
+    page.get_by_role("link", name="1 newer: show").click()
+    expect(page.locator(f"#job-{newer.pk}")).to_be_visible()
+
+
+def _name_what_the_jobs_are_about() -> None:
+    tenant = Tenant.objects.get(slug="alder")
+    source = DataSource.objects.create(tenant=tenant, name="Sales", url=database_url())
+    content = {"name": "Possible futures", "question": "What may come?", "sql": "SELECT 1"}
+    DataReport.objects.create(pk=1, tenant=tenant, source=source, **content)
+
+
+def _shoot(page: Page, name: str) -> None:
+    if SHOTS:
+        page.screenshot(path=Path(SHOTS) / f"{name[:60]}.png", full_page=True)

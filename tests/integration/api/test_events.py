@@ -1,0 +1,108 @@
+"""GET /api/v1/jobs/{id}/events: each change as it happens, for its tenant alone, and nothing is held meanwhile."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from jobs import queries, store
+from jobs.api.following import Watch
+from jobs.engine.cancel import cancel
+from jobs.engine.history import Archive
+from jobs.lifecycle import FINAL, Status
+from jobs.models import Job
+from tests.factories import make_job
+from tests.integration.api.listening import do, events, path_of, run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_each_change_is_told_until_the_end(listen, running):
+    async def conversation():
+        client = listen(path_of(running), running.tenant)
+        await client.told("event: status")
+        await do(store.progress, running.pk, 1, 0.5, "half\nway")
+        await client.told("event: progress")
+        await do(store.succeed, running.pk, 1, {"rows": 3}, None)
+        return await client.answer(), client
+
+    text, client = run(conversation)
+    assert client.status == 200
+    assert client.headers["Content-Type"] == "text/event-stream"
+    assert (client.headers["X-Accel-Buffering"], client.headers["Cache-Control"]) == ("no", "no-store")
+    names, ids, data = zip(*events(text), strict=True)
+    assert names == ("status", "progress", "end")
+    assert len(set(ids)) == 3
+    assert (data[0]["id"], data[0]["status"], data[0]["args"]) == (running.pk, "running", {})
+    assert data[1] == {"progress": 0.5, "progress_note": "half\nway"}
+    assert (data[2]["status"], data[2]["rows"]) == ("success", 3)
+
+
+def test_a_request_to_stop_is_a_change(listen, running):
+    async def conversation():
+        client = listen(path_of(running), running.tenant)
+        await client.told("event: status")
+        await do(cancel, running.pk, tenant_id=running.tenant_id)
+        text = await client.told('"cancel_requested_at": "')
+        client.leave()
+        await client.answer()
+        return text
+
+    assert [name for name, _, _ in events(run(conversation))] == ["status", "status"]
+
+
+@pytest.mark.parametrize("status", sorted(FINAL))
+def test_a_job_that_has_ended_is_told_at_once_and_once_more_to_whom_knows_it(listen, running, status):
+    job = make_job(running.tenant, status)
+
+    async def conversation():
+        first = await listen(path_of(job), job.tenant).answer()
+        [(_, last, _)] = events(first)
+        again = await listen(path_of(job), job.tenant, **{"Last-Event-ID": last}).answer()
+        return first, again
+
+    for text in run(conversation):
+        [(name, _, data)] = events(text)
+        assert (name, data["status"]) == ("end", status)
+
+
+def test_a_job_in_the_history_is_told_like_any_other(listen, running):
+    job = make_job(running.tenant, Status.ERROR, end_time=timezone.now() - timedelta(days=2))
+    assert Archive().run() == 1
+    [(name, _, data)] = events(run(lambda: listen(path_of(job), job.tenant).answer()))
+    assert (name, data["id"], data["status"]) == ("end", job.pk, "error")
+
+
+@pytest.mark.parametrize(
+    ("seen", "expected"),
+    [("{id}", []), ("{head}.00000000", ["progress"]), ("0.created.0.00000000", ["status"]), ("nonsense", ["status"])],
+)
+def test_a_client_that_comes_back_is_told_what_it_missed_and_no_more(running, seen, expected):
+    whole = Watch(running.tenant_id, running.pk, "").tell(queries.job(running.tenant_id, running.pk))
+    known = seen.format(id=whole.id, head=whole.id.rpartition(".")[0])
+    event = Watch(running.tenant_id, running.pk, known).tell(queries.job(running.tenant_id, running.pk))
+    assert [event.name] if event else expected == []
+
+
+def test_a_stream_goes_on_after_the_last_event_that_the_client_has(listen, running):
+    async def conversation():
+        first = listen(path_of(running), running.tenant)
+        [(_, last, _)] = events(await first.told("\n\nevent: status"))
+        first.leave()
+        await first.answer()
+        again = listen(path_of(running), running.tenant, **{"Last-Event-ID": last})
+        await again.told("retry:")
+        await do(store.succeed, running.pk, 1, {}, None)
+        return await again.answer()
+
+    assert [name for name, _, _ in events(run(conversation))] == ["end"]
+
+
+def test_a_job_that_is_deleted_meanwhile_ends_the_stream(listen, running):
+    async def conversation():
+        client = listen(path_of(running), running.tenant)
+        await client.told("event: status")
+        await do(Job.objects.filter(pk=running.pk).delete)
+        return await client.answer()
+
+    assert [name for name, _, _ in events(run(conversation))] == ["status"]

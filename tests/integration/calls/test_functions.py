@@ -1,0 +1,173 @@
+"""Functions as jobs: `async_(send, tenant=tenant)(to="x")`. Their source type is their module; they have no object."""
+
+import subprocess
+import sys
+
+import pytest
+from django.test import Client
+
+from jobs import InvalidRequest, async_, submit_many
+from jobs.calls import functions, registry
+from jobs.calls.compose import compose_by_name
+from jobs.engine.pause import pause_job_type
+from jobs.engine.submit import submit
+from jobs.models import Job, Schedule
+from jobs.testing import assert_submitted, drain, run, submitted
+from tests.factories import QueueFactory, TenantFactory
+from tests.integration.conftest import caller_with_key
+from tests.sample import tasks
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def queues(db) -> None:
+    QueueFactory()
+    QueueFactory(name="critical")
+
+
+class TestTheCall:
+    def test_it_is_stored_with_its_module_name_and_arguments(self, tenant):
+        job = Job.objects.get(pk=async_(tasks.greet, tenant=tenant)("Ines", greeting="Hi"))
+        assert (job.source_type, job.source_id, job.source_method) == ("tests.sample.tasks", None, "greet")
+        assert job.args == {"name": "Ines", "greeting": "Hi"}
+        assert (job.tenant, job.queue.name, job.priority) == (tenant, "default", 5)
+
+    def test_it_runs_for_its_tenant(self, tenant):
+        assert run(async_(tasks.greet, tenant=tenant), "Ines") == f"Hello, Ines, of {tenant}"
+
+    def test_called_plainly_it_is_a_function(self, tenant):
+        assert tasks.greet("Ines") == "Hello, Ines, of None"
+
+    def test_what_the_decorator_says_holds_where_the_call_says_nothing(self, tenant):
+        async_(tasks.ring, tenant=tenant)()
+        async_(tasks.ring, tenant=tenant, priority=9)(times=1)
+        assert [(job.queue.name, job.priority) for job in submitted(async_(tasks.ring))] == [("critical", 1)]
+
+    def test_its_policy_tries_it_again_and_it_remembers(self, tenant):
+        async_(tasks.ring, tenant=tenant)(times=3)
+        assert [(a.number, a.status, a.value) for a in drain(later=True)] == [
+            (1, "scheduled", None),
+            (2, "scheduled", None),
+            (3, "success", 1),
+        ]
+
+    def test_without_a_tenant_there_is_no_job(self):
+        with pytest.raises(InvalidRequest, match=r"^tenant: greet has no object; name the owner"):
+            async_(tasks.greet)("Ines")
+
+    def test_inside_a_job_it_belongs_to_that_tenant(self, tenant):
+        async_(tasks.relay, tenant=tenant)("Ines")
+        drain()
+        (relayed,) = submitted(async_(tasks.greet))
+        assert relayed.tenant == tenant
+
+    def test_arguments_that_do_not_fit_are_refused(self, tenant):
+        with pytest.raises(InvalidRequest, match=r"args: do not fit greet\(name, \*, greeting='Hello'\)"):
+            async_(tasks.greet, tenant=tenant)(colour="red")
+        with pytest.raises(InvalidRequest, match="multiple values"):
+            async_(tasks.greet, tenant=tenant)("Ines", name="Ines")
+
+    def test_identical_calls_are_one_job_and_another_tenants_is_none_of_them(self, tenant):
+        first = async_(tasks.greet, tenant=tenant)("Ines")
+        assert async_(tasks.greet, tenant=tenant)(name="Ines", greeting="Hello") == first
+        assert async_(tasks.greet, tenant=TenantFactory())("Ines") != first
+
+    def test_many_calls_and_calls_beside_methods(self, tenant):
+        call = async_(tasks.greet, tenant=tenant)
+        assert len(call.many([{"name": "a"}, {"name": "b"}])) == 2
+        assert len(submit_many([call.request("c"), async_(tasks.ring, tenant=tenant).request()])) == 2
+        assert_submitted(async_(tasks.greet), name="c", greeting="Hello")
+
+
+class TestNames:
+    def test_a_function_that_is_not_marked_is_refused(self):
+        with pytest.raises(InvalidRequest, match=r"tests\.sample\.tasks\.not_a_job is no job: mark it @job"):
+            async_(tasks.not_a_job)
+        with pytest.raises(InvalidRequest, match="'not_a_job' is not a job; jobs: greet, relay, ring, sweep"):
+            registry.resolve("tests.sample.tasks", "not_a_job")
+
+    def test_a_function_inside_another_is_refused(self):
+        with pytest.raises(InvalidRequest, match="at the top level of a module"):
+            async_(tasks.make())
+
+    def test_an_unknown_module_is_refused_and_the_known_ones_are_named(self):
+        with pytest.raises(InvalidRequest, match=r"'os' is unknown; known: .*sample\.thing, tests\.sample\.tasks"):
+            registry.resolve("os", "remove")
+
+    def test_a_module_of_an_app_is_imported_when_its_name_is_met(self, tenant):
+        sys.modules.pop("tests.sample.errands", None)
+        functions.FUNCTIONS.pop(("tests.sample.errands", "fetch"), None)
+        functions._import.cache_clear()
+        call = {"source_type": "tests.sample.errands", "source_id": None, "source_method": "fetch"}
+        with pytest.raises(InvalidRequest, match="is unknown"):
+            compose_by_name(tenant, **call, args={"what": "bread"}, by_tenant=True)
+        assert "tests.sample.errands" not in sys.modules
+        submit(compose_by_name(tenant, **call, args={"what": "bread"}))
+        assert [attempt.value for attempt in drain()] == ["here is bread"]
+
+    def test_a_module_outside_the_apps_is_not_imported(self):
+        for module in ("this", "xml.dom.minidom", "", "..sample", "tests.nothing"):
+            sys.modules.pop(module, None)
+            assert functions.find(module, "anything") is None
+            assert module not in sys.modules
+
+    def test_a_module_whose_code_fails_ends_the_job_and_nothing_else(self, tenant, tmp_path, monkeypatch):
+        from tests import sample
+
+        (tmp_path / "broken.py").write_text("1 / 0\n")
+        monkeypatch.setattr(sample, "__path__", [*sample.__path__, str(tmp_path)])
+        async_(tasks.greet, tenant=tenant)("Ines")
+        Job.objects.update(source_type="tests.sample.broken")
+        with pytest.raises(InvalidRequest, match=r"tests\.sample\.broken cannot be imported: ZeroDivisionError"):
+            drain()
+        assert Job.objects.get().status == "error"
+
+    def test_a_worker_finds_it_without_any_import(self):
+        """In a fresh process, which knows only the settings."""
+        code = "import django; django.setup(); from jobs.calls import registry;"
+        code += "print(registry.resolve('tests.sample.errands', 'fetch').function('bread'))"
+        answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert answer.stdout.strip() == "here is bread"
+
+
+class TestOverHttp:
+    def post(self, client: Client, method: str, **fields) -> dict:
+        body = {"source_type": "tests.sample.tasks", "source_method": method, "args": {}} | fields
+        return client.post("/api/v1/jobs", body, content_type="application/json")
+
+    def test_a_tenant_may_call_what_is_marked_so_for_itself(self, tenant, owner):
+        answer = self.post(owner, "ring")
+        assert answer.status_code == 202
+        assert Job.objects.get(pk=answer.json()["id"]).tenant == tenant
+
+    def test_a_stranger_does_not_see_that_job(self, owner):
+        job_id = self.post(owner, "ring").json()["id"]
+        stranger = caller_with_key(TenantFactory())
+        assert stranger.get(f"/api/v1/jobs/{job_id}").status_code == 404
+
+    def test_what_is_not_marked_so_answers_as_what_is_missing(self, owner):
+        refused, missing = self.post(owner, "greet"), self.post(owner, "nothing")
+        assert refused.status_code == missing.status_code == 422
+        assert "'greet' is not a job; jobs: ring" in refused.json()["detail"]
+        assert "'nothing' is not a job; jobs: ring" in missing.json()["detail"]
+
+    def test_it_has_no_object(self, owner):
+        answer = self.post(owner, "ring", source_id=1)
+        assert "source_id: ring does not run on an object; leave source_id out" in answer.json()["detail"]
+
+
+class TestElsewhere:
+    def test_it_can_be_paused(self, tenant):
+        pause_job_type("tests.sample.tasks", "ring")
+        async_(tasks.ring, tenant=tenant)()
+        assert drain() == []
+
+    def test_it_can_recur(self):
+        swept = TenantFactory(slug="swept-weekly")
+        drain(schedules=True)
+        found = Schedule.objects.get(name="tests.sample.tasks.sweep")
+        assert (found.tenant, found.source_type, found.declared) == (swept, "tests.sample.tasks", True)
+
+    def test_it_is_listed_among_the_job_types(self):
+        assert {"tests.sample.tasks.greet", "sample.thing.echo"} <= {str(target) for target in registry.targets()}

@@ -1,0 +1,105 @@
+"""What the pages show of the past: of the right tenants, queues and pools, from what the recorder wrote."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from jobs.dashboard import alarms, past, use
+from jobs.lifecycle import Status
+from jobs.models import HELD_UNTIL, JobMinute, PausedJobType, Sample, TenantHour
+from jobs.statistics import BUCKETS
+from tests.factories import QueueFactory, TenantFactory, make_job
+
+pytestmark = pytest.mark.django_db
+CALL = {"source_type": "shop.order", "source_method": "pay"}
+
+
+@pytest.fixture
+def client(admin_client):
+    return admin_client
+
+
+def minute(back: int) -> datetime:
+    return datetime.now(UTC).replace(second=0, microsecond=0) - timedelta(minutes=back)
+
+
+def tally(outcome: str, attempts: int) -> dict:
+    buckets = [0] * BUCKETS
+    buckets[10] = attempts
+    both = {"run_buckets": buckets, "wait_buckets": buckets, "run_seconds": 1.0, "wait_seconds": 1.0}
+    return {**CALL, **both, "queue_id": QueueFactory().pk, "outcome": outcome, "attempts": attempts}
+
+
+def sample(back: int, **of) -> None:
+    Sample.objects.create(at=minute(back), **{"tenants": {}, "queues": {}, "pools": {}} | of)
+
+
+def test_strips_show_the_use_of_the_last_hour_and_no_other_tenants():
+    owner, stranger, queue = TenantFactory(), TenantFactory(), QueueFactory()
+    make_job(owner)
+    both = {owner.pk: {"held": 2, "slots": 2, "waiting": 1}, stranger.pk: {"held": 1, "slots": 2, "waiting": 0}}
+    sample(10, tenants=both, queues={queue.pk: {"held": 3, "waiting": 8}}, pools={"heavy": {"held": 1, "processes": 4}})
+    sample(70, tenants=both)
+    seen = use.last_hour.get(None)
+    assert set(seen.tenants) == {owner.pk}
+    assert (seen.tenants[owner.pk].full_steps, seen.tenants[owner.pk].known_steps) == (1, 1)
+    assert (seen.pools["heavy"].some, seen.pools["heavy"].full_steps) == ("M49 0h1v1h-1z", 0)
+    assert "V0h1" in seen.queues[queue.pk]
+
+
+def test_a_day_of_a_tenant_is_read_in_quarters_of_an_hour():
+    owner = TenantFactory()
+    for back in range(60):
+        sample(back, tenants={owner.pk: {"held": 2, "slots": 2, "waiting": 0}})
+    assert use.day_of.get(owner.pk).known_steps == 4
+    assert use.day_of.get(owner.pk).full_steps == 4
+    assert use.day_of.get(TenantFactory().pk).full_steps == 0
+
+
+def test_the_day_of_each_tenant_is_its_own():
+    owner, stranger, idle = TenantFactory(), TenantFactory(), TenantFactory()
+    hour = minute(0).replace(minute=0)
+    TenantHour.objects.create(tenant_id=owner.pk, hour=hour, **tally("success", 90))
+    TenantHour.objects.create(tenant_id=owner.pk, hour=hour - timedelta(hours=2), **tally("retry", 10))
+    TenantHour.objects.create(tenant_id=owner.pk, hour=hour - timedelta(hours=30), **tally("dead", 99))
+    TenantHour.objects.create(tenant_id=stranger.pk, hour=hour, **tally("success", 7))
+    found = past.of_tenants([owner.pk, stranger.pk, idle.pk])
+    assert {pk: (one.attempts, one.failed, one.many_failed) for pk, one in found.items()} == {
+        owner.pk: (100, 10, True),
+        stranger.pk: (7, 0, False),
+    }
+    assert found[owner.pk].wait.p50 == pytest.approx(0.24, rel=0.3)
+
+
+def test_charts_reach_back_as_far_as_is_asked(client):
+    for back in (5, 120, 900):
+        JobMinute.objects.create(minute=minute(back), **tally("success", 10))
+    shown = {length: client.get("/ops/", {"range": length}).context["chart"].total for length in ("1h", "6h", "24h")}
+    assert shown == {"1h": 10, "6h": 20, "24h": 30}
+    assert client.get("/ops/", {"range": "9y"}).context["chart"].total == 10
+
+
+def test_job_types_that_fail_are_listed_with_a_way_to_their_errors(client):
+    JobMinute.objects.create(minute=minute(5), **tally("success", 90))
+    JobMinute.objects.create(minute=minute(5), **tally("error", 10))
+    page = client.get("/ops/").content.decode()
+    assert "10 % of 100" in page
+    assert "?q=status%3Aerror%20type%3Ashop.order.pay%20since%3A1h" in page
+
+
+def test_paused_types_say_how_many_jobs_they_hold(client):
+    tenant = TenantFactory()
+    for _ in range(2):
+        make_job(tenant, Status.SCHEDULED, due_at=HELD_UNTIL, **CALL)
+    make_job(tenant, Status.SCHEDULED, **CALL)
+    PausedJobType.objects.create(**CALL)
+    assert ", 2 held" in client.get("/ops/queues/").content.decode()
+
+
+def test_every_page_shows_the_worst_condition_to_those_who_may_see_workers(client, operator):
+    make_job(TenantFactory(), Status.DEAD)
+    page = client.get("/ops/jobs/").content.decode()
+    assert "<strong>Critical:</strong> No clock leads" in page
+    assert '<span class="count">1</span>' in page
+    assert "No clock leads" not in operator("view_job").get("/ops/jobs/").content.decode()
+    assert alarms.current().conditions[0].code == "no_clock"

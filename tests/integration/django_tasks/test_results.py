@@ -1,0 +1,144 @@
+"""Results of tasks: their errors, their values, and who may read them."""
+
+import uuid
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.core.signing import Signer
+
+from jobs.django_tasks import JobsBackend, interface
+from jobs.django_tasks.interface import TaskResultDoesNotExist
+from jobs.models import Job
+from jobs.testing import drain
+from tests.factories import QueueFactory, ThingFactory
+from tests.sample import later
+
+READY, RUNNING = interface.TaskResultStatus.READY, interface.TaskResultStatus.RUNNING
+SUCCESSFUL, FAILED = interface.TaskResultStatus.SUCCESSFUL, interface.TaskResultStatus.FAILED
+BOTH = pytest.mark.parametrize("task", [later.noop_task, later.noop_task_async], ids=["sync", "async"])
+
+
+def backend() -> JobsBackend:
+    found = later.noop_task.get_backend()
+    assert isinstance(found, JobsBackend)
+    return found
+
+
+class TestFailures:
+    @pytest.mark.parametrize(
+        ("task", "error", "message"),
+        [
+            (later.failing_task_value_error, ValueError, "This task failed due to ValueError"),
+            (later.failing_task_system_exit, SystemExit, "This task failed due to SystemExit"),
+            (later.failing_of_its_own, later.Unusual, "here"),
+        ],
+    )
+    def test_an_error_is_kept(self, task, error, message):
+        result = task.enqueue()
+        drain(raising=False)
+        result.refresh()
+        assert (result.status, result.is_finished, result.attempts) == (FAILED, True, 1)
+        assert result.enqueued_at <= result.started_at <= result.finished_at
+        with pytest.raises(ValueError, match="Task failed"):
+            assert result.return_value
+        assert result.errors[0].exception_class is error
+        assert result.errors[0].traceback.endswith(f"{error.__name__}: {message}\n")
+
+    def test_an_error_in_an_error(self):
+        result = later.complex_exception.enqueue()
+        drain(raising=False)
+        result.refresh()
+        assert result.errors[0].exception_class is ValueError
+        assert 'ValueError(ValueError("This task failed"))' in result.errors[0].traceback
+
+    def test_a_value_that_is_not_json_fails_the_task(self):
+        result = later.complex_return_value.enqueue()
+        drain(raising=False)
+        result.refresh()
+        assert (result.status, result.errors[0].exception_class) == (FAILED, TypeError)
+        assert "Unsupported type" in result.errors[0].traceback
+
+    def test_the_retries_of_its_queue_count_and_the_errors_stay(self, tenant):
+        queue = QueueFactory()
+        queue.default_max_retries, queue.default_backoff = 5, 60
+        queue.save()
+        result = later.third_time_lucky.enqueue()
+        drain()
+        result.refresh()
+        assert (result.status, result.attempts, len(result.errors)) == (READY, 1, 1)
+        drain(later=True)
+        result.refresh()
+        assert result.return_value == [3, 2, "RUNNING"]
+        assert (result.attempts, len(result.worker_ids)) == (3, 3)
+        assert {error.exception_class for error in result.errors} == {ConnectionError}
+        assert result.started_at < result.last_attempted_at == result.finished_at
+
+    def test_a_task_may_ask_for_later(self):
+        heard = []
+        interface.task_finished.connect(lambda **_: heard.append(1), weak=False)
+        result = later.snooze.enqueue()
+        drain()
+        interface.task_finished.receivers.pop()
+        interface.task_finished.sender_receivers_cache.clear()
+        result.refresh()
+        assert (result.status, result.attempts, heard) == (READY, 1, [])
+
+
+class TestResults:
+    def test_the_value(self):
+        result = later.add.enqueue(40)
+        drain()
+        assert backend().get_result(result.id).return_value == 42
+        assert later.add.get_result(result.id) == backend().get_result(result.id)
+
+    def test_a_result_equals_the_one_that_was_given_out(self):
+        result = later.add.enqueue(1)
+        assert backend().get_result(result.id) == result
+
+    def test_of_another_task_it_does_not_match(self):
+        result = later.add.enqueue(1)
+        with pytest.raises(Exception, match="Task does not match"):
+            later.noop_task.get_result(result.id)
+
+    @pytest.mark.parametrize("missing", ["123", "", "x:y", str(uuid.uuid4()), 123])
+    def test_a_missing_result(self, missing):
+        with pytest.raises(TaskResultDoesNotExist):
+            backend().get_result(missing)
+        with pytest.raises(TaskResultDoesNotExist):
+            async_to_sync(backend().aget_result)(missing)
+
+    def test_a_stranger_cannot_guess_the_id_of_a_result(self):
+        result = later.add.enqueue(1)
+        job_id = str(Job.objects.get().pk)
+        assert result.id.startswith(job_id)
+        for guess in (job_id, f"{job_id}:", Signer(salt="another").sign(job_id)):
+            with pytest.raises(TaskResultDoesNotExist):
+                backend().get_result(guess)
+
+    def test_the_result_of_a_job_that_is_no_task_does_not_exist(self, tenant):
+        thing = ThingFactory(tenant=tenant)
+        signed = Signer(salt="jobs.django_tasks")
+        for job_id in (thing.async_.echo(), 10**9):
+            with pytest.raises(TaskResultDoesNotExist):
+                backend().get_result(signed.sign(str(job_id)))
+
+    def test_the_context_has_the_result(self):
+        result = later.get_task_id.enqueue()
+        drain()
+        result.refresh()
+        assert result.return_value == result.id
+
+    def test_the_beginning_and_the_end_are_announced(self):
+        heard = []
+
+        def hear(task_result, **_) -> None:
+            heard.append((task_result.id, task_result.status))
+
+        signals = (interface.task_started, interface.task_finished)
+        for signal in signals:
+            signal.connect(hear)
+        good, bad = later.add.enqueue(1), later.failing_task_value_error.enqueue()
+        drain(raising=False)
+        for signal in signals:
+            signal.disconnect(hear)
+        assert heard == [(good.id, RUNNING), (good.id, SUCCESSFUL), (bad.id, RUNNING), (bad.id, FAILED)]

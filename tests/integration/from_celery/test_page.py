@@ -1,0 +1,22 @@
+"""The page for projects with Celery tasks runs."""
+
+import pytest
+
+from embedded import REPOSITORY
+from tests.factories import QueueFactory, TenantFactory
+from tests.integration.docs.test_guide import converse
+from tests.pages import blocks
+
+PAGE = REPOSITORY / "docs/from-celery.md"
+
+
+@pytest.mark.django_db
+def test_the_page_runs() -> None:
+    QueueFactory()
+    TenantFactory(slug="acme")
+    names = {"__name__": "reports.from_celery_page"}
+    for block in blocks(PAGE, "python", "pycon"):
+        if block.language == "python":
+            exec(compile(block.text, PAGE.name, "exec"), names)
+        else:
+            converse(block, names, lambda: None, PAGE)

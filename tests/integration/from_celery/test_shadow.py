@@ -1,0 +1,84 @@
+"""Watching Celery tasks: a real Celery worker, on the tests' broker, leaves a line for each task that ended."""
+
+import json
+import uuid
+
+import pytest
+from celery import Celery, signals
+from celery.contrib.testing.worker import start_worker
+from django.conf import settings
+
+from jobs.from_celery import record
+from tests.integration.cli.running import refusal, run
+from tests.waiting import wait_until
+
+
+@pytest.fixture
+def app(tmp_path):
+    """A Celery app whose tasks are recorded in `record`; its signals are as before afterwards."""
+    watched = (signals.before_task_publish, signals.task_prerun, signals.task_postrun)
+    before = [list(signal.receivers or ()) for signal in watched]
+    app = Celery(f"shadowed-{uuid.uuid4()}", broker=settings.CELERY_BROKER_URL, set_as_current=False)
+    app.conf.task_default_queue = f"shadowed-{uuid.uuid4()}"
+    record(str(tmp_path / "record"), lambda task, args, kwargs: f"tenant-{kwargs['account']}")
+    yield app
+    for signal, receivers in zip(watched, before, strict=True):
+        signal.receivers = receivers
+    app.close()
+
+
+def test_each_task_that_ended_is_recorded(app, tmp_path):
+    ended = []
+
+    @app.task(name="bill", bind=True, max_retries=1)
+    def bill(self, *, account=None, fail=False):
+        if fail and not self.request.retries:
+            raise self.retry(countdown=0.2)
+        ended.append(account)
+
+    with start_worker(app, pool="solo", perform_ping_check=False, shutdown_timeout=30):
+        bill.delay(account=1)
+        bill.delay(account=2, fail=True)
+        bill.delay()
+        wait_until(lambda: len(ended) == 3, "all tasks ended")
+    lines = [json.loads(line) for line in (tmp_path / "record").read_text().splitlines()]
+    assert sorted((line["task"], line["tenant"]) for line in lines) == [
+        ("bill", "tenant-1"),
+        ("bill", "tenant-2"),
+        ("bill", "tenant-2"),
+        ("bill", "unknown"),
+    ]
+    assert all(line["ready"] <= line["started"] <= line["ended"] for line in lines)
+    assert {line["queue"] for line in lines} == {app.conf.task_default_queue}
+    assert "4 tasks, replayed with 1 processes." in run("jobs", "replay", tmp_path / "record")
+
+
+class TestReplay:
+    @pytest.fixture
+    def file(self, tmp_path):
+        line = '{{"task": "t", "tenant": "{}", "queue": "q", "ready": {}, "started": {}, "ended": {}}}\n'
+        tasks = [("burst", 0, n, n + 1) for n in range(10)] + [("small", 1, 10, 11)]
+        path = tmp_path / "record"
+        path.write_text("".join(line.format(*task) for task in tasks))
+        return path
+
+    def test_it_shows_the_waits_before_and_after(self, file):
+        shown = json.loads(run("jobs", "replay", file, "--json"))
+        small = next(one for one in shown["tenants"] if one["tenant"] == "small")
+        assert (small["was"]["longest"], small["would_be"]["longest"]) == (9, 0)
+        assert shown["processes"] == 1
+
+    def test_slots_and_processes_can_be_given(self, file):
+        shown = json.loads(
+            run("jobs", "replay", file, "--json", "--processes", "20", "--slots", "5", "--tenant", "burst=2")
+        )
+        assert {one["tenant"]: one["would_be"]["longest"] for one in shown["tenants"]} == {"burst": 4, "small": 0}
+
+    def test_what_cannot_be_read_is_refused_in_one_line(self, file, tmp_path):
+        assert "No such file" in refusal("jobs", "replay", tmp_path / "missing")
+        empty = tmp_path / "empty"
+        empty.touch()
+        assert "no task is recorded there" in refusal("jobs", "replay", empty)
+        file.write_text("nonsense\n")
+        assert "line 1 is no record of a task" in refusal("jobs", "replay", file)
+        assert "as in acme=3" in refusal("jobs", "replay", file, "--tenant", "3")

@@ -1,0 +1,172 @@
+"""The list of a tenant's jobs: slots, times, why each waits and at which place, schedules; and its refreshes."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from jobs.lifecycle import Status
+from jobs.members import shown, waits
+from jobs.models import Schedule
+from tenants.models import TenantQueue
+from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.integration.members.reading import LIST, page, row
+
+pytestmark = pytest.mark.django_db
+
+
+def test_jobs_come_newest_first_with_what_they_are_about(mate, tenant, job, report):
+    newer = make_job(tenant, Status.SUCCESS, source_id=None, source_method="refresh_all")
+    text = page(mate)
+    assert text.index(f"job-{newer.pk}") < text.index(f"job-{job.pk}")
+    assert report.name in row(mate, job)
+    assert "all data reports" in row(mate, newer)
+
+
+def test_an_object_of_another_tenant_lends_no_job_its_name(mate, tenant, foreign_report):
+    job = make_job(tenant, source_id=str(foreign_report.pk))
+    assert foreign_report.name not in row(mate, job)
+    assert f"reports.datareport {foreign_report.pk}" in row(mate, job)
+
+
+@pytest.mark.parametrize("source", [{"source_id": "x" * 100}, {"source_id": "9" * 50}, {"source_type": "gone.model"}])
+def test_a_job_about_what_is_not_there_is_shown_all_the_same(mate, tenant, source):
+    job = make_job(tenant, **source)
+    assert next(iter(source.values())) in page(mate)
+    assert mate.get(f"{LIST}{job.pk}/").status_code == 200
+
+
+def test_a_status_and_only_mine_can_be_chosen(mate, tenant, job):
+    mine = make_job(tenant, Status.SUCCESS, user_key=str(mate.user.pk))
+    assert (row(mate, mine, "/jobs/?status=success") != "", row(mate, job, "/jobs/?status=success")) == (True, "")
+    assert (row(mate, mine, "/jobs/?mine=1") != "", row(mate, job, "/jobs/?mine=1")) == (True, "")
+    assert f"{mate.user.username} (you)" in row(mate, mine)
+
+
+@pytest.mark.parametrize("odd", ["status=nonsense", "before=x", "before=-1", "before=²", "mine=2", "status=%00"])
+def test_what_cannot_be_asked_for_is_left_out(mate, job, odd):
+    response = mate.get(f"{LIST}?{odd}")
+    assert response.status_code == (400 if "%00" in odd else 200)
+    if response.status_code == 200:
+        assert f'id="job-{job.pk}"' in response.content.decode()
+
+
+def test_a_page_goes_on_with_older_jobs(mate, tenant, monkeypatch):
+    monkeypatch.setattr("jobs.members.views.A_PAGE", 2)
+    first, second, third = (make_job(tenant, Status.SUCCESS) for _ in range(3))
+    text = page(mate, "/jobs/?status=success")
+    assert f"job-{first.pk}" not in text
+    assert f"?status=success&amp;before={second.pk}" in text
+    older = page(mate, f"/jobs/?status=success&before={second.pk}")
+    assert f"job-{first.pk}" in older and f"job-{third.pk}" not in older
+
+
+def test_slots_in_use_are_shown_and_a_pause_is_told(mate, tenant):
+    make_job(tenant, Status.RUNNING)
+    make_job(TenantFactory(), Status.RUNNING)
+    assert "<strong>1</strong> of 2 in use" in page(mate)
+    TenantQueue.objects.filter(tenant=tenant).update(paused=True, user_slots=1)
+    assert "Your jobs are paused for now" in page(mate)
+    assert "Of each user at most 1 at once" in page(mate)
+    TenantQueue.objects.filter(tenant=tenant).delete()
+    assert "You have no slots" in page(mate)
+
+
+def test_waiting_jobs_tell_their_place_and_why(mate, tenant, register):
+    register()
+    for _ in range(2):
+        make_job(tenant, Status.RUNNING)
+    first, second = make_job(tenant), make_job(tenant, priority=9)
+    early = make_job(tenant, priority=0)
+    other = make_job(tenant, queue=QueueFactory(name="mail"))
+    make_job(TenantFactory(), priority=0)
+    places = {job.pk: row(mate, job) for job in (early, first, second, other)}
+    for job, place in ((early, 1), (first, 2), (second, 3), (other, 1)):
+        line = "mail" if job == other else "default"
+        assert f"Number {place} in line for {line}. All of your slots are in use (2 of 2)." in places[job.pk]
+
+
+def test_the_first_starts_next_and_the_others_after_it(mate, tenant, register):
+    register()
+    first, second = make_job(tenant), make_job(tenant)
+    assert "it starts next" in row(mate, first)
+    assert "the jobs before it in line go first" in row(mate, second)
+
+
+def test_far_behind_the_place_is_not_counted(mate, tenant, monkeypatch):
+    monkeypatch.setattr("jobs.store.explain.FEW", 2)
+    monkeypatch.setattr(waits, "FEW", 2)
+    jobs = [make_job(tenant) for _ in range(4)]
+    assert "Number 2 in line." in row(mate, jobs[1])
+    assert "More than 2 before it." in row(mate, jobs[3])
+
+
+def test_however_many_jobs_wait_for_the_same_it_is_explained_once(mate, tenant):
+    def statements():
+        with CaptureQueriesContext(connection) as queries:
+            page(mate)
+        return len(queries)
+
+    for user in ("", "ann", "ben"):
+        make_job(tenant, user_key=user)
+    few = statements()
+    for number in range(20):
+        make_job(tenant, user_key=("", "ann", "ben")[number % 3])
+    assert statements() == few
+
+
+def test_only_so_many_waits_are_explained(mate, tenant):
+    jobs = [make_job(tenant, user_key=f"user {number}") for number in range(waits.GROUPS + 1)]
+    explained = [job for job in jobs if "No worker is ready" in row(mate, job)]
+    assert explained == jobs[:-1]
+    assert f"Number {len(jobs)} in line." in row(mate, jobs[-1])
+
+
+def test_schedules_are_shown_the_next_one_first(mate, tenant):
+    now = timezone.now()
+    call = {"source_type": "reports.datareport", "source_method": "execute"}
+    for name, hours in (("later", 2), ("soon", 1)):
+        due = now + timedelta(hours=hours)
+        Schedule.objects.create(tenant=tenant, name=name, every=60, next_due=due, next_at=due, **call)
+    Schedule.objects.create(tenant=tenant, name="off", every=60, paused=True, paused_because="no region", **call)
+    Schedule.objects.create(tenant=TenantFactory(), name="theirs", every=60, **call)
+    text = page(mate)
+    assert text.index("soon") < text.index("later") < text.index("off") < text.index("no region")
+    assert "theirs" not in text
+
+
+def test_the_refresh_asks_for_the_jobs_that_are_shown_and_tells_how_many_are_newer(mate, tenant, job):
+    ask = f"?before={job.pk + 1}"
+    assert f'data-ask="{ask}"' in page(mate)
+    assert "newer" not in page(mate, LIST + ask)
+    newer = make_job(tenant)
+    assert row(mate, newer, LIST + ask) == ""
+    assert "1 newer: show" in page(mate, LIST + ask)
+
+
+def test_only_what_changed_is_sent(mate, tenant, job):
+    text = mate.get(f"{LIST}?before={job.pk + 1}").content.decode()
+    versions = {}
+    for part in text.split('data-region="')[1:]:
+        versions[part.partition('"')[0]] = part.partition('data-v="')[2].partition('"')[0]
+    known = {"Live": " ".join(f"{name}={version}" for name, version in versions.items())}
+    make_job(tenant, Status.RUNNING)
+    changed = mate.get(f"{LIST}?before={job.pk + 1}", headers=known)
+    assert changed.status_code == 200
+    assert 'data-region="slots"' in changed.content.decode()
+    assert 'data-region="schedules"' not in changed.content.decode()
+
+
+def test_a_job_that_has_ended_is_asked_for_no_more(mate, tenant, job):
+    ended = make_job(tenant, Status.SUCCESS)
+    assert 'data-every="0"' in page(mate, f"{LIST}{ended.pk}/")
+    assert 'data-every="3"' in page(mate, f"{LIST}{job.pk}/")
+
+
+def test_the_number_of_newer_jobs_is_bounded(mate, tenant, job, monkeypatch):
+    monkeypatch.setattr(shown, "MOST_NEWER", 1)
+    for _ in range(2):
+        make_job(tenant)
+    assert "1 newer" in page(mate, f"{LIST}?before={job.pk + 1}")

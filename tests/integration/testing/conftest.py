@@ -1,0 +1,30 @@
+"""A thing whose jobs a test drains, with a body of its own."""
+
+import pytest
+
+from jobs import job
+from tests.factories import TenantFactory, ThingFactory
+from tests.sample.models import Thing
+
+IN_A_TRANSACTION = pytest.param(None, marks=pytest.mark.django_db, id="in a transaction")
+WITH_COMMITS = pytest.param(None, marks=pytest.mark.django_db(transaction=True), id="with commits")
+
+
+@pytest.fixture(params=[IN_A_TRANSACTION, WITH_COMMITS])
+def database() -> None:
+    """Every test runs as in a TestCase, which rolls one transaction back, and as in a TransactionTestCase."""
+
+
+@pytest.fixture
+def thing(database) -> Thing:
+    return ThingFactory(tenant=TenantFactory(queue__num_slots=1))
+
+
+@pytest.fixture
+def body(monkeypatch):
+    """Let Thing.echo be this function, marked as a job."""
+
+    def body(function, **options) -> None:
+        monkeypatch.setattr(Thing, "echo", job(**options)(function))
+
+    return body

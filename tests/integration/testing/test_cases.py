@@ -1,0 +1,51 @@
+"""The helpers in Django's own test classes."""
+
+from django.db import connection
+from django.test import TestCase, TransactionTestCase
+
+from jobs.engine import dispatch
+from jobs.models import Door, Job
+from jobs.testing import JobAssertions
+from tests.factories import ThingFactory
+
+
+class InATransaction(JobAssertions, TestCase):
+    @classmethod
+    def setUpTestData(cls) -> None:
+        cls.thing = ThingFactory()
+        cls.thing.async_.echo("of the class")
+
+    def test_one(self) -> None:
+        self.thing.async_.echo(1)
+        assert len(self.drain_jobs()) == 2
+
+    def test_another_sees_nothing_of_it(self) -> None:
+        self.assertSubmitted(self.thing.async_.echo, value="of the class")
+        self.assertNotSubmitted(self.thing.async_.echo, value=1)
+        with self.fail_next(self.thing.async_.echo, ValueError()):
+            assert [attempt.failed for attempt in self.drain_jobs(raising=False)] == [True]
+        assert self.run_job(self.thing.async_.echo, "ü", times=2) == ["ü", "ü"]
+
+    def test_callbacks_on_commit_may_be_executed(self) -> None:
+        with self.captureOnCommitCallbacks(execute=True):
+            self.thing.async_.echo(2)
+        assert len(self.drain_jobs()) == 2
+
+    def test_the_session_is_as_before(self) -> None:
+        self.drain_jobs()
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT current_setting('enable_seqscan'), current_setting('jobs.door')")
+            assert cursor.fetchone() == ("on", "left")
+
+
+class WithCommits(JobAssertions, TransactionTestCase):
+    def test_jobs_run_after_the_commit(self) -> None:
+        thing = ThingFactory()
+        with self.freeze_time() as time:
+            thing.async_(delay=60).echo()
+            time.move(60)
+            assert len(self.drain_jobs()) == 1
+        assert [job.status for job in self.submitted_jobs()] == ["success"]
+        assert Door.objects.exists()
+        dispatch.dispatch()
+        assert Job.objects.get().status == "success"

@@ -1,0 +1,150 @@
+"""`drain()` and `run()` make real attempts in the test's own process: alike in a TestCase's transaction and outside."""
+
+import pytest
+from django.db import transaction
+
+from jobs import cancel, current_job, queries
+from jobs.engine.pause import pause_job_type
+from jobs.models import Job, Worker
+from jobs.testing import drain
+from tests.factories import QueueFactory, ThingFactory
+from tests.sample.models import Run
+
+pytestmark = pytest.mark.usefixtures("database")
+
+
+def status(job_id: int) -> str:
+    return Job.objects.values_list("status", flat=True).get(pk=job_id)
+
+
+class TestDrain:
+    def test_it_runs_what_was_submitted_and_tells_the_attempts(self, thing):
+        first, second = thing.async_.echo(1), thing.async_.echo(2)
+        made = drain()
+        assert [(a.job_id, a.number, a.status, a.value) for a in made] == [
+            (first, 1, "success", [1]),
+            (second, 1, "success", [2]),
+        ]
+        assert Run.objects.count() == 2
+
+    def test_nothing_submitted_is_nothing_run(self, thing):
+        assert drain() == []
+
+    def test_a_second_drain_runs_only_what_came_since(self, thing):
+        thing.async_.echo(1)
+        drain()
+        later = thing.async_.echo(2)
+        assert [a.job_id for a in drain()] == [later]
+
+    def test_it_runs_what_the_jobs_submit(self, thing, body):
+        def submits(self, value=0):
+            return self.async_.echo(value + 1) if value < 3 else None
+
+        body(submits)
+        thing.async_.echo()
+        assert len(drain()) == 4
+
+    def test_what_a_body_asks_for_on_commit_is_done(self, thing, body):
+        def asks(self):
+            with transaction.atomic():
+                transaction.on_commit(self.async_.again)
+
+        body(asks)
+        thing.async_.echo()
+        assert len(drain()) == 2
+
+    def test_a_function_on_commit_that_raises_fails_the_job(self, thing, body):
+        body(lambda self: transaction.on_commit(lambda: 1 / 0))
+        job_id = thing.async_.echo()
+        with pytest.raises(ZeroDivisionError):
+            drain()
+        assert status(job_id) == "error"
+
+    def test_jobs_that_submit_each_other_without_end_are_an_error(self, thing, body):
+        body(lambda self: self.async_.echo(), dedup=False)
+        thing.async_.echo()
+        with pytest.raises(AssertionError, match="5 attempts did not drain the jobs"):
+            drain(most=5)
+
+    def test_the_higher_priority_goes_first_also_if_a_running_job_submits_it(self, thing, body):
+        order = []
+
+        def notes(self, value):
+            order.append(value)
+            if value == "first":
+                self.async_(priority=0).echo("urgent")
+
+        body(notes)
+        thing.async_(priority=4).echo("first")
+        thing.async_.echo("last")
+        drain()
+        assert order == ["first", "urgent", "last"]
+
+    def test_identical_jobs_run_once(self, thing):
+        assert thing.async_.echo(1) == thing.async_.echo(1)
+        assert len(drain()) == 1
+
+    def test_current_job_knows_the_attempt_and_its_stats_are_kept(self, thing, body):
+        def tells(self):
+            run = current_job()
+            run.stats["tenant"] = run.tenant.slug
+            run.progress(0.5, "half")
+            return [run.id, run.attempt, run.memory.increment("runs")]
+
+        body(tells)
+        job_id = thing.async_.echo()
+        (attempt,) = drain()
+        assert attempt.value == [job_id, 1, 1]
+        assert queries.job(thing.tenant_id, job_id).stats == {"tenant": thing.tenant.slug}
+
+    def test_no_worker_stays_behind(self, thing):
+        thing.async_.echo()
+        drain()
+        assert not Worker.objects.filter(gone_at=None).exists()
+
+    def test_no_message_is_sent(self, thing, sent):
+        thing.async_.echo()
+        drain()
+        assert sent == []
+
+
+class TestLimits:
+    def test_the_jobs_of_a_tenant_without_slots_wait(self, thing):
+        stranger = ThingFactory()
+        thing.tenant.queue.num_slots = 0
+        thing.tenant.queue.save()
+        waiting, theirs = thing.async_.echo(), stranger.async_.echo()
+        assert [a.job_id for a in drain()] == [theirs]
+        assert status(waiting) == "created"
+
+    def test_a_paused_queue_waits(self, thing):
+        QueueFactory(name="critical", paused=True)
+        job_id = thing.async_.urgent()
+        assert drain() == []
+        assert status(job_id) == "created"
+
+    def test_a_paused_job_type_waits(self, thing):
+        pause_job_type("sample.thing", "echo")
+        job_id = thing.async_.echo()
+        assert drain() == []
+        assert status(job_id) == "scheduled"
+
+    def test_a_rate_limit_lets_as_many_run_as_it_has_tokens(self, thing):
+        queue = QueueFactory()
+        queue.rate_limit, queue.rate_window = 2, 60
+        queue.save()
+        for value in range(5):
+            thing.async_.echo(value)
+        assert len(drain()) == 2
+        assert len(drain(later=True)) == 3
+
+    def test_queues_of_several_pools_are_served(self, thing):
+        QueueFactory(name="critical", pool="heavy")
+        thing.async_.urgent()
+        thing.async_.echo()
+        assert len(drain()) == 2
+
+    def test_a_cancelled_job_does_not_run(self, thing):
+        job_id = thing.async_.echo()
+        cancel(job_id, tenant_id=thing.tenant_id)
+        assert drain() == []

@@ -1,0 +1,80 @@
+"""The workflows of GitHub run what the repository has."""
+
+import re
+import shutil
+import subprocess
+import tomllib
+
+import pytest
+import yaml
+
+from embedded import REPOSITORY
+
+HERE = REPOSITORY / ".github" / "workflows"
+TEXTS = {path.name: path.read_text() for path in HERE.glob("*.yml")}
+CI, RELEASE = (yaml.safe_load(TEXTS[name]) for name in ("ci.yml", "release.yml"))
+MAKEFILE = (REPOSITORY / "Makefile").read_text()
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+EVERY = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+
+
+@EVERY
+def test_every_job_ends_and_has_no_more_rights_than_it_needs(text):
+    workflow = yaml.safe_load(text)
+    assert workflow["permissions"] == {"contents": "read"}
+    for name, job in workflow["jobs"].items():
+        assert "uses" in job or job["timeout-minutes"] <= 90, name
+    assert text.count(": write") == {"CI": 0, "Release": 2}[workflow["name"]]
+
+
+@EVERY
+def test_no_command_contains_what_somebody_else_may_have_written(text):
+    for job in yaml.safe_load(text)["jobs"].values():
+        for step in job.get("steps", []):
+            assert "${{" not in step.get("run", ""), step
+
+
+@EVERY
+def test_every_target_and_file_that_is_named_exists(text):
+    for target in re.findall(r"make ([a-z0-9-]+)$", text, re.MULTILINE):
+        assert re.search(rf"^{target}:", MAKEFILE, re.MULTILINE), target
+    for path in re.findall(r"(?:file:|--file) (\S+)|uses: \./(\S+)", text):
+        assert (REPOSITORY / "".join(path)).exists(), path
+
+
+def test_every_supported_postgresql_and_both_brokers_are_tried():
+    matrix = CI["jobs"]["test"]["strategy"]["matrix"]
+    assert matrix["postgresql"] == ["15", "16", "17", "18"]
+    assert {(one["postgresql"], one["broker"]) for one in matrix["include"]} == {("15", "rabbitmq"), ("18", "rabbitmq")}
+    run = (REPOSITORY / ".ci/run").read_text()
+    done = {step.get("run") for job in CI["jobs"].values() for step in job["steps"]}
+    assert {"make lint", "make test"} <= done & set(run.splitlines())
+
+
+def test_the_python_is_the_oldest_that_is_supported():
+    oldest = PROJECT["requires-python"].removeprefix(">=")
+    [image] = {job["container"] for job in CI["jobs"].values() if "container" in job}
+    assert image.startswith(f"python:{oldest}-")
+    [setup] = [step for step in CI["jobs"]["wheel"]["steps"] if "python-version" in step.get("with", {})]
+    assert setup["with"]["python-version"] == oldest
+
+
+def test_a_release_is_made_only_of_what_passed():
+    assert RELEASE["jobs"]["ci"]["uses"] == "./.github/workflows/ci.yml"
+    assert RELEASE["jobs"]["image"]["needs"] == "ci"
+    assert "ci" in RELEASE["jobs"]["release"]["needs"]
+    assert 'version = "' + PROJECT["version"] + '"' in (REPOSITORY / "pyproject.toml").read_text().splitlines()
+
+
+def test_the_notes_of_a_release_are_its_part_of_the_changelog(tmp_path):
+    [step] = [one for one in RELEASE["jobs"]["release"]["steps"] if "awk" in one.get("run", "")]
+    command = step["run"].partition("gh release")[0]
+    (tmp_path / "CHANGELOG.md").write_text("# Log\n## [0.2.0] - now\n\n- New.\n## [0.1.0]\n- Old.\n")
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, env={"TAG": "v0.2.0", "PATH": "/usr/bin:/bin"}, check=True)
+    assert (tmp_path / "notes.md").read_text() == "\n- New.\n"
+
+
+@pytest.mark.skipif(shutil.which("actionlint") is None, reason="no actionlint here")
+def test_actionlint_finds_nothing():
+    done = subprocess.run(["actionlint"], cwd=REPOSITORY, capture_output=True, check=False, timeout=60, text=True)
+    assert done.stdout + done.stderr == ""
