@@ -21,8 +21,8 @@ EVERY = 10  # seconds
 def show(request: HttpRequest) -> HttpResponse:
     seen = snapshot.current()
     known = alarms.current()
+    odd, over = checks.get(None)
     found = known.conditions if known else None
-    odd, over = found_by_check.get(None)
     sees_changes = request.user.has_perm("tenants.view_change")
     shown = {
         "snapshot": seen,
@@ -40,8 +40,8 @@ def show(request: HttpRequest) -> HttpResponse:
     return live.page(request, "health", "Health", ("old", "conditions", "repairs", "changes"), shown, every=EVERY)
 
 
-def _check(_: None) -> tuple[list[Any], list[Any]]:
+def _checks(_: None) -> tuple[list[Any], list[Any]]:
     return store.odd_states(BOUND)[:CHANGES], store.excesses()[:CHANGES]
 
 
-found_by_check: Kept[None, tuple[list[Any], list[Any]]] = Kept(_check, ([], []))  # it reads much
+checks: Kept[None, tuple[list[Any], list[Any]]] = Kept(_checks, ([], []))  # they read much

@@ -1,6 +1,5 @@
 """Results of tasks: their errors, their values, and who may read them."""
 
-
 import pytest
 from asgiref.sync import async_to_sync
 from django.core.signing import Signer
