@@ -15,7 +15,7 @@ BESIDE := -n auto --maxschedchunk 1 # one after the other from the start: the lo
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo up test test-15 lint mutants model chaos bench pictures lock clean chromium postgresql-15
+.PHONY: help demo up test test-15 lint mutants model chaos bench pictures wheel lock clean chromium postgresql-15
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,10 @@ bench: .venv/.installed ## Measure it beside plain Celery and the seed's design 
 
 pictures: .venv/.installed-dev chromium ## Take the pictures of the documentation anew (docs/pictures)
 	@$(EMBEDDED) run --throwaway -- $(BIN)/python -m docs.pictures
+
+wheel: .venv/bin/python ## Build the library into dist/ (docs/own-project.md)
+	@$(PIP) wheel --no-deps --wheel-dir dist .
+	@ls dist/*.whl
 
 lock: .venv/.installed-dev ## Write both lock files anew from requirements*.txt
 	@$(PIP) install $(UV)

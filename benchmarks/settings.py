@@ -4,4 +4,4 @@ from scheduler_project.settings import *  # noqa: F403
 from scheduler_project.settings import INSTALLED_APPS
 
 INSTALLED_APPS = [*INSTALLED_APPS, "benchmarks.workload", "benchmarks.bare"]
-API_RATE = 0  # no limit: the measuring clients send requests as fast as they can
+JOBS_API_RATE = 0  # no limit: the measuring clients send requests as fast as they can

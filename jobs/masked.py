@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.conf import settings
+from jobs.conf import settings
 
 DOTS = "•••"
 

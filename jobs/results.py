@@ -5,11 +5,11 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
 from django.core.cache import cache
 from django.utils import timezone
 
 from jobs import telemetry
+from jobs.conf import settings
 from jobs.models import JobRow
 
 COUNTED = 64 * 1024  # bytes; smaller results are not counted, since counting costs more than they do

@@ -42,8 +42,14 @@ _host: list[Host] = []  # of this process, if it runs jobs
 ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 
 
+# A message is acknowledged when a process takes it, so none gets old enough for the broker to deliver it again or to
+# close the connection. PostgreSQL decides whether a job runs again; results are in the cache.
 @shared_task(  # type: ignore[call-overload,untyped-decorator]  # Request is not in its stubs
-    name="jobs.run_attempt", Request="jobs.processes.delivery:AttemptRequest"
+    name="jobs.run_attempt",
+    Request="jobs.processes.delivery:AttemptRequest",
+    acks_late=False,
+    ignore_result=True,
+    serializer="json",
 )
 def run_attempt(*args: object) -> None:
     """Execute the attempt of a message."""

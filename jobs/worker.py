@@ -7,9 +7,9 @@ from typing import Any
 
 from celery import current_app, signals
 from celery.concurrency.prefork import TaskPool
-from django.conf import settings
 
 from jobs import telemetry
+from jobs.conf import settings
 from jobs.deaths import announce
 from jobs.engine import dispatch
 from jobs.engine.dispatcher import Dispatcher

@@ -7,6 +7,7 @@ from celery import Celery, signals
 from django.conf import settings
 from django.utils.log import configure_logging
 
+from jobs.celery import configure
 from scheduler_project import tracing
 from scheduler_project.checks import refuse_unsafe_start
 
@@ -16,13 +17,7 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 app = Celery("scheduler_project")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks()
-app.autodiscover_tasks(["jobs"], related_name="worker")  # the additions to a worker's parent process
-app.autodiscover_tasks(["jobs"], related_name="processes.child")  # the preparation of its children
-app.autodiscover_tasks(["jobs"], related_name="processes.fork")  # and the memory that they share
-
-# Celery's Django fix-up would close the database connection before and after every job.
-app.conf["CELERY_DB_REUSE_MAX"] = 1_000_000
+configure(app)
 
 
 @signals.setup_logging.connect

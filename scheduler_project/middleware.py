@@ -11,7 +11,6 @@ from django.utils.encoding import escape_uri_path
 
 from jobs import telemetry, traces
 from scheduler_project.errors import is_api
-from tenants import audit
 
 View = Callable[[HttpRequest], HttpResponseBase]
 
@@ -77,19 +76,6 @@ def _policy(path: str) -> str:
     if path.startswith("/ops/"):
         return OPS
     return WITH_INLINE if path.startswith("/admin/") or path == PUBLIC[0] else OWN
-
-
-def audited(get_response: View) -> View:
-    """Set the logged-in user as the actor of the audit log. The API, which also has keys, sets the actor itself."""
-
-    def audited_view(request: HttpRequest) -> HttpResponseBase:
-        changes = request.method not in ("GET", "HEAD") and not is_api(request.path)
-        user = request.user if changes else None
-        address = request.META.get("REMOTE_ADDR") or ""
-        with audit.acting(user.get_username() if user and user.is_authenticated else None, address):
-            return get_response(request)
-
-    return audited_view
 
 
 def without_nul(get_response: View) -> View:

@@ -6,6 +6,8 @@ from pathlib import Path
 import environ
 from django.templatetags.static import static
 
+from jobs import conf
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 environ.Env.read_env(BASE_DIR / ".env")
 env = environ.Env()
@@ -50,7 +52,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "tenants.logins.throttled",
-    "scheduler_project.middleware.audited",
+    "tenants.middleware.audited",
 ]
 
 ROOT_URLCONF = "scheduler_project.urls"
@@ -68,7 +70,6 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "libraries": {"ops": "jobs.dashboard.tags", "members": "jobs.members.tags"},
         },
     }
 ]
@@ -88,11 +89,6 @@ if ENVIRONMENT == "production":
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = ENVIRONMENT != "production"  # elsewhere without collectstatic
 LOGIN_URL = "login"
 LOGIN_FAILURES = env.int("LOGIN_FAILURES", 10)  # wrong passwords in a row before logins are slowed down
-API_RATE = env.float("API_RATE", 100)  # requests per second of one tenant or operator to one web process; 0: no limit
-API_WAITS = env.int("API_WAITS", 100)  # open long polls and event streams of one tenant at one web process
-API_WAITS_OF_ALL = env.int("API_WAITS_OF_ALL", 500)  # and of all tenants together; each holds a file descriptor
-METRICS_TOKEN = env.str("METRICS_TOKEN", "")  # of /metrics; without it only this machine may ask
-JOBS_METRICS_TENANTS = env.list("JOBS_METRICS_TENANTS", default=[])  # slugs of tenants; at most 200, /metrics/tenants
 LOGIN_REDIRECT_URL = "reports:list"
 LOGOUT_REDIRECT_URL = "login"
 AUTH_PASSWORD_VALIDATORS = [
@@ -146,35 +142,16 @@ DATABASES["default"]["CONN_HEALTH_CHECKS"] = not WEB_THREADS
 
 CACHES = {"default": env.cache("CACHE_URL", "locmemcache://") | {"KEY_PREFIX": DEPLOYMENT}}
 if "Redis" in CACHES["default"]["BACKEND"]:  # its default serializer, pickle, can run code
-    CACHES["default"]["OPTIONS"] = {"serializer": "scheduler_project.cache.Text"}
+    CACHES["default"]["OPTIONS"] = {"serializer": "jobs.cache.Text"}
 
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "redis://127.0.0.1:6379/0")
-CELERY_TASK_DEFAULT_QUEUE = "default"
-CELERY_TASK_IGNORE_RESULT = True  # results live in the cache, outcomes in PostgreSQL
-# A message is acknowledged when a process takes it, so none gets old enough for the broker to deliver it again or to
-# close the connection. PostgreSQL decides whether a job runs again.
-CELERY_TASK_ACKS_LATE = False
-CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_ENABLE_PREFETCH_COUNT_REDUCTION = False  # it would miscount after a lost connection
 CELERY_WORKER_MAX_TASKS_PER_CHILD = env.int("WORKER_MAX_TASKS_PER_CHILD", 1000)
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = env.int("WORKER_MAX_MEMORY_KIB_PER_CHILD", 400_000)
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
-CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_CONNECTION_TIMEOUT = 2.0
 if CELERY_BROKER_URL.startswith(("redis", "rediss")):
-    CELERY_WORKER_DISABLE_PREFETCH = True  # no message waits at a busy worker; for RabbitMQ, jobs/processes/prefetch.py
-    CELERY_BROKER_TRANSPORT_OPTIONS = {
-        "global_keyprefix": f"{DEPLOYMENT}:",
-        "socket_keepalive": True,
-        "socket_timeout": 30,
-        "socket_connect_timeout": 2,
-        "health_check_interval": 25,
-    }
-else:  # RabbitMQ closes the channel if a message waits at a busy worker for its consumer_timeout; else the worker ends
-    CELERY_BROKER_CHANNEL_ERROR_RETRY = True
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"global_keyprefix": f"{DEPLOYMENT}:"}
 
 UNFOLD = {
     "SITE_TITLE": "Scheduler",
@@ -184,44 +161,9 @@ UNFOLD = {
     "SIDEBAR": {"navigation": "scheduler_project.admin_menu.navigation"},
 }
 
-# --- the scheduler ------------------------------------------------------------------------------------
+# --- the scheduler: jobs/conf.py explains each setting -----------------------------------------------------
 
-JOBS_DEDUP_WINDOW = env.float("JOBS_DEDUP_WINDOW", 600)  # seconds in which an identical job is not started twice
-JOBS_DEFAULT_TIMEOUT = env.float("JOBS_DEFAULT_TIMEOUT", 300)  # seconds, unless the job or its queue has one
-JOBS_MAX_TIMEOUT = env.float("JOBS_MAX_TIMEOUT", 3600)  # seconds, the longest that an HTTP call may request
-JOBS_MAX_RETRIES = env.int("JOBS_MAX_RETRIES", 20)  # the most that an HTTP call may request
-JOBS_TIMEOUT_GRACE = env.float("JOBS_TIMEOUT_GRACE", 5)  # seconds between the soft and the hard time limit
-JOBS_MAX_CRASHES = env.int("JOBS_MAX_CRASHES", 3)  # crashes after which a job is dead
-JOBS_CANCEL_GRACE = env.float("JOBS_CANCEL_GRACE", 10)  # seconds a running job has to stop before its process is ended
-JOBS_DEAD_TTL = env.float("JOBS_DEAD_TTL", 2592000)  # seconds a dead job can be revived before it is deleted
-JOBS_ARCHIVE_AFTER = {  # days after which ended jobs move from the table jobs into the history, by status
-    "success": env.float("JOBS_ARCHIVE_AFTER_SUCCESS", 1),
-    "error": env.float("JOBS_ARCHIVE_AFTER_ERROR", 1),
-    "cancelled": env.float("JOBS_ARCHIVE_AFTER_CANCELLED", 1),
-}
-JOBS_HISTORY_KEEP = env.float("JOBS_HISTORY_KEEP", 400)  # days that the history is kept, 13 months
-JOBS_LOGS_KEEP = env.float("JOBS_LOGS_KEEP", 400)  # days that the audit log and the admin's log are kept
-JOBS_ATTEMPTS_KEPT = env.float("JOBS_ATTEMPTS_KEPT", 691200)  # seconds the log of attempts is kept, in whole days
-JOBS_DEFAULT_MEMORY = env.int("JOBS_DEFAULT_MEMORY", 0)  # MiB a job's process may use, unless @job sets it; 0: any
-JOBS_MAX_WAITING = env.int("JOBS_MAX_WAITING", 100000)  # waiting jobs of a tenant, unless it has its own limit
-JOBS_BEAT_INTERVAL = env.float("JOBS_BEAT_INTERVAL", 5)  # seconds; a worker that misses three beats is gone
-JOBS_HAND_OVER_TIMEOUT = env.float("JOBS_HAND_OVER_TIMEOUT", 10)  # seconds until an untaken message counts as lost
-JOBS_RESULT_TTL = env.int("JOBS_RESULT_TTL", 3600)  # seconds a result is kept in the cache
-JOBS_RESULT_MAX_BYTES = env.int("JOBS_RESULT_MAX_BYTES", 5_000_000)
-JOBS_RESULTS_MAX_BYTES = env.int("JOBS_RESULTS_MAX_BYTES", 100_000_000)  # of one tenant at a time
-JOBS_STATS_MAX_BYTES = env.int("JOBS_STATS_MAX_BYTES", 16384)
-JOBS_ARGS_MAX_BYTES = 256 * 1024
-JOBS_MEMORY_TTL = env.float("JOBS_MEMORY_TTL", 7776000)  # seconds a job type's memory is kept without a change
-
-JOBS_MAX_SCHEDULES = env.int("JOBS_MAX_SCHEDULES", 1000)  # that a tenant may make of its own
-JOBS_MASKED_ARGS = env.list(  # words; pages show ••• for an argument whose name contains one
-    "JOBS_MASKED_ARGS", default=["password", "passwd", "passphrase", "secret", "token", "api_key", "credential"]
-)
-JOBS_DEATH_NOTICE_INTERVAL = env.float("JOBS_DEATH_NOTICE_INTERVAL", 60)  # seconds between two messages about deaths
-JOBS_DEATH_NOTIFIERS = env.list(
-    "JOBS_DEATH_NOTIFIERS", default=["jobs.deaths.channels.mail", "jobs.deaths.channels.webhook"]
-)
-JOBS_DEATH_WEBHOOK = env.str("JOBS_DEATH_WEBHOOK", "")  # a URL that gets JSON when jobs died
+vars().update({name: env(name, cast=type(one.default), default=one.default) for name, one in conf.EVERY.items()})
 
 # --- mail -----------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from django.urls import include, path, re_path, reverse_lazy
 
 from jobs.api.api import api
 from jobs.api.problems import no_such_address
+from scheduler_project import user_admin  # noqa: F401 - registers itself
 
 PASSWORD = {"template_name": "registration/password.html", "success_url": reverse_lazy("reports:list")}
 

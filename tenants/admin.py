@@ -1,6 +1,6 @@
 """The admin of tenants: their slots and members."""
 
-# Unfold has no types:
+# The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
 from typing import Any
@@ -8,10 +8,9 @@ from typing import Any
 from django.contrib import admin
 from django.forms import ModelForm
 from django.http import HttpRequest
-from unfold.admin import StackedInline, TabularInline
-from unfold.decorators import display
 
-from tenants import key_admin, user_admin  # noqa: F401 - register themselves
+from tenants import key_admin  # noqa: F401 - registers itself
+from tenants.admin_style import Searched, StackedInline, TabularInline, display
 from tenants.kept import Kept
 from tenants.models import ApiKey, Member, Tenant, TenantQueue
 
@@ -50,9 +49,9 @@ class SlotsInline(StackedInline):
     verbose_name = verbose_name_plural = "slots"
 
 
-class MembersInline(TabularInline):
+class MembersInline(Searched, TabularInline):
     model = Member
-    autocomplete_fields = ["user"]
+    searched = ("user",)
     hide_title = True
     extra = 0
 
@@ -77,7 +76,7 @@ class TenantAdmin(Kept):
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
 
-    def get_inlines(self, request: HttpRequest, obj: Tenant | None) -> list[type[TabularInline]]:
+    def get_inlines(self, request: HttpRequest, obj: Tenant | None) -> list[Any]:
         return [SlotsInline, MembersInline, ApiKeysInline] if obj else [SlotsInline, MembersInline]
 
     @display(description="slots", ordering="queue__num_slots")
@@ -90,7 +89,7 @@ class TenantAdmin(Kept):
 
 
 @admin.register(TenantQueue)
-class TenantQueueAdmin(Kept):
+class TenantQueueAdmin(Searched, Kept):
     """Edit the slots of all tenants on one page. A saved change takes effect with the next dispatch."""
 
     list_display = ["tenant", "num_slots", "user_slots", "weight", "rate", "paused"]
@@ -98,7 +97,6 @@ class TenantQueueAdmin(Kept):
     list_filter = ["paused"]
     list_select_related = ["tenant"]
     search_fields = ["tenant__name", "tenant__slug"]
-    autocomplete_fields = ["tenant"]
     ordering = ["tenant__name"]
     fieldsets = [(None, {"fields": ["tenant", "paused"]}), *SLOTS]
 

@@ -7,14 +7,11 @@ class TenantsConfig(AppConfig):
     def ready(self) -> None:
         from django.contrib.auth import get_user_model
 
-        from tenants import (
-            audit,
-            logins,  # noqa: F401 - its receiver
-            models,
-        )
+        from tenants import audit, checks, logins, models  # noqa: F401 - checks and receivers register themselves
+        from tenants.tenant_model import get_tenant_model
 
         for model in (
-            models.Tenant,
+            get_tenant_model(),
             models.TenantQueue,
             models.Member,
             models.ApiKey,

@@ -14,7 +14,8 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model
 from django.db.models.signals import post_delete, post_save, pre_save
 
-from tenants.models import Change, Tenant
+from tenants.models import Change
+from tenants.tenant_model import get_tenant_model
 
 SECRET = frozenset({"password", "digest", "url"})  # recorded as changed, without their values
 UNNOTED = frozenset(
@@ -48,9 +49,9 @@ def acting(who: str | None = None, address: str = "") -> Iterator[None]:
 
 
 def identify(who: str, key: str = "", tenant_id: int | None = None) -> None:
-    """Set the actor from now on, perhaps with the prefix of their key, and their tenant. Only inside `acting`."""
-    present = _actor.get() or Actor("")
-    _actor.set(replace(present, who=who[:200], key=key, tenant_id=tenant_id))
+    """Name the actor of the block, perhaps with the prefix of their key, and their tenant; nothing outside `acting`."""
+    if present := _actor.get():
+        _actor.set(replace(present, who=who[:200], key=key, tenant_id=tenant_id))
 
 
 def note(
@@ -103,7 +104,7 @@ def _deleted(instance: Model, **_: Any) -> None:
 
 
 def _note_row(verb: str, row: Model, values: dict[str, Any] | None = None) -> None:
-    tenant_id = row.pk if isinstance(row, Tenant) else getattr(row, "tenant_id", None)
+    tenant_id = row.pk if isinstance(row, get_tenant_model()) else getattr(row, "tenant_id", None)
     note(verb, row._meta.label_lower, [(row.pk, str(row))], values, tenant_id=tenant_id)
 
 

@@ -10,10 +10,12 @@ import re
 import secrets
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -21,8 +23,8 @@ from django.utils import timezone
 from tenants import audit
 from tenants.models import ApiKey, Key, Member, OperatorKey, Tenant
 from tenants.prepared import prepared
+from tenants.tenant_model import get_tenant_model, with_its_table
 
-TENANT_OF_KEY = (Path(__file__).parent / "sql" / "tenant_of_key.sql").read_text(encoding="utf-8")
 TOKEN = re.compile(r"(?P<prefix>[0-9a-f]{12})\.(?P<secret>[A-Za-z0-9_-]{43})")
 LAST_USED_RESOLUTION = timedelta(minutes=1)
 
@@ -64,12 +66,12 @@ def tenant_of(token: str) -> Tenant | None:
     parts = TOKEN.fullmatch(token)
     if parts is None:
         return None
-    found = prepared(TENANT_OF_KEY, prefix=parts["prefix"], resolution=LAST_USED_RESOLUTION)
+    found = prepared(_tenant_of_key(), prefix=parts["prefix"], resolution=LAST_USED_RESOLUTION)
     for key_id, digest, unnoted, *tenant in found:
         if hmac.compare_digest(digest, _digest(parts["secret"])):
             if unnoted:
                 _note_use(ApiKey, key_id)
-            return Tenant.from_db("default", ("id", "name", "slug", "created_at"), tenant)
+            return _tenant(*tenant)
     return None
 
 
@@ -107,6 +109,18 @@ def operator_of(token: str) -> User | None:
     if key.last_used_at is None or key.last_used_at < timezone.now() - LAST_USED_RESOLUTION:
         _note_use(OperatorKey, key.pk)
     return key.user
+
+
+@cache
+def _tenant_of_key() -> str:
+    return with_its_table((Path(__file__).parent / "sql" / "tenant_of_key.sql").read_text(encoding="utf-8"))
+
+
+def _tenant(pk: int, name: str, slug: str) -> Tenant:
+    """The tenant; its other columns are read when they are used."""
+    model, known = get_tenant_model(), {"id": pk, "name": name, "slug": slug}
+    names = [field.attname for field in model._meta.concrete_fields if field.attname in known]
+    return model.from_db(DEFAULT_DB_ALIAS, names, [known[name] for name in names])
 
 
 def _note_use(keys: type[Key], key_id: int) -> None:

@@ -1,10 +1,11 @@
-# Unfold has no types:
+# The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
 from typing import Any
 
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
+
+from tenants.admin_style import ModelAdmin
 
 
 class Kept(ModelAdmin):

@@ -1,6 +1,6 @@
 """The admin of keys to the API: those of tenants, and those of operators."""
 
-# Unfold has no types:
+# The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
 from typing import Any
@@ -11,9 +11,9 @@ from django.forms import ModelForm
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.html import format_html
-from unfold.decorators import display
 
 from tenants import auth
+from tenants.admin_style import Searched, display
 from tenants.kept import Kept
 from tenants.models import ApiKey, Key, OperatorKey
 
@@ -56,13 +56,12 @@ class KeyAdmin(Kept):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(KeyAdmin):
+class ApiKeyAdmin(Searched, KeyAdmin):
     owner = "tenant"
     list_display = ["name", "tenant", "prefix", "state", "expires_at", "last_used_at"]
     list_filter = ["tenant"]
     list_select_related = ["tenant"]
     search_fields = ["name", "prefix", "tenant__name"]
-    autocomplete_fields = ["tenant"]
 
 
 @admin.register(OperatorKey)

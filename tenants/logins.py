@@ -41,7 +41,7 @@ def throttled(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callab
         if not wait:
             return get_response(request)
         seconds = math.ceil(wait)
-        page = render_to_string("429.html", {"wait": seconds})
+        page = render_to_string("tenants/429.html", {"wait": seconds})
         return HttpResponse(page, status=429, headers={"Retry-After": str(seconds)})
 
     return throttled_view

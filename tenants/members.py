@@ -25,7 +25,7 @@ def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
         if member is None and request.user.is_staff:
             return redirect("admin:index")
         if member is None:
-            return render(request, "registration/no_tenant.html", status=403)
+            return render(request, "tenants/no_tenant.html", status=403)
         return view(request, member.tenant, *args, **kwargs)
 
     return with_tenant

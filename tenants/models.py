@@ -7,19 +7,30 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
 
+from tenants.conf import TENANT_MODEL
 
-class Tenant(models.Model):
-    """A customer: owns jobs, has limits, sees nothing of the others."""
+
+class AbstractTenant(models.Model):
+    """What a project's own tenant model (JOBS_TENANT_MODEL) may inherit from."""
 
     name = models.CharField(max_length=200, unique=True)
     slug = models.SlugField(unique=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
+        abstract = True
         ordering = ["name"]
 
     def __str__(self) -> str:
         return self.name
+
+
+class Tenant(AbstractTenant):
+    """A customer: owns jobs, has limits, sees nothing of the others."""
+
+    class Meta(AbstractTenant.Meta):
+        abstract = False
+        swappable = "JOBS_TENANT_MODEL"
 
 
 SHORTEST_WINDOW, LONGEST_WINDOW = 0.001, 366 * 24 * 3600.0  # seconds; a longer one exceeds PostgreSQL's moments
@@ -51,7 +62,7 @@ class TenantQueue(models.Model):
     at once.
     """
 
-    tenant = models.OneToOneField(Tenant, models.CASCADE, related_name="queue")
+    tenant = models.OneToOneField(TENANT_MODEL, models.CASCADE, related_name="queue")
     num_slots = models.PositiveIntegerField(
         "slots",
         default=1,
@@ -121,7 +132,7 @@ class Member(models.Model):
     """A user of a tenant, who may log in, and see and run the tenant's reports."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, related_name="member")
-    tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="members")
+    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, related_name="members")
 
     def __str__(self) -> str:
         return f"{self.user} of {self.tenant}"
@@ -148,7 +159,7 @@ class Key(models.Model):
 class ApiKey(Key):
     """A tenant's key: it gives access to that tenant, but not to the operators' part."""
 
-    tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="api_keys")
+    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, related_name="api_keys")
 
     class Meta:
         verbose_name = "API key"

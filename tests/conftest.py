@@ -23,6 +23,7 @@ from tests.race import Race
 LONG = (
     "test_chaos.py",
     "test_claim_plan.py",
+    "test_own_project.py",
     "test_readme.py",
     "test_demo.py",
     "test_storm.py",

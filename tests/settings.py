@@ -14,7 +14,7 @@ if process := os.environ.get("PYTEST_XDIST_WORKER"):
     CACHE = CACHES["default"]
     CELERY_BROKER_URL, CACHE["LOCATION"] = own_databases(process, CELERY_BROKER_URL, CACHE["LOCATION"])
     os.environ["CELERY_BROKER_URL"] = CELERY_BROKER_URL  # Celery itself reads this, and no setting
-API_RATE = 0  # one process does all the asking
+JOBS_API_RATE = 0  # one process does all the asking
 LOGIN_FAILURES = 1000
 
 # Read by django.tasks (Django 6) and by django-tasks, if one is there.

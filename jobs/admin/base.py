@@ -1,6 +1,6 @@
 """The shared base of the read-only pages."""
 
-# Unfold has no types:
+# The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
 from typing import Any
@@ -9,9 +9,8 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
-from unfold.admin import ModelAdmin
-from unfold.paginator import InfinitePaginator
-from unfold.views import ChangeList
+
+from tenants.admin_style import ChangeList, ModelAdmin, UncountedPaginator
 
 
 def cut(text: str, length: int) -> str:
@@ -56,12 +55,12 @@ class HugeTableAdmin(ReadOnly, ModelAdmin):
 
     newest_first: tuple[str, ...] = ("-pk",)
     newest_looked_at: int | None = 100_000  # rows; a filter looks at no others
-    paginator = InfinitePaginator  # has "Previous" and "Next", but no count
+    paginator = UncountedPaginator  # has "Previous" and "Next", but no count
     show_full_result_count = False
     list_disable_select_all = True  # "select all 9,999,999,999"
     list_per_page = 50
     list_max_show_all = 0
     sortable_by = ()
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[NewestFirst]:
         return NewestFirst

@@ -1,4 +1,4 @@
-# Unfold has no types:
+# The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from unfold.decorators import display
 
 from jobs.admin.base import HugeTableAdmin, cut
 from tenants import audit
+from tenants.admin_style import display
 from tenants.models import Change
 
 VERBS = (

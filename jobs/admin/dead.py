@@ -1,10 +1,9 @@
-# Unfold has no types:
+# The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from unfold.decorators import display
 
 from jobs import queries
 from jobs.admin.actions import discard_jobs, revive_jobs
@@ -12,6 +11,7 @@ from jobs.admin.base import cut
 from jobs.admin.filters import ErrorClassFilter, JobTypeFilter
 from jobs.admin.jobs import JobAdmin
 from jobs.models import DeadLetter
+from tenants.admin_style import display
 
 
 @admin.register(DeadLetter)

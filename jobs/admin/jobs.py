@@ -1,4 +1,4 @@
-# Unfold has no types:
+# The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
 import json
@@ -7,9 +7,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.template.loader import render_to_string
 from django.utils.html import format_html
-from unfold.decorators import display
 
 from jobs import queries
 from jobs.admin.actions import cancel_jobs, revive_jobs
@@ -21,6 +19,7 @@ from jobs.admin.timeline import timeline
 from jobs.lifecycle import Status
 from jobs.masked import masked
 from jobs.models import HELD_UNTIL, Job, JobRow
+from tenants.admin_style import badge, display
 
 COLOURS = {
     HELD: "warning",
@@ -35,7 +34,7 @@ COLOURS = {
 }
 
 FIELDS: dict[str | None, list[str | tuple[str, ...]]] = {
-    None: [("badge", "tenant"), "source_type", "source_id", "source_method", "arguments", "last_error"],
+    None: [("status_badge", "tenant"), "source_type", "source_id", "source_method", "arguments", "last_error"],
     "Line": [
         "queue",
         "priority",
@@ -60,7 +59,7 @@ class JobAdmin(HugeTableAdmin):
     search_help_text = HELP
     actions = [cancel_jobs, revive_jobs]
     fieldsets = [(title, {"fields": fields}) for title, fields in FIELDS.items()]
-    readonly_fields = ["badge", "arguments", "tries", "timeline", "failures"]
+    readonly_fields = ["status_badge", "arguments", "tries", "timeline", "failures"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return queries.all_jobs()
@@ -81,10 +80,9 @@ class JobAdmin(HugeTableAdmin):
         return HELD if job.due_at == HELD_UNTIL else job.status
 
     @display(description="status")
-    def badge(self, job: JobRow) -> str:
-        """Show a coloured label on the detail page, too: Unfold colours labels only in lists."""
+    def status_badge(self, job: JobRow) -> str:
         state = self.state(job)
-        label = render_to_string("unfold/helpers/label.html", {"text": state, "type": COLOURS[state]})
+        label = badge(state, COLOURS[state])
         note = ""
         if state == HELD:
             note = "its job type is paused"

@@ -1,4 +1,4 @@
-# Unfold has no types:
+# The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
 from typing import cast
@@ -8,12 +8,12 @@ from django.contrib.admin.models import DELETION, LogEntry
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from unfold.decorators import display
 
 from jobs import store
 from jobs.admin.base import HugeTableAdmin, cut
 from jobs.models import JobMemory
 from tenants import audit
+from tenants.admin_style import display
 
 
 @admin.register(JobMemory)

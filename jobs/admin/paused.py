@@ -1,4 +1,4 @@
-# Unfold has no types:
+# The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
 from typing import TYPE_CHECKING, Any, cast
@@ -10,9 +10,6 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from unfold.admin import ModelAdmin
-from unfold.decorators import display
-from unfold.widgets import UnfoldAdminSelectWidget
 
 from jobs.admin.actions import count_of_jobs
 from jobs.admin.base import ReadOnly
@@ -20,6 +17,7 @@ from jobs.calls import registry
 from jobs.calls.request import InvalidRequest
 from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.models import PausedJobType
+from tenants.admin_style import ModelAdmin, Select, display
 
 if TYPE_CHECKING:
     PausedForm = forms.ModelForm[PausedJobType]
@@ -31,7 +29,7 @@ class PauseForm(PausedForm):
     """Offers the existing job types."""
 
     job_type = forms.ChoiceField(
-        widget=UnfoldAdminSelectWidget,
+        widget=Select,
         help_text="Its waiting jobs are held and do not block others; its running jobs continue.",
     )
 

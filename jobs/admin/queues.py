@@ -1,4 +1,4 @@
-# Unfold has no types:
+# The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
 from typing import Any
@@ -6,12 +6,11 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
-from unfold.decorators import display
 
 from jobs import counts
 from jobs.engine import limits
 from jobs.models import Queue
+from tenants.admin_style import ModelAdmin, display
 
 
 @admin.register(Queue)

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.db import transaction
 from django.utils import timezone
-from unfold.widgets import UnfoldAdminSelectWidget
 
 from jobs.calls import registry
 from jobs.calls.request import InvalidRequest
 from jobs.engine.schedules import change
 from jobs.models import Queue, Schedule
+from tenants.admin_style import Select
 
 if TYPE_CHECKING:
     Form = forms.ModelForm[Schedule]
@@ -38,8 +38,8 @@ HELP = {
 
 
 class ScheduleForm(Form):
-    job_type = forms.ChoiceField(widget=UnfoldAdminSelectWidget)
-    queue = forms.ChoiceField(widget=UnfoldAdminSelectWidget, required=False)
+    job_type = forms.ChoiceField(widget=Select)
+    queue = forms.ChoiceField(widget=Select, required=False)
 
     class Meta:
         model = Schedule

@@ -1,4 +1,4 @@
-# Unfold has no types:
+# The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
 from collections.abc import Iterable
@@ -11,8 +11,6 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
-from unfold.admin import ModelAdmin
-from unfold.decorators import display
 
 from jobs import schedule_view
 from jobs.admin import schedule_actions
@@ -21,6 +19,7 @@ from jobs.admin.schedule_form import PREVIEW, ScheduleForm
 from jobs.calls.request import InvalidRequest
 from jobs.engine.schedules import change
 from jobs.models import Schedule, ScheduleRun
+from tenants.admin_style import WITH_UNFOLD, ModelAdmin, Searched, display
 
 LONGEST = 60  # characters of a name in the list
 RUNS = 10
@@ -42,15 +41,15 @@ HISTORY = ("What came of it", {"fields": SHOWN[2:]})
 
 
 @admin.register(Schedule)
-class ScheduleAdmin(ModelAdmin):
+class ScheduleAdmin(Searched, ModelAdmin):
     """The engine stores schedules. Those that the code declares can only be viewed, paused, resumed and run."""
 
     form = ScheduleForm
+    change_form_template = None if WITH_UNFOLD else "jobs/schedule_form.html"
     list_display = ["name_cut", "tenant", "rule", "next", "last_run", "state"]
     list_filter = ["paused", ("paused_because", admin.EmptyFieldListFilter), "declared"]
     list_select_related = ["tenant"]
     search_fields = ["name", "tenant__slug", "tenant__name"]
-    autocomplete_fields = ["tenant"]
     ordering = ["tenant_id", "name"]  # as the index has them
     actions = [schedule_actions.pause, schedule_actions.resume, schedule_actions.run_now]
 
@@ -98,7 +97,7 @@ class ScheduleAdmin(ModelAdmin):
         form = context["adminform"].form
         if "args" in form.fields:
             button = {"action_name": PREVIEW, "description": "Preview", "icon": "visibility", "attrs": {}}
-            context["actions_submit_line"] = [button]
+            context["actions_submit_line"] = [button]  # of unfold; without it, the template below has the button
         if PREVIEW in request.POST and not form.errors:
             times = ", ".join(map(_moment, schedule_view.next_times(form.instance)))
             words = f"Not stored yet. {schedule_view.in_words(form.instance)}. Next (UTC): {times or 'never'}."

@@ -1,4 +1,4 @@
-# Unfold has no types:
+# The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
 from typing import Any
@@ -6,14 +6,15 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from unfold.decorators import display
 
 from jobs import counts
 from jobs.engine import limits
 from tenants.admin import TenantAdmin, TenantQueueAdmin
+from tenants.admin_style import display
 from tenants.models import Tenant, TenantQueue
 
-admin.site.unregister([Tenant, TenantQueue])  # `tenants` does not know that jobs exist
+# `tenants` does not know that jobs exist. A project's own tenant model has the project's own admin.
+admin.site.unregister([TenantQueue] if Tenant._meta.swapped else [Tenant, TenantQueue])
 
 
 @admin.register(Tenant)

@@ -1,16 +1,15 @@
-# Unfold has no types:
+# The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
 from datetime import timedelta
 
 from django.contrib import admin
 from django.utils import timezone
-from unfold.admin import ModelAdmin
-from unfold.decorators import display
 
 from jobs.admin.base import ReadOnly
 from jobs.models import Worker
 from jobs.store import LIVE_BEATS
+from tenants.admin_style import ModelAdmin, display
 
 
 @admin.register(Worker)

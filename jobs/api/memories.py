@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
-from django.conf import settings
 from django.urls import reverse
 from ninja import Path, Query, Router, Schema
 from ninja import Status as Answer
@@ -13,6 +12,7 @@ from jobs import models, queries, store
 from jobs.api import inputs, pages, schemas
 from jobs.api.auth import CallerRequest
 from jobs.api.problems import ProblemError
+from jobs.conf import settings
 from tenants import audit
 
 router = Router(tags=["memories"])

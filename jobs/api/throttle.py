@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from django.conf import settings
 from django.http import HttpRequest
 
 from jobs.api.problems import ProblemError
+from jobs.conf import settings
 from tenants.throttle import Throttle
 
 SECONDS_AT_ONCE = 10  # a burst may hold the requests of so many seconds
@@ -21,20 +21,20 @@ LATER = 5  # seconds after which a full process may have places again
 
 def admit(caller: str) -> None:
     """Raise a problem if the caller sends requests too fast."""
-    rate = settings.API_RATE
+    rate = settings.JOBS_API_RATE
     if rate and (wait := callers.take(caller, rate, max(rate * SECONDS_AT_ONCE, 1))):
         raise _too_fast(wait, f"The limit is {rate:g} requests per second")
 
 
 def admit_stranger(request: HttpRequest) -> None:
     """Raise a problem if too many wrong keys came from this address."""
-    if settings.API_RATE and (wait := strangers.wait(_address(request), STRANGERS, STRANGERS_AT_ONCE)):
+    if settings.JOBS_API_RATE and (wait := strangers.wait(_address(request), STRANGERS, STRANGERS_AT_ONCE)):
         raise _too_fast(wait, "This address sent too many wrong keys")
 
 
 def note_stranger(request: HttpRequest) -> None:
     """Count a wrong key."""
-    if settings.API_RATE:
+    if settings.JOBS_API_RATE:
         strangers.take(_address(request), STRANGERS, STRANGERS_AT_ONCE)
 
 
@@ -52,9 +52,9 @@ async def waiting(tenant_id: int) -> AsyncIterator[None]:
 
 def admit_wait(tenant_id: int) -> None:
     """Raise a problem if the tenant, or this process, has too many open long polls and event streams."""
-    if waits[tenant_id] >= settings.API_WAITS:
-        raise _too_fast(1, f"At most {settings.API_WAITS} of your requests may wait at once")
-    if waits.total() >= settings.API_WAITS_OF_ALL:
+    if waits[tenant_id] >= settings.JOBS_API_WAITS:
+        raise _too_fast(1, f"At most {settings.JOBS_API_WAITS} of your requests may wait at once")
+    if waits.total() >= settings.JOBS_API_WAITS_OF_ALL:
         detail = f"Too many requests wait at this server; try again in {LATER} s."
         raise ProblemError(503, detail, headers={"Retry-After": str(LATER)})
 

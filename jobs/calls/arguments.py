@@ -7,9 +7,8 @@ import re
 import uuid
 from typing import Any
 
-from django.conf import settings
-
 from jobs.calls.refusals import InvalidRequest, TooLarge
+from jobs.conf import settings
 
 MAX_DEPTH = 50  # levels of nesting; deeper values overflow the parsers on the way
 MAX_INTEGER_BITS = 10_000  # about 3,000 digits; Python refuses to read or write 4,300 or more

@@ -5,10 +5,9 @@ The registry decides which methods it may name at all: `@job(http=True)`.
 
 from typing import Any
 
-from django.conf import settings
-
 from jobs.calls.registry import Target
 from jobs.calls.request import InvalidRequest
+from jobs.conf import settings
 from tenants.models import Tenant
 
 

@@ -13,6 +13,7 @@ from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Queue
 from jobs.queries import LARGEST_ID
 from tenants.models import Tenant
+from tenants.tenant_model import all_tenants
 
 NAMES = ("status", "tenant", "type", "source", "queue", "user", "error", "since", "args.<name>")
 COLUMNS = {"user": "user_key", "source": "source_id"}
@@ -93,7 +94,7 @@ def _status(sought: Sought, value: str) -> None:
 
 
 def _tenant(slug: str) -> Tenant:
-    tenant = Tenant.objects.filter(slug=slug).first()
+    tenant = all_tenants().filter(slug=slug).first()
     if tenant is None:
         raise InvalidRequest("q", f"there is no tenant with the slug {slug!r}")
     return tenant

@@ -9,9 +9,9 @@ import urllib.request
 from collections.abc import Sequence
 from typing import Any
 
-from django.conf import settings
 from django.core.mail import mail_admins
 
+from jobs.conf import settings
 from jobs.deaths.unannounced import Deaths
 from jobs.text import in_chat, printable
 

@@ -3,11 +3,11 @@
 import threading
 from datetime import datetime
 
-from django.conf import settings
 from django.db import connection
 from django.utils.module_loading import import_string
 
 from jobs import telemetry
+from jobs.conf import settings
 from jobs.deaths.unannounced import unannounced
 
 

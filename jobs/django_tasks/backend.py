@@ -21,6 +21,7 @@ from jobs.django_tasks.interface import (
 from jobs.engine.moments import seconds_until
 from jobs.engine.submit import submit
 from tenants.models import Tenant
+from tenants.tenant_model import all_tenants
 
 OPTIONS = ("tenant", "tenant_argument")
 
@@ -90,7 +91,7 @@ class JobsBackend(BaseTaskBackend):
         if "tenant" in self.options:
             tenant = import_string(self.options["tenant"])(task, args, kwargs)
         elif (name := str(self.options.get("tenant_argument"))) in kwargs:
-            tenant = Tenant.objects.filter(pk=kwargs[name]).first()
+            tenant = all_tenants().filter(pk=kwargs[name]).first()
             if tenant is None:
                 raise InvalidTask(f"{name}: there is no tenant {kwargs[name]!r}")
         tenant = tenant or current_job().tenant

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.utils.functional import SimpleLazyObject
 
@@ -15,10 +14,11 @@ from jobs import results, store, telemetry
 from jobs.authoring import current
 from jobs.calls import registry
 from jobs.calls.arguments import stats_as_json
+from jobs.conf import settings
 from jobs.engine.host import Host
 from jobs.engine.memory import StoredMemory
 from jobs.store import Remembering, Started
-from tenants.models import Tenant
+from tenants.tenant_model import all_tenants
 
 
 class SourceGone(Exception):
@@ -79,7 +79,7 @@ def _call(job: Started, outcome: Outcome, host: Host) -> None:
         current.CurrentJob(
             id=job.id,
             attempt=job.attempt,
-            tenant=SimpleLazyObject(lambda: Tenant.objects.get(pk=job.tenant_id)),  # type: ignore[arg-type]
+            tenant=SimpleLazyObject(lambda: all_tenants().get(pk=job.tenant_id)),  # type: ignore[arg-type]
             timeout=job.timeout,
             stats=outcome.stats,
             memory=memory,

@@ -11,9 +11,9 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from django.db import DatabaseError, InterfaceError
-from opentelemetry.trace import Span
 
 from jobs import store, telemetry, traces
 from jobs.engine import body, hands
@@ -22,6 +22,9 @@ from jobs.engine.host import Host
 from jobs.engine.patience import patiently
 from jobs.engine.settle import settle
 from jobs.store import Claimed, Started
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span
 
 QUANTUM = 0.1  # seconds; jobs of other lanes wait at most that much longer
 SLACK = 1.0  # seconds
@@ -66,7 +69,7 @@ def _run_slice(job: Started, host: Host) -> bool:
 
 
 @contextmanager
-def _told(job: Started) -> Iterator[Span]:
+def _told(job: Started) -> Iterator["Span"]:
     """Every log line of this attempt names it, and its spans belong to the trace that submitted it."""
     facts = {"job": job.id, "attempt": job.attempt, "tenant": job.tenant_id}
     of_span: dict[str, str | int] = {f"scheduler.{name}": value for name, value in facts.items()}

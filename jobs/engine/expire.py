@@ -1,8 +1,7 @@
 """Expire: delete dead jobs after JOBS_DEAD_TTL seconds, and memories that were not written for JOBS_MEMORY_TTL."""
 
-from django.conf import settings
-
 from jobs import store
+from jobs.conf import settings
 
 
 def expire_dead() -> int:

@@ -1,16 +1,15 @@
 """The history: where ended jobs go, and how long they stay.
 
-The table `jobs` keeps an ended job for JOBS_ARCHIVE_AFTER days. Then it moves into `job_history`, which has a partition
-for each month. A partition is dropped JOBS_HISTORY_KEEP days after its month.
+The table `jobs` keeps an ended job for JOBS_ARCHIVE_AFTER_… days. Then it moves into `job_history`, which has a
+partition for each month. A partition is dropped JOBS_HISTORY_KEEP days after its month.
 """
 
 import math
 import time
 from datetime import UTC, datetime, timedelta
 
-from django.conf import settings
-
 from jobs import store
+from jobs.conf import settings
 from jobs.store import partitions
 
 TABLE = "job_history"
@@ -35,7 +34,7 @@ class Archive:
             self._began = time.monotonic()
         ends_at = time.monotonic() + TURN
         total = 0
-        for status, days in settings.JOBS_ARCHIVE_AFTER.items():
+        for status, days in _archived_after().items():
             while time.monotonic() < ends_at:
                 since = self._since.get(status, BEGINNING)
                 first = store.next_to_archive(status, days * DAY, since, now)
@@ -53,6 +52,14 @@ class Archive:
             partitions.ensure(TABLE, month, next_month)
             self._month = month
         return next_month
+
+
+def _archived_after() -> dict[str, float]:
+    return {
+        "success": settings.JOBS_ARCHIVE_AFTER_SUCCESS,
+        "error": settings.JOBS_ARCHIVE_AFTER_ERROR,
+        "cancelled": settings.JOBS_ARCHIVE_AFTER_CANCELLED,
+    }
 
 
 def drop_old(now: datetime | None = None) -> None:

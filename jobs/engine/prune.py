@@ -4,10 +4,11 @@ from datetime import datetime, timedelta
 from importlib import import_module
 
 from django.apps import apps
-from django.conf import settings
+from django.conf import settings as project
 from django.db.models import Model
 
 from jobs import store
+from jobs.conf import settings
 from jobs.engine.history import DAY
 from jobs.store import pruning
 from tenants.models import Change
@@ -27,7 +28,7 @@ def prune(now: datetime | None = None) -> None:
     if apps.is_installed("django.contrib.admin"):
         _forget_log(apps.get_model("admin", "LogEntry"), "action_time", moment)
     if apps.is_installed("django.contrib.sessions"):
-        import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
+        import_module(project.SESSION_ENGINE).SessionStore.clear_expired()
 
 
 def _forget_log(log: type[Model], at: str, moment: datetime) -> None:

@@ -6,10 +6,10 @@ commits late is found by the second look, an outage is caught up with, and two r
 
 from datetime import UTC, datetime, time, timedelta
 
-from django.conf import settings
 from django.db import transaction
 
 from jobs import store
+from jobs.conf import settings
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 LATE = timedelta(minutes=5)  # a count is final when its time has been over for so long

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from django.conf import settings
-
 from jobs import store, telemetry
+from jobs.conf import settings
 from jobs.deaths.announce import announce
 from jobs.engine import dispatch, repairs
 from jobs.engine.body import Outcome

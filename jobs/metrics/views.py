@@ -1,7 +1,7 @@
 """`/metrics` and `/metrics/tenants` for Prometheus, and `/metrics/health` for a monitor that reads JSON.
 
-They need the header `Authorization: Bearer <METRICS_TOKEN>`. Without that setting only this machine may ask, and not
-through a proxy. Anybody else gets the answer of an address that does not exist.
+They need the header `Authorization: Bearer <JOBS_METRICS_TOKEN>`. Without that setting only this machine may ask, and
+not through a proxy. Anybody else gets the answer of an address that does not exist.
 """
 
 import hmac
@@ -12,13 +12,13 @@ from dataclasses import asdict
 from ipaddress import ip_address
 from typing import Generic, TypeVar
 
-from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from jobs.conf import settings
 from jobs.engine.health import Condition, Facts, conditions, look
 from jobs.metrics.collector import Look
 from jobs.metrics.tenants import TenantsLook, look_tenants
@@ -99,9 +99,9 @@ def health(request: HttpRequest) -> HttpResponse:
 
 def may_ask(request: HttpRequest) -> bool:
     """Whether the caller has the token; without a token, whether it is on this machine."""
-    if settings.METRICS_TOKEN:
+    if settings.JOBS_METRICS_TOKEN:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        return scheme.lower() == "bearer" and hmac.compare_digest(token.encode(), settings.METRICS_TOKEN.encode())
+        return scheme.lower() == "bearer" and hmac.compare_digest(token.encode(), settings.JOBS_METRICS_TOKEN.encode())
     if any(name in request.headers for name in PROXIED):
         return False
     try:

@@ -6,12 +6,15 @@ import django.db.models.functions.datetime
 import jobs.lifecycle
 from django.db import migrations, models
 
+from tenants.conf import TENANT_MODEL
+
 
 class Migration(migrations.Migration):
 
     initial = True
 
     dependencies = [
+        migrations.swappable_dependency(TENANT_MODEL),
         ('tenants', '0001_initial'),
     ]
 
@@ -60,7 +63,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='TenantTurn',
             fields=[
-                ('tenant', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to='tenants.tenant')),
+                ('tenant', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to=TENANT_MODEL)),
                 ('virtual_time', models.FloatField(db_default=0.0)),
                 ('seen_at', models.DateTimeField(null=True)),
                 ('full_at', models.DateTimeField(null=True)),
@@ -120,7 +123,7 @@ class Migration(migrations.Migration):
                 ('stats', models.JSONField(default=dict)),
                 ('last_error', models.TextField(blank=True, default='')),
                 ('result_expires_at', models.DateTimeField(null=True)),
-                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='tenants.tenant')),
+                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
             ],
             options={
                 'db_table': 'jobs',

@@ -4,10 +4,13 @@ import django.db.models.deletion
 import django.db.models.functions.datetime
 from django.db import migrations, models
 
+from tenants.conf import TENANT_MODEL
+
 
 class Migration(migrations.Migration):
 
     dependencies = [
+        migrations.swappable_dependency(TENANT_MODEL),
         ('jobs', '0003_barred'),
         ('tenants', '0002_queues_of_tenants'),
     ]
@@ -23,7 +26,7 @@ class Migration(migrations.Migration):
                 ('location', models.CharField(db_default='', default='', max_length=200)),
                 ('body', models.TextField(db_default='', default='')),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='tenants.tenant')),
+                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
             ],
             options={
                 'db_table': 'kept_answers',

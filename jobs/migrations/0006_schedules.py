@@ -4,10 +4,13 @@ import django.db.models.deletion
 import django.db.models.functions.datetime
 from django.db import migrations, models
 
+from tenants.conf import TENANT_MODEL
+
 
 class Migration(migrations.Migration):
 
     dependencies = [
+        migrations.swappable_dependency(TENANT_MODEL),
         ('jobs', '0005_slices'),
         ('tenants', '0004_slots_by_name'),
     ]
@@ -40,7 +43,7 @@ class Migration(migrations.Migration):
                 ('next_at', models.DateTimeField(blank=True, null=True)),
                 ('last_job_id', models.BigIntegerField(blank=True, null=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='tenants.tenant')),
+                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
             ],
             options={
                 'db_table': 'schedules',

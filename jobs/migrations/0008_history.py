@@ -4,6 +4,8 @@ import django.db.models.deletion
 import django.db.models.functions.datetime
 from django.db import migrations, models
 
+from tenants.conf import TENANT_MODEL
+
 
 # The columns of a job, in the order of the view.
 COLUMNS = """
@@ -41,6 +43,7 @@ SELECT h.id, a.* FROM job_history h CROSS JOIN jsonb_to_recordset(h.failed_attem
 class Migration(migrations.Migration):
 
     dependencies = [
+        migrations.swappable_dependency(TENANT_MODEL),
         ('jobs', '0007_backoff_grows'),
         ('tenants', '0004_slots_by_name'),
     ]
@@ -106,7 +109,7 @@ class Migration(migrations.Migration):
                 migrations.AddField(
                     model_name='archivedjob',
                     name='tenant',
-                    field=models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='tenants.tenant'),
+                    field=models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL),
                 ),
                 migrations.AddIndex(
                     model_name='archivedjob',

@@ -6,10 +6,13 @@ import django.db.models.functions.datetime
 import django.db.models.lookups
 from django.db import migrations, models
 
+from tenants.conf import TENANT_MODEL
+
 
 class Migration(migrations.Migration):
 
     dependencies = [
+        migrations.swappable_dependency(TENANT_MODEL),
         ('jobs', '0009_jobs_ended'),
         ('tenants', '0004_slots_by_name'),
     ]
@@ -24,7 +27,7 @@ class Migration(migrations.Migration):
                 ('source_id', models.CharField(blank=True, default='', max_length=100)),
                 ('content', models.JSONField(default=dict)),
                 ('touched_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='tenants.tenant')),
+                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
             ],
             options={
                 'verbose_name_plural': 'job memories',

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from jobs.lifecycle import FINAL, HOLDING, Status
 from jobs.models.queue import Queue
+from tenants.conf import TENANT_MODEL
 
 # A job of a paused type is scheduled for this moment, so that no scan of waiting jobs meets it.
 HELD_UNTIL = datetime(9999, 12, 31, tzinfo=UTC)
@@ -36,7 +37,7 @@ class JobRow(models.Model):
     """One call to make: (source_type, source_id, source_method, args), owned by a tenant, wherever it is stored."""
 
     # Without constraints, unless a table adds them.
-    tenant = models.ForeignKey("tenants.Tenant", models.DO_NOTHING, db_constraint=False, related_name="+")
+    tenant = models.ForeignKey(TENANT_MODEL, models.DO_NOTHING, db_constraint=False, related_name="+")
     queue = models.ForeignKey(Queue, models.DO_NOTHING, db_constraint=False, related_name="+")
     priority = models.PositiveSmallIntegerField(default=5)  # 0 is first, 10 is last
     user_key = models.CharField(max_length=100, default="", blank=True)  # the tenant's user; "" for none
@@ -92,7 +93,7 @@ class JobRow(models.Model):
 class Job(JobRow):
     """A job that has not ended, or ended recently: the jobs that the engine works on."""
 
-    tenant = models.ForeignKey("tenants.Tenant", models.CASCADE, db_index=False, related_name="+")
+    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, db_index=False, related_name="+")
     queue = models.ForeignKey(Queue, models.PROTECT, db_index=False, related_name="+")
 
     class Meta:

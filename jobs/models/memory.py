@@ -5,6 +5,8 @@ from django.db.models import Func, IntegerField, TextField
 from django.db.models.functions import Cast, Now
 from django.db.models.lookups import LessThanOrEqual
 
+from tenants.conf import TENANT_MODEL
+
 MAX_BYTES = 8 * 1024  # of a memory, as PostgreSQL writes its JSON
 
 
@@ -16,7 +18,7 @@ class JobMemory(models.Model):
     for JOBS_MEMORY_TTL seconds.
     """
 
-    tenant = models.ForeignKey("tenants.Tenant", models.CASCADE, db_index=False, related_name="+")
+    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, db_index=False, related_name="+")
     source_type = models.CharField(max_length=200)
     source_method = models.CharField(max_length=100)
     source_id = models.CharField(max_length=100, default="", blank=True)  # "": the job type's own

@@ -4,6 +4,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from tenants.conf import TENANT_MODEL
+
 
 class Worker(models.Model):
     """A Celery worker process (the parent of its pool). It is live while it beats and `gone_at` is null."""
@@ -56,7 +58,7 @@ class DeathNotice(models.Model):
 class KeptAnswer(models.Model):
     """The answer to a request with an Idempotency-Key: the same request gets it again for a day."""
 
-    tenant = models.ForeignKey("tenants.Tenant", models.CASCADE, db_index=False, related_name="+")
+    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, db_index=False, related_name="+")
     key = models.CharField(max_length=255)
     digest = models.CharField(max_length=64)  # SHA-256 of the request, in hex
     status = models.PositiveSmallIntegerField(null=True)  # null: the transaction that stored the row is still answering

@@ -7,10 +7,10 @@ import threading
 import uuid
 from collections.abc import Callable, Collection
 
-from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import store, telemetry
+from jobs.conf import settings
 from jobs.engine.recover import Sentence
 from jobs.processes.children import condemn
 from jobs.processes.desk import Desk

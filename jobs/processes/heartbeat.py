@@ -7,10 +7,10 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import store, telemetry
+from jobs.conf import settings
 from jobs.processes.watchdog import Progress
 
 

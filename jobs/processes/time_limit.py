@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from types import FrameType
 
 from celery.exceptions import SoftTimeLimitExceeded
-from django.conf import settings
 
+from jobs.conf import settings
 from jobs.processes.desk import desk
 from jobs.store import Started
 

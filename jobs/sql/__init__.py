@@ -16,8 +16,10 @@ HERE = Path(__file__).parent
 
 @cache
 def statement(name: str) -> str:
-    """The text of a statement. Raises KeyError if it does not exist."""
-    return whole(files()[name])
+    """The text of a statement, with the table of the project's tenant model. Raises KeyError if it does not exist."""
+    from tenants.tenant_model import with_its_table  # late: `python -m jobs.sql` runs without Django
+
+    return with_its_table(whole(files()[name]))
 
 
 @cache

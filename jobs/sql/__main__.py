@@ -2,6 +2,6 @@
 
 import sys
 
-from jobs.sql import statement
+from jobs.sql import files, whole
 
-sys.stdout.write(statement(sys.argv[1]))
+sys.stdout.write(whole(files()[sys.argv[1]]))

@@ -6,8 +6,7 @@ import uuid
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
-
+from jobs.conf import settings
 from jobs.models import HELD_UNTIL
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, prepared, rows
 

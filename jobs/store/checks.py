@@ -4,8 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.conf import settings
-
+from jobs.conf import settings
 from jobs.store.rows import rows
 
 

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any
 
 import psycopg
-from django.conf import settings
 from django.db.transaction import TransactionManagementError
 
+from jobs.conf import settings
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.sql import statement

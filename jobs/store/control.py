@@ -4,8 +4,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.conf import settings
-
+from jobs.conf import settings
 from jobs.store.owner import TenantId, tenant_or_any
 from jobs.store.rows import Applied, moved, rows
 from jobs.store.session import session

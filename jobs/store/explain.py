@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.db import connection, transaction
 
+from jobs.conf import settings
 from jobs.sql import statement
 from jobs.store.owner import TenantId, tenant_or_any
 

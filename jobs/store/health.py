@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.conf import settings
-
+from jobs.conf import settings
 from jobs.store.rows import rows
 
 MOST_DEAD = 10_000  # counted

@@ -6,11 +6,11 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
-from django.conf import settings
 from django.db import transaction
 
 from jobs import telemetry, traces
 from jobs.calls.request import MAX_SECONDS, JobRequest
+from jobs.conf import settings
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.sql import statement

@@ -5,8 +5,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.conf import settings
-
+from jobs.conf import settings
 from jobs.store.rows import Claimed, Process, rows
 from jobs.store.worker_sessions import session_name
 

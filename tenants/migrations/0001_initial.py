@@ -6,6 +6,8 @@ import django.db.models.functions.datetime
 from django.conf import settings
 from django.db import migrations, models
 
+from tenants.conf import TENANT_MODEL
+
 
 class Migration(migrations.Migration):
 
@@ -13,6 +15,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        migrations.swappable_dependency(TENANT_MODEL),
     ]
 
     operations = [
@@ -26,6 +29,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['name'],
+                'swappable': 'JOBS_TENANT_MODEL',
             },
         ),
         migrations.CreateModel(
@@ -50,7 +54,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='member', to=settings.AUTH_USER_MODEL)),
-                ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='members', to='tenants.tenant')),
+                ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='members', to=TENANT_MODEL)),
             ],
         ),
         migrations.CreateModel(
@@ -64,7 +68,7 @@ class Migration(migrations.Migration):
                 ('expires_at', models.DateTimeField(blank=True, null=True)),
                 ('revoked_at', models.DateTimeField(blank=True, null=True)),
                 ('last_used_at', models.DateTimeField(editable=False, null=True)),
-                ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_keys', to='tenants.tenant')),
+                ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_keys', to=TENANT_MODEL)),
             ],
             options={
                 'verbose_name': 'API key',
@@ -81,7 +85,7 @@ class Migration(migrations.Migration):
                 ('rate_window', models.FloatField(blank=True, help_text='Over how many seconds the rate limit counts.', null=True, validators=[django.core.validators.MinValueValidator(0.001), django.core.validators.MaxValueValidator(31622400.0)], verbose_name='rate window (seconds)')),
                 ('max_waiting', models.PositiveIntegerField(blank=True, help_text='Jobs that may wait before more are refused. Empty: JOBS_MAX_WAITING.', null=True)),
                 ('paused', models.BooleanField(default=False, help_text='Waiting jobs stay waiting; running jobs go on.')),
-                ('tenant', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='queue', to='tenants.tenant')),
+                ('tenant', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='queue', to=TENANT_MODEL)),
             ],
             options={
                 'verbose_name': "tenant's slots",

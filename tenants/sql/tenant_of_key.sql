@@ -1,7 +1,7 @@
 -- Reads:  a tenant's API key that is good now, with its tenant. Who: every request that brings a key.
 -- Locks:  none. Index: the unique one of the prefix.
 SELECT k.id, k.digest, k.last_used_at IS NULL OR k.last_used_at < now() - %(resolution)s::interval,
-       t.id, t.name, t.slug, t.created_at
+       t.id, t.name, t.slug
 FROM tenants_apikey k
 JOIN tenants_tenant t ON t.id = k.tenant_id
 WHERE k.prefix = %(prefix)s

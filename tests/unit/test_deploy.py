@@ -8,6 +8,7 @@ import yaml
 from django.conf.global_settings import DATA_UPLOAD_MAX_MEMORY_SIZE
 
 from embedded import REPOSITORY, fleet
+from jobs import conf
 from jobs.api.waiting import MAX_SECONDS
 from scheduler_project import settings
 
@@ -22,8 +23,8 @@ MUST_BE_SET = {"ENVIRONMENT", "SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL", "CE
 
 
 def variables_of_settings() -> dict[str, str]:
-    """Name and default, as text, of each `env.<type>("NAME", default)` in settings.py."""
-    found = {}
+    """Name and default, as text, of each `env.<type>("NAME", default)` in settings.py, and of each of jobs/conf.py."""
+    found = {name: _text(setting.default) for name, setting in conf.EVERY.items()}
     for node in ast.walk(ast.parse((REPOSITORY / "scheduler_project/settings.py").read_text())):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="env")), args=[ast.Constant(value=name), *rest]):
@@ -38,6 +39,8 @@ def _text(value: object) -> str:
             return str(value).lower()
         case list():
             return ",".join(value)
+        case float():
+            return f"{value:.10g}"
     return str(value)
 
 

@@ -117,7 +117,7 @@ def test_every_variable_exists_and_no_secret_is_kept():
     kept = set(settings_file()) | {one["name"] for pod in PODS.values() for one in container(pod).get("env", [])}
     assert kept <= read | others
     referred = set(re.findall(r"--from-literal=(\w+)=", README))
-    assert referred == {"SECRET_KEY", "METRICS_TOKEN", "DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL"} <= read
+    assert referred == {"SECRET_KEY", "JOBS_METRICS_TOKEN", "DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL"} <= read
     assert not referred & kept
 
 

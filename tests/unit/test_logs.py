@@ -4,6 +4,7 @@ import json
 import logging
 
 import pytest
+from django.core.checks import run_checks
 
 from jobs import telemetry
 from scheduler_project import checks
@@ -117,7 +118,7 @@ def test_nothing_is_built_for_a_line_that_nobody_reads(caplog):
 )
 def test_an_exporter_of_traces_that_is_not_there_is_refused(settings, chosen, found):
     settings.TRACES = chosen
-    errors = [one.msg for one in checks.run_checks(tags=[checks.TAG]) if one.id == "scheduler.E012"]
+    errors = [one.msg for one in run_checks(tags=[checks.TAG]) if one.id == "scheduler.E012"]
     assert len(errors) == len(found)
     assert all(text in error for text, error in zip(found, errors, strict=True))
 
@@ -125,5 +126,5 @@ def test_an_exporter_of_traces_that_is_not_there_is_refused(settings, chosen, fo
 @pytest.mark.parametrize(("chosen", "found"), [("line", 0), ("json", 0), ("xml", 1), ("JSON", 1)])
 def test_a_misspelt_format_is_refused(settings, chosen, found):
     settings.LOG_FORMAT = chosen
-    errors = [one for one in checks.run_checks(tags=[checks.TAG]) if one.id == "scheduler.E010"]
+    errors = [one for one in run_checks(tags=[checks.TAG]) if one.id == "scheduler.E010"]
     assert len(errors) == found

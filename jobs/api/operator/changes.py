@@ -1,19 +1,17 @@
 """Store an operator's change, with the checks and the log of the admin."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.db.models import Model
 
 from jobs.api import schemas
 from jobs.api.problems import ProblemError
 from jobs.engine import limits
-from jobs.models import Job, Queue
-from jobs.noting import note_jobs
+from jobs.models import Queue
+from jobs.noting import note
 from tenants.models import TenantQueue
 
 REFUSED = frozenset({401, 403, 405})
@@ -29,14 +27,6 @@ def change(user: User, row: Queue | TenantQueue, values: Mapping[str, Any]) -> N
     except ValidationError as error:
         raise ProblemError.unfit({field: " ".join(told) for field, told in error.message_dict.items()}) from None
     note(user, [row], [{"changed": {"fields": sorted(values)}}])
-
-
-def note(user: User, rows: Sequence[Model], message: Any) -> None:
-    """Record the operator: in the history of these rows, which the admin shows, and in the log of all changes."""
-    if rows and isinstance(rows[0], Job):  # other rows are logged when they are saved
-        note_jobs(message.lower().rstrip("."), [row.pk for row in rows])
-    if rows:
-        LogEntry.objects.log_actions(user.pk, rows, CHANGE, message)
 
 
 def no_such(what: str) -> ProblemError:

@@ -13,13 +13,14 @@ from pydantic import Field
 from jobs import queries
 from jobs.api.inputs import refuse_unknown_names
 from jobs.api.operator.auth import OperatorRequest, may
-from jobs.api.operator.changes import PROBLEMS, REFUSED, note
+from jobs.api.operator.changes import PROBLEMS, REFUSED
 from jobs.api.operator.letters import MOST, Filters, Letter, Letters, Listing, Position, Selection
 from jobs.api.problems import ProblemError
 from jobs.api.schemas import Problem
 from jobs.engine.revive import discard, revive
 from jobs.listing import LOOK
 from jobs.models import Job
+from jobs.noting import note
 from jobs.store import EVERY_TENANT
 
 CHANGE = may("jobs.change_deadletter")

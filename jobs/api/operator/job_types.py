@@ -5,11 +5,12 @@ from pydantic import Field
 
 from jobs.api.inputs import Body, Name, Text
 from jobs.api.operator.auth import OperatorRequest, may
-from jobs.api.operator.changes import PROBLEMS, REFUSED, note
+from jobs.api.operator.changes import PROBLEMS, REFUSED
 from jobs.api.schemas import Problem
 from jobs.calls import registry
 from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.models import PausedJobType
+from jobs.noting import note
 
 router = Router(tags=["operators"], auth=may("jobs.view_pausedjobtype"))
 

@@ -13,13 +13,14 @@ from jobs import listing, models, queries
 from jobs.api import pages, schemas
 from jobs.api.inputs import JobId, Name, RowId, Text, Whole, refuse_unknown_names
 from jobs.api.operator.auth import OperatorRequest, may
-from jobs.api.operator.changes import PROBLEMS, REFUSED, no_such, note
+from jobs.api.operator.changes import PROBLEMS, REFUSED, no_such
 from jobs.api.problems import ProblemError
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.revive import revive
 from jobs.lifecycle import Status
+from jobs.noting import note
 from jobs.store import EVERY_TENANT
-from tenants.models import Tenant
+from tenants.tenant_model import all_tenants
 
 CHANGE = may("jobs.change_job")
 COLUMNS = {"queue": "queue__name", "user": "user_key"}
@@ -74,7 +75,7 @@ def list_all_jobs(request: OperatorRequest, wanted: Query[Sought]) -> AnyJobs:
     """List the jobs of all tenants, newest first, in pages. Each looks at 10,000 jobs."""
     refuse_unknown_names(request, Sought.model_fields)
     filters = wanted.model_dump(exclude={"before", "limit", "status", "tenant"}, exclude_none=True)
-    tenant = None if wanted.tenant is None else Tenant.objects.filter(slug=wanted.tenant).first()
+    tenant = None if wanted.tenant is None else all_tenants().filter(slug=wanted.tenant).first()
     if wanted.tenant is not None and tenant is None:
         return AnyJobs(jobs=[], next=None)
     found = listing.page(

@@ -7,8 +7,9 @@ from pydantic import Field
 
 from jobs.api.inputs import Text, Whole, refuse_unknown_names
 from jobs.api.operator.auth import OperatorRequest, may
-from jobs.api.operator.changes import PROBLEMS, REFUSED, no_such, note, storable
+from jobs.api.operator.changes import PROBLEMS, REFUSED, no_such, storable
 from jobs.api.schemas import Problem
+from jobs.noting import note
 from tenants import auth
 from tenants.models import ApiKey
 

@@ -8,7 +8,7 @@ from jobs.api.last_day import LastDay, QueuesLastDay
 from jobs.api.operator.auth import OperatorRequest, may
 from jobs.api.operator.changes import PROBLEMS, no_such, storable
 from jobs.api.schemas import Problem
-from tenants.models import Tenant
+from tenants.tenant_model import all_tenants
 
 router = Router(tags=["operators"], auth=may("jobs.view_job"))
 
@@ -22,7 +22,7 @@ def read_queue_stats(request: OperatorRequest) -> QueuesLastDay:
 @router.get("tenants/{slug}/stats", response={200: LastDay, **PROBLEMS})
 def read_tenant_stats(request: OperatorRequest, slug: str) -> LastDay:
     """Read what ended in the last 24 hours of a tenant, as the tenant sees it."""
-    tenant = Tenant.objects.filter(slug=storable(slug)).first()
+    tenant = all_tenants().filter(slug=storable(slug)).first()
     if tenant is None:
         raise no_such("tenant")
     return LastDay.of(last_day.of_tenant(tenant.pk, timezone.now()))

@@ -12,6 +12,7 @@ from jobs.api.operator.changes import PROBLEMS, REFUSED, change, no_such, storab
 from jobs.api.operator.queues import Seconds
 from jobs.api.schemas import Problem
 from tenants.models import Tenant, TenantQueue
+from tenants.tenant_model import all_tenants
 
 router = Router(tags=["operators"], auth=may("tenants.view_tenantqueue"))
 
@@ -58,7 +59,7 @@ class SoughtTenants(Schema):
 def list_tenants(request: OperatorRequest, wanted: Query[SoughtTenants]) -> list[TenantQueue]:
     """List tenants and their slots, ordered by slug."""
     refuse_unknown_names(request, SoughtTenants.model_fields)
-    found = Tenant.objects.select_related("queue").filter(slug__gt=wanted.after or "").order_by("slug")
+    found = all_tenants().select_related("queue").filter(slug__gt=wanted.after or "").order_by("slug")
     return [
         tenant.queue if hasattr(tenant, "queue") else TenantQueue(tenant=tenant, num_slots=0)
         for tenant in found[: wanted.limit]
@@ -85,7 +86,7 @@ def change_tenant(request: OperatorRequest, slug: str, wanted: SlotsChange) -> T
 
 
 def _tenant(slug: str) -> Tenant:
-    tenant = Tenant.objects.filter(slug=storable(slug)).first()
+    tenant = all_tenants().filter(slug=storable(slug)).first()
     if tenant is None:
         raise no_such("tenant")
     return tenant

@@ -9,12 +9,13 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 
-from jobs.api.operator.changes import note
 from jobs.dashboard.access import action_for
 from jobs.dashboard.answers import done, refused
 from jobs.engine import limits
 from jobs.models import Queue
-from tenants.models import Tenant, TenantQueue
+from jobs.noting import note
+from tenants.models import TenantQueue
+from tenants.tenant_model import all_tenants
 
 LARGEST = 2**31 - 1  # of PostgreSQL's integer
 
@@ -63,7 +64,7 @@ OF_QUEUE: Mapping[str, Read] = {
 @action_for("tenants.change_tenantqueue")
 @transaction.atomic
 def change_tenant(request: HttpRequest, slug: str) -> HttpResponse:
-    tenant = Tenant.objects.filter(slug=slug).first()
+    tenant = all_tenants().filter(slug=slug).first()
     if tenant is None:
         raise Http404
     # A tenant without a row has no slots; changing another field must not give it any.

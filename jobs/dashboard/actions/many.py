@@ -13,7 +13,6 @@ from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 
 from jobs import queries, store
-from jobs.api.operator.changes import note
 from jobs.calls.request import InvalidRequest
 from jobs.dashboard.access import action_for, page_for, theme
 from jobs.dashboard.actions.verbs import CANCEL, DISCARD, REVIVE, Verb
@@ -23,6 +22,7 @@ from jobs.dashboard.runs import Run, ids, signed_run
 from jobs.dashboard.selections import Found, Letters, Selection, Step
 from jobs.lifecycle import Status
 from jobs.models import Job
+from jobs.noting import note
 
 MOST = 1000  # jobs of one request
 TICKED = 500  # boxes of one form

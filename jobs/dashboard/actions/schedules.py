@@ -6,13 +6,12 @@ from typing import Any, cast
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 
-from jobs.api.operator.changes import note
 from jobs.calls.request import InvalidRequest, TooManyWaiting, Undecided
 from jobs.dashboard.access import action_for
 from jobs.dashboard.answers import done, refused
 from jobs.engine.schedules import change
 from jobs.models import Schedule
-from jobs.noting import note_run
+from jobs.noting import note, note_run
 from jobs.queries import LARGEST_ID
 
 VERBS: Mapping[str, tuple[Callable[[Schedule], Any], str]] = {

@@ -5,12 +5,12 @@ from typing import cast
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 
-from jobs.api.operator.changes import note
 from jobs.calls.request import InvalidRequest
 from jobs.dashboard.access import action_for
 from jobs.dashboard.answers import done, refused
 from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.models import PausedJobType
+from jobs.noting import note
 
 
 @action_for("jobs.add_pausedjobtype")

@@ -1,10 +1,13 @@
 """Health: is anything wrong that nobody has to look for?"""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 
 from jobs import store
 from jobs.dashboard import alarms, live, snapshot
 from jobs.dashboard.access import page_for
+from jobs.dashboard.kept import Kept
 from jobs.engine.check import BOUND
 from jobs.engine.health import RULES
 from jobs.models import PausedJobType
@@ -19,14 +22,15 @@ def show(request: HttpRequest) -> HttpResponse:
     seen = snapshot.current()
     known = alarms.current()
     found = known.conditions if known else None
+    odd, over = found_by_check.get(None)
     sees_changes = request.user.has_perm("tenants.view_change")
     shown = {
         "snapshot": seen,
         "conditions": found,
         "fine": None if found is None else len(RULES) - len({condition.code for condition in found}),
         "fairness": known and known.facts.sample.fairness,
-        "odd": store.odd_states(BOUND)[:CHANGES],
-        "over": store.excesses()[:CHANGES],
+        "odd": odd,
+        "over": over,
         "paused_tenants": [tenant for tenant in seen.tenants.values() if tenant.paused],
         "paused_queues": [queue for queue in seen.queues.values() if queue.paused],
         "paused_types": list(PausedJobType.objects.order_by("paused_at")),
@@ -34,3 +38,10 @@ def show(request: HttpRequest) -> HttpResponse:
         "changes": list(Change.objects.order_by("-pk")[:CHANGES]) if sees_changes else [],
     }
     return live.page(request, "health", "Health", ("old", "conditions", "repairs", "changes"), shown, every=EVERY)
+
+
+def _check(_: None) -> tuple[list[Any], list[Any]]:
+    return store.odd_states(BOUND)[:CHANGES], store.excesses()[:CHANGES]
+
+
+found_by_check: Kept[None, tuple[list[Any], list[Any]]] = Kept(_check, ([], []))  # it reads much

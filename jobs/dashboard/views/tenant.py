@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 
+from jobs.conf import settings
 from jobs.dashboard import live, looks, past, snapshot, use
 from jobs.dashboard.access import page_for
 from jobs.dashboard.gate_words import GATES
@@ -13,6 +13,7 @@ from jobs.engine import waits
 from jobs.models import Job
 from jobs.store.looking import Lane
 from tenants.models import Change, Tenant, TenantQueue
+from tenants.tenant_model import all_tenants
 
 SLOTS = 100  # that are listed
 CHANGES = 10
@@ -20,7 +21,7 @@ CHANGES = 10
 
 @page_for("tenants.view_tenantqueue")
 def show(request: HttpRequest, slug: str) -> HttpResponse:
-    tenant = Tenant.objects.filter(slug=slug).first()
+    tenant = all_tenants().filter(slug=slug).first()
     if tenant is None:
         raise Http404
     seen = snapshot.current()

@@ -10,7 +10,7 @@ from jobs.dashboard.access import page_for
 from jobs.dashboard.snapshot import Snapshot
 from jobs.dashboard.standing import Standing, of_tenants, standings
 from jobs.engine.standing import State
-from tenants.models import Tenant
+from tenants.tenant_model import all_tenants
 
 A_PAGE = 40
 
@@ -49,7 +49,7 @@ def _fits(tenant: looks.Tenant, name: str) -> bool:
 def _by_name(seen: Snapshot, with_work: list[Standing], name: str, page: int) -> list[Standing]:
     """A page of all tenants, and one more as a sign that there are more."""
     working = {one.tenant.id: one for one in with_work}
-    found: Any = Tenant.objects.order_by("name")
+    found: Any = all_tenants().order_by("name")
     if name:
         found = found.filter(Q(name__icontains=name) | Q(slug__icontains=name))
     ids = list(found.values_list("pk", flat=True)[page * A_PAGE : (page + 1) * A_PAGE + 1])

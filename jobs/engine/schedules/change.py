@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from jobs import store
 from jobs.calls.request import InvalidRequest
+from jobs.conf import settings
 from jobs.engine.schedules.call import CALL, request_of
 from jobs.engine.schedules.check import check, name_taken
 from jobs.engine.schedules.plan import at, first_due

@@ -15,6 +15,7 @@ from jobs import queries
 from jobs.models import AnyJob, Queue
 from jobs.queries import LARGEST_ID
 from tenants.models import Tenant
+from tenants.tenant_model import all_tenants
 
 NAMED = 10  # the most known names that a refusal lists
 MOST_NUMBER = 2**31 - 1  # what the columns hold
@@ -98,7 +99,7 @@ job_id = whole(1, LARGEST_ID)
 
 def tenant_named(slug: str) -> Tenant:
     """Raises CommandError, listing the known names."""
-    return Tenant.objects.filter(slug=slug).first() or _unknown("tenant", slug, Tenant.objects.values_list("slug"))
+    return all_tenants().filter(slug=slug).first() or _unknown("tenant", slug, all_tenants().values_list("slug"))
 
 
 def queue_named(name: str) -> Queue:

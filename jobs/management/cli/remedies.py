@@ -1,5 +1,7 @@
 """The commands with which an operator opens a gate."""
 
+from django.conf import settings
+
 from jobs.engine.explain.explanation import Gate
 from jobs.models import JobRow
 
@@ -15,8 +17,8 @@ REMEDIES = {
     Gate.QUEUE_RATE: f"{QUEUE} set {{queue}} --rate JOBS/SECONDS",
     Gate.TENANT_RATE: f"{TENANT} --rate JOBS/SECONDS",
     Gate.USER_FULL: f"{TENANT} --user-slots N",
-    Gate.NO_WORKER: "celery -A scheduler_project worker -Q {pool}",
-    Gate.POOL_FULL: "start more workers: celery -A scheduler_project worker -Q {pool}",
+    Gate.NO_WORKER: "celery -A {app} worker -Q {pool}",
+    Gate.POOL_FULL: "start more workers: celery -A {app} worker -Q {pool}",
 }
 
 
@@ -29,6 +31,7 @@ def remedy(gate: Gate, job: JobRow) -> str | None:
             tenant=job.tenant.slug,
             queue=job.queue.name,
             pool=job.queue.pool,
+            app=settings.ROOT_URLCONF.partition(".")[0],  # the package of the project, where Celery's app is
             source_type=job.source_type,
             source_method=job.source_method,
         )

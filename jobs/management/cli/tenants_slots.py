@@ -13,6 +13,7 @@ from jobs.management.cli import inputs, limits
 from jobs.management.cli.screen import Column, Screen, rate
 from jobs.management.cli.subcommands import Options, Subcommand
 from tenants.models import Tenant, TenantQueue
+from tenants.tenant_model import all_tenants
 
 MOST_SLOTS, MOST_DAYS = 10_000, 36_500
 SETTINGS = (
@@ -85,12 +86,12 @@ def run(options: Options, screen: Screen) -> None:
     if options["slug"] is None:
         if changes:
             raise CommandError("slug: name the tenant to change")
-        tenants: Iterable[Tenant] = Tenant.objects.select_related("queue").order_by("slug")
+        tenants: Iterable[Tenant] = all_tenants().select_related("queue").order_by("slug")
     else:
         tenant = inputs.tenant_named(options["slug"])
         if changes:
             _change(tenant, changes)
-        tenants = [Tenant.objects.select_related("queue").get(pk=tenant.pk)]
+        tenants = [all_tenants().select_related("queue").get(pk=tenant.pk)]
     shown = _lines(tenants)
     screen.document({"tenants": shown})
     if not shown:

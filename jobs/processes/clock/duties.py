@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import psycopg
-from django.conf import settings
 from django.db import OperationalError, connection
 
 from jobs import telemetry
+from jobs.conf import settings
 from jobs.deaths import notify
 from jobs.engine import check, expire, history, pause, prune, recount, recover
 

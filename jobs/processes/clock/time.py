@@ -2,9 +2,8 @@
 
 import time
 
-from django.conf import settings
-
 from jobs import store, telemetry
+from jobs.conf import settings
 
 LONGEST_SLEEP = 1.0  # seconds; also how soon another clock takes over, and how soon a stop is heard
 

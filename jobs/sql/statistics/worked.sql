@@ -7,7 +7,7 @@ span AS (SELECT clock.now - %(seconds)s * interval '1 second' AS since, clock.no
 worked AS (
     SELECT a.tenant_id, a.queue_id, least(a.ended_at, span.until) - greatest(a.start_time, span.since) AS time
     FROM attempts a CROSS JOIN span
-    WHERE a.ended_at > span.since  -- guard
+    WHERE a.ended_at > span.since
       AND a.start_time < span.until
     UNION ALL
     SELECT j.tenant_id, j.queue_id, span.until - greatest(j.start_time, span.since)

@@ -126,7 +126,7 @@ def test_whoever_listens_holds_no_thread(listen, running):
 
 
 def test_a_place_is_free_as_soon_as_its_client_is_gone(listen, running, settings):
-    settings.API_WAITS = 1
+    settings.JOBS_API_WAITS = 1
 
     async def conversation():
         first = listen(path_of(running), running.tenant)
@@ -146,7 +146,7 @@ def test_a_place_is_free_as_soon_as_its_client_is_gone(listen, running, settings
 
 
 def test_all_tenants_together_have_so_many_places(owner, tenant, settings, monkeypatch):
-    settings.API_WAITS_OF_ALL = 1
+    settings.JOBS_API_WAITS_OF_ALL = 1
     job = make_job(tenant, Status.RUNNING)
     monkeypatch.setitem(throttle.waits, TenantFactory().pk, 1)
     for path in (path_of(job), f"/api/v1/jobs/{job.pk}?wait=1"):

@@ -65,9 +65,8 @@ def test_every_test_that_is_named_exists(page: Path) -> None:
 def test_every_make_target_and_setting_that_is_named_exists(page: Path) -> None:
     targets = re.findall(r"^([a-z]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
     assert set(re.findall(r"`(?:[A-Z_]+=\S+ )*make ([a-z]+)", page.read_text())) <= set(targets)
-    known = (REPOSITORY / "scheduler_project/settings.py").read_text() + (
-        REPOSITORY / "deploy/.env.example"
-    ).read_text()
+    homes = ("scheduler_project/settings.py", "jobs/conf.py", "tenants/conf.py", "deploy/.env.example")
+    known = "".join((REPOSITORY / home).read_text() for home in homes)
     for name in re.findall(r"`((?:JOBS|DB|WEB|WORKER)_[A-Z_]+)\b", page.read_text()):
         assert name in known, name
 
@@ -125,7 +124,7 @@ def commands(page: Path) -> list[str]:
     """The `manage.py` commands in blocks of shell and between backticks, without comments."""
     typed = [line for block in blocks(page, "sh") for line in block.text.splitlines()]
     typed += re.findall(r"`(manage\.py [^`]+)`", prose(page))
-    found = [re.search(r"manage\.py ([a-z][^#]*)", line) for line in typed]
+    found = [re.search(r"manage\.py ([a-z][^#]*)", line.partition(" <<")[0]) for line in typed]
     return [match[1].strip() for match in found if match]
 
 

@@ -29,7 +29,7 @@ def not_yet_looked(monkeypatch, settings):
 
 @pytest.fixture
 def token(settings):
-    settings.METRICS_TOKEN = TOKEN
+    settings.JOBS_METRICS_TOKEN = TOKEN
 
 
 def ask(path="/metrics", address="10.0.0.7", host="scheduler.example.com", **headers):

@@ -28,7 +28,7 @@ def spans(monkeypatch):
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(traces, "_tracer", provider.get_tracer("test"))
+    monkeypatch.setattr("jobs.traces.spans._tracer", provider.get_tracer("test"))
     return exporter.get_finished_spans
 
 
@@ -93,7 +93,7 @@ def test_what_is_no_sampled_trace_is_not_kept(post, header):
 
 
 def test_what_the_sampler_drops_is_not_kept(post, monkeypatch):
-    monkeypatch.setattr(traces, "_tracer", TracerProvider(sampler=ALWAYS_OFF).get_tracer("test"))
+    monkeypatch.setattr("jobs.traces.spans._tracer", TracerProvider(sampler=ALWAYS_OFF).get_tracer("test"))
     post()
     assert Job.objects.get().trace_parent is None
 

@@ -80,14 +80,15 @@ class TestArchive:
 
     @pytest.mark.parametrize("status", ARCHIVED)
     def test_a_job_waits_for_the_time_of_its_status(self, status, settings):
-        settings.JOBS_ARCHIVE_AFTER = dict.fromkeys(ARCHIVED, 9.0) | {status: 3.0}
+        for other in ARCHIVED:
+            setattr(settings, f"JOBS_ARCHIVE_AFTER_{other.upper()}", 3.0 if other == status else 9.0)
         job = ended(status)
         after = job.end_time + 3 * DAY
         assert Archive().run(now=after) == 0
         assert Archive().run(now=after + timedelta(microseconds=1)) == 1
 
     def test_a_job_that_is_due_takes_none_of_another_status_along(self, settings):
-        settings.JOBS_ARCHIVE_AFTER = {"success": 1.0, "error": 9.0, "cancelled": 9.0}
+        settings.JOBS_ARCHIVE_AFTER_ERROR = 9.0
         due, early = ended(Status.SUCCESS), ended(Status.ERROR)
         assert Archive().run() == 1
         assert (ArchivedJob.objects.get().id, Job.objects.get().pk) == (due.pk, early.pk)

@@ -130,6 +130,14 @@ def test_who_comes_next_in_the_same_thread_is_nobody_until_known(owner, tenant):
     assert changes() == [], "code is in the log"
 
 
+def test_in_a_project_without_the_middleware_a_key_names_nobody_for_the_next(tenant):
+    audit.identify("somebody", key="prefix", tenant_id=tenant.pk)
+    slots = TenantQueue.objects.get(tenant=tenant)
+    slots.num_slots += 1
+    slots.save()
+    assert changes() == []
+
+
 def test_what_is_saved_unchanged_is_no_change(tenant):
     with audit.acting("anna"):
         TenantQueue.objects.get(tenant=tenant).save()

@@ -68,7 +68,7 @@ def test_logging_in_well_uses_nothing_up(anna, settings):
 
 
 def test_a_tenant_that_asks_too_fast_is_told_to_wait_and_others_are_not(owner, mate, stranger, settings):
-    settings.API_RATE = 0.3  # and so three at once
+    settings.JOBS_API_RATE = 0.3  # and so three at once
     answers = [owner.get("/api/v1/jobs").status_code for _ in range(4)]
     assert answers == [200, 200, 200, 429]
     refused = mate.get("/api/v1/jobs")
@@ -79,12 +79,12 @@ def test_a_tenant_that_asks_too_fast_is_told_to_wait_and_others_are_not(owner, m
 
 
 def test_without_a_rate_nobody_is_told_to_wait(owner, settings):
-    settings.API_RATE = 0
+    settings.JOBS_API_RATE = 0
     assert {owner.get("/api/v1/jobs").status_code for _ in range(50)} == {200}
 
 
 def test_wrong_keys_from_one_address_are_not_looked_up_for_ever(settings, monkeypatch, django_assert_num_queries):
-    settings.API_RATE = 100
+    settings.JOBS_API_RATE = 100
     monkeypatch.setattr(throttle, "STRANGERS_AT_ONCE", 3)
     wrong = Client(headers={"Authorization": f"Bearer {'0' * 12}.{'x' * 43}"})
     assert [wrong.get("/api/v1/jobs").status_code for _ in range(4)] == [401, 401, 401, 429]
@@ -93,7 +93,7 @@ def test_wrong_keys_from_one_address_are_not_looked_up_for_ever(settings, monkey
 
 
 def test_a_tenant_has_so_many_long_polls_and_another_has_its_own(owner, stranger, tenant, settings, monkeypatch):
-    settings.API_WAITS = 1
+    settings.JOBS_API_WAITS = 1
     job = make_job(tenant, Status.RUNNING)
     monkeypatch.setitem(throttle.waits, tenant.pk, 1)
     refused = owner.get(f"/api/v1/jobs/{job.pk}?wait=1")

@@ -1,9 +1,4 @@
-"""Traces: spans of requests and of attempts, by OpenTelemetry's interface.
-
-Without its SDK all of this does nothing but hand on the id of the caller's trace. A job keeps the span that submitted
-it as a W3C `traceparent` in its row; each attempt is a child of that, in whichever process it runs. Spans have ids of
-jobs and tenants, never names or arguments.
-"""
+"""Spans by OpenTelemetry's interface. Without its SDK they do nothing but hand on the id of the caller's trace."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Store values in the cache as text. Django's default for Redis is pickle, which can run code when it loads a value.
+"""A serializer for the cache: text. Django's default for Redis is pickle, which can run code when it loads a value.
 
 With pickle, an attacker with write access to the cache could run code in the web process, which has the secret key.
 """

@@ -1,0 +1,55 @@
+"""Configure a project's Celery app for jobs: `configure(app)`, after the app's own configuration.
+
+Nothing is read before Celery reads the app's settings, so the call is safe in a module that Django's settings import.
+"""
+
+from typing import Any
+
+from celery import Celery, signals
+
+from jobs.checks import refuse_unsafe_start
+
+# The guarantees need these, whatever the project's settings say. What a message needs, its task says: tasks.py.
+NEEDED = {
+    "worker_prefetch_multiplier": 1,
+    "worker_enable_prefetch_count_reduction": False,  # it would miscount after a lost connection
+    "CELERY_DB_REUSE_MAX": 1_000_000,  # else Celery's Django fix-up closes the connection before and after every job
+    "jobs_configured": True,  # for checks.py
+}
+# Each of these yields to the project's own.
+DEFAULTS = {
+    "task_default_queue": "default",  # a worker without -Q serves the pool of that name
+    "worker_send_task_events": False,
+    "broker_connection_retry_on_startup": True,
+    "broker_connection_timeout": 2.0,  # seconds; whoever submits waits for it
+}
+REDIS = {"socket_keepalive": True, "socket_timeout": 30, "socket_connect_timeout": 2, "health_check_interval": 25}
+ADDITIONS = (
+    "tasks",
+    "worker",  # the additions to a worker's parent process
+    "processes.child",  # the preparation of its children
+    "processes.fork",  # and the memory that they share
+)
+
+
+def configure(app: Celery) -> None:
+    """Let the app carry jobs, and its workers run them. Its own tasks are not affected, but for the prefetching."""
+    app.add_defaults(lambda: _needed(app))
+    for name in ADDITIONS:
+        app.autodiscover_tasks(["jobs"], related_name=name)
+    signals.celeryd_init.connect(refuse_unsafe_start)  # sent by workers only, once Django's apps are loaded
+
+
+def _needed(app: Celery) -> dict[str, Any]:
+    """Called by Celery when it has read the app's settings; what is returned goes before them."""
+    conf: Any = app.conf
+    conf.defaults[-1].update(DEFAULTS)
+    needed: dict[str, Any] = dict(NEEDED)
+    if (conf.broker_url or "").startswith(("redis", "rediss")):
+        needed["worker_disable_prefetch"] = True  # no message waits at a busy worker; RabbitMQ: processes/prefetch.py
+        needed["broker_transport_options"] = {**REDIS, **(conf.broker_transport_options or {})}
+    else:  # RabbitMQ closes the channel if a message waits at a worker for its consumer_timeout; else the worker ends
+        needed["broker_channel_error_retry"] = True
+    # Celery looks for the name with the prefix first, in all places.
+    prefix = getattr(app, "namespace", None)
+    return needed | ({f"{prefix}_{name.upper()}": value for name, value in needed.items()} if prefix else {})

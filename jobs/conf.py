@@ -1,0 +1,82 @@
+"""Every setting of the scheduler with its default. A project gives another value in its settings, by the same name."""
+
+from typing import Any, Generic, Self, TypeVar, overload
+
+from django.conf import settings as project
+
+T = TypeVar("T")
+
+
+class Setting(Generic[T]):
+    """A default. Read from an object, it is the value of the project's setting, if there is one.
+
+    A number is greater than 0; with `zero`, it may be 0. `checks.py` refuses others.
+    """
+
+    default: T
+
+    def __init__(self, default: T, *, zero: bool = False) -> None:
+        self.default = default
+        self.zero = zero
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, settings: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, settings: object, owner: type) -> T: ...
+    def __get__(self, settings: object | None, owner: type) -> Self | T:
+        return self if settings is None else getattr(project, self.name, self.default)
+
+
+class Settings:
+    """What code reads: `settings.JOBS_DEDUP_WINDOW`. Times are seconds, unless a comment says otherwise."""
+
+    # Submitting
+    JOBS_DEDUP_WINDOW = Setting(600.0, zero=True)  # in which an identical job is not started twice
+    JOBS_MAX_WAITING = Setting(100_000)  # waiting jobs of a tenant, unless it has its own limit
+    JOBS_MAX_SCHEDULES = Setting(1000)  # that a tenant may make of its own
+    JOBS_ARGS_MAX_BYTES = Setting(262_144)
+    JOBS_STATS_MAX_BYTES = Setting(16_384)
+    # Execution
+    JOBS_DEFAULT_TIMEOUT = Setting(300.0)  # unless the job or its queue has one
+    JOBS_MAX_TIMEOUT = Setting(3600.0)  # the longest that an HTTP call may request
+    JOBS_MAX_RETRIES = Setting(20, zero=True)  # the most that an HTTP call may request
+    JOBS_TIMEOUT_GRACE = Setting(5.0)  # between the soft and the hard time limit
+    JOBS_CANCEL_GRACE = Setting(10.0)  # that a running job has to stop before its process is ended
+    JOBS_MAX_CRASHES = Setting(3)  # after which a job is dead
+    JOBS_DEFAULT_MEMORY = Setting(0, zero=True)  # MiB that a job's process may use, unless @job sets it; 0: any
+    # Workers
+    JOBS_BEAT_INTERVAL = Setting(5.0)  # a worker that misses three beats is gone
+    JOBS_HAND_OVER_TIMEOUT = Setting(10.0)  # until an untaken message counts as lost
+    # Results in the cache
+    JOBS_RESULT_TTL = Setting(3600)
+    JOBS_RESULT_MAX_BYTES = Setting(5_000_000)
+    JOBS_RESULTS_MAX_BYTES = Setting(100_000_000)  # of one tenant at a time
+    # How long rows are kept
+    JOBS_ARCHIVE_AFTER_SUCCESS = Setting(1.0)  # days until an ended job moves from the table jobs into the history
+    JOBS_ARCHIVE_AFTER_ERROR = Setting(1.0)  # days
+    JOBS_ARCHIVE_AFTER_CANCELLED = Setting(1.0)  # days
+    JOBS_HISTORY_KEEP = Setting(400.0)  # days that the history is kept, 13 months
+    JOBS_LOGS_KEEP = Setting(400.0)  # days that the audit log and the admin's log are kept
+    JOBS_ATTEMPTS_KEPT = Setting(691_200.0)  # that the log of attempts is kept, in whole days
+    JOBS_DEAD_TTL = Setting(2_592_000.0)  # in which a dead job can be revived; then it is deleted
+    JOBS_MEMORY_TTL = Setting(7_776_000.0)  # that a job type's memory is kept without a change
+    # Deaths
+    JOBS_DEATH_NOTICE_INTERVAL = Setting(60.0)  # between two messages about deaths
+    JOBS_DEATH_NOTIFIERS = Setting(["jobs.deaths.channels.mail", "jobs.deaths.channels.webhook"])
+    JOBS_DEATH_WEBHOOK = Setting("")  # a URL that gets JSON when jobs died
+    # Interfaces
+    JOBS_MASKED_ARGS = Setting(  # words; pages show ••• for an argument whose name contains one
+        ["password", "passwd", "passphrase", "secret", "token", "api_key", "credential"]
+    )
+    JOBS_API_RATE = Setting(100.0, zero=True)  # requests per second of a tenant or operator to a web process; 0: any
+    JOBS_API_WAITS = Setting(100)  # open long polls and event streams of a tenant at a web process
+    JOBS_API_WAITS_OF_ALL = Setting(500)  # and of all tenants together; each holds a file descriptor
+    JOBS_METRICS_TENANTS: Setting[list[str]] = Setting([])  # slugs; at most 200, for /metrics/tenants
+    JOBS_METRICS_TOKEN = Setting("")  # of /metrics; without it only this machine may ask
+
+
+settings = Settings()
+EVERY: dict[str, Setting[Any]] = {name: one for name, one in vars(Settings).items() if isinstance(one, Setting)}

@@ -1,0 +1,34 @@
+"""The base of all admin pages: django-unfold's classes if the project has installed it, else Django's own.
+
+`import_module` chooses, so the classes have no types, as unfold's have none.
+"""
+
+from importlib import import_module
+from typing import Any
+
+from django.apps import apps
+from django.http import HttpRequest
+
+WITH_UNFOLD = apps.is_installed("unfold")
+
+_style = import_module(f"tenants.admin_style.{'unfold' if WITH_UNFOLD else 'plain'}")
+ModelAdmin: Any = _style.ModelAdmin
+StackedInline: Any = _style.StackedInline
+TabularInline: Any = _style.TabularInline
+ChangeList: Any = _style.ChangeList
+UncountedPaginator: Any = _style.UncountedPaginator
+Select: Any = _style.Select
+display: Any = _style.display
+badge: Any = _style.badge
+
+
+class Searched:
+    """A form finds the objects of these fields by search, if the project's admin of them can search."""
+
+    searched: tuple[str, ...] = ("tenant",)
+
+    def get_autocomplete_fields(self, request: HttpRequest) -> list[str]:
+        page: Any = self  # a ModelAdmin
+        of = {name: page.model._meta.get_field(name).related_model for name in self.searched}
+        registered = page.admin_site._registry
+        return [name for name, model in of.items() if model in registered and registered[model].search_fields]

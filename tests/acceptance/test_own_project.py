@@ -1,0 +1,132 @@
+"""docs/own-project.md, as a reader types it: an empty directory, a virtual environment, and the wheel."""
+
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from django.conf import settings
+from django.db import connection
+from psycopg import conninfo, sql
+
+from embedded import REPOSITORY
+from embedded.processes import Processes
+from tests.pages import Block, blocks
+
+PAGE = REPOSITORY / "docs" / "own-project.md"
+TEXT = PAGE.read_text()
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from what git holds, not from what a build left behind."""
+    source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
+    files = subprocess.run(["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, check=True, text=True).stdout
+    for name in filter(re.compile(r"(jobs|tenants)/|[^/]+$").match, files.split("\0")):
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_bytes((REPOSITORY / name).read_bytes())
+    run([sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", built, source], source)
+    [wheel] = built.glob("*.whl")
+    return wheel
+
+
+def run(argv: list[object], directory: Path, env: dict[str, str] | None = None) -> str:
+    done = subprocess.run(
+        list(map(str, argv)), cwd=directory, env=env, capture_output=True, text=True, check=False, timeout=90
+    )
+    assert done.returncode == 0, f"{argv}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def test_the_wheel_has_every_file_of_the_two_apps(wheel: Path) -> None:
+    expected = set(run(["git", "ls-files", "jobs", "tenants"], REPOSITORY).split())
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {name for name in names if ".dist-info/" not in name} == expected
+    assert {Path(name).suffix for name in names} >= {".py", ".sql", ".html", ".css", ".js"}
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+
+
+@pytest.fixture
+def database(db: None) -> Iterator[dict[str, str]]:
+    """libpq's variables of an empty database `mysite` of this process."""
+    name = f"mysite_{os.environ.get('PYTEST_XDIST_WORKER', '')}{os.getpid()}"
+    ours = connection.get_connection_params()
+    where = {key: ours[key] for key in ("host", "port", "user", "password") if ours.get(key)}
+    address = conninfo.make_conninfo(dbname="postgres", **where)
+    with psycopg.connect(address, autocommit=True) as session:
+        session.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        yield {f"PG{key.upper()}": str(value) for key, value in where.items()} | {"NAME": name}
+        session.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def file_before(block: Block) -> str:
+    """The file that the sentence before a block of Python names."""
+    above = "\n".join(TEXT.splitlines()[: block.line - 2])
+    return re.findall(r"`([\w/]+\.py)`:$", above, re.MULTILINE)[-1]
+
+
+@pytest.mark.timeout(600)  # 40 s of processor time; pip may have to fetch
+def test_the_page_works_as_it_is_written(wheel: Path, database: dict[str, str], tmp_path: Path) -> None:
+    name = database.pop("NAME")
+    environ = {key: os.environ[key] for key in os.environ if key in ("PATH", "HOME", "LANG") or key[:4] == "PIP_"}
+    redis = settings.CACHES["default"]["LOCATION"].rpartition("/")[0]
+    environ |= {**database, "WHEEL": str(wheel), "REDIS_URL": redis}
+    printed = ""
+    with Processes() as processes:
+        for block in blocks(PAGE, "python", "sh"):
+            if block.language == "python":
+                path = tmp_path / file_before(block)
+                before = path.read_text() if path.name == "settings.py" else ""
+                path.write_text(before + block.text.replace('"mysite",\n        "CONN', f'"{name}",\n        "CONN'))
+            elif "celery" in block.text:
+                [command] = block.text.splitlines()
+                started = f"cd {tmp_path} && exec {command} -n own@{name} -c 1"
+                processes.start("worker", ["bash", "-c", started], environ, log=tmp_path / "worker.log")
+            else:
+                printed += run(["bash", "-euo", "pipefail", "-c", block.text], tmp_path, environ)
+        [expected] = blocks(PAGE, "text")
+        assert expected.text in printed
+        run([".venv/bin/python", "manage.py", "check", "--fail-level", "WARNING"], tmp_path, environ)
+        run([".venv/bin/python", "manage.py", "check_invariants"], tmp_path, environ)
+        see_the_pages(tmp_path, environ)
+
+
+SEE = """
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.urls import reverse
+from tenants.auth import issue
+from tenants.models import Member
+from shop.models import Shop
+client = Client(headers={"host": "localhost"})
+olga = get_user_model().objects.create_superuser("olga")
+Member.objects.create(user=olga, tenant=Shop.objects.get())
+client.force_login(olga)
+pages = ["jobs_job", "jobs_deadletter", "jobs_queue", "jobs_worker", "jobs_schedule", "jobs_pausedjobtype",
+         "jobs_jobmemory", "tenants_tenantqueue", "tenants_apikey", "tenants_change"]
+seen = [reverse(f"admin:{page}_changelist") for page in pages] + [reverse(f"admin:{page}_add") for page in
+        ("jobs_queue", "jobs_schedule", "tenants_tenantqueue", "tenants_apikey")]
+seen += ["/admin/jobs/job/1/change/", "/ops/", "/ops/tenants/", "/ops/tenants/corner/", "/ops/jobs/1/", "/ops/queues/",
+         "/ops/workers/", "/ops/schedules/", "/ops/dead/", "/ops/health/", "/jobs/", "/jobs/1/"]
+for address in seen:
+    print(client.get(address, follow=True).status_code, address)
+
+key = {"headers": {"host": "localhost", "authorization": f"Bearer {issue(Shop.objects.get(), 'x')[1]}"}}
+body = {"source_type": "shop.order", "source_id": 1, "source_method": "invoice"}
+print(Client().post("/api/v1/jobs", body, "application/json", **key).status_code, "/api/v1/jobs")
+print(Client().get("/api/v1/jobs/1", **key).status_code, "/api/v1/jobs/1")
+"""
+
+
+def see_the_pages(directory: Path, environ: dict[str, str]) -> None:
+    """Every page answers with Django's plain admin, and with tenants of another model."""
+    seen = run([".venv/bin/python", "manage.py", "shell", "--no-imports", "-c", SEE], directory, environ)
+    wrong = [line for line in seen.splitlines() if re.match(r"[1345]\d\d ", line)]
+    assert wrong == []
+    assert "202 /api/v1/jobs" in seen
+    assert "200 /api/v1/jobs/1" in seen

@@ -1,0 +1,28 @@
+"""A project whose database has tables with names of ours hears it before the first migrate."""
+
+import pytest
+from django.core.checks import run_checks
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+
+pytestmark = pytest.mark.django_db
+
+
+def found() -> list[str]:
+    """What is said of the tables `jobs` and `queues`."""
+    every = run_checks(tags=["database"], databases=["default"])
+    return sorted(one.msg.split("'")[1] for one in every if one.id == "jobs.E009")
+
+
+def test_our_own_tables_are_no_collision() -> None:
+    assert found() == []
+
+
+def test_a_table_of_somebody_else_is_named_before_the_first_migrate() -> None:
+    MigrationRecorder.Migration.objects.filter(app="jobs").delete()
+    names = found()
+    assert {"jobs", "queues", "workers"} <= set(names)
+    assert "tenant_queues" not in names  # the migrations of that app are applied
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE queues RENAME TO shop_queues")
+    assert set(names) - set(found()) == {"queues"}

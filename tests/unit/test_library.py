@@ -1,0 +1,184 @@
+"""What another project meets: settings with defaults, checks with remedies, and a core without the extras."""
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+from django.core.checks import run_checks
+
+from embedded import REPOSITORY
+from jobs import checks, conf
+from tenants import checks as tenant_checks
+from tenants import tenant_model
+
+OPTIONS = {"prepare_threshold": 2, "options": "-c jit=off"}
+SHARED = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "OPTIONS": {"serializer": "jobs.cache.Text"}}
+LOCAL = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+
+
+@pytest.fixture
+def database(settings, monkeypatch):
+    """Change the database's settings: Django refuses another `DATABASES`."""
+
+    def change(**items):
+        for name, value in items.items():
+            monkeypatch.setitem(settings.DATABASES["default"], name, value)
+
+    change(ENGINE="django.db.backends.postgresql", CONN_MAX_AGE=None, OPTIONS=OPTIONS)
+    return change
+
+
+@pytest.fixture
+def project(settings, database):
+    """The settings of a project that no check has anything against."""
+    settings.CACHES = {"default": SHARED}
+    return settings
+
+
+def found() -> dict[str, str]:
+    """The hints by id."""
+    return {message.id: message.hint for message in run_checks(tags=[checks.TAG])}
+
+
+def test_a_project_as_the_page_has_it_passes(project) -> None:
+    assert found() == {}
+
+
+@pytest.mark.parametrize(
+    ("identity", "name", "value", "remedy"),
+    [
+        ("jobs.E004", "JOBS_METRICS_TOKEN", "short", "openssl"),
+        ("jobs.E008", "USE_TZ", False, "USE_TZ"),
+        ("jobs.W001", "CACHES", {"default": LOCAL}, "Redis"),
+        ("jobs.W005", "JOBS_MAX_RETRYS", 3, "JOBS_MAX_RETRIES"),
+        ("jobs.W005", "JOBS_COLOUR", "red", "jobs/conf.py"),
+        ("jobs.W006", "CACHES", {"default": {"BACKEND": SHARED["BACKEND"]}}, "jobs.cache.Text"),
+        ("jobs.W007", "MIDDLEWARE", [], "tenants.middleware.audited"),
+    ],
+)
+def test_each_fault_has_one_check_with_its_remedy(project, identity, name, value, remedy) -> None:
+    setattr(project, name, value)
+    [(its_id, hint)] = found().items()
+    assert its_id == identity
+    assert remedy in hint
+
+
+@pytest.mark.parametrize(
+    ("identity", "changed"),
+    [
+        ("jobs.E007", {"OPTIONS": OPTIONS | {"pool": True}}),
+        ("jobs.W002", {"CONN_MAX_AGE": 0}),
+        ("jobs.W003", {"OPTIONS": {"options": "-c jit=off"}}),
+        ("jobs.W004", {"OPTIONS": {"prepare_threshold": 2}}),
+    ],
+)
+def test_connections_are_as_the_claim_needs_them(project, database, identity, changed) -> None:
+    database(**changed)
+    assert list(found()) == [identity]
+
+
+@pytest.mark.parametrize(("conf_of_celery", "identity"), [({}, "jobs.E005"), ({"configured": True}, "jobs.E006")])
+def test_an_app_of_celery_that_does_not_carry_jobs_is_refused(project, monkeypatch, conf_of_celery, identity) -> None:
+    from celery import Celery
+
+    from jobs.celery import configure
+
+    app = Celery("theirs", set_as_current=False)
+    app.conf.task_always_eager = True
+    if conf_of_celery:
+        configure(app)
+    monkeypatch.setattr(checks, "current_app", app)
+    assert list(found()) == [identity]
+
+
+def test_a_setting_is_its_default_unless_the_project_has_one(settings) -> None:
+    del settings.JOBS_DEDUP_WINDOW
+    assert conf.settings.JOBS_DEDUP_WINDOW == conf.EVERY["JOBS_DEDUP_WINDOW"].default == 600
+    settings.JOBS_DEDUP_WINDOW = 5
+    assert conf.settings.JOBS_DEDUP_WINDOW == 5
+
+
+@pytest.mark.parametrize("namespace", [None, "CELERY"])
+def test_what_the_guarantees_need_goes_before_the_projects_celery_settings(namespace) -> None:
+    from celery import Celery
+
+    from jobs.celery import configure
+
+    theirs = {"worker_prefetch_multiplier": 8, "broker_connection_timeout": 9, "broker_url": "redis://h/0"}
+    theirs["broker_transport_options"] = {"global_keyprefix": "x:", "socket_timeout": 3}
+    app = Celery("theirs", set_as_current=False)
+    app.config_from_object(
+        {f"CELERY_{k.upper()}" if namespace else k: v for k, v in theirs.items()}, namespace=namespace
+    )
+    configure(app)
+    assert app.conf.worker_prefetch_multiplier == 1
+    assert app.conf.worker_disable_prefetch is True
+    assert app.conf.broker_connection_timeout == 9
+    assert app.conf.task_default_queue == "default"
+    assert app.conf.broker_transport_options["global_keyprefix"] == "x:"
+    assert app.conf.broker_transport_options["socket_timeout"] == 3
+    assert app.conf.broker_transport_options["health_check_interval"] == 25
+    assert app.conf.get("CELERY_DB_REUSE_MAX") > 1000
+
+
+@pytest.mark.parametrize(
+    ("model", "faults"),
+    [
+        ("tenants.Tenant", []),
+        ("nowhere.Tenant", [("tenants.E001", "app.Model")]),
+        ("Tenant", [("tenants.E001", "app.Model")]),
+        ("auth.User", [("tenants.E002", "BigAutoField"), ("tenants.E002", "name ="), ("tenants.E002", "slug =")]),
+    ],
+)
+def test_a_tenant_model_has_the_columns_that_statements_join(monkeypatch, model, faults) -> None:
+    monkeypatch.setattr(tenant_checks, "TENANT_MODEL", model)
+    messages = tenant_checks.tenant_model(app_configs=None)
+    assert [message.id for message in messages] == [identity for identity, _ in faults]
+    assert all(remedy in message.hint for message, (_, remedy) in zip(messages, faults, strict=True))
+
+
+def test_a_statement_names_the_table_of_the_tenant_model(monkeypatch) -> None:
+    read = "SELECT FROM tenants_tenant JOIN not_tenants_tenant"
+    assert tenant_model.with_its_table(read) == 'SELECT FROM "tenants_tenant" JOIN not_tenants_tenant'
+    other = SimpleNamespace(_meta=SimpleNamespace(db_table="Shop table"))
+    monkeypatch.setattr(tenant_model, "get_tenant_model", lambda: other)
+    assert tenant_model.with_its_table(read) == 'SELECT FROM "Shop table" JOIN not_tenants_tenant'
+
+
+def test_the_core_runs_without_the_extras() -> None:
+    """In a process where none of them can be imported, the apps load, and so do worker and command line."""
+    done = subprocess.run(
+        [sys.executable, "-c", CORE], cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "loaded\n"
+
+
+CORE = """
+import importlib, sys
+from pathlib import Path
+EXTRAS = "ninja", "pydantic", "unfold", "redis", "prometheus_client", "opentelemetry"
+for name in (*EXTRAS, "environ", "whitenoise", "uvicorn"):
+    sys.modules[name] = None  # importing it fails from now on
+import django
+from celery import Celery
+from django.conf import settings
+settings.configure(
+    INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "tenants", "jobs"],
+    DATABASES={"default": {"ENGINE": "django.db.backends.postgresql", "NAME": "none"}},
+)
+from jobs.celery import configure
+configure(Celery("theirs"))
+django.setup()
+OPTIONAL = "api", "admin", "dashboard", "metrics", "templatetags", "traces/spans.py", "sql/__main__.py"
+OPTIONAL += "testing/plugin.py", "django_tasks"
+for path in sorted(Path("jobs").rglob("*.py")):
+    if not any(path.is_relative_to(Path("jobs") / one) for one in OPTIONAL):
+        importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
+from jobs import traces
+with traces.serving("GET", {}) as span:
+    span.set_attribute("a", 1)
+assert traces.parent() is None
+print("loaded")
+"""
