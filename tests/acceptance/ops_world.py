@@ -8,7 +8,18 @@ from django.utils import timezone
 
 from jobs import store
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, Job, JobMinute, PausedJobType, Queue, Sample, Schedule, ScheduleRun, TenantHour
+from jobs.models import (
+    FailedAttempt,
+    Job,
+    JobMinute,
+    PausedJobType,
+    Queue,
+    Sample,
+    Schedule,
+    ScheduleRun,
+    TenantHour,
+    TenantShare,
+)
 from jobs.statistics import BUCKETS
 from tenants.models import Tenant, TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
@@ -112,6 +123,7 @@ def _statistics(tenant: Tenant, queue: Queue, now: datetime) -> None:
             hours.append(TenantHour(tenant_id=tenant.pk, hour=hour - timedelta(hours=step), **tally))
     JobMinute.objects.bulk_create(minutes)
     TenantHour.objects.bulk_create(hours[: 2 * 20])
+    TenantShare.objects.create(tenant_id=tenant.pk, got=90, entitled=100, got_hour=2000, entitled_hour=3000)
     Sample.objects.bulk_create(_sample(tenant, queue, minute, step) for step in range(1440))
 
 
@@ -123,4 +135,5 @@ def _sample(tenant: Tenant, queue: Queue, minute: datetime, step: int) -> Sample
         tenants={tenant.pk: {"held": held, "slots": 3, "waiting": step % 30}},
         queues={queue.pk: {"held": held, "waiting": step % 30}},
         pools={"default": {"held": held, "processes": 4}},
+        fairness=0.987,
     )

@@ -8,7 +8,7 @@ from jobs.dashboard.gate_words import GATES
 from jobs.dashboard.standing import standings
 from jobs.engine.waits import PROCESS
 
-BUSIEST = 15  # tenants: more would weigh more than 12 KB at each refresh
+BUSIEST = 10  # tenants: more, with their strips, would weigh more than 12 KB at each refresh
 REGIONS = ("old", "numbers", "pools", "waits", "ended", "waited", "busiest", "failing")
 
 
