@@ -5,6 +5,7 @@ from math import pi, sin
 from random import Random
 
 from jobs.models import JobMinute, Queue, Sample, TenantHour
+from jobs.models.statistics import TenantShare
 from jobs.statistics import BUCKETS
 from tenants.models import Tenant
 
@@ -33,6 +34,13 @@ def write(queue: Queue, tenants: dict[Tenant, int]) -> None:
         for outcome, count in (("success", round(400 * slots * load[back * 60])), ("error", chance.randrange(9)))
         if count
     )
+    hour_of_work = {
+        "got": 180.0,
+        "entitled": 180.0,
+        "got_hour": 2000.0,
+        "entitled_hour": 2000.0,
+    }  # all were served alike
+    TenantShare.objects.bulk_create(TenantShare(tenant_id=tenant.pk, **hour_of_work) for tenant in tenants)
     Sample.objects.bulk_create(_sample(now, minute, load[minute], queue, tenants) for minute in range(MINUTES))
 
 
