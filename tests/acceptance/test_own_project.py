@@ -38,7 +38,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(argv: list[object], directory: Path, env: dict[str, str] | None = None) -> str:
     done = subprocess.run(
-        list(map(str, argv)), cwd=directory, env=env, capture_output=True, text=True, check=False, timeout=90
+        list(map(str, argv)), cwd=directory, env=env, capture_output=True, text=True, check=False, timeout=400
     )
     assert done.returncode == 0, f"{argv}\n{done.stdout}{done.stderr}"
     return done.stdout
