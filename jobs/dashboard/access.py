@@ -37,7 +37,7 @@ def _guarded(view: View, permission: str) -> View:
             raise Http404
         if not request.user.has_perm(permission):
             lacks = {"permission": permission, "menu": menu(request), "title": "Not allowed", "theme": theme(request)}
-            return render(request, "dashboard/forbidden.html", lacks, status=403)
+            return render(request, "jobs/dashboard/forbidden.html", lacks, status=403)
         return view(request, *args, **kwargs)
 
     return guarded

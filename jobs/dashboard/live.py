@@ -12,7 +12,7 @@ from jobs.dashboard.menu import menu
 from jobs.dashboard.snapshot import Snapshot
 from jobs.engine.health import Condition
 
-EVERYWHERE = ("dashboard/everywhere/pages", "dashboard/everywhere/alarm")  # regions of all pages
+EVERYWHERE = ("jobs/dashboard/everywhere/pages", "jobs/dashboard/everywhere/alarm")  # regions of all pages
 EVERY = 2  # seconds between two questions of a page, unless it says otherwise
 
 
@@ -26,7 +26,7 @@ def page(
     every: int = EVERY,
     ask: str = "",
 ) -> HttpResponse:
-    """The page `dashboard/<name>.html` with its regions, or the changed ones of them.
+    """The page `jobs/dashboard/<name>.html` with its regions, or the changed ones of them.
 
     every: seconds between two questions of the script; 0: the page is not live. ask: the query that the script asks
     with, if it is not the page's own.
@@ -37,8 +37,8 @@ def page(
     context = {"now": seen.now, "conditions": conditions, **shown, "menu": menu(request, _counts(seen, conditions))}
     frame = {"title": title, "theme": theme(request), "every": every, "ask": ask}
     everywhere = EVERYWHERE if name != "health" else EVERYWHERE[:1]  # Health lists all conditions
-    paths = [f"dashboard/{name}/{region}" for region in regions]
-    return live_regions.page(request, f"dashboard/{name}", [*paths, *everywhere], context, frame)
+    paths = [f"jobs/dashboard/{name}/{region}" for region in regions]
+    return live_regions.page(request, f"jobs/dashboard/{name}", [*paths, *everywhere], context, frame)
 
 
 def _counts(seen: Snapshot, conditions: Sequence[Condition] | None) -> dict[str, str]:

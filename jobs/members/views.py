@@ -21,8 +21,8 @@ from tenants.models import Tenant
 
 A_PAGE = 25
 EVERY = 3  # seconds between two questions of a page
-LIST_REGIONS = ("members/jobs/slots", "members/jobs/list", "members/jobs/schedules")
-JOB_REGIONS = ("members/job/head", "members/job/why", "members/job/attempts", "members/job/facts")
+LIST_REGIONS = ("jobs/members/jobs/slots", "jobs/members/jobs/list", "jobs/members/jobs/schedules")
+JOB_REGIONS = ("jobs/members/job/head", "jobs/members/job/why", "jobs/members/job/attempts", "jobs/members/job/facts")
 
 
 @require_safe
@@ -46,7 +46,7 @@ def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
     }
     # The refreshing asks for the jobs that are shown: no row moves while somebody is about to press its button.
     frame = {"tabs": asked.tabs(), "every": EVERY, "ask": asked.address(before=top)}
-    return regions.page(request, "members/jobs", LIST_REGIONS, context, frame)
+    return regions.page(request, "jobs/members/jobs", LIST_REGIONS, context, frame)
 
 
 @require_safe
@@ -56,7 +56,7 @@ def job_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     job = _job(tenant, pk)
     context = shown.common([job], tenant, request) | shown.detail(job, tenant)
     frame = {"every": EVERY if context["may_cancel"] else 0}
-    return regions.page(request, "members/job", JOB_REGIONS, context, frame)
+    return regions.page(request, "jobs/members/job", JOB_REGIONS, context, frame)
 
 
 @require_POST

@@ -32,7 +32,7 @@ from tenants.models import Tenant as Owner
 from tests.unit.test_waits import lane, queue
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
-STATIC = REPOSITORY / "jobs" / "static" / "dashboard"
+STATIC = REPOSITORY / "jobs" / "static" / "jobs" / "dashboard"
 VENDORED = {  # npm, idiomorph 0.8.0, 0BSD: dist/idiomorph.min.js and LICENSE, unchanged
     "idiomorph-0.8.0.min.js": "4cbd535caf7663a51eda9bce6595371c384fc430d54b8d414e29a61167f19f96",
     "idiomorph-LICENSE.txt": "d3d2456f76414f2456104660ebd65aff1c04cd7966b942bdabd63f3cdb316a38",
@@ -169,7 +169,7 @@ def test_nothing_else_is_vendored_and_the_files_are_small():
 
 
 def test_no_template_has_an_inline_style_or_script():
-    for path in (REPOSITORY / "jobs" / "templates" / "dashboard").rglob("*.html"):
+    for path in (REPOSITORY / "jobs" / "templates" / "jobs" / "dashboard").rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"\bstyle=|\bon\w+=\"|<style|<script(?![^>]* src=)|\|safe\b|autoescape off", text), path
 

@@ -108,7 +108,7 @@ class Action:
     def _page(self, request: HttpRequest, name: str, run: Run, shown: dict[str, Any]) -> HttpResponse:
         frame = {"title": self.verb.doing, "menu": menu(request), "theme": theme(request), "most": MOST}
         about = {"run": run, "verb": self.verb, "jobs": self.selection.jobs, "address": reverse(f"ops:{self.name}")}
-        return render(request, f"dashboard/run/{name}.html", frame | about | shown)
+        return render(request, f"jobs/dashboard/run/{name}.html", frame | about | shown)
 
 
 def _apply(verb: Verb, batch: Sequence[int], user: User) -> Counter[str]:
