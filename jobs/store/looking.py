@@ -17,7 +17,10 @@ LANES = 100  # lanes that are looked at: those with the most waiting jobs, and a
 EXACT = 20  # waiting jobs of a lane that are counted
 APART = 5.0  # seconds between the two looks that find the same job waiting for a process
 # Lanes and tenants are joined as sets, whatever the statistics say of their number.
-PLANNER = "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_nestloop = off"
+PLANNER = (
+    "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_nestloop = off;"
+    " SET LOCAL enable_sort = off"  # an order chooses its index
+)
 
 
 @dataclass(frozen=True)

@@ -101,8 +101,10 @@ def test_two_leaders_at_once_whose_clocks_differ_serve_each_due_time_once(elsewh
 
     for leading in [elsewhere(lead, ahead) for ahead in range(leaders)]:
         leading.result()
+    last = rounds + leaders - 2
+    run_due(now=start + last * HOUR)  # whoever finds a schedule locked leaves it to the next pass
     for schedule in schedules:
-        assert hours_that_ran(schedule) == list(range(rounds + leaders - 1))
+        assert hours_that_ran(schedule) == list(range(last + 1))
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

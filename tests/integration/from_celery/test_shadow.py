@@ -4,7 +4,7 @@ import json
 import uuid
 
 import pytest
-from celery import Celery, signals
+from celery import Celery, current_app, signals
 from celery.contrib.testing.worker import start_worker
 from django.conf import settings
 
@@ -15,15 +15,18 @@ from tests.waiting import wait_until
 
 @pytest.fixture
 def app(tmp_path):
-    """A Celery app whose tasks are recorded in `record`; its signals are as before afterwards."""
+    """A Celery app whose tasks are recorded in `record`; its signals and the current app are as before afterwards."""
     watched = (signals.before_task_publish, signals.task_prerun, signals.task_postrun)
     before = [list(signal.receivers or ()) for signal in watched]
+    ours = current_app._get_current_object()
     app = Celery(f"shadowed-{uuid.uuid4()}", broker=settings.CELERY_BROKER_URL, set_as_current=False)
     app.conf.task_default_queue = f"shadowed-{uuid.uuid4()}"
     record(str(tmp_path / "record"), lambda task, args, kwargs: f"tenant-{kwargs['account']}")
     yield app
     for signal, receivers in zip(watched, before, strict=True):
         signal.receivers = receivers
+    ours.set_current()  # `start_worker` has put its own app there
+    ours.set_default()
     app.close()
 
 
