@@ -135,7 +135,7 @@ def _in_a_minute(seconds: dict[str, float]) -> float:
 
 def _first_page(client: Client) -> dict[str, float]:
     html = client.get("/ops/").content
-    files = {name: Path(finders.find(f"dashboard/{name}")).read_bytes() for name in ("ops.css", *_scripts())}
+    files = {name: Path(finders.find(f"jobs/dashboard/{name}")).read_bytes() for name in ("ops.css", *_scripts())}
     css = files["ops.css"]
     return {
         HTML: len(html) / 1000,
@@ -146,7 +146,7 @@ def _first_page(client: Client) -> dict[str, float]:
 
 
 def _scripts() -> list[str]:
-    folder = Path(finders.find("dashboard/ops.css")).parent
+    folder = Path(finders.find("jobs/dashboard/ops.css")).parent
     return [str(path.relative_to(folder)) for path in folder.rglob("*.js")]
 
 
