@@ -1,7 +1,8 @@
 """A multi-tenant job scheduler: `from jobs import Asynchronous, job, current_job, submit_many`."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from jobs.lazily import lazily
 
 if TYPE_CHECKING:
     from jobs.authoring.current import current_job
@@ -58,8 +59,5 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Load a public name at its first use: Django imports this package before any model may be imported."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'jobs' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+# Django imports this package before any model may be imported.
+__getattr__ = lazily(__name__, _HOMES)

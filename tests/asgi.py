@@ -1,8 +1,27 @@
 """A client of an ASGI application, without a server between them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+
+from django.db import connections
+
+from scheduler_project.handler import ThreadedHandler
+
+THREADS = 2
+
+
+@contextmanager
+def two_threads() -> Iterator[ThreadedHandler]:
+    """A handler with two threads, whose connections are closed afterwards."""
+    handler = ThreadedHandler(THREADS)
+    yield handler
+    together = threading.Barrier(THREADS)
+    for _ in range(THREADS):
+        handler._threads.submit(lambda: (together.wait(30), connections.close_all()))
+    handler._threads.shutdown()
 
 
 class Client:

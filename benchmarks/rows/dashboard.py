@@ -204,7 +204,7 @@ def _each_two_seconds() -> dict[str, float]:
     with metered() as meter:
         while (passed := time.monotonic() - begins) < LOOKED_AT:
             snapshots.current()
-            time.sleep(0.1)
+            time.sleep(0.1)  # as often as many viewers together ask
     return {LOOK_MS: meter.seconds / passed * 2.0 * 1000, LOOK_CPU: (used.read(1)[1] or 0.0) / passed * 2.0}
 
 
@@ -218,7 +218,7 @@ def _looked(viewers: int) -> float:
     def watch() -> None:
         while time.monotonic() < until:
             snapshots.current()
-            time.sleep(2.0)
+            time.sleep(2.0)  # as a page does
         connection.close()
 
     threads = [threading.Thread(target=watch) for _ in range(viewers)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jobs.conf import settings
+from jobs.statistics import Ended
 from jobs.store.rows import rows
 
 MOST_DEAD = 10_000  # counted
@@ -89,18 +90,10 @@ class TenantLook:
 
 
 @dataclass(frozen=True)
-class TotalLook:
-    """The attempts of one job type in one queue with one outcome, since the first: see `jobs.models.Total`."""
+class TotalLook(Ended):
+    """Since the first attempt: see `jobs.models.Total`."""
 
-    queue: str
-    source_type: str
-    source_method: str
-    outcome: str
-    attempts: int
-    run_seconds: float
     wait_seconds: float
-    run_buckets: list[int]
-    wait_buckets: list[int]
 
 
 def look_workers(now: datetime | None = None) -> list[WorkersLook]:

@@ -4,8 +4,9 @@ No worker, no broker and no waiting: the jobs run in the test's own process and,
 docs/testing.md is the guide.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from jobs.lazily import lazily
 
 if TYPE_CHECKING:
     from jobs.testing.assertions import assert_not_submitted, assert_submitted, submitted
@@ -29,21 +30,17 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Attempt": "attempt",
-    "FrozenTime": "time",
-    "JobAssertions": "cases",
-    "assert_not_submitted": "assertions",
-    "assert_submitted": "assertions",
-    "drain": "running",
-    "fail_next": "failures",
-    "freeze_time": "time",
-    "run": "running",
-    "submitted": "assertions",
+    "Attempt": "jobs.testing.attempt",
+    "FrozenTime": "jobs.testing.time",
+    "JobAssertions": "jobs.testing.cases",
+    "assert_not_submitted": "jobs.testing.assertions",
+    "assert_submitted": "jobs.testing.assertions",
+    "drain": "jobs.testing.running",
+    "fail_next": "jobs.testing.failures",
+    "freeze_time": "jobs.testing.time",
+    "run": "jobs.testing.running",
+    "submitted": "jobs.testing.assertions",
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Load a public name at its first use: pytest imports the plugin before Django has set up its apps."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'jobs.testing' has no attribute {name!r}")
-    return getattr(import_module(f"jobs.testing.{_HOMES[name]}"), name)
+# pytest imports the plugin before Django has set up its apps.
+__getattr__ = lazily(__name__, _HOMES)

@@ -35,18 +35,21 @@ def post(url: str, token: str, said: dict, request_id: str) -> dict:
         return json.load(response)
 
 
+def submitted(web, tenant) -> int:
+    """A job of this tenant, by the request r-1."""
+    _, token = auth.issue(tenant, "test")
+    said = {"source_type": "sample.thing", "source_id": str(ThingFactory(tenant=tenant).pk), "source_method": "tell"}
+    return post(f"{web.url}/api/v1/jobs", token, said, "r-1")["id"]
+
+
 @pytest.fixture
 def traced(environ):
     environ |= {"TRACES": "console"}
 
 
 def test_a_trace_goes_from_the_web_process_into_the_workers(traced, start_worker, web, tmp_path):
-    tenant = TenantFactory()
-    thing = ThingFactory(tenant=tenant)
-    _, token = auth.issue(tenant, "test")
     start_worker(concurrency=1)
-    said = {"source_type": "sample.thing", "source_id": str(thing.pk), "source_method": "tell"}
-    job = post(f"{web.url}/api/v1/jobs", token, said, "r-1")["id"]
+    job = submitted(web, TenantFactory())
     log = tmp_path / f"default1-{os.getpid()}.log"
     wait_until(lambda: '"execute sample.thing.tell"' in log.read_text(), "its span is written")
 
@@ -62,11 +65,8 @@ def test_a_trace_goes_from_the_web_process_into_the_workers(traced, start_worker
 
 def test_from_a_request_to_the_lines_of_its_job_and_of_its_code(start_worker, web, tmp_path):
     tenant = TenantFactory()
-    thing = ThingFactory(tenant=tenant)
-    _, token = auth.issue(tenant, "test")
     start_worker(concurrency=1)
-    said = {"source_type": "sample.thing", "source_id": str(thing.pk), "source_method": "tell"}
-    job = post(f"{web.url}/api/v1/jobs", token, said, "r-1")["id"]
+    job = submitted(web, tenant)
     wait_until(lambda: Job.objects.filter(pk=job, status="success").exists(), "the job ends")
 
     of_request = [line for line in lines_of(tmp_path / "web.log") if line.get("request") == "r-1"]

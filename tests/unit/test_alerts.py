@@ -30,7 +30,7 @@ FACTS = Facts(
     cache=True,
 )
 ONE = [1] + [0] * (BUCKETS - 1)
-TOTALS = [TotalLook("default", "a.thing", "run", outcome, 1, 0.5, 0.2, ONE, ONE) for outcome in ("success", "error")]
+TOTALS = [TotalLook("default", "a.thing", "run", outcome, 1, 0.5, ONE, ONE, 0.2) for outcome in ("success", "error")]
 
 
 def told() -> str:

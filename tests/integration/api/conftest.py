@@ -1,28 +1,20 @@
 """The application without a server, and clients that listen to it."""
 
-import threading
 from collections.abc import Iterator
 
 import pytest
-from django.db import connections
 
 from jobs.lifecycle import Status
 from scheduler_project.handler import ThreadedHandler
 from tenants import auth
-from tests.asgi import Client
+from tests.asgi import Client, two_threads
 from tests.factories import TenantFactory, make_job
-from tests.integration.api.listening import THREADS
 
 
 @pytest.fixture
 def handler() -> Iterator[ThreadedHandler]:
-    """With two threads, whose connections are closed afterwards."""
-    handler = ThreadedHandler(THREADS)
-    yield handler
-    together = threading.Barrier(THREADS)
-    for _ in range(THREADS):
-        handler._threads.submit(lambda: (together.wait(30), connections.close_all()))
-    handler._threads.shutdown()
+    with two_threads() as handler:
+        yield handler
 
 
 @pytest.fixture

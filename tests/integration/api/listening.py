@@ -6,8 +6,6 @@ import json
 from asgiref.sync import sync_to_async
 from django.db import connections
 
-THREADS = 2  # of the web process that tests listen to
-
 
 def path_of(job) -> str:
     return f"/api/v1/jobs/{job.pk}/events"

@@ -11,9 +11,9 @@ from jobs.api import following, throttle
 from jobs.lifecycle import Status
 from tenants import auth
 from tenants.models import ApiKey, Member
-from tests.asgi import Client
+from tests.asgi import THREADS, Client
 from tests.factories import MemberFactory, TenantFactory, make_job
-from tests.integration.api.listening import THREADS, do, events, path_of, run
+from tests.integration.api.listening import do, events, path_of, run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -9,22 +9,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from jobs.authoring.decorator import FUNCTIONS
-from jobs.django_tasks import JobsBackend, interface
+from jobs.django_tasks import interface
 from jobs.django_tasks.interface import InvalidTask, TaskResultDoesNotExist
 from jobs.models import Job
 from jobs.testing import drain, freeze_time
 from tests.factories import TenantFactory
+from tests.integration.django_tasks.asking import BOTH, READY, SUCCESSFUL, backend
 from tests.sample import later, tasks
-
-READY, RUNNING = interface.TaskResultStatus.READY, interface.TaskResultStatus.RUNNING
-SUCCESSFUL, FAILED = interface.TaskResultStatus.SUCCESSFUL, interface.TaskResultStatus.FAILED
-BOTH = pytest.mark.parametrize("task", [later.noop_task, later.noop_task_async], ids=["sync", "async"])
-
-
-def backend() -> JobsBackend:
-    found = later.noop_task.get_backend()
-    assert isinstance(found, JobsBackend)
-    return found
 
 
 class TestEnqueue:

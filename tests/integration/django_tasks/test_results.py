@@ -4,22 +4,13 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.core.signing import Signer
 
-from jobs.django_tasks import JobsBackend, interface
+from jobs.django_tasks import interface
 from jobs.django_tasks.interface import TaskResultDoesNotExist
 from jobs.models import Job
 from jobs.testing import drain
 from tests.factories import QueueFactory, ThingFactory
+from tests.integration.django_tasks.asking import FAILED, READY, RUNNING, SUCCESSFUL, backend
 from tests.sample import later
-
-READY, RUNNING = interface.TaskResultStatus.READY, interface.TaskResultStatus.RUNNING
-SUCCESSFUL, FAILED = interface.TaskResultStatus.SUCCESSFUL, interface.TaskResultStatus.FAILED
-BOTH = pytest.mark.parametrize("task", [later.noop_task, later.noop_task_async], ids=["sync", "async"])
-
-
-def backend() -> JobsBackend:
-    found = later.noop_task.get_backend()
-    assert isinstance(found, JobsBackend)
-    return found
 
 
 class TestFailures:

@@ -15,12 +15,11 @@ from django.urls import path
 from jobs.lifecycle import Status
 from scheduler_project.handler import ThreadedHandler
 from tenants import auth
-from tests.asgi import Client
+from tests.asgi import THREADS, Client, two_threads
 from tests.factories import TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-THREADS = 2
 told: list[Any] = []
 
 
@@ -58,14 +57,9 @@ urlpatterns = [path(view.__name__, view) for view in (which_thread, session, str
 
 @pytest.fixture
 def handler() -> Iterator[ThreadedHandler]:
-    """With two threads, whose connections are closed afterwards."""
     told.clear()
-    handler = ThreadedHandler(THREADS)
-    yield handler
-    together = threading.Barrier(THREADS)
-    for _ in range(THREADS):
-        handler._threads.submit(lambda: (together.wait(30), connections.close_all()))
-    handler._threads.shutdown()
+    with two_threads() as handler:
+        yield handler
 
 
 @override_settings(ROOT_URLCONF=__name__)

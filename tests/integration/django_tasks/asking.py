@@ -1,0 +1,16 @@
+"""What the tests of the backend have in common."""
+
+import pytest
+
+from jobs.django_tasks import JobsBackend, interface
+from tests.sample import later
+
+READY, RUNNING = interface.TaskResultStatus.READY, interface.TaskResultStatus.RUNNING
+SUCCESSFUL, FAILED = interface.TaskResultStatus.SUCCESSFUL, interface.TaskResultStatus.FAILED
+BOTH = pytest.mark.parametrize("task", [later.noop_task, later.noop_task_async], ids=["sync", "async"])
+
+
+def backend() -> JobsBackend:
+    found = later.noop_task.get_backend()
+    assert isinstance(found, JobsBackend)
+    return found
