@@ -18,7 +18,6 @@ def web(port: int, environ: Mapping[str, str] | None = None) -> Command:
     """The web process, on the loopback interface. `environ`: replaces ours."""
     argv = [sys.executable, "-m", "scheduler_project.web"]
     argv += ["--host", "127.0.0.1", "--port", str(port)]
-    argv += ["--timeout-graceful-shutdown", "3"]  # otherwise a long poll or a stream would delay the stop for ever
     return Command(argv, {"WEB_THREADS": "10", **_environment(environ)})
 
 

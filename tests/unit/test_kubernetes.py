@@ -9,6 +9,7 @@ import yaml
 
 from embedded import REPOSITORY
 from scheduler_project.health import ALIVE, READY
+from scheduler_project.web import OPTIONS
 from tests.unit.test_deploy import DOCKERFILE, SERVICES, WORKER_UNIT, variables_of_settings
 
 HERE = REPOSITORY / "deploy" / "kubernetes"
@@ -140,8 +141,7 @@ def test_a_stopping_pod_is_given_the_time_that_it_needs():
     assert PODS["scheduler-worker-default"]["spec"]["terminationGracePeriodSeconds"] == int(seconds)
     web = PODS["scheduler-web"]["spec"]
     before = int(container(PODS["scheduler-web"])["lifecycle"]["preStop"]["exec"]["command"][1])
-    [graceful] = re.findall(r'"--timeout-graceful-shutdown", "(\d+)"', DOCKERFILE)
-    assert web["terminationGracePeriodSeconds"] > before + int(graceful)
+    assert web["terminationGracePeriodSeconds"] > before + int(OPTIONS["--timeout-graceful-shutdown"])
 
 
 @EVERY_POD
