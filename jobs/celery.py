@@ -3,6 +3,7 @@
 Nothing is read before Celery reads the app's settings, so the call is safe in a module that Django's settings import.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from celery import Celery, signals
@@ -32,12 +33,20 @@ ADDITIONS = (
 )
 
 
-def configure(app: Celery) -> None:
-    """Let the app carry jobs, and its workers run them. Its own tasks are not affected, but for the prefetching."""
+def configure(app: Celery, checks: Sequence[str] = ()) -> None:
+    """Let the app carry jobs, and its workers run them. Its own tasks are not affected, but for the prefetching.
+
+    checks: tags of the project's system checks with whose errors its workers refuse to start, besides those of jobs.
+    """
     app.add_defaults(lambda: _needed(app))
     for name in ADDITIONS:
         app.autodiscover_tasks(["jobs"], related_name=name)
-    signals.celeryd_init.connect(refuse_unsafe_start)  # sent by workers only, once Django's apps are loaded
+
+    def check(instance: Any, **_: Any) -> None:
+        if instance.app is app:  # a project's other apps need nothing of this
+            refuse_unsafe_start(*checks)
+
+    signals.celeryd_init.connect(check, weak=False)  # sent by workers only, once Django's apps are loaded
 
 
 def _needed(app: Celery) -> dict[str, Any]:

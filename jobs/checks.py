@@ -27,10 +27,10 @@ METRICS_TENANTS = 200  # at most, at /metrics/tenants
 Check = Callable[[], Iterator[CheckMessage]]
 
 
-def refuse_unsafe_start(*tags: str, **_: Any) -> None:
+def refuse_unsafe_start(*tags: str) -> None:
     """End this process with the failed checks on stderr and status 78 (EX_CONFIG): a restart would not help.
 
-    tags: those of further checks. It is also a receiver of a Celery signal, hence the ignored arguments.
+    tags: those of further checks.
     """
     found = run_checks(tags=[TAG, *tags])
     errors = sorted(str(message) for message in found if message.is_serious() and not message.is_silenced())

@@ -9,7 +9,7 @@ from django.utils.log import configure_logging
 
 from jobs.celery import configure
 from scheduler_project import tracing
-from scheduler_project.checks import refuse_unsafe_start
+from scheduler_project.checks import TAG
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_project.settings")
 # Celery's Django fix-up ignores the results of Django's checks, and running them imports all modules of the web.
@@ -17,7 +17,7 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 app = Celery("scheduler_project")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-configure(app)
+configure(app, checks=[TAG])
 
 
 @signals.setup_logging.connect
@@ -28,4 +28,3 @@ def log_as_the_web_does(**_: Any) -> None:
 
 
 signals.worker_process_init.connect(tracing.send)
-signals.celeryd_init.connect(refuse_unsafe_start)  # sent by workers only, once Django's apps are loaded

@@ -10,7 +10,6 @@ import math
 import operator
 from collections.abc import Iterator
 from importlib.util import find_spec
-from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error
@@ -27,11 +26,8 @@ POSITIVE = ("LOGIN_FAILURES",)
 NOT_NEGATIVE = ("WEB_THREADS", "DB_STATEMENT_TIMEOUT", "DB_LOCK_TIMEOUT", "SECURE_HSTS_SECONDS")
 
 
-def refuse_unsafe_start(**_: Any) -> None:
-    """End this process if any of the scheduler's checks or of these fails: see jobs/checks.py.
-
-    It is also a receiver of a Celery signal, hence the ignored arguments.
-    """
+def refuse_unsafe_start() -> None:
+    """End this process if any of the scheduler's checks or of these fails: see jobs/checks.py."""
     checks.refuse_unsafe_start(TAG)
 
 

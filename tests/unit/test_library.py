@@ -92,6 +92,20 @@ def test_an_app_of_celery_that_does_not_carry_jobs_is_refused(project, monkeypat
     assert list(found()) == [identity]
 
 
+def test_only_the_workers_of_a_configured_app_are_refused(settings, capsys) -> None:
+    from celery import Celery, signals
+
+    from jobs.celery import configure
+
+    app, other = Celery("theirs", set_as_current=False), Celery("other", set_as_current=False)
+    configure(app)
+    settings.JOBS_DEDUP_WINDOW = -1
+    signals.celeryd_init.send("other@here", instance=SimpleNamespace(app=other))
+    with pytest.raises(SystemExit):
+        signals.celeryd_init.send("theirs@here", instance=SimpleNamespace(app=app))
+    assert "JOBS_DEDUP_WINDOW" in capsys.readouterr().err
+
+
 def test_a_setting_is_its_default_unless_the_project_has_one(settings) -> None:
     del settings.JOBS_DEDUP_WINDOW
     assert conf.settings.JOBS_DEDUP_WINDOW == conf.EVERY["JOBS_DEDUP_WINDOW"].default == 600
