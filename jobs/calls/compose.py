@@ -8,7 +8,7 @@ from typing import Any
 from django.db import models
 
 from jobs.authoring.current import current_job
-from jobs.calls import permit, registry
+from jobs.calls import permit, registry, sources
 from jobs.calls.arguments import digest
 from jobs.calls.registry import Target
 from jobs.calls.request import InvalidRequest, JobRequest
@@ -42,7 +42,7 @@ def compose_by_name(
         if source_id is not None:
             raise InvalidRequest("source_id", f"{source_method} does not run on an object; leave source_id out")
     else:
-        instance = registry.source(target, source_id, tenant.pk)
+        instance = sources.find(target, source_id, tenant.pk)
         if instance is None:
             raise InvalidRequest("source_id", f"there is no {source_type} {source_id!r}")
     return compose(target, instance, target.bind((), args), tenant=tenant, **options)

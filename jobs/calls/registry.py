@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any
 
 from django.apps import apps
-from django.core.exceptions import ValidationError
 from django.db import models
 
 from jobs.authoring.decorator import FUNCTIONS, MARK, Spec
@@ -120,15 +119,3 @@ def methods(model: type[models.Model], *, http: bool = False) -> list[str]:
 
 def _cut(name: str) -> str:
     return repr(name if len(name) <= 200 else f"{name[:200]}…")  # noqa: PLR2004 - the length of the columns
-
-
-def source(target: Target, source_id: Any, tenant_id: int) -> models.Model | None:
-    """The tenant's object; None if the id is missing, malformed or another tenant's."""
-    if target.model is None:
-        return None
-    try:
-        found = next(iter(target.model._default_manager.filter(pk=source_id, tenant=tenant_id)), None)
-    except (ValueError, TypeError, OverflowError, ValidationError):
-        return None
-    # Other spellings of the id (" 9", "0_9") do not count: nobody was given them.
-    return found if found is not None and str(found.pk) == str(source_id) else None

@@ -12,7 +12,7 @@ from django.utils.functional import SimpleLazyObject
 
 from jobs import results, store, telemetry
 from jobs.authoring import current
-from jobs.calls import registry
+from jobs.calls import registry, sources
 from jobs.calls.arguments import stats_as_json
 from jobs.conf import settings
 from jobs.engine.host import Host
@@ -70,7 +70,7 @@ def _call(job: Started, outcome: Outcome, host: Host) -> None:
     outcome.result_ttl = target.spec.result_ttl
     instance = None
     if not target.class_level:
-        instance = registry.source(target, job.source_id, job.tenant_id)
+        instance = sources.find(target, job.source_id, job.tenant_id)
         if instance is None:
             raise SourceGone(f"{job.source_type} {job.source_id} is gone")
 

@@ -6,7 +6,11 @@ import os
 import signal
 import subprocess
 import time
+import uuid
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
+from typing import ClassVar
 
 from django.db import connection, models, transaction
 
@@ -73,6 +77,47 @@ def think(error: BaseException, retries: int) -> float:
 
 def opted_in() -> "models.QuerySet[Tenant]":
     return Tenant.objects.filter(slug__startswith="opted-")
+
+
+class Picture(models.Model):
+    """Columns that Django converts when it reads them, and a key that is no number."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    tenant = models.ForeignKey("tenants.Tenant", models.CASCADE)
+    title = models.CharField(max_length=20, default="100 % blue", db_column="the title")
+    tags = models.JSONField(default=list)
+    price = models.DecimalField(max_digits=8, decimal_places=2, default=Decimal("9.90"))
+    painted = models.DateTimeField(default=datetime(2026, 1, 1, tzinfo=UTC))
+    width = models.DurationField(default=timedelta(days=2))
+
+    class Meta:
+        ordering = ("-painted",)
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Fresco(Picture):
+    """In two tables."""
+
+    wall = models.CharField(max_length=20, default="north")
+
+
+class Shown(models.Manager["Exhibit"]):
+    """Finds what is shown at this moment."""
+
+    hidden: ClassVar[set[int]] = set()
+
+    def get_queryset(self) -> "models.QuerySet[Exhibit]":
+        return super().get_queryset().exclude(pk__in=self.hidden)
+
+
+class Exhibit(models.Model):
+    tenant = models.ForeignKey("tenants.Tenant", models.CASCADE)
+    objects = Shown()
+
+    def __str__(self) -> str:
+        return f"exhibit {self.pk}"
 
 
 class Thing(Asynchronous, models.Model):

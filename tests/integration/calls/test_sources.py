@@ -1,0 +1,93 @@
+"""The object of a job is found for its tenant alone, whatever its model is like; its statement stays planned."""
+
+import pytest
+from django.db import connection, transaction
+from django.forms.models import model_to_dict
+
+from jobs.authoring.decorator import Spec
+from jobs.calls import sources
+from jobs.calls.registry import Target
+from tests.factories import TenantFactory
+from tests.sample.models import Exhibit, Fresco, Picture, Shown, Thing
+
+pytestmark = pytest.mark.django_db(transaction=True)
+MODELS = [Thing, Picture, Fresco, Exhibit]
+
+
+def target(model):
+    return Target(model, "show", print, Spec(), class_level=False)
+
+
+@pytest.fixture
+def elsewhere():
+    """Another session: in its own, psycopg would forget the plans."""
+    other = connection.copy()
+    with other.cursor() as cursor:
+        yield cursor.execute
+    other.close()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_its_owner_finds_it_as_it_was_stored_and_a_stranger_finds_nothing(model):
+    owner, stranger = TenantFactory(), TenantFactory()
+    stored = model.objects.get(pk=model.objects.create(tenant=owner).pk)
+    model.objects.create(tenant=stranger)
+    for _ in range(4):  # planned anew, and from the plan that was kept
+        found = sources.find(target(model), str(stored.pk), owner.pk)
+        assert model_to_dict(found) == model_to_dict(stored)
+        assert not found._state.adding
+        assert sources.find(target(model), str(stored.pk), stranger.pk) is None
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    "wrong", ["", "x", "-1", "1e3", str(2**70), "5e188837-e6a4-4754-97ed-0160ee230bcd", None, "0x1", "a" * 500]
+)
+def test_an_id_that_is_none_finds_nothing(model, wrong):
+    tenant = TenantFactory()
+    model.objects.create(tenant=tenant)
+    assert sources.find(target(model), wrong, tenant.pk) is None
+
+
+def test_another_spelling_of_its_id_is_not_its_id():
+    thing = Thing.objects.create(tenant=TenantFactory())
+    for spelling in (f" {thing.pk}", f"0{thing.pk}", f"+{thing.pk}"):
+        assert sources.find(target(Thing), spelling, thing.tenant_id) is None
+
+
+def test_one_statement_finds_it_and_its_plan_is_kept(django_assert_num_queries):
+    thing = Thing.objects.create(tenant=TenantFactory())
+    for _ in range(5):
+        with django_assert_num_queries(1):
+            sources.find(target(Thing), str(thing.pk), thing.tenant_id)
+    plans = "SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%%FROM \"sample_thing\"%%'"
+    with connection.cursor() as cursor:
+        assert len(cursor.execute(plans).fetchall()) == 1
+
+
+@pytest.mark.parametrize("atomic", [False, True])
+def test_a_migration_that_changes_a_column_while_its_plan_is_kept_harms_nothing(elsewhere, atomic):
+    picture = Picture.objects.create(tenant=TenantFactory())
+
+    def found():
+        return sources.find(target(Picture), str(picture.pk), picture.tenant_id)
+
+    for _ in range(4):
+        assert found() == picture
+    try:
+        elsewhere('ALTER TABLE sample_picture ALTER "the title" TYPE text')
+        if atomic:
+            with transaction.atomic():
+                assert found() == picture
+                assert Picture.objects.exists()
+        else:
+            assert found() == picture
+    finally:
+        elsewhere('ALTER TABLE sample_picture ALTER "the title" TYPE varchar(20)')
+
+
+def test_a_manager_of_the_models_own_is_asked_each_time(monkeypatch):
+    exhibit = Exhibit.objects.create(tenant=TenantFactory())
+    assert sources.find(target(Exhibit), str(exhibit.pk), exhibit.tenant_id) == exhibit
+    monkeypatch.setattr(Shown, "hidden", {exhibit.pk})
+    assert sources.find(target(Exhibit), str(exhibit.pk), exhibit.tenant_id) is None
