@@ -5,6 +5,7 @@ database sessions: transactions, settings, the role, the search path, temporary 
 """
 
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 from django.db import connections
@@ -63,5 +64,9 @@ def _reset(connection: Any) -> bool:
     at_rest = raw.pgconn.transaction_status == pq.TransactionStatus.IDLE
     if not (at_rest and raw.autocommit and raw.pgconn.pipeline_status == pq.PipelineStatus.OFF):
         return False
-    reset = RESET.format(sql.Literal(connection.timezone_name)).as_bytes(raw)
-    return raw.pgconn.exec_(reset).status in DONE
+    return raw.pgconn.exec_(_statement(connection.timezone_name)).status in DONE
+
+
+@cache
+def _statement(time_zone: str) -> bytes:
+    return RESET.format(sql.Literal(time_zone)).as_bytes()

@@ -45,6 +45,9 @@ def attempting(
     trace_parent: str | None, name: str, waited_since: datetime | None, facts: Mapping[str, str | int]
 ) -> Iterator[trace.Span]:
     """The spans of an attempt: its wait, which is over, and its execution, which the block is."""
+    if trace_parent is None and isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        yield trace.INVALID_SPAN  # no SDK, no trace: OpenTelemetry would do its nothing at length, at every job
+        return
     given = _w3c.extract({HEADER: trace_parent or ""})
     with _continuing(given):
         if waited_since is not None:

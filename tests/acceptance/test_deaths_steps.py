@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 Survive = Callable[[], None]
 
 # The clock, which waits at the door too, has a session by that name.
-DISPATCH = "query LIKE '-- The door, step 2%%' AND application_name ~ ':[0-9]+$'"
+DISPATCH = "query ~ '^-- enter\n' AND application_name ~ ':[0-9]+$'"
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_killed_before_the_start(*, register, thing, unsent, start_worker, victi
         worker = start_worker(concurrency=1).pid
         tasks.hand_over(unsent)
         dispatch.connect(tasks.hand_over)
-        backend = arrived("its start", "query LIKE '-- Arrow:  start,%%'")
+        backend = arrived("its start", "query ~ '^-- start\n'")
         end_victim(victim, worker, backend, statement)
         if victim == "process":
             wait_until(lambda: not backends("pid = %s", backend), "its parent ends its session")
@@ -117,7 +117,7 @@ def test_killed_after_the_body_and_before_the_settling(
         arrived("its body", "wait_event = 'advisory'")
         with Held(ROW, job_id):
             body.release()
-            backend = arrived("its settling", "query LIKE '-- Arrow:  succeed,%%'")
+            backend = arrived("its settling", "query ~ '^-- succeed\n'")
             end_victim(victim, worker, backend, statement)
             if victim == "process":
                 wait_until(lambda: not backends("pid = %s", backend), "its parent ends its session")
@@ -161,6 +161,6 @@ def test_a_start_that_the_server_carries_out_after_the_death_was_told_starts_not
     with Held("LOCK TABLE paused_job_types IN ACCESS EXCLUSIVE MODE"):  # the start reads it; the taking back does not
         tasks.hand_over(unsent)
         dispatch.connect(tasks.hand_over)
-        end_victim("process", worker, arrived("its start", "query LIKE '-- Arrow:  start,%%'"), "left")
+        end_victim("process", worker, arrived("its start", "query ~ '^-- start\n'"), "left")
         wait_until(lambda: Job.objects.filter(pk=job_id, status="scheduled").exists(), "the job is taken back")
     check(job_id, attempt=2, crashes=0, bodies=[2])

@@ -29,6 +29,7 @@ def spans(monkeypatch):
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     monkeypatch.setattr("jobs.traces.spans._tracer", provider.get_tracer("test"))
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER", provider)
     return exporter.get_finished_spans
 
 
