@@ -70,7 +70,7 @@ BARS = [
     *(Bar(of=(STATEMENTS.format(page), "ours"), at_most=14) for page in PAGES),
     *(Bar(of=(P95.format(page), "ours"), at_most=150 if page in SLOW else 50) for page in PAGES),
 ]
-UNCOUNTED = ("SAVEPOINT", "RELEASE", "ROLLBACK", "SET LOCAL", "-- Change: let each")  # transactions and settings
+UNCOUNTED = ("SAVEPOINT", "RELEASE", "ROLLBACK", "SET LOCAL", "-- look_briefly\n")  # transactions and settings
 
 
 @dataclass

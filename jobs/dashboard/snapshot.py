@@ -35,7 +35,7 @@ LOOKS: Mapping[str, Callable[[], Any]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Snapshot:
     """at: when it was taken, by the clock of this machine. old: seconds since each part that failed was read."""
 

@@ -1,5 +1,6 @@
 """Tenants: who has work, who waits, and for what; or all tenants by name."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Q
@@ -22,7 +23,7 @@ def show(request: HttpRequest) -> HttpResponse:
     name, state = request.GET.get("q", "").strip(), request.GET.get("state", "")
     page = _number(request.GET.get("page"))
     with_work = standings(seen)
-    chosen: list[Standing] = [
+    chosen = [
         one for one in with_work if (not state or one.state == state) and _fits(one.tenant, name.lower())
     ]
     every = state == "all" or (name and not chosen)
@@ -46,7 +47,7 @@ def _fits(tenant: looks.Tenant, name: str) -> bool:
     return name in tenant.name.lower() or name in tenant.slug
 
 
-def _by_name(seen: Snapshot, with_work: list[Standing], name: str, page: int) -> list[Standing]:
+def _by_name(seen: Snapshot, with_work: Sequence[Standing], name: str, page: int) -> list[Standing]:
     """A page of all tenants, and one more as a sign that there are more."""
     working = {one.tenant.id: one for one in with_work}
     found: Any = all_tenants().order_by("name")
