@@ -23,9 +23,7 @@ def show(request: HttpRequest) -> HttpResponse:
     name, state = request.GET.get("q", "").strip(), request.GET.get("state", "")
     page = _number(request.GET.get("page"))
     with_work = standings(seen)
-    chosen = [
-        one for one in with_work if (not state or one.state == state) and _fits(one.tenant, name.lower())
-    ]
+    chosen = [one for one in with_work if (not state or one.state == state) and _fits(one.tenant, name.lower())]
     every = state == "all" or (name and not chosen)
     chosen = _by_name(seen, with_work, name, page) if every else chosen[page * A_PAGE :]
     days = past.of_tenants([one.tenant.id for one in chosen[:A_PAGE]])
