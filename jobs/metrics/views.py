@@ -55,7 +55,7 @@ class Watch(Generic[Seen]):
 
 
 def look_at_everything() -> tuple[Facts, list[TotalLook]]:
-    """What `/metrics` and `/metrics/health` tell of. Raises OperationalError if the database does not answer in time."""
+    """What `/metrics` and `/metrics/health` tell of. Raises OperationalError if the database takes too long."""
     facts = look()
     with looking(TIMEOUT):
         return facts, look_totals()

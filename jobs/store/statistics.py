@@ -72,8 +72,7 @@ def worked(seconds: float, now: datetime | None = None) -> list[tuple[int, int, 
 
 
 def record_shares(minute: Mapping[int, tuple[float, float]], short: float, long: float) -> list[tuple[float, float]]:
-    """Add the seconds that each tenant got of this minute, and was entitled to; return both of the last hour, about, of all
-    tenants.
+    """Add the seconds that each tenant got of this minute, and was entitled to; both of about the last hour, of all.
 
     short, long: the parts of the former sums that stay.
     """
