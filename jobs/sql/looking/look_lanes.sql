@@ -44,7 +44,6 @@ late AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT tenant_id, queue_id FROM jobs
         WHERE id BETWEEN m.job_id AND m.job_id
-          AND ready_at IS NOT NULL  -- guard
           AND ready_at <= m.since  -- guard
         ORDER BY id LIMIT 1
     ) j

@@ -23,7 +23,6 @@ noted AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT j.tenant_id, j.queue_id FROM jobs j
         WHERE j.id BETWEEN m.job_id AND m.job_id
-          AND j.ready_at IS NOT NULL  -- guard
           AND j.ready_at <= m.since  -- guard
         ORDER BY j.id LIMIT 1
     ) j
