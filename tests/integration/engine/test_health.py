@@ -141,6 +141,8 @@ def test_of_a_pool_that_lacks_a_worker_the_last_beat_is_known(tenant, register):
     assert look(now).last_beats == {}, "it has a live one"
     Worker.objects.filter(pk=other).update(pool="other", gone_at=now)
     assert look(now).last_beats == {"default": now - timedelta(minutes=2)}
+    Worker.objects.filter(pk=register(concurrency=0)).update(beat_at=now)  # it drains
+    assert look(now).last_beats == {"default": now}
 
 
 def test_the_recorder_is_late_by_what_never_rests(tenant):
