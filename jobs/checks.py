@@ -94,6 +94,18 @@ def webhook() -> Iterator[CheckMessage]:
 
 
 @registered(TAG)
+def trace_url() -> Iterator[CheckMessage]:
+    """Without the placeholder every job would link the same page; with another scheme a link could be code."""
+    url = settings.JOBS_TRACE_URL
+    if url and not (url.startswith(("https://", "http://")) and "{trace_id}" in url):
+        yield Error(
+            f"JOBS_TRACE_URL is {url!r}, not an http:// or https:// URL with {{trace_id}} in it.",
+            hint="Set JOBS_TRACE_URL to https://host/trace/{trace_id}, as your tracing system has it, or unset it.",
+            id="jobs.E011",
+        )
+
+
+@registered(TAG)
 def metrics_token() -> Iterator[CheckMessage]:
     """A short token can be guessed, and nothing throttles who tries."""
     if 0 < len(settings.JOBS_METRICS_TOKEN) < TOKEN_LENGTH:

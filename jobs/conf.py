@@ -74,6 +74,7 @@ class Settings:
     JOBS_API_RATE = Setting(100.0, zero=True)  # requests per second of a tenant or operator to a web process; 0: any
     JOBS_API_WAITS = Setting(100)  # open long polls and event streams of a tenant at a web process
     JOBS_API_WAITS_OF_ALL = Setting(500)  # and of all tenants together; each holds a file descriptor
+    JOBS_TRACE_URL = Setting("")  # of a trace at your tracing system, with {trace_id}: operators' pages link it
     JOBS_METRICS_TOKEN = Setting("")  # of /metrics; without it only this machine may ask
     JOBS_METRICS_TENANTS = Setting[list[str]]([])  # slugs of tenants, at most 200, that /metrics/tenants tells of
 

@@ -1,7 +1,7 @@
 """The log of the scheduler. The store logs every transition that it applied here, after the commit.
 
 A record has an event (`start`) and facts (`job=1 attempt=2`); a formatter writes both (`scheduler_project/logs.py`).
-They name ids and times, never arguments, results or secrets.
+They name ids and times, never arguments, results or secrets. If a fact is None, the line has none.
 
 `about` gives the same facts to all lines inside a block, whoever logs them: so the lines of a job's own code have the
 job's id, and the lines of a request have the request's.
@@ -67,8 +67,8 @@ def answered(method: str, path: str, status: int, **facts: object) -> None:
 
 
 def shown(facts: dict[str, object]) -> str:
-    """The facts as in a line for people."""
-    return "".join(f" {name}={value}" for name, value in facts.items())
+    """The facts as in a line for people; None is none."""
+    return "".join(f" {name}={value}" for name, value in facts.items() if value is not None)
 
 
 def _log(level: int, event: str, **facts: object) -> None:

@@ -1,4 +1,5 @@
-"""System checks of this project's own settings, each with an id and a hint. The scheduler's are in jobs/checks.py.
+"""System checks of this project's own settings, each with an id and a hint. The others are in jobs/checks.py and
+tenants/checks.py.
 
 `manage.py` runs every registered check by itself. No other process does: an ASGI or WSGI server only imports its
 module, and Celery's Django fix-up calls `run_checks()` and ignores the result. So asgi.py, wsgi.py and celery.py, one
@@ -7,7 +8,6 @@ report the errors in its own way, nor run `collectstatic` in the build of an ima
 """
 
 import math
-import operator
 from collections.abc import Iterator
 from importlib.util import find_spec
 
@@ -22,13 +22,14 @@ ENVIRONMENTS = ("development", "production")
 LOG_FORMATS = ("line", "json")
 LOOPBACK = {"localhost", "127.0.0.1", "[::1]"}
 SECRET_KEY_LENGTH = 50  # characters
-POSITIVE = ("LOGIN_FAILURES",)
 NOT_NEGATIVE = ("WEB_THREADS", "DB_STATEMENT_TIMEOUT", "DB_LOCK_TIMEOUT", "SECURE_HSTS_SECONDS")
 
 
 def refuse_unsafe_start() -> None:
-    """End this process if any of the scheduler's checks or of these fails: see jobs/checks.py."""
-    checks.refuse_unsafe_start(TAG)
+    """End this process if any of these checks fails, or of the scheduler's, or that of logins: see jobs/checks.py."""
+    from tenants import checks as tenants  # late: it reads the settings
+
+    checks.refuse_unsafe_start(TAG, tenants.TAG)
 
 
 def _in_production(check: Check) -> Check:
@@ -144,11 +145,7 @@ def known_log_format() -> Iterator[CheckMessage]:
 @registered(TAG)
 def numbers() -> Iterator[CheckMessage]:
     """Refuse senseless numbers before any process starts."""
-    for names, fits, wanted in (
-        (POSITIVE, operator.gt, "greater than 0"),
-        (NOT_NEGATIVE, operator.ge, "0 or greater"),
-    ):
-        for name in names:
-            number = getattr(settings, name)
-            if not (math.isfinite(number) and fits(number, 0)):
-                yield Error(f"{name} is {number}.", hint=f"Set {name} to a number {wanted}.", id="scheduler.E008")
+    for name in NOT_NEGATIVE:
+        number = getattr(settings, name)
+        if not (math.isfinite(number) and number >= 0):
+            yield Error(f"{name} is {number}.", hint=f"Set {name} to a number 0 or greater.", id="scheduler.E008")

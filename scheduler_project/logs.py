@@ -30,7 +30,8 @@ class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         own = {"time": _time(record), "level": record.levelname.lower(), "logger": record.name}
         own["event"] = getattr(record, "event", None) or record.getMessage()
-        facts: dict[str, Any] = {**telemetry.known(), **getattr(record, "facts", {})}
+        given: dict[str, Any] = {**telemetry.known(), **getattr(record, "facts", {})}
+        facts = {name: value for name, value in given.items() if value is not None}
         if trace := _traceback(self, record):
             own["traceback"] = trace
         return json.dumps({**own, **facts, **own}, default=str)

@@ -1,5 +1,6 @@
-"""The system check of the tenant model: statements join its table, so it must have three columns."""
+"""The system checks of the tenant model (statements join its table, so it must have three columns) and of logins."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,8 +9,9 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 
-from tenants.conf import TENANT_MODEL
+from tenants.conf import TENANT_MODEL, login_failures
 
+TAG = "tenants"
 NEEDED = {
     "id": "id = models.BigAutoField(primary_key=True)",
     "name": "name = models.CharField(max_length=200)",
@@ -34,6 +36,16 @@ def tenant_model(*, app_configs: Sequence[AppConfig] | None, **_: Any) -> list[C
         for name, needed in NEEDED.items()
         if not _fits(model, name)
     ]
+
+
+@register(TAG)
+def logins(*, app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """With 0 nobody could log in; with NaN or infinity any number of passwords could be tried."""
+    number: Any = login_failures()
+    if isinstance(number, int | float) and math.isfinite(number) and number > 0:
+        return []
+    hint = "Set LOGIN_FAILURES to a number greater than 0, or unset it."
+    return [Error(f"LOGIN_FAILURES is {number!r}.", hint=hint, id="tenants.E003")]
 
 
 def _fits(model: type[models.Model], name: str) -> bool:

@@ -6,9 +6,12 @@ LOGIN_FAILURES: wrong passwords in a row before logins are slowed down.
 
 from django.conf import settings
 
-# With defaults in the project's settings themselves: migrations that refer to a swappable model read them there.
-for name, default in {"JOBS_TENANT_MODEL": "tenants.Tenant", "LOGIN_FAILURES": 10}.items():
-    if not hasattr(settings, name):
-        setattr(settings, name, default)
+# Its default is in the project's settings themselves: migrations that refer to a swappable model read it there.
+if not hasattr(settings, "JOBS_TENANT_MODEL"):
+    settings.JOBS_TENANT_MODEL = "tenants.Tenant"
 
 TENANT_MODEL: str = settings.JOBS_TENANT_MODEL  # type: ignore[misc]  # set above
+
+
+def login_failures() -> int:
+    return getattr(settings, "LOGIN_FAILURES", 10)

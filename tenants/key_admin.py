@@ -6,6 +6,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.auth import get_user_model
 from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
@@ -72,7 +73,9 @@ class OperatorKeyAdmin(KeyAdmin):
     list_display = ["name", "user", "prefix", "state", "expires_at", "last_used_at"]
     list_filter = ["user"]
     list_select_related = ["user"]
-    search_fields = ["name", "prefix", "user__username"]
+
+    def get_search_fields(self, request: HttpRequest) -> list[str]:
+        return ["name", "prefix", f"user__{get_user_model().USERNAME_FIELD}"]
 
     def get_fields(self, request: HttpRequest, obj: Key | None = None) -> list[str]:
         fields = super().get_fields(request, obj)

@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.signals import user_login_failed
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
@@ -18,6 +17,7 @@ from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.urls import reverse
 
+from tenants.conf import login_failures
 from tenants.throttle import Throttle
 
 REFILL = 1 / 60  # tries per second after the burst
@@ -60,4 +60,4 @@ def note(credentials: dict[str, Any], request: HttpRequest | None = None, **_: A
 def _buckets(request: HttpRequest, name: str) -> list[tuple[tuple[str, ...], int]]:
     address, name = request.META.get("REMOTE_ADDR", ""), name[:150].lower()
     keys = {"both": (address, name), "address": (address,), "name": ("", name)}
-    return [((kind, *key), WIDER[kind] * settings.LOGIN_FAILURES) for kind, key in keys.items()]
+    return [((kind, *key), WIDER[kind] * login_failures()) for kind, key in keys.items()]

@@ -28,7 +28,7 @@ from benchmarks.bars import Bar, Figures
 from jobs import store
 from jobs.dashboard import kept, snapshot
 from jobs.engine import record, sample
-from jobs.metrics.views import _everything as look_for_metrics
+from jobs.metrics.views import look_at_everything
 
 SCALE = float(os.environ.get("BENCH_SCALE", "1"))
 TIMES, SNAPSHOTS, VIEWERS, WATCHED = 40, 20, 50, 6.0  # requests of a page; looks; viewers, for so many seconds
@@ -191,7 +191,7 @@ def _snapshot() -> dict[str, float]:
         spent.append(meter.seconds)
         looks = meter.statements
     with metered() as meter:
-        look_for_metrics()
+        look_at_everything()
     found = {LOOKS: float(looks), ONE_LOOK: _p95(spent), METRICS_MS: meter.seconds * 1000, **_each_two_seconds()}
     return found | {ONE: _looked(1), MANY: _looked(VIEWERS)}
 

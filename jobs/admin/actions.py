@@ -4,7 +4,6 @@ from collections.abc import Collection
 from typing import Any, cast
 
 from django.contrib import admin, messages
-from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -12,7 +11,7 @@ from django.http import HttpRequest
 from jobs.engine import revive
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.models import Job
-from jobs.noting import note_jobs
+from jobs.noting import note
 from jobs.store import EVERY_TENANT
 
 
@@ -61,9 +60,7 @@ def _tell(
 
 def _note(request: HttpRequest, ids: Collection[int], message: str) -> None:
     """Log the action in the history of the jobs, not of their dead letters, which soon disappear."""
-    note_jobs(message.lower().rstrip("."), ids)
-    if jobs := list(Job.objects.filter(pk__in=ids).defer("args", "stats")):
-        LogEntry.objects.log_actions(cast("User", request.user).pk, jobs, CHANGE, message)
+    note(cast("User", request.user), list(Job.objects.filter(pk__in=ids).defer("args", "stats")), message)
 
 
 def count_of_jobs(count: int) -> str:

@@ -14,7 +14,8 @@ from tenants.models import Change
 
 VERBS = (
     *("added", "changed", "deleted", "revoked", "run by hand", "cleared", "erased"),
-    *("cancelled", "requested", "asked to stop", "revived", "discarded"),  # jobs
+    *("cancelled", "asked to stop", "revived", "discarded"),  # jobs
+    "requested",  # of older rows: asked to stop
 )
 KINDS = ("jobs.job", "jobs.jobmemory")  # beside the watched models
 

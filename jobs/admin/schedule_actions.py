@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from django.contrib import admin, messages
-from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -12,7 +11,7 @@ from django.http import HttpRequest
 from jobs.calls.request import InvalidRequest, TooManyWaiting, Undecided
 from jobs.engine.schedules import change
 from jobs.models import Schedule
-from jobs.noting import note_run
+from jobs.noting import note, note_run
 
 LONGEST = 60  # characters of a name in a message
 
@@ -50,8 +49,8 @@ def _each(
             continue  # somebody else was faster
         else:
             done.append(schedule)
+    note(cast("User", request.user), done, f"{did}.")
     if done:
-        LogEntry.objects.log_actions(cast("User", request.user).pk, done, CHANGE, f"{did}.")
         count = "1 schedule" if len(done) == 1 else f"{len(done)} schedules"
         page.message_user(request, f"{did} {count}.", messages.SUCCESS)
     return done

@@ -129,7 +129,7 @@ def cancel_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.J
     outcome = cancel(job_id, tenant_id=tenant_id)
     job = _job_of(tenant_id, job_id)
     if outcome is not Cancellation.TOO_LATE:
-        note_of(outcome.value, [job_id], tenant_id)
+        note_of(outcome.noted, [job_id], tenant_id)
     if outcome is Cancellation.TOO_LATE:
         raise ProblemError(409, f"The job has already ended as {job.status}.")
     return Answer(200 if outcome is Cancellation.CANCELLED else 202, schemas.Job.of(job))

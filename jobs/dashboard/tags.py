@@ -104,12 +104,6 @@ def as_json(value: Any) -> str:
 
 
 @register.filter
-def trace_id(trace_parent: str) -> str:
-    """The trace of a W3C traceparent."""
-    return trace_parent.split("-")[1]
-
-
-@register.filter
 def svg(number: float) -> str:
     """A number as SVG reads it, in whatever language the page is."""
     return f"{number:.1f}"

@@ -16,6 +16,11 @@ class Cancellation(StrEnum):
     REQUESTED = "requested"  # the job is running and was asked to stop
     TOO_LATE = "too late"  # the job has ended, or this tenant has no such job
 
+    @property
+    def noted(self) -> str:
+        """The verb in the audit log."""
+        return "asked to stop" if self is Cancellation.REQUESTED else self.value
+
 
 def cancel(job_id: int, *, tenant_id: TenantId) -> Cancellation:
     """Cancel a job, or ask it to stop.

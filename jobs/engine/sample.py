@@ -16,7 +16,7 @@ from jobs.engine.shares import JUDGED, Work, entitled, jain
 from jobs.engine.standing import State, state_of
 from jobs.store import looking
 from jobs.store.looking import Queue
-from jobs.store.statistics import LaneWork, TenantShare
+from jobs.store.statistics import LaneWork
 
 MINUTE = 60.0  # seconds
 SHORT, LONG = 1 - 1 / 5, 1 - 1 / 60  # what stays of a sum after a minute: about the last 5 minutes, the last hour
@@ -72,9 +72,9 @@ def fair_seconds(
     return found
 
 
-def fairness(shares: Iterable[TenantShare]) -> float | None:
-    """Jain's index of what the tenants got of their shares in the last hour; None if nobody had one."""
-    return jain([one.got_hour / one.entitled_hour for one in shares if one.entitled_hour >= JUDGED])
+def fairness(shares: Iterable[tuple[float, float]]) -> float | None:
+    """Jain's index of what the tenants got of their shares (seconds got, and entitled to); None if nobody had one."""
+    return jain([got / entitled for got, entitled in shares if entitled >= JUDGED])
 
 
 def states(work: Iterable[LaneWork], found: Iterable[waits.Cut], hungry: Collection[int]) -> dict[int, State]:

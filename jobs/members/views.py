@@ -69,7 +69,7 @@ def cancel_job(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     if outcome is Cancellation.TOO_LATE:
         messages.error(request, f"Job {pk} had already ended.")
     else:
-        note_of(outcome.value, [pk], tenant.pk)
+        note_of(outcome.noted, [pk], tenant.pk)
         done = outcome is Cancellation.CANCELLED
         messages.success(request, f"Job {pk} is cancelled." if done else f"Job {pk} was asked to stop.")
     return SeeOther(back(request, reverse("members:jobs")))

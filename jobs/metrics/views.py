@@ -54,13 +54,14 @@ class Watch(Generic[Seen]):
             return self._seen
 
 
-def _everything() -> tuple[Facts, list[TotalLook]]:
+def look_at_everything() -> tuple[Facts, list[TotalLook]]:
+    """What `/metrics` and `/metrics/health` tell of. Raises OperationalError if the database takes too long."""
     facts = look()
     with looking(TIMEOUT):
         return facts, look_totals()
 
 
-watch = Watch(_everything)
+watch = Watch(look_at_everything)
 tenants_watch = Watch(lambda: look_tenants(settings.JOBS_METRICS_TENANTS))
 
 

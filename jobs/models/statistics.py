@@ -103,7 +103,7 @@ class Sample(models.Model):
     tenants = models.JSONField()  # held, slots, waiting, seconds entitled to in this minute; of tenants with work
     queues = models.JSONField()  # held, waiting; of queues with work
     pools = models.JSONField()  # held, processes, may_run
-    states = models.JSONField(default=dict)  # the number of tenants with work in each state
+    states = models.JSONField(default=dict, db_default={})  # the number of tenants with work in each state
     fairness = models.FloatField(null=True)  # Jain's index of what tenants got of their shares in the last hour
 
     class Meta:

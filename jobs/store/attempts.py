@@ -49,10 +49,10 @@ def default_timeout() -> float:
 
 def put_off(job_id: int, attempt: int) -> bool:
     """queued -> scheduled, held, if its job type is paused."""
-    applied = bool(rows("put_off", id=job_id, attempt=attempt, held_until=HELD_UNTIL))
-    if applied:
-        log("put_off", job_id, attempt)
-    return applied
+    found = rows("put_off", id=job_id, attempt=attempt, held_until=HELD_UNTIL)
+    for (tenant_id,) in found:
+        log("put_off", job_id, attempt, tenant=tenant_id)
+    return bool(found)
 
 
 def progress(job_id: int, attempt: int, fraction: float, note: str) -> bool:

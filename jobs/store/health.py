@@ -21,7 +21,6 @@ class WorkersLook:
     pool: str
     state: str
     workers: int
-    processes: int
 
 
 @dataclass(frozen=True)
@@ -101,10 +100,15 @@ def look_workers(now: datetime | None = None) -> list[WorkersLook]:
     return [WorkersLook(*row) for row in rows("health_workers", now=now)]
 
 
-def look_server(now: datetime | None = None) -> ServerLook:
-    """The clock, the recorder, and PostgreSQL itself."""
+def look_last_beats(pools: Sequence[str]) -> dict[str, datetime]:
+    """When a worker of each of these pools last beat; without those that never had one."""
+    return dict(rows("health_last_beats", pools=list(pools))) if pools else {}
+
+
+def look_server(tasks: Sequence[str], now: datetime | None = None) -> ServerLook:
+    """The clock, the recorder by these tasks, and PostgreSQL itself."""
     patience = 3 * settings.JOBS_HAND_OVER_TIMEOUT  # by then its message was sent again, twice
-    return ServerLook(*rows("health_server", patience=patience, most=MOST_DEAD, now=now)[0])
+    return ServerLook(*rows("health_server", tasks=list(tasks), patience=patience, most=MOST_DEAD, now=now)[0])
 
 
 def look_ended(minutes: int, now: datetime | None = None) -> EndedLook:
@@ -129,9 +133,12 @@ def look_sample() -> SampleLook:
     return SampleLook({}, None)
 
 
-def look_short_of_share(share: float) -> list[ShareLook]:
-    """The tenants that got less than this part of their share, about in the last 5 minutes and in the last hour."""
-    return [ShareLook(*row) for row in rows("health_shares", share=share, most=MOST_SHORT)]
+def look_short_of_share(share: float, judged: float) -> list[ShareLook]:
+    """The tenants that got less than this part of their share, about in the last 5 minutes and in the last hour.
+
+    judged: seconds; who was entitled to no more in the last minutes is left out.
+    """
+    return [ShareLook(*row) for row in rows("health_shares", share=share, judged=judged, most=MOST_SHORT)]
 
 
 def look_tenants(slugs: Sequence[str]) -> list[TenantLook]:

@@ -92,6 +92,14 @@ def as_sets() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def reading_as_sets() -> Iterator[None]:
+    """As as_sets, for reads alone: a rollback gives the caller's transaction its own settings back."""
+    with as_sets():
+        yield
+        transaction.set_rollback(True)
+
+
 def look_held(now: datetime | None = None) -> list[Held]:
     """The slots in use."""
     return [Held(*row) for row in rows("look_held", now=now, default_timeout=default_timeout())]
@@ -106,7 +114,6 @@ def look_lanes(now: datetime | None = None, *, tenants: Collection[int] | None =
     """The lanes with jobs in line; of these tenants alone, if some are given."""
     asked = None if tenants is None else sorted(tenants)
     bounds = {"most": LANES, "exact": EXACT, "apart": APART}
-    with as_sets():
+    with reading_as_sets():
         found = rows("look_lanes", tenants=asked, now=now, default_timeout=default_timeout(), **bounds)
-        transaction.set_rollback(True)  # nothing was written; this restores the settings of the caller's transaction
     return [Lane(*row) for row in found]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from jobs import traces
 from jobs.lifecycle import Status
 from jobs.store.attempts import default_timeout, started
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, prepared, rows
@@ -67,7 +68,8 @@ def _succeed(job_id: int, attempt: int, by: Holder, **parameters: Any) -> tuple[
     if found:
         log("succeed", job_id, attempt)
     if following is not None:
-        log("follow", following.id, following.attempt, tenant=following.tenant_id)
+        trace = traces.trace_of(following.trace_parent)  # even if it has none: the block is that of the job before it
+        log("follow", following.id, following.attempt, tenant=following.tenant_id, trace=trace)
     return bool(found), following
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from jobs.statistics import BOUNDS
 from jobs.store.attempts import default_timeout
-from jobs.store.looking import Lane, as_sets
+from jobs.store.looking import Lane, as_sets, reading_as_sets
 from jobs.store.rows import rows
 
 NOTED, NOTED_OF_A_LANE = 200, 10  # jobs that may run
@@ -50,20 +50,9 @@ class LaneWork:
     paused: bool
 
 
-@dataclass(frozen=True)
-class TenantShare:
-    """What a tenant got, and was entitled to, in seconds of processes: about of the last 5 minutes, of an hour."""
-
-    tenant_id: int
-    got: float
-    entitled: float
-    got_hour: float
-    entitled_hour: float
-
-
 def work(now: datetime | None = None) -> list[LaneWork]:
     """All lanes with jobs in line or in slots."""
-    with as_sets():
+    with reading_as_sets():
         found = rows("work", now=now, default_timeout=default_timeout(), tenants=None)
     return [
         LaneWork(
@@ -82,14 +71,13 @@ def worked(seconds: float, now: datetime | None = None) -> list[tuple[int, int, 
     return rows("worked", seconds=seconds, now=now)
 
 
-def record_shares(minute: Mapping[int, tuple[float, float]], short: float, long: float) -> list[TenantShare]:
-    """Add what each tenant got of this minute, and was entitled to; the shares of all tenants.
+def record_shares(minute: Mapping[int, tuple[float, float]], short: float, long: float) -> list[tuple[float, float]]:
+    """Add the seconds that each tenant got of this minute, and was entitled to; both of about the last hour, of all.
 
     short, long: the parts of the former sums that stay.
     """
     got, entitled = [pair[0] for pair in minute.values()], [pair[1] for pair in minute.values()]
-    found = rows("record_shares", tenants=list(minute), got=got, entitled=entitled, short=short, long=long)
-    return [TenantShare(*row) for row in found]
+    return rows("record_shares", tenants=list(minute), got=got, entitled=entitled, short=short, long=long)
 
 
 def record_sample(

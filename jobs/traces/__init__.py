@@ -4,9 +4,11 @@ A job keeps the span that submitted it as a W3C `traceparent` in its row; each a
 process it runs. Spans have ids of jobs and tenants, never names or arguments.
 """
 
+from jobs.traces.parents import trace_of
+
 try:
     from jobs.traces.spans import attempting, failed, parent, serving, trace_id
 except ImportError:  # OpenTelemetry is an extra
     from jobs.traces.none import attempting, failed, parent, serving, trace_id  # type: ignore[assignment]
 
-__all__ = ["attempting", "failed", "parent", "serving", "trace_id"]
+__all__ = ["attempting", "failed", "parent", "serving", "trace_id", "trace_of"]

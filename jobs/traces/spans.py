@@ -1,5 +1,6 @@
 """Spans by OpenTelemetry's interface. Without its SDK they do nothing but hand on the id of the caller's trace."""
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -52,7 +53,8 @@ def attempting(
     with _continuing(given):
         if waited_since is not None:
             # PostgreSQL's clock may be ahead of ours; no wait ends before it began.
-            wait = _tracer.start_span("wait", start_time=int(waited_since.timestamp() * 1e9), attributes=facts)
+            begins = min(int(waited_since.timestamp() * 1e9), time.time_ns())
+            wait = _tracer.start_span("wait", start_time=begins, attributes=facts)
             wait.end()
         with _tracer.start_as_current_span(f"execute {name}", kind=SpanKind.CONSUMER, attributes=facts) as span:
             yield span

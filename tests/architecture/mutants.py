@@ -81,7 +81,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "read_states": ("tests/integration/store/test_verbs_of_strangers.py",),
     "places": ("tests/integration/engine/test_explain.py",),
     **dict.fromkeys(
-        ("health_workers", "health_server", "health_ended"),
+        ("health_workers", "health_last_beats", "health_server", "health_ended"),
         ("tests/integration/engine/test_health.py",),
     ),
     **dict.fromkeys(("in_line", "look_lanes", "note_may_run"), LOOKING),

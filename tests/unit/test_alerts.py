@@ -21,7 +21,8 @@ SCALER = yaml.safe_load((REPOSITORY / "deploy/kubernetes/keda/worker-default.yam
 FACTS = Facts(
     queues={1: queue(processes=4, used=3)},
     lanes=[lane(passing=2, late=1, late_since=NOW)],
-    workers=[WorkersLook("default", "live", 1, 4)],
+    workers=[WorkersLook("default", "live", 1)],
+    last_beats={},
     server=ServerLook(NOW, True, 3.0, 0.5, 10, 100, 0, 1),
     ended=EndedLook(100, 1, 0),
     repairs=[RepairLook("finding", 2, 9999.0)],

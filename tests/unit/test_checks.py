@@ -11,6 +11,7 @@ from embedded import REPOSITORY
 from jobs import checks as jobs_checks
 from jobs import conf
 from scheduler_project import checks
+from tenants import checks as tenants_checks
 
 KEY = "k" * checks.SECRET_KEY_LENGTH
 GOOD = {
@@ -44,7 +45,7 @@ def production(settings):
 
 def found() -> list[tuple[str, str]]:
     """The errors. What is only costly or unwise in an adopter's project is a warning: test_library.py."""
-    every = run_checks(tags=[checks.TAG, jobs_checks.TAG])
+    every = run_checks(tags=[checks.TAG, jobs_checks.TAG, tenants_checks.TAG])
     return [(message.id, message.hint) for message in every if message.is_serious()]
 
 
@@ -101,6 +102,16 @@ def test_the_metrics_name_few_tenants(production) -> None:
     assert "at most 200" in hint
 
 
+@pytest.mark.parametrize("url", ["https://host/{id}", "javascript:{trace_id}", "host/{trace_id}"])
+def test_an_address_of_traces_needs_the_place_of_the_id(production, url) -> None:
+    production.JOBS_TRACE_URL = url
+    [(identity, hint)] = found()
+    assert identity == "jobs.E011"
+    assert "JOBS_TRACE_URL" in hint
+    production.JOBS_TRACE_URL = "https://host/trace/{trace_id}?a=1"
+    assert found() == []
+
+
 @pytest.mark.parametrize("environment", ["prod", "Production", ""])
 def test_an_unknown_environment_is_an_error(production, environment) -> None:
     production.ENVIRONMENT = environment
@@ -133,7 +144,8 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-RANGES = {name: ("scheduler.E008", name in checks.NOT_NEGATIVE) for name in (*checks.POSITIVE, *checks.NOT_NEGATIVE)}
+RANGES = {"LOGIN_FAILURES": ("tenants.E003", False)}
+RANGES |= dict.fromkeys(checks.NOT_NEGATIVE, ("scheduler.E008", True))
 RANGES |= {name: ("jobs.E002", one.zero) for name, one in conf.EVERY.items() if _is_number(one.default)}
 
 

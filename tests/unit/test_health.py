@@ -14,7 +14,8 @@ SERVER = ServerLook(NOW, True, 3.0, 0.5, 80, 100, 0, 5000)
 GOOD = Facts(
     queues={1: queue(processes=4, used=3)},
     lanes=[WAITING],
-    workers=[WorkersLook("default", "live", 1, 4)],
+    workers=[WorkersLook("default", "live", 1)],
+    last_beats={},
     server=SERVER,
     ended=EndedLook(50, 10, 100),
     repairs=[],
@@ -47,7 +48,7 @@ BAD = {
     "pool_short": pool(4, 4, late_for=60.1),
     "tenant_starved": replace(GOOD, starved=[ShareLook(1, "Puget", "puget", 41.0, 100.0, 300.0, 900.0)]),
     "messages_lost": server(untaken=1),
-    "worker_silent": replace(GOOD, workers=[WorkersLook("default", "silent", 1, 4)]),
+    "worker_silent": replace(GOOD, workers=[WorkersLook("default", "silent", 1)]),
     "failures": replace(GOOD, ended=EndedLook(50, 11, 0)),
     "deaths": replace(GOOD, ended=EndedLook(1000, 101, 101)),
     "repairs": replace(GOOD, repairs=[RepairLook("finding", 3, 599.0)]),
@@ -58,13 +59,14 @@ BAD = {
 }
 JUST_GOOD = [
     pool(0, 0, first_for=30.0),
+    replace(pool(0, 0), last_beats={"default": NOW - timedelta(seconds=30)}),  # its only worker restarts
     replace(GOOD, queues={1: queue(processes=0)}),  # what waits waits for slots of its tenants
     pool(4, 3),  # ready for long, but perhaps just being claimed
     pool(4, 3, late_for=10.0),
     pool(4, 4),
     pool(4, 4, late_for=60.0),
     replace(GOOD, ended=EndedLook(49, 49, 100)),
-    replace(GOOD, workers=[WorkersLook("default", "draining", 1, 0)]),
+    replace(GOOD, workers=[WorkersLook("default", "draining", 1)]),
     replace(GOOD, repairs=[RepairLook("finding", 3, 600.0)]),
     server(oldest_transaction=600.0),
     server(recorder_age=180.0),
@@ -89,6 +91,12 @@ def test_at_its_bound_nothing_is_said(facts):
 def test_a_condition_holds_alone(code):
     [found] = conditions(BAD[code])
     assert found.code == code
+
+
+@pytest.mark.parametrize("last_beats", [{}, {"default": NOW - timedelta(seconds=30.1)}, {"other": NOW}])
+def test_a_pool_has_had_no_worker_for_long_or_never_one(last_beats):
+    [found] = conditions(replace(pool(0, 0), last_beats=last_beats))
+    assert found.code == "no_worker"
 
 
 def test_critical_ones_come_first():

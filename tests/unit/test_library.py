@@ -52,7 +52,7 @@ def test_a_project_as_the_page_has_it_passes(project) -> None:
         ("jobs.E008", "USE_TZ", False, "USE_TZ"),
         ("jobs.W001", "CACHES", {"default": LOCAL}, "Redis"),
         ("jobs.W005", "JOBS_MAX_RETRYS", 3, "JOBS_MAX_RETRIES"),
-        ("jobs.W005", "JOBS_COLOUR", "red", "jobs/conf.py"),
+        ("jobs.W005", "JOBS_OF_QUITE_ANOTHER_KIND", "red", "jobs/conf.py"),
         ("jobs.W006", "CACHES", {"default": {"BACKEND": SHARED["BACKEND"]}}, "jobs.cache.Text"),
         ("jobs.W007", "MIDDLEWARE", [], "tenants.middleware.audited"),
     ],
@@ -193,5 +193,8 @@ from jobs import traces
 with traces.serving("GET", {}) as span:
     span.set_attribute("a", 1)
 assert traces.parent() is None
+from tenants.conf import login_failures
+assert login_failures() == 10
+assert not hasattr(settings, "LOGIN_FAILURES")
 print("loaded")
 """

@@ -2,7 +2,8 @@
 
 from django.http import Http404, HttpRequest, HttpResponse
 
-from jobs import queries
+from jobs import queries, traces
+from jobs.conf import settings
 from jobs.dashboard import live
 from jobs.dashboard.access import page_for
 from jobs.dashboard.attempts_chart import pieces
@@ -33,7 +34,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     if job is None or why is None:
         raise Http404
     failed = queries.failed_attempts(job)
-    status = Status(job.status)
+    status, trace = Status(job.status), traces.trace_of(job.trace_parent)
     shown = {
         "now": why.now,
         "job": job,
@@ -42,6 +43,8 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "remedy": remedy(why.gate, job),
         "way": way(job),
         "like_it": like_it(job),
+        "trace": trace,
+        "trace_url": trace and settings.JOBS_TRACE_URL.replace("{trace_id}", trace),
         "failed": failed[::-1],
         "pieces": pieces(job, failed, why.now),
         "moments": [(name, getattr(job, column)) for name, column in MOMENTS if getattr(job, column)],

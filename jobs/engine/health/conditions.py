@@ -17,7 +17,7 @@ RESTART = 30.0  # seconds without a worker that a deploy may take
 STALLED = 10.0  # seconds; the clock dispatches every second
 SHORT = 60.0  # seconds that a job waits for a process
 TRANSACTION = 600.0  # seconds of a transaction that keeps dead rows
-RECORDER = 180.0  # seconds; the recorder looks every 20
+RECORDER = 180.0  # seconds; it counts minutes every 20; what else it does rests when it is slow
 REPAIRED = 600.0  # seconds for which a repair counts as recent
 CONNECTIONS = 0.8  # of those that the server allows
 FEW, FAILED = 50, 0.2  # attempts below which no share is judged; the share of failures
@@ -57,7 +57,8 @@ def _no_clock(facts: Facts) -> Iterator[str]:
 
 def _no_worker(facts: Facts) -> Iterator[str]:
     for pool in facts.pools:
-        if not pool.processes and pool.may_run and facts.seconds(pool.first_since) > RESTART:
+        since = [moment for moment in (pool.first_since, facts.last_beats.get(pool.name)) if moment]
+        if not pool.processes and pool.may_run and facts.seconds(max(since, default=None)) > RESTART:
             yield f"Pool {pool.name} has no live worker, and {_jobs(pool.may_run)} may run."
 
 

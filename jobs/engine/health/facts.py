@@ -9,7 +9,8 @@ from django.core.cache import cache
 
 from jobs import store
 from jobs.engine import waits
-from jobs.engine.shares import STARVED
+from jobs.engine.record import LOOKS
+from jobs.engine.shares import JUDGED, STARVED
 from jobs.engine.standing import starved
 from jobs.engine.waits import Pool
 from jobs.store import health, looking
@@ -31,11 +32,16 @@ class QueueNumbers:
 
 @dataclass(frozen=True)
 class Facts:
-    """What one look has seen. starved: the tenants that could take a slot, and get too little. cache: it answers."""
+    """What one look has seen.
+
+    last_beats: of pools without a live worker, when one last beat. starved: the tenants that could take a slot, and get
+    too little. cache: it answers.
+    """
 
     queues: Mapping[int, Queue]
     lanes: Sequence[Lane]
     workers: Sequence[WorkersLook]
+    last_beats: Mapping[str, datetime]
     server: ServerLook
     ended: EndedLook
     repairs: Sequence[RepairLook]
@@ -68,24 +74,32 @@ def look(now: datetime | None = None) -> Facts:
 
     `now` is the clock of a test.
     """
+    cache_answers = _cache_answers()  # not in the transaction: it may take long
     with looking.looking(health.TIMEOUT):
-        queues = looking.look_queues(now)
+        queues, lanes = looking.look_queues(now), looking.look_lanes(now)
         return Facts(
             queues,
-            looking.look_lanes(now),
+            lanes,
             health.look_workers(now),
-            health.look_server(now),
+            health.look_last_beats(_abandoned(queues, lanes)),
+            health.look_server(tuple(LOOKS), now),
             health.look_ended(MINUTES, now),
             health.look_repairs(now),
             health.look_sample(),
             starving(queues, now),
-            _cache_answers(),
+            cache_answers,
         )
+
+
+def _abandoned(queues: Mapping[int, Queue], lanes: Sequence[Lane]) -> list[str]:
+    """The pools that have jobs for a process, and none."""
+    pools = waits.pools(lanes, queues, waits.cuts(lanes, queues))
+    return [pool.name for pool in pools if pool.may_run and not pool.processes]
 
 
 def starving(queues: Mapping[int, Queue], now: datetime | None = None) -> list[ShareLook]:
     """The tenants that are starved, at most some; those that lack most first."""
-    short = {share.tenant_id: share for share in health.look_short_of_share(STARVED)}
+    short = {share.tenant_id: share for share in health.look_short_of_share(STARVED, JUDGED)}
     if not short:
         return []
     now = now or store.database_now()

@@ -35,6 +35,7 @@ SAYS = {
     "revived": "waits again with a new series of attempts",
     "discarded": "is discarded",
 }
+NOTED = {outcome.value: outcome.noted for outcome in Cancellation}  # the others are noted by their names
 
 
 def _subcommand(name: str, help: str, change: Change, possible: str) -> Subcommand:
@@ -45,7 +46,7 @@ def _subcommand(name: str, help: str, change: Change, possible: str) -> Subcomma
         outcomes = {job_id: change(job_id) for job_id in dict.fromkeys(options["ids"])}
         for job_id, outcome in outcomes.items():
             if outcome is not None:
-                note_jobs(outcome, [job_id])
+                note_jobs(NOTED.get(outcome, outcome), [job_id])
         screen.document({"jobs": [{"id": job_id, "outcome": outcome} for job_id, outcome in outcomes.items()]})
         for job_id, outcome in outcomes.items():
             if outcome is not None:

@@ -12,4 +12,4 @@ WITH ended AS (
 arriving AS (SELECT queue_id, tenant_id, NULL::bigint AS place, 1 AS jobs FROM ended)
 -- include shared/arrive
 -- include shared/freed
-SELECT id, attempt FROM ended
+SELECT tenant_id FROM ended

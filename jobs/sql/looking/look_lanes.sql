@@ -2,7 +2,8 @@
 --         at: the `most` with the most jobs, and the `most` whose turn is next; and one row (tenant null) for the others of
 --         a queue at a gate. Of a lane that is looked at, up to `exact` jobs are counted; of the others, and beyond, the
 --         number that the lane keeps tells about how many. tenants: only their lanes; null: all.
---         late: jobs that may run, and could already at a look of the recorder at least `apart` seconds ago.
+--         late: jobs that may run, and could already at a look of the recorder at least `apart` seconds ago. A job that
+--         became ready anew since then (it ran, and waits for a retry) was noted for an earlier wait.
 -- Who:    health, metrics and the operators' pages, every few seconds. Locks: none.
 -- Index:  primary keys of lanes, arrivals and tenant_queues; jobs_in_use; jobs_claim for the lanes that are looked at.
 WITH
@@ -43,7 +44,7 @@ late AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT tenant_id, queue_id FROM jobs
         WHERE id BETWEEN m.job_id AND m.job_id
-          AND ready_at IS NOT NULL  -- guard
+          AND ready_at <= m.since  -- guard
         ORDER BY id LIMIT 1
     ) j
     WHERE m.since <= clock.now - %(apart)s * interval '1 second'  -- guard

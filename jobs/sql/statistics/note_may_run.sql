@@ -1,6 +1,7 @@
 -- Change: `may_run` has some of the jobs that may run, and since when they can: those that still may stay, and the first of
 --         the lanes whose turn is next join them, up to `most` in all. Who finds one there some seconds later knows that it
---         was not just being claimed. A job whose user has no free slot is not noted.
+--         was not just being claimed. A job whose user has no free slot is not noted. One that ran since it was noted, and
+--         is ready again, leaves, and is noted anew at the next look.
 -- Who:    the recorder, every few seconds. Locks: rows that only the recorder writes.
 -- Index:  jobs_in_use; primary keys of jobs, lanes and arrivals; jobs_claim, for at most `most` lanes.
 WITH
@@ -22,7 +23,7 @@ noted AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT j.tenant_id, j.queue_id FROM jobs j
         WHERE j.id BETWEEN m.job_id AND m.job_id
-          AND j.ready_at IS NOT NULL  -- guard
+          AND j.ready_at <= m.since  -- guard
         ORDER BY j.id LIMIT 1
     ) j
 ),

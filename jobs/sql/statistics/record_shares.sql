@@ -25,4 +25,4 @@ SET got = excluded.got,
     entitled = excluded.entitled,
     got_hour = excluded.got_hour,
     entitled_hour = excluded.entitled_hour
-RETURNING tenant_id, got, entitled, got_hour, entitled_hour
+RETURNING got_hour, entitled_hour

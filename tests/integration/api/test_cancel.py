@@ -4,6 +4,7 @@ import pytest
 
 from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL, Job
+from tenants.models import Change
 from tests.factories import make_job
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +39,7 @@ def test_a_running_job_is_asked_to_stop_and_keeps_its_slot(request, tenant, who)
     response = cancel(request.getfixturevalue(who), job.pk)
     assert response.status_code == 202
     assert response.json()["status"] == "running"
+    assert Change.objects.get().verb == "asked to stop"
     assert response.json()["cancel_requested_at"] is not None
     job.refresh_from_db()
     assert (job.status, job.slot) == ("running", 1)

@@ -10,6 +10,7 @@ from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Job, PausedJobType
 from jobs.store import Failure
+from tenants.models import Change
 from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job
 from tests.integration.cli import running
 
@@ -240,6 +241,8 @@ class TestChange:
             {"id": waiting.pk, "outcome": "cancelled"},
             {"id": running.pk, "outcome": "requested"},
         ]
+        noted = {(str(waiting.pk), "cancelled"), (str(running.pk), "asked to stop")}
+        assert set(Change.objects.values_list("subject_id", "verb")) == noted
         waiting.refresh_from_db()
         assert waiting.status == "cancelled"
 

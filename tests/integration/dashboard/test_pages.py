@@ -152,6 +152,23 @@ class TestJob:
             assert hidden not in page
         assert "•••" in page
 
+    @pytest.mark.parametrize(
+        ("url", "shown"),
+        [
+            ("", "<code>{}</code>"),
+            ("https://traces.example/t/{trace_id}?a=1&b", '<a href="https://traces.example/t/{}?a=1&amp;b"><code>'),
+        ],
+    )
+    def test_its_trace_is_shown_and_linked_if_there_is_an_address(self, client, settings, url, shown):
+        settings.JOBS_TRACE_URL = url
+        trace = "0af7651916cd43dd8448eb211c80319c"
+        traced = make_job(TenantFactory(), trace_parent=f"00-{trace}-b7ad6b7169203331-01")
+        page = text(client.get(f"/ops/jobs/{traced.pk}/"))
+        assert shown.format(trace) in page
+        assert page.count("traces.example") == bool(url)
+        other = make_job(TenantFactory())
+        assert "<dt>Trace</dt>" not in text(client.get(f"/ops/jobs/{other.pk}/"))
+
 
 def test_dead_letters_are_grouped_by_error_and_type(client):
     for number in range(3):

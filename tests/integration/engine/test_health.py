@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import psycopg
 import pytest
+from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 from django.utils import timezone
@@ -13,7 +14,7 @@ from jobs.engine import waits
 from jobs.engine.health import look
 from jobs.engine.health.conditions import RULES
 from jobs.lifecycle import Status
-from jobs.models import JobMinute, Queue, Worker
+from jobs.models import JobMinute, Queue, Recorded, Worker
 from jobs.statistics import BUCKETS
 from jobs.store import health
 from tenants.models import TenantQueue
@@ -125,8 +126,37 @@ def test_a_pool_has_the_processes_of_its_live_workers(tenant, register):
     Worker.objects.filter(pk=register(concurrency=7)).update(gone_at=timezone.now())
     register(concurrency=0)
     assert pool().processes == 3
-    seen = {(one.pool, one.state): (one.workers, one.processes) for one in look().workers}
-    assert seen == {("default", "live"): (1, 3), ("default", "silent"): (1, 5), ("default", "draining"): (1, 0)}
+    seen = {(one.pool, one.state): one.workers for one in look().workers}
+    assert seen == {("default", "live"): 1, ("default", "silent"): 1, ("default", "draining"): 1}
+
+
+def test_of_a_pool_that_lacks_a_worker_the_last_beat_is_known(tenant, register):
+    ready(tenant)
+    assert look().last_beats == {}, "it never had one"
+    now = timezone.now()
+    beats = {register(): now - timedelta(minutes=minutes) for minutes in (9, 2, 5)}
+    for worker, at in beats.items():
+        Worker.objects.filter(pk=worker).update(beat_at=at, gone_at=at)
+    other = register()
+    assert look(now).last_beats == {}, "it has a live one"
+    Worker.objects.filter(pk=other).update(pool="other", gone_at=now)
+    assert look(now).last_beats == {"default": now - timedelta(minutes=2)}
+    Worker.objects.filter(pk=register(concurrency=0)).update(beat_at=now)  # it drains
+    assert look(now).last_beats == {"default": now}
+
+
+def test_the_recorder_is_late_by_what_never_rests(tenant):
+    now = timezone.now()
+    for task, minutes in (("minutes", 1), ("late minutes", 2), ("samples", 30), ("hours", 50)):
+        Recorded.objects.create(task=task, upto=now, at=now - timedelta(minutes=minutes))
+    assert look(now).server.recorder_age == pytest.approx(120.0)
+
+
+def test_the_cache_is_asked_in_no_transaction(tenant, monkeypatch):
+    asked = []
+    monkeypatch.setattr(cache, "get", lambda key: asked.append(connection.in_atomic_block))
+    look()
+    assert asked == [False]
 
 
 def test_messages_that_nobody_takes_up_are_seen_after_a_while(tenant, settings):

@@ -97,13 +97,15 @@ class TestHeld:
         store.promote(now=due)
         assert status(job_id) == "created"
 
-    def test_one_on_its_way_is_put_off_at_its_start_and_its_slot_is_free(self, thing, register, sent):
+    def test_one_on_its_way_is_put_off_at_its_start_and_its_slot_is_free(self, thing, register, sent, caplog):
+        caplog.set_level("INFO", "jobs")
         register()
         job_id, other = thing.async_.echo(), thing.async_.again()
         pause_job_type(*ECHO)
         assert status(job_id) == "queued"
         run(sent, job_id)
         assert is_held(job_id)
+        assert f"put_off job={job_id} attempt=1 tenant={thing.tenant_id}" in caplog.messages
         assert [message.id for message in sent] == [job_id, other]
         assert not Run.objects.exists()
 

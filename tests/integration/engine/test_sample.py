@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import connection
 
 from jobs.engine.health import look
 from jobs.engine.sample import record_sample
@@ -93,6 +94,20 @@ def test_fairness_is_of_those_that_were_entitled_to_something(live):
     TenantShare.objects.create(tenant_id=0, got=0, entitled=0, got_hour=9.0, entitled_hour=1.0)
     record_sample(NOON)
     assert Sample.objects.get().fairness == pytest.approx(1.25**2 / (2 * (1 + 0.25**2)))
+
+
+def test_a_sample_leaves_the_settings_of_its_transaction_as_they_were(live):
+    make_job(TenantFactory())
+    record_sample(NOON)  # in the transaction of this test
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('enable_nestloop')")
+        assert cursor.fetchone() == ("on",)
+
+
+def test_a_sample_of_the_last_release_which_knows_no_states_is_stored():
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO samples (at, tenants, queues, pools) VALUES (now(), '{}', '{}', '{}')")
+    assert Sample.objects.get().states == {}
 
 
 class TestStarved:

@@ -110,7 +110,7 @@ def test_a_mate_cancels_a_waiting_job_and_asks_a_running_one_to_stop(mate, tenan
     noted = Change.objects.order_by("pk").values_list("who", "verb", "subject_id", "tenant_id", "actor_tenant_id")
     assert list(noted) == [
         (mate.user.username, "cancelled", str(job.pk), tenant.pk, tenant.pk),
-        (mate.user.username, "requested", str(running.pk), tenant.pk, tenant.pk),
+        (mate.user.username, "asked to stop", str(running.pk), tenant.pk, tenant.pk),
     ]
 
 

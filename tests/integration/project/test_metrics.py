@@ -22,7 +22,7 @@ BEARER = {"Authorization": f"Bearer {TOKEN}"}
 
 @pytest.fixture(autouse=True)
 def not_yet_looked(monkeypatch, settings):
-    monkeypatch.setattr(views, "watch", views.Watch(views._everything))
+    monkeypatch.setattr(views, "watch", views.Watch(views.look_at_everything))
     monkeypatch.setattr(views, "tenants_watch", views.Watch(views.tenants_watch._look))
     settings.ALLOWED_HOSTS = ["scheduler.example.com"]
 
@@ -97,7 +97,7 @@ def test_however_many_ask_one_looks(token, monkeypatch):
     monkeypatch.setattr(views, "look", lambda: looks.append(may_go_on.wait(30)))
     monkeypatch.setattr(views, "look_totals", list)
     monkeypatch.setattr(views, "looking", lambda seconds: nullcontext())
-    watch = views.Watch(views._everything)
+    watch = views.Watch(views.look_at_everything)
 
     def asks():
         asked.wait(30)

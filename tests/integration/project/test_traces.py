@@ -1,8 +1,11 @@
 """One trace from the caller's request over the submit to every attempt; without an SDK nothing but its id."""
 
+import re
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -14,12 +17,15 @@ from jobs.calls import registry
 from jobs.engine.execute import execute
 from jobs.engine.host import Host
 from jobs.models import Job
+from scheduler_project.logs import JsonLines, Lines
+from tenants.models import TenantQueue
 from tests.factories import ThingFactory
 from tests.sample.models import Thing
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 SAMPLED, UNSAMPLED = f"00-{TRACE}-{SPAN}-01", f"00-{TRACE}-{SPAN}-00"
+OTHER = f"00-{'ab' * 16}-{SPAN}-01"
 
 
 @pytest.fixture
@@ -130,6 +136,30 @@ def test_an_attempt_leaves_no_span_behind_for_the_next(thing, register, spans):
     attempt(worker)
     assert ids(spans()[-1])[0] != TRACE
     assert Job.objects.order_by("pk").last().trace_parent is None
+
+
+def test_a_wait_that_began_by_a_clock_ahead_of_ours_does_not_end_before(spans):
+    with traces.attempting(SAMPLED, "x", timezone.now() + timedelta(seconds=30), {}):
+        pass
+    wait, _ = spans()
+    assert wait.start_time <= wait.end_time
+
+
+@pytest.mark.parametrize("form", [Lines(), JsonLines()])
+@pytest.mark.parametrize("parent", [OTHER, None])
+def test_the_log_line_of_a_job_that_follows_has_its_own_trace(thing, register, caplog, form, parent):
+    caplog.set_level("INFO")
+    lines = []
+    caplog.handler.addFilter(lambda line: lines.append(form.format(line)) or True)
+    worker = register()
+    TenantQueue.objects.update(num_slots=1)
+    with traces.serving("POST", {"traceparent": SAMPLED}):
+        thing.async_.echo.many([{"value": 1}, {"value": 2}])
+    Job.objects.filter(status="created").update(trace_parent=parent)
+    first = Job.objects.get(status="queued")
+    execute(first.pk, first.attempt, Host(worker, pool="default"))
+    [line] = [line for line in lines if re.search(r' follow |"event": "follow"', line)]
+    assert re.findall(r"\b[0-9a-f]{32}\b", line) == ([parent[3:35]] if parent else [])
 
 
 def test_the_log_lines_of_its_code_have_the_trace(post, register, caplog):

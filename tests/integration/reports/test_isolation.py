@@ -13,6 +13,7 @@ from reports.models import DataReport, DataSource
 from reports.query import ReportFailed
 from tenants.models import ApiKey, Member, Tenant
 from tests.factories import TenantFactory
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -80,6 +81,21 @@ def test_the_role_cannot_read_the_schedulers_tables(provide):
 def test_a_customers_name_is_in_no_catalogue(provide):
     tenant = TenantFactory(name="Acme", slug="acme")
     assert read(provide(tenant), "SELECT datname FROM pg_database WHERE datname LIKE '%%acme%%'") == []
+
+
+def test_a_database_is_dropped_as_soon_as_the_last_session_of_its_customer_ends(elsewhere):
+    tenant = TenantFactory()
+    drops = f'DROP DATABASE IF EXISTS "{connection.settings_dict["NAME"]}_customer_{tenant.pk}"%'
+    with psycopg.connect(customer_database.provide(tenant.pk, [])) as customer, connection.cursor() as onlooker:
+        removing = elsewhere(customer_database.remove, tenant.pk)
+
+        def waits() -> bool:
+            onlooker.execute("SELECT FROM pg_stat_activity WHERE query LIKE %s AND state = 'active'", [drops])
+            return removing.done() or onlooker.rowcount == 1
+
+        wait_until(waits, "it waits for the session, or gave up")
+        customer.close()
+        removing.result(timeout=10)
 
 
 def test_providing_again_keeps_the_data_and_the_password(provide):

@@ -156,7 +156,7 @@ class TestEndlessProcesses:
 class TestTwoLooks:
     @pytest.fixture(autouse=True)
     def now(self):
-        self.now = timezone.now()
+        self.now = timezone.now() + timedelta(minutes=1)  # what the tests make is ready before
 
     def note(self, seconds: float) -> None:
         statistics.note_may_run(self.now + timedelta(seconds=seconds))
@@ -182,6 +182,33 @@ class TestTwoLooks:
         assert self.late(9) == [(2, 0.0)]
         self.note(9)
         assert not MayRun.objects.filter(job_id=first.pk).exists()
+
+    def ran_and_is_ready_again(self, register) -> Job:
+        """A job that was noted, and then ran: it asked for another try."""
+        tenant = TenantFactory(queue__num_slots=3)
+        self.now = timezone.now()
+        [job] = jobs(tenant, 1, ready_at=self.now - timedelta(seconds=30))
+        self.note(-20)
+        worker = register()
+        [claimed] = store.claim()
+        store.start(job.pk, claimed.attempt, worker)
+        store.snooze(job.pk, claimed.attempt, {}, delay=0)
+        store.promote()
+        store.leave(worker)
+        store.claim()  # folds
+        return job
+
+    def test_what_ran_in_between_and_is_ready_again_is_not(self, register):
+        self.ran_and_is_ready_again(register)
+        assert [lane.waiting for lane in look_lanes()] == [1]
+        assert self.late(0) == []
+
+    def test_what_ran_in_between_is_noted_anew(self, register):
+        job = self.ran_and_is_ready_again(register)
+        for seconds in (0, 5):  # the first one forgets it
+            self.note(seconds)
+        assert MayRun.objects.get().job_id == job.pk
+        assert self.late(12) == [(1, 5.0)]
 
     def test_what_waits_for_its_tenant_is_not_noted_and_begins_anew_when_it_may_run_again(self, tenant):
         jobs(tenant, 2)

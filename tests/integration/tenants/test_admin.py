@@ -4,7 +4,7 @@ import re
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Permission, User
 from django.contrib.messages import get_messages
 
 from jobs.engine import dispatch
@@ -164,6 +164,14 @@ def test_a_superuser_issues_an_operators_key_and_sees_it_once(admin_client):
     (token,) = TOKEN.findall(page.content.decode())
     assert auth.operator_of(token) == user
     assert not TOKEN.search(admin_client.get("/admin/tenants/operatorkey/").content.decode())
+
+
+def test_an_operators_key_is_found_by_the_name_with_which_its_user_logs_in(admin_client, monkeypatch):
+    monkeypatch.setattr(User, "USERNAME_FIELD", "email")
+    issue_to(admin_client, "theirs", user=UserFactory(is_staff=True, email="olga@example.com").pk)
+    for typed, found in (("olga@", True), ("otto@", False)):
+        page = admin_client.get(f"/admin/tenants/operatorkey/?q={typed}").content.decode()
+        assert (">theirs<" in re.sub(r"\s*([<>])\s*", r"\1", page)) == found
 
 
 def test_no_key_is_issued_for_who_is_no_operator(admin_client):
