@@ -39,7 +39,7 @@ def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
         "lines": len({job.queue_id for job in page.jobs if job.status == Status.CREATED}),
         "slots": shown.slots(tenant),
         "schedules": shown.schedules(tenant),
-        "newer": shown.newer(tenant, top),
+        "newer": shown.newer(chosen, tenant, asked.status, top),
         "asked": asked,
         "older": asked.address(before=page.before),
         "here": request.path + asked.address(before=top),

@@ -1,15 +1,23 @@
 """What the pages show: of the right jobs, escaped, masked; and in answer to the script, only what changed."""
 
+import json
 import re
 import uuid
+from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.urls import clear_script_prefix, set_script_prefix
+from django.utils import timezone
 
 from jobs import store
+from jobs.dashboard import looks
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, PausedJobType
+from jobs.models import FailedAttempt, PausedJobType, Schedule, ScheduleRun
+from jobs.sql import statement
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.plans import nodes
 
 pytestmark = pytest.mark.django_db
 
@@ -115,6 +123,13 @@ class TestSearch:
         assert told.lower() in page.lower().replace("&#x27;", "'")
         assert "ids" not in re.findall(r'name="(\w+)"', page)
 
+    @pytest.mark.parametrize("typed", ["args.password:x", 'args.login:{"api-token":"x"}', "args.Client_Secret:1"])
+    def test_what_is_masked_cannot_be_guessed_by_a_search(self, client, typed):
+        make_job(TenantFactory(), args={"password": "x", "login": {"api-token": "x"}, "Client_Secret": 1})
+        page = text(client.get("/ops/jobs/", {"q": typed}))
+        assert "what JOBS_MASKED_ARGS masks cannot be searched" in page
+        assert "<tbody>" not in page
+
     def test_a_number_opens_its_job_and_an_unknown_one_is_not_found(self, client, jobs):
         response = client.get("/ops/jobs/", {"q": str(jobs.pk)})
         assert response["Location"] == f"/ops/jobs/{jobs.pk}/"
@@ -196,3 +211,28 @@ def test_health_shows_the_conditions_that_hold_and_counts_the_others(client, set
     assert "worker_silent</code>: 1 worker of pool other missed three heartbeats." in page
     assert "no_clock</code>: No clock leads" in page
     assert "12 other conditions" in page
+
+
+def test_the_runs_of_schedules_are_read_by_their_index_and_only_the_last_ones():
+    now = timezone.now()
+    call = {"source_type": "a.b", "source_method": "c", "every": 60.0, "starts_at": now}
+    mine, other = (Schedule.objects.create(tenant=TenantFactory(), name="nightly", **call) for _ in range(2))
+    due = [now - timedelta(minutes=number) for number in range(2_000)]
+    ScheduleRun.objects.bulk_create([ScheduleRun(schedule=one, due=at) for at in due for one in (mine, other)])
+    assert [(run.schedule_id, run.due) for run in looks.runs([mine.pk], most=3)] == [(mine.pk, at) for at in due[:3]]
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE schedule_runs")
+        explained = f"EXPLAIN (ANALYZE, FORMAT JSON) {statement('look_runs')}"
+        cursor.execute(explained, {"ids": [mine.pk, other.pk], "most": 3})
+        plan = cursor.fetchone()[0]
+    [whole] = json.loads(plan) if isinstance(plan, str) else plan
+    assert max(node["Actual Rows"] * node["Actual Loops"] for node in nodes(whole["Plan"])) <= 6
+
+
+def test_the_theme_is_kept_for_the_pages_wherever_they_are(client):
+    set_script_prefix("/inner/")
+    try:
+        client.post("/ops/theme", {"theme": "dark"})
+    finally:
+        clear_script_prefix()
+    assert client.cookies["theme"]["path"] == "/inner/ops/"
