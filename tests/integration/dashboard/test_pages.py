@@ -169,16 +169,29 @@ class TestJob:
 
 
 def test_dead_letters_are_grouped_by_error_and_type(client):
+    now = timezone.now()
     for number in range(3):
-        make_job(TenantFactory(), Status.DEAD, last_error=f"ValueError: {number}")
+        died_at = now - timedelta(hours=number, minutes=1)
+        make_job(
+            TenantFactory(), Status.DEAD, last_error=f"ValueError: no row '{number}' in {number} s", died_at=died_at
+        )
+    make_job(TenantFactory(), Status.DEAD, last_error="ValueError: x", died_at=now - timedelta(hours=30))
     make_job(TenantFactory(), Status.DEAD, last_error="ValueError: x", source_method="other")
     make_job(TenantFactory(), Status.DEAD, last_error="TypeError: y")
     response = client.get("/ops/dead/")
-    assert [(group.error, group.job_type, group.count, group.tenants) for group in response.context["groups"]] == [
-        ("ValueError", "reports.datareport.execute", 3, 3),
-        ("TypeError", "reports.datareport.execute", 1, 1),
-        ("ValueError", "reports.datareport.other", 1, 1),
-    ]
+    found = {
+        (group.like, group.job_type.rpartition(".")[2]): (group.count, group.tenants, group.day, bool(group.hours))
+        for group in response.context["groups"]
+    }
+    assert found == {
+        ("ValueError: no row '…' in # s", "execute"): (3, 3, 3, True),
+        ("ValueError: x", "execute"): (1, 1, 0, False),
+        ("ValueError: x", "other"): (1, 1, 1, True),
+        ("TypeError: y", "execute"): (1, 1, 1, True),
+    }
+    assert "3 in the last 24 hours" in text(response)
+    like = client.get("/ops/dead/", {"like": "ValueError: no row '…' in # s"})
+    assert len(like.context["letters"]) == 3
     only = client.get("/ops/dead/", {"error": "TypeError", "type": "reports.datareport.execute"})
     assert [letter.last_error for letter in only.context["letters"]] == ["TypeError: y"]
 
