@@ -10,10 +10,10 @@ from django.db import connection
 from django.urls import clear_script_prefix, set_script_prefix
 from django.utils import timezone
 
-from jobs import store
+from jobs import results, store
 from jobs.dashboard import looks
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, PausedJobType, Schedule, ScheduleRun
+from jobs.models import FailedAttempt, Job, PausedJobType, Schedule, ScheduleRun
 from jobs.sql import statement
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
@@ -156,6 +156,19 @@ class TestJob:
         assert ("Revive</button>" in page) == (status in (Status.ERROR, Status.DEAD, Status.CANCELLED))
         assert ("/ops/jobs/cancel" in page) == (status not in (*Status,)[4:])
 
+    def test_its_result_is_shown_while_it_is_kept_masked_and_as_text(self, client, monkeypatch):
+        value = {"rows": ["<b>bold</b>\x1b"], "api_token": "t-789"}
+        job = make_job(TenantFactory(), Status.SUCCESS, result_expires_at=timezone.now() + timedelta(hours=1))
+        Job.objects.update(result_bytes=results.keep(job.pk, job.attempt, value, ttl=60))
+        page = text(client.get(f"/ops/jobs/{job.pk}/"))
+        assert "&lt;b&gt;bold" in page
+        assert "t-789" not in page and "<b>bold" not in page and "\x1b" not in page
+        monkeypatch.setattr("jobs.dashboard.views.job.RESULT", 10)
+        page = text(client.get(f"/ops/jobs/{job.pk}/"))
+        assert "bold" not in page and "too large for this page" in page
+        Job.objects.update(result_expires_at=timezone.now() - timedelta(hours=1))
+        assert "too large" not in text(client.get(f"/ops/jobs/{job.pk}/"))
+
     def test_secrets_are_masked_and_markup_is_shown_as_it_is(self, client):
         args = {"password": "hunter2", "text": "<script>alert(1)</script>", "deep": [{"Api-Key": "k-123"}]}
         job = make_job(TenantFactory(), Status.DEAD, args=args, stats={"token": "t-456"}, last_error="E: \x1b[2J<b>")
@@ -209,6 +222,26 @@ def test_tenants_are_found_by_name_and_state_also_those_without_work(client):
     assert shown(q="idl") == [idle.pk]
     assert shown(state="all") == [busy.pk, idle.pk]
     assert shown(page="x") == shown(page="-1") == [busy.pk]
+
+
+def test_tenants_come_in_the_order_that_is_asked_for(client):
+    now = timezone.now()
+    many, held, old = (TenantFactory(name=name, slug=name) for name in ("many", "held", "old"))
+    for tenant, number in ((many, 3), (held, 1), (old, 2)):
+        for _ in range(number):
+            make_job(tenant, ready_at=now - timedelta(hours=9 if tenant is old else 1))
+    make_job(held, Status.RUNNING)
+
+    def names(sort: str) -> list[str]:
+        shown = client.get("/ops/tenants/", {"sort": sort})
+        assert f"<option selected>{sort}</option>" in text(shown) or sort == "odd"
+        return [one.tenant.name for one, _ in shown.context["tenants"]]
+
+    assert names("waiting") == ["many", "old", "held"]
+    assert names("slots in use")[0] == "held"
+    assert names("first in line")[0] == "old"
+    assert names("name") == ["held", "many", "old"]
+    assert sorted(names("odd")) == ["held", "many", "old"]
 
 
 def test_a_worker_shows_what_it_runs_only_to_those_who_may_see_jobs(client, operator, register):
