@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from embedded import REPOSITORY
-from jobs.dashboard import charts, kept, shapes, strips
+from jobs.dashboard import charts, kept, strips
 from jobs.dashboard.attempts_chart import WIDTH, pieces
 from jobs.dashboard.life import like_it, way
 from jobs.dashboard.looks import Tenant, Worker
@@ -301,31 +301,3 @@ def test_the_next_token_of_any_queue_opens_the_gate_of_rates():
     assert seen.opens_at(Gate.QUEUE_RATE) == NOW + timedelta(seconds=4)
     assert seen.opens_at(Gate.TENANT_RATE) is None
     assert seen.opens_at(Gate.SLOTS_FULL) is None
-
-
-@pytest.mark.parametrize(
-    ("error", "shape"),
-    [
-        ("TimeoutError: timed out after 30.5 s", "TimeoutError: timed out after # s"),
-        ("ValueError: no region 'EU' for \"job 7\"", "ValueError: no region '…' for \"…\""),
-        ("E2: can't read 12, won't", "E2: can't read #, won't"),
-        ("E: 3fa85f64-5717-4562-b3fc-2c963f66afa6 and 0xFF and deadbeef01", "E: # and # and #"),
-        ("E: facade decade", "E: facade decade"),
-        ("E: on 2026-11-22 at 06:15:00", "E: on # at #"),
-        ("E:\n  two\tlines", "E: two lines"),
-        ("KeyError", "KeyError"),
-        ("something 12 odd", "something # odd"),
-        ("", shapes.NONE),
-        (" odd", "… odd"),
-    ],
-)
-def test_errors_that_differ_in_numbers_ids_and_quotes_have_one_shape(error, shape) -> None:
-    assert shapes.shape(error) == shape
-
-
-@given(st.text())
-def test_a_shape_survives_a_form_and_tells_the_class_of_its_error(error) -> None:
-    shape = shapes.shape(error)
-    assert shape == shape.strip() == " ".join(shape.split())
-    assert len(shape) <= shapes.LONGEST
-    assert shape == shapes.NONE or shapes.class_of(shape) == shapes.class_of(error)

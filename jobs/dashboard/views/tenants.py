@@ -17,7 +17,7 @@ A_PAGE = 40
 
 @page_for("tenants.view_tenantqueue")
 def show(request: HttpRequest) -> HttpResponse:
-    """`q`: a part of a name. `sort`: one of SORTS. `state`: one of State; or "all": also those without work, by name."""
+    """`q`: a part of a name. `sort`: one of SORTS. `state`: one of State; or "all", also without work, by name."""
     seen = snapshot.current()
     name, state = request.GET.get("q", "").strip(), request.GET.get("state", "")
     page = _number(request.GET.get("page"))
