@@ -49,12 +49,18 @@ def configure(app: Celery, checks: Sequence[str] = ()) -> None:
     signals.celeryd_init.connect(check, weak=False)  # sent by workers only, once Django's apps are loaded
 
 
+def is_redis(broker_url: str | Sequence[str] | None) -> bool:
+    """Whether the broker is Redis or Valkey, perhaps behind sentinels. The first of several addresses decides."""
+    first = broker_url if isinstance(broker_url, str) else next(iter(broker_url or ()), "")
+    return first.startswith(("redis", "sentinel"))  # also rediss
+
+
 def _needed(app: Celery) -> dict[str, Any]:
     """Called by Celery when it has read the app's settings; what is returned goes before them."""
     conf: Any = app.conf
     conf.defaults[-1].update(DEFAULTS)
     needed: dict[str, Any] = dict(NEEDED)
-    if (conf.broker_url or "").startswith(("redis", "rediss")):
+    if is_redis(conf.broker_url):
         needed["worker_disable_prefetch"] = True  # no message waits at a busy worker; RabbitMQ: processes/prefetch.py
         needed["broker_transport_options"] = {**REDIS, **(conf.broker_transport_options or {})}
     else:  # RabbitMQ closes the channel if a message waits at a worker for its consumer_timeout; else the worker ends

@@ -51,3 +51,12 @@ def late(schedule: Schedule) -> float | None:
     if schedule.next_at is None or (behind := (timezone.now() - schedule.next_at).total_seconds()) <= 0:
         return None
     return behind
+
+
+def state_of(schedule: Schedule) -> str:
+    """paused itself (its call is not possible), paused, ended, late, or on."""
+    if schedule.paused:
+        return "paused itself" if schedule.paused_because else "paused"
+    if schedule.next_at is None:
+        return "ended"
+    return "late" if (late(schedule) or 0) > 1 else "on"

@@ -7,6 +7,7 @@ import environ
 from django.templatetags.static import static
 
 from jobs import conf
+from jobs.celery import is_redis
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 environ.Env.read_env(BASE_DIR / ".env")
@@ -151,7 +152,7 @@ CELERY_WORKER_MAX_MEMORY_PER_CHILD = env.int("WORKER_MAX_MEMORY_KIB_PER_CHILD", 
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
-if CELERY_BROKER_URL.startswith(("redis", "rediss")):
+if is_redis(CELERY_BROKER_URL):
     CELERY_BROKER_TRANSPORT_OPTIONS = {"global_keyprefix": f"{DEPLOYMENT}:"}
 
 UNFOLD = {

@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import Any
 
 from django.apps import apps
-from django.utils.module_loading import autodiscover_modules
 
+from jobs import telemetry
 from jobs.authoring.decorator import FUNCTIONS, MARK
 from jobs.calls.refusals import InvalidRequest
 
@@ -15,26 +15,49 @@ from jobs.calls.refusals import InvalidRequest
 def find(module: str, name: str, *, http: bool = False) -> Callable[..., Any] | None:
     """The function of that name; None if there is none. http: only if HTTP may call it.
 
-    A worker may meet a function whose module it has not imported yet. It imports the module if that belongs to an
-    installed app; a tenant's request imports nothing. Raises InvalidRequest if the module's own code fails.
+    A worker may meet a function whose module it has not imported yet. It imports that module, if it belongs to an
+    installed app; a tenant's request imports none but the apps' modules `tasks`. Raises InvalidRequest if the module's
+    own code fails. Tenants may read that message, so it has the error's class alone; its cause has the rest.
     """
-    try:
-        if not http and (module, name) not in FUNCTIONS:
-            _import(module)
-        return known(http=http).get((module, name))
-    except Exception as error:
-        raise InvalidRequest("source_type", f"{module} cannot be imported: {error!r}") from error
+    if (module, name) not in FUNCTIONS:
+        if http:
+            discover()
+        else:
+            _import_for_a_call(module)
+    function = FUNCTIONS.get((module, name))
+    return function if function is not None and (getattr(function, MARK).http or not http) else None
+
+
+def are_in(module: str) -> bool:
+    """Whether that module has such functions; it is imported if it belongs to an app. Raises as `find` does."""
+    _import_for_a_call(module)
+    return any(named == module for named, _ in FUNCTIONS)
 
 
 def known(*, http: bool = False) -> dict[tuple[str, str], Callable[..., Any]]:
     """All of them by module and name: those of the apps' modules `tasks`, and those imported otherwise."""
-    _discover()
+    discover()
     return {named: function for named, function in FUNCTIONS.items() if getattr(function, MARK).http or not http}
 
 
-@cache
-def _discover() -> None:
-    autodiscover_modules("tasks")
+def discover() -> list[str]:
+    """Import the module `tasks` of each app. Return those whose own code fails: the functions of the others run."""
+    broken = []
+    for app in apps.get_app_configs():
+        module = f"{app.name}.tasks"
+        try:
+            _import(module)
+        except Exception as error:
+            telemetry.noticed("tasks not imported", module=module, error=type(error).__name__)
+            broken.append(module)
+    return broken
+
+
+def _import_for_a_call(module: str) -> None:
+    try:
+        _import(module)
+    except Exception as error:
+        raise InvalidRequest("source_type", f"{module} cannot be imported: {type(error).__name__}") from error
 
 
 @cache

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.db import DatabaseError
 
+from jobs.dashboard import snapshot
 from jobs.dashboard.kept import Kept
 from jobs.engine.health import Condition, Facts, conditions, look
 
@@ -25,8 +26,9 @@ def current() -> Alarms | None:
 
 
 def _look(_: None) -> Alarms | None:
+    seen = snapshot.current()
     try:
-        facts = look()
+        facts = look(queues=seen.queues, lanes=seen.lanes) if seen.has_just_read("queues", "lanes") else look()
     except DatabaseError:
         return None
     return Alarms(facts, conditions(facts))

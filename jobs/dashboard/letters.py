@@ -1,29 +1,37 @@
 """Dead letters for people: filters, and groups of the latest ones."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import Q, QuerySet
 
+from jobs.dashboard.shapes import NONE, class_of, shape
+from jobs.dashboard.strips import curve
 from jobs.models import DeadLetter
 
-FILTERS = ("tenant", "queue", "type", "error", "since")
+FILTERS = ("tenant", "queue", "type", "error", "like", "since")
+HOUR, HOURS = timedelta(hours=1), 24
 SINCE = {"1h": timedelta(hours=1), "24h": timedelta(hours=24), "7d": timedelta(days=7), "30d": timedelta(days=30)}
 LATEST = 1000  # letters that are read for the groups
 
 
-@dataclass
+@dataclass(frozen=True)
 class Group:
-    """The latest letters of one error class and one job type. example: the last error. tenants: their number."""
+    """The latest letters of one shape of error and one job type. example: the last error. tenants: their number.
 
-    error: str
+    hours: an SVG path of the deaths per hour of the last day, over HOURS steps; day: their number.
+    """
+
+    like: str
     job_type: str
     example: str
     last: datetime
     count: int
     tenants: int
+    hours: str
+    day: int
 
 
 def filters_of(given: Mapping[str, str]) -> dict[str, str]:
@@ -51,23 +59,45 @@ def matching(
         source_type, _, method = job_type.rpartition(".")
         found &= Q(source_type=source_type, source_method=method)
     if error := filters.get("error"):
-        found &= Q(last_error=error) | Q(last_error__startswith=f"{error}:")
+        found &= _of_class(error)
+    if like := filters.get("like"):  # the rest of the shape: `fitting`
+        if like == NONE:
+            found &= Q(last_error="")
+        elif name := class_of(like):
+            found &= _of_class(name)
     return DeadLetter.objects.filter(found).order_by("-died_at", "-pk")
 
 
-def groups(letters: Iterable[DeadLetter]) -> list[Group]:
-    """By error class and job type, the largest first. letters: latest first."""
+def _of_class(error: str) -> Q:
+    return Q(last_error=error) | Q(last_error__startswith=f"{error}:")
+
+
+def fits(filters: Mapping[str, str], error: str) -> bool:
+    """Whether an error has the shape that is looked for: what no statement can tell."""
+    return filters.get("like", shape(error)) == shape(error)
+
+
+def groups(letters: Iterable[DeadLetter], now: datetime) -> list[Group]:
+    """By shape of the error and by job type, the largest first. letters: latest first."""
     together: dict[tuple[str, str], list[DeadLetter]] = defaultdict(list)
     for letter in letters:
-        together[error_class(letter), f"{letter.source_type}.{letter.source_method}"].append(letter)
-    found = [
-        Group(error, job_type, same[0].last_error, same[0].died_at, len(same), len({one.tenant_id for one in same}))
-        for (error, job_type), same in together.items()
-        if same[0].died_at
-    ]
+        together[shape(letter.last_error), f"{letter.source_type}.{letter.source_method}"].append(letter)
+    found = [_group(like, job_type, same, now) for (like, job_type), same in together.items()]
     return sorted(found, key=lambda group: -group.count)
 
 
-def error_class(letter: DeadLetter) -> str:
-    """The class of its last error: the text before the first colon."""
-    return letter.last_error.partition(":")[0]
+def _group(like: str, job_type: str, same: Sequence[DeadLetter], now: datetime) -> Group:
+    died = [letter.died_at for letter in same if letter.died_at]
+    hours = _hours(died, now)
+    tenants = len({letter.tenant_id for letter in same})
+    return Group(like, job_type, same[0].last_error, died[0], len(same), tenants, curve(hours), sum(hours))
+
+
+def _hours(died: Iterable[datetime], now: datetime) -> list[int]:
+    """The deaths of each of the last HOURS hours, the oldest first."""
+    counted = [0] * HOURS
+    for at in died:
+        ago = max((now - at) // HOUR, 0)
+        if ago < HOURS:
+            counted[HOURS - 1 - ago] += 1
+    return counted

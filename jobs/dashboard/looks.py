@@ -87,6 +87,21 @@ class Sample:
     pools: Mapping[str, Mapping[str, int]]
 
 
+@dataclass(frozen=True)
+class Run:
+    """What came of a due time. job_id: None if no job was submitted; note: why."""
+
+    schedule_id: int
+    due: datetime
+    job_id: int | None
+    note: str
+
+
+def runs(schedule_ids: Collection[int], *, most: int) -> list[Run]:
+    """The last runs of each of these schedules, latest first."""
+    return [Run(*row) for row in _rows("look_runs", ids=list(schedule_ids), most=most)]
+
+
 def tenants(ids: set[int]) -> dict[int, Tenant]:
     """These tenants by id."""
     return {row[0]: Tenant(*row) for row in _rows("look_tenants", ids=sorted(ids), now=None)}

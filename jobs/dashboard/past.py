@@ -21,7 +21,7 @@ FAILING = 5  # job types that are listed
 
 def _drawn(length: str) -> Chart:
     step, count = RANGES[length]
-    since = _minute() - count * step
+    since = minute() - count * step
     return chart(looks.minutes(since, step), since, step, count)
 
 
@@ -34,7 +34,7 @@ class LastHour:
 
 
 def _last_hour(_: None) -> LastHour:
-    ended = queries.ended_in_queues(_minute() - MINUTES * MINUTE)
+    ended = queries.ended_in_queues(minute() - MINUTES * MINUTE)
     return LastHour(summaries(ended, (), "queue"), failing(ended))
 
 
@@ -63,7 +63,7 @@ class Day:
 
 
 def _day(tenant_id: int) -> Day | None:
-    since = _minute().replace(minute=0) - (HOURS - 1) * HOUR
+    since = minute().replace(minute=0) - (HOURS - 1) * HOUR
     return Day(
         chart(looks.hours(tenant_id, since), since, HOUR, HOURS),
         summaries(queries.ended(tenant_id, since), (), "source_type", "source_method"),
@@ -85,7 +85,7 @@ class InADay:
 
 def _tenants(ids: frozenset[int]) -> Mapping[int, InADay]:
     rows: dict[int, list[tuple[str, int, Sequence[int]]]] = defaultdict(list)
-    for tenant_id, outcome, attempts, buckets in looks.day(ids, _minute().replace(minute=0) - (HOURS - 1) * HOUR):
+    for tenant_id, outcome, attempts, buckets in looks.day(ids, minute().replace(minute=0) - (HOURS - 1) * HOUR):
         rows[tenant_id].append((outcome, attempts, buckets))
     return {
         pk: InADay(
@@ -97,7 +97,8 @@ def _tenants(ids: frozenset[int]) -> Mapping[int, InADay]:
     }
 
 
-def _minute() -> datetime:
+def minute() -> datetime:
+    """The begin of this minute."""
     return datetime.now(UTC).replace(second=0, microsecond=0)
 
 

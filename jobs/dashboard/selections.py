@@ -5,13 +5,15 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from django.db.models import Q
+from django.db.models.functions import Left
 from django.utils.dateparse import parse_datetime
 
 from jobs import listing
 from jobs.calls.request import InvalidRequest
 from jobs.dashboard import terms
-from jobs.dashboard.letters import filters_of, matching
+from jobs.dashboard.letters import filters_of, fits, matching
 from jobs.dashboard.runs import Run
+from jobs.dashboard.shapes import READ
 from jobs.lifecycle import Status
 from jobs.queries import LARGEST_ID
 
@@ -56,12 +58,14 @@ class Letters:
             text, _, pk = run.position.partition(" ")
             died_at = datetime.fromisoformat(text)
             found = found.filter(Q(died_at__gt=died_at) | Q(died_at=died_at, pk__gt=int(pk)))
-        rows = list(found.order_by("died_at", "pk").values_list("died_at", "pk")[: most + 1])
+        start = Left("last_error", READ)
+        rows = list(found.order_by("died_at", "pk").values_list("died_at", "pk", start)[: most + 1])
+        fitting = [pk for _, pk, error in rows[:most] if fits(run.filters, error)]
         if len(rows) <= most:
-            return Step([pk for _, pk in rows], None)
-        at, pk_of_last = rows[most - 1]
+            return Step(fitting, None)
+        at, pk_of_last, _ = rows[most - 1]
         assert at is not None  # noqa: S101 - for the type checker: it is dead
-        return Step([pk for _, pk in rows[:most]], f"{at.isoformat()} {pk_of_last}")
+        return Step(fitting, f"{at.isoformat()} {pk_of_last}")
 
 
 class Found:

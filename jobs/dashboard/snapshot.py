@@ -37,7 +37,10 @@ LOOKS: Mapping[str, Callable[[], Any]] = {
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """at: when it was taken, by the clock of this machine. old: seconds since each part that failed was read."""
+    """at: when it was taken, by the clock of this machine. old: seconds since each part that failed was read.
+
+    just_read: the parts that were read for this snapshot; the others rest, or failed.
+    """
 
     at: datetime
     held: list[Held] = field(default_factory=list)
@@ -47,6 +50,11 @@ class Snapshot:
     workers: list[Worker] = field(default_factory=list)
     counts: Counts | None = None
     old: Mapping[str, float] = field(default_factory=dict)
+    just_read: frozenset[str] = frozenset()
+
+    def has_just_read(self, *parts: str) -> bool:
+        """Whether these parts are as new as this snapshot."""
+        return self.just_read.issuperset(parts)
 
     @cached_property
     def now(self) -> datetime:
@@ -155,7 +163,7 @@ class Snapshots:
         self._one(found, "tenants", lambda: looks.tenants(ids))
         now = time.monotonic()
         old = {name: now - self._read[name] for name in sorted(self._failed)}
-        return replace(last, at=datetime.now(UTC), old=old, **found)
+        return replace(last, at=datetime.now(UTC), old=old, just_read=frozenset(found), **found)
 
     def _one(self, found: dict[str, Any], name: str, look: Callable[[], Any]) -> None:
         begins = time.monotonic()

@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from jobs.calls.request import InvalidRequest
 from jobs.lifecycle import Status
+from jobs.masked import masked
 from jobs.models import HELD_UNTIL, Queue
 from jobs.queries import LARGEST_ID
 from tenants.models import Tenant
@@ -76,9 +77,16 @@ def _filter(name: str, value: str, now: datetime) -> Q:
         case "since":
             return Q(created_at__gt=now - _length(value))
         case _ if name.startswith("args.") and name != "args.":
-            return Q(args__contains={name.removeprefix("args."): _value(value)})
+            return _arguments({name.removeprefix("args."): _value(value)})
         case _:
             raise InvalidRequest("q", f"{name!r} is unknown; names: {', '.join(NAMES)}")
+
+
+def _arguments(wanted: dict[str, Any]) -> Q:
+    """Raises InvalidRequest for what the pages mask: a search would tell whether a guess is right."""
+    if masked(wanted) != wanted:
+        raise InvalidRequest("q", f"args.{next(iter(wanted))}: what JOBS_MASKED_ARGS masks cannot be searched")
+    return Q(args__contains=wanted)
 
 
 def _status(sought: Sought, value: str) -> None:

@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 
 from jobs.dashboard import looks, snapshot
 from jobs.dashboard.kept import Kept
 from jobs.dashboard.looks import Sample
+from jobs.dashboard.past import MINUTE, minute
 from jobs.dashboard.standing import standings
 from jobs.dashboard.strips import Strip, curve, strip
 
-MINUTE = timedelta(minutes=1)
 MINUTES = 60
 QUARTER, QUARTERS = 15, 96  # minutes of a step, and the steps of a day
 TENANTS = 100  # those that need attention first
@@ -28,7 +27,7 @@ class Use:
 def _last_hour(_: None) -> Use:
     seen = snapshot.current()
     tenant_ids = {one.tenant.id for one in standings(seen)[:TENANTS]}
-    first = _minute() - (MINUTES - 1) * MINUTE
+    first = minute() - (MINUTES - 1) * MINUTE
     at = {sample.at: sample for sample in looks.samples(first, tenant_ids, step=1)}
     samples = [at.get(first + minute * MINUTE) for minute in range(MINUTES)]
     known = [sample for sample in samples if sample is not None]
@@ -60,15 +59,11 @@ def _share(of: Mapping[str, int] | None, limit: str) -> float:
 
 def _day_of(tenant_id: int) -> Strip | None:
     """The slots of a tenant, by quarters of an hour."""
-    first = _minute() - (QUARTERS - 1) * QUARTER * MINUTE
+    first = minute() - (QUARTERS - 1) * QUARTER * MINUTE
     first = first.replace(minute=first.minute // QUARTER * QUARTER)
     at = {sample.at: sample for sample in looks.samples(first, {tenant_id}, step=QUARTER)}
     samples = [at.get(first + place * QUARTER * MINUTE) for place in range(QUARTERS)]
     return strip([_tenant(one, tenant_id) for one in samples])
-
-
-def _minute() -> datetime:
-    return datetime.now(UTC).replace(second=0, microsecond=0)
 
 
 last_hour: Kept[None, Use] = Kept(_last_hour, Use())

@@ -1,5 +1,6 @@
 """Results of tasks, read from their jobs."""
 
+import copy
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -80,7 +81,7 @@ def error_of(error: BaseException) -> TaskError:
 
 
 def _read(job: AnyJob, task: AnyTask, backend: str) -> AnyResult:
-    failures = queries.failed_attempts(job) if job.attempt else []
+    failures = queries.failed_attempts(job) if _ended_badly(job) else []
     result: AnyResult = TaskResult(
         task=task,
         id=_signer.sign(str(job.pk)),
@@ -102,15 +103,24 @@ def _read(job: AnyJob, task: AnyTask, backend: str) -> AnyResult:
 
 def _task(job: AnyJob) -> AnyTask | None:
     """The task of a job, with its options as it was enqueued; None if the job is none of a task."""
-    task = known.find(job.source_type, job.source_method)
-    if task is None:
+    found = known.find(job.source_type, job.source_method)
+    if found is None:
         return None
     run_after = job.args.get("run_after")
-    return task.using(
-        queue_name=job.queue.name,
-        priority=job.args.get("priority", 0),
-        run_after=datetime.fromisoformat(run_after) if run_after else None,
-    )
+    options = {
+        "queue_name": job.queue.name,
+        "priority": job.args.get("priority", 0),
+        "run_after": datetime.fromisoformat(run_after) if run_after else None,
+    }
+    task = copy.copy(found)  # `using` would refuse a queue that the settings have named then, and do not name today
+    for name, value in options.items():
+        object.__setattr__(task, name, value)
+    return task
+
+
+def _ended_badly(job: AnyJob) -> int:
+    """The number of its attempts that may have failed: all but the one that waits, runs or has succeeded."""
+    return job.attempt - (job.status in (Status.QUEUED, Status.RUNNING, Status.SUCCESS))
 
 
 def _workers(job: AnyJob, failures: Sequence[AnyFailedAttempt]) -> list[str]:

@@ -1,6 +1,8 @@
 """The job of a task: a function with the name of the task's function, which calls it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from time import monotonic
 from typing import Any
 
 from jobs.authoring.current import current_job
@@ -63,18 +65,18 @@ def _run(task: AnyTask, args: list[Any], kwargs: Mapping[str, Any]) -> Any:
     job_id = current_job().id
     assert job_id is not None  # noqa: S101 - for the type checker: only jobs run this
     result = results.running(job_id, task.backend)
-    backend = type(task.get_backend())
+    backend, begun = type(task.get_backend()), monotonic()
     task_started.send(sender=backend, task_result=result)
     try:
         value = normalize_json(task.call(*_context(task, result), *args, **kwargs))
     except (RetryLater, Cancelled):
         raise  # not finished, or not by itself
     except BaseException as error:
-        _finish(result, TaskResultStatus.FAILED)
+        _finish(result, TaskResultStatus.FAILED, monotonic() - begun)
         result.errors.append(results.error_of(error))
         task_finished.send(sender=backend, task_result=result)
         raise
-    _finish(result, TaskResultStatus.SUCCESSFUL)
+    _finish(result, TaskResultStatus.SUCCESSFUL, monotonic() - begun)
     object.__setattr__(result, "_return_value", value)
     task_finished.send(sender=backend, task_result=result)
     return value
@@ -84,5 +86,8 @@ def _context(task: AnyTask, result: AnyResult) -> tuple[Any, ...]:
     return (TaskContext(task_result=result),) if task.takes_context else ()
 
 
-def _finish(result: AnyResult, status: TaskResultStatus) -> None:
+def _finish(result: AnyResult, status: TaskResultStatus, seconds: float) -> None:
+    """Let the result end, so many seconds after its attempt began by the database's clock."""
+    begun = result.last_attempted_at
     object.__setattr__(result, "status", status)  # it is frozen; Django's own backends do the same
+    object.__setattr__(result, "finished_at", begun and begun + timedelta(seconds=seconds))

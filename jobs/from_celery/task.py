@@ -45,6 +45,14 @@ class JobTask:
         """Submit a job. Raises InvalidRequest, and TooManyWaiting if the tenant's backlog is full."""
         return self.apply_async(args, kwargs)
 
+    def delay_on_commit(self, *args: Any, **kwargs: Any) -> None:
+        """Submit a job, as `delay` does: a job is stored by the caller's transaction, and starts after its commit."""
+        self.apply_async(args, kwargs)
+
+    def apply_async_on_commit(self, *args: Any, **kwargs: Any) -> None:
+        """Submit a job, as `apply_async` does, which takes the same arguments."""
+        self.apply_async(*args, **kwargs)
+
     def apply_async(
         self,
         args: Sequence[Any] | None = None,

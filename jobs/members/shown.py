@@ -3,23 +3,22 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import F
+from django.db.models import F, Q
 from django.http import Http404, HttpRequest
 from django.utils import timezone
 
-from jobs import queries, schedule_view
+from jobs import listing, queries
 from jobs.dashboard.attempts_chart import pieces
-from jobs.dashboard.views.schedules import state_of
 from jobs.engine.explain.explanation import explain
 from jobs.lifecycle import FINAL, Status
 from jobs.members import names, words
 from jobs.models import HELD_UNTIL, AnyJob, Job, JobRow
+from jobs.schedule_view import in_words, state_of
 from jobs.store.explain import MOST
 from jobs.told import told
 from tenants.models import Tenant, TenantQueue
 
 MOST_SCHEDULES = 20
-MOST_NEWER = 100
 MOMENTS = (
     ("Submitted", "created_at"),
     ("Due", "due_at"),
@@ -46,15 +45,15 @@ def slots(tenant: Tenant) -> dict[str, Any]:
     return {"in_use": Job.objects.filter(tenant=tenant, slot__isnull=False).count(), "limits": limits}
 
 
-def newer(tenant: Tenant, top: int | None) -> int:
-    """The number of jobs from this id on, at most MOST_NEWER; None: none is shown as the newest."""
-    return 0 if top is None else queries.jobs(tenant.pk).filter(pk__gte=top)[:MOST_NEWER].count()
+def newer(chosen: Q, tenant: Tenant, status: Status | None, top: int | None) -> tuple[int, bool]:
+    """The number of jobs that fit from this id on, and whether there may be more; None: none is shown as the newest."""
+    return (0, False) if top is None else listing.newer(chosen, tenant=tenant, status=status, upto=top - 1)
 
 
 def schedules(tenant: Tenant) -> list[tuple[Any, str, str]]:
     """(schedule, rule in words, state) of the next ones, one more than MOST_SCHEDULES if there are more."""
     found = queries.schedules(tenant.pk).order_by(F("next_at").asc(nulls_last=True), "pk").defer("args")
-    return [(one, schedule_view.in_words(one), words.SCHEDULES[state_of(one)]) for one in found[: MOST_SCHEDULES + 1]]
+    return [(one, in_words(one), words.SCHEDULES[state_of(one)]) for one in found[: MOST_SCHEDULES + 1]]
 
 
 def detail(job: AnyJob, tenant: Tenant) -> dict[str, Any]:
@@ -78,5 +77,6 @@ def detail(job: AnyJob, tenant: Tenant) -> dict[str, Any]:
             (name, at) for name, column in MOMENTS if (at := getattr(job, column)) is not None and at != HELD_UNTIL
         ],
         "may_cancel": status not in FINAL,
+        "may_run_again": status in FINAL - {Status.SUCCESS} and not job.barred,
         "has_result": kept_until is not None and kept_until > why.now,
     }

@@ -9,4 +9,5 @@ urlpatterns = [
     path("", views.job_list, name="jobs"),
     path("<int:pk>/", views.job_detail, name="job"),
     path("<int:pk>/cancel", views.cancel_job, name="cancel"),
+    path("<int:pk>/run-again", views.run_again, name="run-again"),
 ]

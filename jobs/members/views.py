@@ -1,4 +1,4 @@
-"""A list of the tenant's jobs, one job, its cancellation. Another tenant's job is as one that does not exist."""
+"""A list of the tenant's jobs, one job, and its actions. Another tenant's job is as one that does not exist."""
 
 from django.contrib import messages
 from django.db.models import Q
@@ -7,8 +7,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs import listing, queries, regions
+from jobs.calls.request import TooManyWaiting
 from jobs.dashboard.answers import SeeOther, back
 from jobs.engine.cancel import Cancellation, cancel
+from jobs.engine.revive import revive
 from jobs.lifecycle import Status
 from jobs.members import shown
 from jobs.members.asked import Asked
@@ -39,7 +41,7 @@ def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
         "lines": len({job.queue_id for job in page.jobs if job.status == Status.CREATED}),
         "slots": shown.slots(tenant),
         "schedules": shown.schedules(tenant),
-        "newer": shown.newer(tenant, top),
+        "newer": shown.newer(chosen, tenant, asked.status, top),
         "asked": asked,
         "older": asked.address(before=page.before),
         "here": request.path + asked.address(before=top),
@@ -72,6 +74,27 @@ def cancel_job(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
         note_of(outcome.noted, [pk], tenant.pk)
         done = outcome is Cancellation.CANCELLED
         messages.success(request, f"Job {pk} is cancelled." if done else f"Job {pk} was asked to stop.")
+    return SeeOther(back(request, reverse("members:jobs")))
+
+
+@require_POST
+@for_members
+def run_again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
+    """Give a job of the tenant that ended badly a new series of attempts, as over HTTP."""
+    _job(tenant, pk)
+    audit.identify(request.user.get_username(), tenant_id=tenant.pk)
+    try:
+        revived = revive(pk, tenant_id=tenant.pk)
+    except TooManyWaiting as refused:
+        messages.error(request, f"{refused}.")
+        return SeeOther(back(request, reverse("members:jobs")))
+    if revived:
+        note_of("revived", [pk], tenant.pk)
+        messages.success(request, f"Job {pk} runs again when its turn comes.")
+    elif _job(tenant, pk).barred:
+        messages.error(request, f"Job {pk} was ended by an operator: only an operator can run it again.")
+    else:
+        messages.error(request, f"Job {pk} has not ended badly: it is under way, or done.")
     return SeeOther(back(request, reverse("members:jobs")))
 
 

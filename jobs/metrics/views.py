@@ -1,7 +1,7 @@
 """`/metrics` and `/metrics/tenants` for Prometheus, and `/metrics/health` for a monitor that reads JSON.
 
 They need the header `Authorization: Bearer <JOBS_METRICS_TOKEN>`. Without that setting only this machine may ask, and
-not through a proxy. Anybody else gets the answer of an address that does not exist.
+not through a proxy. For anybody else they raise Http404, as an address that does not exist.
 """
 
 import hmac
@@ -9,11 +9,12 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import wraps
 from ipaddress import ip_address
 from typing import Generic, TypeVar
 
 from django.db import DatabaseError, InterfaceError, connection
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
@@ -25,12 +26,11 @@ from jobs.metrics.tenants import TenantsLook, look_tenants
 from jobs.store.health import TIMEOUT, TotalLook, look_totals
 from jobs.store.looking import looking
 
-METRICS, TENANTS, HEALTH = "/metrics", "/metrics/tenants", "/metrics/health"
 MOST_OFTEN = 5.0  # seconds between two looks of a process, however many ask
 NOT_CACHED = {"Cache-Control": "no-store"}
 AWAY = Condition("no_database", "critical", "The database does not answer in time.", "postgresql-was-restarted")
 PROXIED = ("X-Forwarded-For", "Forwarded", "X-Real-IP")
-
+View = Callable[[HttpRequest], HttpResponse]
 
 Seen = TypeVar("Seen")
 
@@ -65,11 +65,25 @@ watch = Watch(look_at_everything)
 tenants_watch = Watch(lambda: look_tenants(settings.JOBS_METRICS_TENANTS))
 
 
+def for_monitors(view: View) -> View:
+    """The view for callers with the token; without a token, for those on this machine. Http404 for anybody else."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest) -> HttpResponse:
+        if not _may_ask(request):
+            raise Http404
+        return view(request)
+
+    return guarded
+
+
+@for_monitors
 def metrics(request: HttpRequest) -> HttpResponse:
     """The metrics; 503 if the database does not answer, so that Prometheus reports the target as down."""
     return _encoded(request, lambda: Look(*watch.look()))
 
 
+@for_monitors
 def tenants(request: HttpRequest) -> HttpResponse:
     """The metrics of the tenants in JOBS_METRICS_TENANTS."""
     return _encoded(request, lambda: TenantsLook(tenants_watch.look()))
@@ -86,6 +100,7 @@ def _encoded(request: HttpRequest, collector: Callable[[], Collector]) -> HttpRe
     return HttpResponse(encode(registry), content_type=content_type, headers=NOT_CACHED)
 
 
+@for_monitors
 def health(request: HttpRequest) -> HttpResponse:
     """The conditions that hold; 503 while one of them is critical."""
     try:
@@ -98,8 +113,7 @@ def health(request: HttpRequest) -> HttpResponse:
     return JsonResponse(document, status=503 if critical else 200, headers=NOT_CACHED)
 
 
-def may_ask(request: HttpRequest) -> bool:
-    """Whether the caller has the token; without a token, whether it is on this machine."""
+def _may_ask(request: HttpRequest) -> bool:
     if settings.JOBS_METRICS_TOKEN:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         return scheme.lower() == "bearer" and hmac.compare_digest(token.encode(), settings.JOBS_METRICS_TOKEN.encode())

@@ -79,3 +79,9 @@ def enqueue_another() -> str:
 @task
 def snooze() -> None:
     raise RetryLater(60)
+
+
+@task(takes_context=True)
+def failing_once(context: TaskContext) -> None:
+    if context.attempt == 1:
+        raise ConnectionError("attempt 1")

@@ -5,10 +5,13 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from celery import Celery
 from django.core.checks import run_checks
 
 from embedded import REPOSITORY
-from jobs import checks, conf
+from jobs import celery, checks, conf
+from jobs.engine.explain.explanation import Gate
+from jobs.management.cli import remedies
 from tenants import checks as tenant_checks
 from tenants import tenant_model
 
@@ -198,3 +201,31 @@ assert login_failures() == 10
 assert not hasattr(settings, "LOGIN_FAILURES")
 print("loaded")
 """
+
+
+@pytest.mark.parametrize(
+    ("url", "redis"),
+    [
+        ("redis://a:6379/0", True),
+        ("rediss://a:6379/0", True),
+        ("sentinel://a:26379;sentinel://b:26379", True),
+        (["redis://a:6379/0", "redis://b:6379/0"], True),
+        (["amqp://a", "amqp://b"], False),
+        ("amqp://a", False),
+        (None, False),
+    ],
+)
+def test_every_address_of_a_broker_that_celery_takes_is_known(url, redis, monkeypatch) -> None:
+    monkeypatch.delenv("CELERY_BROKER_URL", raising=False)  # Celery would take it instead
+    app = Celery("host", set_as_current=False)
+    app.conf.broker_url = url
+    celery.configure(app)
+    assert (app.conf.worker_disable_prefetch, app.conf.broker_channel_error_retry) == (redis, not redis)
+
+
+def test_the_command_that_starts_a_worker_names_no_app_of_ours(settings) -> None:
+    """A web process does not know the module of its project's Celery app: it may have any name."""
+    settings.ROOT_URLCONF = "config.urls"
+    queue = SimpleNamespace(name="mail", pool="heavy")
+    job = SimpleNamespace(tenant=SimpleNamespace(slug="a"), queue=queue, source_type="shop.order", source_method="pay")
+    assert remedies.remedy(Gate.NO_WORKER, job) == "celery -A APP worker -Q heavy"

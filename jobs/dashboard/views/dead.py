@@ -1,27 +1,28 @@
-"""Dead letters: the latest by error and job type, and one by one."""
+"""Dead letters: the latest by shape of error and job type, and one by one."""
 
 from django.http import HttpRequest, HttpResponse
 
 from jobs.dashboard import live, snapshot
 from jobs.dashboard.access import page_for
-from jobs.dashboard.letters import LATEST, SINCE, filters_of, groups, matching
+from jobs.dashboard.letters import LATEST, SINCE, filters_of, fits, groups, matching
 
 A_PAGE = 50
 
 
 @page_for("jobs.view_deadletter")
 def show(request: HttpRequest) -> HttpResponse:
-    """`tenant`, `queue`, `type`, `error`: only letters that fit. `since`: one of SINCE."""
+    """`tenant`, `queue`, `type`, `error`, `like`: only letters that fit. `since`: one of SINCE."""
     seen = snapshot.current()
     filters = filters_of(request.GET)
-    letters = list(matching(filters, now=seen.now).select_related("tenant", "queue").defer("args", "stats")[:LATEST])
+    latest = list(matching(filters, now=seen.now).select_related("tenant", "queue").defer("args", "stats")[:LATEST])
+    letters = [letter for letter in latest if fits(filters, letter.last_error)]
     shown = {
         "snapshot": seen,
         "filters": filters,
-        "groups": groups(letters),
+        "groups": groups(letters, seen.now),
         "letters": letters[:A_PAGE],
         "more": len(letters) > A_PAGE,
-        "all_read": len(letters) < LATEST,
+        "all_read": len(latest) < LATEST,
         "latest": LATEST,
         "lengths": SINCE,
         "upto": letters[0].died_at if letters else None,  # a selection has none that die later

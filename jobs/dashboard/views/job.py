@@ -2,7 +2,7 @@
 
 from django.http import Http404, HttpRequest, HttpResponse
 
-from jobs import queries, traces
+from jobs import queries, results, traces
 from jobs.conf import settings
 from jobs.dashboard import live
 from jobs.dashboard.access import page_for
@@ -14,7 +14,7 @@ from jobs.management.cli.remedies import remedy
 from jobs.store import EVERY_TENANT
 from jobs.store.explain import MOST
 
-WAITING = (Status.SCHEDULED, Status.CREATED, Status.QUEUED)
+RESULT = 64 * 1024  # bytes of a result that are shown
 MOMENTS = (
     ("submitted", "created_at"),
     ("ready", "ready_at"),
@@ -35,6 +35,8 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         raise Http404
     failed = queries.failed_attempts(job)
     status, trace = Status(job.status), traces.trace_of(job.trace_parent)
+    is_kept = job.result_expires_at is not None and job.result_expires_at > why.now
+    is_large = (job.result_bytes or 0) > RESULT
     shown = {
         "now": why.now,
         "job": job,
@@ -51,6 +53,8 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "may_cancel": status not in FINAL,
         "may_revive": status in FINAL - {Status.SUCCESS},
         "is_dead": status == Status.DEAD,
+        "result": results.load(job) if is_kept and not is_large else None,
+        "result_is_large": is_kept and is_large,
     }
     regions = ("head", "why", "attempts", "facts", "failures")
     return live.page(request, "job", f"Job {pk}", regions, shown, every=0 if status in FINAL else live.EVERY)

@@ -16,7 +16,7 @@ def show(request: HttpRequest) -> HttpResponse:
     paused = list(PausedJobType.objects.order_by("source_type", "source_method"))
     ended, curves = past.last_hour.get(None).queues, use.last_hour.get(None).queues
     held = looks.held_types() if paused else {}
-    names = set(map(str, paused))
+    names, may_pause = set(map(str, paused)), request.user.has_perm("jobs.add_pausedjobtype")
     shown = {
         "snapshot": seen,
         "queues": [
@@ -38,6 +38,6 @@ def show(request: HttpRequest) -> HttpResponse:
             for queue in seen.queues.values()
         ],
         "paused": [(one, held.get((one.source_type, one.source_method), 0)) for one in paused],
-        "types": sorted({str(target) for target in registry.targets()} - set(names)),
+        "types": sorted({str(target) for target in registry.targets()} - names) if may_pause else [],
     }
     return live.page(request, "queues", "Queues", ("old", "queues", "types"), shown)

@@ -1,17 +1,17 @@
 """Schedules: the recurring jobs of all tenants, and what came of their last due times."""
 
 from collections import defaultdict
-from typing import Any
 
-from django.db.models import F, Q, Window
-from django.db.models.functions import RowNumber
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 
 from jobs import schedule_view
-from jobs.dashboard import live, snapshot
+from jobs.dashboard import live, looks, snapshot
 from jobs.dashboard.access import page_for
-from jobs.models import Schedule, ScheduleRun
+from jobs.dashboard.looks import Run
+from jobs.models import Schedule
 from jobs.queries import LARGEST_ID
+from jobs.schedule_view import state_of
 
 A_PAGE = 50
 RUNS = 10
@@ -42,20 +42,9 @@ def show(request: HttpRequest) -> HttpResponse:
     return live.page(request, "schedules", "Schedules", ("schedules",), shown, every=live.EVERY * 5)
 
 
-def state_of(schedule: Schedule) -> str:
-    """paused itself (its call is not possible), paused, ended, late, or on."""
-    if schedule.paused:
-        return "paused itself" if schedule.paused_because else "paused"
-    if schedule.next_due is None:
-        return "ended"
-    return "late" if (schedule_view.late(schedule) or 0) > 1 else "on"
-
-
-def _runs(schedules: list[Schedule]) -> dict[int, list[ScheduleRun]]:
-    """The last runs of each, latest first. Index: schedule_runs_once."""
-    found: dict[int, list[ScheduleRun]] = defaultdict(list)
-    number: Any = Window(RowNumber(), partition_by=[F("schedule_id")], order_by=F("due").desc())
-    rows = ScheduleRun.objects.filter(schedule__in=schedules).annotate(number=number).filter(number__lte=RUNS)
-    for run in rows.order_by("-due"):
+def _runs(schedules: list[Schedule]) -> dict[int, list[Run]]:
+    """The last runs of each, latest first."""
+    found: dict[int, list[Run]] = defaultdict(list)
+    for run in looks.runs([one.pk for one in schedules], most=RUNS):
         found[run.schedule_id].append(run)
     return found

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from jobs.dashboard import live, looks, past, snapshot
 from jobs.dashboard.access import page_for
 from jobs.dashboard.snapshot import Snapshot
-from jobs.dashboard.standing import Standing, of_tenants, standings
+from jobs.dashboard.standing import ATTENTION, SORTS, Standing, of_tenants, standings
 from jobs.engine.standing import State
 from tenants.tenant_model import all_tenants
 
@@ -18,11 +18,12 @@ A_PAGE = 40
 
 @page_for("tenants.view_tenantqueue")
 def show(request: HttpRequest) -> HttpResponse:
-    """`q`: a part of a name. `state`: one of State, or "all" for the tenants without work, too."""
+    """`q`: a part of a name. `sort`: one of SORTS. `state`: one of State; or "all", also without work, by name."""
     seen = snapshot.current()
     name, state = request.GET.get("q", "").strip(), request.GET.get("state", "")
     page = _number(request.GET.get("page"))
-    with_work = standings(seen)
+    sort = request.GET.get("sort", "")
+    with_work = standings(seen, sort if sort in SORTS else ATTENTION)
     chosen = [one for one in with_work if (not state or one.state == state) and _fits(one.tenant, name.lower())]
     every = state == "all" or (name and not chosen)
     chosen = _by_name(seen, with_work, name, page) if every else chosen[page * A_PAGE :]
@@ -34,6 +35,8 @@ def show(request: HttpRequest) -> HttpResponse:
         "fairness": past.fairness.get(None),
         "q": name,
         "state": state,
+        "sort": sort,
+        "sorts": list(SORTS),
         "states": [one.value for one in State],
         "earlier": page - 1 if page else None,
         "later": page + 1 if len(chosen) > A_PAGE else None,

@@ -117,13 +117,13 @@ def _chosen(options: Options) -> Q:
 def _of_type(text: str) -> Q:
     """Filter by source type, perhaps with a method. Raises InvalidRequest, listing the known types."""
     source_type, _, method = text.rpartition(".")
-    known = {target.source_type for target in registry.targets()}
-    if source_type in known:
+    if registry.is_source_type(text):
+        return Q(source_type=text)
+    if registry.is_source_type(source_type):
         registry.resolve(source_type, method)
         return Q(source_type=source_type, source_method=method)
-    if text not in known:
-        raise InvalidRequest("type", f"{text!r} is unknown; known: {', '.join(sorted(known))}")
-    return Q(source_type=text)
+    known = {target.source_type for target in registry.targets()}
+    raise InvalidRequest("type", f"{text!r} is unknown; known: {', '.join(sorted(known))}")
 
 
 def _row(job: JobRow) -> list[object]:

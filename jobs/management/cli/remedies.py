@@ -1,12 +1,11 @@
 """The commands with which an operator opens a gate."""
 
-from django.conf import settings
-
 from jobs.engine.explain.explanation import Gate
 from jobs.models import JobRow
 
 TENANT = "manage.py tenants slots {tenant}"
 QUEUE = "manage.py queues"
+WORKER = "celery -A APP worker -Q {pool}"  # the module of the project's Celery app is known to its workers alone
 REMEDIES = {
     Gate.HELD: "manage.py jobs resume {source_type} {source_method}",
     Gate.TENANT_PAUSED: f"{TENANT} --resume",
@@ -17,13 +16,13 @@ REMEDIES = {
     Gate.QUEUE_RATE: f"{QUEUE} set {{queue}} --rate JOBS/SECONDS",
     Gate.TENANT_RATE: f"{TENANT} --rate JOBS/SECONDS",
     Gate.USER_FULL: f"{TENANT} --user-slots N",
-    Gate.NO_WORKER: "celery -A {app} worker -Q {pool}",
-    Gate.POOL_FULL: "start more workers: celery -A {app} worker -Q {pool}",
+    Gate.NO_WORKER: WORKER,
+    Gate.POOL_FULL: f"start more workers: {WORKER}",
 }
 
 
 def remedy(gate: Gate, job: JobRow) -> str | None:
-    """The command with the job's own names filled in; None if no command opens the gate."""
+    """The command with the job's own names filled in; None if no command opens the gate. Capitals are for its user."""
     return (
         None
         if gate not in REMEDIES
@@ -31,7 +30,6 @@ def remedy(gate: Gate, job: JobRow) -> str | None:
             tenant=job.tenant.slug,
             queue=job.queue.name,
             pool=job.queue.pool,
-            app=settings.ROOT_URLCONF.partition(".")[0],  # the package of the project, where Celery's app is
             source_type=job.source_type,
             source_method=job.source_method,
         )

@@ -84,12 +84,11 @@ def document(schedule: Schedule) -> dict[str, Any]:
 
 
 def state(schedule: Schedule) -> str:
-    """In one word: paused, late, ended, on."""
-    if schedule.paused:
-        return "paused"
-    if schedule.next_at is None:
-        return "ended"
-    return "late " + str(length(timezone.now() - schedule.next_at)) if (schedule_view.late(schedule) or 0) > 1 else "on"
+    """paused, ended, on, or late and by how long."""
+    found = schedule_view.state_of(schedule)
+    if found == "late" and schedule.next_at is not None:
+        return f"late {length(timezone.now() - schedule.next_at)}"
+    return found.removesuffix(" itself")  # a fact of its own tells why
 
 
 def on_one(verb: Callable[[Schedule, Options, Screen], None]) -> Callable[[Options, Screen], None]:

@@ -1,19 +1,24 @@
 """Functions as jobs: `async_(send, tenant=tenant)(to="x")`. Their source type is their module; they have no object."""
 
+import json
 import subprocess
 import sys
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
+import reports
 from jobs import InvalidRequest, async_, submit_many
 from jobs.calls import functions, registry
 from jobs.calls.compose import compose_by_name
 from jobs.engine.pause import pause_job_type
+from jobs.engine.schedules.declared import declare
 from jobs.engine.submit import submit
 from jobs.models import Job, Schedule
 from jobs.testing import assert_submitted, drain, run, submitted
-from tests.factories import QueueFactory, TenantFactory
+from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.integration.cli import running
 from tests.integration.conftest import caller_with_key
 from tests.sample import tasks
 
@@ -119,7 +124,7 @@ class TestNames:
         monkeypatch.setattr(sample, "__path__", [*sample.__path__, str(tmp_path)])
         async_(tasks.greet, tenant=tenant)("Ines")
         Job.objects.update(source_type="tests.sample.broken")
-        with pytest.raises(InvalidRequest, match=r"tests\.sample\.broken cannot be imported: ZeroDivisionError"):
+        with pytest.raises(InvalidRequest, match=r"tests\.sample\.broken cannot be imported: ZeroDivisionError\n"):
             drain()
         assert Job.objects.get().status == "error"
 
@@ -157,6 +162,46 @@ class TestOverHttp:
         assert "source_id: ring does not run on an object; leave source_id out" in answer.json()["detail"]
 
 
+class TestABrokenModule:
+    @pytest.fixture(autouse=True)
+    def broken(self, tmp_path, monkeypatch):
+        """The module `tasks` of another app fails."""
+        (tmp_path / "tasks.py").write_text("raise ConnectionError('no answer of 10.9.8.7')\n")
+        monkeypatch.setattr(reports, "__path__", [*reports.__path__, str(tmp_path)])
+        functions._import.cache_clear()
+        yield
+        functions._import.cache_clear()
+
+    def test_the_functions_of_other_apps_run(self, tenant):
+        async_(tasks.greet, tenant=tenant)("Ines")
+        assert [attempt.status for attempt in drain()] == ["success"]
+
+    def test_a_tenant_calls_them_and_reads_nothing_of_the_error(self, owner, caplog):
+        def post(name: str) -> dict:
+            call = {"source_type": name, "source_method": "ring", "args": {}}
+            return owner.post("/api/v1/jobs", call, content_type="application/json")
+
+        assert post("tests.sample.tasks").status_code == 202
+        broken, missing = post("reports.tasks"), post("reports.nothing")
+        assert broken.status_code == missing.status_code == 422
+        assert broken.json()["detail"].replace("tasks", "nothing", 1) == missing.json()["detail"]
+        assert "10.9.8.7" not in broken.content.decode()
+        assert "tasks not imported module=reports.tasks error=ConnectionError" in caplog.text
+
+    def test_what_it_may_have_declared_stays_until_it_is_repaired(self, tenant, monkeypatch):
+        now = timezone.now()
+        call = {"source_type": "reports.tasks", "source_method": "sweep", "every": 60.0, "declared": True}
+        Schedule.objects.create(
+            tenant=tenant, name="reports.tasks.sweep", starts_at=now, next_at=now, next_due=now, **call
+        )
+        declare()
+        assert Schedule.objects.filter(name="reports.tasks.sweep").exists()
+        monkeypatch.undo()
+        functions._import.cache_clear()
+        declare()
+        assert not Schedule.objects.filter(name="reports.tasks.sweep").exists()
+
+
 class TestElsewhere:
     def test_it_can_be_paused(self, tenant):
         pause_job_type("tests.sample.tasks", "ring")
@@ -168,6 +213,15 @@ class TestElsewhere:
         drain(schedules=True)
         found = Schedule.objects.get(name="tests.sample.tasks.sweep")
         assert (found.tenant, found.source_type, found.declared) == (swept, "tests.sample.tasks", True)
+
+    @pytest.mark.parametrize("named", ["tests.sample.errands", "tests.sample.errands.fetch"])
+    def test_a_list_finds_it_by_a_type_whose_module_was_not_imported_yet(self, tenant, monkeypatch, named):
+        job = make_job(tenant, source_type="tests.sample.errands", source_method="fetch")
+        monkeypatch.delitem(sys.modules, "tests.sample.errands", raising=False)
+        monkeypatch.delitem(functions.FUNCTIONS, ("tests.sample.errands", "fetch"), raising=False)
+        functions._import.cache_clear()
+        [found] = json.loads(running.run("jobs", "list", "--type", named, "--json"))["jobs"]
+        assert found["id"] == job.pk
 
     def test_it_is_listed_among_the_job_types(self):
         assert {"tests.sample.tasks.greet", "sample.thing.echo"} <= {str(target) for target in registry.targets()}

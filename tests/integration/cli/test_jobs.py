@@ -183,6 +183,7 @@ class TestList:
             (["--queue", "no"], "queue: 'no' is unknown; known: "),
             (["--status", "lost"], "argument --status: invalid choice: 'lost'"),
             (["--type", "no.thing"], "type: 'no.thing' is unknown; known: "),
+            (["--type", "os.remove"], "type: 'os.remove' is unknown; known: "),
             (["--type", "sample.thing.no"], "source_method: 'no' is not a job"),
             (["--limit", "0"], "argument --limit: must be a whole number from 1 to 10,000"),
             (["--limit", "9" * 5000], "argument --limit: must be a whole number"),

@@ -107,6 +107,16 @@ class TestDeadLetters:
         run(admin, "/ops/dead/discard", self.form(upto=dead[5].died_at.isoformat()))
         assert [status(job) for job in dead] == ["dead"] * 5 + ["cancelled"] * 5
 
+    def test_a_group_is_taken_by_the_shape_of_its_error_and_no_other_of_the_class(self, admin, dead):
+        tenant = dead[0].tenant
+        late = [make_job(tenant, Status.DEAD, last_error=f"ValueError: row {n} is late") for n in range(6)]
+        unknown = make_job(tenant, Status.DEAD, last_error="")
+        answers = run(admin, "/ops/dead/revive", self.form(error="", like="ValueError: row # is late"))
+        assert "Revived 6 jobs." in said(answers[-1])
+        assert ({status(job) for job in late}, {status(job) for job in dead}) == ({"created"}, {"dead"})
+        admin.post("/ops/dead/revive", self.form(error="", like="no error was noted"))
+        assert (status(unknown), {status(job) for job in dead}) == ("created", {"dead"})
+
     def test_only_those_of_the_last_hour_are_taken(self, admin, dead):
         admin.post("/ops/dead/revive", self.form(since="1h"))
         assert [status(job) for job in dead[:4]] == ["created", "created", "created", "dead"]

@@ -2,12 +2,15 @@
 
 import re
 import uuid
+from datetime import timedelta
 
 import pytest
+from django.urls import clear_script_prefix, set_script_prefix
+from django.utils import timezone
 
-from jobs import store
+from jobs import results, store
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, PausedJobType
+from jobs.models import FailedAttempt, Job, PausedJobType
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
 
@@ -115,6 +118,13 @@ class TestSearch:
         assert told.lower() in page.lower().replace("&#x27;", "'")
         assert "ids" not in re.findall(r'name="(\w+)"', page)
 
+    @pytest.mark.parametrize("typed", ["args.password:x", 'args.login:{"api-token":"x"}', "args.Client_Secret:1"])
+    def test_what_is_masked_cannot_be_guessed_by_a_search(self, client, typed):
+        make_job(TenantFactory(), args={"password": "x", "login": {"api-token": "x"}, "Client_Secret": 1})
+        page = text(client.get("/ops/jobs/", {"q": typed}))
+        assert "what JOBS_MASKED_ARGS masks cannot be searched" in page
+        assert "<tbody>" not in page
+
     def test_a_number_opens_its_job_and_an_unknown_one_is_not_found(self, client, jobs):
         response = client.get("/ops/jobs/", {"q": str(jobs.pk)})
         assert response["Location"] == f"/ops/jobs/{jobs.pk}/"
@@ -140,6 +150,19 @@ class TestJob:
         page = text(client.get(f"/ops/jobs/{make_job(TenantFactory(), status).pk}/"))
         assert ("Revive</button>" in page) == (status in (Status.ERROR, Status.DEAD, Status.CANCELLED))
         assert ("/ops/jobs/cancel" in page) == (status not in (*Status,)[4:])
+
+    def test_its_result_is_shown_while_it_is_kept_masked_and_as_text(self, client, monkeypatch):
+        value = {"rows": ["<b>bold</b>\x1b"], "api_token": "t-789"}
+        job = make_job(TenantFactory(), Status.SUCCESS, result_expires_at=timezone.now() + timedelta(hours=1))
+        Job.objects.update(result_bytes=results.keep(job.pk, job.attempt, value, ttl=60))
+        page = text(client.get(f"/ops/jobs/{job.pk}/"))
+        assert "&lt;b&gt;bold" in page
+        assert "t-789" not in page and "<b>bold" not in page and "\x1b" not in page
+        monkeypatch.setattr("jobs.dashboard.views.job.RESULT", 10)
+        page = text(client.get(f"/ops/jobs/{job.pk}/"))
+        assert "bold" not in page and "too large for this page" in page
+        Job.objects.update(result_expires_at=timezone.now() - timedelta(hours=1))
+        assert "too large" not in text(client.get(f"/ops/jobs/{job.pk}/"))
 
     def test_secrets_are_masked_and_markup_is_shown_as_it_is(self, client):
         args = {"password": "hunter2", "text": "<script>alert(1)</script>", "deep": [{"Api-Key": "k-123"}]}
@@ -170,21 +193,6 @@ class TestJob:
         assert "<dt>Trace</dt>" not in text(client.get(f"/ops/jobs/{other.pk}/"))
 
 
-def test_dead_letters_are_grouped_by_error_and_type(client):
-    for number in range(3):
-        make_job(TenantFactory(), Status.DEAD, last_error=f"ValueError: {number}")
-    make_job(TenantFactory(), Status.DEAD, last_error="ValueError: x", source_method="other")
-    make_job(TenantFactory(), Status.DEAD, last_error="TypeError: y")
-    response = client.get("/ops/dead/")
-    assert [(group.error, group.job_type, group.count, group.tenants) for group in response.context["groups"]] == [
-        ("ValueError", "reports.datareport.execute", 3, 3),
-        ("TypeError", "reports.datareport.execute", 1, 1),
-        ("ValueError", "reports.datareport.other", 1, 1),
-    ]
-    only = client.get("/ops/dead/", {"error": "TypeError", "type": "reports.datareport.execute"})
-    assert [letter.last_error for letter in only.context["letters"]] == ["TypeError: y"]
-
-
 def test_tenants_are_found_by_name_and_state_also_those_without_work(client):
     busy, idle = TenantFactory(name="Busy", slug="busy"), TenantFactory(name="Idle", slug="idle")
     make_job(busy, Status.QUEUED)
@@ -213,3 +221,12 @@ def test_health_shows_the_conditions_that_hold_and_counts_the_others(client, set
     assert "worker_silent</code>: 1 worker of pool other missed three heartbeats." in page
     assert "no_clock</code>: No clock leads" in page
     assert "12 other conditions" in page
+
+
+def test_the_theme_is_kept_for_the_pages_wherever_they_are(client):
+    set_script_prefix("/inner/")
+    try:
+        client.post("/ops/theme", {"theme": "dark"})
+    finally:
+        clear_script_prefix()
+    assert client.cookies["theme"]["path"] == "/inner/ops/"

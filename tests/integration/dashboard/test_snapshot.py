@@ -3,6 +3,7 @@
 import gzip
 import time
 import uuid
+from dataclasses import replace
 
 import pytest
 from django.db import connection
@@ -170,3 +171,16 @@ def test_a_page_takes_few_statements_however_many_rows_it_shows(path, monkeypatc
             make_job(tenant, status, last_error=f"Error{other.pk}: no")
     TenantQueue.objects.update(num_slots=10)
     assert statements() <= few + 1 <= PAGES[path] + 1
+
+
+def test_the_conditions_share_what_the_snapshot_has_just_read(monkeypatch):
+    make_job(TenantFactory())
+    looked = []
+    look = looking.look_lanes
+    monkeypatch.setattr(looking, "look_lanes", lambda *args, **given: looked.append("again") or look(*args, **given))
+    assert alarms.current().facts.numbers[0].waiting == 1
+    assert looked == []
+    resting = replace(snapshot.current(), just_read=frozenset({"queues"}), lanes=[])
+    monkeypatch.setattr(snapshot, "current", lambda: resting)
+    assert alarms.current().facts.numbers[0].waiting == 1
+    assert looked == ["again"]

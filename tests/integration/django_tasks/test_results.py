@@ -3,6 +3,8 @@
 import pytest
 from asgiref.sync import async_to_sync
 from django.core.signing import Signer
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from jobs.django_tasks import interface
 from jobs.django_tasks.interface import TaskResultDoesNotExist
@@ -74,6 +76,11 @@ class TestFailures:
 
 
 class TestResults:
+    def test_a_result_is_read_after_its_queue_has_left_the_setting(self, use):
+        result = later.urgent.enqueue()
+        use(QUEUES=["default"])
+        assert backend().get_result(result.id).task.queue_name == "critical"
+
     def test_the_value(self):
         result = later.add.enqueue(40)
         drain()
@@ -116,6 +123,31 @@ class TestResults:
         drain()
         result.refresh()
         assert result.return_value == result.id
+
+    @pytest.mark.parametrize("task", [later.noop_task, later.failing_task_value_error])
+    def test_the_announced_result_has_ended(self, task):
+        heard = []
+
+        def hear(task_result, **_) -> None:
+            heard.append(task_result)
+
+        interface.task_finished.connect(hear)
+        result = task.enqueue()
+        drain(raising=False)
+        interface.task_finished.disconnect(hear)
+        result.refresh()
+        assert heard[0].is_finished
+        assert result.started_at <= heard[0].finished_at <= result.finished_at
+
+    @pytest.mark.parametrize(("attempt", "reads"), [(1, 0), (2, 1)])
+    def test_errors_are_read_only_of_a_task_that_may_have_some(self, attempt, reads):
+        queue = QueueFactory()
+        queue.default_max_retries, queue.default_backoff = 1, 60
+        queue.save()
+        with CaptureQueriesContext(connection) as asked:
+            later.failing_once.enqueue()
+            drain(later=attempt == 2)
+        assert sum("failed_attempts" in one["sql"] and "SELECT" in one["sql"][:6] for one in asked) == reads
 
     def test_the_beginning_and_the_end_are_announced(self):
         heard = []

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import transaction
 
 from jobs import InvalidRequest, async_
 from jobs.calls import registry
@@ -96,3 +97,23 @@ class TestTheJob:
     def test_it_is_found_by_its_name(self):
         target = registry.resolve("tests.sample.celery_tasks", "send_invoice")
         assert async_(target.function).target == target
+
+
+class TestOnCommit:
+    @pytest.mark.parametrize(
+        "send",
+        [
+            lambda tenant: tasks.send_invoice.delay_on_commit(tenant.pk, 7, copy=True),
+            lambda tenant: tasks.send_invoice.apply_async_on_commit((tenant.pk, 7), {"copy": True}, countdown=0),
+        ],
+        ids=["delay", "apply_async"],
+    )
+    def test_what_celery_sends_after_the_commit_is_a_job_of_the_transaction(self, tenant, send):
+        assert send(tenant) is None
+        assert [attempt.value for attempt in drain()] == [{"tenant": tenant.pk, "number": 7, "copy": True}]
+
+    def test_of_a_transaction_that_fails_there_is_none(self, tenant):
+        with pytest.raises(ZeroDivisionError), transaction.atomic():
+            tasks.send_invoice.delay_on_commit(tenant.pk, 7)
+            raise ZeroDivisionError
+        assert not Job.objects.exists()

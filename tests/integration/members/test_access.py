@@ -5,8 +5,9 @@ import re
 import pytest
 from django.test import Client
 
+from jobs.lifecycle import Status
 from jobs.models import Job
-from tests.factories import UserFactory
+from tests.factories import UserFactory, make_job
 from tests.integration.members.reading import LIST, page
 
 pytestmark = pytest.mark.django_db
@@ -42,6 +43,15 @@ def test_a_stranger_sees_no_job_and_gets_for_one_what_it_gets_for_none(foreign_m
     assert Job.objects.get().status == "created"
 
 
+def test_a_stranger_runs_no_job_again_and_cannot_tell_it_from_none(foreign_mate, tenant):
+    dead = make_job(tenant, Status.DEAD)
+    theirs, none = (foreign_mate.post(f"{LIST}{pk}/run-again") for pk in (dead.pk, 10**9))
+    assert theirs.status_code == none.status_code == 404
+    assert TOKEN.sub(b"", theirs.content) == TOKEN.sub(b"", none.content)
+    assert Client().post(f"{LIST}{dead.pk}/run-again").status_code == 302
+    assert Job.objects.get().status == "dead"
+
+
 @pytest.mark.parametrize("number", ["0", "9" * 19, "9" * 40])
 def test_a_number_that_is_no_id_is_no_job(mate, number):
     assert mate.get(f"{LIST}{number}/").status_code == 404
@@ -52,8 +62,9 @@ def test_the_pages_only_answer_to_get_and_the_cancellation_only_to_a_post_with_i
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(mate.user)
     assert mate.post(LIST).status_code == mate.post(f"{LIST}{job.pk}/").status_code == 405
-    assert mate.get(f"{LIST}{job.pk}/cancel").status_code == 405
-    assert strict.post(f"{LIST}{job.pk}/cancel").status_code == 403
+    for verb in ("cancel", "run-again"):
+        assert mate.get(f"{LIST}{job.pk}/{verb}").status_code == 405
+        assert strict.post(f"{LIST}{job.pk}/{verb}").status_code == 403
     assert Job.objects.get().status == "created"
 
 

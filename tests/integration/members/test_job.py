@@ -125,3 +125,35 @@ def test_a_job_that_had_ended_stays_as_it_is(mate, tenant):
 def test_it_leads_back_to_these_pages_and_nowhere_else(mate, job, address):
     response = mate.post(f"{LIST}{job.pk}/cancel", {"next": address})
     assert response["Location"] in ("/jobs/", "/jobs/%5Cevil")
+
+
+@pytest.mark.parametrize("status", [Status.ERROR, Status.DEAD, Status.CANCELLED])
+def test_a_mate_runs_a_job_again_that_ended_badly(mate, tenant, status):
+    job = make_job(tenant, status)
+    assert "Run it again" in page(mate, f"{LIST}{job.pk}/")
+    mate.post(f"{LIST}{job.pk}/run-again")
+    assert f"Job {job.pk} runs again when its turn comes." in page(mate)
+    assert Job.objects.get(pk=job.pk).status == "created"
+    noted = Change.objects.values_list("who", "verb", "subject_id", "tenant_id", "actor_tenant_id")
+    assert list(noted) == [(mate.user.username, "revived", str(job.pk), tenant.pk, tenant.pk)]
+
+
+def test_what_ended_well_or_was_ended_by_an_operator_is_not_run_again(mate, tenant, job):
+    done, barred = make_job(tenant, Status.SUCCESS), make_job(tenant, Status.CANCELLED, barred=True)
+    for one in (done, barred, job):
+        assert "Run it again" not in page(mate, f"{LIST}{one.pk}/")
+    for one in (done, barred, job):
+        mate.post(f"{LIST}{one.pk}/run-again")
+    text = page(mate)
+    assert f"Job {done.pk} has not ended badly" in text and f"Job {job.pk} has not ended badly" in text
+    assert f"Job {barred.pk} was ended by an operator" in text
+    assert [Job.objects.get(pk=one.pk).status for one in (done, barred, job)] == ["success", "cancelled", "created"]
+    assert not Change.objects.exists()
+
+
+def test_a_full_backlog_is_told_and_the_job_stays_as_it_was(mate, tenant, job):
+    TenantQueue.objects.filter(tenant=tenant).update(max_waiting=1)
+    dead = make_job(tenant, Status.DEAD)
+    mate.post(f"{LIST}{dead.pk}/run-again")
+    assert "The backlog is full" in page(mate)
+    assert Job.objects.get(pk=dead.pk).status == "dead"

@@ -1,5 +1,6 @@
 """The list of a tenant's jobs: slots, times, why each waits and at which place, schedules; and its refreshes."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -7,8 +8,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from jobs import listing
 from jobs.lifecycle import Status
-from jobs.members import shown, waits
+from jobs.members import waits
 from jobs.models import Schedule
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
@@ -166,7 +168,17 @@ def test_a_job_that_has_ended_is_asked_for_no_more(mate, tenant, job):
 
 
 def test_the_number_of_newer_jobs_is_bounded(mate, tenant, job, monkeypatch):
-    monkeypatch.setattr(shown, "MOST_NEWER", 1)
+    monkeypatch.setattr(listing, "LOOK", 1)
     for _ in range(2):
         make_job(tenant)
-    assert "1 newer" in page(mate, f"{LIST}?before={job.pk + 1}")
+    assert "1+ newer" in page(mate, f"{LIST}?before={job.pk + 1}")
+
+
+def test_only_newer_jobs_that_fit_are_told_of(mate, tenant):
+    make_job(tenant, Status.SUCCESS)
+    here = re.search(r'data-ask="([^"]+)"', page(mate, "/jobs/?status=success"))[1].replace("&amp;", "&")
+    make_job(tenant, Status.ERROR)
+    make_job(TenantFactory(), Status.SUCCESS)
+    assert "newer: show" not in page(mate, f"/jobs/{here}")
+    make_job(tenant, Status.SUCCESS)
+    assert "1 newer: show" in page(mate, f"/jobs/{here}")

@@ -7,7 +7,9 @@ from datetime import timedelta
 
 import pytest
 from django.db import OperationalError
-from django.test import Client
+from django.http import Http404
+from django.test import Client, RequestFactory
+from django.urls import resolve
 from django.utils import timezone
 
 from jobs.lifecycle import Status
@@ -52,6 +54,14 @@ def test_without_it_the_address_does_not_exist(token, path, headers):
     for address in ("10.0.0.7", "127.0.0.1"):
         response = ask(path, address, **headers)
         assert (response.status_code, response.content) == (404, nowhere.content.replace(b"/nowhere", path.encode()))
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/metrics/tenants", "/metrics/health"])
+def test_another_project_that_includes_the_addresses_refuses_strangers_too(token, path):
+    view = resolve(path, "jobs.metrics.urls").func
+    with pytest.raises(Http404):
+        view(RequestFactory().get(path))
+    assert view(RequestFactory().get(path, headers=BEARER)).status_code in (200, 503)
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/metrics/tenants", "/metrics/health"])

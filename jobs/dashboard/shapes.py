@@ -1,0 +1,32 @@
+"""The shape of an error: its class, and its text without what differs from one job to the next. Pure."""
+
+import re
+
+LONGEST = 300  # characters of a shape
+READ = 1000  # characters of an error that are looked at
+NONE = "no error was noted"
+CLASS = re.compile(r"[\w.]{1,200}(?=:|$)")
+MASKS = (
+    (re.compile(r"""(?<!\w)(['"`])(?:(?!\1)[^\n])*\1(?!\w)"""), r"\1…\1"),  # quoted text; not the apostrophe of "can't"
+    (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE), "#"),
+    (re.compile(r"\b0x[0-9a-f]+\b|\b(?=[a-f]*[0-9])[0-9a-f]{8,}\b", re.IGNORECASE), "#"),
+    (re.compile(r"\d+(?:[.,:-]\d+)*"), "#"),
+)
+
+
+def shape(error: str) -> str:
+    """Of "Class: text" the class, and the text with `#` for numbers and ids, and `…` for what is quoted."""
+    if not error:
+        return NONE
+    name = class_of(error)
+    text = error[len(name) : READ]
+    for pattern, mask in MASKS:
+        text = pattern.sub(mask, text)
+    found = f"{name}{' '.join(text.split())}"[:LONGEST].strip()
+    return found if class_of(found) == name else f"… {found}"[:LONGEST].strip()  # what remained looks like a class
+
+
+def class_of(error: str) -> str:
+    """The class of an error, or of a shape; "" if it has none."""
+    found = CLASS.match(error)
+    return found[0] if found else ""

@@ -1,0 +1,91 @@
+"""The lists of the pages: groups of dead letters, the order of tenants, the last runs of schedules."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from jobs.dashboard import looks
+from jobs.lifecycle import Status
+from jobs.models import Schedule, ScheduleRun
+from jobs.sql import statement
+from tests.factories import TenantFactory, make_job
+from tests.plans import nodes
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def client(admin_client):
+    return admin_client
+
+
+def text(response) -> str:
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_dead_letters_are_grouped_by_error_and_type(client):
+    now = timezone.now()
+    for number in range(3):
+        died_at = now - timedelta(hours=number, minutes=1)
+        make_job(
+            TenantFactory(), Status.DEAD, last_error=f"ValueError: no row '{number}' in {number} s", died_at=died_at
+        )
+    make_job(TenantFactory(), Status.DEAD, last_error="ValueError: x", died_at=now - timedelta(hours=30))
+    make_job(TenantFactory(), Status.DEAD, last_error="ValueError: x", source_method="other")
+    make_job(TenantFactory(), Status.DEAD, last_error="TypeError: y")
+    response = client.get("/ops/dead/")
+    found = {
+        (group.like, group.job_type.rpartition(".")[2]): (group.count, group.tenants, group.day, bool(group.hours))
+        for group in response.context["groups"]
+    }
+    assert found == {
+        ("ValueError: no row '…' in # s", "execute"): (3, 3, 3, True),
+        ("ValueError: x", "execute"): (1, 1, 0, False),
+        ("ValueError: x", "other"): (1, 1, 1, True),
+        ("TypeError: y", "execute"): (1, 1, 1, True),
+    }
+    assert "3 in the last 24 hours" in text(response)
+    like = client.get("/ops/dead/", {"like": "ValueError: no row '…' in # s"})
+    assert len(like.context["letters"]) == 3
+    only = client.get("/ops/dead/", {"error": "TypeError", "type": "reports.datareport.execute"})
+    assert [letter.last_error for letter in only.context["letters"]] == ["TypeError: y"]
+
+
+def test_tenants_come_in_the_order_that_is_asked_for(client):
+    now = timezone.now()
+    many, held, old = (TenantFactory(name=name, slug=name) for name in ("many", "held", "old"))
+    for tenant, number in ((many, 3), (held, 1), (old, 2)):
+        for _ in range(number):
+            make_job(tenant, ready_at=now - timedelta(hours=9 if tenant is old else 1))
+    make_job(held, Status.RUNNING)
+
+    def names(sort: str) -> list[str]:
+        shown = client.get("/ops/tenants/", {"sort": sort})
+        assert f"<option selected>{sort}</option>" in text(shown) or sort == "odd"
+        return [one.tenant.name for one, _ in shown.context["tenants"]]
+
+    assert names("waiting") == ["many", "old", "held"]
+    assert names("slots in use")[0] == "held"
+    assert names("first in line")[0] == "old"
+    assert names("name") == ["held", "many", "old"]
+    assert sorted(names("odd")) == ["held", "many", "old"]
+
+
+def test_the_runs_of_schedules_are_read_by_their_index_and_only_the_last_ones():
+    now = timezone.now()
+    call = {"source_type": "a.b", "source_method": "c", "every": 60.0, "starts_at": now}
+    mine, other = (Schedule.objects.create(tenant=TenantFactory(), name="nightly", **call) for _ in range(2))
+    due = [now - timedelta(minutes=number) for number in range(2_000)]
+    ScheduleRun.objects.bulk_create([ScheduleRun(schedule=one, due=at) for at in due for one in (mine, other)])
+    assert [(run.schedule_id, run.due) for run in looks.runs([mine.pk], most=3)] == [(mine.pk, at) for at in due[:3]]
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE schedule_runs")
+        explained = f"EXPLAIN (ANALYZE, FORMAT JSON) {statement('look_runs')}"
+        cursor.execute(explained, {"ids": [mine.pk, other.pk], "most": 3})
+        plan = cursor.fetchone()[0]
+    [whole] = json.loads(plan) if isinstance(plan, str) else plan
+    assert max(node["Actual Rows"] * node["Actual Loops"] for node in nodes(whole["Plan"])) <= 6

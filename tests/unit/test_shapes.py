@@ -1,0 +1,35 @@
+"""The shapes of errors, by which dead letters are grouped."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.dashboard import shapes
+
+
+@pytest.mark.parametrize(
+    ("error", "shape"),
+    [
+        ("TimeoutError: timed out after 30.5 s", "TimeoutError: timed out after # s"),
+        ("ValueError: no region 'EU' for \"job 7\"", "ValueError: no region '…' for \"…\""),
+        ("E2: can't read 12, won't", "E2: can't read #, won't"),
+        ("E: 3fa85f64-5717-4562-b3fc-2c963f66afa6 and 0xFF and deadbeef01", "E: # and # and #"),
+        ("E: facade decade", "E: facade decade"),
+        ("E: on 2026-11-22 at 06:15:00", "E: on # at #"),
+        ("E:\n  two\tlines", "E: two lines"),
+        ("KeyError", "KeyError"),
+        ("something 12 odd", "something # odd"),
+        ("", shapes.NONE),
+        (" odd", "… odd"),
+    ],
+)
+def test_errors_that_differ_in_numbers_ids_and_quotes_have_one_shape(error, shape) -> None:
+    assert shapes.shape(error) == shape
+
+
+@given(st.text())
+def test_a_shape_survives_a_form_and_tells_the_class_of_its_error(error) -> None:
+    shape = shapes.shape(error)
+    assert shape == shape.strip() == " ".join(shape.split())
+    assert len(shape) <= shapes.LONGEST
+    assert shape == shapes.NONE or shapes.class_of(shape) == shapes.class_of(error)
