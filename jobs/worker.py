@@ -22,7 +22,7 @@ from jobs.processes.desk import SEATS, desk
 from jobs.processes.heartbeat import Heartbeat, Identity
 from jobs.processes.limits import Limits
 from jobs.processes.messages import TakeAttempts
-from jobs.processes.prefetch import CountIdleProcesses
+from jobs.processes.prefetch import TakeOneAtATime
 from jobs.processes.reports import Reports
 from jobs.processes.sender import Sender
 from jobs.processes.watchdog import Run, Watchdog
@@ -34,7 +34,7 @@ EXIT_START_ANEW = 75  # EX_TEMPFAIL: the supervisor starts a new worker, which r
 # Seconds for which a thread may stand still, at least. More where it runs a retry policy, or long statements.
 PATIENCE, LONG_PATIENCE = 15.0, 60.0
 
-current_app.steps["consumer"].update({CountIdleProcesses, TakeAttempts})
+current_app.steps["consumer"].update({TakeOneAtATime, TakeAttempts})
 
 _stop = threading.Event()
 _draining = threading.Event()
