@@ -45,7 +45,7 @@ def _needed(app: Celery) -> dict[str, Any]:
     conf: Any = app.conf
     conf.defaults[-1].update(DEFAULTS)
     needed: dict[str, Any] = dict(NEEDED)
-    if (conf.broker_url or "").startswith(("redis", "rediss")):
+    if (conf.broker_url or "").startswith(("redis", "sentinel")):
         needed["worker_disable_prefetch"] = True  # no message waits at a busy worker; RabbitMQ: processes/prefetch.py
         needed["broker_transport_options"] = {**REDIS, **(conf.broker_transport_options or {})}
     else:  # RabbitMQ closes the channel if a message waits at a worker for its consumer_timeout; else the worker ends

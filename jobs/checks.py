@@ -9,7 +9,9 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from celery import current_app
 from django.apps import AppConfig
@@ -23,6 +25,8 @@ OF_ONE_PROCESS = ("LocMemCache", "DummyCache")  # cache backends that no other p
 OTHERS = {"JOBS_TENANT_MODEL"}  # settings of the app `tenants`
 TOKEN_LENGTH = 32  # characters
 METRICS_TENANTS = 200  # at most, at /metrics/tenants
+VERIFIED = "ssl_cert_reqs=required"
+CERTIFICATES = ("required", "optional", "none")  # words that the libraries of broker and cache both know
 
 Check = Callable[[], Iterator[CheckMessage]]
 
@@ -130,6 +134,38 @@ def celery_is_configured() -> Iterator[CheckMessage]:
             "CELERY_TASK_ALWAYS_EAGER would run jobs inside the dispatch that claims them.",
             hint="Unset CELERY_TASK_ALWAYS_EAGER; to call a method at once, leave out .async_",
             id="jobs.E006",
+        )
+
+
+@registered(TAG)
+def broker_behind_sentinels() -> Iterator[CheckMessage]:
+    """Sentinels may watch several servers."""
+    conf = current_app.conf
+    if (conf.broker_url or "").startswith("sentinel") and not (conf.broker_transport_options or {}).get("master_name"):
+        yield Error(
+            "CELERY_BROKER_URL names sentinels, but nothing names the server that they watch.",
+            hint='Set CELERY_BROKER_TRANSPORT_OPTIONS to {"master_name": "..."}, as in "sentinel monitor ...".',
+            id="jobs.E011",
+        )
+
+
+@registered(TAG)
+def tls() -> Iterator[CheckMessage]:
+    """With a wrong word the libraries fail at each connection; without one, the broker's trusts every server."""
+    brokers = [urlsplit(url) for url in (current_app.conf.broker_url or "").split(";")]
+    options = [("CELERY_BROKER_URL", dict(parse_qsl(broker.query))) for broker in brokers]
+    for name, given in [*options, ("CACHE_URL", project.CACHES["default"].get("OPTIONS", {}))]:
+        if (word := given.get("ssl_cert_reqs", "required")) not in CERTIFICATES:
+            yield Error(f"{name} has ssl_cert_reqs={word}.", hint=f"Write {name}=...?{VERIFIED}", id="jobs.E012")
+        if (file := given.get("ssl_ca_certs")) and not Path(file).is_file():
+            hint = f"Let ssl_ca_certs in {name} name the PEM file of the authority, which this process can read."
+            yield Error(f"{name} has ssl_ca_certs={file}, which is no file.", hint=hint, id="jobs.E012")
+    trusting = [one for _, one in options if one.get("ssl_cert_reqs", "none") != "required"]
+    if any(broker.scheme == "rediss" for broker in brokers) and trusting and not current_app.conf.broker_use_ssl:
+        yield Warning(
+            "The broker's certificate is not verified, so another server could read the password.",
+            hint=f"Write CELERY_BROKER_URL=...?{VERIFIED}, and &ssl_ca_certs=/path/ca.pem for your own authority.",
+            id="jobs.W008",
         )
 
 

@@ -1,8 +1,10 @@
 """Extend a Celery worker: its identity, the threads of its parent, the clock. Loaded together with Celery's tasks."""
 
 import os
+import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from celery import current_app, signals
@@ -54,6 +56,16 @@ def check_pool(instance: Any, **_: Any) -> None:
     most = max(instance.autoscale or [instance.concurrency or 0])
     if most > SEATS:
         raise SystemExit(f"A worker has at most {SEATS} processes: -c {SEATS}; start more workers instead")
+
+
+@signals.celeryd_after_setup.connect
+def check_broker(instance: Any, **_: Any) -> None:
+    """Check that the broker is no cluster, in which each queue is on another server: Celery's library knows of one."""
+    with instance.app.connection_for_read() as broker, suppress(Exception):  # out of reach: Celery tries again
+        broker.connect()
+        if broker.transport.driver_type == "redis" and broker.channel().client.info("cluster").get("cluster_enabled"):
+            sys.stderr.write("The broker is a cluster of Redis or Valkey, which cannot be one: see docs/brokers.md\n")
+            raise SystemExit(os.EX_CONFIG)
 
 
 @signals.worker_ready.connect
