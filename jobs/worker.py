@@ -60,11 +60,14 @@ def check_pool(instance: Any, **_: Any) -> None:
 
 @signals.celeryd_after_setup.connect
 def check_broker(instance: Any, **_: Any) -> None:
-    """Check that the broker is no cluster, in which each queue is on another server: Celery's library knows of one."""
+    """Check that the broker is no cluster of Redis, of which Celery knows nothing: each queue is on another server."""
     with instance.app.connection_for_read() as broker, suppress(Exception):  # out of reach: Celery tries again
+        if broker.transport.driver_type != "redis":
+            return
+        broker.virtual_host = 0  # a database that clusters have, too
         broker.connect()
-        if broker.transport.driver_type == "redis" and broker.channel().client.info("cluster").get("cluster_enabled"):
-            sys.stderr.write("The broker is a cluster of Redis or Valkey, which cannot be one: see docs/brokers.md\n")
+        if broker.channel().client.info("cluster").get("cluster_enabled"):
+            sys.stderr.write("CELERY_BROKER_URL names a cluster of Redis or Valkey: name one without cluster mode\n")
             raise SystemExit(os.EX_CONFIG)
 
 

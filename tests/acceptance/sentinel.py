@@ -80,10 +80,8 @@ def running(directory: Path) -> Iterator[Watched]:
 
 
 def _knows_all(sentinel: redis.Redis) -> bool:
-    state = sentinel.execute_command("SENTINEL", "MASTER", MASTER)
-    state = dict(zip(state[::2], state[1::2], strict=True)) if isinstance(state, list) else state
-    number = {str(k if isinstance(k, str) else k.decode()): v for k, v in state.items()}
-    return int(number["num-other-sentinels"]) == COUNT - 1 and int(number["num-slaves"]) == 1
+    known = sentinel.sentinel_master(MASTER)
+    return (known["num-other-sentinels"], known["num-slaves"]) == (COUNT - 1, 1)
 
 
 def _started(processes: Processes, directory: Path, name: str, text: str, **facts: object) -> tuple[int, Process]:
