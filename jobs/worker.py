@@ -1,8 +1,10 @@
 """Extend a Celery worker: its identity, the threads of its parent, the clock. Loaded together with Celery's tasks."""
 
 import os
+import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from celery import current_app, signals
@@ -22,7 +24,7 @@ from jobs.processes.desk import SEATS, desk
 from jobs.processes.heartbeat import Heartbeat, Identity
 from jobs.processes.limits import Limits
 from jobs.processes.messages import TakeAttempts
-from jobs.processes.prefetch import CountIdleProcesses
+from jobs.processes.prefetch import TakeOneAtATime
 from jobs.processes.reports import Reports
 from jobs.processes.sender import Sender
 from jobs.processes.watchdog import Run, Watchdog
@@ -34,7 +36,7 @@ EXIT_START_ANEW = 75  # EX_TEMPFAIL: the supervisor starts a new worker, which r
 # Seconds for which a thread may stand still, at least. More where it runs a retry policy, or long statements.
 PATIENCE, LONG_PATIENCE = 15.0, 60.0
 
-current_app.steps["consumer"].update({CountIdleProcesses, TakeAttempts})
+current_app.steps["consumer"].update({TakeOneAtATime, TakeAttempts})
 
 _stop = threading.Event()
 _draining = threading.Event()
@@ -54,6 +56,19 @@ def check_pool(instance: Any, **_: Any) -> None:
     most = max(instance.autoscale or [instance.concurrency or 0])
     if most > SEATS:
         raise SystemExit(f"A worker has at most {SEATS} processes: -c {SEATS}; start more workers instead")
+
+
+@signals.celeryd_after_setup.connect
+def check_broker(instance: Any, **_: Any) -> None:
+    """Check that the broker is no cluster of Redis, of which Celery knows nothing: each queue is on another server."""
+    with instance.app.connection_for_read() as broker, suppress(Exception):  # out of reach: Celery tries again
+        if broker.transport.driver_type != "redis":
+            return
+        broker.virtual_host = 0  # a database that clusters have, too
+        broker.connect()
+        if broker.channel().client.info("cluster").get("cluster_enabled"):
+            sys.stderr.write("CELERY_BROKER_URL names a cluster of Redis or Valkey: name one without cluster mode\n")
+            raise SystemExit(os.EX_CONFIG)
 
 
 @signals.worker_ready.connect

@@ -1,4 +1,4 @@
-"""System checks of this project's own settings, each with an id and a hint. The others are in jobs/checks.py and
+"""System checks of this project's own settings, each with an id and a hint. The others are in jobs/checks/ and
 tenants/checks.py.
 
 `manage.py` runs every registered check by itself. No other process does: an ASGI or WSGI server only imports its
@@ -26,7 +26,7 @@ NOT_NEGATIVE = ("WEB_THREADS", "DB_STATEMENT_TIMEOUT", "DB_LOCK_TIMEOUT", "SECUR
 
 
 def refuse_unsafe_start() -> None:
-    """End this process if any of these checks fails, or of the scheduler's, or that of logins: see jobs/checks.py."""
+    """End this process if any of these checks fails, or of the scheduler's, or that of logins: see jobs/checks."""
     from tenants import checks as tenants  # late: it reads the settings
 
     checks.refuse_unsafe_start(TAG, tenants.TAG)

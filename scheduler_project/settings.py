@@ -144,7 +144,7 @@ DATABASES["default"]["CONN_HEALTH_CHECKS"] = not WEB_THREADS
 
 CACHES = {"default": env.cache("CACHE_URL", "locmemcache://") | {"KEY_PREFIX": DEPLOYMENT}}
 if "Redis" in CACHES["default"]["BACKEND"]:  # its default serializer, pickle, can run code
-    CACHES["default"]["OPTIONS"] = {"serializer": "jobs.cache.Text"}
+    CACHES["default"].setdefault("OPTIONS", {})["serializer"] = "jobs.cache.Text"  # beside those of the URL: TLS
 
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "redis://127.0.0.1:6379/0")
 CELERY_WORKER_MAX_TASKS_PER_CHILD = env.int("WORKER_MAX_TASKS_PER_CHILD", 1000)
@@ -152,8 +152,9 @@ CELERY_WORKER_MAX_MEMORY_PER_CHILD = env.int("WORKER_MAX_MEMORY_KIB_PER_CHILD", 
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_BROKER_TRANSPORT_OPTIONS = env.json("CELERY_BROKER_TRANSPORT_OPTIONS", {})
 if is_redis(CELERY_BROKER_URL):
-    CELERY_BROKER_TRANSPORT_OPTIONS = {"global_keyprefix": f"{DEPLOYMENT}:"}
+    CELERY_BROKER_TRANSPORT_OPTIONS["global_keyprefix"] = f"{DEPLOYMENT}:"
 
 UNFOLD = {
     "SITE_TITLE": "Scheduler",

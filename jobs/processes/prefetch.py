@@ -1,40 +1,34 @@
-"""Limit the messages that RabbitMQ sends this worker to the number of its idle processes.
+"""Let RabbitMQ send this worker one message at a time. Redis has a setting for this (`worker_disable_prefetch`).
 
-A message is acknowledged when a process takes it, and then the broker no longer counts it. Without this limit a busy
-worker would hoard messages that an idle one could run. Redis has a setting for this (`worker_disable_prefetch`).
+A message is acknowledged when a process takes it, and then the broker sends the next one. So one message may wait at
+a busy worker; recover sends it again. With more, a busy worker would hoard messages that an idle one could run.
 """
 
 from typing import Any
 
 from celery import bootsteps
-from celery.worker import state
 from celery.worker.consumer.tasks import Tasks
 from kombu.common import QoS
 
-LEAST = 1  # 0 would mean "no limit" to Celery. So one message may wait at a busy worker; recover sends it again.
+AT_A_TIME = 1
+
+# A limit for the whole channel, which Celery sets unless it knows of a quorum queue, is refused by quorum queues.
+# RabbitMQ may make them without Celery's knowledge, and RabbitMQ 4 deprecates such a limit for all queues.
+Tasks.qos_global = lambda self, c: False  # type: ignore[method-assign]
 
 
-class IdleProcesses(QoS):
-    """Computes `value`. At each turn Celery's loop sends the broker `value` if it has changed."""
+class OneAtATime(QoS):
+    """Celery sends the broker `value` if it has changed, which it never does."""
 
-    def __init__(self, before: QoS, processes: Any) -> None:
-        self._processes = processes
-        super().__init__(before.callback, before.value)
-
-    @property
-    def value(self) -> int:
-        return max(int(self._processes()) - len(state.active_requests), LEAST)
-
-    @value.setter
-    def value(self, value: int) -> None:
-        """Ignore assignments: the value is computed."""
+    value = property(lambda self: AT_A_TIME, lambda self, value: None)  # ignores assignments
 
 
-class CountIdleProcesses(bootsteps.StartStopStep):
-    """Runs after Celery's own step, which creates a new `qos` for each connection."""
+class TakeOneAtATime(bootsteps.StartStopStep):
+    """Runs for each connection: after Celery's own step has set a limit, before the consumer begins."""
 
     requires = (Tasks,)
 
     def start(self, consumer: Any) -> None:
         if consumer.connection.transport.driver_type != "redis":
-            consumer.qos = IdleProcesses(consumer.qos, lambda: consumer.pool.num_processes)
+            consumer.qos = OneAtATime(consumer.qos.callback, AT_A_TIME)
+            consumer.qos.update()  # now: RabbitMQ lets a consumer keep the limit with which it began

@@ -81,6 +81,41 @@ def test_connections_are_as_the_claim_needs_them(project, database, identity, ch
     assert list(found()) == [identity]
 
 
+@pytest.mark.parametrize(
+    ("url", "options", "identities"),
+    [
+        ("sentinel://a:26379;sentinel://b:26379", {}, ["jobs.E012"]),
+        ("sentinel://a:26379;sentinel://b:26379", {"master_name": "jobs"}, []),
+        ("rediss://h/0?ssl_cert_reqs=required", {}, []),
+        ("rediss://h/0?ssl_cert_reqs=required&ssl_ca_certs=" + __file__, {}, []),
+        ("rediss://h/0?ssl_cert_reqs=required&ssl_ca_certs=/nowhere/ca.pem", {}, ["jobs.E013"]),
+        ("rediss://h/0?ssl_cert_reqs=REQUIRED", {}, ["jobs.E013", "jobs.W008"]),
+        ("rediss://h/0", {}, ["jobs.W008"]),
+        ("rediss://h/0?ssl_cert_reqs=none", {}, ["jobs.W008"]),
+        ("redis://h/0", {}, []),
+        ("amqp://h//", {}, []),
+    ],
+)
+def test_the_address_of_the_broker_has_what_its_library_misses_later(
+    project, monkeypatch, url, options, identities
+) -> None:
+    from celery import Celery
+
+    from jobs.celery import configure
+
+    app = Celery("theirs", set_as_current=False)
+    app.conf.broker_transport_options = options
+    configure(app)
+    monkeypatch.setattr(checks.brokers, "current_app", app)
+    monkeypatch.setenv("CELERY_BROKER_URL", url)  # Celery itself reads it, before all settings
+    assert sorted(found()) == identities
+
+
+def test_a_cache_with_a_word_that_its_library_does_not_know_is_refused(project) -> None:
+    project.CACHES = {"default": SHARED | {"OPTIONS": {**SHARED["OPTIONS"], "ssl_cert_reqs": "CERT_REQUIRED"}}}
+    assert "CACHE_URL" in found()["jobs.E013"]
+
+
 @pytest.mark.parametrize(("conf_of_celery", "identity"), [({}, "jobs.E005"), ({"configured": True}, "jobs.E006")])
 def test_an_app_of_celery_that_does_not_carry_jobs_is_refused(project, monkeypatch, conf_of_celery, identity) -> None:
     from celery import Celery
@@ -116,13 +151,15 @@ def test_a_setting_is_its_default_unless_the_project_has_one(settings) -> None:
     assert conf.settings.JOBS_DEDUP_WINDOW == 5
 
 
+@pytest.mark.parametrize("url", ["redis://h/0", "sentinel://a:1;sentinel://b:2"])
 @pytest.mark.parametrize("namespace", [None, "CELERY"])
-def test_what_the_guarantees_need_goes_before_the_projects_celery_settings(namespace) -> None:
+def test_what_the_guarantees_need_goes_before_the_projects_celery_settings(monkeypatch, namespace, url) -> None:
     from celery import Celery
 
     from jobs.celery import configure
 
-    theirs = {"worker_prefetch_multiplier": 8, "broker_connection_timeout": 9, "broker_url": "redis://h/0"}
+    monkeypatch.setenv("CELERY_BROKER_URL", url)  # Celery itself reads it, before all settings
+    theirs = {"worker_prefetch_multiplier": 8, "broker_connection_timeout": 9}
     theirs["broker_transport_options"] = {"global_keyprefix": "x:", "socket_timeout": 3}
     app = Celery("theirs", set_as_current=False)
     app.config_from_object(

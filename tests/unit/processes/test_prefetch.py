@@ -1,47 +1,50 @@
-"""How many messages RabbitMQ may send: as many as there are idle processes, and never none, which would be any."""
+"""How many messages RabbitMQ may send: one at a time to each worker, whatever Celery makes of its processes."""
 
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
-from celery.worker import state
+from celery.worker.consumer.tasks import Tasks
 from kombu.common import QoS
 
-from jobs.processes.prefetch import CountIdleProcesses, IdleProcesses
-
-
-class Message:
-    """What a process is at."""
+from jobs.processes.prefetch import TakeOneAtATime
 
 
 @pytest.fixture
-def running(monkeypatch) -> set[Message]:
-    monkeypatch.setattr(state, "active_requests", running := set())
-    return running
+def consumer() -> Mock:
+    """A worker's consumer with three processes, just connected: its limits are calls of one `told`."""
+    told = Mock()
+    consumer = Mock(told=told, initial_prefetch_count=3)
+    consumer.app.conf = SimpleNamespace(
+        worker_detect_quorum_queues=True, worker_disable_prefetch=False, worker_eta_task_limit=None
+    )
+    consumer.connection.qos_semantics_matches_spec = False
+    consumer.connection.transport.driver_type = "amqp"
+    consumer.connection.default_channel.basic_qos = lambda size, count, for_all: told(count, for_all)
+    consumer.app.amqp.TaskConsumer.return_value.qos = lambda **limit: told(*limit.values())
+    return consumer
 
 
-def test_the_broker_is_told_when_a_process_begins_or_is_idle_again(running):
-    told: list[int] = []
-    qos = IdleProcesses(QoS(lambda *, prefetch_count: told.append(prefetch_count), 3), lambda: 3)
-    for count in (0, 1, 2, 3, 3, 1):
-        running.clear()
-        running.update(Message() for _ in range(count))
-        if qos.prev != qos.value:  # as Celery's loop does at each turn
-            qos.update()
-    assert told == [3, 2, 1, 2]
+def connect(consumer: Mock) -> None:
+    for step in (Tasks, TakeOneAtATime):
+        object.__new__(step).start(consumer)
 
 
-def test_what_celery_adds_and_takes_away_by_itself_changes_nothing(running):
-    qos = IdleProcesses(QoS(lambda prefetch_count: None, 3), lambda: 3)
-    qos.increment_eventually(5)
-    qos.decrement_eventually(1)
-    assert qos.value == 3
+def test_the_last_limit_before_the_consumer_begins_is_one_and_none_is_for_the_whole_channel(consumer):
+    connect(consumer)
+    limits = [call.args for call in consumer.told.call_args_list]
+    assert limits == [(3, False), (1, False)]
+    assert consumer.qos.prev == consumer.qos.value  # or Celery's loop would set it again
 
 
-@pytest.mark.parametrize(("driver", "counts"), [("amqp", True), ("redis", False)])
-def test_redis_has_a_setting_for_it(driver, counts):
-    transport = SimpleNamespace(driver_type=driver)
-    before = QoS(lambda prefetch_count: None, 2)
-    consumer = SimpleNamespace(qos=before, connection=SimpleNamespace(transport=transport), pool=None)
-    step = object.__new__(CountIdleProcesses)
-    step.start(consumer)
-    assert (consumer.qos is not before) == counts
+def test_what_celery_adds_and_takes_away_by_itself_changes_nothing(consumer):
+    connect(consumer)
+    consumer.qos.increment_eventually(5)
+    consumer.qos.decrement_eventually(1)
+    assert consumer.qos.prev == consumer.qos.value == 1
+
+
+def test_redis_has_a_setting_for_it(consumer):
+    consumer.connection.transport.driver_type = "redis"
+    connect(consumer)
+    assert type(consumer.qos) is QoS

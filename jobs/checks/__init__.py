@@ -221,3 +221,6 @@ def changes_are_audited() -> Iterator[CheckMessage]:
             hint='Add "tenants.middleware.audited" to MIDDLEWARE, after AuthenticationMiddleware.',
             id="jobs.W007",
         )
+
+
+from jobs.checks import brokers  # noqa: E402, F401 - registers its checks, by what is above

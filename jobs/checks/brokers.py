@@ -1,0 +1,52 @@
+"""System checks of the addresses of the broker and of the cache."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+from celery import current_app
+from django.conf import settings as project
+from django.core.checks import CheckMessage, Error, Warning
+
+from jobs.checks import TAG, registered
+
+VERIFIED = "ssl_cert_reqs=required"
+CERTIFICATES = ("required", "optional", "none")  # words that the libraries of broker and cache both know
+
+
+def _urls() -> list[str]:
+    """Those of the broker; Celery takes several as a list, or with semicolons between them."""
+    said = current_app.conf.broker_url or ()
+    return [url for one in ([said] if isinstance(said, str) else said) for url in one.split(";")]
+
+
+@registered(TAG)
+def broker_behind_sentinels() -> Iterator[CheckMessage]:
+    """Sentinels may watch several servers."""
+    named = (current_app.conf.broker_transport_options or {}).get("master_name")
+    if not named and any(url.startswith("sentinel") for url in _urls()):
+        yield Error(
+            "CELERY_BROKER_URL names sentinels, but nothing names the server that they watch.",
+            hint='Set CELERY_BROKER_TRANSPORT_OPTIONS to {"master_name": "..."}, as in "sentinel monitor ...".',
+            id="jobs.E012",
+        )
+
+
+@registered(TAG)
+def tls() -> Iterator[CheckMessage]:
+    """With a wrong word the libraries fail at each connection; without one, the broker's trusts every server."""
+    brokers = [urlsplit(url) for url in _urls()]
+    options = [("CELERY_BROKER_URL", dict(parse_qsl(broker.query))) for broker in brokers]
+    for name, given in [*options, ("CACHE_URL", project.CACHES["default"].get("OPTIONS", {}))]:
+        if (word := given.get("ssl_cert_reqs", "required")) not in CERTIFICATES:
+            yield Error(f"{name} has ssl_cert_reqs={word}.", hint=f"Write {name}=...?{VERIFIED}", id="jobs.E013")
+        if (file := given.get("ssl_ca_certs")) and not Path(file).is_file():
+            hint = f"Let ssl_ca_certs in {name} name the PEM file of the authority, which this process can read."
+            yield Error(f"{name} has ssl_ca_certs={file}, which is no file.", hint=hint, id="jobs.E013")
+    trusting = [one for _, one in options if one.get("ssl_cert_reqs", "none") != "required"]
+    if any(broker.scheme == "rediss" for broker in brokers) and trusting and not current_app.conf.broker_use_ssl:
+        yield Warning(
+            "The broker's certificate is not verified, so another server could read the password.",
+            hint=f"Write CELERY_BROKER_URL=...?{VERIFIED}, and &ssl_ca_certs=/path/ca.pem for your own authority.",
+            id="jobs.W008",
+        )

@@ -1,0 +1,74 @@
+"""Brokers and caches of other kinds than the embedded one: see docs/brokers.md."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from embedded import binaries, fleet, ready
+from embedded.processes import Processes
+from jobs.engine import dispatch
+from tests.acceptance.following import ended
+from tests.factories import ThingFactory
+from tests.waiting import wait_until
+
+REDIS = shutil.which("redis-server")  # the embedded Valkey was built without TLS
+READ = """
+import json
+from jobs import results
+from jobs.models import Job
+print(json.dumps(results.load(Job.objects.get(pk={job_id})).value))
+"""
+CERTIFICATES = """
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=test CA" -keyout ca.key -out ca.pem
+openssl req -newkey rsa:2048 -nodes -subj "/CN=127.0.0.1" -keyout server.key -out server.csr
+printf "subjectAltName=IP:127.0.0.1" > names
+openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.pem
+"""
+
+
+@pytest.fixture
+def server_with_tls(tmp_path: Path, processes: Processes) -> str:
+    """The address of a Redis that only speaks TLS, with a certificate of our own authority."""
+    subprocess.run(["sh", "-ec", CERTIFICATES], cwd=tmp_path, check=True, capture_output=True)
+    port = str(fleet.free_port())
+    command = [REDIS, "--port", "0", "--tls-port", port, "--tls-auth-clients", "no", "--save", ""]
+    for option, name in {"cert": "server.pem", "key": "server.key", "ca-cert": "ca.pem"}.items():
+        command += [f"--tls-{option}-file", str(tmp_path / name)]
+    process = processes.start("redis", command, log=tmp_path / "redis.log")
+    ready.wait(process, lambda: ready.listens(int(port)))
+    return f"rediss://127.0.0.1:{port}"
+
+
+@pytest.mark.skipif(not REDIS, reason="redis-server is not installed")
+@pytest.mark.django_db(transaction=True)
+def test_jobs_and_results_go_by_tls_to_a_server_of_our_own_authority(server_with_tls, environ, start_worker, tmp_path):
+    dispatch.connect(lambda claimed: None)  # our broker is another: what we claim, the worker's clock sends
+    verified = f"?ssl_cert_reqs=required&ssl_ca_certs={tmp_path / 'ca.pem'}"
+    environ["CELERY_BROKER_URL"] = f"{server_with_tls}/0{verified}"
+    environ["CACHE_URL"] = f"{server_with_tls}/1{verified}"
+    start_worker(concurrency=1)
+    job = ended(ThingFactory().async_.echo("a secret"))
+    assert (job.status, job.attempt) == ("success", 1)
+    argv, their_environ = fleet.manage("shell", "--verbosity", "0", "-c", READ.format(job_id=job.pk), environ=environ)
+    read = subprocess.run(argv, env=their_environ, check=True, capture_output=True, text=True).stdout
+    assert json.loads(read) == ["a secret"]
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, processes: Processes) -> str:
+    port = fleet.free_port()
+    command = [str(binaries.valkey()), "--port", str(port), "--cluster-enabled", "yes", "--dir", str(tmp_path)]
+    ready.wait(processes.start("cluster", command, log=tmp_path / "cluster.log"), lambda: ready.listens(port))
+    return f"redis://127.0.0.1:{port}/1"
+
+
+def test_a_worker_refuses_a_cluster_as_its_broker(cluster, processes, tmp_path):
+    command = fleet.worker("default", 1, f"cluster-{os.getpid()}", os.environ | {"CELERY_BROKER_URL": cluster})
+    worker = processes.start("worker", *command, log=tmp_path / "worker.log")
+    wait_until(lambda: not worker.alive, "the worker ends")
+    assert worker.returncode == os.EX_CONFIG
+    assert "without cluster mode" in (tmp_path / "worker.log").read_text()
