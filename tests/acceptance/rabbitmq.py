@@ -49,7 +49,8 @@ class RabbitMQ:
     def kill(self) -> None:
         """Kill the node; return when it serves again."""
         before = self.process.pid
-        self.ctl("eval", "mnesia:sync_log().")  # or it forgets a queue that it made in the last two seconds
+        # Or it forgets a queue that it made in the last seconds, and with it what is in the log of that queue.
+        self.ctl("eval", "mnesia:sync_log(), [dets:sync(Table) || Table <- dets:all()].")
         self.process.signal_group(signal.SIGKILL)
         wait_until(lambda: self.process.pid != before and ready.listens(self.port), "RabbitMQ serves again")
 
