@@ -16,6 +16,7 @@ from jobs.store.looking import Lane, look_lanes, looking
 
 WORKERS = 500
 MOST = 2_000  # jobs that are counted for one number
+WORKED = 20_000  # those of all workers
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,14 @@ class Worker:
     beat_at: datetime
     gone_at: datetime | None
     leads: bool
+
+
+@dataclass(frozen=True)
+class Worked:
+    """ended: jobs in the last minute. crashes: attempts in the last day whose process died with them."""
+
+    ended: int = 0
+    crashes: int = 0
 
 
 @dataclass(frozen=True)
@@ -111,6 +120,11 @@ def lanes_of(tenants: set[int]) -> list[Lane]:
     """The lanes of these tenants with jobs in line."""
     with looking():
         return look_lanes(tenants=tenants)
+
+
+def worked() -> dict[UUID, Worked]:
+    """By the id of a worker; without those that did nothing."""
+    return {worker: Worked(*counted) for worker, *counted in _rows("look_worked", most=WORKED)}
 
 
 def workers() -> list[Worker]:

@@ -1,14 +1,16 @@
-"""What the recorder has counted of the past (ADR 0019), kept for half a minute for all viewers."""
+"""What was counted of the past, mostly by the recorder (ADR 0019), kept for half a minute for all viewers."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 from jobs import queries
 from jobs.dashboard import looks
 from jobs.dashboard.charts import KINDS, Chart, chart
 from jobs.dashboard.kept import Kept
+from jobs.dashboard.looks import Worked
 from jobs.statistics import Ended, Summary, Times, added, summaries
 from jobs.store.health import look_sample
 
@@ -106,6 +108,7 @@ drawn: Kept[str, Chart | None] = Kept(_drawn, None)
 last_hour: Kept[None, LastHour] = Kept(_last_hour, LastHour())
 fairness: Kept[None, float | None] = Kept(lambda _: look_sample().fairness, None)
 day_of: Kept[int, Day | None] = Kept(_day, None)
+worked: Kept[None, Mapping[UUID, Worked]] = Kept(lambda _: looks.worked(), {})
 days_of: Kept[frozenset[int], Mapping[int, InADay]] = Kept(_tenants, {})
 
 

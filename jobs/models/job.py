@@ -174,6 +174,9 @@ class FailedAttemptRow(models.Model):
         abstract = True
 
 
+CRASHES = ("WorkerGone", "ProcessDied")  # error classes of attempts whose process died with them
+
+
 class FailedAttempt(FailedAttemptRow):
     """A failed attempt of a job in the table `jobs`."""
 
@@ -182,6 +185,9 @@ class FailedAttempt(FailedAttemptRow):
     class Meta:
         db_table = "failed_attempts"
         constraints = [models.UniqueConstraint(fields=["job", "attempt"], name="failed_attempts_once")]
+        indexes = [
+            models.Index(fields=["end_time"], name="failed_attempts_crashes", condition=Q(error_class__in=CRASHES))
+        ]
 
     def __str__(self) -> str:
         return f"attempt {self.attempt} of job {self.job_id}: {self.error_class}"

@@ -7,9 +7,9 @@ from typing import Any
 from django.db.models import Max
 from django.http import HttpRequest, HttpResponse
 
-from jobs.dashboard import live, snapshot
+from jobs.dashboard import live, past, snapshot
 from jobs.dashboard.access import page_for
-from jobs.dashboard.looks import Worker
+from jobs.dashboard.looks import Worked, Worker
 from jobs.dashboard.snapshot import Snapshot
 from jobs.models import Job, Recorded
 from jobs.store import LIVE_BEATS
@@ -20,15 +20,21 @@ RUNNING = 500  # jobs that are listed
 @page_for("jobs.view_worker")
 def show(request: HttpRequest) -> HttpResponse:
     seen = snapshot.current()
-    runs = _running(request)
+    runs, worked = _running(request), past.worked.get(None)
     shown = {
         "snapshot": seen,
         "workers": [
-            (worker, state_of(worker, seen), seen.held_by_worker.get(worker.id, 0), runs.get(worker.id, []))
+            (
+                worker,
+                state_of(worker, seen),
+                seen.held_by_worker.get(worker.id, 0),
+                worked.get(worker.id, Worked()),
+                runs.get(worker.id, []),
+            )
             for worker in seen.workers
             if worker.gone_at is None
         ],
-        "gone": [worker for worker in seen.workers if worker.gone_at is not None],
+        "gone": [(worker, worked.get(worker.id, Worked())) for worker in seen.workers if worker.gone_at is not None],
         "leader": next((worker for worker in seen.workers if worker.leads), None),
         "recorded_at": Recorded.objects.aggregate(at=Max("at"))["at"],
         "handed_over": seen.held_by_worker.get(None, 0),

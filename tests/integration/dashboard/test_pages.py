@@ -208,6 +208,23 @@ def test_tenants_are_found_by_name_and_state_also_those_without_work(client):
     assert shown(page="x") == shown(page="-1") == [busy.pk]
 
 
+def test_a_worker_shows_what_it_ended_lately_and_how_often_it_crashed(client, register):
+    mine, other = register(concurrency=2), register(concurrency=2)
+    tenant, now = TenantFactory(), timezone.now()
+    for end_time in (now, now, now - timedelta(minutes=2)):
+        make_job(tenant, Status.SUCCESS, worker=mine, end_time=end_time)
+    job = make_job(tenant, Status.ERROR, worker=other)
+    failures = [("ProcessDied", 0), ("WorkerGone", 23), ("WorkerGone", 25), ("ValueError", 0)]
+    for attempt, (error, hours) in enumerate(failures, start=1):
+        facts = {"error_class": error, "end_time": now - timedelta(hours=hours), "worker": other}
+        FailedAttempt.objects.create(job=job, attempt=attempt, **facts)
+    shown = client.get("/ops/workers/").context["workers"]
+    assert {worker.id: (worked.ended, worked.crashes) for worker, _, _, worked, _ in shown} == {
+        mine: (2, 0),
+        other: (1, 2),
+    }
+
+
 def test_a_worker_shows_what_it_runs_only_to_those_who_may_see_jobs(client, operator, register):
     job = make_job(TenantFactory(), Status.RUNNING, worker=register(concurrency=2))
     assert f"/ops/jobs/{job.pk}/" in text(client.get("/ops/workers/"))
