@@ -28,7 +28,7 @@ FIELDS = ("id", "source_type", "source_method", "source_id", "content", "touched
 def _arguments(parser: CommandParser) -> None:
     parser.add_argument("--tenant", metavar="SLUG", required=True)
     parser.add_argument(
-        "--type", metavar="TYPE", type=_job_type, default={}, help="reports.datareport, or reports.datareport.execute"
+        "--type", metavar="TYPE", type=_dotted, help="reports.datareport, or with a method: reports.datareport.execute"
     )
     parser.add_argument("--clear", action="store_true", help="Delete them: the next runs begin without a memory.")
     parser.add_argument(
@@ -38,11 +38,12 @@ def _arguments(parser: CommandParser) -> None:
 
 def _run(options: Options, screen: Screen) -> None:
     tenant = inputs.tenant_named(options["tenant"])
+    wanted = _of_type(tenant, options["type"]) if options["type"] else {}
     if options["clear"]:
-        _clear(tenant, options["type"], screen)
+        _clear(tenant, wanted, screen)
         return
     limit = options["limit"]
-    memories = list(queries.memories(tenant.pk).filter(**options["type"])[: limit + 1])  # one more, to know of another
+    memories = list(queries.memories(tenant.pk).filter(**wanted)[: limit + 1])  # one more, to know of another
     more = len(memories) > limit
     del memories[limit:]
     screen.document({"memories": [_document(memory) for memory in memories], "more": more})
@@ -54,12 +55,19 @@ def _run(options: Options, screen: Screen) -> None:
         screen.say(f"There are more than {limit:,}: see --type and --limit.")
 
 
-def _job_type(text: str) -> dict[str, str]:
-    """The source type, perhaps with a method; its code may be gone."""
+def _dotted(text: str) -> str:
     names = text.split(".")
-    if not all(names) or not 2 <= len(names) <= 3:  # noqa: PLR2004
+    if not all(names) or len(names) == 1:
         raise ArgumentTypeError(f"must be like reports.datareport or reports.datareport.execute, not {text!r}")
-    return {"source_type": ".".join(names[:2])} | ({"source_method": names[2]} if names[2:] else {})
+    return text
+
+
+def _of_type(tenant: Tenant, name: str) -> dict[str, str]:
+    """A source type, or else one with a method. The memories tell which it is, since its code may be gone."""
+    if queries.memories(tenant.pk).filter(source_type=name).exists():
+        return {"source_type": name}
+    source_type, _, method = name.rpartition(".")
+    return {"source_type": source_type, "source_method": method}
 
 
 def _clear(tenant: Tenant, wanted: dict[str, Any], screen: Screen) -> None:

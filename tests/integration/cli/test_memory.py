@@ -20,8 +20,8 @@ def run(*words: object) -> str:
     return out.getvalue()
 
 
-def remember(tenant, source_id="", method="execute", **content):
-    call = {"source_type": "reports.datareport", "source_method": method, "source_id": source_id}
+def remember(tenant, source_id="", method="execute", source_type="reports.datareport", **content):
+    call = {"source_type": source_type, "source_method": method, "source_id": source_id}
     return JobMemory.objects.create(tenant=tenant, content=content, **call)
 
 
@@ -56,6 +56,13 @@ def test_narrows_and_says_that_there_are_more(acme, memories):
     assert ([memory["id"] for memory in told["memories"]], told["more"]) == ([memories[2].pk], False)
     assert "There are more than 1: see --type and --limit." in run("--tenant", "acme", "--limit", 1)
     assert json.loads(run("--tenant", "acme", "--limit", 1, "--json"))["more"]
+
+
+def test_narrows_to_the_functions_of_a_module_however_deep_it_lies(acme):
+    for method in ("send", "post"):
+        remember(acme, source_type="shop.mail.outbox.tasks", method=method)
+    for name, found in (("shop.mail.outbox.tasks", 2), ("shop.mail.outbox.tasks.send", 1), ("shop.mail.outbox", 0)):
+        assert len(json.loads(run("--tenant", "acme", "--type", name, "--json"))["memories"]) == found
 
 
 def test_clears_those_and_notes_it(acme, memories):
