@@ -1,19 +1,22 @@
 """The shape of an error: its class, and its text without what differs from one job to the next. Pure."""
 
 import re
+from functools import lru_cache
 
 LONGEST = 300  # characters of a shape
 READ = 1000  # characters of an error that are looked at
 NONE = "no error was noted"
 CLASS = re.compile(r"[\w.]{1,200}(?=:|$)")
 MASKS = (
-    (re.compile(r"""(?<!\w)(['"`])(?:(?!\1)[^\n])*\1(?!\w)"""), r"\1…\1"),  # quoted text; not the apostrophe of "can't"
+    # Quoted text; not the apostrophe of "can't".
+    (re.compile(r"""(?<!\w)(?:(')[^'\n]*'|(")[^"\n]*"|(`)[^`\n]*`)(?!\w)"""), r"\1\2\3…\1\2\3"),
     (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE), "#"),
     (re.compile(r"\b0x[0-9a-f]+\b|\b(?=[a-f]*[0-9])[0-9a-f]{8,}\b", re.IGNORECASE), "#"),
     (re.compile(r"\d+(?:[.,:-]\d+)*"), "#"),
 )
 
 
+@lru_cache(maxsize=4_000)  # a page asks for a thousand of them, and again at the next request
 def shape(error: str) -> str:
     """Of "Class: text" the class, and the text with `#` for numbers and ids, and `…` for what is quoted."""
     if not error:
