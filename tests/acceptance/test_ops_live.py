@@ -102,7 +102,7 @@ def test_many_dead_are_revived_with_progress_by_script_or_by_hand(context, scrip
     copies(make_job(tenant, Status.DEAD, last_error="ValueError: no"), 1_500)
     page = context(scripts=scripts).new_page()
     page.goto("dead/")
-    page.get_by_label("Revive ValueError of reports.datareport.execute").click()
+    page.get_by_label("Revive ValueError: no of reports.datareport.execute").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Revive 1,501 dead jobs?")
     page.get_by_role("button", name="Revive them").click()
     if not scripts:

@@ -147,7 +147,8 @@ def test_a_wait_that_began_by_a_clock_ahead_of_ours_does_not_end_before(spans):
 
 @pytest.mark.parametrize("form", [Lines(), JsonLines()])
 @pytest.mark.parametrize("parent", [OTHER, None])
-def test_the_log_line_of_a_job_that_follows_has_its_own_trace(thing, register, caplog, form, parent):
+def test_the_log_line_of_a_job_that_follows_has_its_own_trace(thing, register, monkeypatch, caplog, form, parent):
+    monkeypatch.setattr("jobs.engine.execute.QUANTUM", 60.0)  # on a slow machine, too, it follows
     caplog.set_level("INFO")
     lines = []
     caplog.handler.addFilter(lambda line: lines.append(form.format(line)) or True)
