@@ -2,8 +2,8 @@
 
 import re
 from dataclasses import replace
-from unittest.mock import patch
 from datetime import timedelta
+from unittest.mock import patch
 
 import pytest
 from django.utils import timezone
