@@ -246,8 +246,9 @@ class Thing(Asynchronous, models.Model):
 
     @job
     def hold_row(self, seconds: float) -> None:
-        """Locks its own row, and has the server busy with a statement, whoever dies here."""
-        note_run()
+        """Locks its own row, and has the server busy with a statement, whoever dies here; in its first attempt."""
+        if note_run() > 1:
+            return
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [current_job().id])
             cursor.execute("SELECT pg_sleep(%s)", [seconds])
