@@ -1,5 +1,7 @@
 """Statements as they are sent: without the comments of their files."""
 
+import re
+
 import pytest
 from psycopg import _queries
 
@@ -20,3 +22,18 @@ def test_of_the_comments_only_the_name_is_sent(name):
 @pytest.mark.parametrize("name", OF_EVERY_JOB)
 def test_what_every_job_runs_is_short_enough_to_be_parsed_once(name):
     assert len(statement(name)) <= _queries.MAX_CACHED_STATEMENT_LENGTH
+
+
+BATCH = re.compile(r"LIMIT (?:%\(\w+\)s|[\w.]+)\s+FOR (?:NO KEY )?UPDATE[^()]*SKIP LOCKED")
+
+
+@pytest.mark.parametrize("name", files())
+def test_a_batch_of_rows_is_locked_once_whatever_the_planner_believes(name):
+    """As a subquery of a join it could be the inner side of a loop, whose every turn would lock a further batch."""
+    for batch in BATCH.finditer(statement(name)):
+        before, depth = statement(name)[: batch.start()], 0
+        for position in range(len(before) - 1, -1, -1):
+            depth += {")": 1, "(": -1}.get(before[position], 0)
+            if depth < 0:
+                assert re.search(r"(MATERIALIZED|ARRAY|LATERAL) ?$", before[:position]), before[position:]
+                break

@@ -6,7 +6,7 @@ WITH
 -- include shared/clock
 old AS (
     DELETE FROM kept_answers
-    WHERE id IN (
+    WHERE id = ANY(ARRAY(
         SELECT k.id
         FROM kept_answers k
         CROSS JOIN clock
@@ -15,7 +15,7 @@ old AS (
         ORDER BY k.created_at
         LIMIT 10
         FOR UPDATE OF k SKIP LOCKED
-    )
+    ))
 )
 INSERT INTO kept_answers AS kept (tenant_id, key, digest, created_at)
 SELECT %(tenant_id)s, %(key)s, %(digest)s, clock.now

@@ -3,21 +3,24 @@
 -- Who:    the clock.
 -- Locks:  the rows; it skips locked rows, such as those being cancelled, until the next pass.
 -- Index:  jobs_due.
-WITH promoted AS (
+-- The batch is chosen once: as a subquery of the UPDATE it could be the inner side of a loop, by stale statistics, and each turn
+-- of the loop would choose a further batch.
+WITH due AS MATERIALIZED (
+    SELECT d.id, EXISTS (
+        SELECT FROM paused_job_types p WHERE p.source_type = d.source_type AND p.source_method = d.source_method
+    ) AS paused
+    FROM jobs d
+    WHERE d.due_at <= coalesce(%(now)s::timestamptz, clock_timestamp())  -- guard
+    ORDER BY d.due_at
+    LIMIT %(batch)s
+    FOR NO KEY UPDATE OF d SKIP LOCKED
+),
+promoted AS (
     UPDATE jobs j
     SET status = CASE WHEN due.paused THEN 'scheduled' ELSE 'created' END,
         ready_at = CASE WHEN due.paused THEN NULL ELSE j.due_at END,
         due_at = CASE WHEN due.paused THEN %(held_until)s::timestamptz END
-    FROM (
-        SELECT d.id, EXISTS (
-            SELECT FROM paused_job_types p WHERE p.source_type = d.source_type AND p.source_method = d.source_method
-        ) AS paused
-        FROM jobs d
-        WHERE d.due_at <= coalesce(%(now)s::timestamptz, clock_timestamp())  -- guard
-        ORDER BY d.due_at
-        LIMIT %(batch)s
-        FOR NO KEY UPDATE OF d SKIP LOCKED
-    ) due
+    FROM due
     WHERE j.id = due.id
     RETURNING j.id, j.attempt, j.status, j.tenant_id, j.queue_id, j.priority
 ),
