@@ -2,7 +2,7 @@
 
 A web process looks at most every two seconds. While one thread looks, the others get the last snapshot. A look that
 fails leaves its part as it was, and the part gets old: pages say so. A look that takes long (10,000 lanes) is not taken
-again before it has rested REST times as long, so that the looks take a hundredth of the database's time at most.
+again before it has rested REST times as long, so that it takes less than a hundredth of the database's time.
 """
 
 import threading
@@ -25,7 +25,7 @@ from jobs.store import looking
 from jobs.store.looking import Held, Lane, Queue
 
 FRESH = 2.0  # seconds
-REST, LONGEST_REST = 80.0, 10.0  # times the time that a look took; seconds
+REST, LONGEST_REST = 160.0, 10.0  # times the time that a look took; seconds
 LOOKS: Mapping[str, Callable[[], Any]] = {
     "held": looking.look_held,
     "lanes": looking.look_lanes,

@@ -2,6 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 SOME, MUCH, FULL = 0.0, 0.5, 0.95  # shares from which a level begins; for SOME, above which
 HEIGHT = 20
@@ -17,6 +21,20 @@ class Strip:
     full: str
     full_steps: int
     known_steps: int
+
+    @cached_property
+    def svg(self) -> SafeString | str:
+        """The strip, drawn once for all viewers; "" if nothing is known."""
+        if not self.known_steps:
+            return ""
+        words = f"Full for {self.full_steps} of {self.known_steps} samples"
+        levels = ((level, path) for level in ("some", "much", "full") if (path := getattr(self, level)))
+        paths = format_html_join("", '<path class="{}" d="{}"/>', levels)
+        shape = (
+            '<svg class="strip" viewBox="0 0 {steps} 1" preserveAspectRatio="none" role="img" aria-label="{words}">'
+            "<title>{words}</title>{paths}</svg>"
+        )
+        return format_html(shape, steps=self.steps, words=words, paths=paths)
 
 
 def strip(shares: Sequence[float | None]) -> Strip:

@@ -115,6 +115,16 @@ def visible(text: str) -> str:
     return printable(text)
 
 
+@register.filter
+def short(value: object, most: int) -> str:
+    """A text of at most so many characters, the last one … if some are left out.
+
+    Django's `truncatechars` also normalises and translates: 40 µs, and a list uses it 300 times.
+    """
+    text = str(value)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 @register.simple_tag
 def bar(used: float | None, limit: float | None, kind: str = "") -> SafeString | str:
     """How full something is, as a bar; the numbers stand beside it."""

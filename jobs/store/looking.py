@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db import transaction
 
 from jobs.store.attempts import default_timeout
-from jobs.store.rows import rows
+from jobs.store.rows import prepared, rows
 from jobs.store.session import session
 
 PATIENCE = 1.0  # seconds that a look may take
@@ -102,12 +102,12 @@ def reading_as_sets() -> Iterator[None]:
 
 def look_held(now: datetime | None = None) -> list[Held]:
     """The slots in use."""
-    return [Held(*row) for row in rows("look_held", now=now, default_timeout=default_timeout())]
+    return [Held(*row) for row in prepared("look_held", now=now, default_timeout=default_timeout())]
 
 
 def look_queues(now: datetime | None = None) -> dict[int, Queue]:
     """All queues by id, in the order of their names."""
-    return {row[0]: Queue(*row) for row in rows("look_queues", now=now, default_timeout=default_timeout())}
+    return {row[0]: Queue(*row) for row in prepared("look_queues", now=now, default_timeout=default_timeout())}
 
 
 def look_lanes(now: datetime | None = None, *, tenants: Collection[int] | None = None) -> list[Lane]:

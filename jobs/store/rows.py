@@ -100,7 +100,7 @@ def rows(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
 
 
 def prepared(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
-    """Like `rows`, for statements that run with every job: the server keeps the plan."""
+    """Like `rows`, for statements that run with every job or every two seconds: the server keeps the plan."""
     return prepared_on(session(), statement(name), **_timed(parameters))
 
 

@@ -21,7 +21,7 @@ from jobs.dashboard.looks import Tenant, Worker
 from jobs.dashboard.past import failing
 from jobs.dashboard.snapshot import Snapshot
 from jobs.dashboard.standing import standings
-from jobs.dashboard.tags import span
+from jobs.dashboard.tags import short, span
 from jobs.engine.explain.gates import Gate
 from jobs.engine.standing import State
 from jobs.masked import masked
@@ -103,8 +103,19 @@ def test_a_bar_stacks_the_outcomes_from_good_to_bad():
     assert high.label == "12:02: 4 ended, 1 of them badly"
 
 
+def test_a_bar_is_drawn_with_its_words_for_the_pointer():
+    (bar,) = drawn(ended(2, "error", 1), ended(2, "success", 3)).bars
+    chart = drawn(ended(2, "error", 1), ended(2, "success", 3), ended(4, "retry", 2))
+    assert chart.svg.startswith(f"<g><title>{bar.label}</title>{bar.svg}</g><g><title>")
+    assert bar.svg == (
+        '<rect class="good" x="126.0" y="25.0" width="48.0" height="75.0"/>'
+        '<rect class="bad" x="126.0" y="0.0" width="48.0" height="25.0"/>'
+    )
+
+
 def test_a_chart_of_nothing_has_nothing():
     chart = drawn()
+    assert chart.svg == ""
     assert (chart.bars, chart.total, chart.p50, chart.times.p95) == ([], 0, "", None)
 
 
@@ -301,3 +312,8 @@ def test_the_next_token_of_any_queue_opens_the_gate_of_rates():
     assert seen.opens_at(Gate.QUEUE_RATE) == NOW + timedelta(seconds=4)
     assert seen.opens_at(Gate.TENANT_RATE) is None
     assert seen.opens_at(Gate.SLOTS_FULL) is None
+
+
+@pytest.mark.parametrize(("text", "shown"), [("", ""), ("abcd", "abcd"), ("abcde", "abc…")])
+def test_a_long_text_ends_with_a_sign_that_more_follows(text, shown):
+    assert short(text, 4) == shown
