@@ -12,6 +12,9 @@ POSTGRESQL_15 := /usr/lib/postgresql/15/bin
 ON_15 := tests/integration/store/test_claim.py tests/integration/store/test_claim_plan.py tests/concurrency
 BESIDE := -n auto --maxschedchunk 1 # one after the other from the start: the long ones are there
 
+# Set on some machines: then each of the hundreds of processes that the tests start would compile all it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
@@ -26,7 +29,7 @@ demo: .venv/.installed ## Run real reports of several tenants, and watch (under 
 up: .venv/.installed ## Start web, workers and engines until Ctrl-C (WEB_PORT, DATA_DIR, WORKER_CONCURRENCY)
 	@$(EMBEDDED) up
 
-test: .venv/.installed-dev chromium ## Run the tests beside each other, or some (ARGS="tests/unit -k slots")
+test: .venv/.installed-dev chromium ## Run the tests beside each other, or some (ARGS="tests/unit -k slots", THOROUGH=1)
 	@$(EMBEDDED) run --throwaway -- $(BIN)/python -m pytest $(or $(ARGS),$(BESIDE))
 
 test-15: .venv/.installed-dev postgresql-15 ## Run the tests of the claim on Debian's PostgreSQL 15 (ARGS)

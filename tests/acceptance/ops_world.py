@@ -46,18 +46,9 @@ def build() -> list[str]:
     _statistics(plain, queue, now)
     with connection.cursor() as cursor:
         cursor.execute("INSERT INTO repairs (kind, count, last_at) VALUES ('message_sent_again', 2, now())")
-    return [
-        *("", "tenants/", "tenants/?state=all", "tenants/alder/", f"tenants/{'t' * 50}/", "queues/", "jobs/"),
-        *(
-            "jobs/?q=nonsense",
-            "jobs/?q=tenant:alder",
-            f"jobs/{waiting.pk}/",
-            f"jobs/{dead.pk}/",
-            "dead/",
-            "dead/?error=none",
-        ),
-        *("dead/", "dead/?error=none", "workers/", "schedules/", "health/"),
-    ]
+    tenants = ("tenants/", "tenants/?state=all", "tenants/alder/", f"tenants/{'t' * 50}/")
+    jobs = ("jobs/", "jobs/?q=nonsense", "jobs/?q=tenant:alder", f"jobs/{waiting.pk}/", f"jobs/{dead.pk}/")
+    return ["", *tenants, *jobs, "queues/", "dead/", "dead/?error=none", "workers/", "schedules/", "health/"]
 
 
 def _under_way(plain: Tenant, long: Tenant, queue: Queue, now: datetime) -> None:

@@ -16,6 +16,7 @@ from tenants import auth
 from tenants.models import Member
 from tests.acceptance.conftest import ARGUMENTS, CHROMIUM
 from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
+from tests.thorough import THOROUGH
 
 pytestmark = [
     pytest.mark.browser,
@@ -83,7 +84,7 @@ def pages(db):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("width", [360, 1280, 1440])
+@pytest.mark.parametrize("width", [360, 1440, *([1280] if THOROUGH else [])])
 def test_names_of_200_characters_stay_in_their_place(pages, web, width):
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)

@@ -4,8 +4,9 @@ import subprocess
 import sys
 
 from embedded import REPOSITORY
+from tests.thorough import sized
 
-SECONDS = 30  # of deaths; the start, the calm afterwards and the verdict take about as long again
+SECONDS = sized(20, thorough=30)  # of deaths; the start, the calm afterwards and the verdict take about as long again
 
 
 def test_chaos_loses_nothing_exceeds_nothing_and_starts_nothing_twice():

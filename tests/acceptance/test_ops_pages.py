@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.acceptance.conftest import CHROMIUM
 from tests.acceptance.ops_world import build
+from tests.thorough import THOROUGH
 
 pytestmark = [
     pytest.mark.browser,
@@ -26,6 +27,7 @@ LOOK = """() => ({
   small: [...document.querySelectorAll('main button, main summary, nav a')].filter(e => e.checkVisibility())
     .filter(e => e.getBoundingClientRect().height < 24).map(e => e.textContent.trim()),
 })"""
+WINDOWS = [(360, "dark"), (1440, "light"), *([(360, "light"), (1440, "dark")] if THOROUGH else [])]
 FINE = {"wide": False, "cut": [], "small": []}
 
 
@@ -35,13 +37,16 @@ def world(db) -> list[str]:
     return build()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1440, "dark")])
-def test_nothing_is_cut_off_or_too_small_whatever_the_names(world, context, width, scheme):
+@pytest.mark.parametrize(("width", "scheme"), WINDOWS)
+def test_nothing_is_cut_off_and_nobody_kept_out_whatever_the_names(world, context, width, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page, found = context(width, scheme).new_page(), {}
     for path in world:
         page.goto(path)
         found[path] = page.evaluate(LOOK)
         expect(page.get_by_role("heading", level=1)).to_have_count(1)
+        for violation in axe.run(page, options={"runOnly": RULES}).response["violations"]:
+            found[path, violation["id"]] = [node["html"][:200] for node in violation["nodes"]]
         _shoot(page, f"{path.strip('/').replace('/', '-').replace('?', '-') or 'overview'}-{width}-{scheme}")
     assert {path: what for path, what in found.items() if what != FINE} == {}
 
@@ -52,17 +57,6 @@ def test_pages_without_any_work_say_so(context):
         page.goto(path)
         _shoot(page, f"empty-{path.strip('/') or 'overview'}-360")
         expect(page.locator(".empty").first).to_be_visible()
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1440, "light")])
-def test_axe_finds_nothing_that_would_keep_somebody_out(world, context, width, scheme):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    page, found = context(width, scheme).new_page(), {}
-    for path in world:
-        page.goto(path)
-        for violation in axe.run(page, options={"runOnly": RULES}).response["violations"]:
-            found[path, violation["id"]] = [node["html"][:200] for node in violation["nodes"]]
-    assert found == {}
 
 
 def _shoot(page: Page, name: str) -> None:

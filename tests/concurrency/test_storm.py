@@ -17,10 +17,12 @@ from jobs.store import Claimed, Started
 from tests.concurrency.audit import Auditor
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
+from tests.thorough import sized
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
 
 WORKERS, SUBMITTERS = 8, 4
+JOBS = sized(1_000, thorough=3_000)
 STALLED = 30.0  # seconds without a message while jobs wait: a wake-up was lost
 
 
@@ -90,7 +92,7 @@ def in_threads(*works: Callable[[], object]) -> None:
         raise error
 
 
-@pytest.mark.parametrize(("capacity", "jobs"), [(1, 3000), (2, 3000), (100, 4800)])
+@pytest.mark.parametrize(("capacity", "jobs"), [(1, JOBS), (2, JOBS), (100, JOBS * 8 // 5)])
 def test_no_limit_is_exceeded_no_wake_up_lost_and_no_attempt_started_twice(register, capacity, jobs):
     QueueFactory(name="emails", concurrency=3, weight=3)
     tenants = [

@@ -17,6 +17,7 @@ from schemathesis.checks import CHECKS, load_all_checks
 from jobs.api.api import api
 from tenants import auth
 from tests.factories import QueueFactory, UserFactory
+from tests.thorough import sized
 
 pytestmark = pytest.mark.django_db
 load_all_checks()
@@ -37,7 +38,7 @@ JUDGED = {  # 422 for data that fits the schema
     "resume_type": "whether it is paused",
 }
 EXAMPLES = settings(
-    max_examples=20,
+    max_examples=sized(10, thorough=20),
     deadline=None,
     derandomize=True,
     database=None,

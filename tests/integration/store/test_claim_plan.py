@@ -12,6 +12,7 @@ from jobs.models import Worker
 from tenants.models import Tenant, TenantQueue
 from tests.factories import QueueFactory
 from tests.plans import Dispatcher, Read, fill
+from tests.thorough import sized
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -19,7 +20,7 @@ pytestmark = [
     pytest.mark.timeout(600),
 ]
 
-FEW, MANY = 6_000, 1_000_000
+FEW, MANY = 6_000, sized(200_000, thorough=1_000_000)
 INDEXES = {"jobs_claim", "jobs_claim_by_user", "jobs_in_use", "jobs_pkey"}
 
 

@@ -20,6 +20,7 @@ from tests.conftest import request_for
 from tests.factories import QueueFactory
 from tests.fleet import Fleet
 from tests.integration.store.test_no_starvation import paused_tenant, resume
+from tests.thorough import sized
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
 
@@ -73,7 +74,7 @@ def change(tenant: Tenant, **limits: object) -> None:
     TenantQueue.objects.filter(tenant=tenant).update(**limits)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(sized(2, thorough=5)))
 def test_two_tenants_with_work_and_a_free_slot_get_the_same_whatever_happened_before(fleet, seed, settings):
     settings.JOBS_DEFAULT_TIMEOUT = LONGEST
     draw = random.Random(seed)

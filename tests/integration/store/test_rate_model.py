@@ -14,6 +14,7 @@ from jobs.models import Job, Queue
 from jobs.store.claiming import Pass
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
+from tests.thorough import sized
 
 START = datetime(2040, 1, 1, tzinfo=UTC)
 WORKER = uuid.uuid4()
@@ -127,7 +128,10 @@ def workers_for_ever(settings, register) -> None:
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity", "workers_for_ever")]
 long_runs = settings(
-    max_examples=40, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=sized(15, thorough=40),
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 

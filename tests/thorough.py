@@ -1,0 +1,14 @@
+"""How far a proof goes: `make test THOROUGH=1` (as CI does) tries more seeds, examples, rows, windows and seconds.
+
+The tests are the same. A fault that only the larger sizes show is a fault of the smaller ones, too:
+make them find it.
+"""
+
+import os
+
+THOROUGH = os.environ.get("THOROUGH") == "1"
+
+
+def sized(usually: int, *, thorough: int) -> int:
+    """The size of a proof in this run."""
+    return thorough if THOROUGH else usually
