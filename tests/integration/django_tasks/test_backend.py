@@ -114,6 +114,13 @@ class TestOptions:
             time.move(1)
             assert len(drain()) == 1
 
+    def test_tasks_of_one_moment_are_due_then_and_run_in_the_order_of_their_submission(self):
+        moment = timezone.now() + timedelta(hours=1)
+        for a in range(4):
+            later.add.using(run_after=moment).enqueue(a)
+        assert {job.due_at for job in Job.objects.all()} == {moment}
+        assert [attempt.value for attempt in drain(later=True)] == [2, 3, 4, 5]
+
     def test_a_moment_that_has_passed_is_now(self):
         later.add.using(run_after=timezone.now() - timedelta(hours=1)).enqueue(1)
         assert len(drain()) == 1
@@ -123,7 +130,7 @@ class TestOptions:
             later.add.using(run_after=datetime(2031, 1, 1))  # noqa: DTZ001
 
     def test_a_moment_too_far_is_refused(self):
-        with pytest.raises(InvalidTask, match="delay: must be a number of seconds from 0"):
+        with pytest.raises(InvalidTask, match="at: must be within 366 days"):
             later.add.using(run_after=timezone.now() + timedelta(days=1000)).enqueue(1)
 
     def test_a_queue_that_the_setting_does_not_list_is_refused(self, use):
