@@ -57,8 +57,8 @@ def arguments(task: AnyTask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
 
 
 def priority_of(task: AnyTask) -> int:
-    """The job's priority: 0 for 100, 5 for 0, 10 for -100."""
-    return round(5 - task.priority / LEVELS)
+    """The job's priority: 0 for 100, 5 for 0, 10 for -100. Two that differ by 20 or more stay different."""
+    return int(110 - task.priority) // LEVELS
 
 
 def _run(task: AnyTask, args: list[Any], kwargs: Mapping[str, Any]) -> Any:

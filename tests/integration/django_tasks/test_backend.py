@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from jobs.authoring.decorator import FUNCTIONS
-from jobs.django_tasks import interface
+from jobs.django_tasks import interface, runner
 from jobs.django_tasks.interface import InvalidTask, TaskResultDoesNotExist
 from jobs.models import Job
 from jobs.testing import drain, freeze_time
@@ -90,7 +90,7 @@ class TestOptions:
         assert backend().get_result(result.id).task == later.urgent
 
     @pytest.mark.parametrize(
-        ("priority", "jobs"), [(100, 0), (99, 0), (50, 2), (1, 5), (0, 5), (-1, 5), (-50, 8), (-100, 10)]
+        ("priority", "jobs"), [(100, 0), (99, 0), (50, 3), (1, 5), (0, 5), (-1, 5), (-50, 8), (-100, 10)]
     )
     def test_a_higher_priority_is_a_lower_number(self, priority, jobs):
         task = later.add.using(priority=priority)
@@ -144,6 +144,11 @@ class TestOptions:
     def test_a_queue_that_does_not_exist_is_refused(self):
         with pytest.raises(InvalidTask, match=r"queue: 'nowhere' is unknown; known: critical, default"):
             later.add.using(queue_name="nowhere").enqueue(1)
+
+    def test_priorities_that_differ_by_twenty_stay_different(self):
+        placed = {priority: runner.priority_of(later.add.using(priority=priority)) for priority in range(-100, 101)}
+        assert (placed[100], placed[0], placed[-100]) == (0, 5, 10)
+        assert all(placed[priority] > placed[priority + 20] for priority in range(-100, 81))
 
     @pytest.mark.parametrize("priority", [101, -101, 3.1])
     def test_a_priority_out_of_range_is_refused(self, priority):
