@@ -69,7 +69,7 @@ def _run(task: AnyTask, args: list[Any], kwargs: Mapping[str, Any]) -> Any:
     task_started.send(sender=backend, task_result=result)
     try:
         value = normalize_json(task.call(*_context(task, result), *args, **kwargs))
-    except (RetryLater, Cancelled):
+    except (RetryLater, Cancelled, KeyboardInterrupt):
         raise  # not finished, or not by itself
     except BaseException as error:
         _finish(result, TaskResultStatus.FAILED, monotonic() - begun)

@@ -164,6 +164,20 @@ class TestResults:
             drain(later=attempt == 2)
         assert sum("failed_attempts" in one["sql"] and "SELECT" in one["sql"][:6] for one in asked) == reads
 
+    def test_a_task_that_ends_its_process_is_not_announced_as_finished(self):
+        heard = []
+
+        def hear(**_) -> None:
+            heard.append(1)
+
+        interface.task_finished.connect(hear)
+        later.ends_its_process.enqueue()
+        with pytest.raises(KeyboardInterrupt):
+            drain()
+        interface.task_finished.disconnect(hear)
+        assert heard == []
+        assert Job.objects.get().status == "running"
+
     def test_the_beginning_and_the_end_are_announced(self):
         heard = []
 
