@@ -20,6 +20,10 @@ class TooLarge(InvalidRequest):
     """The arguments exceed the size limit of a job."""
 
 
+class Passed(InvalidRequest):
+    """The moment for which the job is meant has passed."""
+
+
 class Undecided(RuntimeError):
     """Other callers kept storing and ending identical jobs. Requests without an identical job may be stored.
 

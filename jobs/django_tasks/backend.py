@@ -1,6 +1,7 @@
 """Enqueue a task as a job of its tenant."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from django.core import checks
@@ -18,8 +19,7 @@ from jobs.django_tasks.interface import (
     InvalidTask,
     task_enqueued,
 )
-from jobs.engine.moments import seconds_until
-from jobs.engine.submit import submit
+from jobs.engine.moments import submit_for
 from tenants.models import Tenant
 from tenants.tenant_model import all_tenants
 
@@ -54,16 +54,16 @@ class JobsBackend(BaseTaskBackend):
         target = target_of(runner.function_of(task))
         call = runner.arguments(task, args, kwargs)
         try:
-            request = compose(
+            request = partial(
+                compose,
                 target,
                 None,
                 target.bind((), call),
                 tenant=self._tenant(task, args, kwargs),
                 queue=task.queue_name,
                 priority=runner.priority_of(task),
-                delay=seconds_until(task.run_after),
             )
-            submitted = submit(request)
+            submitted = submit_for(task.run_after, request)
         except InvalidRequest as error:
             raise InvalidTask(str(error)) from error
         result = results.enqueued(task, self.alias, submitted, args, kwargs)

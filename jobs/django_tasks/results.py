@@ -12,6 +12,7 @@ from django.core.signing import BadSignature, Signer
 from jobs import queries
 from jobs import results as kept
 from jobs.django_tasks import known
+from jobs.django_tasks.endings import ENDINGS
 from jobs.django_tasks.interface import (
     AnyResult,
     AnyTask,
@@ -93,7 +94,7 @@ def _read(job: AnyJob, task: AnyTask, backend: str) -> AnyResult:
         args=job.args.get("args", []),
         kwargs=job.args.get("kwargs", {}),
         backend=backend,
-        errors=[TaskError(exception_class_path=_path(one), traceback=one.traceback) for one in failures],
+        errors=[_error(one) for one in failures],
         worker_ids=_workers(job, failures),
     )
     if job.status == Status.SUCCESS and (found := kept.load(job)) is not None:
@@ -133,4 +134,12 @@ def _workers(job: AnyJob, failures: Sequence[AnyFailedAttempt]) -> list[str]:
 def _path(failure: AnyFailedAttempt) -> str:
     """The path of the error's class: it stands before its name in the last line of the traceback that has it."""
     found = re.findall(rf"^((?:\w+\.)*){re.escape(failure.error_class)}(?::|$)", failure.traceback, re.MULTILINE)
+    if not found and (own := ENDINGS.get(failure.error_class)):
+        return f"{own.__module__}.{own.__qualname__}"
     return f"{found[-1] if found and found[-1] else 'builtins.'}{failure.error_class}"
+
+
+def _error(failure: AnyFailedAttempt) -> TaskError:
+    """The error of an attempt; without a traceback, as of a process that died, its one line."""
+    line = f"{failure.error_class}: {failure.error}\n"
+    return TaskError(exception_class_path=_path(failure), traceback=failure.traceback or line)

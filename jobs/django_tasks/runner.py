@@ -57,8 +57,8 @@ def arguments(task: AnyTask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
 
 
 def priority_of(task: AnyTask) -> int:
-    """The job's priority: 0 for 100, 5 for 0, 10 for -100."""
-    return round(5 - task.priority / LEVELS)
+    """The job's priority: 0 for 100, 5 for 0, 10 for -100. Two that differ by 20 or more stay different."""
+    return int(110 - task.priority) // LEVELS
 
 
 def _run(task: AnyTask, args: list[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -69,7 +69,7 @@ def _run(task: AnyTask, args: list[Any], kwargs: Mapping[str, Any]) -> Any:
     task_started.send(sender=backend, task_result=result)
     try:
         value = normalize_json(task.call(*_context(task, result), *args, **kwargs))
-    except (RetryLater, Cancelled):
+    except (RetryLater, Cancelled, KeyboardInterrupt):
         raise  # not finished, or not by itself
     except BaseException as error:
         _finish(result, TaskResultStatus.FAILED, monotonic() - begun)

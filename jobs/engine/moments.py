@@ -1,18 +1,24 @@
 """Moments that callers of other systems name."""
 
+from collections.abc import Callable
 from datetime import datetime
 
 from django.utils import timezone
 
-from jobs import store
+from jobs.calls.refusals import Passed
+from jobs.calls.request import JobRequest
+from jobs.engine.submit import Submitted, submit
 
 
-def seconds_until(moment: datetime | None) -> float | None:
-    """The delay until that moment by the database's clock; 0 if it has passed, None without one.
+def submit_for(moment: datetime | None, request: Callable[..., JobRequest]) -> Submitted:
+    """Submit `request(at=moment)`; without a moment, or if it has passed by the database's clock, `request()`.
 
-    A moment without a time zone is in the project's, as those systems have it.
+    A moment without a time zone is in the project's, as those systems have it. Raises as `submit` does.
     """
-    if moment is None:
-        return None
-    aware = timezone.make_aware(moment) if timezone.is_naive(moment) else moment
-    return max((aware - store.database_now()).total_seconds(), 0)
+    if moment is not None:
+        aware = timezone.make_aware(moment) if timezone.is_naive(moment) else moment
+        try:
+            return submit(request(at=aware))
+        except Passed:
+            pass  # nothing was stored
+    return submit(request())

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from jobs import store
 from jobs.authoring.current import current_job
+from jobs.calls.refusals import Passed
 from jobs.calls.request import MAX_SECONDS, InvalidRequest, JobRequest, TooManyWaiting, Undecided
 from jobs.engine import dispatch
 from jobs.models import Queue
@@ -84,7 +85,7 @@ def _refusal(answer: Answer, requests: Sequence[JobRequest], left: Sequence[int]
         return unknown_queue(requests[index].queue, index)
     at = requests[index].at
     if at is not None and answer.refused == "past":
-        return InvalidRequest("at", f"must be in the future; {at.isoformat()} is past", index)
+        return Passed("at", f"must be in the future; {at.isoformat()} is past", index)
     return InvalidRequest("at", f"must be within {MAX_SECONDS / 86400:.0f} days", index)
 
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from jobs.authoring.decorator import job
 from jobs.calls.compose import compose
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import target_of
-from jobs.engine.moments import seconds_until
-from jobs.engine.submit import submit
+from jobs.engine.moments import submit_for
 from tenants.models import Tenant
 
 TenantOf = Callable[..., Tenant | None]
@@ -71,15 +71,16 @@ class JobTask:
         for name in others.keys() - OF_THE_WIRE:
             raise InvalidRequest(name, f"{self.__name__} is a job now, which has no such option of Celery")
         args, kwargs = list(args or ()), dict(kwargs or {})
-        request = compose(
+        request = partial(
+            compose,
             self._target,
             None,
             self._target.bind((), {"args": args, "kwargs": kwargs}),
             tenant=self._tenant(*args, **kwargs) if self._tenant else None,
             queue=queue,
-            delay=seconds_until(eta) if countdown is None else countdown,
+            delay=countdown,
         )
-        return Sent(str(submit(request).id))
+        return Sent(str(submit_for(eta if countdown is None else None, request).id))
 
     def __getattr__(self, name: str) -> Any:
         """Whatever else the task has, except what builds messages for Celery."""

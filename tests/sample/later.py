@@ -41,6 +41,11 @@ def failing_task_system_exit() -> None:
 
 
 @task
+def ends_its_process() -> None:
+    raise KeyboardInterrupt
+
+
+@task
 def failing_of_its_own() -> None:
     raise Unusual("here")
 

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from jobs.authoring.decorator import FUNCTIONS
-from jobs.django_tasks import interface
+from jobs.django_tasks import interface, runner
 from jobs.django_tasks.interface import InvalidTask, TaskResultDoesNotExist
 from jobs.models import Job
 from jobs.testing import drain, freeze_time
@@ -90,7 +90,7 @@ class TestOptions:
         assert backend().get_result(result.id).task == later.urgent
 
     @pytest.mark.parametrize(
-        ("priority", "jobs"), [(100, 0), (99, 0), (50, 2), (1, 5), (0, 5), (-1, 5), (-50, 8), (-100, 10)]
+        ("priority", "jobs"), [(100, 0), (99, 0), (50, 3), (1, 5), (0, 5), (-1, 5), (-50, 8), (-100, 10)]
     )
     def test_a_higher_priority_is_a_lower_number(self, priority, jobs):
         task = later.add.using(priority=priority)
@@ -114,6 +114,13 @@ class TestOptions:
             time.move(1)
             assert len(drain()) == 1
 
+    def test_tasks_of_one_moment_are_due_then_and_run_in_the_order_of_their_submission(self):
+        moment = timezone.now() + timedelta(hours=1)
+        for a in range(4):
+            later.add.using(run_after=moment).enqueue(a)
+        assert {job.due_at for job in Job.objects.all()} == {moment}
+        assert [attempt.value for attempt in drain(later=True)] == [2, 3, 4, 5]
+
     def test_a_moment_that_has_passed_is_now(self):
         later.add.using(run_after=timezone.now() - timedelta(hours=1)).enqueue(1)
         assert len(drain()) == 1
@@ -123,7 +130,7 @@ class TestOptions:
             later.add.using(run_after=datetime(2031, 1, 1))  # noqa: DTZ001
 
     def test_a_moment_too_far_is_refused(self):
-        with pytest.raises(InvalidTask, match="delay: must be a number of seconds from 0"):
+        with pytest.raises(InvalidTask, match="at: must be within 366 days"):
             later.add.using(run_after=timezone.now() + timedelta(days=1000)).enqueue(1)
 
     def test_a_queue_that_the_setting_does_not_list_is_refused(self, use):
@@ -137,6 +144,11 @@ class TestOptions:
     def test_a_queue_that_does_not_exist_is_refused(self):
         with pytest.raises(InvalidTask, match=r"queue: 'nowhere' is unknown; known: critical, default"):
             later.add.using(queue_name="nowhere").enqueue(1)
+
+    def test_priorities_that_differ_by_twenty_stay_different(self):
+        placed = {priority: runner.priority_of(later.add.using(priority=priority)) for priority in range(-100, 101)}
+        assert (placed[100], placed[0], placed[-100]) == (0, 5, 10)
+        assert all(placed[priority] > placed[priority + 20] for priority in range(-100, 81))
 
     @pytest.mark.parametrize("priority", [101, -101, 3.1])
     def test_a_priority_out_of_range_is_refused(self, priority):

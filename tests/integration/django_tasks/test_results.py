@@ -6,9 +6,12 @@ from django.core.signing import Signer
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from jobs import told
 from jobs.django_tasks import interface
 from jobs.django_tasks.interface import TaskResultDoesNotExist
+from jobs.engine import recover
 from jobs.models import Job
+from jobs.store import Failure
 from jobs.testing import drain
 from tests.factories import QueueFactory, ThingFactory
 from tests.integration.django_tasks.asking import FAILED, READY, RUNNING, SUCCESSFUL, backend
@@ -63,6 +66,18 @@ class TestFailures:
         assert (result.attempts, len(result.worker_ids)) == (3, 3)
         assert {error.exception_class for error in result.errors} == {ConnectionError}
         assert result.started_at < result.last_attempted_at == result.finished_at
+
+    # The two others are raised in a body: their tracebacks have their paths.
+    @pytest.mark.parametrize("ending", sorted(told.OURS - {"ResultRefused", "SourceGone"}))
+    def test_an_attempt_that_was_ended_from_outside_has_an_error_with_a_class(self, ending):
+        result = later.ends_its_process.enqueue()
+        with pytest.raises(KeyboardInterrupt):
+            drain()
+        assert recover.take_back(Job.objects.get().pk, 1, Failure(ending, "signal 9"))
+        result.refresh()
+        assert (result.status, result.attempts) == (READY, 1)
+        assert result.errors[0].exception_class.__name__ == ending
+        assert result.errors[0].traceback == f"{ending}: signal 9\n"
 
     def test_a_task_may_ask_for_later(self):
         heard = []
@@ -148,6 +163,20 @@ class TestResults:
             later.failing_once.enqueue()
             drain(later=attempt == 2)
         assert sum("failed_attempts" in one["sql"] and "SELECT" in one["sql"][:6] for one in asked) == reads
+
+    def test_a_task_that_ends_its_process_is_not_announced_as_finished(self):
+        heard = []
+
+        def hear(**_) -> None:
+            heard.append(1)
+
+        interface.task_finished.connect(hear)
+        later.ends_its_process.enqueue()
+        with pytest.raises(KeyboardInterrupt):
+            drain()
+        interface.task_finished.disconnect(hear)
+        assert heard == []
+        assert Job.objects.get().status == "running"
 
     def test_the_beginning_and_the_end_are_announced(self):
         heard = []

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import transaction
+from django.utils import timezone
 
 from jobs import InvalidRequest, async_
 from jobs.calls import registry
@@ -43,6 +44,11 @@ class TestItsCallers:
             tasks.send_invoice.apply_async((tenant.pk, 4), eta=datetime(2030, 12, 31))  # noqa: DTZ001
             due = [(job.due_at - time()).total_seconds() if job.due_at else 0 for job in Job.objects.order_by("id")]
         assert due == [60, 90, 0, 0]
+
+    def test_an_eta_is_kept_exactly(self, tenant):
+        eta = timezone.now() + timedelta(hours=1)
+        tasks.send_invoice.apply_async((tenant.pk, 1), eta=eta)
+        assert Job.objects.get().due_at == eta
 
     def test_each_call_is_a_job_of_its_own(self, tenant):
         assert tasks.send_invoice.delay(tenant.pk, 7) != tasks.send_invoice.delay(tenant.pk, 7)

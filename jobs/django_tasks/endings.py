@@ -1,0 +1,20 @@
+"""Errors of attempts that were ended from outside. Nothing raises them; `exception_class` of a result gives them."""
+
+from jobs.authoring.exceptions import Cancelled
+
+
+class ProcessDied(Exception):
+    """The process of the attempt died, or was killed."""
+
+
+class WorkerGone(Exception):
+    """The worker of the attempt died with all its processes, or lost its machine."""
+
+
+class MemoryExceeded(Exception):
+    """The process of the attempt was killed, because it took more memory than its job may."""
+
+
+ENDINGS: dict[str, type[Exception]] = {
+    one.__name__: one for one in (ProcessDied, WorkerGone, MemoryExceeded, Cancelled)
+}  # by the error class of the failed attempt
