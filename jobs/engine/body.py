@@ -41,7 +41,7 @@ class Outcome:
 
 
 def run(job: Started, host: Host) -> Outcome:
-    """Call the method. Every exception is the outcome of the job, even a SystemExit."""
+    """Call the method. Every exception is the outcome of the job, even its own SystemExit."""
     outcome = Outcome()
     host.peak.reset()
     try:
@@ -56,6 +56,8 @@ def run(job: Started, host: Host) -> Outcome:
     except KeyboardInterrupt:  # meant for the process; recover takes the job back
         raise
     except BaseException as error:
+        if host.told_to_exit():  # so was this
+            raise
         outcome.error = error
         traceback.clear_frames(error.__traceback__)  # ends generators, and the transactions in them
     finally:

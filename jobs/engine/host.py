@@ -64,6 +64,7 @@ class Host:
 
     pool: after a job, the process may go on with another job of this pool; None: it waits for the next message.
     speaking: the context in which the engine uses its session. draining: whether the process takes no more jobs.
+    told_to_exit: whether a signal has ended the body, and ends the process.
     """
 
     worker: uuid.UUID
@@ -72,6 +73,7 @@ class Host:
     peak: PeakMemory = field(default_factory=NoPeak)
     speaking: Callable[[], AbstractContextManager[None]] = nullcontext
     draining: Callable[[], bool] = lambda: False
+    told_to_exit: Callable[[], bool] = lambda: False
 
     @property
     def process(self) -> Process:

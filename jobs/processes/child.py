@@ -5,6 +5,7 @@ import signal
 import threading
 from typing import Any
 
+from billiard.common import terminate_handler_fired  # type: ignore[attr-defined]  # not in its stubs
 from billiard.process import current_process
 from billiard.util import set_pdeathsig  # type: ignore[attr-defined]  # not in its stubs
 from celery import signals
@@ -52,6 +53,7 @@ def run_jobs_here(**_: Any) -> None:
             peak=Peak(),
             speaking=store.OwnSession().speaking,
             draining=lambda: desk.drains,
+            told_to_exit=terminate_handler_fired,
         )
     )
 

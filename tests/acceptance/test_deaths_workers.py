@@ -82,6 +82,19 @@ def test_a_result_of_a_worker_that_was_stopped_with_all_its_processes_comes_too_
     assert not Job.objects.filter(slot__isnull=False).exists()
 
 
+def test_a_cold_stop_ends_its_processes_and_is_no_outcome_of_their_jobs(start_worker, thing, tmp_path):
+    stopped_in_haste = start_worker(concurrency=1)
+    job_id = thing.async_.wait_for_file(str(tmp_path / "go"))
+    running(job_id)
+    start_worker(concurrency=1)
+    os.kill(stopped_in_haste.pid, signal.SIGQUIT)
+    wait_until(lambda: Run.objects.filter(job_id=job_id).count() == 2, "its job runs elsewhere")
+    (tmp_path / "go").touch()
+    job = ended(job_id)
+    assert (job.status, job.attempt, job.crashes) == ("success", 2, 1)
+    assert not stopped_in_haste.wait(30)
+
+
 def test_a_supervised_worker_that_was_declared_gone_registers_anew(environ, processes, settings, thing, tmp_path):
     settings.JOBS_BEAT_INTERVAL = float(
         environ["JOBS_BEAT_INTERVAL"]
