@@ -62,6 +62,7 @@ def test_jobs_and_results_go_by_tls_to_a_server_of_our_own_authority(server_with
 def cluster(tmp_path: Path, processes: Processes) -> str:
     port = fleet.free_port()
     command = [str(binaries.valkey()), "--port", str(port), "--cluster-enabled", "yes", "--dir", str(tmp_path)]
+    command += ["--cluster-port", str(fleet.free_port())]  # by default 10,000 above the other, which may be too high
     ready.wait(processes.start("cluster", command, log=tmp_path / "cluster.log"), lambda: ready.listens(port))
     return f"redis://127.0.0.1:{port}/1"
 

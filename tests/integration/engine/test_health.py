@@ -186,7 +186,8 @@ def test_the_oldest_transaction_is_that_of_others(tenant, onlooker):
 
 def test_what_ended_in_the_last_minutes_is_counted_by_outcome(tenant):
     now = timezone.now().replace(second=0, microsecond=0)
-    store.ensure_partition("job_minutes", now - timedelta(days=1), now + timedelta(days=1))
+    today = now.replace(hour=0, minute=0)
+    store.ensure_partition("job_minutes", today, today + timedelta(days=1))  # as the recorder makes it
     some = {"queue_id": 1, "source_type": "a", "run_seconds": 0, "wait_seconds": 0}
     some |= {"run_buckets": [0] * BUCKETS, "wait_buckets": [0] * BUCKETS}
     counts = {"success": 10, "error": 1, "dead": 2, "retry": 4, "crash": 8, "snooze": 16, "cancelled": 32}
