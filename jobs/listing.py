@@ -28,7 +28,12 @@ def page(
     A page may have fewer jobs than `limit`, even none, and a next page: it has looked at LOOK jobs.
     """
     found, end = _fitting(chosen, tenant, status, before)
+    if tenant is not None:
+        found = found.prefetch_related(None).prefetch_related("queue")
     fitting = list(found.defer("args", "stats")[: limit + 1])  # one extra job shows that there are more
+    if tenant is not None:
+        for job in fitting:
+            job.tenant = tenant
     if len(fitting) > limit:
         return Page(fitting[:limit], fitting[limit - 1].pk)
     return Page(fitting, end)
@@ -76,7 +81,7 @@ def _fitting(
     few = None if status is None else _few(status, owned)
     if few is not None:
         jobs: QuerySet[JobRow] = Job.objects.filter(older, pk__in=few)
-        jobs = jobs.select_related("tenant", "queue").order_by("-pk")
+        jobs = jobs.prefetch_related(*queries.RELATED).order_by("-pk")
     elif chosen or status is not None:
         end = found.values_list("pk", flat=True)[LOOK - 1 : LOOK].first()
         jobs = found.filter(pk__gte=end or 0)

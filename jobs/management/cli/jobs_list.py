@@ -95,7 +95,9 @@ def _selected(options: Options) -> tuple[Sequence[JobRow], str]:
         chosen &= queries.of_status(status) & (Q(tenant=tenant) if tenant else Q())
         if status == Status.DEAD:
             chosen &= Q(died_at__isnull=False)
-        found = list(Job.objects.select_related("tenant", "queue").filter(chosen).order_by(ORDERS[status])[: limit + 1])
+        found = list(
+            Job.objects.prefetch_related("tenant", "queue").filter(chosen).order_by(ORDERS[status])[: limit + 1]
+        )
         return found[:limit], f"More jobs match; --limit N shows more than {limit}." if len(found) > limit else ""
     page = listing.page(chosen, limit, tenant=tenant, status=status or None, before=options["before"])
     return page.jobs, f"Older jobs may match: --before {page.before}" if page.before else ""

@@ -12,6 +12,7 @@ from jobs.engine.history import TABLE, month_of
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, ArchivedJob
 from jobs.store import partitions
+from tenants.models import Tenant
 from tests.factories import QueueFactory, TenantFactory
 from tests.plans import buffers, fill
 
@@ -66,7 +67,23 @@ def cost(work) -> int:
     return total
 
 
-def test_what_is_read_depends_on_the_page_and_not_on_the_history(tenants, monkeypatch):
+def analyse_small_tables() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE tenants_tenant, queues")
+
+
+def were_many(tenants) -> None:
+    Tenant.objects.bulk_create([Tenant(name=f"t{n}", slug=f"t{n}") for n in range(3_000)])
+    analyse_small_tables()
+    Tenant.objects.exclude(pk__in=[tenant.pk for tenant in tenants]).delete()
+
+
+@pytest.mark.parametrize("believed", ["nothing", "few tenants", "many tenants"])
+def test_what_is_read_depends_on_the_page_and_not_on_the_history(tenants, monkeypatch, believed):
+    if believed == "few tenants":
+        analyse_small_tables()
+    elif believed == "many tenants":
+        were_many(tenants)
     monkeypatch.setattr(listing, "LOOK", 500)
     small, big = tenants
     grow(tenants, FEW)
