@@ -132,6 +132,7 @@ def dead_letters() -> QuerySet[DeadLetter]:
     return (
         DeadLetter.objects.filter(died_at__isnull=False)
         .annotate(error_class=Subquery(last.values("error_class")[:1]))
+        .prefetch_related(*RELATED)
         .order_by("-died_at", "-pk")
     )
 

@@ -1,6 +1,7 @@
 """Every setting, read from the environment (django-environ); `deploy/.env.example` lists them."""
 
 import os
+from importlib.metadata import distribution
 from pathlib import Path
 
 import environ
@@ -25,6 +26,9 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 EMBEDDED_ENGINES = env.list("EMBEDDED_ENGINES", default=[])  # set by `python -m embedded`, for checks.py
 ALLOW_EMBEDDED_IN_PRODUCTION = env.bool("ALLOW_EMBEDDED_IN_PRODUCTION", False)
 
+# Of the API's docs page. As an app it would be imported by every process: a quarter of a worker's start.
+NINJA = distribution("django-ninja").locate_file("ninja")
+
 INSTALLED_APPS = [
     "unfold",
     "django.contrib.admin",
@@ -33,7 +37,6 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
-    "ninja",
     "tenants",
     "jobs",
     "reports",
@@ -63,7 +66,7 @@ WSGI_APPLICATION = "scheduler_project.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "scheduler_project" / "templates"],
+        "DIRS": [BASE_DIR / "scheduler_project" / "templates", NINJA / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -80,6 +83,7 @@ LANGUAGE_CODE = "en-gb"
 TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "static/"
+STATICFILES_DIRS = [NINJA / "static"]
 STATIC_ROOT = BASE_DIR / "staticfiles"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -14,6 +14,7 @@ from ninja.operation import Operation
 
 from jobs.api import bulk, changes, events, jobs, memories, operator, problems, results, schedules, stats
 from jobs.api.auth import MemberSession, TenantKey
+from jobs.api.docs_page import DocsPage
 from jobs.api.parser import StrictParser
 
 View = Callable[..., Any]
@@ -109,6 +110,7 @@ api = ProblemAPI(
     version="1",
     description="Submit jobs, follow them and fetch their results. Errors are RFC 9457 problem details.",
     urls_namespace="api",
+    docs=DocsPage(),
     auth=[TenantKey(), MemberSession()],
 )
 api.add_router("", bulk.router)  # before jobs/{job_id}, which would match "bulk"
