@@ -97,6 +97,16 @@ def test_a_slot_that_the_door_does_not_count_is_found(tenant, worker):
     assert ("not_counted", f"job {job.pk}") in found()
 
 
+def test_a_slot_that_the_door_counts_is_not(tenant, worker):
+    ticket = make_job(tenant, Status.RUNNING, worker=worker).ticket
+    Door.objects.update_or_create(
+        version=2**60, defaults={"horizon": ticket - 1, "survivors": [], "since": 0, "unseen": []}
+    )
+    assert found() == set()
+    Door.objects.update(horizon=ticket, survivors=[ticket])
+    assert found() == set()
+
+
 def fold() -> None:
     """What a dispatch does first: take note of what has arrived."""
     with connection.cursor() as cursor:
