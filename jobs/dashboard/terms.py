@@ -36,6 +36,8 @@ class Sought:
 
 def read(typed: str, now: datetime) -> Sought:
     """The meaning of a search. Raises InvalidRequest, naming the word and what is allowed."""
+    if "\x00" in typed:
+        raise InvalidRequest("q", "must not contain the character U+0000")
     words = typed.split()
     if len(words) == 1 and words[0].isascii() and words[0].isdecimal():
         return Sought(Q(), job_id=_id(words[0]))

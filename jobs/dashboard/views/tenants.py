@@ -20,7 +20,7 @@ A_PAGE = 40
 def show(request: HttpRequest) -> HttpResponse:
     """`q`: a part of a name. `sort`: one of SORTS. `state`: one of State; or "all", also without work, by name."""
     seen = snapshot.current()
-    name, state = request.GET.get("q", "").strip(), request.GET.get("state", "")
+    name, state = request.GET.get("q", "").replace("\x00", "").strip(), request.GET.get("state", "")
     page = _number(request.GET.get("page"))
     sort = request.GET.get("sort", "")
     with_work = standings(seen, sort if sort in SORTS else ATTENTION)

@@ -75,6 +75,15 @@ def test_tenants_come_in_the_order_that_is_asked_for(client):
     assert sorted(names("odd")) == ["held", "many", "old"]
 
 
+@pytest.mark.parametrize(
+    "path", ["tenants/?q=a%00", "jobs/?q=user:%00", "jobs/?q=%00", "dead/?error=%00", "jobs/?before=%00"]
+)
+def test_a_character_that_postgresql_does_not_store_is_found_nowhere(client, settings, path):
+    """Where no middleware refuses it: a project of somebody else."""
+    settings.MIDDLEWARE = [one for one in settings.MIDDLEWARE if not one.endswith("without_nul")]
+    assert client.get(f"/ops/{path}").status_code == 200
+
+
 def test_the_runs_of_schedules_are_read_by_their_index_and_only_the_last_ones():
     now = timezone.now()
     call = {"source_type": "a.b", "source_method": "c", "every": 60.0, "starts_at": now}

@@ -206,7 +206,7 @@ class TestJobs:
         assert "Search for some jobs first" in said(admin.post("/ops/jobs/cancel", self.form(admin) | change))
         assert {status(job) for job in jobs} == {"created"}
 
-    @pytest.mark.parametrize("q", ["nonsense", "tenant:nobody", "a:\x00"])
+    @pytest.mark.parametrize("q", ["nonsense", "tenant:nobody", "a:\x00", "user:\x00"])
     def test_a_search_that_is_not_understood_is_refused(self, admin, jobs, q):
         assert said(admin.post("/ops/jobs/cancel", self.form(admin) | {"q": q}))
         assert {status(job) for job in jobs} == {"created"}
