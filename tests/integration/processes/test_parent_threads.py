@@ -19,7 +19,7 @@ from jobs.processes.announcer import Announcer
 from jobs.processes.bell import Bell
 from jobs.processes.heartbeat import Heartbeat, Identity
 from jobs.processes.reports import Ended, Reports
-from jobs.processes.sender import Sender
+from jobs.processes.sender import LONGEST, MOST_LEFT, Sender
 from jobs.processes.watchdog import Progress, Watchdog
 from jobs.store import Claimed
 from tests.factories import TenantFactory, make_job
@@ -90,6 +90,58 @@ class TestTheSender:
         sender.hand_over([Claimed(3, 1, "default")])
         wait_until(lambda: begun[-1] == 3, "all is sent")
         assert begun == [1, 2, 2, 3]
+
+    @pytest.fixture
+    def now(self, monkeypatch) -> list[float]:
+        """The moment that the sender's clock shows."""
+        now = [0.0]
+        monkeypatch.setattr("jobs.processes.sender.monotonic", lambda: now[0])
+        return now
+
+    @pytest.fixture
+    def threads_of(self, thread, broker, monkeypatch):
+        """A sender that runs, and the threads that it has sent in; in the first ones no message is answered."""
+        used: list[threading.Thread] = []
+
+        def start(unanswered: int) -> tuple[Sender, list[threading.Thread]]:
+            def carry(claimed) -> None:
+                used.append(threading.current_thread())
+                assert len(used) > unanswered or broker.wait(30)
+
+            started.append(Sender(carry))
+            thread(started[0].run, Progress())
+            return started[0], used
+
+        started: list[Sender] = []
+        yield start
+        broker.set()
+        started[0].stop()
+
+    def test_after_a_while_another_thread_goes_on(self, threads_of, now, broker, caplog):
+        sender, used = threads_of(unanswered=1)
+        sender.hand_over([Claimed(1, 1, "default")])
+        wait_until(lambda: len(used) == 1, "it sends")
+        now[0] = LONGEST - 1
+        sender.hand_over([Claimed(2, 1, "default")])
+        assert not caplog.records
+        now[0] = LONGEST
+        for count in (2, 3):
+            sender.hand_over([Claimed(count, 1, "default")])
+            wait_until(lambda count=count: len(used) == count, "another one sends")
+        assert [record.getMessage() for record in caplog.records] == ["broker does not answer seconds=30"]
+        assert used[0] is not used[1] is used[2]
+        broker.set()
+        wait_until(lambda: not sender._left, "the first one is answered")
+        assert used[0].is_alive(), "the watchdog would end the worker"
+
+    def test_while_the_broker_is_away_for_long_no_more_than_some_threads_wait(self, threads_of, now, broker):
+        sender, used = threads_of(unanswered=100)
+        for job in range(3 + MOST_LEFT):
+            sender.hand_over([Claimed(job, 1, "default")])
+            wait_until(lambda job=job: len(used) == min(job, MOST_LEFT) + 1, "it sends")
+            now[0] += LONGEST
+        broker.set()
+        wait_until(lambda: sum(one.is_alive() for one in set(used)) == 2, "one sends, and the first one waits")
 
     def test_stopped_it_sends_what_it_has(self, thread):
         sent: list[Claimed] = []
