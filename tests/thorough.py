@@ -1,7 +1,7 @@
 """How far a proof goes: `make test THOROUGH=1` (as CI does) tries more seeds, examples, rows, windows and seconds.
 
-The tests are the same. A fault that only the larger sizes show is a fault of the smaller ones, too:
-make them find it.
+The largest cases of the model, and some windows of the browser, run only then. A fault that only the larger sizes show
+is a fault of the smaller ones, too: make them find it.
 """
 
 import os
