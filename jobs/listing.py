@@ -28,12 +28,7 @@ def page(
     A page may have fewer jobs than `limit`, even none, and a next page: it has looked at LOOK jobs.
     """
     found, end = _fitting(chosen, tenant, status, before)
-    if tenant is not None:
-        found = found.prefetch_related(None).prefetch_related("queue")
     fitting = list(found.defer("args", "stats")[: limit + 1])  # one extra job shows that there are more
-    if tenant is not None:
-        for job in fitting:
-            job.tenant = tenant
     if len(fitting) > limit:
         return Page(fitting[:limit], fitting[limit - 1].pk)
     return Page(fitting, end)

@@ -41,7 +41,7 @@ class State(NamedTuple):
     progress_note: str
 
 
-RELATED = ("tenant", "queue")
+RELATED = ("tenant", "queue")  # of a job, as lists show them
 
 
 def jobs(tenant_id: int) -> QuerySet[AnyJob]:

@@ -13,6 +13,7 @@ from jobs.lifecycle import Status
 from jobs.masked import masked
 from jobs.models import HELD_UNTIL, Queue
 from jobs.queries import LARGEST_ID
+from jobs.text import storable
 from tenants.models import Tenant
 from tenants.tenant_model import all_tenants
 
@@ -36,9 +37,7 @@ class Sought:
 
 def read(typed: str, now: datetime) -> Sought:
     """The meaning of a search. Raises InvalidRequest, naming the word and what is allowed."""
-    if "\x00" in typed:
-        raise InvalidRequest("q", "must not contain the character U+0000")
-    words = typed.split()
+    words = storable(typed).split()
     if len(words) == 1 and words[0].isascii() and words[0].isdecimal():
         return Sought(Q(), job_id=_id(words[0]))
     sought = Sought(Q())

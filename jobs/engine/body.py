@@ -56,7 +56,7 @@ def run(job: Started, host: Host) -> Outcome:
     except KeyboardInterrupt:  # meant for the process; recover takes the job back
         raise
     except BaseException as error:
-        if host.told_to_exit():  # so was this
+        if host.told_to_exit():  # by a signal: this, too, is meant for the process
             raise
         outcome.error = error
         traceback.clear_frames(error.__traceback__)  # ends generators, and the transactions in them

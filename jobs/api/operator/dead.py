@@ -48,7 +48,7 @@ def list_dead(request: OperatorRequest, wanted: Query[Listing]) -> Letters:
     last = queries.dead_letters().filter(after).only("died_at")[LOOK - 1 : LOOK].first()
     end = None if last is None else Position.of(last)
     found = wanted.matching().filter(after, end.not_earlier() if end else Q())
-    letters = list(found.prefetch_related("tenant", "queue").defer("args", "stats")[: wanted.limit + 1])
+    letters = list(found.prefetch_related(*queries.RELATED).defer("args", "stats")[: wanted.limit + 1])
     if len(letters) > wanted.limit:  # one extra letter shows that there is another page
         del letters[-1]
         end = Position.of(letters[-1])

@@ -11,6 +11,7 @@ from jobs.dashboard.access import page_for
 from jobs.dashboard.snapshot import Snapshot
 from jobs.dashboard.standing import ATTENTION, SORTS, Standing, of_tenants, standings
 from jobs.engine.standing import State
+from jobs.text import storable
 from tenants.tenant_model import all_tenants
 
 A_PAGE = 40
@@ -20,7 +21,7 @@ A_PAGE = 40
 def show(request: HttpRequest) -> HttpResponse:
     """`q`: a part of a name. `sort`: one of SORTS. `state`: one of State; or "all", also without work, by name."""
     seen = snapshot.current()
-    name, state = request.GET.get("q", "").replace("\x00", "").strip(), request.GET.get("state", "")
+    name, state = storable(request.GET.get("q", "")).strip(), request.GET.get("state", "")
     page = _number(request.GET.get("page"))
     sort = request.GET.get("sort", "")
     with_work = standings(seen, sort if sort in SORTS else ATTENTION)

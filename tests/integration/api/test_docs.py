@@ -25,6 +25,14 @@ def test_the_docs_page_needs_nothing_from_elsewhere():
     assert all(finders.find(file) for file in files)
 
 
+def test_where_nobody_finds_its_files_the_docs_page_is_ninjas_own(settings):
+    """In a project of somebody else, without ninja among its apps."""
+    settings.TEMPLATES = [{**settings.TEMPLATES[0], "DIRS": []}]
+    page = Client().get("/api/v1/docs").content.decode()
+    assert "cdn.jsdelivr.net" in page
+    assert "/api/v1/openapi.json" in page
+
+
 def test_every_refusal_is_described_as_a_problem(openapi):
     for path, operations in openapi["paths"].items():
         for method, operation in operations.items():

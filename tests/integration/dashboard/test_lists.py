@@ -1,10 +1,12 @@
 """The lists of the pages: groups of dead letters, the order of tenants, the last runs of schedules."""
 
 import json
+import re
 from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from jobs.dashboard import looks
@@ -82,6 +84,17 @@ def test_a_character_that_postgresql_does_not_store_is_found_nowhere(client, set
     """Where no middleware refuses it: a project of somebody else."""
     settings.MIDDLEWARE = [one for one in settings.MIDDLEWARE if not one.endswith("without_nul")]
     assert client.get(f"/ops/{path}").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/ops/jobs/", "/admin/jobs/job/", "/admin/jobs/deadletter/"])
+def test_a_list_of_jobs_joins_nothing_before_it_has_its_page(client, path):
+    """Where PostgreSQL knows that tenants are few, it would join every job to them, and sort them all."""
+    make_job(TenantFactory(), Status.DEAD)
+    with CaptureQueriesContext(connection) as captured:
+        assert client.get(path).status_code == 200
+    pages = [one["sql"] for one in captured if re.search(r'FROM "(all_)?jobs" .*ORDER BY', one["sql"])]
+    assert pages
+    assert not [page for page in pages if "JOIN" in page]
 
 
 def test_the_runs_of_schedules_are_read_by_their_index_and_only_the_last_ones():

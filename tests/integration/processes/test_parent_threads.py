@@ -142,6 +142,7 @@ class TestTheSender:
             now[0] += LONGEST
         broker.set()
         wait_until(lambda: sum(one.is_alive() for one in set(used)) == 2, "one sends, and the first one waits")
+        assert len(set(used)) == MOST_LEFT + 1
 
     def test_stopped_it_sends_what_it_has(self, thread):
         sent: list[Claimed] = []
