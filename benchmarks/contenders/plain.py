@@ -1,5 +1,7 @@
 """Plain Celery: no tenants, no limits, a job is a message."""
 
+import time
+
 from benchmarks.bells import ring
 from benchmarks.contenders import celery_app
 from benchmarks.contenders.contender import PROCESSES, purge
@@ -14,6 +16,13 @@ def echo(n: int) -> None:
     ring(n)
 
 
+@app.task
+def rest(n: int, seconds: float) -> None:
+    ring("begin", 0, n)
+    time.sleep(seconds)
+    ring("end", 0, n)
+
+
 class Plain:
     name = "Celery"
 
@@ -22,6 +31,9 @@ class Plain:
 
     def submit(self, n: int) -> None:
         echo.apply_async((n,))
+
+    def rest(self, n: int, seconds: float) -> None:
+        rest.apply_async((n, seconds))
 
     def fill(self, count: int) -> None:
         for n in range(count):
