@@ -6,9 +6,12 @@ from django.apps import AppConfig
 from django.db import DEFAULT_DB_ALIAS
 from django.db.models.signals import post_migrate
 
+from tenants.names import named
+
 
 class JobsConfig(AppConfig):
     name = "jobs"
+    label = named("jobs")
     verbose_name = "Work"
 
     def ready(self) -> None:

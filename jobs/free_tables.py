@@ -1,15 +1,21 @@
-"""A check before the first `migrate`: no table of the project may have a name of ours.
+"""Checks before the first `migrate`: no table of the project may have a name of ours, and no other prefix be in use.
 
 Django itself compares only the models of the project (`models.E028`), not what else the database holds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from django.apps import AppConfig, apps
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.recorder import MigrationRecorder
+
+from tenants.names import PREFIX, named
+
+OURS_ALONE = "0002_lanes"  # a migration that no other app has
+
+Migrations = Collection[tuple[str, str]]  # app and name
 
 
 @register(Tags.database)
@@ -19,17 +25,29 @@ def free_tables(
     if DEFAULT_DB_ALIAS not in (databases or ()):
         return []
     connection = connections[DEFAULT_DB_ALIAS]
-    migrated = {app for app, _name in MigrationRecorder(connection).applied_migrations()}
-    there = set(connection.introspection.table_names())
-    return [
-        Error(
-            f"There is a table {model._meta.db_table!r} already, and it is not ours.",
-            hint="Rename that table: the scheduler's tables have fixed names (docs/own-project.md).",
-            obj=model,
-            id="jobs.E009",
+    applied = MigrationRecorder(connection).applied_migrations().keys()
+    return [*_tables_of_others(applied, connection.introspection.table_names()), *_another_prefix(applied)]
+
+
+def _tables_of_others(applied: Migrations, there: Collection[str]) -> Iterator[CheckMessage]:
+    for label in {named("jobs"), named("tenants")} - {app for app, _ in applied}:
+        for model in apps.get_app_config(label).get_models():
+            if model._meta.managed and not model._meta.proxy and model._meta.db_table in there:
+                yield Error(
+                    f"There is a table {model._meta.db_table!r} already, and it is not ours.",
+                    hint='Set JOBS_PREFIX, for example to "scheduler_", before the first migrate.',
+                    obj=model,
+                    id="jobs.E009",
+                )
+
+
+def _another_prefix(applied: Migrations) -> Iterator[CheckMessage]:
+    """Under a new one `migrate` would make a second set of tables, without a job."""
+    former = {app.removesuffix("jobs") for app, name in applied if name == OURS_ALONE and app.endswith("jobs")}
+    if former and PREFIX not in former:
+        before = " or ".join(map(repr, sorted(former)))
+        yield Error(
+            f"JOBS_PREFIX is {PREFIX!r}, but the jobs of this database were made under {before}.",
+            hint=f"Set it to {before}: it cannot be changed after the first migrate.",
+            id="jobs.E014",
         )
-        for label in ("jobs", "tenants")
-        if label not in migrated
-        for model in apps.get_app_config(label).get_models()
-        if model._meta.managed and not model._meta.proxy and model._meta.db_table in there
-    ]

@@ -22,7 +22,7 @@ def note_jobs(verb: str, ids: Collection[int]) -> None:
 
 def note_of(verb: str, ids: Collection[int], tenant_id: int) -> None:
     """Note an action on these jobs of one tenant."""
-    audit.note(verb, Job._meta.label_lower, [(pk, f"job {pk}") for pk in ids], tenant_id=tenant_id)
+    audit.note(verb, Job, [(pk, f"job {pk}") for pk in ids], tenant_id=tenant_id)
 
 
 def note(user: User, rows: Sequence[Model], message: Any) -> None:
@@ -38,4 +38,4 @@ def note(user: User, rows: Sequence[Model], message: Any) -> None:
 def note_run(schedule: Schedule) -> None:
     """Note that somebody ran a schedule beside its plan."""
     of = [(schedule.pk, schedule.name)]
-    audit.note("run by hand", Schedule._meta.label_lower, of, tenant_id=schedule.tenant_id)
+    audit.note("run by hand", Schedule, of, tenant_id=schedule.tenant_id)

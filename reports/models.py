@@ -13,6 +13,7 @@ from jobs import Asynchronous, current_job, job, submit_many
 from reports import parameters as report_parameters
 from reports import query, sources
 from reports.parameters import InvalidParameters, Parameter
+from tenants.conf import TENANT_MODEL
 
 TIMEOUT = 120  # seconds
 
@@ -20,7 +21,7 @@ TIMEOUT = 120  # seconds
 class DataSource(models.Model):
     """A database of a tenant. The URL is a secret: it names a role and its password."""
 
-    tenant = models.ForeignKey("tenants.Tenant", models.CASCADE, related_name="data_sources")
+    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, related_name="data_sources")
     name = models.CharField(max_length=100)
     url = models.CharField(
         "database URL",
@@ -60,7 +61,7 @@ class DataSource(models.Model):
 class DataReport(Asynchronous, models.Model):
     """A question to a tenant's database, in SQL, with the parameters a run may choose."""
 
-    tenant = models.ForeignKey("tenants.Tenant", models.CASCADE, related_name="data_reports")
+    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, related_name="data_reports")
     source = models.ForeignKey(DataSource, models.RESTRICT, related_name="reports")
     name = models.CharField(max_length=100)
     question = models.CharField(max_length=300, help_text="The question that it answers, for its readers.")

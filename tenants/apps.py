@@ -1,8 +1,11 @@
 from django.apps import AppConfig
 
+from tenants.names import named
+
 
 class TenantsConfig(AppConfig):
     name = "tenants"
+    label = named("tenants")
 
     def ready(self) -> None:
         from django.contrib.auth import get_user_model

@@ -15,6 +15,7 @@ from django.db.models import Model
 from django.db.models.signals import post_delete, post_save, pre_save
 
 from tenants.models import Change
+from tenants.names import kind_of
 from tenants.tenant_model import get_tenant_model
 
 SECRET = frozenset({"password", "digest", "url"})  # recorded as changed, without their values
@@ -56,24 +57,24 @@ def identify(who: str, key: str = "", tenant_id: int | None = None) -> None:
 
 def note(
     verb: str,
-    kind: str,
+    model: type[Model],
     subjects: Iterable[tuple[Any, str]],
     values: dict[str, Any] | None = None,
     *,
     tenant_id: int | None,
 ) -> None:
-    """Record an action on these (id, name); does nothing without an actor. tenant_id: whose they are, or None."""
+    """Record an action on these (id, name) of a model, if there is an actor. tenant_id: whose they are, or None."""
     actor = _named()
     if actor is None:
         return
     by = {"who": actor.who, "key": actor.key, "address": actor.address, "actor_tenant_id": actor.tenant_id}
-    of = {"verb": verb, "kind": kind, "tenant_id": tenant_id, "values": values or {}}
+    of = {"verb": verb, "kind": kind_of(model), "tenant_id": tenant_id, "values": values or {}}
     Change.objects.bulk_create(Change(**by, **of, subject_id=str(pk), subject=name[:300]) for pk, name in subjects)
 
 
 def watch(model: type[Model]) -> None:
     """Record when rows of this model are added, changed and deleted."""
-    watched.add(model._meta.label_lower)
+    watched.add(kind_of(model))
     pre_save.connect(_remember, sender=model)
     post_save.connect(_saved, sender=model)
     post_delete.connect(_deleted, sender=model)
@@ -105,7 +106,7 @@ def _deleted(instance: Model, **_: Any) -> None:
 
 def _note_row(verb: str, row: Model, values: dict[str, Any] | None = None) -> None:
     tenant_id = row.pk if isinstance(row, get_tenant_model()) else getattr(row, "tenant_id", None)
-    note(verb, row._meta.label_lower, [(row.pk, str(row))], values, tenant_id=tenant_id)
+    note(verb, type(row), [(row.pk, str(row))], values, tenant_id=tenant_id)
 
 
 def _named() -> Actor | None:

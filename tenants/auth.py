@@ -58,7 +58,7 @@ def mint(key: Key) -> str:
 def revoke(key: Key) -> None:
     """Invalidate the key from now on. The moment of the first revocation is kept."""
     type(key)._default_manager.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now())
-    audit.note("revoked", key._meta.label_lower, [(key.pk, str(key))], tenant_id=getattr(key, "tenant_id", None))
+    audit.note("revoked", type(key), [(key.pk, str(key))], tenant_id=getattr(key, "tenant_id", None))
 
 
 def tenant_of(token: str) -> Tenant | None:

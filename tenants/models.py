@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models.functions import Now
 
 from tenants.conf import TENANT_MODEL
+from tenants.names import named
 
 
 class AbstractTenant(models.Model):
@@ -112,7 +113,7 @@ class TenantQueue(models.Model):
     paused = models.BooleanField(default=False, help_text="Waiting jobs stay waiting; running jobs continue.")
 
     class Meta:
-        db_table = "tenant_queues"
+        db_table = named("tenant_queues")
         verbose_name = "tenant's setting"  # "1 tenant's setting was changed"
         verbose_name_plural = "slots"
         constraints = [
@@ -196,7 +197,7 @@ class Change(models.Model):
     values = models.JSONField(default=dict, db_default={})  # {"num_slots": [5, 0]}: before and after
 
     class Meta:
-        db_table = "changes"
+        db_table = named("changes")
         indexes = [
             models.Index(fields=["kind", "subject_id", "at"], name="changes_of_one"),
             models.Index(

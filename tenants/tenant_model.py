@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 
 from tenants.conf import TENANT_MODEL
 from tenants.models import Tenant
+from tenants.names import with_our_names
 
 TABLE = re.compile(r"\btenants_tenant\b")
 
@@ -25,5 +26,5 @@ def all_tenants() -> QuerySet[Tenant]:
 
 
 def with_its_table(statement: str) -> str:
-    """The statement with the table of that model for `tenants_tenant`."""
-    return TABLE.sub(lambda _: connection.ops.quote_name(get_tenant_model()._meta.db_table), statement)
+    """The statement with the names here of our tables, and the table of that model for `tenants_tenant`."""
+    return TABLE.sub(lambda _: connection.ops.quote_name(get_tenant_model()._meta.db_table), with_our_names(statement))

@@ -12,6 +12,7 @@ from django.utils import timezone
 from jobs.lifecycle import FINAL, HOLDING, WAITING, Status
 from jobs.models import WITNESSES, Job, Queue
 from tenants.models import Member, Tenant, TenantQueue
+from tenants.names import with_our_names
 
 
 class TenantFactory(factory.django.DjangoModelFactory):
@@ -92,7 +93,7 @@ def make_job(tenant: Tenant, status: Status = Status.CREATED, **fields: Any) -> 
 def tell_the_door(job: Job) -> None:
     """What the verbs do when a job begins to wait: the next dispatch looks at its lane."""
     with connection.cursor() as cursor:
-        cursor.execute(ARRIVAL, [job.pk])
+        cursor.execute(with_our_names(ARRIVAL), [job.pk])
 
 
 ARRIVAL = """

@@ -20,6 +20,7 @@ from jobs.lifecycle import Status
 from jobs.masked import masked
 from jobs.models import HELD_UNTIL, Job, JobRow
 from tenants.admin_style import badge, display
+from tenants.names import named
 
 COLOURS = {
     HELD: "warning",
@@ -143,4 +144,4 @@ class JobAdmin(HugeTableAdmin):
         return f"{(job.end_time - job.start_time).total_seconds():.1f} s"
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
-        return bool(request.user.has_perm(f"jobs.change_{self.opts.model_name}"))
+        return bool(request.user.has_perm(named(f"jobs.change_{self.opts.model_name}")))

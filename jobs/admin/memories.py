@@ -14,6 +14,7 @@ from jobs.admin.base import HugeTableAdmin, cut
 from jobs.models import JobMemory
 from tenants import audit
 from tenants.admin_style import display
+from tenants.names import named
 
 
 @admin.register(JobMemory)
@@ -41,7 +42,7 @@ class JobMemoryAdmin(HugeTableAdmin):
         return f"{memory.touched_at:%Y-%m-%d %H:%M:%S}"
 
     def has_clear_permission(self, request: HttpRequest) -> bool:
-        return bool(request.user.has_perm("jobs.delete_jobmemory"))
+        return bool(request.user.has_perm(named("jobs.delete_jobmemory")))
 
     @admin.action(description="Clear: the next run begins without it", permissions=["clear"])
     def clear(self, request: HttpRequest, memories: QuerySet[JobMemory]) -> None:
@@ -49,7 +50,7 @@ class JobMemoryAdmin(HugeTableAdmin):
         cleared = [memory for memory in chosen if store.forget(memory.tenant_id, memory_id=memory.pk)]
         for memory in cleared:
             of = [(memory.pk, str(memory))]
-            audit.note("cleared", JobMemory._meta.label_lower, of, tenant_id=memory.tenant_id)
+            audit.note("cleared", JobMemory, of, tenant_id=memory.tenant_id)
         if cleared:
             LogEntry.objects.log_actions(cast("User", request.user).pk, cleared, DELETION, "Cleared.")
             count = "1 memory" if len(cleared) == 1 else f"{len(cleared)} memories"

@@ -18,6 +18,7 @@ from jobs.calls.request import InvalidRequest
 from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.models import PausedJobType
 from tenants.admin_style import ModelAdmin, Select, display
+from tenants.names import named
 
 if TYPE_CHECKING:
     PausedForm = forms.ModelForm[PausedJobType]
@@ -70,10 +71,10 @@ class PausedJobTypeAdmin(ReadOnly, ModelAdmin):
         return f"{paused.paused_at:%Y-%m-%d %H:%M:%S}"
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return bool(request.user.has_perm("jobs.add_pausedjobtype"))
+        return bool(request.user.has_perm(named("jobs.add_pausedjobtype")))
 
     def has_resume_permission(self, request: HttpRequest) -> bool:
-        return bool(request.user.has_perm("jobs.delete_pausedjobtype"))
+        return bool(request.user.has_perm(named("jobs.delete_pausedjobtype")))
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None

@@ -20,6 +20,7 @@ from jobs.calls.request import InvalidRequest
 from jobs.engine.schedules import change
 from jobs.models import Schedule, ScheduleRun
 from tenants.admin_style import WITH_UNFOLD, ModelAdmin, Searched, display
+from tenants.names import named
 
 LONGEST = 60  # characters of a name in the list
 RUNS = 10
@@ -72,7 +73,7 @@ class ScheduleAdmin(Searched, ModelAdmin):
         return (obj is None or not obj.declared) and bool(super().has_delete_permission(request, obj))
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
-        return bool(request.user.has_perm("jobs.change_schedule"))
+        return bool(request.user.has_perm(named("jobs.change_schedule")))
 
     def changeform_view(self, request: HttpRequest, *args: Any, **more: Any) -> HttpResponse:
         try:
@@ -157,6 +158,5 @@ def _moment(at: datetime) -> str:
 def _job(run: ScheduleRun) -> str:
     if run.job_id is None:
         return ""
-    return format_html(
-        '<a class="underline" href="{}">job {}</a>', reverse("admin:jobs_job_change", args=[run.job_id]), run.job_id
-    )
+    address = reverse(f"admin:{named('jobs_job_change')}", args=[run.job_id])
+    return format_html('<a class="underline" href="{}">job {}</a>', address, run.job_id)

@@ -82,7 +82,7 @@ def clear_memory(request: CallerRequest, memory_id: MemoryId) -> Answer[None]:
     memory = _memory_of(request, memory_id)
     if not store.forget(memory.tenant_id, memory_id=memory.pk):
         raise _not_found()  # somebody else was faster
-    audit.note("cleared", models.JobMemory._meta.label_lower, [(memory_id, str(memory))], tenant_id=memory.tenant_id)
+    audit.note("cleared", models.JobMemory, [(memory_id, str(memory))], tenant_id=memory.tenant_id)
     return Answer(204, None)
 
 

@@ -20,7 +20,7 @@ from jobs.conf import EVERY, settings
 
 TAG = "jobs"
 OF_ONE_PROCESS = ("LocMemCache", "DummyCache")  # cache backends that no other process can read
-OTHERS = {"JOBS_TENANT_MODEL"}  # settings of the app `tenants`
+OTHERS = {"JOBS_PREFIX", "JOBS_TENANT_MODEL"}  # settings of the app `tenants`
 TOKEN_LENGTH = 32  # characters
 METRICS_TENANTS = 200  # at most, at /metrics/tenants
 

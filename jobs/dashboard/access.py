@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from django.contrib.auth.context_processors import PermLookupDict, PermWrapper
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
@@ -14,6 +15,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs.dashboard.menu import menu
+from tenants.names import named
 
 View = Callable[..., HttpResponseBase]
 
@@ -29,6 +31,8 @@ def action_for(permission: str) -> Callable[[View], View]:
 
 
 def _guarded(view: View, permission: str) -> View:
+    permission = named(permission)
+
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
@@ -36,11 +40,23 @@ def _guarded(view: View, permission: str) -> View:
         if not request.user.is_staff:
             raise Http404
         if not request.user.has_perm(permission):
-            lacks = {"permission": permission, "menu": menu(request), "title": "Not allowed", "theme": theme(request)}
+            lacks = {"permission": permission, **frame(request, "Not allowed"), "menu": menu(request)}
             return render(request, "jobs/dashboard/forbidden.html", lacks, status=403)
         return view(request, *args, **kwargs)
 
     return guarded
+
+
+class Permissions(PermWrapper):
+    """`perms` of the templates, which say {% if perms.jobs.view_job %} under whatever name the app has here."""
+
+    def __getitem__(self, app: str) -> PermLookupDict:
+        return super().__getitem__(named(app))
+
+
+def frame(request: HttpRequest, title: str) -> dict[str, Any]:
+    """What every page needs."""
+    return {"title": title, "theme": theme(request), "perms": Permissions(request.user)}
 
 
 THEMES = ("light", "dark")

@@ -7,10 +7,11 @@ from django.http import HttpRequest, HttpResponse
 
 from jobs import regions as live_regions
 from jobs.dashboard import alarms, looks, snapshot
-from jobs.dashboard.access import theme
+from jobs.dashboard.access import frame
 from jobs.dashboard.menu import menu
 from jobs.dashboard.snapshot import Snapshot
 from jobs.engine.health import Condition
+from tenants.names import named
 
 EVERYWHERE = ("jobs/dashboard/everywhere/pages", "jobs/dashboard/everywhere/alarm")  # regions of all pages
 EVERY = 2  # seconds between two questions of a page, unless it says otherwise
@@ -32,13 +33,14 @@ def page(
     with, if it is not the page's own.
     """
     seen = snapshot.current()
-    known = alarms.current() if request.user.has_perm("jobs.view_worker") else None
+    known = alarms.current() if request.user.has_perm(named("jobs.view_worker")) else None
     conditions = known.conditions if known else None
-    context = {"now": seen.now, "conditions": conditions, **shown, "menu": menu(request, _counts(seen, conditions))}
-    frame = {"title": title, "theme": theme(request), "every": every, "ask": ask}
+    counted = menu(request, _counts(seen, conditions))
+    context = {"now": seen.now, "conditions": conditions, **shown, "menu": counted, **frame(request, title)}
     everywhere = EVERYWHERE if name != "health" else EVERYWHERE[:1]  # Health lists all conditions
     paths = [f"jobs/dashboard/{name}/{region}" for region in regions]
-    return live_regions.page(request, f"jobs/dashboard/{name}", [*paths, *everywhere], context, frame)
+    asking = {"every": every, "ask": ask}
+    return live_regions.page(request, f"jobs/dashboard/{name}", [*paths, *everywhere], context, asking)
 
 
 def _counts(seen: Snapshot, conditions: Sequence[Condition] | None) -> dict[str, str]:

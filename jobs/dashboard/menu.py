@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from django.http import HttpRequest
 from django.urls import reverse
 
+from tenants.names import named
+
 PAGES = (  # name, label, key after "g", permission
     ("overview", "Overview", "o", "jobs.view_job"),
     ("tenants", "Tenants", "t", "tenants.view_tenantqueue"),
@@ -34,7 +36,7 @@ def menu(request: HttpRequest, counts: Mapping[str, str] | None = None) -> list[
     entries = [
         Entry(label, key, reverse(f"ops:{name}"), False, (counts or {}).get(name, ""))
         for name, label, key, permission in PAGES
-        if request.user.has_perm(permission)
+        if request.user.has_perm(named(permission))
     ]
     here = max((entry.address for entry in entries if request.path.startswith(entry.address)), key=len, default="")
     return [replace(entry, here=entry.address == here) for entry in entries]

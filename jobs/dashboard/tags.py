@@ -13,10 +13,20 @@ from jobs.lifecycle import Status
 from jobs.masked import masked
 from jobs.models import HELD_UNTIL, JobRow
 from jobs.text import printable
+from tenants.names import named
 
 register = template.Library()
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60))
 SHORT = 10  # seconds, below which a tenth matters
+
+
+register.filter(named)  # {{ "jobs.view_job"|named }}
+
+
+@register.filter
+def in_admin(view: str) -> str:
+    """{% url "jobs_job_change"|in_admin job.pk %}: the name of an admin's page."""
+    return f"admin:{named(view)}"
 
 
 @register.filter

@@ -7,6 +7,7 @@ import jobs.lifecycle
 from django.db import migrations, models
 
 from tenants.conf import TENANT_MODEL
+from tenants.names import named
 
 
 class Migration(migrations.Migration):
@@ -15,7 +16,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         migrations.swappable_dependency(TENANT_MODEL),
-        ('tenants', '0001_initial'),
+        (named('tenants'), '0001_initial'),
     ]
 
     operations = [
@@ -26,7 +27,7 @@ class Migration(migrations.Migration):
                 ('upto', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
             options={
-                'db_table': 'death_notices',
+                'db_table': named('death_notices'),
             },
         ),
         migrations.CreateModel(
@@ -45,7 +46,7 @@ class Migration(migrations.Migration):
                 ('paused', models.BooleanField(default=False, help_text='Waiting jobs stay waiting; running jobs go on.')),
             ],
             options={
-                'db_table': 'queues',
+                'db_table': named('queues'),
                 'ordering': ['name'],
             },
         ),
@@ -57,7 +58,7 @@ class Migration(migrations.Migration):
                 ('last_at', models.DateTimeField()),
             ],
             options={
-                'db_table': 'repairs',
+                'db_table': named('repairs'),
             },
         ),
         migrations.CreateModel(
@@ -69,7 +70,7 @@ class Migration(migrations.Migration):
                 ('full_at', models.DateTimeField(null=True)),
             ],
             options={
-                'db_table': 'tenant_turns',
+                'db_table': named('tenant_turns'),
             },
         ),
         migrations.CreateModel(
@@ -85,7 +86,7 @@ class Migration(migrations.Migration):
                 ('gone_at', models.DateTimeField(null=True)),
             ],
             options={
-                'db_table': 'workers',
+                'db_table': named('workers'),
             },
         ),
         migrations.CreateModel(
@@ -126,7 +127,7 @@ class Migration(migrations.Migration):
                 ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
             ],
             options={
-                'db_table': 'jobs',
+                'db_table': named('jobs'),
             },
         ),
         migrations.CreateModel(
@@ -141,10 +142,10 @@ class Migration(migrations.Migration):
                 ('queued_at', models.DateTimeField(null=True)),
                 ('start_time', models.DateTimeField(null=True)),
                 ('end_time', models.DateTimeField()),
-                ('job', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='failed_attempts', to='jobs.job')),
+                ('job', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='failed_attempts', to=named('jobs.job'))),
             ],
             options={
-                'db_table': 'failed_attempts',
+                'db_table': named('failed_attempts'),
             },
         ),
         migrations.CreateModel(
@@ -157,7 +158,7 @@ class Migration(migrations.Migration):
                 'indexes': [],
                 'constraints': [],
             },
-            bases=('jobs.job',),
+            bases=(named('jobs.job'),),
         ),
         migrations.CreateModel(
             name='PausedJobType',
@@ -168,19 +169,19 @@ class Migration(migrations.Migration):
                 ('paused_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
             options={
-                'db_table': 'paused_job_types',
+                'db_table': named('paused_job_types'),
                 'constraints': [models.UniqueConstraint(fields=('source_type', 'source_method'), name='paused_job_types_once')],
             },
         ),
         migrations.CreateModel(
             name='QueueTurn',
             fields=[
-                ('queue', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='turn', serialize=False, to='jobs.queue')),
+                ('queue', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='turn', serialize=False, to=named('jobs.queue'))),
                 ('virtual_time', models.FloatField(default=0)),
                 ('full_at', models.DateTimeField(null=True)),
             ],
             options={
-                'db_table': 'queue_turns',
+                'db_table': named('queue_turns'),
             },
         ),
         migrations.AddConstraint(
@@ -202,7 +203,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='job',
             name='queue',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='jobs.queue'),
+            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=named('jobs.queue')),
         ),
         migrations.AddConstraint(
             model_name='failedattempt',

@@ -3,6 +3,8 @@
 import django.contrib.postgres.fields
 from django.db import migrations, models
 
+from tenants.names import named, with_our_names
+
 
 # A token bucket (the generic cell rate algorithm, ITU-T I.371) of `allowed` tokens that refills evenly over `seconds`, kept
 # as the moment when it will be full. Half a microsecond is forgiven: moments are rounded to whole ones. One that would be
@@ -68,14 +70,14 @@ GROUP BY queue_id, tenant_id;
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('jobs', '0001_initial'),
-        ('tenants', '0001_initial'),
+        (named('jobs'), '0001_initial'),
+        (named('tenants'), '0001_initial'),
     ]
 
     operations = [
         migrations.DeleteModel(name='QueueTurn'),
         migrations.DeleteModel(name='TenantTurn'),
-        migrations.RunSQL(FUNCTIONS, DROP_FUNCTIONS),
+        migrations.RunSQL(with_our_names(FUNCTIONS), with_our_names(DROP_FUNCTIONS)),
         migrations.CreateModel(
             name='Arrival',
             fields=[
@@ -87,7 +89,7 @@ class Migration(migrations.Migration):
                 ('jobs', models.IntegerField()),
             ],
             options={
-                'db_table': 'arrivals',
+                'db_table': named('arrivals'),
             },
         ),
         migrations.CreateModel(
@@ -100,7 +102,7 @@ class Migration(migrations.Migration):
                 ('unseen', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), size=None)),
             ],
             options={
-                'db_table': 'door',
+                'db_table': named('door'),
             },
         ),
         migrations.CreateModel(
@@ -115,7 +117,7 @@ class Migration(migrations.Migration):
                 ('timeout', models.FloatField(null=True)),
             ],
             options={
-                'db_table': 'freed_slots',
+                'db_table': named('freed_slots'),
             },
         ),
         migrations.CreateModel(
@@ -134,7 +136,7 @@ class Migration(migrations.Migration):
                 ('opens_at', models.DateTimeField(null=True)),
             ],
             options={
-                'db_table': 'lanes',
+                'db_table': named('lanes'),
             },
         ),
         migrations.CreateModel(
@@ -152,7 +154,7 @@ class Migration(migrations.Migration):
                 ('full_at', models.DateTimeField(null=True)),
             ],
             options={
-                'db_table': 'queue_turns',
+                'db_table': named('queue_turns'),
             },
         ),
         migrations.CreateModel(
@@ -164,7 +166,7 @@ class Migration(migrations.Migration):
                 ('full_at', models.DateTimeField()),
             ],
             options={
-                'db_table': 'tenant_buckets',
+                'db_table': named('tenant_buckets'),
             },
         ),
         migrations.RenameIndex(
@@ -177,7 +179,7 @@ class Migration(migrations.Migration):
             name='ticket',
             field=models.BigIntegerField(null=True),
         ),
-        migrations.RunSQL(CARRY_OVER, migrations.RunSQL.noop),
+        migrations.RunSQL(with_our_names(CARRY_OVER), migrations.RunSQL.noop),
         migrations.AddIndex(
             model_name='job',
             index=models.Index(condition=models.Q(('ready_at__isnull', False)), fields=['queue', 'tenant', 'priority', 'id'], name='jobs_claim'),

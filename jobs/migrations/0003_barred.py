@@ -2,11 +2,13 @@
 
 from django.db import migrations, models
 
+from tenants.names import named
+
 
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('jobs', '0002_lanes'),
+        (named('jobs'), '0002_lanes'),
     ]
 
     operations = [

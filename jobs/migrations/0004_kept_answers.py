@@ -5,14 +5,15 @@ import django.db.models.functions.datetime
 from django.db import migrations, models
 
 from tenants.conf import TENANT_MODEL
+from tenants.names import named
 
 
 class Migration(migrations.Migration):
 
     dependencies = [
         migrations.swappable_dependency(TENANT_MODEL),
-        ('jobs', '0003_barred'),
-        ('tenants', '0002_queues_of_tenants'),
+        (named('jobs'), '0003_barred'),
+        (named('tenants'), '0002_queues_of_tenants'),
     ]
 
     operations = [
@@ -29,7 +30,7 @@ class Migration(migrations.Migration):
                 ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
             ],
             options={
-                'db_table': 'kept_answers',
+                'db_table': named('kept_answers'),
                 'indexes': [models.Index(fields=['created_at'], name='kept_answers_old')],
                 'constraints': [models.UniqueConstraint(fields=('tenant', 'key'), name='kept_answers_once')],
             },

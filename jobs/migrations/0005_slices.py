@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from tenants.names import named
+
 # Where a lane stands in its circle: at the end, or (head given) before all that stand behind that head, and behind those
 # who came so before. Numbers only grow; between two of them there is room for a million.
 FUNCTION = """
@@ -16,7 +18,7 @@ END;
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('jobs', '0004_kept_answers'),
+        (named('jobs'), '0004_kept_answers'),
     ]
 
     operations = [

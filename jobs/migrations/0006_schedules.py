@@ -5,14 +5,15 @@ import django.db.models.functions.datetime
 from django.db import migrations, models
 
 from tenants.conf import TENANT_MODEL
+from tenants.names import named
 
 
 class Migration(migrations.Migration):
 
     dependencies = [
         migrations.swappable_dependency(TENANT_MODEL),
-        ('jobs', '0005_slices'),
-        ('tenants', '0004_slots_by_name'),
+        (named('jobs'), '0005_slices'),
+        (named('tenants'), '0004_slots_by_name'),
     ]
 
     operations = [
@@ -46,7 +47,7 @@ class Migration(migrations.Migration):
                 ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
             ],
             options={
-                'db_table': 'schedules',
+                'db_table': named('schedules'),
             },
         ),
         migrations.CreateModel(
@@ -57,10 +58,10 @@ class Migration(migrations.Migration):
                 ('job_id', models.BigIntegerField(null=True)),
                 ('note', models.CharField(blank=True, default='', max_length=300)),
                 ('at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('schedule', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='jobs.schedule')),
+                ('schedule', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='runs', to=named('jobs.schedule'))),
             ],
             options={
-                'db_table': 'schedule_runs',
+                'db_table': named('schedule_runs'),
             },
         ),
         migrations.AddIndex(

@@ -3,18 +3,25 @@
 import django.core.validators
 from django.db import migrations, models
 
+from tenants.names import named, with_our_names
+
 
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('jobs', '0006_schedules'),
+        (named('jobs'), '0006_schedules'),
     ]
 
     operations = [
         # The notifiers have moved: what they were told of, they are not told again.
         migrations.RunSQL(
-            "UPDATE death_notices SET notifier = replace(notifier, 'jobs.notifiers.', 'jobs.deaths.channels.')",
-            "UPDATE death_notices SET notifier = replace(notifier, 'jobs.deaths.channels.', 'jobs.notifiers.')",
+            *map(
+                with_our_names,
+                (
+                    "UPDATE death_notices SET notifier = replace(notifier, 'jobs.notifiers.', 'jobs.deaths.channels.')",
+                    "UPDATE death_notices SET notifier = replace(notifier, 'jobs.deaths.channels.', 'jobs.notifiers.')",
+                ),
+            )
         ),
         migrations.AddField(
             model_name='queue',

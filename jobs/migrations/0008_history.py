@@ -5,6 +5,7 @@ import django.db.models.functions.datetime
 from django.db import migrations, models
 
 from tenants.conf import TENANT_MODEL
+from tenants.names import named, with_our_names
 
 
 # The columns of a job, in the order of the view.
@@ -44,8 +45,8 @@ class Migration(migrations.Migration):
 
     dependencies = [
         migrations.swappable_dependency(TENANT_MODEL),
-        ('jobs', '0007_backoff_grows'),
-        ('tenants', '0004_slots_by_name'),
+        (named('jobs'), '0007_backoff_grows'),
+        (named('tenants'), '0004_slots_by_name'),
     ]
 
     operations = [
@@ -54,7 +55,7 @@ class Migration(migrations.Migration):
             index=models.Index(fields=['at'], name='schedule_runs_old'),
         ),
         migrations.SeparateDatabaseAndState(
-            database_operations=[migrations.RunSQL(HISTORY, "DROP TABLE job_history")],
+            database_operations=[migrations.RunSQL(with_our_names(HISTORY), with_our_names("DROP TABLE job_history"))],
             state_operations=[
                 migrations.CreateModel(
                     name='ArchivedJob',
@@ -98,13 +99,13 @@ class Migration(migrations.Migration):
                         ('failed_attempts', models.JSONField()),
                     ],
                     options={
-                        'db_table': 'job_history',
+                        'db_table': named('job_history'),
                     },
                 ),
                 migrations.AddField(
                     model_name='archivedjob',
                     name='queue',
-                    field=models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='jobs.queue'),
+                    field=models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=named('jobs.queue')),
                 ),
                 migrations.AddField(
                     model_name='archivedjob',
@@ -161,7 +162,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigIntegerField(primary_key=True, serialize=False)),
             ],
             options={
-                'db_table': 'all_jobs',
+                'db_table': named('all_jobs'),
                 'managed': False,
                 'default_permissions': (),
             },
@@ -181,10 +182,10 @@ class Migration(migrations.Migration):
                 ('job_id', models.BigIntegerField()),
             ],
             options={
-                'db_table': 'all_failed_attempts',
+                'db_table': named('all_failed_attempts'),
                 'managed': False,
                 'default_permissions': (),
             },
         ),
-        migrations.RunSQL(VIEWS, "DROP VIEW all_jobs, all_failed_attempts"),
+        migrations.RunSQL(with_our_names(VIEWS), with_our_names("DROP VIEW all_jobs; DROP VIEW all_failed_attempts")),
     ]

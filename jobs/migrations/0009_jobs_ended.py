@@ -1,13 +1,15 @@
 from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
 
+from tenants.names import named
+
 
 class Migration(migrations.Migration):
 
     atomic = False  # jobs are written meanwhile
 
     dependencies = [
-        ('jobs', '0008_history'),
+        (named('jobs'), '0008_history'),
     ]
 
     operations = [

@@ -7,14 +7,15 @@ import django.db.models.lookups
 from django.db import migrations, models
 
 from tenants.conf import TENANT_MODEL
+from tenants.names import named
 
 
 class Migration(migrations.Migration):
 
     dependencies = [
         migrations.swappable_dependency(TENANT_MODEL),
-        ('jobs', '0009_jobs_ended'),
-        ('tenants', '0004_slots_by_name'),
+        (named('jobs'), '0009_jobs_ended'),
+        (named('tenants'), '0004_slots_by_name'),
     ]
 
     operations = [
@@ -31,7 +32,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'job memories',
-                'db_table': 'job_memories',
+                'db_table': named('job_memories'),
                 'indexes': [models.Index(fields=['tenant', 'id'], name='job_memories_of_tenant'), models.Index(fields=['touched_at'], name='job_memories_old')],
                 'constraints': [models.UniqueConstraint(fields=('tenant', 'source_type', 'source_method', 'source_id'), name='job_memories_once'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(models.Func(django.db.models.functions.comparison.Cast('content', models.TextField()), function='octet_length', output_field=models.IntegerField()), 8192), name='job_memories_small')],
             },

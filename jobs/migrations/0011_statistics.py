@@ -3,6 +3,8 @@
 import django.contrib.postgres.fields
 from django.db import migrations, models
 
+from tenants.names import named, with_our_names
+
 # Partitioned by day; the recorder makes the days ahead and drops old ones (jobs/store/partitions.py). Until then, and if it
 # is away, rows go to the default partitions. `attempts` has one index, which costs an insert nothing: it notes the first
 # and last moment of each 32 pages.
@@ -106,6 +108,7 @@ SELECT {columns} FROM jobs UNION ALL SELECT {columns} FROM job_history
 NEW_VIEW = VIEW.format(columns=f"{COLUMNS}, waited_since, peak_memory")
 FORMER_VIEW = f"DROP VIEW all_jobs; {VIEW.format(columns=COLUMNS)}"
 
+DROP_TABLES = "DROP TABLE attempts; DROP TABLE job_minutes; DROP TABLE tenant_hours"
 DROP_FUNCTIONS = """
 DROP AGGREGATE sum_buckets(bigint[], int);
 DROP FUNCTION add_buckets, histogram;
@@ -115,13 +118,13 @@ DROP FUNCTION add_buckets, histogram;
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('jobs', '0010_memory'),
+        (named('jobs'), '0010_memory'),
     ]
 
     operations = [
         migrations.RunSQL(FUNCTIONS, DROP_FUNCTIONS),
         migrations.SeparateDatabaseAndState(
-            database_operations=[migrations.RunSQL(TABLES, "DROP TABLE attempts, job_minutes, tenant_hours")],
+            database_operations=[migrations.RunSQL(with_our_names(TABLES), with_our_names(DROP_TABLES))],
             state_operations=[
                 migrations.CreateModel(
                     name='Attempt',
@@ -145,7 +148,7 @@ class Migration(migrations.Migration):
                         ('user_key', models.CharField(max_length=100)),
                     ],
                     options={
-                        'db_table': 'attempts',
+                        'db_table': named('attempts'),
                     },
                 ),
                 migrations.CreateModel(
@@ -164,7 +167,7 @@ class Migration(migrations.Migration):
                         ('minute', models.DateTimeField()),
                     ],
                     options={
-                        'db_table': 'job_minutes',
+                        'db_table': named('job_minutes'),
                     },
                 ),
                 migrations.CreateModel(
@@ -184,7 +187,7 @@ class Migration(migrations.Migration):
                         ('hour', models.DateTimeField()),
                     ],
                     options={
-                        'db_table': 'tenant_hours',
+                        'db_table': named('tenant_hours'),
                     },
                 ),
             ],
@@ -198,7 +201,7 @@ class Migration(migrations.Migration):
                 ('pools', models.JSONField()),
             ],
             options={
-                'db_table': 'samples',
+                'db_table': named('samples'),
             },
         ),
         migrations.CreateModel(
@@ -209,7 +212,7 @@ class Migration(migrations.Migration):
                 ('at', models.DateTimeField()),
             ],
             options={
-                'db_table': 'recorded',
+                'db_table': named('recorded'),
             },
         ),
         migrations.CreateModel(
@@ -227,7 +230,7 @@ class Migration(migrations.Migration):
                 ('wait_buckets', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), size=None)),
             ],
             options={
-                'db_table': 'totals',
+                'db_table': named('totals'),
             },
         ),
         migrations.AddField(
@@ -250,5 +253,5 @@ class Migration(migrations.Migration):
             name='waited_since',
             field=models.DateTimeField(null=True),
         ),
-        migrations.RunSQL(NEW_VIEW, FORMER_VIEW),
+        migrations.RunSQL(with_our_names(NEW_VIEW), with_our_names(FORMER_VIEW)),
     ]

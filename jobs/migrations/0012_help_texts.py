@@ -3,11 +3,13 @@
 import django.core.validators
 from django.db import migrations, models
 
+from tenants.names import named
+
 
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('jobs', '0011_statistics'),
+        (named('jobs'), '0011_statistics'),
     ]
 
     operations = [

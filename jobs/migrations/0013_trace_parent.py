@@ -1,5 +1,7 @@
 from django.db import migrations, models
 
+from tenants.names import named, with_our_names
+
 # The columns of the view until now; the new one comes last, so that it can be replaced.
 COLUMNS = """
     id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, dedup_key, status, slot,
@@ -18,7 +20,7 @@ FORMER_VIEW = f"DROP VIEW all_jobs; {VIEW.format(columns=COLUMNS)}"
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('jobs', '0012_help_texts'),
+        (named('jobs'), '0012_help_texts'),
     ]
 
     operations = [
@@ -32,5 +34,5 @@ class Migration(migrations.Migration):
             name='trace_parent',
             field=models.CharField(max_length=55, null=True),
         ),
-        migrations.RunSQL(NEW_VIEW, FORMER_VIEW),
+        migrations.RunSQL(with_our_names(NEW_VIEW), with_our_names(FORMER_VIEW)),
     ]

@@ -1,10 +1,12 @@
 from django.db import migrations, models
 
+from tenants.names import named
+
 
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('jobs', '0013_trace_parent'),
+        (named('jobs'), '0013_trace_parent'),
     ]
 
     operations = [
@@ -15,7 +17,7 @@ class Migration(migrations.Migration):
                 ('since', models.DateTimeField()),
             ],
             options={
-                'db_table': 'may_run',
+                'db_table': named('may_run'),
             },
         ),
         migrations.CreateModel(
@@ -28,7 +30,7 @@ class Migration(migrations.Migration):
                 ('entitled_hour', models.FloatField()),
             ],
             options={
-                'db_table': 'tenant_shares',
+                'db_table': named('tenant_shares'),
             },
         ),
         migrations.AddField(

@@ -1,13 +1,15 @@
 from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
 
+from tenants.names import named
+
 
 class Migration(migrations.Migration):
 
     atomic = False  # attempts fail meanwhile
 
     dependencies = [
-        ('jobs', '0014_shares'),
+        (named('jobs'), '0014_shares'),
     ]
 
     operations = [

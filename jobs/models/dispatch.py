@@ -13,6 +13,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from tenants.names import named
+
 
 class Arrival(models.Model):
     """Work came to a lane. The transaction that brings the work writes the row; the next dispatch takes it.
@@ -28,7 +30,7 @@ class Arrival(models.Model):
     jobs = models.IntegerField()
 
     class Meta:
-        db_table = "arrivals"
+        db_table = named("arrivals")
 
     def __str__(self) -> str:
         return f"{self.jobs} for queue {self.queue_id}, tenant {self.tenant_id}"
@@ -51,7 +53,7 @@ class FreedSlot(models.Model):
     followed = models.IntegerField(default=0, db_default=0)
 
     class Meta:
-        db_table = "freed_slots"
+        db_table = named("freed_slots")
 
     def __str__(self) -> str:
         return f"job {self.job_id} of tenant {self.tenant_id}: {self.seconds} s"
@@ -82,7 +84,7 @@ class Lane(models.Model):
     opens_at = models.DateTimeField(null=True)  # a closed lane: when the tenant's rate limit has its next token
 
     class Meta:
-        db_table = "lanes"
+        db_table = named("lanes")
         indexes = [
             models.Index(fields=["queue_id", "position"], condition=Q(state="ready"), name="lanes_circle"),
             models.Index(fields=["opens_at"], condition=Q(opens_at__isnull=False), name="lanes_opening"),
@@ -112,7 +114,7 @@ class QueueTurn(models.Model):
     full_at = models.DateTimeField(null=True)
 
     class Meta:
-        db_table = "queue_turns"
+        db_table = named("queue_turns")
 
     def __str__(self) -> str:
         return f"queue {self.queue_id} at {self.virtual_time}"
@@ -127,7 +129,7 @@ class TenantBucket(models.Model):
     full_at = models.DateTimeField()
 
     class Meta:
-        db_table = "tenant_buckets"
+        db_table = named("tenant_buckets")
 
     def __str__(self) -> str:
         return f"tenant {self.tenant_id}: full at {self.full_at}"
@@ -148,7 +150,7 @@ class Door(models.Model):
     unseen = ArrayField(models.BigIntegerField())
 
     class Meta:
-        db_table = "door"
+        db_table = named("door")
 
     def __str__(self) -> str:
         return f"horizon {self.horizon}"

@@ -5,6 +5,7 @@ from django.db import models
 from jobs.models.job import FailedAttemptRow, JobRow
 from jobs.models.queue import Queue
 from tenants.conf import TENANT_MODEL
+from tenants.names import named
 
 # References without constraints: the archive must not wait for a transaction that has a tenant locked.
 
@@ -20,7 +21,7 @@ class ArchivedJob(JobRow):
     failed_attempts = models.JSONField()  # a list of objects with the columns of FailedAttemptRow
 
     class Meta:
-        db_table = "job_history"
+        db_table = named("job_history")
         indexes = [
             models.Index(fields=["tenant", "-id"], name="job_history_of_tenant"),
             # A tenant's own retention reads this one.
@@ -34,7 +35,7 @@ class AnyJob(JobRow):
     id = models.BigIntegerField(primary_key=True)
 
     class Meta:
-        db_table = "all_jobs"
+        db_table = named("all_jobs")
         managed = False
         default_permissions = ()
 
@@ -46,6 +47,6 @@ class AnyFailedAttempt(FailedAttemptRow):
     job_id = models.BigIntegerField()
 
     class Meta:
-        db_table = "all_failed_attempts"
+        db_table = named("all_failed_attempts")
         managed = False
         default_permissions = ()

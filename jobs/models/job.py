@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from jobs.lifecycle import FINAL, HOLDING, Status
 from jobs.models.queue import Queue
 from tenants.conf import TENANT_MODEL
+from tenants.names import named
 
 # A job of a paused type is scheduled for this moment, so that no scan of waiting jobs meets it.
 HELD_UNTIL = datetime(9999, 12, 31, tzinfo=UTC)
@@ -97,7 +98,7 @@ class Job(JobRow):
     queue = models.ForeignKey(Queue, models.PROTECT, db_index=False, related_name="+")
 
     class Meta:
-        db_table = "jobs"
+        db_table = named("jobs")
         constraints = [
             models.CheckConstraint(condition=_no_half_state(), name="jobs_no_half_state"),
             models.CheckConstraint(condition=Q(priority__lte=10), name="jobs_priority_0_to_10"),
@@ -183,7 +184,7 @@ class FailedAttempt(FailedAttemptRow):
     job = models.ForeignKey(Job, models.CASCADE, related_name="failed_attempts", db_index=False)
 
     class Meta:
-        db_table = "failed_attempts"
+        db_table = named("failed_attempts")
         constraints = [models.UniqueConstraint(fields=["job", "attempt"], name="failed_attempts_once")]
         indexes = [
             models.Index(fields=["end_time"], name="failed_attempts_crashes", condition=Q(error_class__in=CRASHES))

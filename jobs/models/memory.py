@@ -6,6 +6,7 @@ from django.db.models.functions import Cast, Now
 from django.db.models.lookups import LessThanOrEqual
 
 from tenants.conf import TENANT_MODEL
+from tenants.names import named
 
 MAX_BYTES = 8 * 1024  # of a memory, as PostgreSQL writes its JSON
 
@@ -26,7 +27,7 @@ class JobMemory(models.Model):
     touched_at = models.DateTimeField(db_default=Now())  # last written
 
     class Meta:
-        db_table = "job_memories"
+        db_table = named("job_memories")
         verbose_name_plural = "job memories"
         constraints = [
             models.UniqueConstraint(

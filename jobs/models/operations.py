@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from tenants.conf import TENANT_MODEL
+from tenants.names import named
 
 
 class Worker(models.Model):
@@ -21,7 +22,7 @@ class Worker(models.Model):
     gone_at = models.DateTimeField(null=True)  # when it stopped or was declared gone; this id never comes back
 
     class Meta:
-        db_table = "workers"
+        db_table = named("workers")
         indexes = [models.Index(fields=["pool"], condition=Q(gone_at__isnull=True), name="workers_live")]
 
     def __str__(self) -> str:
@@ -36,7 +37,7 @@ class Repair(models.Model):
     last_at = models.DateTimeField()
 
     class Meta:
-        db_table = "repairs"
+        db_table = named("repairs")
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.count}"
@@ -49,7 +50,7 @@ class DeathNotice(models.Model):
     upto = models.DateTimeField(db_default=Now())
 
     class Meta:
-        db_table = "death_notices"
+        db_table = named("death_notices")
 
     def __str__(self) -> str:
         return f"announced to {self.notifier} up to {self.upto}"
@@ -67,7 +68,7 @@ class KeptAnswer(models.Model):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        db_table = "kept_answers"
+        db_table = named("kept_answers")
         constraints = [models.UniqueConstraint(fields=["tenant", "key"], name="kept_answers_once")]
         indexes = [models.Index(fields=["created_at"], name="kept_answers_old")]
 

@@ -6,6 +6,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from tenants.models import LONGEST_WINDOW, SHORTEST_WINDOW, check_rate, rate_is_whole
+from tenants.names import named
 
 LONGEST = 366 * 24 * 3600.0  # seconds of a timeout and of a backoff
 
@@ -55,7 +56,7 @@ class Queue(models.Model):
     paused = models.BooleanField(default=False, help_text="Waiting jobs stay waiting; running jobs continue.")
 
     class Meta:
-        db_table = "queues"
+        db_table = named("queues")
         ordering = ["name"]
         constraints = [
             models.CheckConstraint(
@@ -84,7 +85,7 @@ class PausedJobType(models.Model):
     paused_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        db_table = "paused_job_types"
+        db_table = named("paused_job_types")
         constraints = [models.UniqueConstraint(fields=["source_type", "source_method"], name="paused_job_types_once")]
 
     def __str__(self) -> str:

@@ -6,6 +6,7 @@ from django.db.models.functions import Now
 
 from jobs.recurrence import CATCH_UP, OVERLAP
 from tenants.conf import TENANT_MODEL
+from tenants.names import named
 
 
 class Schedule(models.Model):
@@ -40,7 +41,7 @@ class Schedule(models.Model):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        db_table = "schedules"
+        db_table = named("schedules")
         indexes = [models.Index(fields=["next_at"], condition=Q(next_at__isnull=False), name="schedules_next")]
         constraints = [
             models.UniqueConstraint(fields=["tenant", "name"], name="schedules_once"),
@@ -67,7 +68,7 @@ class ScheduleRun(models.Model):
     at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        db_table = "schedule_runs"
+        db_table = named("schedule_runs")
         constraints = [models.UniqueConstraint(fields=["schedule", "due"], name="schedule_runs_once")]
         indexes = [
             models.Index(fields=["at"], name="schedule_runs_old"),

@@ -7,6 +7,8 @@ References are plain numbers, so that nothing here waits for, or keeps, a row of
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from tenants.names import named
+
 
 class Attempt(models.Model):
     """An attempt that ended. The statement that ends it adds the row; nobody changes it.
@@ -34,7 +36,7 @@ class Attempt(models.Model):
     user_key = models.CharField(max_length=100)
 
     class Meta:
-        db_table = "attempts"
+        db_table = named("attempts")
 
     def __str__(self) -> str:
         return f"attempt {self.attempt} of job {self.job_id}: {self.outcome}"
@@ -70,7 +72,7 @@ class JobMinute(Tally):
     minute = models.DateTimeField()
 
     class Meta:
-        db_table = "job_minutes"
+        db_table = named("job_minutes")
 
 
 class TenantHour(Tally):
@@ -81,7 +83,7 @@ class TenantHour(Tally):
     hour = models.DateTimeField()
 
     class Meta:
-        db_table = "tenant_hours"
+        db_table = named("tenant_hours")
 
 
 class Total(Tally):
@@ -93,7 +95,7 @@ class Total(Tally):
     wait_buckets = ArrayField(models.BigIntegerField())
 
     class Meta:
-        db_table = "totals"
+        db_table = named("totals")
 
 
 class Sample(models.Model):
@@ -107,7 +109,7 @@ class Sample(models.Model):
     fairness = models.FloatField(null=True)  # Jain's index of what tenants got of their shares in the last hour
 
     class Meta:
-        db_table = "samples"
+        db_table = named("samples")
 
     def __str__(self) -> str:
         return str(self.at)
@@ -126,7 +128,7 @@ class TenantShare(models.Model):
     entitled_hour = models.FloatField()
 
     class Meta:
-        db_table = "tenant_shares"
+        db_table = named("tenant_shares")
 
     def __str__(self) -> str:
         return f"tenant {self.tenant_id}: {self.got_hour:.0f} of {self.entitled_hour:.0f} s"
@@ -139,7 +141,7 @@ class MayRun(models.Model):
     since = models.DateTimeField()
 
     class Meta:
-        db_table = "may_run"
+        db_table = named("may_run")
 
     def __str__(self) -> str:
         return f"job {self.job_id} since {self.since}"
@@ -153,7 +155,7 @@ class Recorded(models.Model):
     at = models.DateTimeField()  # when it last looked
 
     class Meta:
-        db_table = "recorded"
+        db_table = named("recorded")
 
     def __str__(self) -> str:
         return f"{self.task} up to {self.upto}"

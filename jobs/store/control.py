@@ -8,6 +8,7 @@ from jobs.conf import settings
 from jobs.store.owner import TenantId, tenant_or_any
 from jobs.store.rows import Applied, moved, rows
 from jobs.store.session import session
+from tenants.names import named
 
 
 def cancel(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> bool:
@@ -60,5 +61,5 @@ def expire_dead(ttl: float, batch: int = 1000, now: datetime | None = None) -> l
 
 def create_queue(name: str) -> None:
     """Make that queue, unless it is there, or there are no tables (any more)."""
-    if "queues" in session().introspection.table_names():
+    if named("queues") in session().introspection.table_names():
         rows("create_queue", name=name)

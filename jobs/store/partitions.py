@@ -10,6 +10,7 @@ from django.db import transaction
 
 from jobs.store.rows import rows
 from jobs.store.session import session
+from tenants.names import named
 
 PATIENCE = 1.0  # seconds to wait for a lock that hardly any insert needs
 DROP_PATIENCE = 0.1  # seconds to wait for the lock of a drop: all inserts wait behind it
@@ -23,7 +24,7 @@ def ensure(parent: str, starts: datetime, ends: datetime) -> bool:
     """
     with transaction.atomic():
         _lock(parent, PATIENCE)
-        commands = rows("missing_partition", parent=parent, starts=starts, ends=ends)
+        commands = rows("missing_partition", parent=named(parent), starts=starts, ends=ends)
         for (command,) in commands:
             _run(command)
     return bool(commands)
@@ -35,7 +36,7 @@ def drop_before(parent: str, moment: datetime) -> int:
     Rows in the default partition from before are deleted. Raises OperationalError if somebody reads the table for too
     long.
     """
-    *drops, delete = [command for (command,) in rows("old_partitions", parent=parent, moment=moment)]
+    *drops, delete = [command for (command,) in rows("old_partitions", parent=named(parent), moment=moment)]
     for command in drops:
         with transaction.atomic():
             _lock(parent, DROP_PATIENCE)
@@ -45,7 +46,7 @@ def drop_before(parent: str, moment: datetime) -> int:
 
 
 def _lock(parent: str, patience: float) -> None:
-    for (command,) in rows("lock_partitions", parent=parent, patience=round(patience * 1000)):
+    for (command,) in rows("lock_partitions", parent=named(parent), patience=round(patience * 1000)):
         _run(command)
 
 

@@ -5,13 +5,15 @@ import django.db.models.deletion
 import jobs.proxy
 from django.db import migrations, models
 
+from tenants.conf import TENANT_MODEL
+
 
 class Migration(migrations.Migration):
 
     initial = True
 
     dependencies = [
-        ('tenants', '0001_initial'),
+        migrations.swappable_dependency(TENANT_MODEL),
     ]
 
     operations = [
@@ -21,7 +23,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=100)),
                 ('url', models.CharField(help_text='postgresql://role:password@host:port/database, with a role that may only read.', max_length=1000, verbose_name='database URL')),
-                ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='data_sources', to='tenants.tenant')),
+                ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='data_sources', to=TENANT_MODEL)),
             ],
             options={
                 'db_table': 'data_sources',
@@ -37,7 +39,7 @@ class Migration(migrations.Migration):
                 ('sql', models.TextField(help_text='One SELECT; parameters as %(name)s; a literal % as %%.', verbose_name='SQL')),
                 ('parameters', models.JSONField(blank=True, default=list, help_text='[{"name": "state", "default": "CA", "choices": ["CA", "TX"], "label": "State"}]')),
                 ('row_limit', models.PositiveIntegerField(default=5000, help_text='A run that returns more is an error.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(100000)])),
-                ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='data_reports', to='tenants.tenant')),
+                ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='data_reports', to=TENANT_MODEL)),
                 ('source', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='reports', to='reports.datasource')),
             ],
             options={

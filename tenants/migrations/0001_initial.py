@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 from tenants.conf import TENANT_MODEL
+from tenants.names import named
 
 
 class Migration(migrations.Migration):
@@ -90,7 +91,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': "tenant's slots",
                 'verbose_name_plural': "tenants' slots",
-                'db_table': 'tenant_queues',
+                'db_table': named('tenant_queues'),
                 'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('rate_limit__isnull', True), ('rate_window__isnull', True)), models.Q(('rate_limit__gte', 1), ('rate_limit__isnull', False), ('rate_window__gte', 0.001), ('rate_window__isnull', False), ('rate_window__lte', 31622400.0)), _connector='OR'), name='tenant_queues_rate_limit_has_window'), models.CheckConstraint(condition=models.Q(('weight__gte', 1)), name='tenant_queues_weight_positive'), models.CheckConstraint(condition=models.Q(('num_slots__lte', 10000)), name='tenant_queues_num_slots_bounded')],
             },
         ),

@@ -3,11 +3,13 @@
 import django.contrib.postgres.fields
 from django.db import migrations, models
 
+from tenants.names import named
+
 
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tenants', '0001_initial'),
+        (named('tenants'), '0001_initial'),
     ]
 
     operations = [

@@ -3,11 +3,13 @@
 import django.db.models.functions.datetime
 from django.db import migrations, models
 
+from tenants.names import named
+
 
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tenants', '0002_queues_of_tenants'),
+        (named('tenants'), '0002_queues_of_tenants'),
     ]
 
     operations = [
@@ -25,7 +27,7 @@ class Migration(migrations.Migration):
                 ('values', models.JSONField(db_default={}, default=dict)),
             ],
             options={
-                'db_table': 'changes',
+                'db_table': named('changes'),
                 'indexes': [models.Index(fields=['kind', 'subject_id', 'at'], name='changes_of_one')],
             },
         ),

@@ -2,11 +2,13 @@
 
 from django.db import migrations
 
+from tenants.names import named
+
 
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tenants', '0003_changes'),
+        (named('tenants'), '0003_changes'),
     ]
 
     operations = [

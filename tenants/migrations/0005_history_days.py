@@ -3,11 +3,13 @@
 import django.core.validators
 from django.db import migrations, models
 
+from tenants.names import named
+
 
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tenants', '0004_slots_by_name'),
+        (named('tenants'), '0004_slots_by_name'),
     ]
 
     operations = [

@@ -2,11 +2,13 @@
 
 from django.db import migrations, models
 
+from tenants.names import named
+
 
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tenants', '0006_help_texts'),
+        (named('tenants'), '0006_help_texts'),
     ]
 
     operations = [

@@ -15,6 +15,7 @@ from typing import ClassVar
 from django.db import connection, models, transaction
 
 from jobs import Asynchronous, Retry, RetryLater, current_job, job
+from tenants.conf import TENANT_MODEL
 from tenants.models import Tenant
 from tests.sample.litter import LITTER
 
@@ -83,7 +84,7 @@ class Picture(models.Model):
     """Columns that Django converts when it reads them, and a key that is no number."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
-    tenant = models.ForeignKey("tenants.Tenant", models.CASCADE)
+    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE)
     title = models.CharField(max_length=20, default="100 % blue", db_column="the title")
     tags = models.JSONField(default=list)
     price = models.DecimalField(max_digits=8, decimal_places=2, default=Decimal("9.90"))
@@ -113,7 +114,7 @@ class Shown(models.Manager["Exhibit"]):
 
 
 class Exhibit(models.Model):
-    tenant = models.ForeignKey("tenants.Tenant", models.CASCADE)
+    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE)
     objects = Shown()
 
     def __str__(self) -> str:
@@ -121,7 +122,7 @@ class Exhibit(models.Model):
 
 
 class Thing(Asynchronous, models.Model):
-    tenant = models.ForeignKey("tenants.Tenant", models.CASCADE)
+    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE)
 
     def __str__(self) -> str:
         return f"thing {self.pk}"

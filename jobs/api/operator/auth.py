@@ -13,6 +13,7 @@ from jobs.api import throttle
 from jobs.api.auth import Bearer, refuse_forgery
 from jobs.api.problems import ProblemError
 from tenants import audit, auth
+from tenants.names import named
 
 
 class OperatorRequest(HttpRequest):
@@ -23,7 +24,7 @@ class OperatorRequest(HttpRequest):
 
 def may(permission: str) -> list[Any]:
     """The `auth` of an endpoint that requires this permission, such as "jobs.change_queue"."""
-    return [OperatorKey(permission), StaffSession(permission)]
+    return [OperatorKey(named(permission)), StaffSession(named(permission))]
 
 
 class OperatorKey(Bearer):

@@ -14,7 +14,7 @@ from django.urls import URLPattern, path, reverse
 
 from jobs import queries, store
 from jobs.calls.request import InvalidRequest
-from jobs.dashboard.access import action_for, page_for, theme
+from jobs.dashboard.access import action_for, frame, page_for
 from jobs.dashboard.actions.verbs import CANCEL, DISCARD, REVIVE, Verb
 from jobs.dashboard.answers import SeeOther, back, done, refused
 from jobs.dashboard.menu import menu
@@ -106,9 +106,9 @@ class Action:
         return answer(request, self.verb.told(outcomes) or "None was left.")
 
     def _page(self, request: HttpRequest, name: str, run: Run, shown: dict[str, Any]) -> HttpResponse:
-        frame = {"title": self.verb.doing, "menu": menu(request), "theme": theme(request), "most": MOST}
+        around = {**frame(request, self.verb.doing), "menu": menu(request), "most": MOST}
         about = {"run": run, "verb": self.verb, "jobs": self.selection.jobs, "address": reverse(f"ops:{self.name}")}
-        return render(request, f"jobs/dashboard/run/{name}.html", frame | about | shown)
+        return render(request, f"jobs/dashboard/run/{name}.html", around | about | shown)
 
 
 def _apply(verb: Verb, batch: Sequence[int], user: User) -> Counter[str]:

@@ -12,6 +12,7 @@ from jobs.engine.check import BOUND
 from jobs.engine.health import RULES
 from jobs.models import PausedJobType
 from tenants.models import Change
+from tenants.names import named
 
 CHANGES = 20
 EVERY = 10  # seconds
@@ -23,7 +24,7 @@ def show(request: HttpRequest) -> HttpResponse:
     known = alarms.current()
     odd, over = checks.get(None)
     found = known.conditions if known else None
-    sees_changes = request.user.has_perm("tenants.view_change")
+    sees_changes = request.user.has_perm(named("tenants.view_change"))
     shown = {
         "snapshot": seen,
         "conditions": found,

@@ -8,6 +8,7 @@ from jobs.dashboard.access import page_for
 from jobs.dashboard.gate_words import GATES
 from jobs.engine import waits
 from jobs.models import PausedJobType
+from tenants.names import named
 
 
 @page_for("jobs.view_queue")
@@ -16,7 +17,7 @@ def show(request: HttpRequest) -> HttpResponse:
     paused = list(PausedJobType.objects.order_by("source_type", "source_method"))
     ended, curves = past.last_hour.get(None).queues, use.last_hour.get(None).queues
     held = looks.held_types() if paused else {}
-    names, may_pause = set(map(str, paused)), request.user.has_perm("jobs.add_pausedjobtype")
+    names, may_pause = set(map(str, paused)), request.user.has_perm(named("jobs.add_pausedjobtype"))
     shown = {
         "snapshot": seen,
         "queues": [

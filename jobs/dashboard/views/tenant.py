@@ -13,6 +13,7 @@ from jobs.engine import waits
 from jobs.models import Job
 from jobs.store.looking import Lane
 from tenants.models import Change, Tenant, TenantQueue
+from tenants.names import kind_of, named
 from tenants.tenant_model import all_tenants
 
 SLOTS = 100  # that are listed
@@ -62,14 +63,14 @@ def _same(cut: waits.Cut, lane: Lane) -> bool:
 
 def _slots(request: HttpRequest, tenant: Tenant) -> list[Job]:
     """The jobs in the slots; none for those who may not see jobs. Index: jobs_one_job_per_slot."""
-    if not request.user.has_perm("jobs.view_job"):
+    if not request.user.has_perm(named("jobs.view_job")):
         return []
     held = Job.objects.filter(tenant=tenant, slot__isnull=False).order_by("slot")
     return list(held.select_related("queue").defer("args", "stats")[:SLOTS])
 
 
 def _changes(request: HttpRequest, limits: TenantQueue | None) -> list[Change]:
-    if limits is None or not request.user.has_perm("tenants.view_change"):
+    if limits is None or not request.user.has_perm(named("tenants.view_change")):
         return []
-    of_limits = Change.objects.filter(kind=TenantQueue._meta.label_lower, subject_id=str(limits.pk))
+    of_limits = Change.objects.filter(kind=kind_of(TenantQueue), subject_id=str(limits.pk))
     return list(of_limits.order_by("-at")[:CHANGES])

@@ -13,6 +13,7 @@ from jobs.dashboard.looks import Worked, Worker
 from jobs.dashboard.snapshot import Snapshot
 from jobs.models import Job, Recorded
 from jobs.store import LIVE_BEATS
+from tenants.names import named
 
 RUNNING = 500  # jobs that are listed
 
@@ -54,7 +55,7 @@ def state_of(worker: Worker, seen: Snapshot) -> str:
 def _running(request: HttpRequest) -> dict[Any, list[Job]]:
     """The running jobs by worker; none for those who may not see jobs."""
     found: dict[Any, list[Job]] = defaultdict(list)
-    if request.user.has_perm("jobs.view_job"):
+    if request.user.has_perm(named("jobs.view_job")):
         held = Job.objects.filter(slot__isnull=False, worker__isnull=False).order_by("ticket")
         for job in held.select_related("tenant", "queue").defer("args", "stats")[:RUNNING]:
             found[job.worker].append(job)

@@ -18,7 +18,7 @@ def arguments(parser: CommandParser) -> None:
 def run(options: Options, screen: Screen) -> None:
     tenant = inputs.tenant_named(options["tenant"])
     report = erase(tenant.pk)
-    audit.note("erased", tenant._meta.label_lower, [(tenant.pk, str(tenant))], asdict(report), tenant_id=tenant.pk)
+    audit.note("erased", type(tenant), [(tenant.pk, str(tenant))], asdict(report), tenant_id=tenant.pk)
     screen.document({"tenant": tenant.slug} | asdict(report))
     screen.say(f"Erased arguments, statistics, errors and users of {tenant.slug}.")
     screen.facts(

@@ -75,7 +75,7 @@ def _clear(tenant: Tenant, wanted: dict[str, Any], screen: Screen) -> None:
     of = " ".join([f"{tenant.slug}:", *wanted.values()])
     if count:
         values = {"memories": [count, 0]}
-        audit.note("cleared", JobMemory._meta.label_lower, [(tenant.slug, of)], values, tenant_id=tenant.pk)
+        audit.note("cleared", JobMemory, [(tenant.slug, of)], values, tenant_id=tenant.pk)
     screen.document({"cleared": count})
     screen.say(f"Cleared {count:,} {'memory' if count == 1 else 'memories'}.")
 

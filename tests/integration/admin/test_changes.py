@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.test import Client
 
+from jobs.models import Job
 from tenants import audit
 from tenants.models import Change
 from tests.factories import UserFactory
@@ -23,8 +24,8 @@ def logged_in(*permissions, **fields):
 @pytest.fixture
 def change():
     with audit.acting("olga", "192.0.2.1"):
-        audit.note("cancelled", "jobs.job", [(7, "<b>job 7</b>")], {"status": ["created", "cancelled"]}, tenant_id=3)
-        audit.note("revived", "jobs.job", [(8, "job 8")], tenant_id=3)
+        audit.note("cancelled", Job, [(7, "<b>job 7</b>")], {"status": ["created", "cancelled"]}, tenant_id=3)
+        audit.note("revived", Job, [(8, "job 8")], tenant_id=3)
     return Change.objects.get(subject_id="7")
 
 

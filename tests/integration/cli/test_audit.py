@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from jobs.management.cli import audit_export
+from jobs.models import Job
 from tenants import audit
 from tenants.models import Change
 from tests.factories import TenantFactory
@@ -31,7 +32,7 @@ def changes(tenant):
     with audit.acting("=olga", "192.0.2.1"):
         for number in range(5):
             owner = other if number == 1 else tenant
-            audit.note("cancelled", "jobs.job", [(number, f"job\n{number}")], {"n": [0, number]}, tenant_id=owner.pk)
+            audit.note("cancelled", Job, [(number, f"job\n{number}")], {"n": [0, number]}, tenant_id=owner.pk)
     for age, change in enumerate(Change.objects.order_by("-pk")):
         Change.objects.filter(pk=change.pk).update(at=timezone.now() - timedelta(days=age))
 

@@ -4,13 +4,15 @@ import django.db.models.deletion
 import jobs.proxy
 from django.db import migrations, models
 
+from tenants.conf import TENANT_MODEL
+
 
 class Migration(migrations.Migration):
 
     initial = True
 
     dependencies = [
-        ('tenants', '0001_initial'),
+        migrations.swappable_dependency(TENANT_MODEL),
     ]
 
     operations = [
@@ -27,7 +29,7 @@ class Migration(migrations.Migration):
             name='Thing',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='tenants.tenant')),
+                ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to=TENANT_MODEL)),
             ],
             bases=(jobs.proxy.Asynchronous, models.Model),
         ),

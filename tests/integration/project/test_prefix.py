@@ -1,0 +1,56 @@
+"""JOBS_PREFIX: a project with apps and tables of our names."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from django.apps import apps
+
+from embedded import REPOSITORY
+from tenants import names
+from tenants.names import with_our_names
+
+PREFIX = "scheduler_"
+
+
+def test_all_works_beside_apps_and_tables_of_the_same_names():
+    """In a process of its own: the names are settled when the models are imported."""
+    environ = os.environ | {"DJANGO_SETTINGS_MODULE": "tests.prefixed.settings"}
+    argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/prefixed/suite.py"]
+    ran = subprocess.run(argv, cwd=REPOSITORY, env=environ, capture_output=True, text=True, timeout=200, check=False)
+    assert ran.returncode == 0, ran.stdout[-5000:] + ran.stderr[-2000:]
+
+
+def test_every_table_of_ours_is_known_to_the_statements():
+    known = set(names._TABLES.split("|"))
+    ours = {m._meta.db_table for label in ("jobs", "tenants") for m in apps.get_app_config(label).get_models()}
+    assert ours - known - {"tenants_tenant", "tenants_member", "tenants_operatorkey"} == set()
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT id FROM jobs WHERE true", "SELECT id FROM scheduler_jobs AS jobs WHERE true"),
+        ("SELECT FROM jobs)", "SELECT FROM scheduler_jobs AS jobs)"),
+        ("FROM jobs j JOIN queues AS q ON q.id = j.queue_id", None),
+        ("UPDATE lanes l SET jobs = l.jobs", "UPDATE scheduler_lanes l SET jobs = l.jobs"),
+        ("INSERT INTO arrivals (jobs) SELECT 1", "INSERT INTO scheduler_arrivals AS arrivals (jobs) SELECT 1"),
+        ("WITH attempts AS (SELECT FROM door) SELECT FROM attempts", None),
+        ("CREATE TABLE job_history (LIKE jobs)", "CREATE TABLE scheduler_job_history (LIKE scheduler_jobs)"),
+        ("SELECT extract(epoch FROM end_time), 'jobs'", "SELECT extract(epoch FROM end_time), 'jobs'"),
+        ("SELECT jobs FROM other ON jobs.id = 1", "SELECT jobs FROM other ON jobs.id = 1"),
+    ],
+)
+def test_a_table_gets_the_prefix_and_nothing_else(sql, expected, monkeypatch):
+    monkeypatch.setattr(names, "PREFIX", PREFIX)
+    if expected is None:
+        expected = {
+            "FROM jobs j": "FROM scheduler_jobs j JOIN scheduler_queues AS q ON q.id = j.queue_id",
+            "WITH attemp": "WITH attempts AS (SELECT FROM scheduler_door AS door) SELECT FROM attempts",
+        }[sql[:11]]
+    assert with_our_names(sql) == expected
+
+
+def test_without_a_prefix_nothing_changes():
+    assert with_our_names("SELECT id FROM jobs") == "SELECT id FROM jobs"

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class Theirs(AppConfig):
+    name = "tests.prefixed.tenants"
+    label = "tenants"
