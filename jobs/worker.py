@@ -79,7 +79,7 @@ def appear(sender: Any, **_: Any) -> None:
     pool = sender.pool
 
     def pids() -> list[int]:
-        return [process.pid for process in pool._pool._pool]
+        return children.pids_of(pool)
 
     def end_at_once() -> None:
         """End all processes at once: other workers are about to run our jobs."""

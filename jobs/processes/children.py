@@ -3,12 +3,19 @@
 import os
 import signal
 from contextlib import suppress
+from typing import Any
 
 from jobs.engine.recover import Sentence
 
 MOST_REMEMBERED = 1024  # the latest sentences
 
 _condemned: dict[int, Sentence] = {}
+
+
+def pids_of(pool: Any) -> list[int]:
+    """The processes of Celery's pool; none once it was terminated, while our threads still look."""
+    processes = pool._pool
+    return [process.pid for process in processes._pool] if processes else []
 
 
 def end(pid: int) -> None:

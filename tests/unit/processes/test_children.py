@@ -1,0 +1,19 @@
+"""The processes of a pool, as a worker's own threads see them."""
+
+from types import SimpleNamespace as Object
+
+from celery.concurrency.prefork import TaskPool
+
+from jobs.processes.children import pids_of
+
+
+def test_those_of_a_pool_that_runs():
+    assert pids_of(Object(_pool=Object(_pool=[Object(pid=7), Object(pid=9)]))) == [7, 9]
+
+
+def test_none_of_a_pool_that_was_terminated():
+    """By the second of two signals, while the threads that end processes over their limits still look."""
+    pool = TaskPool(limit=1)
+    pool._pool = Object(terminate=lambda: None)
+    pool.on_terminate()
+    assert pids_of(pool) == []
