@@ -1,7 +1,7 @@
 """Assemble the API. Its docs page and OpenAPI document load nothing from other servers."""
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from http import HTTPStatus
 from typing import Any, cast, get_args
 
@@ -47,8 +47,15 @@ class ProblemAPI(NinjaAPI):
     def get_openapi_operation_id(self, operation: Operation) -> str:
         return operation.view_func.__name__
 
-    def get_openapi_schema(self, **where: Any) -> OpenAPISchema:
-        schema = super().get_openapi_schema(**where)
+    def get_openapi_schema(
+        self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
+    ) -> OpenAPISchema:
+        """Made once for each address: it takes most of a second, and anybody may ask for it."""
+        return self._schema_at(self.get_root_path(path_params or {}) if path_prefix is None else path_prefix)
+
+    @cache  # noqa: B019 - there is one API, as long as its process
+    def _schema_at(self, root: str) -> OpenAPISchema:
+        schema = super().get_openapi_schema(path_prefix=root)
         for operations in schema["paths"].values():
             for operation in operations.values():
                 _add_problems_of_all(operation)

@@ -9,12 +9,19 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 from pydantic import BaseModel
 
+from jobs.api.api import api
+
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def openapi():
     return Client().get("/api/v1/openapi.json").json()
+
+
+def test_the_document_is_made_once_however_often_anybody_asks():
+    """It takes most of a second of the web process, and needs no key."""
+    assert api.get_openapi_schema() is api.get_openapi_schema()
 
 
 def test_the_docs_page_needs_nothing_from_elsewhere():
