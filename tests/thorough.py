@@ -1,12 +1,15 @@
 """How far a proof goes: `make test THOROUGH=1` (as CI does) tries more seeds, examples, rows, windows and seconds.
 
-The largest cases of the model, and some windows of the browser, run only then. A fault that only the larger sizes show
-is a fault of the smaller ones, too: make them find it.
+The largest cases of the model, some windows of the browser, and the walk through docs/own-project.md run only then. A
+fault that only the larger sizes show is a fault of the smaller ones, too: make them find it.
 """
 
 import os
 
+import pytest
+
 THOROUGH = os.environ.get("THOROUGH") == "1"
+only_thorough = pytest.mark.skipif(not THOROUGH, reason="make test THOROUGH=1 runs it")
 
 
 def sized(usually: int, *, thorough: int) -> int:

@@ -18,6 +18,7 @@ from psycopg import conninfo, sql
 from embedded import REPOSITORY
 from embedded.processes import Processes
 from tests.pages import Block, blocks
+from tests.thorough import only_thorough
 
 PAGE = REPOSITORY / "docs" / "own-project.md"
 TEXT = PAGE.read_text()
@@ -77,6 +78,7 @@ def file_before(block: Block) -> str:
     return re.findall(r"`([\w/]+\.py)`:$", above, re.MULTILINE)[-1]
 
 
+@only_thorough
 @pytest.mark.timeout(600)  # 40 s of processor time; pip may have to fetch
 def test_the_page_works_as_it_is_written(wheel: Path, database: dict[str, str], tmp_path: Path) -> None:
     name = database.pop("NAME")

@@ -14,7 +14,7 @@ from tests.thorough import sized
 
 CASES = [case for _, part in PARTS for case in part]
 README = Path(cases.__file__).with_name("README.md").read_text()
-LARGEST = sized(25_000, thorough=100_000)  # states
+LARGEST = sized(10_000, thorough=100_000)  # states
 
 
 def told(case: cases.Case) -> tuple[int, int]:

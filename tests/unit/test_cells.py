@@ -4,6 +4,7 @@ import pytest
 
 from benchmarks import cells
 from embedded import REPOSITORY
+from tests.thorough import only_thorough
 
 
 def test_a_job_waits_for_a_process_only_while_its_tenant_has_a_slot():
@@ -33,5 +34,6 @@ def test_a_division_by_load_is_even_while_no_tenant_is_larger_than_a_cell():
     assert max(loads) > 1 / 8
 
 
+@only_thorough  # half a minute
 def test_the_page_shows_the_figures_that_the_simulation_gives():
     assert cells.table() in (REPOSITORY / "docs/sizing.md").read_text()

@@ -38,7 +38,7 @@ JUDGED = {  # 422 for data that fits the schema
     "resume_type": "whether it is paused",
 }
 EXAMPLES = settings(
-    max_examples=sized(10, thorough=20),
+    max_examples=sized(6, thorough=20),
     deadline=None,
     derandomize=True,
     database=None,

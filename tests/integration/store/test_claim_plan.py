@@ -21,6 +21,7 @@ pytestmark = [
 ]
 
 FEW, MANY = 6_000, sized(200_000, thorough=1_000_000)
+MANY_TENANTS, JOBS_MEANWHILE = sized(2_790, thorough=9_790), sized(600, thorough=1_500)
 INDEXES = {"jobs_claim", "jobs_claim_by_user", "jobs_in_use", "jobs_pkey"}
 
 
@@ -125,7 +126,7 @@ def test_however_many_tenants_have_room(one_place, queue):
         fill(queue, full, 5)
         sql(OCCUPY, tenants=full)  # one of each runs
         Worker.objects.update(concurrency=201)
-        fill(queue, tenants(9_790), 5)
+        fill(queue, tenants(MANY_TENANTS), 5)
         door.fold()
         door.claim()
         many = door.claim()
@@ -171,7 +172,7 @@ def test_while_somebody_holds_an_old_snapshot(one_place, queue, register):
         before = door.claim()
         report.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
         report.execute("SELECT count(*) FROM jobs")
-        for _ in range(1_500):
+        for _ in range(JOBS_MEANWHILE):
             (job,) = store.claim()
             assert store.start(job.id, job.attempt, worker)
             assert store.succeed(job.id, job.attempt, {}, None)

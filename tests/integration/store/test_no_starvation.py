@@ -5,6 +5,7 @@ import pytest
 from jobs.engine.submit import submit_all
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
+from tests.thorough import THOROUGH
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
 
@@ -34,7 +35,7 @@ def test_a_flood_does_not_hold_up_newcomers(fleet, processes):
     assert {job.tenant_id for job in workers.served[before:]} >= {tenant.pk for tenant in newcomers}
 
 
-@pytest.mark.parametrize("processes", [1, 2, 4])
+@pytest.mark.parametrize("processes", [1, 4, *([2] if THOROUGH else [])])
 def test_a_tenant_of_long_jobs_gets_no_more_worker_seconds_than_one_of_short_jobs(fleet, processes):
     long, short = paused_tenant(), paused_tenant()
     submit_all([request_for(tenant, n) for n in range(600) for tenant in (long, short)])
@@ -44,7 +45,7 @@ def test_a_tenant_of_long_jobs_gets_no_more_worker_seconds_than_one_of_short_job
     assert workers.seconds[long.pk] == pytest.approx(workers.seconds[short.pk], rel=0.1)
 
 
-@pytest.mark.parametrize("processes", [1, 2, 5])
+@pytest.mark.parametrize("processes", [1, 5, *([2] if THOROUGH else [])])
 def test_weights_of_tenants_share_the_worker_seconds_however_few_the_workers(fleet, processes):
     heavy, light = paused_tenant(queue__weight=9), paused_tenant(queue__weight=1)
     submit_all([request_for(tenant, n) for n in range(600) for tenant in (heavy, light)])
