@@ -11,7 +11,7 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.recorder import MigrationRecorder
 
-from tenants.names import PREFIX, named
+from tenants.names import OURS, PREFIX, named
 
 OURS_ALONE = "0002_lanes"  # a migration that no other app has
 
@@ -30,7 +30,7 @@ def free_tables(
 
 
 def _tables_of_others(applied: Migrations, there: Collection[str]) -> Iterator[CheckMessage]:
-    for label in {named("jobs"), named("tenants")} - {app for app, _ in applied}:
+    for label in set(map(named, OURS)) - {app for app, _ in applied}:
         for model in apps.get_app_config(label).get_models():
             if model._meta.managed and not model._meta.proxy and model._meta.db_table in there:
                 yield Error(

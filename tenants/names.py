@@ -11,12 +11,20 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Model
 
-PREFIX: str = getattr(settings, "JOBS_PREFIX", "")
+OURS = ("jobs", "tenants")  # the apps
 
-if not re.fullmatch("([a-z][a-z0-9_]{0,19})?", PREFIX):
+
+def prefix() -> str:
+    """The project's setting. Raises ImproperlyConfigured if no table could begin like that."""
+    said: object = getattr(settings, "JOBS_PREFIX", "")
+    if isinstance(said, str) and re.fullmatch("([a-z][a-z0-9_]{0,19})?", said):
+        return said
     raise ImproperlyConfigured(
-        f'JOBS_PREFIX is {PREFIX!r}: use up to 20 of a-z, 0-9 and "_", first a letter, such as "scheduler_".'
+        f'JOBS_PREFIX is {said!r}: use up to 20 of a-z, 0-9 and "_", first a letter, such as "scheduler_".'
     )
+
+
+PREFIX = prefix()
 
 # Tables that statements and migrations name. That of the tenants is not one: tenant_model.py.
 _TABLES = (
@@ -39,7 +47,7 @@ def named(name: str) -> str:
 def kind_of(model: type[Model]) -> str:
     """The name of a model in the audit log, "jobs.queue": that of a model of ours has no prefix."""
     app = model._meta.app_label
-    ours = {named(name): name for name in ("jobs", "tenants")}
+    ours = {named(name): name for name in OURS}
     return f"{ours.get(app, app)}.{model._meta.model_name}"
 
 

@@ -15,7 +15,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs.dashboard.menu import menu
-from tenants.names import named
+from tenants.names import OURS, named
 
 View = Callable[..., HttpResponseBase]
 
@@ -51,7 +51,7 @@ class Permissions(PermWrapper):
     """`perms` of the templates, which say {% if perms.jobs.view_job %} under whatever name the app has here."""
 
     def __getitem__(self, app: str) -> PermLookupDict:
-        return super().__getitem__(named(app))
+        return super().__getitem__(named(app) if app in OURS else app)
 
 
 def frame(request: HttpRequest, title: str) -> dict[str, Any]:

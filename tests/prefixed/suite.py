@@ -18,6 +18,7 @@ from psycopg.pq import DiagnosticField
 
 from jobs import RetryLater
 from jobs.dashboard import menu
+from jobs.dashboard.access import Permissions
 from jobs.engine import history, record
 from jobs.models import AnyJob, Attempt, Job, JobMinute, Schedule
 from jobs.sql import files, statement
@@ -101,6 +102,11 @@ class TestPages:
         opened = client.get(address)
         assert opened.status_code == 200
         assert "/admin/scheduler_jobs/" in client.get(reverse("ops:job", args=[job.pk])).content.decode()
+
+    def test_ask_for_their_permissions_by_the_plain_name(self):
+        perms = Permissions(UserFactory())
+        assert perms["jobs"].app_label == "scheduler_jobs"
+        assert perms["auth"].app_label == "auth"
 
     def test_of_the_admin_open(self, admin_client):
         make_job(ThingFactory().tenant, "dead")

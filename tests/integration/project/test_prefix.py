@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from django.apps import apps
+from django.core.exceptions import ImproperlyConfigured
 
 from embedded import REPOSITORY
 from tenants import names
@@ -54,3 +55,10 @@ def test_a_table_gets_the_prefix_and_nothing_else(sql, expected, monkeypatch):
 
 def test_without_a_prefix_nothing_changes():
     assert with_our_names("SELECT id FROM jobs") == "SELECT id FROM jobs"
+
+
+@pytest.mark.parametrize("prefix", ["Scheduler_", "9_", "a-b", "x" * 21, None, 'a"; --'])
+def test_what_is_no_prefix_is_refused_with_the_remedy(prefix, settings):
+    settings.JOBS_PREFIX = prefix
+    with pytest.raises(ImproperlyConfigured, match=r"JOBS_PREFIX is .*, such as \"scheduler_\""):
+        names.prefix()
