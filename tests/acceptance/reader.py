@@ -15,6 +15,7 @@ from tests.waiting import wait_until
 
 README = REPOSITORY / "README.md"
 TENANT = "Alder & Finch Capital"
+STARTED = 240.0  # seconds, on a busy machine: engines, migrations, the first import of everything, all processes
 
 
 def shell(holding: str) -> str:
@@ -43,7 +44,7 @@ class Reader:
                 command, cwd=self.directory, env=environ, stdout=output, stderr=output, start_new_session=True
             )
         up = self._up
-        wait_until(lambda: "Logins" in log.read_text() or up.poll() is not None, "make up is ready")
+        wait_until(lambda: "Logins" in log.read_text() or up.poll() is not None, "make up is ready", STARTED)
         assert up.poll() is None, log.read_text()
         if key := re.search(rf"{TENANT} +(\w+\.\S+)$", log.read_text(), re.MULTILINE):
             self.key = key[1]

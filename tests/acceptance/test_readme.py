@@ -56,6 +56,7 @@ def without_numbers(text: str) -> list[str]:
     return [re.sub(r"^job +\d+|\d{4}-.*", "…", line).rstrip() for line in textwrap.dedent(text).splitlines()]
 
 
+@pytest.mark.timeout(600)
 def test_the_five_minutes(reader: Reader, browser: Browser) -> None:
     reader.make_up()  # 1
 
