@@ -51,7 +51,7 @@ def test_our_tables_have_the_prefix_and_theirs_stay():
     }
     assert {table for table in ours if not table.startswith("scheduler_")} == set()
     assert {"scheduler_jobs", "scheduler_tenant_queues", "scheduler_tenants_tenant"} <= ours
-    assert {"jobs", "queues", "tenants_tenant"} <= set(connection.introspection.table_names())
+    assert {"jobs", "workers", "tenants_tenant"} <= set(connection.introspection.table_names())
     assert run_checks(databases=["default"]) == []
 
 
@@ -101,6 +101,7 @@ class TestPages:
         user.user_permissions.set(Permission.objects.filter(content_type__app_label__startswith="scheduler_"))
         opened = client.get(address)
         assert opened.status_code == 200
+        assert f'href="{address}"' in opened.content.decode(), "in the menu"
         assert "/admin/scheduler_jobs/" in client.get(reverse("ops:job", args=[job.pk])).content.decode()
 
     def test_ask_for_their_permissions_by_the_plain_name(self):
@@ -113,10 +114,10 @@ class TestPages:
         for model in ("jobs_job", "jobs_deadletter", "jobs_queue", "jobs_schedule", "tenants_tenantqueue"):
             address = reverse(f"admin:scheduler_{model}_changelist")
             assert admin_client.get(address).status_code == 200, address
-        numbers = re.findall('href="(/admin/scheduler_jobs/[^"]*)', admin_client.get("/admin/").content.decode())
-        assert numbers
-        for address in numbers:
-            assert admin_client.get(address).status_code == 200, address
+        linked = re.findall('href="(/admin/[^"]*)', admin_client.get("/admin/").content.decode())
+        assert len([address for address in linked if address.startswith("/admin/scheduler_jobs/")]) > 9
+        for address in linked:
+            assert admin_client.get(address, follow=True).status_code == 200, address
 
 
 class TestTheApi:

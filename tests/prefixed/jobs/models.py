@@ -13,13 +13,13 @@ class Job(models.Model):
         return self.title
 
 
-class Queue(models.Model):
-    """A line at a counter."""
+class Worker(models.Model):
+    """Somebody who is employed."""
 
-    counter = models.TextField()
+    name = models.TextField()
 
     class Meta:
-        db_table = "queues"
+        db_table = "workers"
 
     def __str__(self) -> str:
-        return self.counter
+        return self.name
