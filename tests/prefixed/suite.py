@@ -145,3 +145,4 @@ class TestTheApi:
         given = {name: value for name, value in form.initial.items() if value not in (None, False)}
         assert admin_client.post(address, given | {"num_slots": 7}).status_code == 302
         assert Change.objects.get().kind == "tenants.tenantqueue"
+        assert "Changed by" in admin_client.get(reverse("ops:tenant", args=[tenant.slug])).content.decode()
