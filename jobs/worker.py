@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from celery import current_app, signals
@@ -78,8 +79,7 @@ def appear(sender: Any, **_: Any) -> None:
         return  # the consumer has only reconnected
     pool = sender.pool
 
-    def pids() -> list[int]:
-        return children.pids_of(pool)
+    pids = partial(children.pids_of, pool)
 
     def end_at_once() -> None:
         """End all processes at once: other workers are about to run our jobs."""

@@ -23,7 +23,7 @@ from django.utils import timezone
 from tenants import audit
 from tenants.models import ApiKey, Key, Member, OperatorKey, Tenant
 from tenants.prepared import prepared
-from tenants.tenant_model import get_tenant_model, with_its_table
+from tenants.tenant_model import for_this_project, get_tenant_model
 
 TOKEN = re.compile(r"(?P<prefix>[0-9a-f]{12})\.(?P<secret>[A-Za-z0-9_-]{43})")
 LAST_USED_RESOLUTION = timedelta(minutes=1)
@@ -113,7 +113,7 @@ def operator_of(token: str) -> User | None:
 
 @cache
 def _tenant_of_key() -> str:
-    return with_its_table((Path(__file__).parent / "sql" / "tenant_of_key.sql").read_text(encoding="utf-8"))
+    return for_this_project((Path(__file__).parent / "sql" / "tenant_of_key.sql").read_text(encoding="utf-8"))
 
 
 def _tenant(pk: int, name: str, slug: str) -> Tenant:

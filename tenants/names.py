@@ -26,7 +26,7 @@ def prefix() -> str:
 
 PREFIX = prefix()
 
-# Tables that statements and migrations name. That of the tenants is not one: tenant_model.py.
+# A list, since migrations name tables that no model has (any more). That of the tenants is not one: tenant_model.py.
 _TABLES = (
     "all_failed_attempts|all_jobs|arrivals|attempts|attempts_default|changes|death_notices|door|failed_attempts|freed_slots"
     "|job_history|job_history_rest|job_memories|job_minutes|job_minutes_default|jobs|kept_answers|lanes|may_run"

@@ -25,6 +25,6 @@ def all_tenants() -> QuerySet[Tenant]:
     return get_tenant_model()._default_manager.all()
 
 
-def with_its_table(statement: str) -> str:
-    """The statement with the names here of our tables, and the table of that model for `tenants_tenant`."""
+def for_this_project(statement: str) -> str:
+    """The statement with the names of our tables here, and the table of that model for `tenants_tenant`."""
     return TABLE.sub(lambda _: connection.ops.quote_name(get_tenant_model()._meta.db_table), with_our_names(statement))

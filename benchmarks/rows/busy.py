@@ -32,7 +32,6 @@ def measure(directory: Path) -> Figures:
     for n in range(COUNT):
         plain.rest(n, RUN_TIME)
     figures[plain.name] = _busy(directory, plain.name, plain.worker(PROCESSES))
-    plain.prepare()
     return {BUSY: figures}
 
 

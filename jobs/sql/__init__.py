@@ -18,15 +18,15 @@ HERE = Path(__file__).parent
 
 @cache
 def statement(name: str) -> str:
-    """The text of a statement, with the table of the project's tenant model. Raises KeyError if it does not exist.
+    """The text of a statement, with the names of tables in this project. Raises KeyError if it does not exist.
 
     Of the comments its name is left, for whoever looks into pg_stat_activity: psycopg keeps what it parsed of texts of
     up to 4,096 bytes, and parses a longer one at every execution.
     """
-    from tenants.tenant_model import with_its_table  # late: `python -m jobs.sql` runs without Django
+    from tenants.tenant_model import for_this_project  # late: `python -m jobs.sql` runs without Django
 
     bare = MARGIN.sub("\n", COMMENT.sub("", whole(files()[name])))
-    return with_its_table(f"-- {name}\n{bare.strip()}")
+    return for_this_project(f"-- {name}\n{bare.strip()}")
 
 
 @cache

@@ -51,7 +51,7 @@ def test_our_tables_have_the_prefix_and_theirs_stay():
     }
     assert {table for table in ours if not table.startswith("scheduler_")} == set()
     assert {"scheduler_jobs", "scheduler_tenant_queues", "scheduler_tenants_tenant"} <= ours
-    assert {"jobs", "workers", "tenants_tenant"} <= set(connection.introspection.table_names())
+    assert {"jobs", "tenants_tenant"} <= set(connection.introspection.table_names())
     assert run_checks(databases=["default"]) == []
 
 

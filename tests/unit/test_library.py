@@ -194,10 +194,10 @@ def test_a_tenant_model_has_the_columns_that_statements_join(monkeypatch, model,
 
 def test_a_statement_names_the_table_of_the_tenant_model(monkeypatch) -> None:
     read = "SELECT FROM tenants_tenant JOIN not_tenants_tenant"
-    assert tenant_model.with_its_table(read) == 'SELECT FROM "tenants_tenant" JOIN not_tenants_tenant'
+    assert tenant_model.for_this_project(read) == 'SELECT FROM "tenants_tenant" JOIN not_tenants_tenant'
     other = SimpleNamespace(_meta=SimpleNamespace(db_table="Shop table"))
     monkeypatch.setattr(tenant_model, "get_tenant_model", lambda: other)
-    assert tenant_model.with_its_table(read) == 'SELECT FROM "Shop table" JOIN not_tenants_tenant'
+    assert tenant_model.for_this_project(read) == 'SELECT FROM "Shop table" JOIN not_tenants_tenant'
 
 
 def test_the_core_runs_without_the_extras() -> None:

@@ -1,6 +1,7 @@
 """JOBS_PREFIX: a project with apps and tables of our names."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -12,7 +13,10 @@ from embedded import REPOSITORY
 from tenants import names
 from tenants.names import with_our_names
 
-PREFIX = "scheduler_"
+PLAIN = re.compile(  # a name of ours that `named` or the filter `in_admin` is not asked for
+    r"""has_perm\(f?["']|admin:(?:jobs|tenants)_|get_app_config\(["'](?:jobs|tenants)"""
+    r"""|db_table(?: = |': )["']|\(["'](?:jobs|tenants)["'], ["']\d{4}|(?:to=|bases=\()["'](?:jobs|tenants)\."""
+)
 
 
 def test_all_works_beside_apps_and_tables_of_the_same_names():
@@ -21,6 +25,14 @@ def test_all_works_beside_apps_and_tables_of_the_same_names():
     argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/prefixed/suite.py"]
     ran = subprocess.run(argv, cwd=REPOSITORY, env=environ, capture_output=True, text=True, timeout=200, check=False)
     assert ran.returncode == 0, ran.stdout[-5000:] + ran.stderr[-2000:]
+
+
+def test_no_name_of_ours_is_written_without_its_prefix():
+    files = [
+        path for app in ("jobs", "tenants") for path in (REPOSITORY / app).rglob("*") if path.suffix in (".py", ".html")
+    ]
+    plain = {str(path.relative_to(REPOSITORY)): PLAIN.findall(path.read_text()) for path in files}
+    assert {path: found for path, found in plain.items() if found} == {}
 
 
 def test_every_table_of_ours_is_known_to_the_statements():
@@ -34,22 +46,17 @@ def test_every_table_of_ours_is_known_to_the_statements():
     [
         ("SELECT id FROM jobs WHERE true", "SELECT id FROM scheduler_jobs AS jobs WHERE true"),
         ("SELECT FROM jobs)", "SELECT FROM scheduler_jobs AS jobs)"),
-        ("FROM jobs j JOIN queues AS q ON q.id = j.queue_id", None),
+        ("FROM jobs j JOIN queues AS q ON q.id", "FROM scheduler_jobs j JOIN scheduler_queues AS q ON q.id"),
         ("UPDATE lanes l SET jobs = l.jobs", "UPDATE scheduler_lanes l SET jobs = l.jobs"),
         ("INSERT INTO arrivals (jobs) SELECT 1", "INSERT INTO scheduler_arrivals AS arrivals (jobs) SELECT 1"),
-        ("WITH attempts AS (SELECT FROM door) SELECT FROM attempts", None),
+        ("WITH attempts AS (SELECT 1) SELECT FROM attempts", "WITH attempts AS (SELECT 1) SELECT FROM attempts"),
         ("CREATE TABLE job_history (LIKE jobs)", "CREATE TABLE scheduler_job_history (LIKE scheduler_jobs)"),
         ("SELECT extract(epoch FROM end_time), 'jobs'", "SELECT extract(epoch FROM end_time), 'jobs'"),
         ("SELECT jobs FROM other ON jobs.id = 1", "SELECT jobs FROM other ON jobs.id = 1"),
     ],
 )
 def test_a_table_gets_the_prefix_and_nothing_else(sql, expected, monkeypatch):
-    monkeypatch.setattr(names, "PREFIX", PREFIX)
-    if expected is None:
-        expected = {
-            "FROM jobs j": "FROM scheduler_jobs j JOIN scheduler_queues AS q ON q.id = j.queue_id",
-            "WITH attemp": "WITH attempts AS (SELECT FROM scheduler_door AS door) SELECT FROM attempts",
-        }[sql[:11]]
+    monkeypatch.setattr(names, "PREFIX", "scheduler_")
     assert with_our_names(sql) == expected
 
 

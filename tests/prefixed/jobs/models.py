@@ -11,15 +11,3 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return self.title
-
-
-class Worker(models.Model):
-    """Somebody who is employed."""
-
-    name = models.TextField()
-
-    class Meta:
-        db_table = "workers"
-
-    def __str__(self) -> str:
-        return self.name
