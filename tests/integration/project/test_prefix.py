@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from embedded import REPOSITORY
 from tenants import names
-from tenants.names import with_our_names
+from tenants.names import OURS, with_our_names
 
 PLAIN = re.compile(  # a name of ours that `named` or the filter `in_admin` is not asked for
     r"""has_perm\(f?["']|admin:(?:jobs|tenants)_|get_app_config\(["'](?:jobs|tenants)"""
@@ -28,16 +28,14 @@ def test_all_works_beside_apps_and_tables_of_the_same_names():
 
 
 def test_no_name_of_ours_is_written_without_its_prefix():
-    files = [
-        path for app in ("jobs", "tenants") for path in (REPOSITORY / app).rglob("*") if path.suffix in (".py", ".html")
-    ]
+    files = [path for app in OURS for kind in ("py", "html") for path in (REPOSITORY / app).rglob(f"*.{kind}")]
     plain = {str(path.relative_to(REPOSITORY)): PLAIN.findall(path.read_text()) for path in files}
     assert {path: found for path, found in plain.items() if found} == {}
 
 
 def test_every_table_of_ours_is_known_to_the_statements():
     known = set(names._TABLES.split("|"))
-    ours = {m._meta.db_table for label in ("jobs", "tenants") for m in apps.get_app_config(label).get_models()}
+    ours = {m._meta.db_table for label in OURS for m in apps.get_app_config(label).get_models()}
     assert ours - known - {"tenants_tenant", "tenants_member", "tenants_operatorkey"} == set()
 
 
