@@ -149,7 +149,6 @@ class TestTheFence:
             raise OperationalError("the connection is lost")
 
         monkeypatch.setattr(store, "succeed_and_follow", lose_the_answer)
-        monkeypatch.setattr(engine, "QUANTUM", 3600.0)
         store.take_back(running.id, 1, store.Failure("Crashed", ""), 3)
         Job.objects.filter(pk=running.id).delete()
         dispatch()
@@ -287,7 +286,6 @@ class TestAMessage:
 
     def test_of_several_places_it_fills_one_itself_and_hands_the_others_over(self, host, sent, register, monkeypatch):
         monkeypatch.setattr(engine, "QUANTUM", 0.0)
-        monkeypatch.setattr(engine, "SLACK", 3600.0)
         first = ThingFactory().async_.echo(0)
         Worker.objects.update(concurrency=0)
         for n in range(3):
