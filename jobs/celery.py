@@ -8,6 +8,7 @@ from typing import Any
 
 from celery import Celery, signals
 
+from jobs.celery_app import carry_jobs_by
 from jobs.checks import refuse_unsafe_start
 
 # The guarantees need these, whatever the project's settings say. What a message needs, its task says: tasks.py.
@@ -19,7 +20,6 @@ NEEDED = {
 }
 # Each of these yields to the project's own.
 DEFAULTS = {
-    "task_default_queue": "default",  # a worker without -Q serves the pool of that name
     "worker_send_task_events": False,
     "broker_connection_retry_on_startup": True,
     "broker_connection_timeout": 2.0,  # seconds; whoever submits waits for it
@@ -34,10 +34,11 @@ ADDITIONS = (
 
 
 def configure(app: Celery, checks: Sequence[str] = ()) -> None:
-    """Let the app carry jobs, and its workers run them. Its own tasks are not affected, but for the prefetching.
+    """Let the app carry jobs, and all its workers run jobs and nothing else: tasks need workers of another app.
 
     checks: tags of the project's system checks with whose errors its workers refuse to start, besides those of jobs.
     """
+    carry_jobs_by(app)
     app.add_defaults(lambda: _needed(app))
     for name in ADDITIONS:
         app.autodiscover_tasks(["jobs"], related_name=name)

@@ -8,6 +8,7 @@ from typing import Self
 from celery import shared_task
 
 from jobs import telemetry
+from jobs.celery_app import celery_app
 from jobs.engine.execute import execute
 from jobs.engine.host import Host
 from jobs.store import Claimed
@@ -73,7 +74,7 @@ def hand_over(claimed: Sequence[Claimed]) -> None:
     for sent, job in enumerate(claimed):
         message = Message(job.id, job.attempt)
         try:
-            run_attempt.apply_async(
+            celery_app().tasks[run_attempt.name].apply_async(
                 astuple(message),
                 task_id=message.name,
                 queue=job.pool,

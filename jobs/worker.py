@@ -6,12 +6,13 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
-from celery import current_app, signals
+from celery import signals
 from celery.concurrency.prefork import TaskPool
 
 from jobs import telemetry
+from jobs.celery_app import celery_app
 from jobs.conf import settings
 from jobs.deaths import announce
 from jobs.engine import dispatch
@@ -37,7 +38,7 @@ EXIT_START_ANEW = 75  # EX_TEMPFAIL: the supervisor starts a new worker, which r
 # Seconds for which a thread may stand still, at least. More where it runs a retry policy, or long statements.
 PATIENCE, LONG_PATIENCE = 15.0, 60.0
 
-current_app.steps["consumer"].update({TakeOneAtATime, TakeAttempts})
+celery_app().steps["consumer"].update({TakeOneAtATime, TakeAttempts})
 
 _stop = threading.Event()
 _draining = threading.Event()
@@ -51,12 +52,23 @@ def check_pool(instance: Any, **_: Any) -> None:
     pools = list(instance.app.amqp.queues.consume_from)
     if len(pools) != 1:
         # Otherwise its processes would count as the capacity of several pools.
-        raise SystemExit(f"A worker serves one pool; start one for each: -Q {' / -Q '.join(sorted(pools))}")
+        _refuse(f"A worker serves one pool; start one for each: -Q {' / -Q '.join(sorted(pools))}")
+    if pools[0] == instance.app.conf.task_default_queue:
+        _refuse(
+            f"Celery tasks are sent to the queue {pools[0]}, and this worker would refuse them: it runs jobs. Name a "
+            "pool, as in -Q default; for tasks start a worker of another app (docs/own-project.md, Celery tasks)"
+        )
     if not issubclass(instance.pool_cls, TaskPool):
-        raise SystemExit("A worker runs its jobs in processes: use -P prefork, the default")
+        _refuse("A worker runs its jobs in processes: use -P prefork, the default")
     most = max(instance.autoscale or [instance.concurrency or 0])
     if most > SEATS:
-        raise SystemExit(f"A worker has at most {SEATS} processes: -c {SEATS}; start more workers instead")
+        _refuse(f"A worker has at most {SEATS} processes: -c {SEATS}; start more workers instead")
+
+
+def _refuse(why: str) -> NoReturn:
+    """End this process with status 78 (EX_CONFIG): a restart would not help."""
+    sys.stderr.write(f"{why}\n")
+    raise SystemExit(os.EX_CONFIG)
 
 
 @signals.celeryd_after_setup.connect
@@ -68,8 +80,7 @@ def check_broker(instance: Any, **_: Any) -> None:
         broker.virtual_host = 0  # a database that clusters have, too
         broker.connect()
         if broker.channel().client.info("cluster").get("cluster_enabled"):
-            sys.stderr.write("CELERY_BROKER_URL names a cluster of Redis or Valkey: name one without cluster mode\n")
-            raise SystemExit(os.EX_CONFIG)
+            _refuse("CELERY_BROKER_URL names a cluster of Redis or Valkey: name one without cluster mode")
 
 
 @signals.worker_ready.connect

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from celery import current_app
 from django.apps import AppConfig
 from django.conf import settings as project
 from django.core.checks import CheckMessage, Error, Warning, register, run_checks
 
+from jobs.celery_app import celery_app
 from jobs.conf import EVERY, settings
 
 TAG = "jobs"
@@ -130,14 +130,14 @@ def metrics_of_few_tenants() -> Iterator[CheckMessage]:
 @registered(TAG)
 def celery_is_configured() -> Iterator[CheckMessage]:
     """Without the additions to its workers and their settings, no job would run, or some twice."""
-    if not current_app.conf.get("jobs_configured"):
+    if not celery_app().conf.get("jobs_configured"):
         yield Error(
             "Celery's app does not carry jobs.",
             hint="Where the app is made, call jobs.celery.configure(app); and import that module in the __init__.py "
             "of the project's package.",
             id="jobs.E005",
         )
-    elif current_app.conf.task_always_eager:
+    elif celery_app().conf.task_always_eager:
         yield Error(
             "CELERY_TASK_ALWAYS_EAGER would run jobs inside the dispatch that claims them.",
             hint="Unset CELERY_TASK_ALWAYS_EAGER; to call a method at once, leave out .async_",

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
-from celery import current_app
 from django.conf import settings as project
 from django.core.checks import CheckMessage, Error, Warning
 
+from jobs.celery_app import celery_app
 from jobs.checks import TAG, registered
 
 VERIFIED = "ssl_cert_reqs=required"
@@ -16,14 +16,14 @@ CERTIFICATES = ("required", "optional", "none")  # words that the libraries of b
 
 def _urls() -> list[str]:
     """Those of the broker; Celery takes several as a list, or with semicolons between them."""
-    said = current_app.conf.broker_url or ()
+    said = celery_app().conf.broker_url or ()
     return [url for one in ([said] if isinstance(said, str) else said) for url in one.split(";")]
 
 
 @registered(TAG)
 def broker_behind_sentinels() -> Iterator[CheckMessage]:
     """Sentinels may watch several servers."""
-    named = (current_app.conf.broker_transport_options or {}).get("master_name")
+    named = (celery_app().conf.broker_transport_options or {}).get("master_name")
     if not named and any(url.startswith("sentinel") for url in _urls()):
         yield Error(
             "CELERY_BROKER_URL names sentinels, but nothing names the server that they watch.",
@@ -44,7 +44,7 @@ def tls() -> Iterator[CheckMessage]:
             hint = f"Let ssl_ca_certs in {name} name the PEM file of the authority, which this process can read."
             yield Error(f"{name} has ssl_ca_certs={file}, which is no file.", hint=hint, id="jobs.E013")
     trusting = [one for _, one in options if one.get("ssl_cert_reqs", "none") != "required"]
-    if any(broker.scheme == "rediss" for broker in brokers) and trusting and not current_app.conf.broker_use_ssl:
+    if any(broker.scheme == "rediss" for broker in brokers) and trusting and not celery_app().conf.broker_use_ssl:
         yield Warning(
             "The broker's certificate is not verified, so another server could read the password.",
             hint=f"Write CELERY_BROKER_URL=...?{VERIFIED}, and &ssl_ca_certs=/path/ca.pem for your own authority.",

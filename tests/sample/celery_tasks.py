@@ -1,10 +1,11 @@
 """Celery tasks, as a project has them that moves here."""
 
+from pathlib import Path
 from typing import Any
 
 from celery import shared_task
 
-from jobs import Retry, current_job
+from jobs import Retry, current_job, job
 from jobs.from_celery import as_job
 from tenants.models import Tenant
 
@@ -38,3 +39,15 @@ def follow_up() -> int:
 @shared_task
 def begin(account: int) -> str:
     return follow_up.delay().id
+
+
+@shared_task
+def remember(path: str, word: str) -> None:
+    """No job: it stays a task, for a worker of an app that carries no jobs."""
+    with Path(path).open("a") as file:
+        file.write(f"{word}\n")
+
+
+@job
+def remember_by_a_task(path: str) -> None:
+    remember.delay(path, "from a job")

@@ -5,13 +5,15 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from celery import Celery
+from celery import Celery, signals
 from django.core.checks import run_checks
 
 from embedded import REPOSITORY
-from jobs import celery, checks, conf
+from jobs import celery, celery_app, checks, conf, tasks
+from jobs.celery_app import carry_jobs_by
 from jobs.engine.explain.explanation import Gate
 from jobs.management.cli import remedies
+from jobs.store import Claimed
 from tenants import checks as tenant_checks
 from tenants import tenant_model
 
@@ -37,6 +39,12 @@ def project(settings, database):
     """The settings of a project that no check has anything against."""
     settings.CACHES = {"default": SHARED}
     return settings
+
+
+@pytest.fixture(autouse=True)
+def carrier(monkeypatch) -> None:
+    """Which app of Celery carries jobs is afterwards as it was."""
+    monkeypatch.setattr(celery_app, "_configured", list(celery_app._configured))
 
 
 def found() -> dict[str, str]:
@@ -99,14 +107,9 @@ def test_connections_are_as_the_claim_needs_them(project, database, identity, ch
 def test_the_address_of_the_broker_has_what_its_library_misses_later(
     project, monkeypatch, url, options, identities
 ) -> None:
-    from celery import Celery
-
-    from jobs.celery import configure
-
     app = Celery("theirs", set_as_current=False)
     app.conf.broker_transport_options = options
-    configure(app)
-    monkeypatch.setattr(checks.brokers, "current_app", app)
+    celery.configure(app)
     monkeypatch.setenv("CELERY_BROKER_URL", url)  # Celery itself reads it, before all settings
     assert sorted(found()) == identities
 
@@ -117,26 +120,27 @@ def test_a_cache_with_a_word_that_its_library_does_not_know_is_refused(project) 
 
 
 @pytest.mark.parametrize(("conf_of_celery", "identity"), [({}, "jobs.E005"), ({"configured": True}, "jobs.E006")])
-def test_an_app_of_celery_that_does_not_carry_jobs_is_refused(project, monkeypatch, conf_of_celery, identity) -> None:
-    from celery import Celery
-
-    from jobs.celery import configure
-
+def test_an_app_of_celery_that_does_not_carry_jobs_is_refused(project, conf_of_celery, identity) -> None:
     app = Celery("theirs", set_as_current=False)
     app.conf.task_always_eager = True
+    carry_jobs_by(app)
     if conf_of_celery:
-        configure(app)
-    monkeypatch.setattr(checks, "current_app", app)
+        celery.configure(app)
     assert list(found()) == [identity]
 
 
+def test_messages_go_by_the_app_that_carries_jobs_whichever_is_current(monkeypatch) -> None:
+    monkeypatch.setenv("CELERY_BROKER_URL", "memory://")  # Celery itself reads it
+    app = Celery("theirs", set_as_current=False)
+    celery.configure(app)
+    tasks.hand_over([Claimed(7, 2, "heavy", 0.0, False, 1)])
+    with app.connection_for_read() as broker:
+        assert broker.SimpleQueue("heavy").get_nowait().payload[0] == [7, 2]
+
+
 def test_only_the_workers_of_a_configured_app_are_refused(settings, capsys) -> None:
-    from celery import Celery, signals
-
-    from jobs.celery import configure
-
     app, other = Celery("theirs", set_as_current=False), Celery("other", set_as_current=False)
-    configure(app)
+    celery.configure(app)
     settings.JOBS_DEDUP_WINDOW = -1
     signals.celeryd_init.send("other@here", instance=SimpleNamespace(app=other))
     with pytest.raises(SystemExit):
@@ -154,10 +158,6 @@ def test_a_setting_is_its_default_unless_the_project_has_one(settings) -> None:
 @pytest.mark.parametrize("url", ["redis://h/0", "sentinel://a:1;sentinel://b:2"])
 @pytest.mark.parametrize("namespace", [None, "CELERY"])
 def test_what_the_guarantees_need_goes_before_the_projects_celery_settings(monkeypatch, namespace, url) -> None:
-    from celery import Celery
-
-    from jobs.celery import configure
-
     monkeypatch.setenv("CELERY_BROKER_URL", url)  # Celery itself reads it, before all settings
     theirs = {"worker_prefetch_multiplier": 8, "broker_connection_timeout": 9}
     theirs["broker_transport_options"] = {"global_keyprefix": "x:", "socket_timeout": 3}
@@ -165,11 +165,11 @@ def test_what_the_guarantees_need_goes_before_the_projects_celery_settings(monke
     app.config_from_object(
         {f"CELERY_{k.upper()}" if namespace else k: v for k, v in theirs.items()}, namespace=namespace
     )
-    configure(app)
+    celery.configure(app)
     assert app.conf.worker_prefetch_multiplier == 1
     assert app.conf.worker_disable_prefetch is True
     assert app.conf.broker_connection_timeout == 9
-    assert app.conf.task_default_queue == "default"
+    assert app.conf.task_default_queue == "celery", "where tasks go, which no worker of jobs takes"
     assert app.conf.broker_transport_options["global_keyprefix"] == "x:"
     assert app.conf.broker_transport_options["socket_timeout"] == 3
     assert app.conf.broker_transport_options["health_check_interval"] == 25
