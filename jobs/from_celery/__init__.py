@@ -3,7 +3,22 @@
 docs/from-celery.md is the guide.
 """
 
-from jobs.from_celery.shadow import record
-from jobs.from_celery.task import JobTask, as_job
+from typing import TYPE_CHECKING
+
+from jobs.lazily import lazily
+
+if TYPE_CHECKING:
+    from jobs.from_celery.shadow import record
+    from jobs.from_celery.task import JobTask, as_job
 
 __all__ = ["JobTask", "as_job", "record"]
+
+# A project that only watches has none of our apps installed, and its Celery app is made before any model is imported.
+__getattr__ = lazily(
+    __name__,
+    {
+        "JobTask": "jobs.from_celery.task",
+        "as_job": "jobs.from_celery.task",
+        "record": "jobs.from_celery.shadow",
+    },
+)

@@ -5,7 +5,6 @@ from jobs.management.cli.jobs_erase import ERASE
 from jobs.management.cli.jobs_list import LIST
 from jobs.management.cli.jobs_memory import MEMORY
 from jobs.management.cli.jobs_pause import PAUSE, RESUME
-from jobs.management.cli.jobs_replay import REPLAY
 from jobs.management.cli.jobs_show import EXPLAIN, SHOW
 from jobs.management.cli.jobs_submit import SUBMIT
 from jobs.management.cli.subcommands import SubcommandsCommand
@@ -13,4 +12,4 @@ from jobs.management.cli.subcommands import SubcommandsCommand
 
 class Command(SubcommandsCommand):
     help = "Submit, show and change jobs of any tenant."
-    subcommands = (SUBMIT, LIST, SHOW, EXPLAIN, CANCEL, REVIVE, DISCARD, PAUSE, RESUME, MEMORY, ERASE, REPLAY)
+    subcommands = (SUBMIT, LIST, SHOW, EXPLAIN, CANCEL, REVIVE, DISCARD, PAUSE, RESUME, MEMORY, ERASE)

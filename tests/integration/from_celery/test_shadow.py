@@ -1,6 +1,9 @@
 """Watching Celery tasks: a real Celery worker, on the tests' broker, leaves a line for each task that ended."""
 
 import json
+import os
+import subprocess
+import sys
 import uuid
 
 import pytest
@@ -8,8 +11,10 @@ from celery import Celery, current_app, signals
 from celery.contrib.testing.worker import start_worker
 from django.conf import settings
 
+from embedded import REPOSITORY
 from jobs.from_celery import record
-from tests.integration.cli.running import refusal, run
+from jobs.from_celery.__main__ import main
+from jobs.from_celery.replay import read
 from tests.waiting import wait_until
 
 
@@ -53,10 +58,38 @@ def test_each_task_that_ended_is_recorded(app, tmp_path):
     ]
     assert all(line["ready"] <= line["started"] <= line["ended"] for line in lines)
     assert {line["queue"] for line in lines} == {app.conf.task_default_queue}
-    assert "4 tasks, replayed with 1 processes." in run("jobs", "replay", tmp_path / "record")
+    assert len(list(read((tmp_path / "record").read_text().splitlines()))) == 4, "the replay can read them"
+
+
+WHERE_ITS_APP_IS_MADE = """
+from celery import Celery
+from jobs.from_celery import record
+
+app = Celery("bare", broker="memory://")
+record("tasks.jsonl", lambda task, args, kwargs: kwargs["account"])
+"""
+
+
+def test_a_project_without_django_is_watched_and_replayed(tmp_path):
+    line = {"task": "t", "tenant": "acme", "queue": "q", "ready": 0, "started": 1, "ended": 2}
+    (tmp_path / "tasks.jsonl").write_text(json.dumps(line))
+    environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(REPOSITORY)}
+    for words in (["-c", WHERE_ITS_APP_IS_MADE], ["-m", "jobs.from_celery", "tasks.jsonl"]):
+        printed = subprocess.check_output([sys.executable, *words], cwd=tmp_path, env=environ, text=True)
+    assert "1 tasks, replayed with 1 processes." in printed
 
 
 class TestReplay:
+    @pytest.fixture
+    def told(self, capsys):
+        """What the replay prints."""
+
+        def told(*words: object) -> str:
+            main([str(word) for word in words])
+            return capsys.readouterr().out
+
+        return told
+
     @pytest.fixture
     def file(self, tmp_path):
         line = '{{"task": "t", "tenant": "{}", "queue": "q", "ready": {}, "started": {}, "ended": {}}}\n'
@@ -65,23 +98,27 @@ class TestReplay:
         path.write_text("".join(line.format(*task) for task in tasks))
         return path
 
-    def test_it_shows_the_waits_before_and_after(self, file):
-        shown = json.loads(run("jobs", "replay", file, "--json"))
+    def test_it_shows_the_waits_before_and_after(self, file, told):
+        shown = json.loads(told(file, "--json"))
         small = next(one for one in shown["tenants"] if one["tenant"] == "small")
         assert (small["was"]["longest"], small["would_be"]["longest"]) == (9, 0)
         assert shown["processes"] == 1
 
-    def test_slots_and_processes_can_be_given(self, file):
-        shown = json.loads(
-            run("jobs", "replay", file, "--json", "--processes", "20", "--slots", "5", "--tenant", "burst=2")
-        )
+    def test_slots_and_processes_can_be_given(self, file, told):
+        shown = json.loads(told(file, "--json", "--processes", "20", "--slots", "5", "--tenant", "burst=2"))
         assert {one["tenant"]: one["would_be"]["longest"] for one in shown["tenants"]} == {"burst": 4, "small": 0}
 
-    def test_what_cannot_be_read_is_refused_in_one_line(self, file, tmp_path):
-        assert "No such file" in refusal("jobs", "replay", tmp_path / "missing")
-        empty = tmp_path / "empty"
+    def test_what_cannot_be_read_is_refused_in_one_line(self, file, tmp_path, capsys):
+        empty, nonsense = tmp_path / "empty", tmp_path / "nonsense"
         empty.touch()
-        assert "no task is recorded there" in refusal("jobs", "replay", empty)
-        file.write_text("nonsense\n")
-        assert "line 1 is no record of a task" in refusal("jobs", "replay", file)
-        assert "as in acme=3" in refusal("jobs", "replay", file, "--tenant", "3")
+        nonsense.write_text("nonsense\n")
+        for words, why in (
+            ((tmp_path / "missing",), "No such file"),
+            ((empty,), "no task is recorded there"),
+            ((nonsense,), "line 1 is no record of a task"),
+            ((file, "--tenant", "3"), "as in acme=3"),
+            ((file, "--processes", "0"), "from 1 on"),
+        ):
+            with pytest.raises(SystemExit):
+                main([str(word) for word in words])
+            assert why in capsys.readouterr().err.splitlines()[-1]
