@@ -11,6 +11,8 @@ import pytest
 from django.conf import settings
 from django.db import connection
 from django.test import TransactionTestCase
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis
 
 from jobs import store, tasks
 from jobs.calls.request import JobRequest
@@ -31,6 +33,11 @@ LONG = (
 )
 
 WorkerFactory = Callable[..., uuid.UUID]
+
+# How long an example takes says how busy the machine is. A fixture of ours begins anew what an example changes.
+SLOW = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+hypothesis.register_profile("ours", deadline=None, suppress_health_check=SLOW)
+hypothesis.load_profile("ours")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -2,7 +2,7 @@
 
 import pytest
 from django.db.models import Q
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs import listing
@@ -29,7 +29,7 @@ def _of(wanted) -> dict:
     return {"tenant": wanted.get("tenant"), "status": wanted.get("status")}
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20)
 @given(
     statuses=st.lists(st.sampled_from(sorted(Status)), max_size=12),
     archived=st.booleans(),

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 from django.db import DatabaseError
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from embedded import REPOSITORY
@@ -203,7 +203,6 @@ def test_a_strip_shows_each_step_by_its_level_and_what_is_unknown_as_nothing():
 
 
 @given(st.lists(st.none() | st.floats(0, 1), max_size=30))
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
 def test_a_strip_draws_every_step_that_was_in_use_once(shares):
     assert letters(strips.strip(shares), len(shares)).count(" ") == sum(not share for share in shares)
 

@@ -39,7 +39,6 @@ JUDGED = {  # 422 for data that fits the schema
 }
 EXAMPLES = settings(
     max_examples=sized(6, thorough=20),
-    deadline=None,
     derandomize=True,
     database=None,
     phases=[Phase.explicit, Phase.generate],

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from django.db import DatabaseError, InterfaceError, connection, transaction
 from django.utils import timezone
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs import store
@@ -107,7 +107,7 @@ def test_two_leaders_at_once_whose_clocks_differ_serve_each_due_time_once(elsewh
         assert hours_that_ran(schedule) == list(range(last + 1))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(st.lists(st.integers(-30, 90), min_size=1, max_size=8), st.sampled_from(["all", "one"]))
 def test_a_clock_that_is_set_between_turns_runs_no_due_time_twice(db, hours, catch_up):
     with transaction.atomic():
