@@ -6,7 +6,6 @@ is free at once, and thousands of requests may wait.
 """
 
 import asyncio
-import select
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any
@@ -15,12 +14,12 @@ from django.conf import settings
 from django.core.exceptions import RequestAborted, RequestDataTooBig
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.core.signals import request_started
-from django.db import connections
 from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
 from scheduler_project import errors, health
+from tenants.connections import drop_cut_connections
 
 Scope = dict[str, Any]
 
@@ -103,14 +102,3 @@ class ThreadedHandler(ASGIHandler):
 
 async def _at_once(whole: bytes) -> AsyncIterator[bytes]:
     yield whole
-
-
-def drop_cut_connections() -> None:
-    """Close this thread's connections that the server has ended, for example in a restart: their sockets tell us.
-
-    It runs before each request and replaces CONN_HEALTH_CHECKS, which would query the server.
-    """
-    for connection in connections.all(initialized_only=True):
-        raw = connection.connection
-        if raw is not None and (raw.closed or select.select([raw.fileno()], [], [], 0)[0]):
-            connection.close()

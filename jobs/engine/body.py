@@ -18,6 +18,7 @@ from jobs.conf import settings
 from jobs.engine.host import Host
 from jobs.engine.memory import StoredMemory
 from jobs.store import Remembering, Started
+from tenants.connections import drop_cut_connections
 from tenants.tenant_model import all_tenants
 
 
@@ -68,6 +69,7 @@ def run(job: Started, host: Host) -> Outcome:
 
 def _call(job: Started, outcome: Outcome, host: Host) -> None:
     store.speak_as_the_caller()
+    drop_cut_connections()  # a restart may have cut them since the last body: nothing else would notice it
     target = registry.resolve(job.source_type, job.source_method)
     outcome.result_ttl = target.spec.result_ttl
     instance = None

@@ -156,6 +156,16 @@ def test_a_result_is_settled_although_all_connections_were_cut_under_its_body(st
     assert worker.alive
 
 
+@pytest.mark.django_db(transaction=True)
+def test_the_first_job_after_all_idle_connections_were_cut_ends_as_if_nothing_had_been(start_worker):
+    start_worker(concurrency=1)
+    thing = ThingFactory()
+    check(thing.async_(dedup=False).echo())
+    for session in backends("true"):
+        cut(session)
+    check(thing.async_(dedup=False).echo())
+
+
 def answers(engines: Engines) -> bool:
     try:
         with redis.Redis.from_url(engines.environ[embedded_engines.BROKER]) as client:

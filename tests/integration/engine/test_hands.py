@@ -16,7 +16,7 @@ from jobs.engine.host import Host
 from jobs.models import FailedAttempt, Job
 from jobs.processes.time_limit import Timer
 from jobs.store import OwnSession
-from tests.factories import ThingFactory
+from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing
 from tests.waiting import wait_until
 
@@ -49,6 +49,12 @@ def sql(statement: str) -> object:
     with connection.cursor() as cursor:
         cursor.execute(statement)
         return cursor.fetchone() if cursor.description else None
+
+
+def cut() -> None:
+    """End the session of bodies, in the server."""
+    with psycopg.connect(**connection.get_connection_params()) as other:
+        other.execute("SELECT pg_terminate_backend(%s, 10000)", [connection.connection.info.backend_pid])
 
 
 def rows_in_a_transaction():
@@ -173,12 +179,30 @@ class TestASession:
         assert connection.connection.info.parameter_status("TimeZone") == "Asia/Kolkata"
 
     def test_that_was_cut_is_replaced(self, serve):
-        def cut() -> None:
-            with psycopg.connect(**connection.get_connection_params()) as other:
-                other.execute("SELECT pg_terminate_backend(%s, 10000)", [connection.connection.info.backend_pid])
-
         assert serve(cut)[1].status == "success"
         assert serve(Run.objects.count)[1].status == "success"
+
+    def test_that_was_cut_while_the_process_had_nothing_to_do_is_replaced(self, host, sent):
+        job_id = ThingFactory().async_.echo()
+        cut()
+        assert execute(job_id, 1, host)
+        assert Job.objects.values_list("status", "last_error").get() == ("success", "")
+
+    def test_that_was_cut_while_a_job_was_settled_is_replaced_before_the_next_one(self, host, sent, monkeypatch):
+        """PostgreSQL restarts: the settling waits for it, and then the slice goes on."""
+        clean = hands.clean
+
+        def clean_and_cut() -> bool:
+            monkeypatch.setattr(hands, "clean", clean)
+            cleaned = clean()
+            cut()
+            return cleaned
+
+        monkeypatch.setattr(hands, "clean", clean_and_cut)
+        thing = ThingFactory(tenant=TenantFactory(queue__num_slots=1))
+        first, _ = thing.async_.echo(1), thing.async_.echo(2)
+        assert execute(first, 1, host)
+        assert list(Job.objects.values_list("status", "last_error")) == [("success", "")] * 2
 
     def test_of_another_database_is_cleaned_and_replaced_too(self, serve, monkeypatch):
         monkeypatch.setitem(connections.databases, "other", connections.databases["default"])

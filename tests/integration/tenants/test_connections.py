@@ -1,0 +1,64 @@
+"""A connection that the server has cut is replaced before anybody meets it, and no other."""
+
+import fcntl
+
+import psycopg
+import pytest
+from django.db import connection, connections, transaction
+from django.db.backends.sqlite3 import base as sqlite3
+from django.db.utils import OperationalError
+
+from tenants.connections import drop_cut_connections
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def session() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        return cursor.fetchone()[0]
+
+
+def cut() -> None:
+    """End our session, in the server."""
+    with psycopg.connect(**connection.get_connection_params()) as other:
+        other.execute("SELECT pg_terminate_backend(%s, 10000)", [connection.connection.info.backend_pid])
+
+
+def test_one_that_was_cut_is_replaced_and_a_live_one_stays():
+    before = session()
+    drop_cut_connections()
+    assert session() == before
+    cut()
+    drop_cut_connections()
+    assert session() != before
+
+
+def test_in_a_transaction_it_stays_so_that_its_loss_is_noticed():
+    with pytest.raises(OperationalError), transaction.atomic():
+        session()
+        cut()
+        drop_cut_connections()
+        session()
+
+
+def test_one_of_a_process_with_thousands_of_open_files_is_looked_at_too(monkeypatch):
+    before = session()
+    high = fcntl.fcntl(connection.connection.fileno(), fcntl.F_DUPFD_CLOEXEC, 1024)
+    monkeypatch.setattr(psycopg.Connection, "fileno", lambda self: high)
+    drop_cut_connections()
+    assert session() == before
+
+
+def test_one_of_another_database_is_left_alone(monkeypatch):
+    """Its library knows neither `closed` nor sockets."""
+    other = sqlite3.DatabaseWrapper(connection.settings_dict | {"NAME": ":memory:", "OPTIONS": {}})
+    monkeypatch.setitem(connections.databases, "other", {})
+    connections["other"] = other
+    try:
+        other.ensure_connection()
+        drop_cut_connections()
+        assert other.connection is not None
+    finally:
+        other.connection.close()
+        del connections["other"]
