@@ -26,8 +26,9 @@ def prepared(statement: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
 
 def prepared_on(database: BaseDatabaseWrapper, statement: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
     """Run it on that connection; return its rows. Raises Django's errors."""
+    # As `connection.cursor()` does with its own cursor: CONN_HEALTH_CHECKS, errors become Django's, queries are logged.
+    database.close_if_health_check_failed()
     database.ensure_connection()
-    # As `connection.cursor()` does with its own cursor: errors become Django's, and queries are logged.
     with database._prepare_cursor(Cursor(database.connection)) as cursor:  # type: ignore[attr-defined]
         cursor.execute(statement, parameters)
         rows: list[tuple[Any, ...]] = cursor.fetchall()

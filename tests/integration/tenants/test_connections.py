@@ -4,11 +4,12 @@ import fcntl
 
 import psycopg
 import pytest
-from django.db import connection, connections, transaction
+from django.db import close_old_connections, connection, connections, transaction
 from django.db.backends.sqlite3 import base as sqlite3
 from django.db.utils import OperationalError
 
 from tenants.connections import drop_cut_connections
+from tenants.prepared import prepared
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -62,3 +63,14 @@ def test_one_of_another_database_is_left_alone(monkeypatch):
     finally:
         other.connection.close()
         del connections["other"]
+
+
+def test_with_health_checks_a_prepared_statement_meets_no_cut_connection(monkeypatch):
+    """In a project with Django's own handler, which says at each request that it may have been cut."""
+    monkeypatch.setitem(connection.settings_dict, "CONN_HEALTH_CHECKS", True)
+    monkeypatch.setitem(connection.settings_dict, "CONN_MAX_AGE", None)
+    connection.close()
+    before = session()
+    cut()
+    close_old_connections()
+    assert prepared("SELECT pg_backend_pid()") != [(before,)]
