@@ -37,7 +37,8 @@ def revive_jobs(page: "admin.ModelAdmin[Any]", request: HttpRequest, jobs: Query
     chosen = [job.pk for job in jobs]
     revived = [pk for pk in chosen if revive.revive(pk, tenant_id=EVERY_TENANT)]
     _note(request, revived, "Revived.")
-    _tell(page, request, revived, chosen, verb="Revived", others="under way, or ended well")
+    others = "under way, ended well, or their arguments were erased"
+    _tell(page, request, revived, chosen, verb="Revived", others=others)
 
 
 @admin.action(description="Discard: remove from the dead letters for good", permissions=["operate"])

@@ -131,7 +131,7 @@ class JobAdmin(HugeTableAdmin):
     @display(description="args")
     def arguments(self, job: JobRow) -> str:
         """As JSON; values whose names look like secrets are masked."""
-        return json.dumps(masked(job.args), ensure_ascii=False)
+        return "erased" if job.is_erased else json.dumps(masked(job.args), ensure_ascii=False)
 
     @display(description="each attempt")
     def failures(self, job: JobRow) -> str:

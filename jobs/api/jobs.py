@@ -20,7 +20,7 @@ from jobs.api.problems import ProblemError, not_found
 from jobs.calls.compose import compose_by_name
 from jobs.calls.request import JobRequest
 from jobs.engine.cancel import Cancellation, cancel
-from jobs.engine.revive import revive
+from jobs.engine.revive import revive, why_not
 from jobs.engine.submit import Submitted, submit
 from jobs.lifecycle import Status
 from jobs.noting import note_of
@@ -142,17 +142,13 @@ def cancel_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.J
 def revive_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.Job]:
     """Give a job that ended badly a new series of attempts.
 
-    409: it is under way, it ended well, or an operator ended it. 429: your backlog is full.
+    409: it is under way, it ended well, an operator ended it, or its arguments were erased. 429: your backlog is full.
     """
     tenant_id = request.auth.tenant.pk
     revived = revive(job_id, tenant_id=tenant_id)
     job = _job_of(tenant_id, job_id)
-    if not revived and job.barred:
-        raise ProblemError(409, "An operator ended this job; only an operator can revive it.")
     if not revived:
-        raise ProblemError(
-            409, f"The job is {job.status}. Only jobs that ended as error, dead or cancelled can be revived."
-        )
+        raise ProblemError(409, why_not(job, tenant_id=tenant_id))
     note_of("revived", [job_id], tenant_id)
     return Answer(202, schemas.Job.of(job))
 

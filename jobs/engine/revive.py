@@ -5,13 +5,14 @@ from django.db import transaction
 from jobs import store
 from jobs.calls.request import TooManyWaiting
 from jobs.engine import dispatch
+from jobs.models import JobRow
 from jobs.store import EVERY_TENANT, TenantId
 
 
 def revive(job_id: int, *, tenant_id: TenantId) -> bool:
     """Give an error, dead or cancelled job a new series of attempts; False if no such job can be revived.
 
-    It may be in the history.
+    It may be in the history. Nobody revives a job whose arguments were erased.
 
     tenant_id: the tenant that must own the job; it cannot revive a job that an operator ended. Or EVERY_TENANT.
     Raises TooManyWaiting if that tenant has a full backlog.
@@ -24,6 +25,15 @@ def revive(job_id: int, *, tenant_id: TenantId) -> bool:
             _refuse_if_full(tenant_id)
         dispatch.on_commit()
     return True
+
+
+def why_not(job: JobRow, *, tenant_id: TenantId) -> str:
+    """Return why `revive` refused this job, in sentences."""
+    if job.is_erased:
+        return "Its arguments were erased; nobody can revive it."
+    if job.barred and tenant_id is not EVERY_TENANT:
+        return "An operator ended this job; only an operator can revive it."
+    return f"The job is {job.status}. Only jobs that ended as error, dead or cancelled can be revived."
 
 
 def _refuse_if_full(tenant_id: int) -> None:

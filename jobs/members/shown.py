@@ -77,6 +77,6 @@ def detail(job: AnyJob, tenant: Tenant) -> dict[str, Any]:
             (name, at) for name, column in MOMENTS if (at := getattr(job, column)) is not None and at != HELD_UNTIL
         ],
         "may_cancel": status not in FINAL,
-        "may_run_again": status in FINAL - {Status.SUCCESS} and not job.barred,
+        "may_run_again": status in FINAL - {Status.SUCCESS} and not job.barred and not job.is_erased,
         "has_result": kept_until is not None and kept_until > why.now,
     }

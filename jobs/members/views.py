@@ -91,7 +91,9 @@ def run_again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     if revived:
         note_of("revived", [pk], tenant.pk)
         messages.success(request, f"Job {pk} runs again when its turn comes.")
-    elif _job(tenant, pk).barred:
+    elif (job := _job(tenant, pk)).is_erased:
+        messages.error(request, f"The arguments of job {pk} were erased: nobody can run it again.")
+    elif job.barred:
         messages.error(request, f"Job {pk} was ended by an operator: only an operator can run it again.")
     else:
         messages.error(request, f"Job {pk} has not ended badly: it is under way, or done.")

@@ -1,5 +1,6 @@
 """Jobs and their failed attempts. Only `jobs/store/` writes rows of `jobs`."""
 
+import uuid
 from datetime import UTC, datetime
 
 from django.db import models
@@ -14,6 +15,8 @@ from tenants.names import named
 
 # A job of a paused type is scheduled for this moment, so that no scan of waiting jobs meets it.
 HELD_UNTIL = datetime(9999, 12, 31, tzinfo=UTC)
+# The identity of a job whose arguments were erased: of no call. Nobody revives it, since without them it may do more.
+ERASED = uuid.UUID(int=0)
 
 # Each kind of status has a witness column. The partial indexes name these columns and never the status, so that
 # queued -> running changes no indexed column and is a HOT update.
@@ -47,7 +50,7 @@ class JobRow(models.Model):
     source_id = models.CharField(max_length=100, null=True)  # noqa: DJ001 - null: a class-level job
     source_method = models.CharField(max_length=100)
     args = models.JSONField(default=dict)
-    dedup_key = models.UUIDField(null=True)  # digest of the job's identity; null: never identical
+    dedup_key = models.UUIDField(null=True)  # digest of the job's identity; null: never identical; or ERASED
 
     status = models.CharField(max_length=10, choices=[(s.value, _(s.value)) for s in Status])
     slot = models.PositiveIntegerField(null=True)  # 1..num_slots of the tenant
@@ -89,6 +92,10 @@ class JobRow(models.Model):
 
     def __str__(self) -> str:
         return f"job {self.pk}: {self.source_type}.{self.source_method} ({self.status})"
+
+    @property
+    def is_erased(self) -> bool:
+        return self.dedup_key == ERASED
 
 
 class Job(JobRow):

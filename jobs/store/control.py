@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jobs.conf import settings
+from jobs.models import ERASED
 from jobs.store.owner import TenantId, tenant_or_any
 from jobs.store.rows import Applied, moved, rows
 from jobs.store.session import session
@@ -40,7 +41,7 @@ def overdue_cancels(grace: float, worker: uuid.UUID, now: datetime | None = None
 
 def revive(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> bool:
     """error, dead or cancelled -> created."""
-    return bool(moved("revive", rows("revive", id=job_id, tenant_id=tenant_or_any(tenant_id), now=now)))
+    return bool(moved("revive", rows("revive", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED, now=now)))
 
 
 def backlog(tenant_id: int) -> tuple[int, int]:

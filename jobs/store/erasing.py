@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from jobs.models import KeptAnswer
+from jobs.models import ERASED, KeptAnswer
 from jobs.store.rows import rows
 
 BATCH = 1000
@@ -24,8 +24,9 @@ class Erased:
 def erase_jobs(tenant_id: int) -> Iterator[Erased]:
     """Erase the ended jobs of the tenant, a batch at a time; those under way are only counted."""
     # In this order: ended jobs move only from the first table to the second.
-    yield from _batches(lambda after: rows("erase_jobs", tenant_id=tenant_id, after=after, batch=BATCH))
-    yield from _batches(lambda after: rows("erase_history", tenant_id=tenant_id, after=after, batch=BATCH))
+    parameters = {"tenant_id": tenant_id, "batch": BATCH, "erased": ERASED}
+    yield from _batches(lambda after: rows("erase_jobs", after=after, **parameters))
+    yield from _batches(lambda after: rows("erase_history", after=after, **parameters))
 
 
 def _batches(erase: Callable[[int], list[tuple[Any, ...]]]) -> Iterator[Erased]:

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from jobs.conf import settings
+from jobs.models import ERASED
 from jobs.sql import statement
 from jobs.store.owner import TenantId, tenant_or_any
 
@@ -35,6 +36,7 @@ class Facts:
     slot: int | None
     progress: float | None
     stopping: bool  # it is running and was asked to stop
+    erased: bool  # its arguments were
     created_at: datetime
     due_at: datetime | None
     ready_at: datetime | None
@@ -83,7 +85,7 @@ class Line:
 
 def facts(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> Facts | None:
     """The job and its limits; None if there is no such job of this owner."""
-    found = _row("explain", id=job_id, tenant_id=tenant_or_any(tenant_id), now=now, **_capacity())
+    found = _row("explain", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED, now=now, **_capacity())
     return None if found is None else Facts(**found)
 
 

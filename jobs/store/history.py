@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from jobs.models import ERASED
 from jobs.store.owner import TenantId, tenant_or_any
 from jobs.store.rows import moved, rows
 
@@ -23,7 +24,9 @@ def archive(
 
 def restore(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> bool:
     """error or cancelled in the history -> created."""
-    return bool(moved("restore", rows("restore", id=job_id, tenant_id=tenant_or_any(tenant_id), now=now)))
+    return bool(
+        moved("restore", rows("restore", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED, now=now))
+    )
 
 
 def forget_old(batch: int = 1000, now: datetime | None = None) -> int:

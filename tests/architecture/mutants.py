@@ -37,6 +37,8 @@ SLICES = ("tests/integration/engine/test_slices.py",)
 LAST_DAY = ("tests/integration/api/test_last_day.py",)
 LOOKING = ("tests/integration/store/test_looking.py",)
 RECOVER = ("tests/integration/engine/test_recover.py",)
+HISTORY = ("tests/integration/store/test_history.py",)
+ERASED = "tests/integration/engine/test_revive_erased.py"
 KNOWING = {  # which tests know a statement, beside test_<statement>.py; the others are known by VERBS
     "start": (*VERBS, "tests/integration/engine/test_gaps.py"),
     "submit": SUBMIT,
@@ -64,15 +66,14 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "declare_gone": RECOVER,
     "hand_over_again": ("tests/integration/store/test_verbs.py", *RECOVER),
     "orphans": RECOVER,
-    "revive": (*VERBS, "tests/integration/engine/test_revive_bounds.py"),
+    "revive": (*VERBS, "tests/integration/engine/test_revive_bounds.py", ERASED),
     **dict.fromkeys(("due", "take"), ("tests/integration/engine/test_schedules.py",)),
     **dict.fromkeys(
         ("remembering", "increment", "compare_and_set", "forget", "expire_memories"),
         ("tests/integration/store/test_memory.py",),
     ),
-    **dict.fromkeys(
-        ("archive", "restore", "forget_old", "next_to_archive"), ("tests/integration/store/test_history.py",)
-    ),
+    **dict.fromkeys(("archive", "forget_old", "next_to_archive"), HISTORY),
+    "restore": (*HISTORY, ERASED),
     "check_states": ("tests/integration/engine/test_check.py",),
     "missing_partition": ("tests/integration/store/test_partitions.py",),
     **dict.fromkeys(("erase_jobs", "erase_history"), ("tests/integration/engine/test_erase.py",)),

@@ -30,7 +30,7 @@ router = Router(tags=["operators"], auth=may("jobs.view_deadletter"))
 
 class Revived(Schema):
     revived: int
-    skipped: int = Field(description="Jobs that are not dead, or no longer.")
+    skipped: int = Field(description="Jobs that are not dead, or no longer; and those whose arguments were erased.")
     more: bool = Field(description=f"More than {MOST} jobs match: repeat the request for the others.")
 
 

@@ -16,7 +16,7 @@ from jobs.api.operator.auth import OperatorRequest, may
 from jobs.api.operator.changes import PROBLEMS, REFUSED, no_such
 from jobs.api.problems import ProblemError
 from jobs.engine.cancel import Cancellation, cancel
-from jobs.engine.revive import revive
+from jobs.engine.revive import revive, why_not
 from jobs.lifecycle import Status
 from jobs.noting import note
 from jobs.store import EVERY_TENANT
@@ -119,17 +119,19 @@ def revive_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
     """Give a job that ended badly a new series of attempts, even if an operator ended it."""
     with transaction.atomic():
         revived = job_id <= queries.LARGEST_ID and revive(job_id, tenant_id=EVERY_TENANT)
-        shown = _shown(job_id)
+        job = _job_of(job_id)
         if not revived:
-            raise ProblemError(
-                409, f"The job is {shown.status}. Only jobs that ended as error, dead or cancelled can be revived."
-            )
+            raise ProblemError(409, why_not(job, tenant_id=EVERY_TENANT))
         note(request.auth, [models.Job(pk=job_id)], "Revived.")
-    return Answer(202, shown)
+    return Answer(202, WholeJob(**WholeJob.values(job)))
 
 
 def _shown(job_id: int) -> WholeJob:
+    return WholeJob(**WholeJob.values(_job_of(job_id)))
+
+
+def _job_of(job_id: int) -> models.AnyJob:
     job = queries.all_jobs().filter(pk=job_id).first() if 0 < job_id <= queries.LARGEST_ID else None
     if job is None:
         raise no_such("job")
-    return WholeJob(**WholeJob.values(job))
+    return job

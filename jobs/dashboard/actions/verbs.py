@@ -70,7 +70,10 @@ REVIVE = Verb(
     warning="Each gets a new series of attempts.",
     statuses=FINAL - {Status.SUCCESS},
     apply=partial(_done_or_skipped, partial(reviving.revive, tenant_id=EVERY_TENANT)),
-    outcomes={"done": Outcome("Revived {}.", "Revived."), "skipped": Outcome("Skipped {}: under way, or ended well.")},
+    outcomes={
+        "done": Outcome("Revived {}.", "Revived."),
+        "skipped": Outcome("Skipped {}: under way, ended well, or their arguments were erased."),
+    },
 )
 DISCARD = Verb(
     name="discard",

@@ -51,7 +51,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "pieces": pieces(job, failed, why.now),
         "moments": [(name, getattr(job, column)) for name, column in MOMENTS if getattr(job, column)],
         "may_cancel": status not in FINAL,
-        "may_revive": status in FINAL - {Status.SUCCESS},
+        "may_revive": status in FINAL - {Status.SUCCESS} and not job.is_erased,
         "is_dead": status == Status.DEAD,
         "result": results.load(job) if is_kept and not is_large else None,
         "result_is_large": is_kept and is_large,

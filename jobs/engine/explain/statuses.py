@@ -52,11 +52,12 @@ def running(job: Facts) -> Blocker:
 def ended(job: Facts) -> Blocker:
     """The job has ended."""
     at = "" if job.end_time is None else f" at {as_text(job.end_time)}"
+    again = "its arguments were erased, so nobody can revive it" if job.erased else "it can be revived"
     said = {
         Status.SUCCESS: f"Succeeded{at}.",
-        Status.CANCELLED: f"Cancelled{at}; it can be revived.",
-        Status.DEAD: f"Died{at} and is a dead letter; it can be revived or discarded. {job.last_error}",
-        Status.ERROR: f"Failed{at} without a retry policy; it can be revived. {job.last_error}",
+        Status.CANCELLED: f"Cancelled{at}; {again}.",
+        Status.DEAD: f"Died{at} and is a dead letter that can be discarded; {again}. {job.last_error}",
+        Status.ERROR: f"Failed{at} without a retry policy; {again}. {job.last_error}",
     }
     return Blocker(Gate.ENDED, said[Status(job.status)].rstrip())
 

@@ -59,8 +59,10 @@ def _subcommand(name: str, help: str, change: Change, possible: str) -> Subcomma
 
 
 def _why(job_id: int) -> str:
-    status = AnyJob.objects.filter(pk=job_id).values_list("status", flat=True).first()
-    return f"there is no job {job_id}" if status is None else f"job {job_id} is {status}"
+    job = AnyJob.objects.filter(pk=job_id).first()
+    if job is None:
+        return f"there is no job {job_id}"
+    return f"job {job_id} is {job.status}" + (", and its arguments were erased" if job.is_erased else "")
 
 
 CANCEL = _subcommand(
@@ -73,6 +75,6 @@ REVIVE = _subcommand(
     "revive",
     "Give failed, dead or cancelled jobs a new series of attempts.",
     _revive,
-    "Only jobs that ended as error, dead or cancelled can be revived.",
+    "Only jobs that ended as error, dead or cancelled can be revived, unless their arguments were erased.",
 )
 DISCARD = _subcommand("discard", "Remove jobs from the dead letters.", _discard, "Only dead jobs can be discarded.")

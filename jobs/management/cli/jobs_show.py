@@ -64,7 +64,7 @@ def _facts(job: AnyJob) -> dict[str, object]:
         "status": job_view.state(job),
         "tenant": job.tenant.slug,
         "call": job_view.call(job),
-        "args": _short(job.args),
+        "args": "erased" if job.is_erased else _short(job.args),
         "queue": f"{job.queue.name}, priority {job.priority}",
         "user": job.user_key,
         "attempt": f"{job.attempt}, retries {job.retries}, crashes {job.crashes}",

@@ -19,6 +19,7 @@ WITH revived AS (
       AND status IN ('error', 'dead', 'cancelled')  -- guard
       AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
       AND (%(tenant_id)s::bigint IS NULL OR NOT barred)  -- guard
+      AND dedup_key IS DISTINCT FROM %(erased)s  -- guard
     RETURNING id, attempt, tenant_id, queue_id, priority
 ),
 arriving AS (SELECT queue_id, tenant_id, job_place(priority, id) AS place, 1 AS jobs FROM revived)

@@ -12,7 +12,7 @@ WITH seen AS MATERIALIZED (
 ),
 erased AS (
     UPDATE job_history h
-    SET args = '{}', stats = '{}', last_error = '', progress_note = '', user_key = '', dedup_key = NULL,
+    SET args = '{}', stats = '{}', last_error = '', progress_note = '', user_key = '', dedup_key = %(erased)s,
         result_expires_at = NULL, result_bytes = NULL, failed_attempts = '[]'
     FROM seen
     WHERE h.id = seen.id AND h.end_time = seen.end_time

@@ -1,4 +1,5 @@
--- Change: remove the contents of ended jobs of a tenant: arguments, statistics, errors, users. The jobs stay, with their times.
+-- Change: remove the contents of ended jobs of a tenant: arguments, statistics, errors, users. The jobs stay, with their times;
+--         their key says that they cannot be revived.
 -- Who:    an operator, batch after batch: from the first id after `after`. Locks: the rows; it waits for locked ones.
 -- Index:  jobs_of_tenant; failed_attempts_once.
 -- Returns the last id it looked at (null: no more), the number of jobs erased, of jobs that have not ended, of failed
@@ -12,7 +13,7 @@ WITH seen AS MATERIALIZED (
 ),
 erased AS (
     UPDATE jobs
-    SET args = '{}', stats = '{}', last_error = '', progress_note = '', user_key = '', dedup_key = NULL,
+    SET args = '{}', stats = '{}', last_error = '', progress_note = '', user_key = '', dedup_key = %(erased)s,
         result_expires_at = NULL, result_bytes = NULL
     WHERE id IN (SELECT id FROM seen)
       AND end_time IS NOT NULL  -- guard

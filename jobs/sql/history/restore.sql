@@ -10,6 +10,7 @@ taken AS (
       AND status IN ('error', 'cancelled')  -- guard
       AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
       AND (%(tenant_id)s::bigint IS NULL OR NOT barred)  -- guard
+      AND dedup_key IS DISTINCT FROM %(erased)s  -- guard
     RETURNING *
 ),
 restored AS (

@@ -10,7 +10,7 @@ from jobs import results
 from jobs.engine.erase import Report, erase
 from jobs.engine.history import Archive
 from jobs.lifecycle import Status
-from jobs.models import AnyFailedAttempt, AnyJob, Attempt, Job, JobMemory, KeptAnswer
+from jobs.models import ERASED, AnyFailedAttempt, AnyJob, Attempt, Job, JobMemory, KeptAnswer
 from jobs.store import erasing
 from tests.factories import TenantFactory
 from tests.integration.store.test_history import ended, values
@@ -51,7 +51,7 @@ def test_what_jobs_were_about_goes_and_that_they_ran_stays(tenant):
         Attempt.objects.create(**log_of(job))
     before = {job.pk: values(AnyJob.objects.get(pk=job.pk)) for job in jobs}
     assert erase(tenant.pk) == Report(jobs=2, failed_attempts=4, results=2, answers=1, memories=1)
-    gone = {"args": {}, "stats": {}, "last_error": "", "progress_note": "", "user_key": "", "dedup_key": None}
+    gone = {"args": {}, "stats": {}, "last_error": "", "progress_note": "", "user_key": "", "dedup_key": ERASED}
     gone |= {"result_expires_at": None, "result_bytes": None}
     for job in jobs:
         assert values(AnyJob.objects.get(pk=job.pk)) == before[job.pk] | gone
