@@ -23,11 +23,14 @@ def erase(tenant_id: int) -> Report:
 
     It works in batches: a failure leaves the rest as it was, and the next call goes on.
     """
-    report = Report(answers=erasing.forget_answers(tenant_id), memories=store.forget(tenant_id))
-    erasing.erase_users(tenant_id)
+    report = Report()
     for batch in erasing.erase_jobs(tenant_id):
         report.jobs += batch.jobs
         report.under_way += batch.under_way
         report.failed_attempts += batch.failed_attempts
         report.results += sum(results.forget(job_id, attempt) for job_id, attempt in batch.with_result)
+    # Last, since a job may end meanwhile: it is under way above, or it has written these before it was erased.
+    erasing.erase_users(tenant_id)
+    report.memories = store.forget(tenant_id)
+    report.answers = erasing.forget_answers(tenant_id)
     return report

@@ -2,8 +2,8 @@
 --         their key says that they cannot be revived.
 -- Who:    an operator, batch after batch: from the first id after `after`. Locks: the rows; it waits for locked ones.
 -- Index:  jobs_of_tenant; failed_attempts_once.
--- Returns the last id it looked at (null: no more), the number of jobs erased, of jobs that have not ended, of failed
--- attempts, and the jobs with a result, as [id, attempt].
+-- Returns the last id it looked at (null: no more), the number of jobs erased, of jobs left alone (also those that were
+-- revived or archived just now), of failed attempts, and the jobs with a result, as [id, attempt].
 WITH seen AS MATERIALIZED (
     SELECT id, attempt, end_time IS NOT NULL AS ended, result_expires_at > clock_timestamp() AS kept
     FROM jobs
@@ -21,6 +21,6 @@ erased AS (
 ),
 attempts AS (DELETE FROM failed_attempts WHERE job_id IN (SELECT id FROM erased) RETURNING id)
 SELECT
-    max(id), (SELECT count(*) FROM erased), count(*) FILTER (WHERE NOT ended), (SELECT count(*) FROM attempts),
+    max(id), (SELECT count(*) FROM erased), count(*) - (SELECT count(*) FROM erased), (SELECT count(*) FROM attempts),
     coalesce(jsonb_agg(jsonb_build_array(id, attempt)) FILTER (WHERE ended AND kept), '[]')
 FROM seen

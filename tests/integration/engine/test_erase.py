@@ -4,16 +4,21 @@ from datetime import timedelta
 
 import pytest
 from django.core.cache import cache
+from django.db import transaction
 from django.utils import timezone
 
-from jobs import results
+from jobs import current_job, results, store
+from jobs import job as method
 from jobs.engine.erase import Report, erase
+from jobs.engine.execute import execute
 from jobs.engine.history import Archive
+from jobs.engine.host import Host
 from jobs.lifecycle import Status
 from jobs.models import ERASED, AnyFailedAttempt, AnyJob, Attempt, Job, JobMemory, KeptAnswer
-from jobs.store import erasing
-from tests.factories import TenantFactory
+from jobs.store import EVERY_TENANT, erasing
+from tests.factories import TenantFactory, ThingFactory
 from tests.integration.store.test_history import ended, values
+from tests.sample.models import Thing
 from tests.verbs import row
 
 pytestmark = pytest.mark.django_db
@@ -92,3 +97,46 @@ def test_more_jobs_than_a_batch(tenant, monkeypatch):
     Archive().run()
     assert erase(tenant.pk).jobs == 5
     assert not AnyJob.objects.exclude(args={}).exists()
+
+
+@pytest.fixture
+def erase_while_one_ends(register, sent, monkeypatch):
+    """Erase; before that step, a job ends that leaves its user and a memory."""
+
+    def erasing_while(module, step: str) -> Report:
+        monkeypatch.setattr(Thing, "echo", method(lambda self: current_job().memory.merge(secret=1)))
+        thing, worker = ThingFactory(), register()
+        ends = thing.async_(user="anna").echo()
+        as_it_is = getattr(module, step)
+        monkeypatch.setattr(module, step, lambda tenant_id: (execute(ends, 1, Host(worker)), as_it_is(tenant_id))[1])
+        report = erase(thing.tenant_id)
+        assert Job.objects.get().status == Status.SUCCESS
+        return report
+
+    return erasing_while
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_that_ends_as_it_begins_leaves_nothing(erase_while_one_ends):
+    assert erase_while_one_ends(erasing, "erase_jobs") == Report(jobs=1, memories=1)
+    assert Attempt.objects.get().user_key == ""
+    assert not JobMemory.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("module", "step"), [(erasing, "erase_users"), (store, "forget"), (erasing, "forget_answers")])
+def test_a_job_that_ends_after_its_turn_is_counted(erase_while_one_ends, module, step):
+    report = erase_while_one_ends(module, step)
+    assert (report.jobs, report.under_way) == (0, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_that_is_being_revived_is_counted_among_those_left_alone(tenant, elsewhere, blocked):
+    job = ended(tenant=tenant)
+    with transaction.atomic():
+        assert store.revive(job.pk, tenant_id=EVERY_TENANT)
+        erasure = elsewhere(erase, tenant.pk)
+        while not blocked():
+            assert not erasure.done()
+    assert erasure.result() == Report(under_way=1)
+    assert Job.objects.get().args == job.args
