@@ -95,6 +95,8 @@ def _selected(options: Options) -> tuple[Sequence[JobRow], str]:
         chosen &= queries.of_status(status) & (Q(tenant=tenant) if tenant else Q())
         if status == Status.DEAD:
             chosen &= Q(died_at__isnull=False)
+        if options["before"]:
+            chosen &= Q(pk__lt=options["before"])
         found = list(
             Job.objects.prefetch_related("tenant", "queue").filter(chosen).order_by(ORDERS[status])[: limit + 1]
         )

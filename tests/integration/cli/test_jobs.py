@@ -118,6 +118,14 @@ class TestList:
         assert f"Older jobs may match: --before {jobs[1]}" in run("list", "--limit", 3)
         assert "--before" not in run("list", "--limit", 4)
 
+    def test_below_an_id_whatever_the_status(self, tenant, register):
+        worker = register()
+        dead_ones = [dead(tenant, worker).pk for _ in range(2)]
+        held = [make_job(tenant, Status.SCHEDULED).pk for _ in range(2)]
+        for status, (older, newer) in [("dead", dead_ones), ("scheduled", held)]:
+            found = run_json("list", "--status", status, "--before", newer)
+            assert [job["id"] for job in found["jobs"]] == [older], status
+
     def test_the_filters(self, tenant):
         other = TenantFactory(slug="other")
         emails = QueueFactory(name="emails")
