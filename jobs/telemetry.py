@@ -51,9 +51,9 @@ def applied_to_all(verb: str, jobs: Sequence[int], **facts: object) -> None:
         _log(logging.INFO, verb, jobs=len(jobs), first=jobs[0], last=jobs[-1], **facts)
 
 
-def ignored(verb: str, job: int, attempt: int) -> None:
+def ignored(verb: str, job: int, attempt: int, because: str = "not the present attempt") -> None:
     """Log that a stale message or holder changed nothing: the fence did its work."""
-    _log(logging.INFO, f"{verb} ignored", job=job, attempt=attempt, because="not the present attempt")
+    _log(logging.INFO, f"{verb} ignored", job=job, attempt=attempt, because=because)
 
 
 def noticed(what: str, **facts: object) -> None:

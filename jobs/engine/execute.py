@@ -103,7 +103,7 @@ def _start(job_id: int, attempt: int, host: Host) -> Started | None:
     # Try again: if the type was resumed between the two, neither applied, and the job has no other message.
     job = job or patiently(start_unheard)
     if job is None:
-        telemetry.ignored("start", job_id, attempt)
+        telemetry.ignored("start", job_id, attempt, "not the present attempt, or its worker was declared gone")
     return job
 
 

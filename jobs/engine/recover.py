@@ -77,7 +77,7 @@ def take_back(job_id: int, attempt: int, failure: Failure, process: Process = AN
     """The process of an attempt died: its job waits again, or dies after JOBS_MAX_CRASHES. False if not (yet)."""
     status = store.take_back(job_id, attempt, failure, settings.JOBS_MAX_CRASHES, process=process)
     if status is None:
-        telemetry.ignored("take_back", job_id, attempt)
+        telemetry.ignored("take_back", job_id, attempt, "it is over, or runs elsewhere, or its row is locked")
         return False
     if status == Status.DEAD:
         announce(job_id, attempt)

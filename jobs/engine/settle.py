@@ -57,7 +57,7 @@ def settle(job: Started, outcome: Outcome, *, follow: bool = False) -> Started |
         if patiently(partial(_apply, verb, job, verdict)):
             _follow_up(verb, job)
             return None
-        telemetry.ignored(verb, job.id, job.attempt)
+    telemetry.ignored(verdict.verb, job.id, job.attempt)
     return None
 
 

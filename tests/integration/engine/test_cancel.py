@@ -126,6 +126,15 @@ class TestRunning:
         ended = run(sent, thing.async_.echo())
         assert (ended.status, ended.due_at, ended.slot) == ("cancelled", None, None)
 
+    @pytest.mark.parametrize("verb", ["stop", "fail"])
+    def test_the_log_tells_its_end_and_not_the_verb_that_was_tried_first(self, verb, thing, body, sent, caplog):
+        ends = {"stop": asked_to_stop(raises(ValueError("no"))), "fail": raises_in_body(Cancelled("just so"))}
+        body(ends[verb], retry=Retry.every(1, max_retries=5))
+        with caplog.at_level("INFO", logger="jobs"):
+            job = run(sent, thing.async_.echo())
+        assert f"{verb} job={job.pk} attempt=1" in caplog.text
+        assert "ignored" not in caplog.text
+
     def test_its_failure_is_kept(self, thing, body, sent):
         body(asked_to_stop(raises(ValueError("no"))), retry=Retry.every(1, max_retries=5))
         ended = run(sent, thing.async_.echo())

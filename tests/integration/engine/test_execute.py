@@ -241,7 +241,7 @@ class TestTheFence:
         assert Run.objects.count() == 1
 
     @pytest.mark.parametrize("end", [lambda: "late", lambda: 1 / 0], ids=["value", "error"])
-    def test_a_holder_that_was_taken_for_dead_changes_nothing(self, end, thing, run, body, sent):
+    def test_a_holder_that_was_taken_for_dead_changes_nothing(self, end, thing, run, body, caplog):
         def outlive(self) -> object:
             assert store.take_back(current_job().id, 1, store.Failure("WorkerGone", "taken for dead"), 3) == "scheduled"
             store.progress(current_job().id, 1, 0.5, "stale")
@@ -249,7 +249,11 @@ class TestTheFence:
 
         body(outlive)
         job_id = thing.async_.echo()
-        again = run(job_id)
+        with caplog.at_level("INFO", logger="jobs"):
+            again = run(job_id)
+        assert [line.split(" ", 1)[1] for line in caplog.messages if "ignored" in line] == [
+            f"ignored job={job_id} attempt=1 because=not the present attempt"
+        ]
         assert (again.status, again.attempt, again.crashes) == ("scheduled", 1, 1)
         assert (again.stats, again.progress) == ({}, None)
         assert FailedAttempt.objects.count() == 1

@@ -203,6 +203,14 @@ class TestCrashes:
         recover.take_back(job.pk, 1, Failure("Crashed", "killed"))
         assert now_is(job) == ("scheduled", 1, 1)
 
+    def test_one_whose_row_is_locked_is_not_said_to_be_stale(self, tenant, onlooker, caplog):
+        job = running(tenant, "00000000-0000-0000-0000-000000000001")
+        with onlooker.transaction(), caplog.at_level("INFO", logger="jobs"):
+            onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [job.pk])
+            assert not recover.take_back(job.pk, 1, Failure("Crashed", "killed"))
+        assert f"take_back ignored job={job.pk} attempt=1" in caplog.text
+        assert "or its row is locked" in caplog.text
+
     def test_the_clock_is_told_when_it_is_due_again(self, tenant, monkeypatch):
         woken = []
         monkeypatch.setattr(store, "wake_clock", lambda: woken.append(True))
