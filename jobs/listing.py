@@ -1,6 +1,7 @@
 """Pages of lists of jobs, newest first. Each page reads a bounded number of jobs, and says how far it looked."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import Q, QuerySet
 
@@ -63,6 +64,17 @@ def newer(chosen: Q, *, tenant: Tenant | None, status: Status | None = None, upt
     if status is not None:
         chosen &= Q(status=status)
     return came.filter(chosen, pk__lte=last or queries.LARGEST_ID).count(), last is not None
+
+
+def waited(job: JobRow, now: datetime) -> float | None:
+    """Seconds that the last attempt waited, from ready to its start; grows until then. None: it was never ready."""
+    if job.ready_at is not None:
+        since, until = job.ready_at, now
+    elif job.waited_since is not None:
+        since, until = job.waited_since, job.start_time or job.end_time or now
+    else:
+        return None
+    return max((until - since).total_seconds(), 0.0)  # `now` may be of another clock than `since`
 
 
 def _fitting(

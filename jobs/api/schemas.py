@@ -14,6 +14,7 @@ from pydantic import Field
 
 from jobs import models
 from jobs.lifecycle import Status
+from jobs.listing import waited
 from jobs.told import told
 
 
@@ -156,7 +157,7 @@ def listed(job: models.JobRow) -> dict[str, Any]:
         "end_time": job.end_time,
         "cancel_requested_at": job.cancel_requested_at,
         "wait_seconds": _seconds(job.created_at, job.start_time or job.end_time),
-        "waited": _waited(job),
+        "waited": waited(job, timezone.now()),
         "worker": job.worker,
         "peak_memory": job.peak_memory,
         "result_bytes": job.result_bytes,
@@ -173,14 +174,6 @@ def result_url(job: models.JobRow) -> str | None:
     if job.result_expires_at is None or job.result_expires_at <= timezone.now():
         return None
     return reverse("api:job_result", kwargs={"job_id": job.pk})
-
-
-def _waited(job: models.JobRow) -> float | None:
-    if job.ready_at is not None:
-        return _seconds(job.ready_at, None)
-    if job.waited_since is not None:
-        return _seconds(job.waited_since, job.start_time or job.end_time)
-    return None
 
 
 def _seconds(since: datetime, until: datetime | None) -> float:

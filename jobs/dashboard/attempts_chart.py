@@ -22,7 +22,7 @@ class Piece:
 
 
 def pieces(job: JobRow, failed: Sequence[AnyFailedAttempt], now: datetime) -> list[Piece]:
-    """Waiting and running of each attempt, from the submit to the end or to now."""
+    """Each attempt from its claim to its start (wait), and to its end, from the submit to the end or to now."""
     spans: list[tuple[int, datetime | None, datetime | None, datetime, str]] = [
         (one.attempt, one.queued_at, one.start_time, one.end_time, "failed") for one in failed
     ]

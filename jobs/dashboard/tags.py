@@ -10,6 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from jobs.lifecycle import Status
+from jobs.listing import waited
 from jobs.masked import masked
 from jobs.models import HELD_UNTIL, JobRow
 from jobs.text import printable
@@ -21,6 +22,7 @@ SHORT = 10  # seconds, below which a tenth matters
 
 
 register.filter(named)  # {{ "jobs.view_job"|named }}
+register.filter(waited)
 
 
 @register.filter
@@ -86,16 +88,6 @@ def call(job: Any) -> str:
     """reports.datareport:9 execute"""
     source = job.source_type if job.source_id is None else f"{job.source_type}:{job.source_id}"
     return f"{source} {job.source_method}"
-
-
-@register.filter
-def waited(job: JobRow, now: datetime) -> float | None:
-    """Seconds from the claim to the start, or that a ready job has waited so far."""
-    if job.status == Status.CREATED and job.ready_at is not None:
-        return (now - job.ready_at).total_seconds()
-    if job.start_time is None or job.queued_at is None:
-        return None
-    return (job.start_time - job.queued_at).total_seconds()
 
 
 @register.filter

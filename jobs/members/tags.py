@@ -1,7 +1,6 @@
 """Filters of the members' templates, beside those of `jobs/dashboard/tags.py`."""
 
 from collections.abc import Mapping
-from datetime import datetime
 
 from django import template
 
@@ -31,16 +30,6 @@ def whose(job: JobRow, users: Mapping[str, str]) -> str:
 def error(job: JobRow) -> str:
     """What the tenant may know of the error of a job that ended badly."""
     return told(job.last_error) if job.status in (Status.ERROR, Status.DEAD) else ""
-
-
-@register.filter
-def in_line(job: JobRow, now: datetime) -> float | None:
-    """Seconds that the last attempt waited, from ready to its start; grows until then."""
-    if job.ready_at is not None:
-        return (now - job.ready_at).total_seconds()
-    if job.waited_since is None:
-        return None
-    return ((job.start_time or job.end_time or now) - job.waited_since).total_seconds()
 
 
 @register.filter

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embedded import REPOSITORY
+from jobs import listing
 from jobs.dashboard import charts, kept, strips
 from jobs.dashboard.attempts_chart import WIDTH, pieces
 from jobs.dashboard.life import like_it, way
@@ -32,6 +33,12 @@ from tenants.models import Tenant as Owner
 from tests.unit.test_waits import lane, queue
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+def ago(seconds: float) -> datetime:
+    return NOW - timedelta(seconds=seconds)
+
+
 STATIC = REPOSITORY / "jobs" / "static" / "jobs" / "dashboard"
 VENDORED = {  # npm, idiomorph 0.8.0, 0BSD: dist/idiomorph.min.js and LICENSE, unchanged
     "idiomorph-0.8.0.min.js": "4cbd535caf7663a51eda9bce6595371c384fc430d54b8d414e29a61167f19f96",
@@ -242,6 +249,23 @@ def test_a_job_shows_its_way_as_far_as_it_is_known(fields, been):
     assert " ".join(stop.name for stop in stops if stop.been) == been
     assert [stop.name for stop in stops if stop.here] == [fields["status"]]
     assert len(stops) == 5
+
+
+WAITED = [
+    ({"created_at": ago(9)}, None),
+    ({"created_at": ago(9), "ready_at": ago(3)}, 3),
+    ({"ready_at": ago(-1)}, 0),
+    ({"ready_at": ago(2), "waited_since": ago(8), "queued_at": ago(6), "start_time": ago(5)}, 2),  # it is ready again
+    ({"waited_since": ago(8), "queued_at": ago(6)}, 8),
+    ({"created_at": ago(9), "waited_since": ago(8), "queued_at": ago(6), "start_time": ago(5)}, 3),
+    ({"waited_since": ago(8), "queued_at": ago(6), "end_time": ago(4)}, 4),  # cancelled before its start
+]
+
+
+@pytest.mark.parametrize(("moments", "seconds"), WAITED)
+def test_a_wait_is_from_ready_to_the_start_on_pages_and_in_the_api_and_at_the_command_line(moments, seconds):
+    job = AnyJob(**JOB, **moments)
+    assert listing.waited(job, NOW) == seconds
 
 
 def test_a_job_leads_to_those_like_it_by_words_that_the_search_understands():

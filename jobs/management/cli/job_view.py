@@ -5,6 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from jobs import listing
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, JobRow
 
@@ -42,9 +43,10 @@ def call(job: JobRow) -> str:
     return f"{job.source_type}{'' if job.source_id is None else ':' + job.source_id} {job.source_method}"
 
 
-def waited(job: JobRow) -> timedelta:
-    """From its submission to its (last) start; grows until then."""
-    return (job.start_time or job.end_time or _now(job.created_at)) - job.created_at
+def waited(job: JobRow) -> timedelta | None:
+    """From ready to its (last) start; grows until then."""
+    seconds = listing.waited(job, timezone.now())
+    return None if seconds is None else timedelta(seconds=seconds)
 
 
 def ran(job: JobRow) -> timedelta | None:

@@ -211,6 +211,11 @@ class TestShow:
         assert f"job         {job.pk}" in shown
         assert shown.count("ValueError: no such region") == 2
 
+    def test_it_waited_from_ready_to_its_start(self, tenant):
+        at = {name: f"2026-01-01T00:{minute}Z" for name, minute in [("created_at", "00"), ("waited_since", "10")]}
+        job = make_job(tenant, Status.SUCCESS, **at, start_time="2026-01-01T00:14Z", end_time="2026-01-01T00:20Z")
+        assert "waited     4m" in run("show", job.pk)
+
     def test_its_result(self, tenant, thing, register):
         from jobs import results
 
