@@ -1,4 +1,8 @@
-"""docs/own-project.md, as a reader types it: an empty directory, a virtual environment, and the wheel."""
+"""docs/own-project.md, as a reader types it: an empty directory, a virtual environment, and the wheel.
+
+The Python is the `python3` of PATH, and pip chooses the newest Django for it. OWN_PROJECT_ON="3.13 6.0" says which
+versions they must be.
+"""
 
 import os
 import re
@@ -103,8 +107,11 @@ def test_the_page_works_as_it_is_written(wheel: Path, database: dict[str, str], 
         run([".venv/bin/python", "manage.py", "check", "--fail-level", "WARNING"], tmp_path, environ)
         run([".venv/bin/python", "manage.py", "check_invariants"], tmp_path, environ)
         see_the_pages(tmp_path, environ)
+        here = run([".venv/bin/python", "-c", VERSIONS], tmp_path, environ).strip()
+        assert here == os.environ.get("OWN_PROJECT_ON", here)
 
 
+VERSIONS = "import sys, django; print('{}.{} {}.{}'.format(*sys.version_info[:2], *django.VERSION[:2]))"
 SEE = """
 from django.contrib.auth import get_user_model
 from django.test import Client

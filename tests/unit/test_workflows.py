@@ -61,6 +61,16 @@ def test_the_python_is_the_oldest_that_is_supported():
     assert setup["with"]["python-version"] == oldest
 
 
+def test_the_walk_through_the_page_is_made_with_newer_pythons_and_the_newest_django():
+    job = CI["jobs"]["own-project"]
+    newest = max(one.rpartition(" ")[2] for one in PROJECT["classifiers"] if one.startswith("Framework :: Django ::"))
+    assert job["strategy"]["matrix"]["python"] == ["3.13", "3.14"]
+    [walk] = [step for step in job["steps"] if "make test" in step.get("run", "")]
+    assert walk["env"] == {"THOROUGH": "1", "OWN_PROJECT_ON": f"${{{{ matrix.python }}}} {newest}"}
+    for path in re.findall(r"ARGS=(\S+)", TEXTS["ci.yml"]):
+        assert (REPOSITORY / path).exists()
+
+
 def test_git_may_read_the_files_where_root_runs_the_tests():
     """They belong to another user there; without that, `git ls-files` fails."""
     for job in CI["jobs"].values():
