@@ -1,4 +1,4 @@
-"""System checks of the addresses of the broker and of the cache."""
+"""System checks of the addresses of the broker and of the cache, and of what they need installed."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 from django.conf import settings as project
 from django.core.checks import CheckMessage, Error, Warning
 
+from jobs import extras
 from jobs.celery_app import celery_app
 from jobs.checks import TAG, registered
 
@@ -18,6 +19,20 @@ def _urls() -> list[str]:
     """Those of the broker; Celery takes several as a list, or with semicolons between them."""
     said = celery_app().conf.broker_url or ()
     return [url for one in ([said] if isinstance(said, str) else said) for url in one.split(";")]
+
+
+@registered(TAG)
+def redis_is_installed() -> Iterator[CheckMessage]:
+    """Celery and Django import it only when they connect, and a worker ends there."""
+    missing = extras.missing("redis")
+    cache = "Redis" in project.CACHES["default"]["BACKEND"]
+    for name, without in (
+        ("CELERY_BROKER_URL", missing if any(url.startswith(("redis", "sentinel")) for url in _urls()) else []),
+        ('CACHES["default"]', [one for one in missing if one == "redis" and cache]),
+    ):
+        if without:
+            packages = " and ".join(without)
+            yield Error(f"{name} needs {packages}, not installed here.", hint=extras.remedy("redis"), id="jobs.E015")
 
 
 @registered(TAG)

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from jobs.extras import require
+
 if TYPE_CHECKING:
     from django.tasks import TaskContext, TaskResult, TaskResultStatus
     from django.tasks.backends.base import BaseTaskBackend
@@ -21,6 +23,7 @@ else:
         from django.tasks.signals import task_enqueued, task_finished, task_started
         from django.utils.json import normalize_json
     except ImportError:
+        require("tasks", "jobs.django_tasks")
         from django_tasks import TaskContext, TaskResult, TaskResultStatus
         from django_tasks.backends.base import BaseTaskBackend
         from django_tasks.base import Task, TaskError

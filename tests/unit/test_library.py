@@ -1,5 +1,6 @@
 """What another project meets: settings with defaults, checks with remedies, and a core without the extras."""
 
+import os
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -114,6 +115,35 @@ def test_the_address_of_the_broker_has_what_its_library_misses_later(
     assert sorted(found()) == identities
 
 
+TABLE = {"BACKEND": "django.core.cache.backends.db.DatabaseCache"}
+
+
+@pytest.mark.parametrize(
+    ("addresses", "absent", "needing"),
+    [
+        (("redis://h/0", SHARED), ["redis"], ["CELERY_BROKER_URL needs redis", 'CACHES["default"] needs redis']),
+        (("redis://h/0", SHARED), ["packaging"], ["CELERY_BROKER_URL needs packaging"]),
+        (("rediss://h/0?ssl_cert_reqs=required", TABLE), ["redis", "packaging"], ["CELERY_BROKER_URL needs redis and"]),
+        (("amqp://h//;sentinel://h:26379", TABLE), ["redis"], ["CELERY_BROKER_URL needs redis"]),
+        (("amqp://h//", SHARED), ["redis", "packaging"], ['CACHES["default"] needs redis,']),
+        (("amqp://h//", TABLE), ["redis", "packaging"], []),
+    ],
+)
+def test_redis_without_its_package_is_refused_with_the_extra(project, monkeypatch, addresses, absent, needing) -> None:
+    url, cache = addresses
+    project.CACHES = {"default": cache}
+    app = Celery("theirs", set_as_current=False)
+    app.conf.broker_transport_options = {"master_name": "jobs"}
+    celery.configure(app)
+    monkeypatch.setenv("CELERY_BROKER_URL", url)  # Celery itself reads it, before all settings
+    for package in absent:
+        monkeypatch.setitem(sys.modules, package, None)
+    messages = run_checks(tags=[checks.TAG])
+    assert [message.id for message in messages] == ["jobs.E015"] * len(needing)
+    assert all(message.msg.startswith(said) for message, said in zip(messages, needing, strict=True))
+    assert all("multi-tenant-job-scheduler[redis]" in message.hint for message in messages)
+
+
 def test_a_cache_with_a_word_that_its_library_does_not_know_is_refused(project) -> None:
     project.CACHES = {"default": SHARED | {"OPTIONS": {**SHARED["OPTIONS"], "ssl_cert_reqs": "CERT_REQUIRED"}}}
     assert "CACHE_URL" in found()["jobs.E013"]
@@ -207,6 +237,29 @@ def test_the_core_runs_without_the_extras() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "loaded\n"
+
+
+@pytest.mark.parametrize(
+    ("module", "extra", "absent"),
+    [
+        ("jobs.api.api", "api", ["ninja"]),
+        ("jobs.metrics.urls", "metrics", ["prometheus_client"]),
+        ("jobs.django_tasks.backend", "tasks", ["django.tasks", "django_tasks"]),
+    ],
+)
+def test_a_part_without_its_extra_ends_in_an_error_that_names_it(module, extra, absent) -> None:
+    code = f"import sys; sys.modules |= dict.fromkeys({absent}); import django; django.setup(); import {module}"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=REPOSITORY,
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "scheduler_project.settings"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"ImportError: {module.rpartition('.')[0]} needs {absent[-1]}.")
+    assert f"multi-tenant-job-scheduler[{extra}]" in last
 
 
 def test_a_worker_of_this_project_imports_nothing_of_the_api() -> None:
