@@ -182,7 +182,9 @@ class FailedAttemptRow(models.Model):
         abstract = True
 
 
-CRASHES = ("WorkerGone", "ProcessDied")  # error classes of attempts whose process died with them
+# Error classes of attempts that died with their process: the crashes of a worker. One that was killed for its memory
+# (MemoryExceeded) counts as a crash of its job, and is no sign of a bad worker.
+CRASHES = ("WorkerGone", "ProcessDied")
 
 
 class FailedAttempt(FailedAttemptRow):

@@ -1,5 +1,5 @@
 -- Reads:  by worker: the jobs that it ended in the last minute, and its crashes in the last day: attempts whose process died
---         with them. Of each, the latest `most` of all workers are counted.
+--         with them, other than for their memory. Of each, the latest `most` of all workers are counted.
 -- Who:    the operators' pages. Locks: none. Index: jobs_ended, failed_attempts_crashes.
 WITH clock AS (SELECT clock_timestamp() AS now),
 worked AS (
