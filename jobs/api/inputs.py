@@ -108,6 +108,7 @@ Integer = Annotated[StrictInt, AS_INTEGER]
 Priority = Annotated[StrictInt, Field(ge=0, le=LAST_PRIORITY), AS_INTEGER]
 Retries = Annotated[StrictInt, Field(ge=0, le=MAX_WHOLE), AS_INTEGER]
 MOST_AT_ONCE = 1000  # jobs in one request
+ARGS = "The method's keyword arguments; as JSON at most 256 KiB, unless the operator has set another limit."
 CALL = {"source_type", "source_id", "source_method", "args"}  # the other fields say how to run it
 
 
@@ -117,7 +118,7 @@ class Submission(Body):
     source_type: Text = Field(examples=["reports.datareport"])
     source_id: SourceId | None = Field(None, examples=["42"])
     source_method: Name = Field(examples=["execute"])
-    args: dict[str, Any] = Field({}, description="The method's keyword arguments, at most 256 KiB of JSON.")
+    args: dict[str, Any] = Field({}, description=ARGS)
     queue: Name | None = Field(None, description="Default: the queue of the method.")
     priority: Priority | None = Field(None, description="0 is first, 10 is last. Default: the priority of the method.")
     delay: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)] | None = Field(

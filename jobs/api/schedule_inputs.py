@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from ninja import Path, Schema
 from pydantic import Field, StrictFloat
 
-from jobs.api.inputs import Body, Moment, Name, Priority, SourceId, Text, Title, Whole, left_out
+from jobs.api.inputs import ARGS, Body, Moment, Name, Priority, SourceId, Text, Title, Whole, left_out
 
 MOST_LISTED = 100
 
@@ -39,7 +39,7 @@ class NewSchedule(ScheduleRule):
     source_type: Text = Field(examples=["reports.datareport"])
     source_id: SourceId | None = Field(None, examples=["42"])
     source_method: Name = Field(examples=["execute"])
-    args: dict[str, Any] = Field({}, description="The method's keyword arguments, at most 256 KiB of JSON.")
+    args: dict[str, Any] = Field({}, description=ARGS)
     queue: Name | None = Field(None, description="Default: the queue of the method.")
     priority: Priority | None = Field(None, description="0 is first, 10 last. Default: the priority of the method.")
     jitter: Seconds = Field(0.0, description=JITTER)

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from django.db import connection
 
 from docs.pictures.__main__ import LARGEST
 from embedded import REPOSITORY
+from jobs.authoring.decorator import Spec
 from jobs.lifecycle import ARROWS
 from jobs.models import WITNESSES
 from jobs.sql import statement
@@ -79,6 +81,15 @@ def test_every_decision_is_listed() -> None:
 @pytest.mark.parametrize("page", sorted((DOCS / "adr").glob("*.md")), ids=lambda page: page.stem)
 def test_every_decision_says_why_what_and_at_which_price(page: Path) -> None:
     assert re.findall(r"^## (.+)$", page.read_text(), re.MULTILINE) == ["Context", "Decision", "Price"]
+
+
+def test_every_option_of_job_is_listed_with_its_default() -> None:
+    listed = {name.strip("`"): default for name, _, default in table(DOCS / "jobs.md", "option", "meaning", "default")}
+    assert set(listed) == {field.name for field in fields(Spec)}
+    for field in fields(Spec):
+        if field.default not in (None, "", ()):
+            told = listed[field.name].strip("`").replace('"', "")
+            assert told == str(field.default).removesuffix(".0"), field.name
 
 
 class TestArchitecture:
