@@ -2,9 +2,9 @@
 tenants/checks.py.
 
 `manage.py` runs every registered check by itself. No other process does: an ASGI or WSGI server only imports its
-module, and Celery's Django fix-up calls `run_checks()` and ignores the result. So asgi.py, wsgi.py and celery.py, one
-of which starts every other process, call `refuse_unsafe_start`. An AppConfig is no place for it: `manage.py` could not
-report the errors in its own way, nor run `collectstatic` in the build of an image, which has no secrets.
+module, and Celery's Django fix-up would ignore the result. So asgi.py and wsgi.py call `refuse_unsafe_start`, and a
+worker does as jobs/celery.py tells it, with the tag that celery.py names. An AppConfig is no place for it: `manage.py`
+could not report the errors in its own way, nor run `collectstatic` in the build of an image, which has no secrets.
 """
 
 import math
