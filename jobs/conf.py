@@ -10,7 +10,7 @@ T = TypeVar("T")
 class Setting(Generic[T]):
     """A default. Read from an object, it is the value of the project's setting, if there is one.
 
-    A number is greater than 0; with `zero`, it may be 0. `checks.py` refuses others.
+    A number is greater than 0; with `zero`, it may be 0. `jobs/checks/` refuses others.
     """
 
     default: T

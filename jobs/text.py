@@ -1,10 +1,29 @@
-"""Make strangers' text safe to store and show: a terminal or a chat shows control sequences and does not obey them."""
+"""Text for people: durations and counts in words; and strangers' text, made safe to store and show.
+
+A terminal or a chat shows the control sequences in it, and does not obey them.
+"""
 
 import re
 
 # Control characters except tab and line feed, and characters that change the writing direction.
 _COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "@\u200b"}
+_UNITS = (("d", "d", 86_400), ("h", "h", 3_600), ("min", "m", 60))
+_SHORT = 10  # seconds, below which a tenth matters
+
+
+def duration(seconds: float, *, tight: bool = False) -> str:
+    """In its largest unit: 4 min, or 4m if it must be tight."""
+    seconds, space = max(seconds, 0.0), "" if tight else " "
+    for unit, letter, size in _UNITS:
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f}{space}{letter if tight else unit}"
+    return f"{seconds:.1f}{space}s" if seconds < _SHORT else f"{seconds:.0f}{space}s"
+
+
+def count_of_jobs(count: int) -> str:
+    """1 job, or 1,204 jobs."""
+    return "1 job" if count == 1 else f"{count:,} jobs"
 
 
 def printable(text: str) -> str:

@@ -13,6 +13,7 @@ from jobs.engine.cancel import Cancellation, cancel
 from jobs.models import Job
 from jobs.noting import note
 from jobs.store import EVERY_TENANT
+from jobs.text import count_of_jobs
 
 
 @admin.action(description="Cancel: end waiting jobs, ask running jobs to stop", permissions=["operate"])
@@ -62,7 +63,3 @@ def _tell(
 def _note(request: HttpRequest, ids: Collection[int], message: str) -> None:
     """Log the action in the history of the jobs, not of their dead letters, which soon disappear."""
     note(cast("User", request.user), list(Job.objects.filter(pk__in=ids).defer("args", "stats")), message)
-
-
-def count_of_jobs(count: int) -> str:
-    return "1 job" if count == 1 else f"{count} jobs"

@@ -11,12 +11,12 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
-from jobs.admin.actions import count_of_jobs
 from jobs.admin.base import ReadOnly
 from jobs.calls import registry
 from jobs.calls.request import InvalidRequest
 from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.models import PausedJobType
+from jobs.text import count_of_jobs
 from tenants.admin_style import ModelAdmin, Select, display
 from tenants.names import named
 

@@ -128,11 +128,7 @@ class ScheduleAdmin(Searched, ModelAdmin):
 
     @display(description="state", label=COLOURS)
     def state(self, schedule: Schedule) -> str:
-        if schedule.paused:
-            return "paused itself" if schedule.paused_because else "paused"
-        if schedule.next_at is None:
-            return "ended"
-        return "late" if (schedule_view.late(schedule) or 0) > 1 else "on"
+        return schedule_view.state_of(schedule)
 
     @display(description="paused because", empty_value="–")
     def because(self, schedule: Schedule) -> str | None:

@@ -1,5 +1,7 @@
 """The refusals of a request. Each names the field to correct, or the time after which to try again."""
 
+from jobs.text import count_of_jobs
+
 
 class InvalidRequest(ValueError):
     """The request is invalid. Nothing was stored.
@@ -17,7 +19,7 @@ class InvalidRequest(ValueError):
 
 
 class TooLarge(InvalidRequest):
-    """The arguments exceed the size limit of a job."""
+    """The arguments of a job, or the memory of a job type, exceed their size limit."""
 
 
 class Passed(InvalidRequest):
@@ -45,6 +47,5 @@ class TooManyWaiting(RuntimeError):
     retry_after = 10
 
     def __init__(self, limit: int) -> None:
-        jobs = "1 job" if limit == 1 else f"{limit:,} jobs"
-        super().__init__(f"The backlog is full: at most {jobs} may wait. Try again later")
+        super().__init__(f"The backlog is full: at most {count_of_jobs(limit)} may wait. Try again later")
         self.limit = limit

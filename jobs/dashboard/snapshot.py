@@ -70,10 +70,6 @@ class Snapshot:
         return _sum((one.worker, one.held) for one in self.held)
 
     @cached_property
-    def waiting_by_tenant(self) -> Mapping[int, int]:
-        return _sum((lane.tenant_id, lane.waiting) for lane in self.lanes if lane.tenant_id is not None)
-
-    @cached_property
     def waiting_by_queue(self) -> Mapping[int, int]:
         return _sum((lane.queue_id, lane.waiting) for lane in self.lanes)
 

@@ -13,12 +13,10 @@ from jobs.lifecycle import Status
 from jobs.listing import waited
 from jobs.masked import masked
 from jobs.models import HELD_UNTIL, JobRow
-from jobs.text import printable
+from jobs.text import duration, printable
 from tenants.names import named
 
 register = template.Library()
-UNITS = (("d", 86_400), ("h", 3_600), ("min", 60))
-SHORT = 10  # seconds, below which a tenth matters
 
 
 register.filter(named)  # {{ "jobs.view_job"|named }}
@@ -40,13 +38,7 @@ def n(number: float | None) -> str:
 @register.filter
 def span(seconds: float | str | None) -> str:
     """A duration in its largest unit: 4 min; a dash for None, and for what a template did not find."""
-    if seconds is None or isinstance(seconds, str):
-        return "–"
-    seconds = max(seconds, 0.0)
-    for unit, size in UNITS:
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.1f} s" if seconds < SHORT else f"{seconds:.0f} s"
+    return "–" if seconds is None or isinstance(seconds, str) else duration(seconds)
 
 
 @register.filter

@@ -13,7 +13,7 @@ from django.core.mail import mail_admins
 
 from jobs.conf import settings
 from jobs.deaths.unannounced import Deaths
-from jobs.text import in_chat, printable
+from jobs.text import count_of_jobs, in_chat, printable
 
 WEBHOOK_TIMEOUT = 10.0  # seconds
 GROUPS_SHOWN = 50
@@ -37,7 +37,7 @@ def webhook(deaths: Sequence[Deaths]) -> None:
         "count": _total(deaths),
         "deaths": [_as_json(g) for g in deaths[:GROUPS_SHOWN]],
     }
-    request = urllib.request.Request(  # noqa: S310 - an operator's URL; checks.py allows only http(s)
+    request = urllib.request.Request(  # noqa: S310 - an operator's URL; jobs/checks/ allows only http(s)
         settings.JOBS_DEATH_WEBHOOK, json.dumps(body).encode(), {"Content-Type": "application/json"}
     )
     urllib.request.build_opener(_NoRedirect).open(request, timeout=WEBHOOK_TIMEOUT).close()
@@ -52,8 +52,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 def headline(deaths: Sequence[Deaths]) -> str:
     """The number of deaths in one line."""
-    total = _total(deaths)
-    return "1 job died" if total == 1 else f"{total:,} jobs died"
+    return f"{count_of_jobs(_total(deaths))} died"
 
 
 def text(deaths: Sequence[Deaths]) -> str:

@@ -29,6 +29,7 @@ from jobs.masked import masked
 from jobs.models import AnyFailedAttempt, AnyJob
 from jobs.statistics import BUCKETS, Ended
 from jobs.store.looking import Held
+from jobs.text import duration
 from tenants.models import Tenant as Owner
 from tests.unit.test_waits import lane, queue
 
@@ -162,6 +163,8 @@ def test_attempts_lie_on_one_scale_and_stay_within_it():
 )  # fmt: skip
 def test_durations_are_told_in_their_largest_unit(seconds, told):
     assert span(seconds) == told
+    if isinstance(seconds, float):
+        assert duration(seconds, tight=True) == told.replace(" ", "").replace("min", "m")
 
 
 def test_arguments_whose_names_say_secret_are_masked_wherever_they_are():

@@ -9,6 +9,7 @@ from jobs.engine import revive as reviving
 from jobs.engine.cancel import Cancellation
 from jobs.lifecycle import FINAL, Status
 from jobs.store import EVERY_TENANT
+from jobs.text import count_of_jobs
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,6 @@ class Verb:
             for name, outcome in self.outcomes.items()
             if outcomes.get(name)
         )
-
-
-def count_of_jobs(count: int) -> str:
-    return "1 job" if count == 1 else f"{count:,} jobs"
 
 
 def _done_or_skipped(verb: Callable[[int], bool], job_id: int) -> str:

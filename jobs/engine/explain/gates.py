@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from jobs.store.explain import Facts
+from jobs.text import count_of_jobs
 
 
 class Gate(StrEnum):
@@ -106,9 +107,8 @@ def _rate(gate: Gate, whose: str, bucket: Bucket) -> Iterator[Blocker]:
     limit, window, tokens, next_at = bucket
     if limit is None or tokens is None or tokens >= 1:
         return
-    jobs = "1 job" if limit == 1 else f"{limit:,} jobs"
     then = "" if next_at is None else f" The next job may start at {as_text(next_at)}."
-    sentence = f"{whose} has reached its rate limit of {jobs} per {window:g} s.{then}"
+    sentence = f"{whose} has reached its rate limit of {count_of_jobs(limit)} per {window:g} s.{then}"
     yield Blocker(gate, sentence, limit, limit, next_at)
 
 

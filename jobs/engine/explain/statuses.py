@@ -7,6 +7,7 @@ from jobs.engine.policy import most_retries
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.store.explain import Facts
+from jobs.text import duration
 
 
 def scheduled(job: Facts) -> list[Blocker]:
@@ -63,9 +64,4 @@ def ended(job: Facts) -> Blocker:
 
 
 def _length(time: timedelta) -> str:
-    """A duration for people, in its largest unit."""
-    seconds = max(time.total_seconds(), 0.0)
-    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"  # noqa: PLR2004
+    return duration(time.total_seconds())

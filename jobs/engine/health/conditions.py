@@ -10,7 +10,7 @@ from typing import Literal
 
 from jobs.engine.health.facts import MINUTES, Facts
 from jobs.engine.shares import percent
-from jobs.text import printable
+from jobs.text import count_of_jobs, printable
 
 Severity = Literal["critical", "warning"]
 RESTART = 30.0  # seconds without a worker that a deploy may take
@@ -59,20 +59,20 @@ def _no_worker(facts: Facts) -> Iterator[str]:
     for pool in facts.pools:
         since = [moment for moment in (pool.first_since, facts.last_beats.get(pool.name)) if moment]
         if not pool.processes and pool.may_run and facts.seconds(max(since, default=None)) > RESTART:
-            yield f"Pool {pool.name} has no live worker, and {_jobs(pool.may_run)} may run."
+            yield f"Pool {pool.name} has no live worker, and {count_of_jobs(pool.may_run)} may run."
 
 
 def _stalled(facts: Facts) -> Iterator[str]:
     for pool in facts.pools:
         if pool.processes > pool.held and pool.late and facts.seconds(pool.late_since) > STALLED:
-            yield f"Pool {pool.name} has an idle process, and {_jobs(pool.late)} may run but did not start."
+            yield f"Pool {pool.name} has an idle process, and {count_of_jobs(pool.late)} may run but did not start."
 
 
 def _pool_short(facts: Facts) -> Iterator[str]:
     for pool in facts.pools:
         if 0 < pool.processes <= pool.held and pool.late and facts.seconds(pool.late_since) > SHORT:
             more = f"{pool.missing} more would be busy."
-            yield f"Pool {pool.name}: {_jobs(pool.may_run)} may run and find no process; {more}"
+            yield f"Pool {pool.name}: {count_of_jobs(pool.may_run)} may run and find no process; {more}"
 
 
 def _tenant_starved(facts: Facts) -> Iterator[str]:
@@ -82,7 +82,7 @@ def _tenant_starved(facts: Facts) -> Iterator[str]:
 
 def _messages_lost(facts: Facts) -> Iterator[str]:
     if facts.server.untaken:
-        yield f"No worker took up the messages of {_jobs(facts.server.untaken)}: the broker or a worker hangs."
+        yield f"No worker took up the messages of {count_of_jobs(facts.server.untaken)}: the broker or a worker hangs."
 
 
 def _worker_silent(facts: Facts) -> Iterator[str]:
@@ -129,10 +129,6 @@ def _recorder_late(facts: Facts) -> Iterator[str]:
     age = facts.server.recorder_age
     if age is not None and age > RECORDER:
         yield f"The recorder last looked {age:.0f} s ago: the statistics stand still."
-
-
-def _jobs(number: int) -> str:
-    return "1 job" if number == 1 else f"{number:,} jobs"
 
 
 RULES = (

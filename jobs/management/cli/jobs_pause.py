@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.management.cli.screen import Screen
 from jobs.management.cli.subcommands import Options, Subcommand
+from jobs.text import count_of_jobs
 
 
 def _subcommand(name: str, help: str, change: Callable[[str, str], int], paused: bool, says: str) -> Subcommand:
@@ -18,7 +19,7 @@ def _subcommand(name: str, help: str, change: Callable[[str, str], int], paused:
         named = {key: options[key] for key in ("source_type", "source_method")}
         count = change(options["source_type"], options["source_method"])
         screen.document(named | {"paused": paused, "jobs": count})
-        screen.say(says.format(**named, jobs=f"{count:,} job{'' if count == 1 else 's'}"))
+        screen.say(says.format(**named, jobs=count_of_jobs(count)))
 
     return Subcommand(name, help, arguments, run)
 

@@ -12,7 +12,7 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from jobs.text import in_json, in_one_line, printable
+from jobs.text import duration, in_json, in_one_line, printable
 
 WIDE = 110  # from this width on a table shows its wide columns, too
 GAP = 2  # spaces between two columns of a table
@@ -130,13 +130,7 @@ def utc(at: datetime | None) -> str | None:
 
 def length(time: timedelta | None) -> str | None:
     """A duration in its largest unit: 1.5s, 42s, 12m, 3h, 9d."""
-    if time is None:
-        return None
-    seconds = max(time.total_seconds(), 0.0)
-    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f}{unit}"
-    return f"{seconds:.1f}s" if seconds < 10 else f"{seconds:.0f}s"  # noqa: PLR2004
+    return None if time is None else duration(time.total_seconds(), tight=True)
 
 
 def rate(limit: int | None, window: float | None) -> str | None:
