@@ -14,6 +14,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from cron_descriptor import FormatError, Options, get_description
 from cronsim import CronSim, CronSimError
 
+from tenants.bounds import LONGEST
+
 MACROS = {
     "@hourly": "0 * * * *",
     "@daily": "0 0 * * *",
@@ -27,7 +29,7 @@ CATCH_UP = ("none", "one", "all")  # times that were missed while nothing ran
 OVERLAP = ("skip", "queue", "cancel")  # when the last run is not over
 LANGUAGE = "en_US"  # of a rule in words, whatever the machine speaks
 FIELDS = 5  # minute, hour, day of the month, month, day of the week
-SHORTEST, LONGEST = 1.0, 366 * 24 * 3600.0  # seconds between two due times
+SHORTEST = 1.0  # seconds between two due times
 PHI = (math.sqrt(5) - 1) / 2  # multiples of it are spread evenly over 0..1 (Knuth, TAOCP 3, 6.4)
 
 

@@ -7,6 +7,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
 
+from tenants.bounds import LONGEST, MOST_DAYS, MOST_SLOTS
 from tenants.conf import TENANT_MODEL
 from tenants.names import named
 
@@ -34,7 +35,7 @@ class Tenant(AbstractTenant):
         swappable = "JOBS_TENANT_MODEL"
 
 
-SHORTEST_WINDOW, LONGEST_WINDOW = 0.001, 366 * 24 * 3600.0  # seconds; a longer one exceeds PostgreSQL's moments
+SHORTEST_WINDOW = 0.001  # seconds
 
 
 def rate_is_whole() -> models.Q:
@@ -44,7 +45,7 @@ def rate_is_whole() -> models.Q:
         rate_limit__gte=1,
         rate_window__isnull=False,
         rate_window__gte=SHORTEST_WINDOW,
-        rate_window__lte=LONGEST_WINDOW,
+        rate_window__lte=LONGEST,
     )
 
 
@@ -59,15 +60,15 @@ def check_rate(limit: int | None, window: float | None) -> None:
 class TenantQueue(models.Model):
     """The slots and limits of a tenant. A tenant without a row has no slots.
 
-    A change takes effect with the next dispatch: after a lower limit running jobs may finish; a higher one dispatches
-    at once.
+    A change takes effect with the next dispatch, and running jobs may finish. A plain save() asks for no
+    dispatch: change limits by the verb of `jobs`.
     """
 
     tenant = models.OneToOneField(TENANT_MODEL, models.CASCADE, related_name="queue")
     num_slots = models.PositiveIntegerField(
         "slots",
         default=1,
-        validators=[MaxValueValidator(10_000)],
+        validators=[MaxValueValidator(MOST_SLOTS)],
         help_text="Jobs that may be queued or running at the same moment. 0 pauses the tenant.",
     )
     user_slots = models.PositiveIntegerField(
@@ -89,7 +90,7 @@ class TenantQueue(models.Model):
         "rate window (seconds)",
         null=True,
         blank=True,
-        validators=[MinValueValidator(SHORTEST_WINDOW), MaxValueValidator(LONGEST_WINDOW)],
+        validators=[MinValueValidator(SHORTEST_WINDOW), MaxValueValidator(LONGEST)],
         help_text="The length of the window in seconds.",
     )
     max_waiting = models.PositiveIntegerField(
@@ -99,7 +100,7 @@ class TenantQueue(models.Model):
         "history (days)",
         null=True,
         blank=True,
-        validators=[MinValueValidator(1), MaxValueValidator(36_500)],
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_DAYS)],
         help_text="Days that its ended jobs are kept, if fewer than JOBS_HISTORY_KEEP. Empty: JOBS_HISTORY_KEEP.",
     )
     queues = ArrayField(
@@ -119,7 +120,9 @@ class TenantQueue(models.Model):
         constraints = [
             models.CheckConstraint(condition=rate_is_whole(), name="tenant_queues_rate_limit_has_window"),
             models.CheckConstraint(condition=models.Q(weight__gte=1), name="tenant_queues_weight_positive"),
-            models.CheckConstraint(condition=models.Q(num_slots__lte=10_000), name="tenant_queues_num_slots_bounded"),
+            models.CheckConstraint(
+                condition=models.Q(num_slots__lte=MOST_SLOTS), name="tenant_queues_num_slots_bounded"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -130,7 +133,7 @@ class TenantQueue(models.Model):
 
 
 class Member(models.Model):
-    """A user of a tenant, who may log in, and see and run the tenant's reports."""
+    """A user of a tenant, who may log in, and do what the tenant's keys may do."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, related_name="member")
     tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, related_name="members")

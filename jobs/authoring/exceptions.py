@@ -1,6 +1,6 @@
 """Exceptions with which a running method decides how its attempt ends."""
 
-LONGEST = 366 * 24 * 3600.0  # seconds
+from tenants.bounds import LONGEST
 
 
 class TenantError(Exception):

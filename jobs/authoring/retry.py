@@ -10,11 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from tenants.bounds import LONGEST
+
 Answer = float | Literal["exponential", False]
 Decide = Callable[[BaseException, int], Answer]
 
 BASE, CAP = 10.0, 3600.0  # seconds: the first exponential delay, and the longest
-LONGEST = 366 * 24 * 3600.0  # seconds: the highest cap, so that PostgreSQL can store the due moment
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,13 @@ from jobs.models.history import AnyFailedAttempt, AnyJob, ArchivedJob
 from jobs.models.job import ERASED, HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Job, JobRow
 from jobs.models.memory import MAX_BYTES, JobMemory
 from jobs.models.operations import DeathNotice, KeptAnswer, Repair, Worker
-from jobs.models.queue import LONGEST, PausedJobType, Queue
+from jobs.models.queue import PausedJobType, Queue
 from jobs.models.schedule import Schedule, ScheduleRun
 from jobs.models.statistics import Attempt, JobMinute, MayRun, Recorded, Sample, TenantHour, TenantShare, Total
 
 __all__ = [
     "ERASED",
     "HELD_UNTIL",
-    "LONGEST",
     "MAX_BYTES",
     "WITNESSES",
     "AnyFailedAttempt",

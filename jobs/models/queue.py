@@ -5,10 +5,9 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from tenants.models import LONGEST_WINDOW, SHORTEST_WINDOW, check_rate, rate_is_whole
+from tenants.bounds import LONGEST
+from tenants.models import SHORTEST_WINDOW, check_rate, rate_is_whole
 from tenants.names import named
-
-LONGEST = 366 * 24 * 3600.0  # seconds of a timeout and of a backoff
 
 
 class Queue(models.Model):
@@ -50,7 +49,7 @@ class Queue(models.Model):
     rate_window = models.FloatField(
         null=True,
         blank=True,
-        validators=[MinValueValidator(SHORTEST_WINDOW), MaxValueValidator(LONGEST_WINDOW)],
+        validators=[MinValueValidator(SHORTEST_WINDOW), MaxValueValidator(LONGEST)],
         help_text="Seconds of the rate limit's window.",
     )
     paused = models.BooleanField(default=False, help_text="Waiting jobs stay waiting; running jobs continue.")

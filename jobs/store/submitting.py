@@ -9,13 +9,14 @@ from typing import NamedTuple
 from django.db import transaction
 
 from jobs import telemetry, traces
-from jobs.calls.request import MAX_SECONDS, JobRequest
+from jobs.calls.request import JobRequest
 from jobs.conf import settings
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.rows import rows
+from tenants.bounds import LONGEST
 from tenants.prepared import prepared
 
 _text = json.JSONEncoder().encode
@@ -57,7 +58,7 @@ def insert(requests: Sequence[JobRequest], *, caller: int | None = None, now: da
         calls=f"[{calls}]",
         caller=caller,
         held_until=HELD_UNTIL,
-        longest=MAX_SECONDS,
+        longest=LONGEST,
         max_waiting=settings.JOBS_MAX_WAITING,
         window=float(settings.JOBS_DEDUP_WINDOW),
         trace_parent=traces.parent(),

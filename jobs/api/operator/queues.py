@@ -11,12 +11,12 @@ from jobs.api.inputs import Body, Integer, Name, left_out
 from jobs.api.operator.auth import OperatorRequest, may
 from jobs.api.operator.changes import PROBLEMS, REFUSED, change, no_such, storable
 from jobs.api.schemas import Problem
-from jobs.calls.request import MAX_SECONDS
+from tenants.bounds import LONGEST
 
 CHANGE = may("jobs.change_queue")
 router = Router(tags=["operators"], auth=may("jobs.view_queue"))
 
-Seconds = Annotated[StrictFloat, Field(le=MAX_SECONDS, allow_inf_nan=False)]
+Seconds = Annotated[StrictFloat, Field(le=LONGEST, allow_inf_nan=False)]
 
 
 class Queue(Schema):

@@ -12,10 +12,10 @@ from jobs import counts
 from jobs.management.cli import inputs, limits
 from jobs.management.cli.screen import Column, Screen, rate
 from jobs.management.cli.subcommands import Options, Subcommand
+from tenants.bounds import MOST_DAYS, MOST_SLOTS
 from tenants.models import Tenant, TenantQueue
 from tenants.tenant_model import all_tenants
 
-MOST_SLOTS, MOST_DAYS = 10_000, 36_500
 SETTINGS = (
     *("num_slots", "user_slots", "weight", "max_waiting", "history_days", "rate_limit", "rate_window", "queues"),
     "paused",

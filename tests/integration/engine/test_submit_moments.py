@@ -5,9 +5,10 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from django.db import connection
 
-from jobs.calls.request import MAX_SECONDS, InvalidRequest
+from jobs.calls.request import InvalidRequest
 from jobs.engine.submit import submit, submit_all
 from jobs.models import Job
+from tenants.bounds import LONGEST
 from tests.conftest import request_for
 from tests.factories import TenantFactory
 
@@ -54,7 +55,7 @@ def test_the_ends_of_time_are_refused(at, said):
 
 
 def test_a_year_ahead_is_the_farthest(now):
-    tenant, far = TenantFactory(), timedelta(seconds=MAX_SECONDS)
+    tenant, far = TenantFactory(), timedelta(seconds=LONGEST)
     submit(request_for(tenant, at=now + far))
     with pytest.raises(InvalidRequest, match="within 366 days"):
         submit(request_for(tenant, at=now + far + HOUR))

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jobs.authoring.retry import LONGEST, Retry
+from jobs.authoring.retry import Retry
+from tenants.bounds import LONGEST
 
 ERROR = ConnectionError("no route")
 MANY = 10**6  # retries
