@@ -48,10 +48,10 @@ class Cancels:
         if not overdue:
             return
         # Only if its process still runs this attempt: it may have settled it and started another job.
-        lying = {(one.pid, one.job_id, one.attempt) for one in self._desk.lying()}
+        running = {(one.pid, one.job_id, one.attempt) for one in self._desk.running()}
         alive = set(self._children())
         for job in overdue:
-            if job.pid in alive and (job.pid, job.id, job.attempt) in lying:
+            if job.pid in alive and (job.pid, job.id, job.attempt) in running:
                 of = {"job": job.id, "attempt": job.attempt, "tenant": job.tenant_id}
                 telemetry.noticed("cancel enforced", **of, pid=job.pid)
                 error = f"did not stop within {settings.JOBS_CANCEL_GRACE:g} s and was killed"

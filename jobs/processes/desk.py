@@ -19,7 +19,7 @@ _DEADLINE_AT = struct.calcsize("=qqq")
 
 
 @dataclass(frozen=True)
-class Lying:
+class Running:
     """An attempt that a process is running.
 
     deadline: of time.monotonic(), which is one clock for all processes of a machine. memory: MiB that the process may
@@ -72,10 +72,10 @@ class Desk:
         """Tell the processes to take no more jobs."""
         self._memory[0] = 1
 
-    def lying(self) -> list[Lying]:
+    def running(self) -> list[Running]:
         """The attempts that are running now."""
         records = (_RECORD.unpack_from(self._memory, 1 + n * _RECORD.size) for n in range(self._places))
-        return [Lying(*record) for record in records if record[1]]
+        return [Running(*record) for record in records if record[1]]
 
 
 desk = Desk()  # the parent imports it before it forks, so all processes of a worker share the memory

@@ -18,7 +18,7 @@ import psutil
 from jobs import telemetry
 from jobs.engine.recover import Sentence
 from jobs.processes.children import condemn, end, sentence_of
-from jobs.processes.desk import Desk, Lying
+from jobs.processes.desk import Desk, Running
 from jobs.processes.reports import Ended, ended
 from jobs.processes.watchdog import Progress
 from jobs.store import Failure
@@ -45,17 +45,17 @@ class Limits:
 
     def look(self) -> None:
         """Check all running attempts."""
-        lying = self._desk.lying()
-        there = {(one.pid, one.job_id, one.attempt) for one in lying}
+        running = self._desk.running()
+        there = {(one.pid, one.job_id, one.attempt) for one in running}
         self._condemned &= there
         self._dead &= there
         # A dead process cannot clear its seat, and its pid may later belong to a stranger.
         pool = set(self._children())
-        for one in lying:
+        for one in running:
             if one.pid in pool and (one.pid, one.job_id, one.attempt) not in self._dead:
                 self._judge(one)
 
-    def _judge(self, one: Lying) -> None:
+    def _judge(self, one: Running) -> None:
         """Report a death, or end a process over its limits. Wait for a process that was ended already."""
         if (death := death_of(one.pid)) is not None:
             self._dead.add((one.pid, one.job_id, one.attempt))
@@ -69,8 +69,8 @@ class Limits:
             error = f"used {used} MiB of memory; {one.memory} MiB are allowed"
             self._end(one, Failure("MemoryExceeded", error))
 
-    def _end(self, one: Lying, failure: Failure | None) -> None:
-        if one not in self._desk.lying():  # the attempt ended meanwhile
+    def _end(self, one: Running, failure: Failure | None) -> None:
+        if one not in self._desk.running():  # the attempt ended meanwhile
             return
         self._condemned.add((one.pid, one.job_id, one.attempt))
         of = {"job": one.job_id, "attempt": one.attempt, "pid": one.pid}

@@ -19,7 +19,7 @@ from jobs.lifecycle import Status
 from jobs.processes import children, limits, reports
 from jobs.processes.cancels import Cancels
 from jobs.processes.delivery import AttemptRequest
-from jobs.processes.desk import Desk, Lying
+from jobs.processes.desk import Desk, Running
 from jobs.processes.limits import MIB, Limits, memory_of
 from jobs.processes.reports import Ended
 from jobs.store import Failure
@@ -148,8 +148,8 @@ class TestTime:
     def test_a_body_that_ends_while_it_is_looked_at_has_ended(self, start, lay, pool, desk, monkeypatch):
         late = start()
         lay(0, late, 7, OVER)
-        seen = [desk.lying(), [Lying(late, 8, 1, HOUR, 0)]]
-        monkeypatch.setattr(desk, "lying", lambda: seen.pop(0))
+        seen = [desk.running(), [Running(late, 8, 1, HOUR, 0)]]
+        monkeypatch.setattr(desk, "running", lambda: seen.pop(0))
         pool(late).look()
         assert not is_gone(late)
         assert seen == []

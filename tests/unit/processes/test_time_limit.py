@@ -96,9 +96,9 @@ def test_the_parent_reads_who_runs_what_until_when_and_with_how_much(timer, sett
     settings.JOBS_DEFAULT_MEMORY = 100
     desk.sit_down(3)
     timer.arm(job())
-    (lying,) = desk.lying()
-    assert (lying.pid, lying.job_id, lying.attempt, lying.memory) == (os.getpid(), 7, 2, 100)
+    (running,) = desk.running()
+    assert (running.pid, running.job_id, running.attempt, running.memory) == (os.getpid(), 7, 2, 100)
     timer.arm(job(memory=50))
-    assert desk.lying()[0].memory == 50
+    assert desk.running()[0].memory == 50
     timer.disarm()
-    assert desk.lying() == []
+    assert desk.running() == []
