@@ -10,7 +10,7 @@ from django.forms import ModelForm
 from django.http import HttpRequest
 
 from tenants import key_admin  # noqa: F401 - registers itself
-from tenants.admin_style import Searched, StackedInline, TabularInline, display
+from tenants.admin_style import Searched, StackedInline, TabularInline, display, rate
 from tenants.kept import Kept
 from tenants.models import ApiKey, Member, Tenant, TenantQueue
 
@@ -102,11 +102,7 @@ class TenantQueueAdmin(Searched, Kept):
 
     @display(description="rate limit", empty_value="")
     def rate(self, slots: TenantQueue) -> str | None:
-        return (
-            f"{slots.rate_limit}\N{NO-BREAK SPACE}per\N{NO-BREAK SPACE}{slots.rate_window:g}\N{NO-BREAK SPACE}s"
-            if slots.rate_limit
-            else None
-        )
+        return rate(slots)
 
     def get_readonly_fields(self, request: HttpRequest, obj: TenantQueue | None = None) -> list[str]:
         return ["tenant"] if obj else []

@@ -1,3 +1,5 @@
+"""The app `tenants`: at its start, checks, receivers and the audit log register themselves."""
+
 from django.apps import AppConfig
 
 from tenants.names import named

@@ -1,3 +1,5 @@
+"""The base of admin pages whose rows are kept."""
+
 # The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 

@@ -1,3 +1,5 @@
+"""The page of changes: who did what, read-only."""
+
 # The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 

@@ -1,3 +1,5 @@
+"""Filters beside the lists of jobs, whose choices cost no scan."""
+
 from typing import Any
 
 from django.contrib.admin import ModelAdmin, SimpleListFilter

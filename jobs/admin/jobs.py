@@ -1,3 +1,5 @@
+"""The page of jobs: how each came to be as it is, with its failed attempts; and the actions on them."""
+
 # The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 

@@ -1,3 +1,5 @@
+"""The page of what job types remember."""
+
 # The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 

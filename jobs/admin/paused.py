@@ -1,3 +1,5 @@
+"""The page of paused job types."""
+
 # The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
@@ -13,7 +15,7 @@ from django.http import HttpRequest, HttpResponse
 
 from jobs.admin.base import ReadOnly
 from jobs.calls import registry
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.models import PausedJobType
 from jobs.text import count_of_jobs

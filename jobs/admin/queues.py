@@ -1,3 +1,5 @@
+"""The page of queues: their limits, and what is in use."""
+
 # The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
@@ -10,7 +12,7 @@ from django.http import HttpRequest
 from jobs import counts
 from jobs.engine import limits
 from jobs.models import Queue
-from tenants.admin_style import ModelAdmin, display
+from tenants.admin_style import ModelAdmin, display, rate
 
 
 @admin.register(Queue)
@@ -47,11 +49,7 @@ class QueueAdmin(ModelAdmin):
 
     @display(description="rate limit", empty_value="")
     def rate(self, queue: Queue) -> str | None:
-        return (
-            f"{queue.rate_limit}\N{NO-BREAK SPACE}per\N{NO-BREAK SPACE}{queue.rate_window:g}\N{NO-BREAK SPACE}s"
-            if queue.rate_limit
-            else None
-        )
+        return rate(queue)
 
     def save_model(self, request: HttpRequest, obj: Queue, form: Any, change: bool) -> None:
         limits.store(obj, form.changed_data if change else None)

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from jobs.calls.request import InvalidRequest, TooManyWaiting, Undecided
+from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
 from jobs.engine.schedules import change
 from jobs.models import Schedule
 from jobs.noting import note, note_run

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from jobs.calls import registry
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 from jobs.engine.schedules import change
 from jobs.models import Queue, Schedule
 from tenants.admin_style import Select

@@ -1,3 +1,5 @@
+"""The page of schedules: what recurs, in words and next times, and what came of it."""
+
 # The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
@@ -16,7 +18,7 @@ from jobs import schedule_view
 from jobs.admin import schedule_actions
 from jobs.admin.base import cut
 from jobs.admin.schedule_form import PREVIEW, ScheduleForm
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 from jobs.engine.schedules import change
 from jobs.models import Schedule, ScheduleRun
 from tenants.admin_style import WITH_UNFOLD, ModelAdmin, Searched, display

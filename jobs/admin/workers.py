@@ -1,3 +1,5 @@
+"""The page of workers."""
+
 # The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 

@@ -22,6 +22,13 @@ display: Any = _style.display
 badge: Any = _style.badge
 
 
+def rate(row: Any) -> str | None:
+    """The rate limit of a row in one line, 100 per 60 s; None if it has none."""
+    if not row.rate_limit:
+        return None
+    return f"{row.rate_limit} per {row.rate_window:g} s".replace(" ", "\N{NO-BREAK SPACE}")
+
+
 class Searched:
     """A form finds the objects of these fields by search, if the project's admin of them can search."""
 

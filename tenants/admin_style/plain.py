@@ -1,3 +1,5 @@
+"""The style of Django's own admin: what unfold.py has, without unfold."""
+
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -9,7 +11,16 @@ from django.core.paginator import Paginator
 from django.forms import Select
 from django.utils.html import format_html
 
-__all__ = ["ChangeList", "ModelAdmin", "Select", "StackedInline", "TabularInline", "UncountedPaginator", "display"]
+__all__ = [
+    "ChangeList",
+    "ModelAdmin",
+    "Select",
+    "StackedInline",
+    "TabularInline",
+    "UncountedPaginator",
+    "badge",
+    "display",
+]
 
 MOST_COUNTED = 10_000
 

@@ -1,3 +1,5 @@
+"""The style of django-unfold, under the names that plain.py has too."""
+
 from django.template.loader import render_to_string
 from unfold.admin import ModelAdmin, StackedInline, TabularInline
 from unfold.decorators import display
@@ -5,7 +7,16 @@ from unfold.paginator import InfinitePaginator as UncountedPaginator
 from unfold.views import ChangeList
 from unfold.widgets import UnfoldAdminSelectWidget as Select
 
-__all__ = ["ChangeList", "ModelAdmin", "Select", "StackedInline", "TabularInline", "UncountedPaginator", "display"]
+__all__ = [
+    "ChangeList",
+    "ModelAdmin",
+    "Select",
+    "StackedInline",
+    "TabularInline",
+    "UncountedPaginator",
+    "badge",
+    "display",
+]
 
 
 def badge(text: str, kind: str) -> str:

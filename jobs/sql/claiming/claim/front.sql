@@ -1,3 +1,5 @@
+            -- front: the first places of the lane, as many as are wanted, and eight more in case others have locked some.
+            -- last_user, all_users: where the users' turns end, and whether the visit saw all of its users.
             SELECT
                 CASE WHEN tenant.user_slots IS NULL THEN ARRAY(
                     SELECT job_place(j.priority, j.id) FROM jobs j
