@@ -6,8 +6,9 @@ from typing import Any
 from django.db import models
 
 from jobs.calls.compose import compose, compose_each
+from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import Target, target, target_of
-from jobs.calls.request import InvalidRequest, JobRequest
+from jobs.calls.request import JobRequest
 from jobs.engine.submit import submit, submit_all
 
 

@@ -11,7 +11,8 @@ from jobs.api import idempotency, inputs, schemas
 from jobs.api.auth import Caller, CallerRequest
 from jobs.api.jobs import FULL, REFUSED, UNFIT, compose
 from jobs.api.problems import ProblemError
-from jobs.calls.request import InvalidRequest, JobRequest
+from jobs.calls.refusals import InvalidRequest
+from jobs.calls.request import JobRequest
 from jobs.engine.submit import Submitted, submit_all
 
 router = Router(tags=["jobs"])

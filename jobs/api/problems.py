@@ -14,7 +14,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from jobs.api.schemas import FieldError
-from jobs.calls.request import InvalidRequest, TooLarge, TooManyWaiting, Undecided
+from jobs.calls.refusals import InvalidRequest, TooLarge, TooManyWaiting, Undecided
 
 MEDIA_TYPE = "application/problem+json"
 MOST_ERRORS = 20  # in one answer

@@ -10,8 +10,9 @@ from django.db import models
 from jobs.authoring.current import current_job
 from jobs.calls import permit, registry, sources
 from jobs.calls.arguments import digest
+from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import Target
-from jobs.calls.request import InvalidRequest, JobRequest
+from jobs.calls.request import JobRequest
 from tenants.models import Tenant
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

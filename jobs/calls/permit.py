@@ -5,8 +5,8 @@ The registry decides which methods it may name at all: `@job(http=True)`.
 
 from typing import Any
 
+from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import Target
-from jobs.calls.request import InvalidRequest
 from jobs.conf import settings
 from tenants.models import Tenant
 

@@ -12,7 +12,7 @@ from django.db import models
 from jobs.authoring.decorator import FUNCTIONS, MARK, Spec
 from jobs.calls import functions
 from jobs.calls.arguments import as_json
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 from jobs.calls.signature import Signature, signature_of
 
 

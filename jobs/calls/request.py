@@ -10,10 +10,8 @@ from typing import Any, ClassVar
 from django.utils import timezone
 
 from jobs.calls.arguments import as_text, check_text
-from jobs.calls.refusals import InvalidRequest, TooLarge, TooManyWaiting, Undecided
+from jobs.calls.refusals import InvalidRequest
 from tenants.bounds import LONGEST
-
-__all__ = ["InvalidRequest", "JobRequest", "TooLarge", "TooManyWaiting", "Undecided"]
 
 LAST_PRIORITY = 10
 MAX_WHOLE = 1_000_000  # MiB, retries

@@ -9,7 +9,7 @@ from django.db.models.functions import Left
 from django.utils.dateparse import parse_datetime
 
 from jobs import listing
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 from jobs.dashboard import terms
 from jobs.dashboard.letters import filters_of, fits, matching
 from jobs.dashboard.runs import Run

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 from jobs.lifecycle import Status
 from jobs.masked import masked
 from jobs.models import HELD_UNTIL, Queue

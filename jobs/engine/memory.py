@@ -6,7 +6,7 @@ from typing import Any
 
 from jobs.authoring.memory import MISSING, Memory
 from jobs.calls.arguments import as_json, check_text
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 from jobs.store import Remembering, memory
 
 

@@ -2,7 +2,7 @@
 
 from jobs import store
 from jobs.calls import registry
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 from jobs.engine import dispatch, repairs
 from jobs.models import PausedJobType
 

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from jobs.authoring.retry import CAP, Retry
 from jobs.calls import registry
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 
 
 class Tried(Protocol):

@@ -3,7 +3,7 @@
 from django.db import transaction
 
 from jobs import store
-from jobs.calls.request import TooManyWaiting
+from jobs.calls.refusals import TooManyWaiting
 from jobs.engine import dispatch
 from jobs.models import JobRow
 from jobs.store import EVERY_TENANT, TenantId

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from jobs import store
 from jobs.authoring.current import current_job
-from jobs.calls.refusals import Passed
-from jobs.calls.request import InvalidRequest, JobRequest, TooManyWaiting, Undecided
+from jobs.calls.refusals import InvalidRequest, Passed, TooManyWaiting, Undecided
+from jobs.calls.request import JobRequest
 from jobs.engine import dispatch
 from jobs.models import Queue
 from jobs.store import Answer

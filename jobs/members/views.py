@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs import listing, queries, regions
-from jobs.calls.request import TooManyWaiting
+from jobs.calls.refusals import TooManyWaiting
 from jobs.dashboard.answers import SeeOther, back
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.revive import revive

@@ -13,7 +13,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from jobs.authoring.exceptions import StaleAttempt
-from jobs.calls.request import TooLarge
+from jobs.calls.refusals import TooLarge
 from jobs.models import MAX_BYTES
 from jobs.store.rows import rows
 from jobs.store.session import session

@@ -5,7 +5,7 @@ from django.core.cache import cache
 
 from jobs import results
 from jobs.calls.arguments import stats_as_json
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 from tests.factories import make_job
 
 pytestmark = pytest.mark.django_db

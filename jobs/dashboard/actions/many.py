@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 
 from jobs import queries, store
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 from jobs.dashboard.access import action_for, frame, page_for
 from jobs.dashboard.actions.verbs import CANCEL, DISCARD, REVIVE, Verb
 from jobs.dashboard.answers import SeeOther, back, done, refused

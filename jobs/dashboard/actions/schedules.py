@@ -6,7 +6,7 @@ from typing import Any, cast
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 
-from jobs.calls.request import InvalidRequest, TooManyWaiting, Undecided
+from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
 from jobs.dashboard.access import action_for
 from jobs.dashboard.answers import done, refused
 from jobs.engine.schedules import change

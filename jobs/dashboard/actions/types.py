@@ -5,7 +5,7 @@ from typing import cast
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 from jobs.dashboard.access import action_for
 from jobs.dashboard.answers import done, refused
 from jobs.engine.pause import pause_job_type, resume_job_type

@@ -7,7 +7,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 
 from jobs import listing, queries
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 from jobs.dashboard import live, looks, snapshot, terms
 from jobs.dashboard.access import page_for
 from jobs.dashboard.snapshot import Snapshot

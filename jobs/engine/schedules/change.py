@@ -6,7 +6,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from jobs import store
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 from jobs.conf import settings
 from jobs.engine.schedules.call import CALL, request_of
 from jobs.engine.schedules.check import check, name_taken

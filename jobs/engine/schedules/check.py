@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from jobs import store
 from jobs.calls.arguments import check_text
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 from jobs.engine.schedules.call import request_of
 from jobs.engine.schedules.plan import first_due
 from jobs.engine.submit import unknown_queue

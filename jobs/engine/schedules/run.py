@@ -16,7 +16,8 @@ from datetime import datetime, timedelta
 from django.db import DatabaseError, OperationalError, transaction
 
 from jobs import store, telemetry
-from jobs.calls.request import InvalidRequest, JobRequest, TooManyWaiting, Undecided
+from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
+from jobs.calls.request import JobRequest
 from jobs.engine.cancel import cancel
 from jobs.engine.schedules.call import request_of
 from jobs.engine.schedules.plan import at, plan

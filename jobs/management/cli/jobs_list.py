@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from jobs import listing, queries
 from jobs.calls import registry
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 from jobs.lifecycle import Status
 from jobs.management.cli import inputs, job_view
 from jobs.management.cli.screen import Column, Screen, length, moment

@@ -4,7 +4,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from jobs.calls.compose import compose_by_name
-from jobs.calls.request import LAST_PRIORITY, TooManyWaiting
+from jobs.calls.refusals import TooManyWaiting
+from jobs.calls.request import LAST_PRIORITY
 from jobs.engine.submit import submit
 from jobs.management.cli import inputs
 from jobs.management.cli.screen import Screen

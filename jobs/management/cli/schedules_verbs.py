@@ -2,7 +2,7 @@
 
 from django.core.management.base import CommandError
 
-from jobs.calls.request import TooManyWaiting
+from jobs.calls.refusals import TooManyWaiting
 from jobs.engine.schedules import change
 from jobs.management.cli.schedules_change import number
 from jobs.management.cli.schedules_list import on_one, show

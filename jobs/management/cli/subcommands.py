@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 from jobs.management.cli.screen import Screen
 from jobs.text import in_one_line
 from tenants import audit

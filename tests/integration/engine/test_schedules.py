@@ -8,7 +8,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from jobs import store
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 from jobs.engine.schedules import change, run
 from jobs.engine.schedules.run import run_due
 from jobs.lifecycle import Status

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 from jobs.engine.submit import submit, submit_all
 from jobs.models import Job
 from tests.conftest import request_for

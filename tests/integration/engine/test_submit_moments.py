@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from django.db import connection
 
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 from jobs.engine.submit import submit, submit_all
 from jobs.models import Job
 from tenants.bounds import LONGEST

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from jobs import cancel, store
-from jobs.calls.request import InvalidRequest, Undecided
+from jobs.calls.refusals import InvalidRequest, Undecided
 from jobs.engine.submit import MOST_TRIES, submit, submit_all
 from jobs.models import Job, Queue
 from jobs.store import EVERY_TENANT, Answer

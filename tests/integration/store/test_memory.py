@@ -7,7 +7,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from jobs import StaleAttempt, store
-from jobs.calls.request import TooLarge
+from jobs.calls.refusals import TooLarge
 from jobs.lifecycle import Status
 from jobs.models import MAX_BYTES, JobMemory
 from jobs.store import Remembering, memory

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.calls.arguments import MAX_DEPTH, as_json, digest
-from jobs.calls.request import InvalidRequest
+from jobs.calls.refusals import InvalidRequest
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT

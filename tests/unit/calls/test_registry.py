@@ -4,8 +4,8 @@ import pytest
 
 from jobs import job
 from jobs.calls.arguments import MAX_DEPTH
+from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import methods, resolve, source_types, target
-from jobs.calls.request import InvalidRequest
 from tests.sample.models import Run, Thing
 
 

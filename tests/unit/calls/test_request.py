@@ -5,7 +5,8 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from django.utils import timezone as clock
 
-from jobs.calls.request import InvalidRequest, JobRequest
+from jobs.calls.refusals import InvalidRequest
+from jobs.calls.request import JobRequest
 from tenants.bounds import LONGEST
 
 
