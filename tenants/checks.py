@@ -1,4 +1,4 @@
-"""The system checks of the tenant model (statements join its table, so it must have three columns) and of logins."""
+"""System checks of the tenant model, whose table statements join and tables of ours point to, and of logins."""
 
 import math
 from collections.abc import Sequence
@@ -7,9 +7,12 @@ from typing import Any
 from django.apps import AppConfig, apps
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.exceptions import FieldDoesNotExist
-from django.db import models
+from django.db import DEFAULT_DB_ALIAS, connections, models
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.state import ProjectState
 
 from tenants.conf import TENANT_MODEL, login_failures
+from tenants.names import named
 
 TAG = "tenants"
 NEEDED = {
@@ -36,6 +39,33 @@ def tenant_model(*, app_configs: Sequence[AppConfig] | None, **_: Any) -> list[C
         for name, needed in NEEDED.items()
         if not _fits(model, name)
     ]
+
+
+@register(Tags.database)
+def tenant_model_is_made_first(
+    *, app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **_: Any
+) -> list[CheckMessage]:
+    """Otherwise the first `migrate` ends in a ValueError: "Related model cannot be resolved"."""
+    app, _dot, name = TENANT_MODEL.partition(".")
+    if DEFAULT_DB_ALIAS not in (databases or ()) or app == named("tenants"):
+        return []
+    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+    applied = executor.loader.applied_migrations
+    ours = (named("tenants"), "0001_initial")
+    if ours in applied or app in executor.loader.unmigrated_apps:
+        return []
+    order = [one for one, _ in executor.migration_plan(executor.loader.graph.leaf_nodes(), clean_start=True)]
+    order.sort(key=lambda one: (one.app_label, one.name) not in applied)
+    state, ours_was = ProjectState(), False
+    for migration in order:
+        ours_was |= (migration.app_label, migration.name) == ours
+        migration.mutate_state(state, preserve=False)
+        if (app, name.lower()) in state.models:
+            hint = f"Write in that migration: run_before = [{ours}]"
+            message = f"{migration} makes the tenant model, but runs after {'.'.join(ours)}."
+            return [Error(message, hint=hint, id="tenants.E004")] if ours_was else []
+    hint = f"Run: manage.py makemigrations {app}"
+    return [Error(f"No migration makes the tenant model {TENANT_MODEL}.", hint=hint, id="tenants.E004")]
 
 
 @register(TAG)
