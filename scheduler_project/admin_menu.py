@@ -20,6 +20,7 @@ SECTIONS = {
     },
     "Access": {
         "Tenant": "apartment",
+        "Member": "badge",
         "ApiKey": "key",
         "OperatorKey": "vpn_key",
         "User": "person",

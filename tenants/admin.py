@@ -6,11 +6,12 @@
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.auth import get_user_model
 from django.forms import ModelForm
 from django.http import HttpRequest
 
 from tenants import key_admin  # noqa: F401 - registers itself
-from tenants.admin_style import Searched, StackedInline, TabularInline, display, rate
+from tenants.admin_style import ModelAdmin, Searched, StackedInline, TabularInline, display, rate
 from tenants.kept import Kept
 from tenants.models import ApiKey, Member, Tenant, TenantQueue
 
@@ -106,3 +107,17 @@ class TenantQueueAdmin(Searched, Kept):
 
     def get_readonly_fields(self, request: HttpRequest, obj: TenantQueue | None = None) -> list[str]:
         return ["tenant"] if obj else []
+
+
+@admin.register(Member)
+class MemberAdmin(Searched, ModelAdmin):
+    """For a project whose own page of a tenant does not have them, and to find whose member a user is."""
+
+    searched = ("user", "tenant")
+    list_display = ["user", "tenant"]
+    list_filter = ["tenant"]
+    list_select_related = ["user", "tenant"]
+    ordering = ["tenant__name", "pk"]
+
+    def get_search_fields(self, request: HttpRequest) -> list[str]:
+        return [f"user__{get_user_model().USERNAME_FIELD}", "tenant__name", "tenant__slug"]

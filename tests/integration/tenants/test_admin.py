@@ -61,6 +61,16 @@ def test_a_user_is_a_member_of_one_tenant_only(admin_client):
     assert not Tenant.objects.filter(slug="acme").exists()
 
 
+def test_members_have_a_page_where_the_tenants_own_does_not_show_them(admin_client):
+    user, tenant = UserFactory(username="mia"), TenantFactory(name="Globex")
+    form = {"user": user.pk, "tenant": tenant.pk}
+    assert admin_client.post("/admin/tenants/member/add/", form).status_code == 302
+    assert tenant.members.get().user == user
+    for typed, found in (("mia", True), ("globex", True), ("otto", False)):
+        page = admin_client.get(f"/admin/tenants/member/?q={typed}").content.decode()
+        assert (f"/admin/tenants/member/{user.member.pk}/change/" in page) == found
+
+
 def test_slots_are_edited_in_the_list_and_work_at_once(admin_client, django_capture_on_commit_callbacks, monkeypatch):
     queue = TenantFactory().queue
     passes = []
