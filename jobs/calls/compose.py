@@ -14,6 +14,7 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import Target
 from jobs.calls.request import JobRequest
 from tenants.models import Tenant
+from tenants.tenant_model import get_tenant_model
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -122,6 +123,8 @@ def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.
 
 def _tenant_id(target: Target, instance: models.Model | None, tenant: Tenant | None) -> int:
     """The owner: the object's tenant. For a class-level job: the given tenant, or the one of the running job."""
+    if tenant is not None and not isinstance(tenant, model := get_tenant_model()):
+        raise InvalidRequest("tenant", f"must be a {model.__name__}, not {tenant!r}; give the object, not its key")
     if instance is not None:
         owner: int = instance.tenant_id  # type: ignore[attr-defined]  # Asynchronous requires a `tenant`
         if tenant is not None and tenant.pk != owner:

@@ -61,6 +61,13 @@ class TestTheCall:
         with pytest.raises(InvalidRequest, match=r"^tenant: greet has no object; name the owner"):
             async_(tasks.greet)("Ines")
 
+    @pytest.mark.parametrize("said", [7, "acme", 0])
+    def test_the_key_of_a_tenant_is_refused(self, said):
+        with pytest.raises(
+            InvalidRequest, match=rf"^tenant: must be a Tenant, not {said!r}; give the object, not its key"
+        ):
+            async_(tasks.greet, tenant=said)("Ines")
+
     def test_inside_a_job_it_belongs_to_that_tenant(self, tenant):
         async_(tasks.relay, tenant=tenant)("Ines")
         drain()
