@@ -90,7 +90,7 @@ class JobsBackend(BaseTaskBackend):
         tenant: Tenant | None = None
         if "tenant" in self.options:
             tenant = import_string(self.options["tenant"])(task, args, kwargs)
-        elif (name := str(self.options.get("tenant_argument"))) in kwargs:
+        if tenant is None and (name := str(self.options.get("tenant_argument"))) in kwargs:
             tenant = all_tenants().filter(pk=kwargs[name]).first()
             if tenant is None:
                 raise InvalidTask(f"{name}: there is no tenant {kwargs[name]!r}")

@@ -13,6 +13,8 @@ from jobs.django_tasks import interface, runner
 from jobs.django_tasks.interface import InvalidTask, TaskResultDoesNotExist
 from jobs.models import Job
 from jobs.testing import drain, freeze_time
+from tenants.models import Tenant
+from tests import settings
 from tests.factories import TenantFactory
 from tests.integration.django_tasks.asking import BOTH, READY, SUCCESSFUL, backend
 from tests.sample import later, tasks
@@ -181,6 +183,15 @@ class TestTenants:
         assert Job.objects.get().tenant == stranger
         with pytest.raises(InvalidTask, match="of: there is no tenant 0"):
             later.noop_task.enqueue(of=0)
+
+    def test_the_argument_is_asked_if_the_function_knows_none(self, use, tenant):
+        use(OPTIONS=settings.OPTIONS | {"tenant_argument": "of"})
+        stranger = TenantFactory()
+        later.noop_task.enqueue(of=stranger.pk)
+        assert Job.objects.get().tenant == tenant
+        Tenant.objects.filter(pk=tenant.pk).update(slug="unknown")
+        later.noop_task.enqueue(of=stranger.pk)
+        assert Job.objects.latest("id").tenant == stranger
 
     def test_a_task_of_a_running_job_belongs_to_its_tenant(self, use, tenant):
         later.enqueue_another.enqueue()
