@@ -18,7 +18,7 @@ PAGE = REPOSITORY / "docs/testing.md"
 def names(db: None) -> Iterator[Names]:
     """The names that the page's reader has; the model that it declares is gone afterwards."""
     QueueFactory(name="default")
-    yield {"__name__": "reports.testing_page", "tenant": TenantFactory()}
+    yield {"__name__": "reports.testing_page", "tenant": TenantFactory(queue=None)}
     apps.all_models["reports"].pop("invoice")
     apps.clear_cache()
     registry.source_types.cache_clear()
