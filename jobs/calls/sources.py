@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import NotSupportedError, connections, models
+from django.db import NotSupportedError, connections, models, router
 
 from jobs.calls.registry import Target
 from tenants.prepared import prepared_on
@@ -25,7 +25,8 @@ def find(target: Target, source_id: Any, tenant_id: int) -> models.Model | None:
 
 def _find(model: type[models.Model], source_id: Any, tenant_id: int) -> models.Model | None:
     """Every job does this. To build and plan the query anew takes three times as long as the rest of it."""
-    manager = model._default_manager
+    # Where it is written: a replica may not have it yet.
+    manager = model._default_manager.db_manager(router.db_for_write(model))
     # A manager of the model's own may make another query each time. In a transaction, an error would end that, too.
     if type(manager) is models.Manager and not connections[manager.db].in_atomic_block:
         try:
