@@ -1,10 +1,11 @@
 """Checks of the ways to the database, once the models are loaded."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from django.apps import apps
-from django.core.checks import CheckMessage, Error
-from django.db import DEFAULT_DB_ALIAS, router
+from django.apps import AppConfig, apps
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.db import DEFAULT_DB_ALIAS, connections, router, transaction
 
 from jobs.checks import TAG, registered
 from jobs.routing import is_ours
@@ -21,3 +22,23 @@ def routers() -> Iterator[CheckMessage]:
             hint='Begin DATABASE_ROUTERS with "jobs.routing.Primary".',
             id="jobs.E020",
         )
+
+
+@register(Tags.database)
+def isolation(
+    *, app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **_: Any
+) -> list[CheckMessage]:
+    """Our guards look again at a row that somebody has changed meanwhile; at another level the statement fails."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    if DEFAULT_DB_ALIAS not in (databases or ()) or connection.vendor != "postgresql":
+        return []
+    with transaction.atomic(using=DEFAULT_DB_ALIAS), connection.cursor() as cursor:
+        cursor.execute("SHOW transaction_isolation")
+        [(level,)] = cursor.fetchall()
+    if level == "read committed":
+        return []
+    hint = (
+        'Remove "isolation_level" from the OPTIONS of DATABASES["default"], and add to their "options": '
+        "-c default_transaction_isolation=read\\ committed (behind a pooler: ALTER ROLE ... SET it)."
+    )
+    return [Error(f"Transactions are {level}, and jobs need read committed.", hint=hint, id="jobs.E021")]

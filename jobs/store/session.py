@@ -22,12 +22,22 @@ OPTIONS = (
     " -c enable_hashjoin=off -c enable_mergejoin=off"
 )
 
+# The guards look again at a row that somebody has changed meanwhile; at another level the statement would fail.
+READ_COMMITTED = " -c default_transaction_isolation=read\\ committed"
+
 _spoken_in: ContextVar[BaseDatabaseWrapper | None] = ContextVar("session", default=None)
 
 
 def session() -> BaseDatabaseWrapper:
     """The connection of the engine."""
     return _spoken_in.get() or connections[DEFAULT_DB_ALIAS]
+
+
+def ours(options: dict[str, Any], said: str) -> dict[str, Any]:
+    """The options of a session that no other code uses, with those in `said`."""
+    ours = {**options, "options": options.get("options", "") + READ_COMMITTED + said}
+    ours.pop("isolation_level", None)  # Django's name for it: the project's wish for its own transactions
+    return ours
 
 
 class OwnSession:
@@ -37,9 +47,7 @@ class OwnSession:
         """alias: of the database, in Django's settings."""
         self._connection = connections.create_connection(alias)
         settings = connections[alias].settings_dict  # of this process: its sessions carry its name
-        options: dict[str, Any] = settings["OPTIONS"]
-        ours = {**options, "options": f"{options.get('options', '')} {OPTIONS}"}
-        self._connection.settings_dict = {**settings, "OPTIONS": ours}
+        self._connection.settings_dict = {**settings, "OPTIONS": ours(settings["OPTIONS"], f" {OPTIONS}")}
         self._connection.inc_thread_sharing()
 
     @contextmanager
