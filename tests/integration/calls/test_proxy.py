@@ -31,6 +31,13 @@ class TestTheCall:
         assert (job.tenant, job.source_type, job.source_id) == (thing.tenant, "sample.thing", str(thing.pk))
         assert (job.source_method, job.args) == ("echo", {"value": [1, "ü"], "times": 2})
 
+    @pytest.mark.parametrize(
+        ("given", "kept"),
+        [(0.1, 0.1), (1e15, 1e15), (1e16, 10**16), (-1e23, -(10**23)), (1e-7, 1e-7), (-0.0, 0.0)],
+    )
+    def test_a_large_float_is_kept_as_an_integer_and_zero_without_its_sign(self, thing, given, kept):
+        assert repr(stored(thing.async_.echo(given)).args["value"]) == repr(kept)
+
     def test_it_is_not_run(self, thing):
         thing.async_.echo()
         assert not Run.objects.exists()
