@@ -49,7 +49,7 @@ class Reports:
         while not self._stop.is_set():
             progress.note()
             self._listen(AGAIN)
-            self._open = [one for one in self._open if not self._report(one)]
+            self._open = [one for one in self._open if not self._report(one, progress)]
             connection.close()  # processes die rarely
 
     def _listen(self, seconds: float) -> None:
@@ -62,7 +62,8 @@ class Reports:
         except queue.Empty:
             return
 
-    def _report(self, one: Ended) -> bool:
+    def _report(self, one: Ended, progress: Progress) -> bool:
+        progress.note()  # each may take long: a retry policy may
         try:
             return recover.process_ended(
                 Process(self._worker, one.pid), one.job_id, one.attempt, one.error, one.sentence

@@ -367,6 +367,16 @@ class TestReports:
             assert not self.taken_back(locked)
         wait_until(lambda: self.taken_back(locked), "and then this one")
 
+    def test_each_report_is_progress_since_each_may_ask_a_slow_policy(self, worker, thread, monkeypatch):
+        progress, stop, rounds = Progress(), threading.Event(), []
+        monkeypatch.setattr(recover, "process_ended", lambda *_: rounds.append(progress.rounds) or True)
+        for pid in (1, 2, 3):
+            reports.ended.put(Ended(pid, 1, 1, "signal 9"))
+        thread(Reports(worker, stop).run, progress)
+        wait_until(lambda: len(rounds) == 3, "all are told")
+        stop.set()
+        assert len(set(rounds)) == 3
+
     def test_a_database_that_is_away_is_told_when_it_is_back(self, worker, request, monkeypatch):
         process_ended, refused = recover.process_ended, []
 
