@@ -30,21 +30,28 @@ def _key(job_id: int, attempt: int) -> str:
     return f"job-result:{job_id}:{attempt}"
 
 
-def keep(job_id: int, attempt: int, value: Any, ttl: float, tenant_id: int | None = None) -> int | None:
-    """Keep a result for `ttl` seconds; return its bytes in the cache, 0 for the result None.
-
-    Return None if the cache is out of reach, or if the tenant's results exceed its budget. The job succeeds anyway.
-    Raises ResultRefused.
-    """
+def as_text(value: Any) -> str | None:
+    """Return the value as JSON; None for None. Raises ResultRefused, or what a lazy value in it raises."""
     if value is None:
-        return 0
+        return None
     try:
         text = json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ResultRefused(f"the result is not JSON: {error}") from None
-    size, limit = len(text.encode()), settings.JOBS_RESULT_MAX_BYTES
+    size, limit = len(text), settings.JOBS_RESULT_MAX_BYTES  # the JSON is ASCII: one character is one byte
     if size > limit:
         raise ResultRefused(f"the result takes {size:,} bytes; JOBS_RESULT_MAX_BYTES allows {limit:,}: return less")
+    return text
+
+
+def keep(job_id: int, attempt: int, text: str | None, ttl: float, tenant_id: int | None = None) -> int | None:
+    """Keep the text of a result for `ttl` seconds; return its bytes in the cache, 0 for the result None.
+
+    Return None if the cache is out of reach, or if the tenant's results exceed its budget. The job succeeds anyway.
+    """
+    if text is None:
+        return 0
+    size = len(text)
     try:
         if tenant_id is not None and size >= COUNTED and not _has_room(tenant_id, size, ttl):
             telemetry.noticed("result over budget", job=job_id, tenant=tenant_id)

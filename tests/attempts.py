@@ -24,7 +24,7 @@ class Limit(NoLimit):
     def __init__(self) -> None:
         self.calls: list[str] = []
 
-    def arm(self, job: Started) -> None:
+    def arm(self, job: Started, seconds: float) -> None:
         self.calls.append(f"arm {job.id}")
 
     def disarm(self) -> None:

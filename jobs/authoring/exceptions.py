@@ -21,11 +21,20 @@ class RetryLater(Exception):
     """
 
     def __init__(self, seconds: float) -> None:
-        number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-        if not number or not 0 <= seconds <= LONGEST:  # nan fails every comparison
-            raise ValueError(f"RetryLater takes a number of seconds from 0 to {LONGEST:.0f}, not {seconds!r}")
+        self.seconds = float(_checked(seconds))
         super().__init__(f"again in {seconds:g} s")
-        self.seconds = float(seconds)
+
+
+def delay_of(error: RetryLater) -> float:
+    """Seconds until the next try. Raises what a class derived from RetryLater raises, or ValueError."""
+    return float(_checked(error.seconds))
+
+
+def _checked(seconds: float) -> float:
+    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    if not number or not 0 <= seconds <= LONGEST:  # nan fails every comparison
+        raise ValueError(f"RetryLater takes a number of seconds from 0 to {LONGEST:.0f}, not {seconds!r}")
+    return seconds
 
 
 class Cancelled(Exception):

@@ -1,6 +1,5 @@
 """Run the body of one attempt: find the method or function, call it on the tenant's object, and record the outcome."""
 
-import traceback
 from collections.abc import Callable
 from contextvars import copy_context
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from jobs.authoring import current
 from jobs.calls import registry, sources
 from jobs.calls.arguments import stats_as_json
 from jobs.conf import settings
+from jobs.engine import strangers
 from jobs.engine.host import Host
 from jobs.engine.memory import StoredMemory
 from jobs.store import Remembering, Started
@@ -30,10 +30,12 @@ class SourceGone(Exception):
 class Outcome:
     """The end of a body: a value or an error. result_ttl: seconds that the result is kept; None: it was not kept.
 
-    result_bytes: the size of the kept result. peak_memory: MiB of this process during the body; None: not known.
+    text: the value as JSON; None for None. result_bytes: the size of the kept result. peak_memory: MiB of this process
+    during the body; None: not known.
     """
 
     value: Any = None
+    text: str | None = None
     error: BaseException | None = None
     stats: dict[str, Any] = field(default_factory=dict)
     result_ttl: float | None = None
@@ -45,24 +47,11 @@ def run(job: Started, host: Host) -> Outcome:
     """Call the method. Every exception is the outcome of the job, even its own SystemExit."""
     outcome = Outcome()
     host.peak.reset()
-    try:
-        try:
-            host.limit.arm(job)
-            # Language, time zone and the like are context variables: the body's changes to them end with it.
-            copy_context().run(_call, job, outcome, host)
-        finally:
-            host.limit.disarm()
-    except host.limit.time_is_up:
-        outcome.error = TimeoutError(f"timed out after {job.timeout:g} s")
-    except KeyboardInterrupt:  # meant for the process; recover takes the job back
-        raise
-    except BaseException as error:
-        if host.told_to_exit():  # by a signal: this, too, is meant for the process
-            raise
-        outcome.error = error
-        traceback.clear_frames(error.__traceback__)  # ends generators, and the transactions in them
-    finally:
-        host.limit.disarm()  # again: the time limit may have interrupted the first call
+    # Language, time zone and the like are context variables: the body's changes to them end with it.
+    body = partial(copy_context().run, _call, job, outcome, host)
+    outcome.error = strangers.within(job, host, job.timeout, body).error
+    if outcome.error is not None:  # stats that are no JSON do not hide it
+        outcome.stats = strangers.here(job, host)(partial(stats_as_json, outcome.stats)).value or {}
     outcome.peak_memory = host.peak.read()
     return outcome
 
@@ -93,6 +82,9 @@ def _call(job: Started, outcome: Outcome, host: Host) -> None:
         )
     )
     outcome.value = target.on(instance)(**job.args)
+    # Here, where the time limit and the body's sessions are: both may contain lazy values, which are its author's code.
+    outcome.stats = stats_as_json(outcome.stats)
+    outcome.text = results.as_text(outcome.value)
 
 
 def _aside(host: Host, statement: Callable[..., bool], *parameters: Any) -> bool:
@@ -107,16 +99,8 @@ def _aside(host: Host, statement: Callable[..., bool], *parameters: Any) -> bool
 
 def keep_result(job: Started, outcome: Outcome) -> None:
     """Store the result before settling, so that a successful job always has it."""
-    try:
-        outcome.stats = stats_as_json(outcome.stats)
-    except ValueError as error:
-        outcome.stats = {}
-        outcome.error = outcome.error or error  # keep the first error
     if outcome.error is not None:
         return
     ttl = settings.JOBS_RESULT_TTL if outcome.result_ttl is None else outcome.result_ttl
-    try:
-        outcome.result_bytes = results.keep(job.id, job.attempt, outcome.value, ttl, job.tenant_id)
-    except ValueError as error:
-        outcome.error = error
+    outcome.result_bytes = results.keep(job.id, job.attempt, outcome.text, ttl, job.tenant_id)
     outcome.result_ttl = None if outcome.result_bytes is None else ttl

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from django.db import DatabaseError, InterfaceError
 
 from jobs import store, telemetry, traces
-from jobs.engine import body, hands
+from jobs.engine import body, hands, strangers
 from jobs.engine.dispatch import dispatch, dispatch_and_keep
 from jobs.engine.host import Host
 from jobs.engine.patience import patiently
@@ -64,7 +64,9 @@ def _run_slice(job: Started, host: Host) -> bool:
                 traces.failed(span, outcome.error)
             # The next job probably takes as long as this one; at least half of it must lie within the slice.
             half = (time.monotonic() - began) / 2
-            running = settle(running, outcome, follow=clean and _goes_on(host, ends_at - half))
+            running = settle(
+                running, outcome, strangers.here(running, host), follow=clean and _goes_on(host, ends_at - half)
+            )
     return clean
 
 

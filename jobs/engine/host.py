@@ -11,15 +11,15 @@ from jobs.store import Process, Started
 
 
 class TimeLimit(Protocol):
-    """Interrupts a body at its time limit."""
+    """Interrupts a stranger's code at its time limit."""
 
     time_is_up: type[BaseException]
 
-    def arm(self, job: Started) -> None:
-        """Start the timer: the body begins."""
+    def arm(self, job: Started, seconds: float) -> None:
+        """Start the timer: the body begins, or other code of its author."""
 
     def disarm(self) -> None:
-        """Stop the timer: the body has ended. May be called twice."""
+        """Stop the timer: that has ended. May be called twice."""
 
     def deferred(self) -> AbstractContextManager[None]:
         """Defer the interrupt while the engine works on behalf of the body."""
@@ -30,7 +30,7 @@ class NoLimit:
 
     time_is_up: type[BaseException] = TimeoutError
 
-    def arm(self, job: Started) -> None: ...
+    def arm(self, job: Started, seconds: float) -> None: ...
 
     def disarm(self) -> None: ...
 

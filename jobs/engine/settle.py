@@ -4,23 +4,23 @@ The policy decides; one guarded statement applies the decision. A verdict has a 
 replaces a retry or a snooze if the job was asked to stop; `fail` replaces `stop` if nobody had asked it to.
 """
 
-import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from django.db import DataError
+
 from jobs import store, telemetry
-from jobs.authoring.exceptions import Abandon, Cancelled, RetryLater
+from jobs.authoring.exceptions import Abandon, Cancelled, RetryLater, delay_of
 from jobs.deaths.announce import announce
 from jobs.engine.body import Outcome
+from jobs.engine.failures import as_failure, without_text
 from jobs.engine.patience import patiently
 from jobs.engine.policy import policy_of
+from jobs.engine.strangers import Ask, in_a_thread
 from jobs.store import Failure, Started
-from jobs.text import storable
 
-ERROR_LENGTH = 2_000  # characters kept of an error
-TRACEBACK_LENGTH = 20_000  # characters, the last ones
 UNASKED = "raised Cancelled, but nobody asked it to stop"
 
 TRIES: Mapping[str, tuple[str, ...]] = {
@@ -44,38 +44,51 @@ class Verdict:
     peak_memory: int | None = None
 
 
-def settle(job: Started, outcome: Outcome, *, follow: bool = False) -> Started | None:
+def settle(job: Started, outcome: Outcome, ask: Ask = in_a_thread, *, follow: bool = False) -> Started | None:
     """End the attempt: success, error, dead, cancelled, or scheduled for another try.
 
-    follow: after a success, start the next job of the lane in this process, and return it if there is one.
-    A stale holder changes nothing. Raises the database's error if `patiently` gives up.
+    ask: how to ask the retry policy, a stranger's code. follow: after a success, start the next job of the lane in this
+    process, and return it if there is one. A stale holder changes nothing. Raises the database's error if `patiently`
+    gives up.
     """
-    if outcome.error is None:
-        return _succeed(job, outcome, follow=follow)
-    verdict = replace(judge(job, outcome.error, outcome.stats), peak_memory=outcome.peak_memory)
-    for verb in TRIES[verdict.verb]:
-        if patiently(partial(_apply, verb, job, verdict)):
-            _follow_up(verb, job)
-            return None
-    telemetry.ignored(verdict.verb, job.id, job.attempt)
+    try:
+        if outcome.error is None:
+            return _succeed(job, outcome, follow=follow)
+        verdict = judge(job, outcome.error, outcome.stats, ask)
+        _end(job, replace(verdict, peak_memory=outcome.peak_memory))
+    except DataError as error:  # PostgreSQL cannot store a part of it; without an end the body would run again
+        telemetry.noticed("outcome refused", job=job.id)
+        _end(job, Verdict("fail" if policy_of(job) is None else "bury", None, as_failure(error)))
     return None
 
 
-def judge(job: Started, error: BaseException, stats: dict[str, Any] | None) -> Verdict:
+def _end(job: Started, verdict: Verdict) -> None:
+    for verb in TRIES[verdict.verb]:
+        if patiently(partial(_apply, verb, job, verdict)):
+            _follow_up(verb, job)
+            return
+    telemetry.ignored(verdict.verb, job.id, job.attempt)
+
+
+def judge(job: Started, error: BaseException, stats: dict[str, Any] | None, ask: Ask) -> Verdict:
     """Let the job's policy decide about this error."""
     if isinstance(error, Cancelled):
         return Verdict("stop", stats)
+    first = None
     if isinstance(error, RetryLater):
-        return Verdict("snooze", stats, delay=error.seconds)
+        later = ask(partial(delay_of, error))
+        if later.error is None:
+            return Verdict("snooze", stats, delay=later.value)
+        error, first = later.error, error  # a class of its author's own, without seconds
     policy = policy_of(job)
     delay = None
     if policy is not None and not isinstance(error, Abandon):
-        try:
-            delay = policy.delay(error, job.retries, job.max_retries)
-        except Exception as broken:  # a custom policy failed: show its error
-            broken.add_note(f"when asked for a retry after {type(error).__name__}: {error}")
-            error = broken
-    failure = as_failure(error, stats)
+        asked = ask(partial(policy.delay, error, job.retries, job.max_retries))
+        delay = asked.value
+        if asked.error is not None:  # a custom policy failed: show its error
+            error, first = asked.error, error
+    kept = ask(partial(as_failure, error, stats, first))
+    failure = kept.value if kept.error is None else without_text(error, stats, kept.error)
     if policy is not None and delay is not None:
         return Verdict("retry", stats, failure, delay, policy.queue)
     if policy is None and not isinstance(error, Abandon):
@@ -123,20 +136,3 @@ def _succeed(job: Started, outcome: Outcome, *, follow: bool) -> Started | None:
     if not applied:
         telemetry.ignored("succeed", job.id, job.attempt)
     return following
-
-
-def as_failure(error: BaseException, stats: dict[str, Any] | None = None) -> Failure:
-    """The parts of an error that are kept."""
-    return Failure(
-        type(error).__name__,
-        storable(_text_of(error))[:ERROR_LENGTH],
-        storable("".join(traceback.format_exception(error)))[-TRACEBACK_LENGTH:],
-        stats,
-    )
-
-
-def _text_of(error: BaseException) -> str:
-    try:
-        return str(error)
-    except BaseException as broken:  # its __str__ is a stranger's code
-        return f"(its text cannot be read: {type(broken).__name__})"

@@ -1,4 +1,4 @@
-"""The time limit of a body, in its own process: a timer whose signal must interrupt the body and nothing else.
+"""The time limit of a body, in its own process: a timer whose signal must interrupt strangers' code and nothing else.
 
 The parent ends a process that ignores the signal: it reads the deadline on the desk.
 """
@@ -26,14 +26,14 @@ class Timer:
         self._deferred = 0
         self._late = False
 
-    def arm(self, job: Started) -> None:
-        """Start the timer: the body begins. Undo an earlier body's changes of the signal handler."""
+    def arm(self, job: Started, seconds: float) -> None:
+        """Start the timer. Undo an earlier body's changes of the signal handler."""
         memory = settings.JOBS_DEFAULT_MEMORY if job.memory is None else job.memory
-        desk.take_up(job.id, job.attempt, job.timeout + settings.JOBS_TIMEOUT_GRACE, memory)
+        desk.take_up(job.id, job.attempt, seconds + settings.JOBS_TIMEOUT_GRACE, memory)
         signal.signal(signal.SIGALRM, self._interrupt)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
         self._armed, self._late = True, False
-        signal.setitimer(signal.ITIMER_REAL, job.timeout)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
     def disarm(self) -> None:
         """Stop the timer: the body has ended, and a late signal must not lose its outcome."""

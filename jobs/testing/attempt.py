@@ -8,7 +8,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import pq
 
 from jobs import queries, store
-from jobs.engine import body
+from jobs.engine import body, strangers
 from jobs.engine.body import Outcome
 from jobs.engine.host import Host
 from jobs.engine.settle import settle
@@ -45,7 +45,7 @@ def execute(message: Claimed, host: Host) -> Attempt | None:
         outcome = body.run(job, host)
         savepoints.commit(outcome)
     body.keep_result(job, outcome)
-    settle(job, outcome)
+    settle(job, outcome, strangers.here(job, host))
     status = queries.status(job.tenant_id, job.id) or Status.DEAD
     return Attempt(job.id, job.attempt, status, outcome.value, outcome.error)
 

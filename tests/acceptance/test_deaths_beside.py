@@ -203,6 +203,26 @@ class TestStrangersCode:
             is_untouched(innocent)
             assert worker.alive
 
+    def test_a_policy_that_exits_after_a_hard_limit_ends_its_job_alone(self, start_worker, thing, environ):
+        environ["JOBS_TIMEOUT_GRACE"] = "0.2"
+        worker = start_worker(concurrency=4)
+        with held_lock(7):
+            innocent = thing.async_.wait_for_lock(7)
+            running(innocent)
+            job = ended(thing.async_(timeout=1.5).spin_and_leave())
+            assert (job.status, job.last_error, job.crashes) == ("dead", "SystemExit: 3", 0)
+            bystanders_go_through()
+            is_untouched(innocent)
+            assert worker.alive
+
+    def test_a_lazy_value_that_fails_and_a_generator_that_hangs_end_their_jobs_alone(self, start_worker, thing):
+        worker = start_worker(concurrency=2)
+        lazy, hanging = thing.async_.lazy(), thing.async_(timeout=1.5).hang_afterwards()
+        for job_id, text in ((lazy, "DoesNotExist: Run matching query does not exist."), (hanging, "ValueError: no")):
+            job = ended(job_id)
+            assert (job.status, job.last_error, job.attempt, job.crashes) == ("error", text, 1, 0)
+        assert worker.alive
+
 
 class TestWhatABodyLeavesBehind:
     def test_its_subprocess_ends_with_it(self, start_worker, thing, environ, tmp_path: Path):

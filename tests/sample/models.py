@@ -7,12 +7,14 @@ import signal
 import subprocess
 import time
 import uuid
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import ClassVar
 
 from django.db import connection, models, transaction
+from django.utils.functional import SimpleLazyObject
 
 from jobs import Asynchronous, Retry, RetryLater, current_job, job
 from tenants.conf import TENANT_MODEL
@@ -74,6 +76,19 @@ def think(error: BaseException, retries: int) -> float:
     """A policy that takes long to answer."""
     time.sleep(4)
     return 0.1
+
+
+def leave(error: BaseException, retries: int) -> float:
+    """A policy that wants to end its process."""
+    raise SystemExit(3)
+
+
+def hanging() -> Iterator[int]:
+    """Takes for ever to close."""
+    try:
+        yield 1
+    finally:
+        time.sleep(3600)
 
 
 def opted_in() -> "models.QuerySet[Tenant]":
@@ -273,6 +288,25 @@ class Thing(Asynchronous, models.Model):
     def spin_slowly_again(self) -> None:
         """As `spin`, stubbornly; and whoever asks its policy waits for long."""
         spin(stubborn=True)
+
+    @job(retry=Retry.custom(leave, max_retries=1))
+    def spin_and_leave(self) -> None:
+        """As `spin`, stubbornly; and its policy wants to end whoever asks it."""
+        spin(stubborn=True)
+
+    @job
+    def lazy(self) -> dict[str, object]:
+        """What it returns is read later, and is not there."""
+        note_run()
+        return {"who": SimpleLazyObject(lambda: Run.objects.get(pk=0))}
+
+    @job
+    def hang_afterwards(self) -> None:
+        """Fails, and leaves something behind that hangs."""
+        note_run()
+        left = hanging()
+        next(left)
+        raise ValueError("no")
 
     # What a chaos run submits: short jobs, whose bodies leave their evidence outside PostgreSQL.
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from jobs import Abandon, TenantError
-from jobs.engine.settle import as_failure
+from jobs.engine.failures import as_failure
 from jobs.lifecycle import Status
 from jobs.told import told
 from reports.parameters import InvalidParameters

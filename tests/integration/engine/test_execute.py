@@ -9,7 +9,7 @@ import pytest
 from django.db import OperationalError, connection
 
 from jobs import current_job, results, store
-from jobs.engine import patience, settle
+from jobs.engine import failures, patience
 from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
 from jobs.engine.host import Host
@@ -127,8 +127,8 @@ class TestError:
         body(raising(ValueError("x" * 100_000)))
         run(thing.async_.echo())
         kept = FailedAttempt.objects.get()
-        assert len(kept.error) == settle.ERROR_LENGTH
-        assert len(kept.traceback) == settle.TRACEBACK_LENGTH
+        assert len(kept.error) == failures.ERROR_LENGTH
+        assert len(kept.traceback) == failures.TRACEBACK_LENGTH
 
     @pytest.mark.parametrize(
         "spoilt", [object(), float("nan"), {1: 2}, "\x00"], ids=["object", "nan", "number as key", "nul"]

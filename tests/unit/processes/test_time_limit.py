@@ -28,8 +28,8 @@ def timer():
     return Timer()
 
 
-def job(timeout: float = LONG, memory: int | None = None) -> SimpleNamespace:
-    return SimpleNamespace(id=7, attempt=2, timeout=timeout, memory=memory)
+def job(memory: int | None = None) -> SimpleNamespace:
+    return SimpleNamespace(id=7, attempt=2, memory=memory)
 
 
 def ring() -> None:
@@ -37,36 +37,36 @@ def ring() -> None:
 
 
 def test_armed_the_signal_interrupts_what_runs(timer):
-    timer.arm(job())
+    timer.arm(job(), LONG)
     with pytest.raises(SoftTimeLimitExceeded):
         ring()
 
 
 def test_it_comes_by_itself_when_time_is_up(timer):
     with pytest.raises(SoftTimeLimitExceeded):
-        timer.arm(job(timeout=OVER))
+        timer.arm(job(), OVER)
         signal.pause()
 
 
 def test_disarmed_the_signal_is_ignored(timer):
-    timer.arm(job())
+    timer.arm(job(), LONG)
     timer.disarm()
     ring()
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
 
 
 def test_it_can_be_armed_again_for_the_next_job_whatever_the_last_one_did_to_the_signal(timer):
-    timer.arm(job())
+    timer.arm(job(), LONG)
     signal.signal(signal.SIGALRM, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
     timer.disarm()
-    timer.arm(job())
+    timer.arm(job(), LONG)
     with pytest.raises(SoftTimeLimitExceeded):
         ring()
 
 
 def test_while_the_engine_works_for_the_body_it_waits(timer):
-    timer.arm(job())
+    timer.arm(job(), LONG)
     steps = []
     with pytest.raises(SoftTimeLimitExceeded), timer.deferred():
         ring()
@@ -75,7 +75,7 @@ def test_while_the_engine_works_for_the_body_it_waits(timer):
 
 
 def test_a_thread_of_the_body_puts_nothing_off(timer):
-    timer.arm(job())
+    timer.arm(job(), LONG)
     inside, leave = threading.Event(), threading.Event()
 
     def work() -> None:
@@ -95,10 +95,10 @@ def test_a_thread_of_the_body_puts_nothing_off(timer):
 def test_the_parent_reads_who_runs_what_until_when_and_with_how_much(timer, settings):
     settings.JOBS_DEFAULT_MEMORY = 100
     desk.sit_down(3)
-    timer.arm(job())
+    timer.arm(job(), LONG)
     (running,) = desk.running()
     assert (running.pid, running.job_id, running.attempt, running.memory) == (os.getpid(), 7, 2, 100)
-    timer.arm(job(memory=50))
+    timer.arm(job(memory=50), LONG)
     assert desk.running()[0].memory == 50
     timer.disarm()
     assert desk.running() == []

@@ -1,0 +1,40 @@
+"""What is kept of an error. Its text and its class are strangers' code: reading them may raise anything."""
+
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from jobs.store import Failure
+from jobs.text import storable
+
+CLASS_LENGTH = 200  # characters of the column
+ERROR_LENGTH = 2_000  # characters kept of an error
+TRACEBACK_LENGTH = 20_000  # characters, the last ones
+
+
+def as_failure(
+    error: BaseException, stats: dict[str, Any] | None = None, after: BaseException | None = None
+) -> Failure:
+    """The parts of an error that are kept. after: the body's error, about which somebody was asked who raised this."""
+    trace = _read("traceback", lambda: "".join(traceback.format_exception(error)))
+    if after is not None:
+        first = _read("text", lambda: str(after))
+        trace = f"{trace.rstrip()}\nwhen asked for a decision after {_class_of(after)}: {first}\n"
+    text = _read("text", lambda: str(error))
+    return Failure(_class_of(error), storable(text)[:ERROR_LENGTH], storable(trace)[-TRACEBACK_LENGTH:], stats)
+
+
+def without_text(error: BaseException, stats: dict[str, Any] | None, why: BaseException) -> Failure:
+    """The same without asking the error for anything."""
+    return Failure(_class_of(error), f"(its text cannot be read: {_class_of(why)})", stats=stats)
+
+
+def _class_of(error: BaseException) -> str:
+    return storable(type(error).__name__)[:CLASS_LENGTH]
+
+
+def _read(what: str, question: Callable[[], str]) -> str:
+    try:
+        return question()
+    except Exception as broken:
+        return f"(its {what} cannot be read: {_class_of(broken)})"

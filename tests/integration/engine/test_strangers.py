@@ -1,0 +1,198 @@
+"""Code of a job's author that runs beside its body: lazy values, policies, texts. It may raise anything, and hang."""
+
+import threading
+
+import pytest
+from django.utils.functional import SimpleLazyObject
+
+from jobs import Retry, RetryLater, current_job, store
+from jobs.engine import recover, strangers
+from jobs.models import FailedAttempt, Job
+from tests import attempts
+from tests.attempts import WORKER, Alarm, Limit
+from tests.sample.models import Run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class Exiting(Exception):
+    def __str__(self) -> str:
+        raise SystemExit(3)
+
+
+class Busy(RetryLater):
+    """Does not call the constructor of its base."""
+
+    def __init__(self) -> None:
+        Exception.__init__(self, "busy")
+
+
+class Soon(Busy):
+    seconds = "soon"
+
+
+def syntax_error() -> SyntaxError:
+    error = SyntaxError("no")
+    error.filename, error.lineno, error.offset, error.text = "f", 3, "7", "abc"
+    return error
+
+
+def lazy() -> object:
+    return SimpleLazyObject(lambda: Run.objects.get(pk=0))
+
+
+def raise_(error: BaseException) -> None:
+    raise error
+
+
+def leave(error: BaseException, retries: int) -> float:
+    raise SystemExit(3)
+
+
+def read(error: BaseException, retries: int) -> float:
+    return float(len(str(error)))
+
+
+LONG = type("X" * 201, (Exception,), {})
+
+
+@pytest.fixture
+def run(thing, body, sent):
+    """Run this body; how its job ended."""
+
+    def run(function, *, retry=None, **host) -> Job:
+        body(lambda self: function(), retry=retry)
+        return attempts.run(sent, thing.async_.echo(), **host)
+
+    return run
+
+
+GONE = ("error", "DoesNotExist: Run matching query does not exist.")
+ENDS = {
+    "lazy result": (lambda: {"who": lazy()}, None, GONE),
+    "lazy stat": (lambda: current_job().stats.update(who=lazy()), None, GONE),
+    "long class": (lambda: raise_(LONG("x")), None, ("error", "X" * 200 + ": x")),
+    "odd syntax error": (lambda: raise_(syntax_error()), None, ("error", "SyntaxError: no")),
+    "text that exits": (lambda: raise_(Exiting()), None, ("error", "Exiting: (its text cannot be read: SystemExit)")),
+    "no seconds": (lambda: raise_(Busy()), None, ("error", "AttributeError: 'Busy' object has no")),
+    "odd seconds": (lambda: raise_(Soon()), Retry.every(0, max_retries=0), ("dead", "ValueError: RetryLater takes")),
+    "unreadable": (lambda: raise_(Unspeakable()), Retry.custom(read, max_retries=2), ("dead", "RuntimeError: no text")),
+    "policy that exits": (lambda: 1 / 0, Retry.custom(leave, max_retries=2), ("dead", "SystemExit: 3")),
+    "odd queue": (lambda: 1 / 0, Retry.every(0, max_retries=2, queue="\x00"), ("dead", "DataError: ")),
+}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_whatever_it_raises_the_job_ends_once_and_is_no_crash(how, run):
+    end, retry, (status, text) = ENDS[how]
+    ended = run(end, retry=retry)
+    assert (ended.status, ended.crashes, ended.last_error[: len(text)]) == (status, 0, text)
+    assert FailedAttempt.objects.count() == 1
+
+
+def test_of_an_error_that_a_policy_cannot_read_both_are_told(run):
+    run(lambda: raise_(Unspeakable()), retry=Retry.custom(read, max_retries=2))
+    trace = FailedAttempt.objects.get().traceback
+    assert "RuntimeError: no text" in trace
+    assert "after Unspeakable: (its text cannot be read: RuntimeError)" in trace
+
+
+class TestInTime:
+    @pytest.fixture
+    def limit(self) -> Limit:
+        return Limit()
+
+    @pytest.fixture
+    def seen(self, limit):
+        """Note whether a limit holds at this moment; `seen.all` has the answers."""
+
+        def seen(*_: object) -> float:
+            seen.all.append(limit.calls[-1])
+            return 0.0
+
+        seen.all = []
+        return seen
+
+    def test_a_generator_that_a_failing_body_leaves_ends_within_its_limit(self, run, limit, seen):
+        def rows():
+            try:
+                yield 1
+            finally:
+                seen()
+
+        def leave() -> None:
+            left = rows()
+            next(left)
+            raise ValueError
+
+        def late() -> None:
+            left = rows()
+            next(left)
+            raise Alarm
+
+        run(leave, limit=limit)
+        run(late, limit=limit)
+        assert [call.split()[0] for call in seen.all] == ["arm", "arm"]
+
+    def test_so_does_everything_else(self, run, limit, seen):
+        class Told(Exception):
+            def __str__(self) -> str:
+                seen()
+                return "told"
+
+        run(lambda: {"who": SimpleLazyObject(seen)}, limit=limit)
+        run(lambda: current_job().stats.update(who=SimpleLazyObject(seen)) or 1 / 0, limit=limit)
+        run(lambda: raise_(Told()), retry=Retry.custom(lambda *_: seen(), max_retries=1), limit=limit)
+        assert len(seen.all) >= 4
+        assert {call.split()[0] for call in seen.all} == {"arm"}
+
+    def test_no_limit_holds_while_the_outcome_of_a_failure_is_stored(self, run, limit, monkeypatch):
+        fail, calls = store.fail, []
+        monkeypatch.setattr(store, "fail", lambda *a, **k: calls.append(limit.calls[-1]) or fail(*a, **k))
+        run(lambda: 1 / 0, limit=limit)
+        assert calls == ["disarm"]
+
+    def test_a_policy_that_hangs_is_a_policy_that_fails(self, run):
+        ended = run(lambda: 1 / 0, retry=Retry.custom(lambda *_: raise_(Alarm()), max_retries=1))
+        assert (ended.status, ended.last_error) == ("dead", "TimeoutError: gave no answer for 10 s")
+        assert "after ZeroDivisionError: division by zero" in FailedAttempt.objects.get().traceback
+
+    def test_an_exit_that_was_meant_for_the_process_is_none_of_the_policy(self, run):
+        policy = Retry.custom(leave, max_retries=1)
+        told = [False, True]  # the body has failed by itself
+        with pytest.raises(SystemExit):
+            run(lambda: 1 / 0, retry=policy, told_to_exit=lambda: told.pop(0))
+        assert Job.objects.get().status == "running"
+
+
+class TestAfterAHardLimit:
+    """The parent asks the policy, in a thread that other jobs need."""
+
+    @pytest.fixture
+    def time_out(self, thing, body):
+        def time_out(policy) -> Job:
+            body(lambda self: None, retry=Retry.custom(policy, max_retries=1))
+            job_id = thing.async_.echo()
+            store.start(job_id, 1, WORKER)
+            assert recover.time_out(job_id, 1)
+            return Job.objects.get()
+
+        return time_out
+
+    def test_a_policy_that_exits_ends_its_job_alone(self, time_out):
+        ended = time_out(leave)
+        assert (ended.status, ended.last_error) == ("dead", "SystemExit: 3")
+
+    def test_one_that_hangs_is_left_behind(self, time_out, monkeypatch):
+        monkeypatch.setattr(strangers, "PATIENCE", 0.01)
+        hangs = threading.Event()
+        try:
+            ended = time_out(lambda *_: hangs.wait())
+        finally:
+            hangs.set()
+        assert (ended.status, ended.last_error) == ("dead", "TimeoutError: gave no answer for 0.01 s")
