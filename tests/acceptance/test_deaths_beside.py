@@ -217,7 +217,7 @@ class TestStrangersCode:
 
     def test_a_lazy_value_that_fails_and_a_generator_that_hangs_end_their_jobs_alone(self, start_worker, thing):
         worker = start_worker(concurrency=2)
-        lazy, hanging = thing.async_.lazy(), thing.async_(timeout=1.5).hang_afterwards()
+        lazy, hanging = thing.async_.lazy(), thing.async_(timeout=4).hang_afterwards()
         for job_id, text in ((lazy, "DoesNotExist: Run matching query does not exist."), (hanging, "ValueError: no")):
             job = ended(job_id)
             assert (job.status, job.last_error, job.attempt, job.crashes) == ("error", text, 1, 0)
