@@ -3,7 +3,7 @@
 import pytest
 from django.db import connection, transaction
 
-from jobs.models import Job
+from jobs.models import ERASED, Job
 from jobs.sql import statement
 from jobs.store.explain import MOST, NAMES, PLANNER, PROBES
 from tests.factories import QueueFactory, TenantFactory
@@ -21,7 +21,8 @@ INDEXES = {
 
 
 def plan_of(name: str, job_id: int, tenant_id: int) -> dict:
-    parameters = {"id": job_id, "ids": [job_id], "tenant_id": tenant_id, "now": None, "default_timeout": 1.0}
+    parameters = {"id": job_id, "ids": [job_id], "tenant_id": tenant_id, "erased": ERASED}
+    parameters |= {"now": None, "default_timeout": 1.0}
     parameters |= {"most": MOST, "probes": PROBES, "names": NAMES}
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(PLANNER)
