@@ -15,7 +15,8 @@ class JobsConfig(AppConfig):
     verbose_name = "Work"
 
     def ready(self) -> None:
-        from jobs import checks, databases, free_tables, tasks  # noqa: F401 - the checks register themselves
+        from jobs import tasks
+        from jobs.checks import databases, free_tables  # noqa: F401 - the checks register themselves
         from jobs.engine import dispatch
         from jobs.models import PausedJobType, Queue, Schedule
         from tenants import audit

@@ -16,7 +16,6 @@ NEEDED = {
     "worker_prefetch_multiplier": 1,
     "worker_enable_prefetch_count_reduction": False,  # it would miscount after a lost connection
     "CELERY_DB_REUSE_MAX": 1_000_000,  # else Celery's Django fix-up closes the connection before and after every job
-    "jobs_configured": True,  # for jobs.E005
 }
 # Each of these yields to the project's own.
 DEFAULTS = {

@@ -13,3 +13,7 @@ def carry_jobs_by(app: Celery) -> None:
 def celery_app() -> Celery:
     """The app; Celery's current one as long as none is configured, which `jobs.E005` then refuses."""
     return _configured[0] if _configured else current_app
+
+
+def is_configured() -> bool:
+    return bool(_configured)

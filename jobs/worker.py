@@ -1,18 +1,18 @@
 """Extend a Celery worker: its identity, the threads of its parent, the clock. Loaded together with Celery's tasks."""
 
 import os
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 from celery import signals
 from celery.concurrency.prefork import TaskPool
 
 from jobs import telemetry
 from jobs.celery_app import celery_app
+from jobs.checks import refuse_to_start
 from jobs.conf import settings
 from jobs.deaths import announce
 from jobs.engine import dispatch
@@ -52,23 +52,17 @@ def check_pool(instance: Any, **_: Any) -> None:
     pools = list(instance.app.amqp.queues.consume_from)
     if len(pools) != 1:
         # Otherwise its processes would count as the capacity of several pools.
-        _refuse(f"A worker serves one pool; start one for each: -Q {' / -Q '.join(sorted(pools))}")
+        refuse_to_start(f"A worker serves one pool; start one for each: -Q {' / -Q '.join(sorted(pools))}")
     if pools[0] == instance.app.conf.task_default_queue:
-        _refuse(
+        refuse_to_start(
             f"Celery tasks are sent to the queue {pools[0]}, and this worker would refuse them: it runs jobs. Name a "
             "pool, as in -Q default; for tasks start a worker of another app (docs/own-project.md, Celery tasks)"
         )
     if not issubclass(instance.pool_cls, TaskPool):
-        _refuse("A worker runs its jobs in processes: use -P prefork, the default")
+        refuse_to_start("A worker runs its jobs in processes: use -P prefork, the default")
     most = max(instance.autoscale or [instance.concurrency or 0])
     if most > SEATS:
-        _refuse(f"A worker has at most {SEATS} processes: -c {SEATS}; start more workers instead")
-
-
-def _refuse(why: str) -> NoReturn:
-    """End this process with status 78 (EX_CONFIG): a restart would not help."""
-    sys.stderr.write(f"{why}\n")
-    raise SystemExit(os.EX_CONFIG)
+        refuse_to_start(f"A worker has at most {SEATS} processes: -c {SEATS}; start more workers instead")
 
 
 @signals.celeryd_after_setup.connect
@@ -80,7 +74,7 @@ def check_broker(instance: Any, **_: Any) -> None:
         broker.virtual_host = 0  # a database that clusters have, too
         broker.connect()
         if broker.channel().client.info("cluster").get("cluster_enabled"):
-            _refuse("CELERY_BROKER_URL names a cluster of Redis or Valkey: name one without cluster mode")
+            refuse_to_start("CELERY_BROKER_URL names a cluster of Redis or Valkey: name one without cluster mode")
 
 
 @signals.worker_ready.connect

@@ -35,8 +35,8 @@ LONG = (
 WorkerFactory = Callable[..., uuid.UUID]
 
 # How long an example takes says how busy the machine is. A fixture of ours begins anew what an example changes.
-SLOW = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-hypothesis.register_profile("ours", deadline=None, suppress_health_check=SLOW)
+EXCUSED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+hypothesis.register_profile("ours", deadline=None, suppress_health_check=EXCUSED)
 hypothesis.load_profile("ours")
 
 

@@ -9,13 +9,13 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NoReturn
 
 from django.apps import AppConfig
 from django.conf import settings as project
 from django.core.checks import CheckMessage, Error, Warning, register, run_checks
 
-from jobs.celery_app import celery_app
+from jobs.celery_app import celery_app, is_configured
 from jobs.conf import EVERY, settings
 
 TAG = "jobs"
@@ -28,15 +28,20 @@ Check = Callable[[], Iterator[CheckMessage]]
 
 
 def refuse_unsafe_start(*tags: str) -> None:
-    """End this process with the failed checks on stderr and status 78 (EX_CONFIG): a restart would not help.
+    """Refuse to start if a check fails with an error.
 
     tags: those of further checks.
     """
     found = run_checks(tags=[TAG, *tags])
     errors = sorted(str(message) for message in found if message.is_serious() and not message.is_silenced())
     if errors:
-        sys.stderr.write("\n".join(["Refused to start:", *errors, ""]))
-        raise SystemExit(os.EX_CONFIG)
+        refuse_to_start("\n".join(["Refused to start:", *errors]))
+
+
+def refuse_to_start(why: str) -> NoReturn:
+    """End this process with that text on stderr and status 78 (EX_CONFIG): a restart would not help."""
+    sys.stderr.write(f"{why}\n")
+    raise SystemExit(os.EX_CONFIG)
 
 
 def registered(tag: str) -> Callable[[Check], Check]:
@@ -130,7 +135,7 @@ def metrics_of_few_tenants() -> Iterator[CheckMessage]:
 @registered(TAG)
 def celery_is_configured() -> Iterator[CheckMessage]:
     """Without the additions to its workers and their settings, no job would run, or some twice."""
-    if not celery_app().conf.get("jobs_configured"):
+    if not is_configured():
         yield Error(
             "Celery's app does not carry jobs.",
             hint="Where the app is made, call jobs.celery.configure(app); and import that module in the __init__.py "

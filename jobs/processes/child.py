@@ -41,7 +41,7 @@ def run_jobs_here(**_: Any) -> None:
     set_pdeathsig(signal.SIGKILL)  # otherwise it would run its job unknown to everybody (Linux)
     os.setpgid(0, 0)
     desk.sit_down(current_process().index)  # type: ignore[attr-defined]  # not in its stubs
-    store.keep_sessions(tasks.WORKER_ID, os.getpid())
+    store.name_sessions(tasks.WORKER_ID, os.getpid())
     _send_beside()
     dispatch.relay_to(bell.ring)  # for the submits of bodies
     announce.announce_by(None)

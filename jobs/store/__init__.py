@@ -5,7 +5,7 @@ Each function reports what it applied. `now` is the clock of a test; None means 
 
 from jobs.store import clock
 from jobs.store.attempts import cancel_requested, holder, progress, put_off, running_in, start
-from jobs.store.checks import excesses, find_lane, heads, odd_states
+from jobs.store.checks import excesses, find_lane, heads, isolation, odd_states
 from jobs.store.claiming import Lane, Pass, claim, claim_within, hold, next_moment, promote, release
 from jobs.store.control import (
     backlog,
@@ -52,7 +52,7 @@ from jobs.store.statistics import (
     worked,
 )
 from jobs.store.submitting import Answer, give_up_key, insert, recount_waiting
-from jobs.store.worker_sessions import keep_sessions, session_name
+from jobs.store.worker_sessions import keep_sessions, name_sessions, session_name
 from jobs.store.workers import (
     LIVE_BEATS,
     bar_worker,
@@ -126,10 +126,12 @@ __all__ = [
     "holder",
     "insert",
     "is_unfinished",
+    "isolation",
     "keep_sessions",
     "lead",
     "leave",
     "left_behind",
+    "name_sessions",
     "next_moment",
     "next_run",
     "next_to_archive",

@@ -1,4 +1,4 @@
-"""The data for check. Reads only."""
+"""The data for check, and for a system check. Reads only."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -6,6 +6,12 @@ from datetime import datetime
 
 from jobs.conf import settings
 from jobs.store.rows import rows
+
+
+def isolation() -> str:
+    """The isolation level of this transaction, in PostgreSQL's words."""
+    level: str = rows("isolation")[0][0]
+    return level
 
 
 @dataclass(frozen=True)

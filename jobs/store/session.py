@@ -8,7 +8,7 @@ a session that leads to the server itself (`DATABASE_DIRECT_URL`), since the wai
 session.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -33,11 +33,11 @@ def session() -> BaseDatabaseWrapper:
     return _spoken_in.get() or connections[DEFAULT_DB_ALIAS]
 
 
-def ours(options: dict[str, Any], said: str) -> dict[str, Any]:
-    """The options of a session that no other code uses, with those in `said`."""
-    ours = {**options, "options": options.get("options", "") + READ_COMMITTED + said}
-    ours.pop("isolation_level", None)  # Django's name for it: the project's wish for its own transactions
-    return ours
+def of_the_engine(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a session that no other code uses, from those of the project."""
+    changed = {**options, "options": options.get("options", "") + READ_COMMITTED}
+    changed.pop("isolation_level", None)  # Django's name for it: the project's wish for its own transactions
+    return changed
 
 
 class OwnSession:
@@ -47,7 +47,9 @@ class OwnSession:
         """alias: of the database, in Django's settings."""
         self._connection = connections.create_connection(alias)
         settings = connections[alias].settings_dict  # of this process: its sessions carry its name
-        self._connection.settings_dict = {**settings, "OPTIONS": ours(settings["OPTIONS"], f" {OPTIONS}")}
+        options = of_the_engine(settings["OPTIONS"])
+        options["options"] += f" {OPTIONS}"
+        self._connection.settings_dict = {**settings, "OPTIONS": options}
         self._connection.inc_thread_sharing()
 
     @contextmanager

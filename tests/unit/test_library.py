@@ -11,7 +11,6 @@ from django.core.checks import run_checks
 
 from embedded import REPOSITORY
 from jobs import celery, celery_app, checks, conf, tasks
-from jobs.celery_app import carry_jobs_by
 from jobs.engine.explain.explanation import Gate
 from jobs.management.cli import remedies
 from jobs.store import Claimed
@@ -46,6 +45,11 @@ def project(settings, database):
 def carrier(monkeypatch) -> None:
     """Which app of Celery carries jobs is afterwards as it was."""
     monkeypatch.setattr(celery_app, "_configured", list(celery_app._configured))
+
+
+@pytest.fixture
+def unconfigured(carrier) -> None:
+    celery_app._configured.clear()
 
 
 def found() -> dict[str, str]:
@@ -150,10 +154,9 @@ def test_a_cache_with_a_word_that_its_library_does_not_know_is_refused(project) 
 
 
 @pytest.mark.parametrize(("conf_of_celery", "identity"), [({}, "jobs.E005"), ({"configured": True}, "jobs.E006")])
-def test_an_app_of_celery_that_does_not_carry_jobs_is_refused(project, conf_of_celery, identity) -> None:
+def test_an_app_of_celery_that_does_not_carry_jobs_is_refused(project, unconfigured, conf_of_celery, identity) -> None:
     app = Celery("theirs", set_as_current=False)
     app.conf.task_always_eager = True
-    carry_jobs_by(app)
     if conf_of_celery:
         celery.configure(app)
     assert list(found()) == [identity]

@@ -79,7 +79,7 @@ def test_the_api_knows_what_was_written_just_now(falls_behind, make_report):
 
 
 def found() -> list[str]:
-    return [one.hint for one in run_checks(tags=[checks.TAG]) if one.id == "jobs.E020"]
+    return [one.hint for one in run_checks(tags=[checks.TAG]) if one.id == "jobs.E016"]
 
 
 def test_the_check_asks_for_our_router(settings):

@@ -41,7 +41,7 @@ def level() -> str:
 
 
 def found() -> list[str]:
-    return [one.hint for one in run_checks(tags=["database"], databases=["default"]) if one.id == "jobs.E021"]
+    return [one.hint for one in run_checks(tags=["database"], databases=["default"]) if one.id == "jobs.E017"]
 
 
 def test_beside_a_body(otherwise):
@@ -59,7 +59,7 @@ def test_in_a_thread_of_a_workers_parent(otherwise, elsewhere):
 
 def test_a_body_has_the_level_of_its_project(otherwise, elsewhere):
     def in_a_thread() -> str:
-        store.keep_sessions(uuid.uuid4(), 1)
+        store.name_sessions(uuid.uuid4(), 1)
         return level()
 
     assert elsewhere(in_a_thread).result() in LEVELS

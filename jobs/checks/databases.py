@@ -7,6 +7,7 @@ from django.apps import AppConfig, apps
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DEFAULT_DB_ALIAS, connections, router, transaction
 
+from jobs import store
 from jobs.checks import TAG, registered
 from jobs.routing import is_ours
 
@@ -20,7 +21,7 @@ def routers() -> Iterator[CheckMessage]:
         yield Error(
             f"DATABASE_ROUTERS send the models of jobs to {', '.join(sorted(used))}.",
             hint='Begin DATABASE_ROUTERS with "jobs.routing.Primary".',
-            id="jobs.E020",
+            id="jobs.E016",
         )
 
 
@@ -29,16 +30,14 @@ def isolation(
     *, app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **_: Any
 ) -> list[CheckMessage]:
     """Our guards look again at a row that somebody has changed meanwhile; at another level the statement fails."""
-    connection = connections[DEFAULT_DB_ALIAS]
-    if DEFAULT_DB_ALIAS not in (databases or ()) or connection.vendor != "postgresql":
+    if DEFAULT_DB_ALIAS not in (databases or ()) or connections[DEFAULT_DB_ALIAS].vendor != "postgresql":
         return []
-    with transaction.atomic(using=DEFAULT_DB_ALIAS), connection.cursor() as cursor:
-        cursor.execute("SHOW transaction_isolation")
-        [(level,)] = cursor.fetchall()
+    with transaction.atomic(using=DEFAULT_DB_ALIAS):
+        level = store.isolation()
     if level == "read committed":
         return []
     hint = (
         'Remove "isolation_level" from the OPTIONS of DATABASES["default"], and add to their "options": '
         "-c default_transaction_isolation=read\\ committed (behind a pooler: ALTER ROLE ... SET it)."
     )
-    return [Error(f"Transactions are {level}, and jobs need read committed.", hint=hint, id="jobs.E021")]
+    return [Error(f"Transactions are {level}, and jobs need read committed.", hint=hint, id="jobs.E017")]
