@@ -1,9 +1,15 @@
-"""Results: JSON in Django's cache, for a while. The key holds the attempt, so a stale holder overwrites nothing."""
+"""Results: JSON in Django's cache, for a while.
+
+The key names one execution: the tenant, the attempt, and the moment at which it started. So a stale holder overwrites
+nothing; and the number of a job that PostgreSQL has lost, by a failover or a restore, leads to no result of that job
+when another tenant's job, or another of the same tenant, gets the number again.
+"""
 
 import json
 import time
 from dataclasses import dataclass
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
 
 from django.core.cache import cache
 from django.utils import timezone
@@ -26,8 +32,25 @@ class Result:
     value: Any
 
 
-def _key(job_id: int, attempt: int) -> str:
-    return f"job-result:{job_id}:{attempt}"
+class Executed(Protocol):
+    """An execution: an attempt of a job that has started, as its holder has it or as its row says."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def attempt(self) -> int: ...
+    @property
+    def tenant_id(self) -> int: ...
+    @property
+    def start_time(self) -> datetime | None: ...
+
+
+_EPOCH = datetime.fromtimestamp(0, UTC)
+
+
+def _key(job: Executed) -> str:
+    started = job.start_time and (job.start_time - _EPOCH) // timedelta(microseconds=1)
+    return f"job-result:{job.tenant_id}:{job.id}:{job.attempt}:{started}"
 
 
 def as_text(value: Any) -> str | None:
@@ -44,7 +67,7 @@ def as_text(value: Any) -> str | None:
     return text
 
 
-def keep(job_id: int, attempt: int, text: str | None, ttl: float, tenant_id: int | None = None) -> int | None:
+def keep(job: Executed, text: str | None, ttl: float) -> int | None:
     """Keep the text of a result for `ttl` seconds; return its bytes in the cache, 0 for the result None.
 
     Return None if the cache is out of reach, or if the tenant's results exceed its budget. The job succeeds anyway.
@@ -53,12 +76,12 @@ def keep(job_id: int, attempt: int, text: str | None, ttl: float, tenant_id: int
         return 0
     size = len(text)
     try:
-        if tenant_id is not None and size >= COUNTED and not _has_room(tenant_id, size, ttl):
-            telemetry.noticed("result over budget", job=job_id, tenant=tenant_id)
+        if size >= COUNTED and not _has_room(job.tenant_id, size, ttl):
+            telemetry.noticed("result over budget", job=job.id, tenant=job.tenant_id)
             return None
-        cache.set(_key(job_id, attempt), text, timeout=ttl)
+        cache.set(_key(job), text, timeout=ttl)
     except Exception as error:  # any error of the cache's library
-        telemetry.noticed("result not kept", job=job_id, error=type(error).__name__)
+        telemetry.noticed("result not kept", job=job.id, error=type(error).__name__)
         return None
     return size
 
@@ -71,9 +94,9 @@ def _has_room(tenant_id: int, size: int, ttl: float) -> bool:
     return bool(kept <= settings.JOBS_RESULTS_MAX_BYTES)
 
 
-def forget(job_id: int, attempt: int) -> bool:
+def forget(job: Executed) -> bool:
     """Remove a result. Raises the error of the cache's library."""
-    return bool(cache.delete(_key(job_id, attempt)))
+    return bool(cache.delete(_key(job)))
 
 
 def load(job: JobRow) -> Result | None:
@@ -83,7 +106,7 @@ def load(job: JobRow) -> Result | None:
     if job.result_bytes == 0:
         return Result(None) if job.result_expires_at > timezone.now() else None
     try:
-        text = cache.get(_key(job.pk, job.attempt))
+        text = cache.get(_key(job))
         return None if text is None else Result(json.loads(text))
     except Exception as error:  # any error of the cache's library, or a foreign value under the key
         telemetry.noticed("result not read", job=job.pk, error=type(error).__name__)

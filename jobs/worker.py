@@ -20,13 +20,13 @@ from jobs.engine.dispatcher import Dispatcher
 from jobs.processes import children
 from jobs.processes.announcer import Announcer
 from jobs.processes.bell import bell
-from jobs.processes.cancels import Cancels
 from jobs.processes.clock import Clock, Recorder, Schedules, Upkeep
 from jobs.processes.desk import SEATS, desk
 from jobs.processes.heartbeat import Heartbeat, Identity
 from jobs.processes.limits import Limits
 from jobs.processes.messages import TakeAttempts
 from jobs.processes.prefetch import TakeOneAtATime
+from jobs.processes.reconcile import Reconciler
 from jobs.processes.reports import Reports
 from jobs.processes.sender import Sender
 from jobs.processes.watchdog import Run, Watchdog
@@ -125,7 +125,7 @@ def _start_threads(
         ("announcer", announcer.run, None),
         ("dispatcher", Dispatcher(bell=bell).serve, None),
         ("limits", Limits(desk, _stop, pids).run, patience),
-        ("cancels", Cancels(WORKER_ID, desk, _stop, pids).run, patience),
+        ("reconcile", Reconciler(WORKER_ID, desk, _stop, pids).run, patience),
         ("reports", Reports(WORKER_ID, _stop).run, max(patience, LONG_PATIENCE)),
         ("clock", clock.run, max(patience, LONG_PATIENCE)),
         ("upkeep", Upkeep(_stop, clock).run, None),

@@ -14,6 +14,8 @@ from jobs.models import WITNESSES, Job, Queue
 from tenants.models import Member, Tenant, TenantQueue
 from tenants.names import with_our_names
 
+NO_PID = 2**22 + 1  # no pid of Linux is so large
+
 
 class TenantFactory(factory.django.DjangoModelFactory):
     class Meta:
@@ -79,7 +81,7 @@ def make_job(tenant: Tenant, status: Status = Status.CREATED, **fields: Any) -> 
     if status in HOLDING | FINAL:
         said |= {"attempt": 1, "queued_at": now}
     if status in {Status.RUNNING, Status.SUCCESS, Status.ERROR}:
-        said |= {"worker": uuid.uuid4(), "start_time": now}
+        said |= {"worker": uuid.uuid4(), "worker_pid": NO_PID, "start_time": now}
     if status in HOLDING:
         said["ticket"] = _next_number()
     if status == Status.DEAD:

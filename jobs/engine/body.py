@@ -67,7 +67,8 @@ def _call(job: Started, outcome: Outcome, host: Host) -> None:
         if instance is None:
             raise SourceGone(f"{job.source_type} {job.source_id} is gone")
 
-    memory = StoredMemory(Remembering(job.id, job.attempt))
+    holder = job.holder
+    memory = StoredMemory(Remembering(job.id, job.attempt, holder.worker, holder.pid))
     current.enter(
         current.CurrentJob(
             id=job.id,
@@ -76,9 +77,9 @@ def _call(job: Started, outcome: Outcome, host: Host) -> None:
             timeout=job.timeout,
             stats=outcome.stats,
             memory=memory,
-            object_memory=memory if target.class_level else StoredMemory(Remembering(job.id, job.attempt, True)),
-            report_progress=partial(_aside, host, store.progress, job.id, job.attempt),
-            ask_cancelled=partial(_aside, host, store.cancel_requested, job.id, job.attempt),
+            object_memory=memory if target.class_level else memory.of_object(),
+            report_progress=partial(_aside, host, store.progress, job.id, job.attempt, holder),
+            ask_cancelled=partial(_aside, host, store.cancel_requested, job.id, job.attempt, holder),
         )
     )
     outcome.value = target.on(instance)(**job.args)
@@ -102,5 +103,5 @@ def keep_result(job: Started, outcome: Outcome) -> None:
     if outcome.error is not None:
         return
     ttl = settings.JOBS_RESULT_TTL if outcome.result_ttl is None else outcome.result_ttl
-    outcome.result_bytes = results.keep(job.id, job.attempt, outcome.text, ttl, job.tenant_id)
+    outcome.result_bytes = results.keep(job, outcome.text, ttl)
     outcome.result_ttl = None if outcome.result_bytes is None else ttl

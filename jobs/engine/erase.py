@@ -28,7 +28,7 @@ def erase(tenant_id: int) -> Report:
         report.jobs += batch.jobs
         report.under_way += batch.under_way
         report.failed_attempts += batch.failed_attempts
-        report.results += sum(results.forget(job_id, attempt) for job_id, attempt in batch.with_result)
+        report.results += sum(map(results.forget, batch.with_result))
     # Last, since a job may end meanwhile: it is under way above, or it has written these before it was erased.
     erasing.erase_users(tenant_id)
     report.memories = store.forget(tenant_id)

@@ -67,6 +67,10 @@ def _run_slice(job: Started, host: Host) -> bool:
             running = settle(
                 running, outcome, strangers.here(running, host), follow=clean and _goes_on(host, ends_at - half)
             )
+            if running is None:
+                host.seat.let_go()
+            else:
+                host.seat.hold(running.id, running.attempt)
     return clean
 
 
@@ -98,13 +102,16 @@ def _start(job_id: int, attempt: int, host: Host) -> Started | None:
         # In this order: a second start waits for a first one that the server is still executing; a read would not.
         return start() or store.holder(job_id, attempt, host.process)
 
+    host.seat.hold(job_id, attempt)  # before the row says so
     job = patiently(start, again=start_unheard)
     if job is None and patiently(lambda: store.put_off(job_id, attempt)):
+        host.seat.let_go()
         _dispatch(host, keep=False)
         return None
     # Try again: if the type was resumed between the two, neither applied, and the job has no other message.
     job = job or patiently(start_unheard)
     if job is None:
+        host.seat.let_go()
         telemetry.ignored("start", job_id, attempt, "not the present attempt, or its worker was declared gone")
     return job
 

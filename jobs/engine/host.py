@@ -58,6 +58,24 @@ class NoPeak:
         return None
 
 
+class Seat(Protocol):
+    """Tells the parent what this process holds. Whoever holds an attempt unknown to the parent loses it."""
+
+    def hold(self, job_id: int, attempt: int) -> None:
+        """The process is about to start the attempt, or has got it; it holds no other."""
+
+    def let_go(self) -> None:
+        """The process holds no attempt any more: its settling was answered."""
+
+
+class NoSeat:
+    """No parent, outside a worker."""
+
+    def hold(self, job_id: int, attempt: int) -> None: ...
+
+    def let_go(self) -> None: ...
+
+
 @dataclass(frozen=True)
 class Host:
     """A process that runs jobs.
@@ -69,6 +87,7 @@ class Host:
 
     worker: uuid.UUID
     pool: str | None = None
+    seat: Seat = field(default_factory=NoSeat)
     limit: TimeLimit = field(default_factory=NoLimit)
     peak: PeakMemory = field(default_factory=NoPeak)
     speaking: Callable[[], AbstractContextManager[None]] = nullcontext

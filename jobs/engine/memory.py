@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from jobs.authoring.memory import MISSING, Memory
@@ -20,6 +21,10 @@ class StoredMemory(Memory):
     def __init__(self, of: Remembering) -> None:
         self._of = of
         self._read: str | None = None  # as JSON: each reader gets a copy of its own
+
+    def of_object(self) -> "StoredMemory":
+        """The memory of the object whose job this is."""
+        return StoredMemory(replace(self._of, of_object=True))
 
     def as_dict(self) -> dict[str, Any]:
         if memory.in_transaction():  # what is read here may be rolled back: it is not kept

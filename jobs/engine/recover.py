@@ -73,6 +73,17 @@ def _settle(job_id: int, attempt: int, process: Process, death: str, sentence: S
     return take_back(job_id, attempt, sentence.failure or Failure("ProcessDied", death), process)
 
 
+def take_back_unheld(process: Process, job_id: int, attempt: int) -> bool:
+    """A row says that this process runs the attempt, and its parent knows that it does not. False if not (yet)."""
+    telemetry.noticed("taken back: its process does not run it", job=job_id, attempt=attempt, pid=process.pid)
+    error = "its process does not run it: PostgreSQL has lost its end, by a failover or a restore"
+    taken = take_back(job_id, attempt, Failure("OutcomeLost", error), process)
+    if taken:
+        repairs.count(repairs.UNHELD)
+        dispatch.request()
+    return taken
+
+
 def take_back(job_id: int, attempt: int, failure: Failure, process: Process = ANY_PROCESS) -> bool:
     """The process of an attempt died: its job waits again, or dies after JOBS_MAX_CRASHES. False if not (yet)."""
     status = store.take_back(job_id, attempt, failure, settings.JOBS_MAX_CRASHES, process=process)

@@ -4,6 +4,7 @@ from jobs import store
 from jobs.models import Repair
 
 ORPHAN = "orphan_taken_back"  # its worker was gone
+UNHELD = "unheld_taken_back"  # its process did not run it: PostgreSQL had lost its end, by a failover or a restore
 MESSAGE = "message_sent_again"  # the broker lost it, or its sender died
 STRAY = "held_job_released"  # a job submitted while its type was being resumed
 LANE = "lane_found"  # a waiting job stood in a lane that no dispatch looked at

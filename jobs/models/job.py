@@ -40,6 +40,8 @@ def _no_half_state() -> Q:
 class JobRow(models.Model):
     """One call to make: (source_type, source_id, source_method, args), owned by a tenant, wherever it is stored."""
 
+    id: int  # each table has its own
+
     # Without constraints, unless a table adds them.
     tenant = models.ForeignKey(TENANT_MODEL, models.DO_NOTHING, db_constraint=False, related_name="+")
     queue = models.ForeignKey(Queue, models.DO_NOTHING, db_constraint=False, related_name="+")

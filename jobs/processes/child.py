@@ -49,6 +49,7 @@ def run_jobs_here(**_: Any) -> None:
         Host(
             tasks.WORKER_ID,
             next(iter(_pool), None),
+            seat=desk,
             limit=Timer(),
             peak=Peak(),
             speaking=store.OwnSession().speaking,

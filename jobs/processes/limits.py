@@ -18,7 +18,7 @@ import psutil
 from jobs import telemetry
 from jobs.engine.recover import Sentence
 from jobs.processes.children import condemn, end, sentence_of
-from jobs.processes.desk import Desk, Running
+from jobs.processes.desk import Desk, Note
 from jobs.processes.reports import Ended, ended
 from jobs.processes.watchdog import Progress
 from jobs.store import Failure
@@ -34,8 +34,9 @@ class Limits:
         self._desk = desk
         self._stop = stop
         self._children = children
-        self._condemned: set[tuple[int, int, int]] = set()  # process, job, attempt
-        self._dead: set[tuple[int, int, int]] = set()
+        self._over: set[Note] = set()  # their limits, at the last look
+        self._condemned: set[Note] = set()
+        self._dead: set[Note] = set()
 
     def run(self, progress: Progress) -> None:
         """Enforce limits until stopped."""
@@ -44,41 +45,45 @@ class Limits:
             self.look()
 
     def look(self) -> None:
-        """Check all running attempts."""
+        """Check all that runs."""
         running = self._desk.running()
-        there = {(one.pid, one.job_id, one.attempt) for one in running}
-        self._condemned &= there
-        self._dead &= there
+        self._over.intersection_update(running)
+        self._condemned.intersection_update(running)
+        self._dead.intersection_update(running)
         # A dead process cannot clear its seat, and its pid may later belong to a stranger.
         pool = set(self._children())
-        for one in running:
-            if one.pid in pool and (one.pid, one.job_id, one.attempt) not in self._dead:
-                self._judge(one)
+        for note in running:
+            if note.pid in pool and note not in self._dead:
+                self._judge(note)
 
-    def _judge(self, one: Running) -> None:
+    def _judge(self, note: Note) -> None:
         """Report a death, or end a process over its limits. Wait for a process that was ended already."""
-        if (death := death_of(one.pid)) is not None:
-            self._dead.add((one.pid, one.job_id, one.attempt))
-            end(one.pid)  # for its subprocesses
-            ended.put(Ended(one.pid, one.job_id, one.attempt, death, sentence_of(one.pid)))
-        elif (one.pid, one.job_id, one.attempt) in self._condemned:
+        if (death := death_of(note.pid)) is not None:
+            self._dead.add(note)
+            end(note.pid)  # for its subprocesses
+            ended.put(Ended(note.pid, note.job_id, note.attempt, death, sentence_of(note.pid)))
+        elif note in self._condemned:
             pass
-        elif one.deadline < time.monotonic():
-            self._end(one, None)
-        elif one.memory and (used := memory_of(one.pid)) > one.memory:
-            error = f"used {used} MiB of memory; {one.memory} MiB are allowed"
-            self._end(one, Failure("MemoryExceeded", error))
+        elif note.deadline < time.monotonic():
+            self._end(note, None)
+        elif note.memory and (used := memory_of(note.pid)) > note.memory:
+            error = f"used {used} MiB of memory; {note.memory} MiB are allowed"
+            self._end(note, Failure("MemoryExceeded", error))
 
-    def _end(self, one: Running, failure: Failure | None) -> None:
-        if one not in self._desk.running():  # the attempt ended meanwhile
+    def _end(self, note: Note, failure: Failure | None) -> None:
+        """Condemn at the second look that finds the same note over its limit: a kill cannot be taken back."""
+        if note not in self._over:
+            self._over.add(note)
             return
-        self._condemned.add((one.pid, one.job_id, one.attempt))
-        of = {"job": one.job_id, "attempt": one.attempt, "pid": one.pid}
+        if note not in self._desk.running():  # the code has ended meanwhile
+            return
+        self._condemned.add(note)
+        of = {"job": note.job_id, "attempt": note.attempt, "pid": note.pid}
         if failure is None:
             telemetry.noticed("time limit enforced", **of)
         else:
             telemetry.noticed("memory limit enforced", **of)
-        condemn(one.pid, Sentence(one.job_id, one.attempt, failure))
+        condemn(note.pid, Sentence(note.job_id, note.attempt, failure))
 
 
 def death_of(pid: int) -> str | None:

@@ -29,7 +29,7 @@ class Timer:
     def arm(self, job: Started, seconds: float) -> None:
         """Start the timer. Undo an earlier body's changes of the signal handler."""
         memory = settings.JOBS_DEFAULT_MEMORY if job.memory is None else job.memory
-        desk.take_up(job.id, job.attempt, seconds + settings.JOBS_TIMEOUT_GRACE, memory)
+        desk.limit(seconds + settings.JOBS_TIMEOUT_GRACE, memory)
         signal.signal(signal.SIGALRM, self._interrupt)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
         self._armed, self._late = True, False
@@ -39,7 +39,7 @@ class Timer:
         """Stop the timer: the body has ended, and a late signal must not lose its outcome."""
         self._armed = False
         signal.setitimer(signal.ITIMER_REAL, 0)
-        desk.put_down()
+        desk.lift()
 
     @contextmanager
     def deferred(self) -> Iterator[None]:

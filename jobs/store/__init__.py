@@ -14,7 +14,6 @@ from jobs.store.control import (
     discard,
     expire_dead,
     is_unfinished,
-    overdue_cancels,
     request_cancel,
     revive,
 )
@@ -55,6 +54,7 @@ from jobs.store.submitting import Answer, give_up_key, insert, recount_waiting
 from jobs.store.worker_sessions import keep_sessions, name_sessions, session_name
 from jobs.store.workers import (
     LIVE_BEATS,
+    RunningHere,
     bar_worker,
     beat,
     count_repairs,
@@ -64,6 +64,7 @@ from jobs.store.workers import (
     leave,
     left_behind,
     orphans,
+    running_here,
 )
 
 __all__ = [
@@ -84,6 +85,7 @@ __all__ = [
     "Process",
     "Remembering",
     "Run",
+    "RunningHere",
     "Started",
     "TenantId",
     "advance_schedules",
@@ -139,7 +141,6 @@ __all__ = [
     "note_runs",
     "odd_states",
     "orphans",
-    "overdue_cancels",
     "progress",
     "promote",
     "put_off",
@@ -153,6 +154,7 @@ __all__ = [
     "restore",
     "retry",
     "revive",
+    "running_here",
     "running_in",
     "session",
     "session_name",

@@ -39,7 +39,7 @@ def started(found: list[tuple[Any, ...]], process: Process, first: Holder = ANY_
     row: list[Any] = list(found[0])
     row[6] = json.loads(row[6])  # args
     followed = first.followed + (first is not ANY_HOLDER)
-    row[-1] = Holder(process.worker, process.pid, first.since or row[-1], followed)  # in the place of its start
+    row.append(Holder(process.worker, process.pid, first.since or row[-1], followed))
     return Started(*row)
 
 
@@ -55,12 +55,13 @@ def put_off(job_id: int, attempt: int) -> bool:
     return bool(found)
 
 
-def progress(job_id: int, attempt: int, fraction: float, note: str) -> bool:
-    """Note how far a running attempt is (0..1)."""
-    return bool(rows("progress", id=job_id, attempt=attempt, fraction=fraction, note=note))
+def progress(job_id: int, attempt: int, process: Process, fraction: float, note: str) -> bool:
+    """Note how far an attempt is (0..1) that runs in this process."""
+    of = {"id": job_id, "attempt": attempt, "worker": process.worker, "pid": process.pid}
+    return bool(rows("progress", **of, fraction=fraction, note=note))
 
 
-def cancel_requested(job_id: int, attempt: int) -> bool:
-    """Whether a running attempt is asked to stop."""
-    found = rows("cancel_requested", id=job_id, attempt=attempt)
+def cancel_requested(job_id: int, attempt: int, process: Process) -> bool:
+    """Whether an attempt that runs in this process is asked to stop."""
+    found = rows("cancel_requested", id=job_id, attempt=attempt, worker=process.worker, pid=process.pid)
     return bool(found and found[0][0])

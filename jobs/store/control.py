@@ -1,7 +1,5 @@
 """The verbs that people use: cancel, revive, discard; and the queue that always exists."""
 
-import uuid
-from dataclasses import dataclass
 from datetime import datetime
 
 from jobs.conf import settings
@@ -25,18 +23,6 @@ def request_cancel(job_id: int, *, tenant_id: TenantId, now: datetime | None = N
 def is_unfinished(job_id: int, *, tenant_id: TenantId) -> bool:
     """Whether the job exists and has not ended."""
     return bool(rows("unfinished", id=job_id, tenant_id=tenant_or_any(tenant_id)))
-
-
-@dataclass(frozen=True)
-class Overdue(Applied):
-    """An attempt that continues although it was asked to stop, and its process."""
-
-    pid: int
-
-
-def overdue_cancels(grace: float, worker: uuid.UUID, now: datetime | None = None) -> list[Overdue]:
-    """The attempts running in this worker that were asked to stop more than `grace` seconds ago."""
-    return [Overdue(*row) for row in rows("overdue_cancels", grace=grace, worker=worker, now=now)]
 
 
 def revive(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> bool:

@@ -1,9 +1,10 @@
 """Remove the contents of a tenant's ended jobs, wherever they are."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import NamedTuple
 
 from jobs.models import ERASED, KeptAnswer
 from jobs.store.rows import rows
@@ -11,30 +12,44 @@ from jobs.store.rows import rows
 BATCH = 1000
 
 
+class WithResult(NamedTuple):
+    """A job that had a result."""
+
+    id: int
+    attempt: int
+    tenant_id: int
+    start_time: datetime
+
+
 @dataclass(frozen=True)
 class Erased:
-    """The outcome of one batch. with_result: jobs that had a result, as (id, attempt)."""
+    """The outcome of one batch."""
 
     jobs: int
     under_way: int
     failed_attempts: int
-    with_result: list[tuple[int, int]]
+    with_result: list[WithResult]
 
 
 def erase_jobs(tenant_id: int) -> Iterator[Erased]:
     """Erase the ended jobs of the tenant, a batch at a time; those under way are only counted."""
     # In this order: ended jobs move only from the first table to the second.
-    parameters = {"tenant_id": tenant_id, "batch": BATCH, "erased": ERASED}
-    yield from _batches(lambda after: rows("erase_jobs", after=after, **parameters))
-    yield from _batches(lambda after: rows("erase_history", after=after, **parameters))
+    yield from _batches("erase_jobs", tenant_id)
+    yield from _batches("erase_history", tenant_id)
 
 
-def _batches(erase: Callable[[int], list[tuple[Any, ...]]]) -> Iterator[Erased]:
+def _batches(name: str, tenant_id: int) -> Iterator[Erased]:
     after: int | None = 0
     while after is not None:
-        [(after, jobs, under_way, failed, with_result)] = erase(after)
+        [(after, jobs, under_way, failed, kept)] = rows(
+            name, after=after, tenant_id=tenant_id, batch=BATCH, erased=ERASED
+        )
         if after is not None:
-            yield Erased(jobs, under_way, int(failed), [(job, attempt) for job, attempt in json.loads(with_result)])
+            with_result = [
+                WithResult(job_id, attempt, tenant_id, datetime.fromisoformat(started))
+                for job_id, attempt, started in json.loads(kept)
+            ]
+            yield Erased(jobs, under_way, int(failed), with_result)
 
 
 def erase_users(tenant_id: int) -> None:

@@ -4,6 +4,7 @@ The attempt does so in the session of its body: what it writes commits, or is ro
 """
 
 import json
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -23,10 +24,15 @@ _text = json.JSONEncoder().encode
 
 @dataclass(frozen=True)
 class Remembering:
-    """The attempt that remembers. of_object: in the memory of its object; otherwise in that of its job type."""
+    """The attempt that remembers, and the process that holds it.
+
+    of_object: in the memory of its object; otherwise in that of its job type.
+    """
 
     id: int
     attempt: int
+    worker: uuid.UUID | None
+    pid: int | None
     of_object: bool = False
 
     @property

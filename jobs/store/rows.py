@@ -89,6 +89,7 @@ class Started:
     queue: str
     trace_parent: str | None
     waited_since: datetime | None
+    start_time: datetime
     holder: Holder
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jobs.conf import settings
-from jobs.store.rows import Claimed, Process, rows
+from jobs.store.rows import Applied, Claimed, Process, rows
 from jobs.store.worker_sessions import session_name
 
 LIVE_BEATS = 3  # a worker that misses so many beats is gone; the statements repeat this number
@@ -53,6 +53,18 @@ def orphans(now: datetime | None = None) -> list[Orphan]:
 def bar_worker(worker: uuid.UUID) -> bool:
     """Record a worker that never registered as gone; False if it has registered meanwhile."""
     return bool(rows("bar_worker", id=worker))
+
+
+@dataclass(frozen=True)
+class RunningHere(Applied):
+    """An attempt that runs in a process of this worker, by its row."""
+
+    pid: int
+
+
+def running_here(worker: uuid.UUID, grace: float, now: datetime | None = None) -> list[tuple[RunningHere, bool]]:
+    """The attempts that run in this worker; each with whether it was asked to stop more than `grace` seconds ago."""
+    return [(RunningHere(*row[:4]), row[4]) for row in rows("running_here", worker=worker, grace=grace, now=now)]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ def empty_cache():
 
 def keep(tenant, value=BIG):
     job = make_job(tenant)
-    return results.keep(job.pk, 1, results.as_text(value), 1e6, tenant.pk) is not None
+    return results.keep(job, results.as_text(value), 1e6) is not None
 
 
 def test_large_results_above_the_tenants_budget_are_not_kept_and_others_are(tenant, stranger, settings, caplog):

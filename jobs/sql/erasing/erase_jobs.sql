@@ -3,9 +3,9 @@
 -- Who:    an operator, batch after batch: from the first id after `after`. Locks: the rows; it waits for locked ones.
 -- Index:  jobs_of_tenant; failed_attempts_once.
 -- Returns the last id it looked at (null: no more), the number of jobs erased, of jobs left alone (also those that were
--- revived or archived just now), of failed attempts, and the jobs with a result, as [id, attempt].
+-- revived or archived just now), of failed attempts, and the jobs with a result, as [id, attempt, start_time].
 WITH seen AS MATERIALIZED (
-    SELECT id, attempt, end_time IS NOT NULL AS ended, result_expires_at > clock_timestamp() AS kept
+    SELECT id, attempt, start_time, end_time IS NOT NULL AS ended, result_expires_at > clock_timestamp() AS kept
     FROM jobs
     WHERE tenant_id = %(tenant_id)s AND id > %(after)s
     ORDER BY id
@@ -22,5 +22,5 @@ erased AS (
 attempts AS (DELETE FROM failed_attempts WHERE job_id IN (SELECT id FROM erased) RETURNING id)
 SELECT
     max(id), (SELECT count(*) FROM erased), count(*) - (SELECT count(*) FROM erased), (SELECT count(*) FROM attempts),
-    coalesce(jsonb_agg(jsonb_build_array(id, attempt)) FILTER (WHERE ended AND kept), '[]')
+    coalesce(jsonb_agg(jsonb_build_array(id, attempt, start_time)) FILTER (WHERE ended AND kept), '[]')
 FROM seen

@@ -11,6 +11,7 @@ from jobs.engine.cancel import cancel
 from jobs.engine.history import Archive
 from jobs.lifecycle import FINAL, Status
 from jobs.models import Job
+from jobs.store import Process
 from tests.factories import make_job
 from tests.integration.api.listening import do, events, path_of, run
 
@@ -21,7 +22,8 @@ def test_each_change_is_told_until_the_end(listen, running):
     async def conversation():
         client = listen(path_of(running), running.tenant)
         await client.told("event: status")
-        await do(store.progress, running.pk, 1, 0.5, "half\nway")
+        holder = Process(running.worker, running.worker_pid)
+        await do(store.progress, running.pk, 1, holder, 0.5, "half\nway")
         await client.told("event: progress")
         await do(store.succeed, running.pk, 1, {"rows": 3}, None)
         return await client.answer(), client

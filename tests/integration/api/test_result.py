@@ -18,7 +18,7 @@ def finished(tenant, value, ttl=AN_HOUR, keep=True):
     """A job that succeeded with that value, kept until then."""
     job = make_job(tenant, Status.SUCCESS, result_expires_at=datetime.now(UTC) + ttl)
     if keep:
-        job.result_bytes = results.keep(job.pk, job.attempt, results.as_text(value), ttl=60)
+        job.result_bytes = results.keep(job, results.as_text(value), ttl=60)
         job.save(update_fields=["result_bytes"])
     return job
 

@@ -220,7 +220,7 @@ class TestShow:
         from jobs import results
 
         job = make_job(tenant, Status.RUNNING, worker=register())
-        kept = results.keep(job.pk, job.attempt, None, 60)
+        kept = results.keep(job, None, 60)
         assert store.succeed(job.pk, job.attempt, {"rows": 3}, 60, kept)
         found = run_json("show", job.pk)
         assert (found["result_kept"], found["result"], found["stats"]) == (True, None, {"rows": 3})

@@ -154,7 +154,7 @@ class TestJob:
     def test_its_result_is_shown_while_it_is_kept_masked_and_as_text(self, client, monkeypatch):
         value = {"rows": ["<b>bold</b>\x1b"], "api_token": "t-789"}
         job = make_job(TenantFactory(), Status.SUCCESS, result_expires_at=timezone.now() + timedelta(hours=1))
-        Job.objects.update(result_bytes=results.keep(job.pk, job.attempt, results.as_text(value), ttl=60))
+        Job.objects.update(result_bytes=results.keep(job, results.as_text(value), ttl=60))
         page = text(client.get(f"/ops/jobs/{job.pk}/"))
         assert "&lt;b&gt;bold" in page
         assert "t-789" not in page and "<b>bold" not in page and "\x1b" not in page

@@ -79,7 +79,7 @@ class TestRevive:
         job = job_in(tenant, Status.RUNNING, cancel_requested_at=timezone.now())
         store.stop(job.pk, 4)
         revive(job.pk, tenant_id=EVERY_TENANT)
-        assert store.overdue_cancels(0, job.worker, now=timezone.now() + timedelta(days=1)) == []
+        assert store.running_here(job.worker, 0, now=timezone.now() + timedelta(days=1)) == []
         assert Job.objects.get(pk=job.pk).cancel_requested_at is None
 
 

@@ -30,7 +30,7 @@ def tenant():
 
 
 def with_result(job) -> None:
-    cache.set(results._key(job.pk, job.attempt), '"secret"')
+    cache.set(results._key(job), '"secret"')
     Job.objects.filter(pk=job.pk).update(result_bytes=8, result_expires_at=timezone.now() + timedelta(hours=1))
 
 
@@ -60,7 +60,7 @@ def test_what_jobs_were_about_goes_and_that_they_ran_stays(tenant):
     gone |= {"result_expires_at": None, "result_bytes": None}
     for job in jobs:
         assert values(AnyJob.objects.get(pk=job.pk)) == before[job.pk] | gone
-        assert cache.get(results._key(job.pk, job.attempt)) is None
+        assert cache.get(results._key(job)) is None
     assert not AnyFailedAttempt.objects.exists()
     assert not Attempt.objects.exclude(user_key="").exists()
     assert not KeptAnswer.objects.exists()

@@ -1,5 +1,6 @@
 """One attempt, executed in this process: however its body ends, it is settled once, and the next job goes."""
 
+import os
 import socket
 import uuid
 from datetime import timedelta
@@ -13,7 +14,9 @@ from jobs.engine import failures, patience
 from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
 from jobs.engine.host import Host
-from jobs.models import FailedAttempt, Job
+from jobs.lifecycle import Status
+from jobs.models import HELD_UNTIL, FailedAttempt, Job
+from jobs.store import Process
 from tests import attempts
 from tests.factories import TenantFactory, make_job
 from tests.sample.models import Run, Thing
@@ -240,11 +243,22 @@ class TestTheFence:
         assert run(job_id).status == "success"
         assert Run.objects.count() == 1
 
+    @pytest.mark.parametrize("whose", ["of another tenant", "of the same tenant"])
+    def test_a_result_of_a_lost_job_is_not_that_of_the_job_that_got_its_number(self, whose, thing, run, body):
+        """A failover to a standby that lacked the last commits: the body of the lost job ends after the new job."""
+        body(lambda self: f"the secret of {self.tenant}")
+        lost = run(thing.async_.echo())
+        Job.objects.filter(pk=lost.pk).delete()
+        tenant = lost.tenant if whose == "of the same tenant" else TenantFactory()
+        again = make_job(tenant, Status.SUCCESS, pk=lost.pk, result_expires_at=HELD_UNTIL, result_bytes=9)
+        assert results.load(lost)
+        assert results.load(again) is None
+
     @pytest.mark.parametrize("end", [lambda: "late", lambda: 1 / 0], ids=["value", "error"])
     def test_a_holder_that_was_taken_for_dead_changes_nothing(self, end, thing, run, body, caplog):
         def outlive(self) -> object:
             assert store.take_back(current_job().id, 1, store.Failure("WorkerGone", "taken for dead"), 3) == "scheduled"
-            store.progress(current_job().id, 1, 0.5, "stale")
+            store.progress(current_job().id, 1, Process(WORKER, os.getpid()), 0.5, "stale")
             return end()
 
         body(outlive)

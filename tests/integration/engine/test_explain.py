@@ -1,5 +1,6 @@
 """Explain: each gate, made real through the engine; and what it says is what the next dispatch then does."""
 
+import os
 from datetime import timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from jobs.engine.dispatch import dispatch
 from jobs.engine.explain.explanation import Explanation, Gate, explain
 from jobs.engine.submit import submit_all
 from jobs.models import HELD_UNTIL, Job, Worker
-from jobs.store import EVERY_TENANT, Failure
+from jobs.store import EVERY_TENANT, Failure, Process
 from jobs.store.explain import places
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
@@ -347,7 +348,7 @@ class TestNotInLine:
         worker = register()
         (job,) = submit(tenant)
         attempt = start(job, worker)
-        store.progress(job, attempt, 0.5, "half")
+        store.progress(job, attempt, Process(worker, os.getpid()), 0.5, "half")
         assert explained(job).gate == Gate.RUNNING
         assert f"on test@{worker}, attempt 1, 50% done." in explained(job).sentence
         cancel.cancel(job, tenant_id=EVERY_TENANT)

@@ -1,82 +1,23 @@
-"""Limits of time and memory, and cancels: a process that is over one is ended, whatever its code does, and no other."""
+"""Limits of time and memory: a process that is over one is ended, whatever its code does, and no other."""
 
-import os
-import subprocess
-import sys
 import threading
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import psutil
 import pytest
 from billiard.einfo import ExceptionInfo
 from billiard.exceptions import WorkerLostError
-from django.utils import timezone
 
-from jobs import store
 from jobs.engine.recover import Sentence
-from jobs.lifecycle import Status
 from jobs.processes import children, limits, reports
-from jobs.processes.cancels import Cancels
 from jobs.processes.delivery import AttemptRequest
-from jobs.processes.desk import Desk, Running
-from jobs.processes.limits import MIB, Limits, memory_of
+from jobs.processes.limits import Limits, memory_of
 from jobs.processes.reports import Ended
-from jobs.store import Failure
-from tests.factories import TenantFactory, make_job
+from tests.integration.processes.pool import is_gone
 from tests.waiting import wait_until
 
 CEILING = 60  # MiB, well above a bare Python
-HOUR, OVER = 3600.0, -1.0  # seconds from now
-
-
-@pytest.fixture
-def start() -> Iterator[Callable[..., int]]:
-    """Start a process, as the pool does, that holds so many MiB, and its own subprocess others; wait until they do."""
-    started: list[subprocess.Popen] = []
-
-    def start(mib: int = 1, below: int = 0) -> int:
-        code = f"held = b'x' * ({mib} * {MIB})\n"
-        if below:
-            below_code = f"held = b'x' * ({below} * {MIB}); print('there', flush=True); import time; time.sleep(600)"
-            code += "import subprocess, sys\n"
-            code += f"below = subprocess.Popen([sys.executable, '-c', {below_code!r}], stdout=subprocess.PIPE)\n"
-            code += "below.stdout.readline()\n"
-        code += "print('there', flush=True); import time; time.sleep(600)"
-        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, process_group=0)
-        started.append(process)
-        assert process.stdout.readline() == b"there\n"
-        return process.pid
-
-    yield start
-    for process in started:
-        children.end(process.pid)
-        process.communicate()
-
-
-@pytest.fixture(autouse=True)
-def nothing_told() -> Iterator[None]:
-    yield
-    while not reports.ended.empty():
-        reports.ended.get_nowait()
-
-
-@pytest.fixture
-def desk() -> Desk:
-    return Desk(8)
-
-
-@pytest.fixture
-def lay(desk, monkeypatch):
-    """Let a process run this attempt: `lay(place, pid, job_id=1, seconds=HOUR, memory=0)`."""
-
-    def lay(place: int, pid: int, job_id: int = 1, seconds: float = HOUR, memory: int = 0) -> None:
-        with monkeypatch.context() as patch:
-            patch.setattr(os, "getpid", lambda: pid)
-            desk.sit_down(place)
-            desk.take_up(job_id, 1, seconds, memory)
-
-    return lay
+OVER = -1.0  # seconds from now
 
 
 @pytest.fixture
@@ -85,34 +26,44 @@ def pool(desk) -> Callable[..., Limits]:
     return lambda *pids: Limits(desk, threading.Event(), lambda: pids)
 
 
-def is_gone(pid: int) -> bool:
-    return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+@pytest.fixture
+def look(pool) -> Callable[..., Limits]:
+    """Two looks at a pool of these processes: the first one condemns nobody."""
+
+    def look(*pids: int) -> Limits:
+        limits = pool(*pids)
+        limits.look()
+        assert [children.sentence_of(pid) for pid in pids] == [None] * len(pids)
+        limits.look()
+        return limits
+
+    return look
 
 
 class TestTime:
-    def test_a_process_that_is_over_its_time_is_killed_and_one_that_is_not_lives(self, start, lay, pool):
+    def test_a_process_that_is_over_its_time_is_killed_and_one_that_is_not_lives(self, start, lay, look):
         late, early = start(), start()
         lay(0, late, 7, OVER)
         lay(1, early, 8)
-        pool(late, early).look()
+        look(late, early)
         wait_until(lambda: is_gone(late), "the late one is killed")
         assert not is_gone(early)
         assert children.sentence_of(late) == Sentence(7, 1, None)
         assert children.sentence_of(early) is None
 
-    def test_what_its_body_has_started_ends_with_it(self, start, lay, pool):
+    def test_what_its_body_has_started_ends_with_it(self, start, lay, look):
         late = start(below=1)
         (below,) = psutil.Process(late).children()
         lay(0, late, 7, OVER)
-        pool(late).look()
+        look(late)
         wait_until(lambda: not below.is_running() or below.status() == psutil.STATUS_ZOMBIE, "it is killed too")
 
-    def test_a_number_that_is_no_process_of_the_pool_is_left_alone(self, start, lay, pool):
+    def test_a_number_that_is_no_process_of_the_pool_is_left_alone(self, start, lay, look):
         """A dead process cannot clear its place, and somebody else may have its number by now."""
         stranger, own = start(), start()
         lay(0, stranger, 7, OVER)
         lay(1, own, 8, OVER)
-        pool(own).look()
+        look(own)
         wait_until(lambda: is_gone(own), "the look is over")
         assert not is_gone(stranger)
 
@@ -134,33 +85,49 @@ class TestTime:
         assert reports.ended.get_nowait() == Ended(dead, 7, 1, "its process was ended by SIGKILL")
         assert reports.ended.empty()
 
-    def test_so_is_one_that_was_condemned_with_its_sentence(self, start, lay, pool):
+    def test_so_is_one_that_was_condemned_with_its_sentence(self, start, lay, look):
         late = start()
         lay(0, late, 7, OVER)
-        looks = pool(late)
-        looks.look()
+        looks = look(late)
         wait_until(lambda: is_gone(late), "it is killed")
         looks.look()
         assert reports.ended.get_nowait().sentence == Sentence(7, 1, None)
         looks.look()
         assert reports.ended.empty()
 
+    @pytest.mark.parametrize("next_job", [7, 8])
+    def test_a_body_that_has_ended_at_the_second_look_lives_whatever_its_process_runs_then(
+        self, start, lay, pool, next_job
+    ):
+        """The next one has a limit of its own, and may be the same attempt: its retry policy is asked."""
+        late = start()
+        lay(0, late, 7, OVER)
+        looks = pool(late)
+        looks.look()
+        lay(0, late, next_job, OVER)
+        looks.look()
+        assert not is_gone(late)
+        looks.look()
+        wait_until(lambda: is_gone(late), "now it is over its limit at two looks")
+
     def test_a_body_that_ends_while_it_is_looked_at_has_ended(self, start, lay, pool, desk, monkeypatch):
         late = start()
         lay(0, late, 7, OVER)
-        seen = [desk.running(), [Running(late, 8, 1, HOUR, 0)]]
+        looks = pool(late)
+        looks.look()
+        seen = [desk.running(), []]
         monkeypatch.setattr(desk, "running", lambda: seen.pop(0))
-        pool(late).look()
+        looks.look()
         assert not is_gone(late)
         assert seen == []
 
 
 class TestMemory:
-    def test_a_process_above_its_ceiling_is_killed_and_one_below_is_not(self, start, lay, pool):
+    def test_a_process_above_its_ceiling_is_killed_and_one_below_is_not(self, start, lay, look):
         small, large = start(1), start(2 * CEILING)
         lay(0, small, 1, memory=CEILING)
         lay(1, large, 2, memory=CEILING)
-        pool(small, large).look()
+        look(small, large)
         wait_until(lambda: is_gone(large), "the large one is killed")
         assert not is_gone(small)
         sentence = children.sentence_of(large)
@@ -168,16 +135,16 @@ class TestMemory:
         assert sentence.failure.error.endswith(f"MiB of memory; {CEILING} MiB are allowed")
         assert int(sentence.failure.error.split()[1]) > CEILING
 
-    def test_what_it_has_started_counts(self, start, lay, pool):
+    def test_what_it_has_started_counts(self, start, lay, look):
         large = start(1, below=2 * CEILING)
         lay(0, large, memory=CEILING)
-        pool(large).look()
+        look(large)
         wait_until(lambda: is_gone(large), "it is killed")
 
-    def test_without_a_ceiling_it_may_grow(self, start, lay, pool):
+    def test_without_a_ceiling_it_may_grow(self, start, lay, look):
         large = start(2 * CEILING)
         lay(0, large)
-        pool(large).look()
+        look(large)
         assert not is_gone(large)
 
     def test_a_process_that_is_gone_takes_none(self):
@@ -195,85 +162,6 @@ def test_the_limits_look_again_and_again_in_a_thread(start, lay, desk, monkeypat
     wait_until(lambda: is_gone(late), "it is killed")
     stop.set()
     thread.join()
-
-
-@pytest.mark.django_db(transaction=True)
-class TestCancels:
-    @pytest.fixture
-    def worker(self, register) -> uuid.UUID:
-        return register()
-
-    @pytest.fixture
-    def look(self, worker, desk):
-        """Look at the cancels of a pool of these processes."""
-        return lambda *pids: Cancels(worker, desk, threading.Event(), lambda: pids).look()
-
-    @pytest.fixture
-    def overdue(self, worker, settings):
-        """A job that runs in this process and was asked to stop."""
-        settings.JOBS_CANCEL_GRACE = 0
-
-        def overdue(pid: int, **fields) -> int:
-            said = {"worker": worker, "worker_pid": pid, "cancel_requested_at": timezone.now()} | fields
-            return make_job(TenantFactory(), Status.RUNNING, **said).pk
-
-        return overdue
-
-    def test_a_body_that_does_not_stop_within_the_grace_is_ended(self, start, lay, look, overdue, settings):
-        settings.JOBS_CANCEL_GRACE = 10
-        pid = start()
-        job = overdue(pid)
-        lay(0, pid, job)
-        look(pid)
-        assert not is_gone(pid)
-        settings.JOBS_CANCEL_GRACE = 0
-        look(pid)
-        wait_until(lambda: is_gone(pid), "it is killed")
-        error = "did not stop within 0 s and was killed"
-        assert children.sentence_of(pid) == Sentence(job, 1, Failure("Cancelled", error))
-
-    def test_one_that_nobody_asked_is_left_alone(self, start, lay, look, overdue):
-        pid = start()
-        lay(0, pid, overdue(pid, cancel_requested_at=None))
-        look(pid)
-        assert not is_gone(pid)
-
-    def test_a_process_that_is_at_another_job_by_now_is_left_alone(self, start, lay, look, overdue):
-        pid = start()
-        lay(0, pid, overdue(pid) + 1)
-        look(pid)
-        assert not is_gone(pid)
-
-    def test_so_is_one_that_has_put_it_down_and_is_settling(self, start, lay, look, overdue, desk):
-        pid = start()
-        lay(0, pid, overdue(pid))
-        desk.put_down()
-        look(pid)
-        assert not is_gone(pid)
-
-    def test_another_workers_is_its_own_business(self, start, lay, look, overdue):
-        pid = start()
-        lay(0, pid, overdue(pid, worker=uuid.uuid4()))
-        look(pid)
-        assert not is_gone(pid)
-
-    def test_the_look_outlives_a_database_that_is_away(self, worker, desk, monkeypatch):
-        from django.db import OperationalError
-
-        asked, stop = [], threading.Event()
-
-        def away(*_: object) -> list:
-            asked.append(True)
-            raise OperationalError
-
-        monkeypatch.setattr("jobs.processes.cancels.LOOK_EVERY", 0.01)
-        monkeypatch.setattr(store, "overdue_cancels", away)
-        progress = limits.Progress()
-        thread = threading.Thread(target=Cancels(worker, desk, stop, list).run, args=(progress,))
-        thread.start()
-        wait_until(lambda: len(asked) > 2, "it asks again")
-        stop.set()
-        thread.join()
 
 
 class TestTheMessage:
@@ -298,10 +186,10 @@ class TestTheMessage:
 
         return lost
 
-    def test_the_process_and_why_it_was_ended_are_told(self, lost, start, lay, pool):
+    def test_the_process_and_why_it_was_ended_are_told(self, lost, start, lay, look):
         large, other = start(2 * CEILING), start()
         lay(0, large, 1, memory=CEILING)
-        pool(large).look()
+        look(large)
         told = lost(1, large, WorkerLostError("signal 9 (SIGKILL)"))
         assert (told.pid, told.job_id, told.attempt) == (large, 1, 3)
         assert told.sentence.failure.error_class == "MemoryExceeded"

@@ -90,9 +90,9 @@ def poisoned(tenant, tmp_path):
     if "Redis" not in type(cache._connections["default"]).__name__ and not hasattr(cache, "_cache"):
         pytest.skip("not a Redis")
     job = make_job(tenant, Status.SUCCESS, result_expires_at=HELD_UNTIL)
-    results.keep(job.pk, job.attempt, "1", 60)
+    results.keep(job, "1", 60)
     raw = cache._cache.get_client()
-    [key] = [key for key in raw.scan_iter() if f"job-result:{job.pk}:".encode() in key]
+    [key] = [key for key in raw.scan_iter() if f"job-result:{tenant.pk}:{job.pk}:".encode() in key]
     directory = tmp_path / "pwned"
     raw.set(key, pickle.dumps(Evil(directory)))
     return job, directory

@@ -1,6 +1,8 @@
 """The memory of a job type: two runs at once lose no update, whichever is first; its bound; who may touch it."""
 
 import json
+import uuid
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -11,7 +13,7 @@ from jobs.calls.refusals import TooLarge
 from jobs.lifecycle import Status
 from jobs.models import MAX_BYTES, JobMemory
 from jobs.store import Remembering, memory
-from tests.factories import TenantFactory, make_job
+from tests.factories import NO_PID, TenantFactory, make_job
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -19,7 +21,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def running(tenant, **fields) -> Remembering:
     job = make_job(tenant, Status.RUNNING, **fields)
-    return Remembering(job.pk, job.attempt)
+    return remembering(job)
+
+
+def remembering(job) -> Remembering:
+    return Remembering(job.pk, job.attempt, job.worker, job.worker_pid)
 
 
 def content(of: Remembering) -> dict:
@@ -118,7 +124,9 @@ class TestTwoAtOnce:
         """A write locks the memory, and not the job."""
         with transaction.atomic():
             memory.merge(one, {"a": 1})
-            assert elsewhere(store.progress, one.id, one.attempt, 0.5, "").result(10)
+            assert elsewhere(store.progress, one.id, one.attempt, store.Process(one.worker, one.pid), 0.5, "").result(
+                10
+            )
 
 
 class TestEachVerb:
@@ -212,7 +220,7 @@ class TestWhose:
         assert content(one) == {"a": 1}
 
     def test_each_object_has_its_own_beside_that_of_its_type(self, one, other):
-        ours, theirs = (Remembering(of.id, of.attempt, of_object=True) for of in (one, other))
+        ours, theirs = (replace(of, of_object=True) for of in (one, other))
         for of, value in ((one, "type"), (ours, "1"), (theirs, "2")):
             memory.merge(of, {"a": value})
         assert [content(of)["a"] for of in (one, other, ours, theirs)] == ["type", "type", "1", "2"]
@@ -225,14 +233,25 @@ class TestWhose:
         memory.merge(one, {"a": 1})
         job = make_job(tenant, status)
         with pytest.raises(StaleAttempt, match=f"attempt {job.attempt} of job {job.pk} does not run any more"):
-            verb(Remembering(job.pk, job.attempt))
+            verb(remembering(job))
         assert content(one) == {"a": 1}
 
     @pytest.mark.parametrize("verb", ALL.values(), ids=ALL)
     def test_nor_does_an_earlier_attempt_of_one_that_does(self, one, verb):
         memory.merge(one, {"a": 1})
         with pytest.raises(StaleAttempt):
-            verb(Remembering(one.id, one.attempt - 1))
+            verb(replace(one, attempt=one.attempt - 1))
+        assert content(one) == {"a": 1}
+
+    @pytest.mark.parametrize("verb", ALL.values(), ids=ALL)
+    @pytest.mark.parametrize("holder", [{"pid": NO_PID + 1}, {"worker": uuid.UUID(int=7)}], ids=["process", "worker"])
+    def test_nor_does_a_body_elsewhere_whose_job_is_lost_and_whose_number_another_tenants_job_has(
+        self, one, verb, holder
+    ):
+        """After a failover to a standby that lacked the last commits, numbers come again while old bodies still run."""
+        memory.merge(one, {"a": 1})
+        with pytest.raises(StaleAttempt):
+            verb(replace(one, **holder))
         assert content(one) == {"a": 1}
 
 
@@ -270,7 +289,7 @@ class TestBound:
 
     def test_names_the_memory(self, one):
         with pytest.raises(TooLarge) as refused:
-            memory.merge(Remembering(one.id, one.attempt, of_object=True), filling(MAX_BYTES + 1))
+            memory.merge(replace(one, of_object=True), filling(MAX_BYTES + 1))
         assert refused.value.field == "object_memory"
 
     def test_is_the_databases_too(self, tenant):
@@ -303,7 +322,7 @@ class TestForgetting:
             running(tenant, source_method="refresh"),
             running(tenant, source_type="sample.thing"),
         ]
-        runs.append(Remembering(runs[0].id, runs[0].attempt, of_object=True))
+        runs.append(replace(runs[0], of_object=True))
         for run in runs:
             memory.merge(run, {"a": 1})
         return runs
@@ -357,7 +376,7 @@ class TestExpiry:
         assert self.expire(self.TTL + 1, batch=2) == 1
 
     def test_waits_for_nobody_who_is_writing(self, one, other, tenant, elsewhere):
-        memory.merge(Remembering(one.id, one.attempt, of_object=True), {"a": 1})
+        memory.merge(replace(one, of_object=True), {"a": 1})
         memory.merge(one, {"a": 1})
         with transaction.atomic():
             memory.merge(one, {"b": 1})

@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import uuid
 
 import pytest
 from django.db import transaction
@@ -10,7 +11,8 @@ from django.utils import timezone
 from jobs import store
 from jobs.lifecycle import ARROWS, Arrow, Status
 from jobs.models import WITNESSES, FailedAttempt, Job
-from tests.factories import TenantFactory, make_job
+from jobs.store import Process
+from tests.factories import NO_PID, TenantFactory, make_job
 from tests.verbs import FOR_MANY, LATER, REASONS, VERBS, moved, row
 
 
@@ -122,7 +124,11 @@ def test_the_holder_of_another_attempt_changes_nothing_in_any_status(name, arrow
 def test_only_the_holder_of_a_running_attempt_notes_its_progress(status, attempt, register):
     job = job_in(status, register)
     before = row(job)
-    applied = store.progress(job.pk, attempt, 0.5, "half")
+    holder = Process(job.worker, job.worker_pid)
+    elsewhere = [Process(job.worker, NO_PID + 1), Process(uuid.uuid4(), job.worker_pid)]
+    assert not any(store.progress(job.pk, attempt, process, 0.5, "half") for process in elsewhere)
+    assert row(job) == before
+    applied = store.progress(job.pk, attempt, holder, 0.5, "half")
     assert applied == (status == Status.RUNNING and attempt == job.attempt) == (row(job) != before)
 
 

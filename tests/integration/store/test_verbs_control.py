@@ -9,8 +9,8 @@ from django.utils import timezone
 from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, FailedAttempt, Job, PausedJobType
-from jobs.store.control import Overdue
-from tests.factories import TenantFactory, make_job
+from jobs.store import Process, RunningHere
+from tests.factories import NO_PID, TenantFactory, make_job
 from tests.verbs import KILLED, LATER, VERBS, moved, pause, row
 
 
@@ -60,18 +60,22 @@ class TestACancellationThatWasRequested:
 
     def test_is_overdue_after_its_grace(self, asked):
         first = asked.cancel_requested_at
-        assert store.overdue_cancels(10, asked.worker, now=first + timedelta(seconds=10)) == []
-        late = store.overdue_cancels(10, asked.worker, now=first + timedelta(seconds=10, microseconds=1))
-        assert late == [Overdue(asked.pk, 3, asked.tenant_id, asked.worker_pid)]
+        here = RunningHere(asked.pk, 3, asked.tenant_id, asked.worker_pid)
+        assert store.running_here(asked.worker, 10, now=first + timedelta(seconds=10)) == [(here, False)]
+        late = store.running_here(asked.worker, 10, now=first + timedelta(seconds=10, microseconds=1))
+        assert late == [(here, True)]
 
-    def test_is_overdue_in_the_worker_that_runs_it_and_in_no_other(self, asked):
-        assert store.overdue_cancels(0, uuid.uuid4(), now=LATER) == []
+    def test_runs_in_its_worker_and_in_no_other(self, asked):
+        assert store.running_here(uuid.uuid4(), 0, now=LATER) == []
 
     @pytest.mark.parametrize("attempt", [2, 3, 4])
     @pytest.mark.parametrize("status", [Status.QUEUED, Status.RUNNING, Status.CANCELLED])
     def test_is_seen_by_the_holder_of_the_running_attempt(self, status, attempt):
         job = make_job(TenantFactory(), status, attempt=3, cancel_requested_at=timezone.now())
-        assert store.cancel_requested(job.pk, attempt) == (status == Status.RUNNING and attempt == 3)
+        holder = Process(job.worker, job.worker_pid)
+        assert store.cancel_requested(job.pk, attempt, holder) == (status == Status.RUNNING and attempt == 3)
+        for elsewhere in (Process(job.worker, NO_PID + 1), Process(uuid.uuid4(), job.worker_pid)):
+            assert not store.cancel_requested(job.pk, attempt, elsewhere)
 
 
 @pytest.mark.django_db

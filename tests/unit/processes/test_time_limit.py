@@ -19,7 +19,7 @@ def as_it_was():
     before = signal.getsignal(signal.SIGALRM)
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
-    desk.put_down()
+    desk.let_go()
     signal.signal(signal.SIGALRM, before)
 
 
@@ -95,6 +95,7 @@ def test_a_thread_of_the_body_puts_nothing_off(timer):
 def test_the_parent_reads_who_runs_what_until_when_and_with_how_much(timer, settings):
     settings.JOBS_DEFAULT_MEMORY = 100
     desk.sit_down(3)
+    desk.hold(7, 2)
     timer.arm(job(), LONG)
     (running,) = desk.running()
     assert (running.pid, running.job_id, running.attempt, running.memory) == (os.getpid(), 7, 2, 100)
@@ -102,3 +103,5 @@ def test_the_parent_reads_who_runs_what_until_when_and_with_how_much(timer, sett
     assert desk.running()[0].memory == 50
     timer.disarm()
     assert desk.running() == []
+    (note,) = [note for note in desk.notes() if note.job_id]
+    assert (note.job_id, note.attempt, note.runs) == (7, 2, False)

@@ -1,0 +1,240 @@
+"""Each second the parent of a worker compares the rows that run here with what its processes hold."""
+
+import threading
+import uuid
+from collections.abc import Callable
+
+import pytest
+from django.db import OperationalError
+from django.utils import timezone
+
+from jobs import store
+from jobs.engine import repairs
+from jobs.engine.recover import Sentence
+from jobs.lifecycle import Status
+from jobs.models import FailedAttempt, Job
+from jobs.processes import children, reconcile, reports
+from jobs.processes.reconcile import LOOKS, Reconciler
+from jobs.processes.reports import Ended
+from jobs.processes.watchdog import Progress
+from jobs.store import Failure
+from tests.chaos.freezing import ROW, Held
+from tests.factories import NO_PID, TenantFactory, make_job
+from tests.integration.processes.pool import is_gone
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+MINE, OTHER = NO_PID, NO_PID + 1
+
+
+@pytest.fixture
+def worker(register) -> uuid.UUID:
+    return register()
+
+
+@pytest.fixture
+def looks(worker, desk) -> Callable[..., Reconciler]:
+    """The reconciler of a pool of these processes."""
+    return lambda *pids: Reconciler(worker, desk, threading.Event(), lambda: pids)
+
+
+@pytest.fixture
+def look(looks) -> Callable[..., None]:
+    """Look once at a pool of these processes."""
+    return lambda *pids: looks(*pids).look()
+
+
+@pytest.fixture
+def runs(worker) -> Callable[..., Job]:
+    """A job that runs in this process, by its row."""
+
+    def runs(pid: int, **fields) -> Job:
+        return make_job(TenantFactory(), Status.RUNNING, **{"worker": worker, "worker_pid": pid} | fields)
+
+    return runs
+
+
+def status(job: Job) -> str:
+    return Job.objects.get(pk=job.pk).status
+
+
+class TestARowThatNobodyHolds:
+    """PostgreSQL has lost its end: the process has gone on."""
+
+    def test_it_is_taken_back_within_seconds_and_said_to_be(self, lay, looks, runs):
+        job = runs(MINE)
+        lay(0, MINE, job.pk + 1)  # for an hour, at something else
+        reconciler = looks(MINE)
+        for _ in range(LOOKS):
+            reconciler.look()
+            assert status(job) == Status.RUNNING
+        reconciler.look()
+        assert status(job) == Status.SCHEDULED
+        assert FailedAttempt.objects.get(job=job).error_class == "OutcomeLost"
+        assert repairs.counts() == {repairs.UNHELD: 1}
+
+    @pytest.mark.parametrize("attempt", [1, 3])
+    def test_also_if_its_process_holds_another_attempt_of_the_job(self, lay, looks, runs, attempt):
+        job = runs(MINE, attempt=2)
+        lay(0, MINE, job.pk)
+        assert attempt != 2
+        reconciler = looks(MINE)
+        for _ in range(LOOKS + 1):
+            reconciler.look()
+        assert status(job) == Status.SCHEDULED
+
+    def test_also_if_its_process_waits_for_a_message(self, lay, looks, runs):
+        job = runs(MINE)
+        lay(0, MINE, 0, seconds=None)
+        reconciler = looks(MINE)
+        for _ in range(LOOKS + 1):
+            reconciler.look()
+        assert status(job) == Status.SCHEDULED
+
+    def test_also_if_its_process_hurries_from_statement_to_statement(self, lay, looks, runs):
+        job = runs(MINE)
+        reconciler = looks(MINE)
+        for other in range(LOOKS + 1):
+            lay(0, MINE, job.pk + 1 + other, seconds=None)
+            reconciler.look()
+        assert status(job) == Status.SCHEDULED
+
+    def test_one_statement_that_is_under_way_may_have_started_it(self, lay, looks, runs):
+        """The statement that settles an attempt starts the next one of the lane: its answer is not there yet."""
+        job = runs(MINE)
+        lay(0, MINE, job.pk + 1, seconds=None)
+        reconciler = looks(MINE)
+        for _ in range(LOOKS + 3):
+            reconciler.look()
+        assert status(job) == Status.RUNNING
+        lay(0, MINE, job.pk)
+        reconciler.look()
+        lay(0, MINE, job.pk + 1)  # it held the job meanwhile: all begins anew
+        for _ in range(LOOKS):
+            reconciler.look()
+        assert status(job) == Status.RUNNING
+
+    def test_a_note_that_is_being_written_says_nothing(self, lay, looks, runs, desk):
+        job = runs(MINE)
+        lay(0, MINE, job.pk + 1)
+        desk._words[1] += 1  # its version: the process stands still in the middle of a note
+        reconciler = looks(MINE)
+        for _ in range(LOOKS + 3):
+            reconciler.look()
+        assert status(job) == Status.RUNNING
+
+    def test_one_that_its_process_settles_meanwhile_stays_settled(self, lay, looks, runs, monkeypatch):
+        job = runs(MINE)
+        reconciler = looks(MINE)
+        lay(0, MINE, job.pk + 1)
+        for _ in range(LOOKS):
+            reconciler.look()
+        found = store.running_here(job.worker, 0)
+        store.succeed(job.pk, 1, {}, None)
+        monkeypatch.setattr(store, "running_here", lambda *_: found)
+        reconciler.look()
+        assert status(job) == Status.SUCCESS
+
+    def test_one_that_another_process_runs_by_now_is_not_ours_to_take(self, lay, looks, runs, monkeypatch):
+        job = runs(MINE)
+        reconciler = looks(MINE, OTHER)
+        lay(0, MINE, job.pk + 1)
+        for _ in range(LOOKS):
+            reconciler.look()
+        found = store.running_here(job.worker, 0)
+        Job.objects.filter(pk=job.pk).update(worker_pid=OTHER)
+        monkeypatch.setattr(store, "running_here", lambda *_: found)
+        reconciler.look()
+        assert status(job) == Status.RUNNING
+
+    def test_one_whose_row_is_locked_is_taken_back_when_it_is_free(self, lay, looks, runs):
+        job = runs(MINE)
+        lay(0, MINE, job.pk + 1)
+        reconciler = looks(MINE)
+        with Held(ROW, job.pk):
+            for _ in range(LOOKS + 2):
+                reconciler.look()
+            assert status(job) == Status.RUNNING
+        reconciler.look()
+        assert status(job) == Status.SCHEDULED
+
+    def test_of_a_process_that_is_gone_the_reports_are_told_once(self, lay, looks, runs):
+        """They end its sessions first. Its death was reported, and PostgreSQL has lost what they did."""
+        job = runs(MINE)
+        lay(0, MINE, job.pk)  # a dead process cannot clear its seat
+        reconciler = looks(OTHER)
+        for _ in range(LOOKS + 3):
+            reconciler.look()
+        assert reports.ended.get_nowait() == Ended(MINE, job.pk, 1, "its process is gone")
+        assert reports.ended.empty()
+        assert status(job) == Status.RUNNING
+
+    def test_a_row_of_another_worker_is_its_own_business(self, lay, looks, runs):
+        job = runs(MINE, worker=uuid.uuid4())
+        lay(0, MINE, job.pk + 1)
+        reconciler = looks(MINE)
+        for _ in range(LOOKS + 1):
+            reconciler.look()
+        assert status(job) == Status.RUNNING
+
+
+class TestAskedToStop:
+    @pytest.fixture
+    def overdue(self, runs, settings):
+        """A job that runs in this process and was asked to stop."""
+        settings.JOBS_CANCEL_GRACE = 0
+        return lambda pid, **fields: runs(pid, **{"cancel_requested_at": timezone.now()} | fields).pk
+
+    def test_a_body_that_does_not_stop_within_the_grace_is_ended(self, start, lay, look, overdue, settings):
+        settings.JOBS_CANCEL_GRACE = 10
+        pid = start()
+        job = overdue(pid)
+        lay(0, pid, job)
+        look(pid)
+        assert not is_gone(pid)
+        settings.JOBS_CANCEL_GRACE = 0
+        look(pid)
+        wait_until(lambda: is_gone(pid), "it is killed")
+        error = "did not stop within 0 s and was killed"
+        assert children.sentence_of(pid) == Sentence(job, 1, Failure("Cancelled", error))
+
+    def test_one_that_nobody_asked_is_left_alone(self, start, lay, look, overdue):
+        pid = start()
+        lay(0, pid, overdue(pid, cancel_requested_at=None))
+        look(pid)
+        assert not is_gone(pid)
+
+    def test_a_process_that_is_at_another_job_by_now_is_left_alone(self, start, lay, look, overdue):
+        pid = start()
+        lay(0, pid, overdue(pid) + 1)
+        look(pid)
+        assert not is_gone(pid)
+
+    def test_so_is_one_whose_body_has_ended_and_that_is_settling(self, start, lay, look, overdue):
+        pid = start()
+        lay(0, pid, overdue(pid), seconds=None)
+        look(pid)
+        assert not is_gone(pid)
+
+    def test_another_workers_is_its_own_business(self, start, lay, look, overdue):
+        pid = start()
+        lay(0, pid, overdue(pid, worker=uuid.uuid4()))
+        look(pid)
+        assert not is_gone(pid)
+
+
+def test_the_look_outlives_a_database_that_is_away(worker, desk, monkeypatch):
+    asked, stop = [], threading.Event()
+
+    def away(*_: object) -> list:
+        asked.append(True)
+        raise OperationalError
+
+    monkeypatch.setattr(reconcile, "LOOK_EVERY", 0.01)
+    monkeypatch.setattr(store, "running_here", away)
+    thread = threading.Thread(target=Reconciler(worker, desk, stop, list).run, args=(Progress(),))
+    thread.start()
+    wait_until(lambda: len(asked) > 2, "it asks again")
+    stop.set()
+    thread.join()
