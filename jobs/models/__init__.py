@@ -4,7 +4,7 @@ from jobs.models.dispatch import Arrival, Door, FreedSlot, Lane, QueueTurn, Tena
 from jobs.models.history import AnyFailedAttempt, AnyJob, ArchivedJob
 from jobs.models.job import ERASED, HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Job, JobRow
 from jobs.models.memory import MAX_BYTES, JobMemory
-from jobs.models.operations import DeathNotice, KeptAnswer, Repair, Worker
+from jobs.models.operations import DeathNotice, KeptAnswer, Repair, Server, Worker
 from jobs.models.queue import PausedJobType, Queue
 from jobs.models.schedule import Schedule, ScheduleRun
 from jobs.models.statistics import Attempt, JobMinute, MayRun, Recorded, Sample, TenantHour, TenantShare, Total
@@ -39,6 +39,7 @@ __all__ = [
     "Sample",
     "Schedule",
     "ScheduleRun",
+    "Server",
     "TenantBucket",
     "TenantHour",
     "TenantShare",

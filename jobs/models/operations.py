@@ -1,4 +1,4 @@
-"""Workers, repairs, announced deaths, and kept answers."""
+"""Workers, servers, repairs, announced deaths, and kept answers."""
 
 from django.db import models
 from django.db.models import Q
@@ -27,6 +27,21 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.pool})"
+
+
+class Server(models.Model):
+    """A PostgreSQL server that we have lived on: one more after each failover and restore."""
+
+    identifier = models.BigIntegerField()  # of the cluster of databases, since initdb
+    timeline = models.IntegerField()  # a promotion begins a new one
+    noticed_at = models.DateTimeField()
+
+    class Meta:
+        db_table = named("servers")
+        constraints = [models.UniqueConstraint(fields=["identifier", "timeline"], name="servers_once")]
+
+    def __str__(self) -> str:
+        return f"{self.identifier}, timeline {self.timeline}"
 
 
 class Repair(models.Model):

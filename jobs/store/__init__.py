@@ -20,6 +20,7 @@ from jobs.store.control import (
 from jobs.store.history import archive, forget_old, next_to_archive, restore
 from jobs.store.leading import database_now, database_time, depose, lead, wake_clock
 from jobs.store.memory import Remembering, expire_memories, forget
+from jobs.store.numbers import Numbers, notice_server, numbers, skip_numbers
 from jobs.store.owner import EVERY_TENANT, TenantId
 from jobs.store.partitions import drop_before as drop_partitions
 from jobs.store.partitions import ensure as ensure_partition
@@ -80,6 +81,7 @@ __all__ = [
     "Holder",
     "Lane",
     "Moved",
+    "Numbers",
     "OwnSession",
     "Pass",
     "Process",
@@ -139,6 +141,8 @@ __all__ = [
     "next_to_archive",
     "note_may_run",
     "note_runs",
+    "notice_server",
+    "numbers",
     "odd_states",
     "orphans",
     "progress",
@@ -158,6 +162,7 @@ __all__ = [
     "running_in",
     "session",
     "session_name",
+    "skip_numbers",
     "snooze",
     "speak_as_the_caller",
     "start",

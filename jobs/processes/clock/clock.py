@@ -5,7 +5,7 @@ import threading
 from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import store, telemetry
-from jobs.engine import recover
+from jobs.engine import numbers, recover
 from jobs.engine.dispatch import dispatch
 from jobs.engine.promote import promote
 from jobs.processes.clock.duties import duties, given_up_in_time
@@ -60,6 +60,7 @@ class Clock:
             return False
         self._session = connection.connection
         self._time = Time()
+        numbers.skip_on_a_new_server()
         self.leads.set()
         telemetry.noticed("this clock leads")
         return True

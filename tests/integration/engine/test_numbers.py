@@ -1,0 +1,135 @@
+"""No number of a job comes again: a server that was promoted or restored may not know the last ones."""
+
+import logging
+import threading
+from collections.abc import Callable
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import OperationalError, ProgrammingError, connection
+
+from jobs import store
+from jobs.checks.databases import numbers as check
+from jobs.engine import numbers
+from jobs.engine.numbers import SKIPPED
+from jobs.models import Job, Server
+from jobs.processes.clock import Clock
+from tests.factories import TenantFactory, make_job
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def next_number() -> Callable[[], int]:
+    """The number that the next job gets; it is given out."""
+    return lambda: make_job(TenantFactory()).pk
+
+
+@pytest.fixture
+def promoted() -> None:
+    """The clock has led on another server before."""
+    Server.objects.all().delete()
+    numbers.skip_on_a_new_server()
+    Server.objects.update(timeline=4711)
+
+
+def ids() -> list[str]:
+    return [found.id for found in check(app_configs=None, databases=["default"])]
+
+
+class TestTheClock:
+    def lead(self) -> None:
+        clock = Clock(threading.Event())
+        try:
+            assert clock._leads()
+        finally:
+            connection.close()
+
+    def test_skips_numbers_once_on_each_new_server(self, next_number, promoted, caplog):
+        before = next_number()
+        with caplog.at_level(logging.WARNING, logger="jobs"):
+            self.lead()
+        assert next_number() > before + SKIPPED
+        assert "numbers of jobs skipped" in caplog.text
+        before = next_number()
+        self.lead()
+        assert next_number() == before + 1
+
+    def test_skips_none_on_the_first_one(self, next_number):
+        Server.objects.all().delete()
+        before = next_number()
+        self.lead()
+        assert next_number() == before + 1
+        assert Server.objects.count() == 1
+
+    def test_skips_numbers_after_a_dump_was_restored_on_another_machine(self, next_number, promoted):
+        numbers.skip_on_a_new_server()
+        Server.objects.update(identifier=4711)
+        before = next_number()
+        numbers.skip_on_a_new_server()
+        assert next_number() > before + SKIPPED
+
+    def test_leads_also_where_a_provider_keeps_from_it_which_server_it_is(self, promoted, monkeypatch, caplog):
+        def refused() -> bool:
+            raise ProgrammingError("permission denied for function pg_control_system")
+
+        monkeypatch.setattr(store, "notice_server", refused)
+        self.lead()
+        assert "a promotion cannot be noticed here" in caplog.text
+
+    def test_waits_for_a_server_that_is_away(self, monkeypatch):
+        def away() -> bool:
+            raise OperationalError
+
+        monkeypatch.setattr(store, "notice_server", away)
+        with pytest.raises(OperationalError):
+            numbers.skip_on_a_new_server()
+
+
+class TestTheCheck:
+    def test_says_nothing_on_a_server_that_is_known_or_the_first(self, next_number):
+        next_number()
+        Server.objects.all().delete()
+        assert ids() == []
+        numbers.skip_on_a_new_server()
+        assert ids() == []
+
+    def test_tells_of_a_promotion_until_numbers_were_skipped(self, promoted):
+        assert ids() == ["jobs.W009"]
+        numbers.skip_on_a_new_server()
+        assert ids() == []
+
+    @pytest.mark.parametrize("model", ["jobs", "job_history"])
+    def test_tells_of_numbers_behind_a_job_that_exists(self, next_number, model):
+        number = next_number() + 5
+        job = make_job(TenantFactory(), "cancelled", pk=number)
+        if model == "job_history":
+            store.archive("cancelled", -60, job.end_time, job.end_time.replace(year=job.end_time.year + 1))
+            assert not Job.objects.filter(pk=number).exists()
+        assert ids() == ["jobs.E018"]
+        call_command("jobs", "skip-numbers", "--by", "1")
+        assert ids() == []
+        assert next_number() == number + 2
+
+    def test_says_nothing_without_the_tables_or_on_a_standby(self, monkeypatch):
+        def refused() -> object:
+            raise ProgrammingError
+
+        monkeypatch.setattr(store, "numbers", refused)
+        assert ids() == []
+
+
+class TestTheCommand:
+    def test_skips_as_many_as_it_is_told(self, next_number, capsys):
+        before = next_number()
+        call_command("jobs", "skip-numbers", "--by", "50")
+        number = next_number()
+        assert number == before + 52  # the statement gives one out itself
+        assert f"The next job is number {number:,}." in capsys.readouterr().out
+
+    @pytest.mark.parametrize("by", ["0", "-1", "1000000000001"])
+    def test_refuses_to_go_back_or_too_far(self, next_number, by):
+        before = next_number()
+        with pytest.raises(CommandError, match="--by must be from 1 to"):
+            call_command("jobs", "skip-numbers", "--by", by)
+        assert next_number() == before + 1
