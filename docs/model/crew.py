@@ -28,20 +28,24 @@ class Left(NamedTuple):
 
 
 class Job(NamedTuple):
-    """A row, as committed. worker, life: the process that started it."""
+    """A row, as committed. worker, life: the process that started it. owner: its tenant; a number may come again."""
 
     status: str = "created"
     attempt: int = 0
     worker: int = -1
     life: int = 0
     crashes: int = 0
+    owner: int = 0
 
     def ended(self, status: str) -> "Job":
         return self._replace(status=status, worker=-1, life=0)
 
 
 class Process(NamedTuple):
-    """The process of a worker. at: what it does next. life: which process it is. message: what it was given."""
+    """The process of a worker. at: what it does next. life: which process it is. message: what it was given.
+
+    owner: the tenant of the body that runs. follows: the attempt that its last statement has started.
+    """
 
     at: str = IDLE
     job: int = -1
@@ -50,6 +54,8 @@ class Process(NamedTuple):
     message: tuple[int, int] | tuple[()] = ()
     gone: bool = False  # its worker was declared gone
     drains: bool = False
+    owner: int = 0
+    follows: tuple[int, int] | tuple[()] = ()
 
     def idle(self, at: str = IDLE) -> "Process":
         return Process(at, life=self.life, gone=self.gone, drains=self.drains)

@@ -1,7 +1,8 @@
 """Time slices: a process settles a job and starts the next one of its lane in the same slot, by one statement.
 
 Several jobs of one tenant, workers with one process each, and whoever takes back. I1 (slots), I3, I4: whatever has
-happened, somebody goes on with every job, and nobody waits for somebody else's.
+happened, somebody goes on with every job, and nobody waits for somebody else's. I8: no body writes into another
+tenant's job, though after a failover numbers come again.
 """
 
 from collections.abc import Hashable, Iterator
@@ -42,7 +43,7 @@ class Slices:
             return (process._replace(life=0), *map(tuple, (runs, sessions, reports, knew)))
 
         workers = tuple(sorted(seen_from(me) for me in range(self.workers)))  # type: ignore[type-var]
-        jobs, standby = (tuple((*j[:2], j.crashes) for j in rows) for rows in (state.jobs, state.standby))
+        jobs, standby = (tuple((*j[:2], *j[4:]) for j in rows) for rows in (state.jobs, state.standby))
         return (jobs, standby, workers, state.wire, *state[5:8], state.promoted, state.wrong, state.left)
 
     # --- what can happen -------------------------------------------------------------------------------------
@@ -63,6 +64,10 @@ class Slices:
             told = slicing.report_goes_on(self.rules, state, report)
             if told is not None:
                 yield Step(f"parent of worker {report.worker + 1}", *told)
+        for job, row in enumerate(state.jobs):
+            taken = slicing.unheld_taken(self.rules, state, job) if row.status == "running" else None
+            if taken is not None:
+                yield Step(f"parent of worker {row.worker + 1}", *taken)
         if state.waits < 0:
             for what, after in self._clock(state):
                 yield Step("clock", what, after)
@@ -108,6 +113,9 @@ class Slices:
             runs = state.runs(me, process.life)
             after = self._enter(state, me, *runs[0]) if runs else state.put(me, process.idle("dispatch"))
             yield f"asks what it holds: {runs[0][0] + 1 if runs else 'nothing'}", after
+        elif process.at == "hears":
+            then = state.put(me, process._replace(at="start", follows=()))
+            yield f"hears that it runs {process.follows[0] + 1}", self._enter(then, me, *process.follows)
         elif process.at == "follows":  # without a lock: what it chose may be somebody else's by now
             after, found = slicing.followed(state, me, process.life, job)
             yield f"goes on with {job + 1}", self._enter(after, me, *found)
@@ -121,7 +129,8 @@ class Slices:
         for follow in (True,) if again else (True, False):
             after, found = slicing.succeed(self.rules, state, sent, follow)
             if found is not None and self.rules.follow_locks:
-                yield f"settles {sent.job + 1}, goes on with {found[0] + 1}", self._enter(after, me, *found)
+                hears = process._replace(at="hears", follows=found)  # the answer: its parent does not know of it yet
+                yield f"settles {sent.job + 1}, goes on with {found[0] + 1}", after.put(me, hears)
             elif found is not None:
                 after, _ = slicing.succeed(self.rules, state, sent, follow=False)
                 yield f"settles {sent.job + 1}", after.put(me, process._replace(at="follows", job=found[0]))
@@ -159,9 +168,18 @@ class Slices:
             return state.wrong
         if state.held > self.slots:
             return f"I1: {state.held} slots are held of {self.slots}"
-        if state.promoted:
-            return None
-        return self._robbed(state) or self._unsent(state) or self._stuck(state)
+        robbed = None if state.promoted else self._robbed(state)
+        return robbed or self._mixed(state) or self._unsent(state) or self._stuck(state)
+
+    def _mixed(self, state: State) -> str | None:
+        """A body writes its memory, its progress and its result at any moment."""
+        for me, process in enumerate(state.processes):
+            row = state.jobs[process.job]
+            fits = process.at == "body" and (row.status, row.attempt) == ("running", process.attempt)
+            ours = (row.worker, row.life) == (me, process.life) or not self.rules.writes_name_process
+            if fits and ours and row.owner != process.owner:
+                return f"I8: worker {me + 1} writes into {process.job + 1}, which is another tenant's"
+        return None
 
     @staticmethod
     def _robbed(state: State) -> str | None:

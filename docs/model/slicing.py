@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from docs.model.crew import Job, Process, Report, Session, State
-from docs.model.job import MAX_CRASHES
+from docs.model.job import IDLE, MAX_CRASHES, OFF
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,9 @@ class Rules:
     report_by_process: bool = True  # what a dead process was running is looked up by its rows, not by its message
     sessions_first: bool = True  # whoever takes back ends the sessions of the dead, and sees them ended
     take_back_skips: bool = True  # SKIP LOCKED, and again at the next tick
+    compares: bool = True  # a parent, the rows with what its processes hold; what none holds is taken back
+    compares_patiently: bool = True  # a statement that is under way may have started it
+    writes_name_process: bool = True  # results, memory, progress
     draining_is_free: bool = True  # what runs on a worker that drains is not counted against the capacity
     headroom: int = 0  # how much more than its processes a pool is given
 
@@ -40,7 +43,7 @@ def succeed(rules: Rules, state: State, sent: Session, follow: bool) -> tuple[St
     row, worker = state.jobs[sent.job], state.processes[sent.worker]
     ours = (row.worker, row.life) == (sent.worker, sent.life)
     fits = row.status == "running" and row.attempt == sent.attempt and (ours or not rules.settle_names_process)
-    if fits and not ours:
+    if fits and (not ours or worker.at == "body" and worker.life == sent.life and worker.owner != row.owner):
         state = state._replace(wrong=f"I3: worker {sent.worker + 1} settled what another process runs")
     follow = follow and (fits or not rules.follow_needs_settled) and not worker.drains
     follow = follow and not (worker.gone and rules.follow_minds_gone)
@@ -70,7 +73,8 @@ def enter(state: State, me: int, job: int, attempt: int, forget: bool = True) ->
         state = state._replace(wrong=f"I3: the body of {job + 1}, attempt {attempt}, started twice")
     message = () if forget else process.message
     state = state._replace(started=tuple(sorted({*state.started, (job, attempt)})))
-    return state.put(me, process._replace(at="body", job=job, attempt=attempt, message=message))
+    owner = state.jobs[job].owner
+    return state.put(me, process._replace(at="body", job=job, attempt=attempt, message=message, owner=owner))
 
 
 def carried_out(rules: Rules, state: State, sent: Session) -> State:
@@ -92,7 +96,7 @@ def claimed(rules: Rules, state: State, slots: int) -> tuple[State, int] | None:
     if job is None or state.held >= slots or in_use(rules, state) >= capacity(rules, state):
         return None
     row = state.jobs[job]
-    return state.row(job, Job("queued", row.attempt + 1, crashes=row.crashes)), job
+    return state.row(job, row.ended("queued")._replace(attempt=row.attempt + 1)), job
 
 
 def capacity(rules: Rules, state: State) -> int:
@@ -160,6 +164,22 @@ def _theirs(state: State, report: Report, job: int) -> bool:
 
 def _reported(state: State, rest: tuple[Report, ...], report: Report) -> State:
     return state._replace(reports=tuple(sorted((*rest, report))))
+
+
+def unheld_taken(rules: Rules, state: State, job: int) -> tuple[str, State] | None:
+    """The parent, of a row that says `running` in a process of its worker that does not hold it (reconcile.py)."""
+    row, process = state.jobs[job], state.processes[state.jobs[job].worker]
+    if not rules.compares or process.at == OFF or process.gone or state.locked(job):
+        return None
+    if row.life != process.life:  # its process is gone: its death is reported, or was, and PostgreSQL has lost that
+        again = Report(row.worker, row.life)
+        told = any((r.worker, r.life) == (row.worker, row.life) for r in state.reports)
+        return None if told else ("misses a process", _reported(state, state.reports, again))
+    holds = (process.job, process.attempt) == (job, row.attempt)
+    under_way = process.at not in {IDLE, "dispatch", "body"}
+    if holds or (under_way and rules.compares_patiently):
+        return None
+    return f"takes back {job + 1}, which its process does not hold", state.row(job, crashed(row))
 
 
 def orphan_taken(rules: Rules, state: State, job: int) -> tuple[str, State] | None:
