@@ -219,15 +219,18 @@ FAULTS = (
     ),
     Case(
         "after a lost answer, settle again and ask nothing",
-        Slices(slicing.Rules(asks_what_it_holds=False, compares=False), crew.Left(cuts=1)), "I4: nobody will ever go on with 2",
+        Slices(slicing.Rules(asks_what_it_holds=False, compares=False), crew.Left(cuts=1)),
+        "I4: nobody will ever go on with 2",
     ),
     Case(
         "after a lost answer, ask first and start then",
-        Slices(slicing.Rules(starts_before_it_asks=False, compares=False), crew.Left(cuts=1)), "I4: nobody will ever go on with 1",
+        Slices(slicing.Rules(starts_before_it_asks=False, compares=False), crew.Left(cuts=1)),
+        "I4: nobody will ever go on with 1",
     ),
     Case(
         "report a death by the message's job",
-        Slices(slicing.Rules(report_by_process=False, compares=False), crew.Left(deaths=1)), "I4: nobody will ever go on with 2",
+        Slices(slicing.Rules(report_by_process=False, compares=False), crew.Left(deaths=1)),
+        "I4: nobody will ever go on with 2",
     ),
     Case(
         "report a process that could not settle, and let it live",
@@ -235,7 +238,8 @@ FAULTS = (
     ),
     Case(
         "look what the dead ran before their sessions have ended",
-        Slices(slicing.Rules(sessions_first=False, compares=False), crew.Left(deaths=1)), "I4: nobody will ever go on with 2",
+        Slices(slicing.Rules(sessions_first=False, compares=False), crew.Left(deaths=1)),
+        "I4: nobody will ever go on with 2",
     ),
     Case(
         "skip what the session of a dead process has locked, and leave that session",

@@ -35,7 +35,7 @@ def _server(rules: Rules, state: State) -> Iterator[Step[State]]:
         lagging = state.spend("standbys")._replace(jobs=state.standby, standby=(), sessions=(), promoted=True)
         yield Step("standby", "is promoted", lagging)
         # It may lack the submits, too. Then their numbers come again, here at once, as those of another tenant's jobs.
-        anew = tuple(job._replace(owner=1) if job.status == "created" and not job.attempt else job for job in lagging.jobs)
+        anew = tuple(row if row.attempt else row._replace(owner=1) for row in lagging.jobs)
         yield Step("standby", "is promoted, numbers come again", lagging._replace(jobs=anew))
 
 

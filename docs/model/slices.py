@@ -60,6 +60,14 @@ class Slices:
             if process.gone and process.at != OFF:
                 stopped = state._replace(reports=state.reports_of_others(me)).put(me, process.idle(OFF))
                 yield Step(f"worker {me + 1}", "finds itself declared gone, stops", stopped)
+        yield from self._parents(state)
+        if state.waits < 0:
+            for what, after in self._clock(state):
+                yield Step("clock", what, after)
+        elif not state.locked(state.waits):
+            yield Step("clock", "has waited", state._replace(waits=-1))
+
+    def _parents(self, state: State) -> Iterator[Step[State]]:
         for report in state.reports:
             told = slicing.report_goes_on(self.rules, state, report)
             if told is not None:
@@ -68,11 +76,6 @@ class Slices:
             taken = slicing.unheld_taken(self.rules, state, job) if row.status == "running" else None
             if taken is not None:
                 yield Step(f"parent of worker {row.worker + 1}", *taken)
-        if state.waits < 0:
-            for what, after in self._clock(state):
-                yield Step("clock", what, after)
-        elif not state.locked(state.waits):
-            yield Step("clock", "has waited", state._replace(waits=-1))
 
     def _process(self, state: State, me: int) -> Outcomes:
         process = state.processes[me]

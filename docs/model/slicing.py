@@ -43,7 +43,7 @@ def succeed(rules: Rules, state: State, sent: Session, follow: bool) -> tuple[St
     row, worker = state.jobs[sent.job], state.processes[sent.worker]
     ours = (row.worker, row.life) == (sent.worker, sent.life)
     fits = row.status == "running" and row.attempt == sent.attempt and (ours or not rules.settle_names_process)
-    if fits and (not ours or worker.at == "body" and worker.life == sent.life and worker.owner != row.owner):
+    if fits and (not ours or (worker.at == "body" and worker.life == sent.life and worker.owner != row.owner)):
         state = state._replace(wrong=f"I3: worker {sent.worker + 1} settled what another process runs")
     follow = follow and (fits or not rules.follow_needs_settled) and not worker.drains
     follow = follow and not (worker.gone and rules.follow_minds_gone)
