@@ -114,7 +114,7 @@ def _start_threads(
     watchdog: Watchdog, heartbeat: Heartbeat, pids: Callable[[], list[int]]
 ) -> list[Callable[[], object]]:
     """Each with the seconds for which it may stand still; None: for as long as it likes. Returns their stops."""
-    sending, announcer, clock = Sender(), Announcer(), Clock(_stop)
+    sending, announcer, clock, dispatcher = Sender(), Announcer(), Clock(_stop), Dispatcher(bell=bell)
     dispatch.connect(sending.hand_over)
     dispatch.relay_to(bell.ring)
     announce.announce_by(announcer.announce)
@@ -123,7 +123,7 @@ def _start_threads(
     threads: list[tuple[str, Run, float | None]] = [
         ("sender", sending.run, None),
         ("announcer", announcer.run, None),
-        ("dispatcher", Dispatcher(bell=bell).serve, None),
+        ("dispatcher", dispatcher.serve, None),
         ("limits", Limits(desk, _stop, pids).run, patience),
         ("reconcile", Reconciler(WORKER_ID, desk, _stop, pids).run, patience),
         ("reports", Reports(WORKER_ID, _stop).run, max(patience, LONG_PATIENCE)),
@@ -135,7 +135,7 @@ def _start_threads(
     ]
     for name, run, patient in threads:
         watchdog.start(name, run, patient)
-    return [sending.stop, announcer.stop]
+    return [dispatcher.stop, sending.stop, announcer.stop]
 
 
 @signals.worker_shutting_down.connect

@@ -19,7 +19,6 @@ from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
 from scheduler_project import errors, health
-from tenants.connections import drop_cut_connections
 
 Scope = dict[str, Any]
 
@@ -79,7 +78,6 @@ class ThreadedHandler(ASGIHandler):
         """The complete response, or its head and an asynchronous iterator of its body."""
         with body:
             set_script_prefix(get_script_prefix(scope))
-            drop_cut_connections()
             request_started.send(sender=self.__class__, scope=scope)
             request, _ = self.create_request(scope, body)
             response = self.get_response(request) if request else errors.unreadable(scope["path"])

@@ -1,6 +1,7 @@
 """The app `tenants`: at its start, checks, receivers and the audit log register themselves."""
 
 from django.apps import AppConfig
+from django.core.signals import request_started
 
 from tenants.names import named
 
@@ -13,8 +14,10 @@ class TenantsConfig(AppConfig):
         from django.contrib.auth import get_user_model
 
         from tenants import audit, checks, logins, models  # noqa: F401 - checks and receivers register themselves
+        from tenants.connections import drop_cut_connections
         from tenants.tenant_model import get_tenant_model
 
+        request_started.connect(drop_cut_connections)
         for model in (
             get_tenant_model(),
             models.TenantQueue,

@@ -14,6 +14,7 @@ from django.db import close_old_connections, connection
 from jobs import telemetry
 from jobs.engine import dispatch
 from jobs.store import OwnSession
+from tenants.connections import drop_cut_connections
 
 PAUSE = 0.005  # seconds between two dispatches; the first one after a rest starts at once
 
@@ -46,6 +47,7 @@ class Dispatcher:
         self._pause = pause
         self._speaking = session.speaking if session else nullcontext
         self._bell = bell or _Event()
+        self._stopped = False
         self._thread = threading.Thread(target=self.serve, name="dispatcher", daemon=True)
 
     def start(self) -> None:
@@ -53,12 +55,20 @@ class Dispatcher:
         self._thread.start()
         dispatch.relay_to(self._bell.ring)
 
+    def stop(self) -> None:
+        """Make no further dispatch."""
+        self._stopped = True
+        self._bell.ring()
+
     def serve(self, progress: object = None) -> None:
-        """Serve for ever, in the caller's thread. `progress` is not used."""
+        """Serve until stopped, in the caller's thread. `progress` is not used."""
         while True:
             self._bell.wait()  # reset before the dispatch, which may miss the work of later requests
+            if self._stopped:
+                return
             try:
                 close_old_connections()  # those that failed in the previous dispatch
+                drop_cut_connections()  # or that the server cut since; this dispatch would be left to the clock
                 with self._speaking():
                     dispatch.dispatch()
             except Exception as error:  # the thread must survive any error

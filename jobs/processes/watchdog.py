@@ -10,6 +10,8 @@ from typing import Any
 
 from django.db import connection
 
+from jobs import telemetry
+
 EVERY = 0.5  # seconds between two looks
 
 
@@ -93,3 +95,5 @@ class Watchdog:
         """Wait for the threads to end, each for so many seconds."""
         for watched in self._watched:
             watched.thread.join(seconds)
+            if watched.thread.is_alive():
+                telemetry.noticed("thread did not stop", thread=watched.thread.name)
