@@ -3,15 +3,15 @@
 import sys
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.views import defaults
 
 from jobs.api.problems import ProblemError, respond
+from jobs.store import may_pass
 
 RETRY_AFTER = {"Retry-After": "5"}  # seconds
-AWAY = "The database does not answer in time. Nothing was changed by this request; try again."
+AWAY = "The database does not answer in time, or takes no changes now. Nothing was changed by this request; try again."
 
 
 def is_api(path: str) -> bool:
@@ -38,8 +38,8 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def failed(request: HttpRequest) -> HttpResponse:
-    """503 if the database is away, slow or locked, so that a second try may succeed; otherwise 500. Logs both."""
-    if isinstance(sys.exc_info()[1], (OperationalError, InterfaceError)):
+    """503 if a second try may succeed, since the database is away, read-only, slow or locked; else 500. Logs both."""
+    if may_pass(sys.exc_info()[1]):
         if is_api(request.path):
             return respond(ProblemError(503, AWAY, headers=RETRY_AFTER))
         return HttpResponse(render_to_string("503.html"), status=503, headers=RETRY_AFTER)

@@ -1,7 +1,7 @@
 """Health checks for supervisors and load balancers, which have no key and use no host name.
 
 `/healthz`: the process answers. It queries no service, so that an outage of the database restarts no web process.
-`/readyz`: the database answers too, and has the schema that this code needs; otherwise 503.
+`/readyz`: the database answers too, takes changes, and has the schema that this code needs; otherwise 503.
 `/metrics` and what is below it: see `jobs/metrics/views.py`; they have a token, and no host name either.
 """
 
@@ -46,7 +46,11 @@ def ready() -> HttpResponse:
     global _schema_is_there  # noqa: PLW0603 - of this process
     try:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
+            cursor.execute("SHOW transaction_read_only")
+            [(read_only,)] = cursor.fetchall()
+        if read_only == "on":  # another server may have taken over
+            connection.close()
+            return _told(503, "the database takes no changes")
         if not _schema_is_there:
             loader = MigrationLoader(connection)
             missing = set(loader.disk_migrations or ()).difference(loader.applied_migrations or ())

@@ -118,6 +118,8 @@ DATABASES["default"]["OPTIONS"] = {
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
+    # Of several hosts the one that takes changes; a read-only server counts as away.
+    "target_session_attrs": "read-write",
     **DATABASES["default"].get("OPTIONS", {}),
     # With JIT on, the claim's plan was compiled for 660 ms; it runs in under one.
     # Whatever the role or the database says: the engine needs this level.

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import NotSupportedError, connections, models, router
+from django.db import DEFAULT_DB_ALIAS, NotSupportedError, connections, models, router
 
 from jobs.calls.registry import Target
 from tenants.prepared import prepared_on
@@ -21,6 +21,11 @@ def find(target: Target, source_id: Any, tenant_id: int) -> models.Model | None:
         return None
     # Other spellings of the id (" 9", "0_9") do not count: nobody was given them.
     return found if found is not None and str(found.pk) == str(source_id) else None
+
+
+def is_beside_jobs(target: Target) -> bool:
+    """Whether its objects are in the database of the jobs: with that, both are away."""
+    return target.model is not None and router.db_for_write(target.model) == DEFAULT_DB_ALIAS
 
 
 def _find(model: type[models.Model], source_id: Any, tenant_id: int) -> models.Model | None:

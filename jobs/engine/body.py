@@ -6,17 +6,20 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from django.db import InterfaceError, OperationalError
+from django.db import Error
+from django.db.models import Model
 from django.utils.functional import SimpleLazyObject
 
 from jobs import results, store, telemetry
 from jobs.authoring import current
 from jobs.calls import registry, sources
 from jobs.calls.arguments import stats_as_json
+from jobs.calls.registry import Target
 from jobs.conf import settings
 from jobs.engine import strangers
 from jobs.engine.host import Host
 from jobs.engine.memory import StoredMemory
+from jobs.engine.patience import PATIENCE, patiently
 from jobs.store import Remembering, Started
 from tenants.connections import drop_cut_connections
 from tenants.tenant_model import all_tenants
@@ -43,30 +46,55 @@ class Outcome:
     peak_memory: int | None = None
 
 
+class StillAway(Exception):
+    """The database was away for so long that this process gave up, and the body has not begun: another one runs it."""
+
+
 def run(job: Started, host: Host) -> Outcome:
-    """Call the method. Every exception is the outcome of the job, even its own SystemExit."""
+    """Call the method. Every exception is the outcome of the job, even its own SystemExit.
+
+    Raises StillAway.
+    """
     outcome = Outcome()
     host.peak.reset()
     # Language, time zone and the like are context variables: the body's changes to them end with it.
-    body = partial(copy_context().run, _call, job, outcome, host)
-    outcome.error = strangers.within(job, host, job.timeout, body).error
+    inside = copy_context().run
+    # The time limit is the body's: what the job waits for PostgreSQL does not count, nor does its manager's code.
+    found = strangers.within(job, host, job.timeout + PATIENCE, partial(inside, _find, job), late="not found within")
+    if isinstance(found.error, StillAway):
+        raise found.error
+    outcome.error = found.error
+    if outcome.error is None:
+        target, instance = found.value
+        body = partial(inside, _call, job, target, instance, outcome, host)
+        outcome.error = strangers.within(job, host, job.timeout, body).error
     if outcome.error is not None:  # stats that are no JSON do not hide it
         outcome.stats = strangers.here(job, host)(partial(stats_as_json, outcome.stats)).value or {}
     outcome.peak_memory = host.peak.read()
     return outcome
 
 
-def _call(job: Started, outcome: Outcome, host: Host) -> None:
+def _find(job: Started) -> tuple[Target, Model | None]:
+    """The job's code, and its object. If PostgreSQL is away, it waits, as with an outcome: no body has begun."""
     store.speak_as_the_caller()
     drop_cut_connections()  # a restart may have cut them since the last body: nothing else would notice it
     target = registry.resolve(job.source_type, job.source_method)
-    outcome.result_ttl = target.spec.result_ttl
-    instance = None
-    if not target.class_level:
-        instance = sources.find(target, job.source_id, job.tenant_id)
-        if instance is None:
-            raise SourceGone(f"{job.source_type} {job.source_id} is gone")
+    if target.class_level:
+        return target, None
+    find = partial(sources.find, target, job.source_id, job.tenant_id)
+    try:
+        instance = patiently(find) if sources.is_beside_jobs(target) else find()
+    except Error as error:
+        if store.may_pass(error) and sources.is_beside_jobs(target):
+            raise StillAway from error
+        raise
+    if instance is None:
+        raise SourceGone(f"{job.source_type} {job.source_id} is gone")
+    return target, instance
 
+
+def _call(job: Started, target: Target, instance: Model | None, outcome: Outcome, host: Host) -> None:
+    outcome.result_ttl = target.spec.result_ttl
     holder = job.holder
     memory = StoredMemory(Remembering(job.id, job.attempt, holder.worker, holder.pid))
     current.enter(
@@ -93,7 +121,11 @@ def _aside(host: Host, statement: Callable[..., bool], *parameters: Any) -> bool
     try:
         with host.limit.deferred(), host.speaking():
             return statement(*parameters)
-    except (OperationalError, InterfaceError) as error:
+    except Error as error:
+        if not store.may_pass(error):
+            raise
+        with host.speaking():
+            store.session().close()  # the next report connects anew
         telemetry.noticed("job without database", error=type(error).__name__)
         return False
 

@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from django.db import InterfaceError, OperationalError
+from django.db import Error
 
-from jobs.store import session
+from jobs.store import may_pass, session
 
 PATIENCE = 60.0  # seconds
 
@@ -14,7 +14,7 @@ Value = TypeVar("Value")
 
 
 def patiently(statement: Callable[[], Value], again: Callable[[], Value] | None = None) -> Value:
-    """Run a statement; repeat it while the database is away.
+    """Run a statement; repeat it while the database is away, read-only or too busy.
 
     again: runs instead of the statement from the second time on. It is needed if the first run may have been committed
     without an answer, and a second run would then answer differently. The default, the same statement, is right for a
@@ -25,8 +25,8 @@ def patiently(statement: Callable[[], Value], again: Callable[[], Value] | None 
     while True:
         try:
             return statement()
-        except (OperationalError, InterfaceError):
-            if time.monotonic() > give_up:
+        except Error as error:
+            if time.monotonic() > give_up or not may_pass(error):
                 raise
             session().close()
             time.sleep(pause)

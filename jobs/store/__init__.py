@@ -5,6 +5,7 @@ Each function reports what it applied. `now` is the clock of a test; None means 
 
 from jobs.store import clock
 from jobs.store.attempts import cancel_requested, holder, progress, put_off, running_in, start
+from jobs.store.away import may_pass
 from jobs.store.checks import excesses, find_lane, heads, isolation, odd_states
 from jobs.store.claiming import Lane, Pass, claim, claim_within, hold, next_moment, promote, release
 from jobs.store.control import (
@@ -135,6 +136,7 @@ __all__ = [
     "lead",
     "leave",
     "left_behind",
+    "may_pass",
     "name_sessions",
     "next_moment",
     "next_run",

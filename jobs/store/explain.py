@@ -17,7 +17,10 @@ FEW = 100  # the same, for each job of a list
 PROBES = 1_000  # the most users and tenants that are read
 NAMES = 5  # the most competitors that are named
 # As in the claim: no plan may depend on the age of a table's statistics.
-PLANNER = "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off"
+PLANNER = (
+    "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off;"
+    " SET LOCAL jit = off"
+)
 
 
 @dataclass(frozen=True)

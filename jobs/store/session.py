@@ -16,14 +16,32 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-# Each statement is planned once, and no plan depends on an estimate (see knock.sql).
-OPTIONS = (
-    "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off"
-    " -c enable_hashjoin=off -c enable_mergejoin=off"
-)
-
-# The guards look again at a row that somebody has changed meanwhile; at another level the statement would fail.
-READ_COMMITTED = " -c default_transaction_isolation=read\\ committed"
+# What the engine's sessions need, whatever the project, the role or the database says: a later option of a connection
+# beats all of them. The claim, which may run in the caller's session, says it for its transaction (knock.sql).
+STATED = {
+    # The guards look again at a row that somebody has changed meanwhile; at another level the statement would fail.
+    "default_transaction_isolation": "read\\ committed",
+    # A plan without some of the ways that are switched off looks so dear that each execution would be compiled.
+    "jit": "off",
+    # These are for requests; who needs a limit here says its own.
+    "statement_timeout": "0",
+    "lock_timeout": "0",
+    "idle_session_timeout": "0",  # a dispatch that finds its session cut would be left to the clock
+    # The way that is left must not be switched off as well, nor may the order of the joins be the written one.
+    "enable_nestloop": "on",
+    "enable_indexscan": "on",
+    "enable_indexonlyscan": "on",
+    "join_collapse_limit": "8",
+    "from_collapse_limit": "8",
+}
+# Beside a body each statement is planned once, and no plan depends on an estimate.
+PLANNED = {
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "enable_bitmapscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+}
 
 _spoken_in: ContextVar[BaseDatabaseWrapper | None] = ContextVar("session", default=None)
 
@@ -33,10 +51,17 @@ def session() -> BaseDatabaseWrapper:
     return _spoken_in.get() or connections[DEFAULT_DB_ALIAS]
 
 
-def of_the_engine(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a session that no other code uses, from those of the project."""
-    changed = {**options, "options": options.get("options", "") + READ_COMMITTED}
+def as_options(settings: Mapping[str, str]) -> str:
+    """Settings of a session, to append to the `options` of a connection."""
+    return "".join(f" -c {name}={value}" for name, value in settings.items())
+
+
+def of_the_engine(options: Mapping[str, Any], *, writes: bool = True) -> dict[str, Any]:
+    """The options of a session that no other code uses, from those of the project. writes: to the jobs."""
+    changed = {**options, "options": options.get("options", "") + as_options(STATED)}
     changed.pop("isolation_level", None)  # Django's name for it: the project's wish for its own transactions
+    if writes:  # a thread of the engine that only reads would stay on a standby for ever
+        changed.setdefault("target_session_attrs", "read-write")
     return changed
 
 
@@ -48,7 +73,7 @@ class OwnSession:
         self._connection = connections.create_connection(alias)
         settings = connections[alias].settings_dict  # of this process: its sessions carry its name
         options = of_the_engine(settings["OPTIONS"])
-        options["options"] += f" {OPTIONS}"
+        options["options"] += as_options(PLANNED)
         self._connection.settings_dict = {**settings, "OPTIONS": options}
         self._connection.inc_thread_sharing()
 

@@ -20,7 +20,7 @@ from jobs.models import Job, Worker
 from jobs.store import EVERY_TENANT
 from tests.acceptance.following import SOON, ended, running
 from tests.chaos import own_engines
-from tests.chaos.freezing import backends, cut
+from tests.chaos.freezing import Held, arrived, backends, cut
 from tests.chaos.own_engines import Engines
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run
@@ -67,6 +67,22 @@ def test_a_result_computed_while_postgresql_was_away_is_settled_when_it_is_back(
     check(job_id)
     assert Job.objects.get(pk=job_id).result_expires_at is not None
     assert ended(thing.async_.echo()).status == "success"
+    assert worker.alive
+
+
+def test_a_job_whose_object_is_looked_up_while_postgresql_restarts_begins_when_it_is_back(engines, worker, tmp_path):
+    thing = ThingFactory()
+    (tmp_path / "go").touch()
+    with Held("LOCK TABLE sample_thing IN ACCESS EXCLUSIVE MODE"):  # the restart frees it
+        job_id = thing.async_.wait_for_file(str(tmp_path / "go"))
+        arrived("the look-up waits", "query LIKE '%%sample_thing%%'")
+        assert Job.objects.get(pk=job_id).status == "running"
+        engines.postgresql.restart = False
+        os.kill(engines.postgresql.pid, signal.SIGINT)  # a fast shutdown, as of `systemctl restart`
+        engines.postgresql.wait(30)
+        engines.postgresql.restart = True
+    own_engines.wait_for_database()
+    check(job_id)
     assert worker.alive
 
 

@@ -5,4 +5,5 @@ SELECT
     set_config('statement_timeout', %(milliseconds)s::text, true),
     set_config('enable_seqscan', 'off', true),
     set_config('enable_bitmapscan', 'off', true),
-    set_config('enable_sort', 'off', true)
+    set_config('enable_sort', 'off', true),
+    set_config('jit', 'off', true)

@@ -338,7 +338,7 @@ def test_the_limit_does_not_hit_the_settling(thing, run):
 
     limit = Watch()
     run(thing.async_.echo(), limit=limit)
-    assert limit.calls[1:] == ["running", "running"]
+    assert [call for call in limit.calls if not call.startswith("arm")] == 4 * ["running"]
 
 
 @pytest.fixture

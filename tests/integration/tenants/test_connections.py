@@ -35,6 +35,28 @@ def test_one_that_was_cut_is_replaced_and_a_live_one_stays():
     assert session() != before
 
 
+def read_only() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_read_only = on")
+
+
+def test_one_to_a_server_that_takes_no_changes_is_replaced_by_a_request(client):
+    """Another server may have taken over."""
+    before = session()
+    read_only()
+    client.get("/healthz")
+    assert session() != before
+
+
+def test_one_to_a_replica_of_another_database_stays(monkeypatch):
+    monkeypatch.setattr("tenants.connections.DEFAULT_DB_ALIAS", "that of the jobs")
+    before = session()
+    read_only()
+    drop_cut_connections()
+    assert session() == before
+    connection.close()
+
+
 def test_in_a_transaction_it_stays_so_that_its_loss_is_noticed():
     with pytest.raises(OperationalError), transaction.atomic():
         session()

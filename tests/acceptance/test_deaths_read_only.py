@@ -1,0 +1,131 @@
+"""PostgreSQL takes no changes for a while, as while another server takes over: it is away, to everybody."""
+
+import json
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+from django.db import connection
+
+from embedded import engines as embedded_engines
+from embedded import fleet
+from embedded.processes import Processes
+from jobs.engine import dispatch
+from jobs.models import FailedAttempt, Job, Worker
+from scheduler_project.errors import AWAY
+from tenants import auth
+from tests.acceptance.following import ended, running
+from tests.chaos import own_engines
+from tests.factories import TenantFactory, ThingFactory
+from tests.sample.models import Run
+from tests.waiting import wait_until
+
+Ask = Callable[..., tuple[int, str]]
+DATABASE = "scheduler"
+
+
+@pytest.fixture(params=["", "&target_session_attrs=any"], ids=["read-write", "any"])
+def environ(request, tmp_path: Path, django_db_blocker) -> Iterator[dict[str, str]]:
+    """Of processes on engines of our own: they look for a server that takes changes, or take any."""
+    with django_db_blocker.unblock(), own_engines.running(tmp_path) as engines:
+        dispatch.connect(lambda claimed: None)  # our broker is another: what we claim, the clock sends
+        url = engines.environ[embedded_engines.DATABASE] + request.param
+        quick = {"JOBS_BEAT_INTERVAL": "1", "JOBS_HAND_OVER_TIMEOUT": "1", "TELL_OVER_HTTP": "1"}
+        yield {
+            **engines.environ,
+            **quick,
+            "DJANGO_SETTINGS_MODULE": "tests.settings",
+            embedded_engines.DATABASE: url,
+        }
+
+
+@pytest.fixture
+def log(environ, tmp_path: Path) -> Iterator[Path]:
+    """The log of a worker with two processes, which has registered."""
+    log = tmp_path / "log" / "worker.log"
+    with Processes() as processes:
+        worker = processes.start("worker", *fleet.worker("default", 2, f"own-{os.getpid()}", environ), log=log)
+        wait_until(lambda: Worker.objects.exists() or not worker.alive, "the worker registers")
+        yield log
+        assert worker.alive
+
+
+@pytest.fixture
+def ask(environ, tmp_path: Path) -> Iterator[Ask]:
+    """`ask("/path", token, body)`: the status and the text of a web process' answer."""
+    port = fleet.free_port()
+
+    def ask(path: str, token: str = "", body: object = None) -> tuple[int, str]:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        headers["Content-Type"] = "application/json"
+        said = None if body is None else json.dumps(body).encode()
+        asked = urllib.request.Request(f"http://127.0.0.1:{port}{path}", said, headers)
+        try:
+            with urllib.request.urlopen(asked, timeout=30) as response:
+                return response.status, response.read().decode()
+        except urllib.error.HTTPError as refused:
+            return refused.code, refused.read().decode()
+
+    def ready() -> bool:
+        try:
+            return ask("/readyz")[0] == 200
+        except OSError:
+            return False
+
+    with Processes() as processes:
+        web = processes.start("web", *fleet.web(port, {**environ, "WEB_THREADS": "2"}), log=tmp_path / "web.log")
+        wait_until(lambda: ready() or not web.alive, "the web process is ready")
+        yield ask
+        assert web.alive
+
+
+@contextmanager
+def read_only() -> Iterator[None]:
+    """All sessions are cut, and new ones take no changes. Those that were made meanwhile stay so."""
+    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as own:
+        own.execute(f"ALTER DATABASE {DATABASE} SET default_transaction_read_only = on")
+        own.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        try:
+            yield
+        finally:
+            own.execute(f"ALTER DATABASE {DATABASE} RESET default_transaction_read_only")
+    connection.close()
+
+
+def test_every_outcome_waits_and_a_submit_gets_a_clear_answer(environ, log, ask, tmp_path):
+    thing = ThingFactory(tenant=TenantFactory(queue__num_slots=5))
+    _, token = auth.issue(thing.tenant, "test")
+    files = [tmp_path / f"go{n}" for n in range(2)]
+    ids = [thing.async_.wait_for_file(str(file)) for file in files]
+    for job_id in ids:
+        running(job_id)
+    call = {"source_type": "sample.thing", "source_id": str(thing.pk), "source_method": "tell"}
+    assert ask("/api/v1/jobs", token, call)[0] // 100 == 2
+    with read_only():
+        for file in files:
+            file.touch()
+        wait_until(lambda: not any(file.exists() for file in files), "the bodies end")
+        for _ in range(3):  # more than there are threads: some have met it before
+            status, text = ask("/api/v1/jobs", token, call)
+            assert (status, json.loads(text)["detail"]) == (503, AWAY)
+        assert ask("/readyz")[0] == 503
+        wait_until(lambda: log.read_text().count("clock without database") > 1, "the clock notices it")
+    for job_id in ids:
+        job = ended(job_id)
+        assert (job.status, job.attempt, job.crashes) == ("success", 1, 0)
+        assert Run.objects.filter(job_id=job_id).count() == 1
+    wait_until(lambda: ask("/readyz")[0] == 200, "the web process is ready again")
+    for _ in range(3):
+        assert ask("/api/v1/jobs", token, call)[0] // 100 == 2
+    wait_until(lambda: not Job.objects.exclude(status="success").exists(), "all jobs end")
+    assert not FailedAttempt.objects.exists()
+    assert "process ends" not in log.read_text()
+    assert "Traceback" not in log.read_text()
