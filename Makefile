@@ -9,7 +9,8 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --python-
 	--custom-compile-command 'make lock'
 UV := uv==0.13.8
 POSTGRESQL_15 := /usr/lib/postgresql/15/bin
-ON_15 := tests/integration/store/test_claim.py tests/integration/store/test_claim_plan.py tests/concurrency
+ON_15 := tests/integration/store/test_claim.py tests/integration/store/test_claim_plan.py tests/concurrency \
+	tests/acceptance/test_plain_database.py
 BESIDE := -n auto --maxschedchunk 1 # one after the other from the start: the long ones are there
 
 # Set on some machines: then each of the hundreds of processes that the tests start would compile all it imports.

@@ -65,6 +65,7 @@ class Dispatcher:
         while True:
             self._bell.wait()  # reset before the dispatch, which may miss the work of later requests
             if self._stopped:
+                connection.close()
                 return
             try:
                 close_old_connections()  # those that failed in the previous dispatch

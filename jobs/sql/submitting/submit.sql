@@ -57,7 +57,11 @@ refused AS MATERIALIZED (
     (SELECT nth, unfit AS why, NULL::int AS bound FROM request WHERE unfit IS NOT NULL ORDER BY nth LIMIT 1)
     UNION ALL
     SELECT NULL, 'full', b.bound
-    FROM (SELECT tenant_id, count(*) AS jobs FROM request WHERE answered IS NOT TRUE GROUP BY tenant_id) asked
+    FROM (  -- arrays, of which the planner expects ten rows: for more, with PostgreSQL's default, each submit would be compiled
+        SELECT array_agg(tenant_id) AS tenants, array_agg(jobs) AS jobs
+        FROM (SELECT tenant_id, count(*) AS jobs FROM request WHERE answered IS NOT TRUE GROUP BY tenant_id) of_each
+    ) of_all
+    CROSS JOIN LATERAL unnest(of_all.tenants, of_all.jobs) AS asked (tenant_id, jobs)
     LEFT JOIN tenant_queues limits USING (tenant_id)
     CROSS JOIN LATERAL (SELECT coalesce(limits.max_waiting, %(max_waiting)s::int) AS bound) b
     CROSS JOIN LATERAL (  -- the counts of the lanes, and the arrivals since the last dispatch

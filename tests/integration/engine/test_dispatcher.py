@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from django.db import connection
 
 from jobs.engine import dispatch, dispatcher
 from jobs.engine.dispatcher import Dispatcher
@@ -21,10 +22,15 @@ def started(monkeypatch):
     def start(made) -> None:
         monkeypatch.setattr(dispatch, "dispatch", made)
         monkeypatch.setattr(dispatcher, "close_old_connections", lambda: None)
-        Dispatcher(pause=0).start()
+        dispatchers.append(Dispatcher(pause=0))
+        dispatchers[-1].start()
 
+    dispatchers: list[Dispatcher] = []
     yield start
     dispatch.relay_to(None)
+    for one in dispatchers:
+        one.stop()
+        one._thread.join(30)
 
 
 def test_who_submits_does_not_wait_for_the_dispatch(started):
@@ -71,3 +77,20 @@ def test_after_one_that_fails_the_next_is_made(started, caplog):
         submit(request_for(tenant))
         wait_until(lambda n=n: len(made) == n, "the dispatch is made")
     assert "dispatch failed error=RuntimeError" in caplog.text
+
+
+def test_one_whose_session_was_cut_while_it_rested_is_made_in_another(started, onlooker):
+    """Otherwise the job would wait for the clock."""
+    sessions, tenant = [], TenantFactory()
+
+    def look() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_backend_pid()")
+            sessions.append(cursor.fetchone()[0])
+
+    started(look)
+    for n in (1, 2):
+        submit(request_for(tenant))
+        wait_until(lambda n=n: len(sessions) == n, "the dispatch is made")
+        onlooker.execute("SELECT pg_terminate_backend(%s, 10000)", [sessions[-1]])
+    assert sessions[0] != sessions[1]
