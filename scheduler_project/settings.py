@@ -121,8 +121,7 @@ DATABASES["default"]["OPTIONS"] = {
     # Of several hosts the one that takes changes; a read-only server counts as away.
     "target_session_attrs": "read-write",
     **DATABASES["default"].get("OPTIONS", {}),
-    # With JIT on, the claim's plan was compiled for 660 ms; it runs in under one.
-    # Whatever the role or the database says: the engine needs this level.
+    # To compile a plan of ours takes longer than to run it. The engine needs this level, whatever the role says.
     "options": "-c jit=off -c default_transaction_isolation=read\\ committed",
     # The claim is planned once per connection, not at every dispatch. 0 behind PgBouncer older than 1.21.
     "prepare_threshold": env.int("DB_PREPARE_THRESHOLD", 2) or None,
@@ -145,7 +144,7 @@ if DATABASE_DIRECT_URL:  # in transaction mode: see deploy/README.md
     # No transaction finds the settings, plans or cursors of another one; the pooler sets what `options` would.
     pooled["OPTIONS"] = {**pooled["OPTIONS"], "prepare_threshold": None, "options": ""}
     pooled["DISABLE_SERVER_SIDE_CURSORS"] = True
-    SILENCED_SYSTEM_CHECKS = ["jobs.W003", "jobs.W004"]  # plans and JIT: of the session that dispatches
+    SILENCED_SYSTEM_CHECKS = ["jobs.W003"]  # plans: of the session that dispatches
 # Replace connections that a restart cut. A web process detects them without a query: handler.py.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = not WEB_THREADS
 

@@ -187,7 +187,6 @@ def connections() -> Iterator[CheckMessage]:
     for missed, message, hint, identity in (
         (database.get("CONN_MAX_AGE", 0) == 0, "Each request connects anew.", '"CONN_MAX_AGE": None', "jobs.W002"),
         (not options.get("prepare_threshold"), "Each claim is planned anew.", '"prepare_threshold": 2', "jobs.W003"),
-        ("jit=off" not in options.get("options", ""), "Plans may be compiled.", '"options": "-c jit=off"', "jobs.W004"),
     ):
         if missed:
             where = 'DATABASES["default"]' if "CONN" in hint else 'the OPTIONS of DATABASES["default"]'

@@ -1,10 +1,7 @@
 """PostgreSQL takes no changes for a while, as while another server takes over: it is away, to everybody."""
 
 import json
-import os
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,19 +10,17 @@ import pytest
 from django.db import connection
 
 from embedded import engines as embedded_engines
-from embedded import fleet
-from embedded.processes import Processes
 from jobs.engine import dispatch
-from jobs.models import FailedAttempt, Job, Worker
+from jobs.models import FailedAttempt, Job
 from scheduler_project.errors import AWAY
 from tenants import auth
+from tests.acceptance.asking import ask
 from tests.acceptance.following import ended, running
 from tests.chaos import own_engines
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run
 from tests.waiting import wait_until
 
-Ask = Callable[..., tuple[int, str]]
 DATABASE = "scheduler"
 
 
@@ -44,46 +39,6 @@ def environ(request, tmp_path: Path, django_db_blocker) -> Iterator[dict[str, st
         }
 
 
-@pytest.fixture
-def log(environ, tmp_path: Path) -> Iterator[Path]:
-    """The log of a worker with two processes, which has registered."""
-    log = tmp_path / "log" / "worker.log"
-    with Processes() as processes:
-        worker = processes.start("worker", *fleet.worker("default", 2, f"own-{os.getpid()}", environ), log=log)
-        wait_until(lambda: Worker.objects.exists() or not worker.alive, "the worker registers")
-        yield log
-        assert worker.alive
-
-
-@pytest.fixture
-def ask(environ, tmp_path: Path) -> Iterator[Ask]:
-    """`ask("/path", token, body)`: the status and the text of a web process' answer."""
-    port = fleet.free_port()
-
-    def ask(path: str, token: str = "", body: object = None) -> tuple[int, str]:
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        headers["Content-Type"] = "application/json"
-        said = None if body is None else json.dumps(body).encode()
-        asked = urllib.request.Request(f"http://127.0.0.1:{port}{path}", said, headers)
-        try:
-            with urllib.request.urlopen(asked, timeout=30) as response:
-                return response.status, response.read().decode()
-        except urllib.error.HTTPError as refused:
-            return refused.code, refused.read().decode()
-
-    def ready() -> bool:
-        try:
-            return ask("/readyz")[0] == 200
-        except OSError:
-            return False
-
-    with Processes() as processes:
-        web = processes.start("web", *fleet.web(port, {**environ, "WEB_THREADS": "2"}), log=tmp_path / "web.log")
-        wait_until(lambda: ready() or not web.alive, "the web process is ready")
-        yield ask
-        assert web.alive
-
-
 @contextmanager
 def read_only() -> Iterator[None]:
     """All sessions are cut, and new ones take no changes. Those that were made meanwhile stay so."""
@@ -100,7 +55,10 @@ def read_only() -> Iterator[None]:
     connection.close()
 
 
-def test_every_outcome_waits_and_a_submit_gets_a_clear_answer(environ, log, ask, tmp_path):
+def test_every_outcome_waits_and_a_submit_gets_a_clear_answer(start_worker, web, tmp_path):
+    worker = start_worker()
+    [log] = tmp_path.glob("default*.log")
+    jobs, ready = f"{web.url}/api/v1/jobs", f"{web.url}/readyz"
     thing = ThingFactory(tenant=TenantFactory(queue__num_slots=5))
     _, token = auth.issue(thing.tenant, "test")
     files = [tmp_path / f"go{n}" for n in range(2)]
@@ -108,24 +66,25 @@ def test_every_outcome_waits_and_a_submit_gets_a_clear_answer(environ, log, ask,
     for job_id in ids:
         running(job_id)
     call = {"source_type": "sample.thing", "source_id": str(thing.pk), "source_method": "tell"}
-    assert ask("/api/v1/jobs", token, call)[0] // 100 == 2
+    assert ask(jobs, token, call)[0] // 100 == 2
     with read_only():
         for file in files:
             file.touch()
         wait_until(lambda: not any(file.exists() for file in files), "the bodies end")
         for _ in range(3):  # more than there are threads: some have met it before
-            status, text = ask("/api/v1/jobs", token, call)
+            status, text = ask(jobs, token, call)
             assert (status, json.loads(text)["detail"]) == (503, AWAY)
-        assert ask("/readyz")[0] == 503
+        assert ask(ready)[0] == 503
         wait_until(lambda: log.read_text().count("clock without database") > 1, "the clock notices it")
     for job_id in ids:
         job = ended(job_id)
         assert (job.status, job.attempt, job.crashes) == ("success", 1, 0)
         assert Run.objects.filter(job_id=job_id).count() == 1
-    wait_until(lambda: ask("/readyz")[0] == 200, "the web process is ready again")
+    wait_until(lambda: ask(ready)[0] == 200, "the web process is ready again")
     for _ in range(3):
-        assert ask("/api/v1/jobs", token, call)[0] // 100 == 2
+        assert ask(jobs, token, call)[0] // 100 == 2
     wait_until(lambda: not Job.objects.exclude(status="success").exists(), "all jobs end")
+    assert worker.alive
     assert not FailedAttempt.objects.exists()
     assert "process ends" not in log.read_text()
     assert "Traceback" not in log.read_text()

@@ -17,7 +17,7 @@ from jobs.store import Claimed
 from tenants import checks as tenant_checks
 from tenants import tenant_model
 
-OPTIONS = {"prepare_threshold": 2, "options": "-c jit=off"}
+OPTIONS = {"prepare_threshold": 2}
 SHARED = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "OPTIONS": {"serializer": "jobs.cache.Text"}}
 LOCAL = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 
@@ -85,8 +85,7 @@ def test_each_fault_has_one_check_with_its_remedy(project, identity, name, value
     [
         ("jobs.E007", {"OPTIONS": OPTIONS | {"pool": True}}),
         ("jobs.W002", {"CONN_MAX_AGE": 0}),
-        ("jobs.W003", {"OPTIONS": {"options": "-c jit=off"}}),
-        ("jobs.W004", {"OPTIONS": {"prepare_threshold": 2}}),
+        ("jobs.W003", {"OPTIONS": {}}),
     ],
 )
 def test_connections_are_as_the_claim_needs_them(project, database, identity, changed) -> None:
