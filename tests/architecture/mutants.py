@@ -86,6 +86,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
         ("tests/integration/engine/test_health.py",),
     ),
     **dict.fromkeys(("in_line", "look_lanes", "note_may_run"), LOOKING),
+    "begin_task": ("tests/integration/engine/test_record.py",),
     "worked": ("tests/integration/engine/test_sample.py",),
     "health_tenants": ("tests/integration/project/test_metrics.py",),
     "reserve": ("tests/integration/api/test_idempotency.py",),

@@ -161,6 +161,30 @@ class TestHours:
         assert version() == before
 
 
+class TestAClockThatIsSetBack:
+    @pytest.mark.parametrize("minutes", [90, 60, 7, 1.5, 0.7])
+    def test_repeats_a_time_whose_attempts_all_count(self, minutes):
+        """An attempt every 20 s, and a look after each."""
+        total = 0
+
+        def until(start: timedelta, end: timedelta) -> int:
+            ended = 0
+            while start + ended * timedelta(seconds=20) < end:
+                moment = start + ended * timedelta(seconds=20)
+                attempt(NOON + moment)
+                at(moment.total_seconds() + 1)
+                ended += 1
+            return ended
+
+        first = 40 * MINUTE
+        total += until(timedelta(0), first)
+        total += until(first - minutes * MINUTE, first + 10 * MINUTE)
+        at((first + HOUR + 10 * MINUTE).total_seconds())
+        assert Total.objects.get().attempts == total
+        assert sum(row["attempts"] for row in rows(JobMinute)) == total
+        assert sum(row["attempts"] for row in rows(TenantHour)) == total
+
+
 class TestOutages:
     def test_it_goes_on_from_where_it_stopped(self):
         at(0)
