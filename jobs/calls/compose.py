@@ -27,11 +27,13 @@ def compose_by_name(
     source_method: str,
     args: Any,
     by_tenant: bool = False,
+    find: sources.Find = sources.find,
     **options: Any,
 ) -> JobRequest:
     """Check a request from outside: only @job methods, only the tenant's own objects.
 
-    by_tenant: the tenant asks, not an operator, so its permissions apply. options: those of `compose`.
+    by_tenant: the tenant asks, not an operator, so its permissions apply. find: how its object is found, if many
+    were loaded together. options: those of `compose`.
     Raises InvalidRequest. A foreign object and a missing one give the same error.
     """
     target = registry.resolve(source_type, source_method, http=by_tenant)
@@ -44,7 +46,7 @@ def compose_by_name(
         if source_id is not None:
             raise InvalidRequest("source_id", f"{source_method} does not run on an object; leave source_id out")
     else:
-        instance = sources.find(target, source_id, tenant.pk)
+        instance = find(target, source_id, tenant.pk)
         if instance is None:
             raise InvalidRequest("source_id", f"there is no {source_type} {source_id!r}")
     return compose(target, instance, target.bind((), args), tenant=tenant, **options)

@@ -148,7 +148,10 @@ class MayRun(models.Model):
 
 
 class Recorded(models.Model):
-    """How far the recorder is with one of its tasks. A recorder that records holds the row's lock."""
+    """How far the recorder is with one of its tasks. A recorder that records holds the row's lock.
+
+    The row "missed" is the clock's own: up to when no clock ran, and when it last looked.
+    """
 
     task = models.CharField(max_length=20, primary_key=True)
     upto = models.DateTimeField()

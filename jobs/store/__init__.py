@@ -35,6 +35,7 @@ from jobs.store.schedules import (
     due_schedules,
     give_back_due_times,
     next_run,
+    note_look,
     note_runs,
     take_due_times,
 )
@@ -141,6 +142,7 @@ __all__ = [
     "next_moment",
     "next_run",
     "next_to_archive",
+    "note_look",
     "note_may_run",
     "note_runs",
     "notice_server",

@@ -8,12 +8,18 @@ from typing import Any
 
 from jobs.store.rows import rows
 
+ON_TIME = 60.0  # seconds that a clock may be late, or pause between two looks, until what was due counts as missed
+
 _text = json.JSONEncoder(default=lambda moment: moment.isoformat()).encode
 
 
 @dataclass(frozen=True)
 class DueSchedule:
-    """A schedule whose time has come. under_way: its last job has not ended. now: the database's clock."""
+    """A schedule whose time has come.
+
+    under_way: its last job has not ended. now: the database's clock. missed_upto: what was due before was missed, since
+    no clock ran.
+    """
 
     id: int
     tenant_id: int
@@ -36,6 +42,7 @@ class DueSchedule:
     last_job_id: int | None
     under_way: bool
     now: datetime
+    missed_upto: datetime
 
 
 @dataclass(frozen=True)
@@ -61,10 +68,20 @@ class Moved:
 
 def due_schedules(batch: int, now: datetime | None = None) -> list[DueSchedule]:
     """At most `batch` schedules that are due, locked for this transaction."""
-    found = [list(row) for row in rows("due", batch=batch, now=now)]
+    found = [list(row) for row in rows("due", batch=batch, on_time=ON_TIME, now=now)]
     for row in found:
         row[6] = json.loads(row[6])  # args
     return [DueSchedule(*row) for row in found]
+
+
+def check_references() -> None:
+    """Check foreign keys now. Raises the database's error if a referenced row is locked."""
+    rows("check_references")
+
+
+def note_look(now: datetime | None = None) -> None:
+    """Note that a clock runs: what is due from now on is not missed, however late it is served."""
+    rows("note_look", on_time=ON_TIME, now=now)
 
 
 def take_due_times(runs: Iterable[Run]) -> set[tuple[int, datetime]]:
@@ -75,11 +92,6 @@ def take_due_times(runs: Iterable[Run]) -> set[tuple[int, datetime]]:
 def give_back_due_times(runs: Iterable[Run]) -> None:
     """Free these due times again: they got no job."""
     rows("give_back", runs=_text([vars(run) for run in runs]))
-
-
-def check_references() -> None:
-    """Check foreign keys now. Raises the database's error if a referenced row is locked."""
-    rows("check_references")
 
 
 def note_runs(runs: Iterable[Run]) -> None:

@@ -68,6 +68,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "orphans": RECOVER,
     "revive": (*VERBS, "tests/integration/engine/test_revive_bounds.py", ERASED),
     **dict.fromkeys(("due", "take"), ("tests/integration/engine/test_schedules.py",)),
+    "missed": ("tests/integration/engine/test_schedules_many.py",),
     **dict.fromkeys(
         ("remembering", "increment", "compare_and_set", "forget", "expire_memories"),
         ("tests/integration/store/test_memory.py",),
@@ -86,7 +87,6 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
         ("tests/integration/engine/test_health.py",),
     ),
     **dict.fromkeys(("in_line", "look_lanes", "note_may_run"), LOOKING),
-    "begin_task": ("tests/integration/engine/test_record.py",),
     "worked": ("tests/integration/engine/test_sample.py",),
     "health_tenants": ("tests/integration/project/test_metrics.py",),
     "reserve": ("tests/integration/api/test_idempotency.py",),

@@ -37,7 +37,7 @@ def show(request: HttpRequest) -> HttpResponse:
         ],
         "gone": [(worker, worked.get(worker.id, Worked())) for worker in seen.workers if worker.gone_at is not None],
         "leader": next((worker for worker in seen.workers if worker.leads), None),
-        "recorded_at": Recorded.objects.aggregate(at=Max("at"))["at"],
+        "recorded_at": Recorded.objects.exclude(task="missed").aggregate(at=Max("at"))["at"],
         "handed_over": seen.held_by_worker.get(None, 0),
     }
     return live.page(request, "workers", "Workers", ("old", "workers", "gone"), shown)

@@ -1,6 +1,10 @@
-"""The call that a schedule makes, as a checked request."""
+"""The calls that schedules make, as checked requests."""
 
+from collections.abc import Sequence
+
+from jobs.calls import registry, sources
 from jobs.calls.compose import compose_by_name
+from jobs.calls.refusals import InvalidRequest
 from jobs.calls.request import JobRequest
 from jobs.models import Schedule
 from jobs.store import DueSchedule
@@ -11,6 +15,29 @@ CALL = ("source_type", "source_id", "source_method", "args", "queue", "priority"
 
 def request_of(schedule: Schedule | DueSchedule) -> JobRequest:
     """The call that it makes, checked as if somebody submitted it now. Raises InvalidRequest."""
-    tenant = all_tenants().select_related("queue").get(pk=schedule.tenant_id)
-    call = {name: getattr(schedule, name) for name in CALL}
-    return compose_by_name(tenant, **call, by_tenant=schedule.by_tenant, dedup=False)
+    (answer,) = requests_of([schedule])
+    if isinstance(answer, InvalidRequest):
+        raise answer
+    return answer
+
+
+def requests_of(schedules: Sequence[Schedule | DueSchedule]) -> list[JobRequest | InvalidRequest]:
+    """The call of each, or why it is refused. Tenants are loaded in one query, and so are the objects of a model."""
+    tenants = all_tenants().select_related("queue").in_bulk({schedule.tenant_id for schedule in schedules})
+    models = registry.source_types()
+    find = sources.find_all(
+        (models[schedule.source_type], schedule.source_id, schedule.tenant_id)
+        for schedule in schedules
+        if schedule.source_type in models and schedule.source_id is not None
+    )
+    answers: list[JobRequest | InvalidRequest] = []
+    for schedule in schedules:
+        call = {name: getattr(schedule, name) for name in CALL}
+        try:
+            tenant = tenants.get(schedule.tenant_id)
+            if tenant is None:
+                raise InvalidRequest("tenant", "is gone")
+            answers.append(compose_by_name(tenant, **call, by_tenant=schedule.by_tenant, find=find, dedup=False))
+        except InvalidRequest as error:
+            answers.append(error)
+    return answers

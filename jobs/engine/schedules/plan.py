@@ -7,7 +7,6 @@ from jobs.models import Schedule
 from jobs.recurrence import Recurrence, offset
 from jobs.store import DueSchedule
 
-ON_TIME = timedelta(minutes=1)  # a due time that is late by more than this was missed
 MOST_CAUGHT_UP = 100  # the most missed due times that are caught up; the latest ones
 MICROSECOND = timedelta(microseconds=1)
 
@@ -42,13 +41,14 @@ def at(schedule_id: int, rule: Rule, due: datetime | None) -> datetime | None:
 
 def plan(schedule: DueSchedule) -> Plan:
     """What is to happen now. Raises InvalidRecurrence."""
-    moment = schedule.now - offset(schedule.id, schedule.jitter)  # whatever was due by then runs now
+    own = offset(schedule.id, schedule.jitter)
+    moment = schedule.now - own  # whatever was due by then runs now
     upto = moment if schedule.ends_at is None else min(moment, schedule.ends_at)
     most = MOST_CAUGHT_UP if schedule.catch_up == "all" else 1
     due = recurrence_of(schedule).last(most, schedule.next_due, upto)
     skipped: list[datetime] = []
     why = ""
-    if schedule.catch_up == "none" and due and moment - due[-1] > ON_TIME:
+    if schedule.catch_up == "none" and due and due[-1] + own < schedule.missed_upto:
         due, skipped, why = [], due, "It was missed: no clock ran at its time."
     elif schedule.overlap == "skip":
         first = 0 if schedule.under_way else 1

@@ -2,14 +2,16 @@
 
 In one transaction, for a batch of schedules that are locked for it:
 
-1. Plan: decide which due times become jobs.
+1. Plan: decide which due times become jobs. Compose their calls, with tenants and objects loaded together.
 2. Take these times in the database; a time that was taken before gets no second job.
-3. Submit the jobs. If the call of a schedule is no longer possible, pause it with the reason; the others continue.
+3. Submit the jobs in one statement. If the call of a schedule is no longer possible, pause it with the reason; halving
+   the batch finds it, and the others continue.
 4. Record the outcome of each time, and set the next time of each schedule.
 
 A process that is killed meanwhile has changed nothing. Locks and taken times separate two simultaneous leaders.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -19,7 +21,7 @@ from jobs import store, telemetry
 from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
 from jobs.calls.request import JobRequest
 from jobs.engine.cancel import cancel
-from jobs.engine.schedules.call import request_of
+from jobs.engine.schedules.call import requests_of
 from jobs.engine.schedules.plan import at, plan
 from jobs.engine.submit import Submitted, submit_all
 from jobs.recurrence import InvalidRecurrence
@@ -67,57 +69,84 @@ def run_due(now: datetime | None = None) -> int:
 
 @transaction.atomic
 def _run_batch(now: datetime | None) -> list[Turn]:
-    turns = [_begin(schedule) for schedule in store.due_schedules(BATCH, now)]
+    turns = [Turn(schedule) for schedule in store.due_schedules(BATCH, now)]
+    if not turns:
+        return []
+    for turn in turns:
+        _plan(turn)
+    _ask([turn for turn in turns if turn.due])
     wanted = [Run(turn.schedule.id, due) for turn in turns for due in turn.due]
     wanted += [run for turn in turns for run in turn.runs]
     taken = store.take_due_times(wanted)
     for turn in turns:
         turn.due = [due for due in turn.due if (turn.schedule.id, due) in taken]
-    _submit(turns)
+    _submit([turn for turn in turns if turn.due])
     store.note_runs([run for turn in turns for run in turn.runs if run.job_id is not None or run.note])
     store.advance_schedules([turn.moved() for turn in turns])
     return turns
 
 
-def _begin(schedule: DueSchedule) -> Turn:
-    turn = Turn(schedule)
+def _plan(turn: Turn) -> None:
     try:
-        planned = plan(schedule)
+        planned = plan(turn.schedule)
+    except InvalidRecurrence as error:
+        turn.why = f"{error.field}: {error.message}"
+    else:
         turn.next_due, turn.due = planned.next_due, planned.due
-        turn.runs = [Run(schedule.id, due, note=planned.why) for due in planned.skipped]
-        if turn.due:
-            with transaction.atomic():
-                turn.request = request_of(schedule)
-    except (InvalidRequest, InvalidRecurrence) as error:
-        turn.due, turn.why = [], f"{error.field}: {error.message}"
-    except DatabaseError:
-        turn.due, turn.held_up = [], True
-    except Exception as error:  # the model's own code; its text is not for tenants
-        turn.due, turn.why = [], f"{type(error).__name__} when its object was loaded"
-    return turn
+        turn.runs = [Run(turn.schedule.id, due, note=planned.why) for due in planned.skipped]
+
+
+def _ask(turns: list[Turn]) -> None:
+    """Compose the requests, with what all of them need loaded together. If one breaks that, halve them."""
+    if not turns:
+        return
+    try:
+        with transaction.atomic():
+            answers = requests_of([turn.schedule for turn in turns])
+    except Exception as error:  # the model's own code, or a lock
+        if len(turns) > 1:
+            _halved(_ask, turns)
+        elif isinstance(error, DatabaseError):
+            turns[0].due, turns[0].held_up = [], True
+        else:  # its text is not for tenants
+            turns[0].due, turns[0].why = [], f"{type(error).__name__} when its object was loaded"
+        return
+    for turn, answer in zip(turns, answers, strict=True):
+        if isinstance(answer, InvalidRequest):
+            turn.due, turn.why = [], f"{answer.field}: {answer.message}"
+        else:
+            turn.request = answer
+
+
+def _halved(step: Callable[[list[Turn]], None], turns: list[Turn]) -> None:
+    """One that cannot be served is then alone after a few steps, and the others are served in a few statements."""
+    half = len(turns) // 2
+    step(turns[:half])
+    step(turns[half:])
 
 
 def _submit(turns: list[Turn]) -> None:
-    """Submit all in one statement; if that is refused, one by one."""
-    asking = [turn for turn in turns if turn.due and turn.request is not None]
+    """Submit all in one statement. If that is refused, halve them."""
+    if not turns:
+        return
     try:
         with transaction.atomic():
-            _note(asking, _submit_now([turn.request for turn in asking for _ in turn.due if turn.request]))
-    except (InvalidRequest, TooManyWaiting, Undecided, OperationalError):
-        for turn in asking:
-            _submit_alone(turn)
+            _note(turns, _submit_now([turn.request for turn in turns for _ in turn.due if turn.request]))
+    except (InvalidRequest, TooManyWaiting, Undecided, OperationalError) as error:
+        if len(turns) > 1:
+            _halved(_submit, turns)
+        else:
+            _refuse(turns[0], error)
 
 
-def _submit_alone(turn: Turn) -> None:
-    try:
-        with transaction.atomic():
-            _note([turn], _submit_now([turn.request for _ in turn.due if turn.request]))
-    except TooManyWaiting as error:
+def _refuse(turn: Turn, error: Exception) -> None:
+    """Its due times get no job: because the backlog is full, its call is not possible, or somebody holds it up."""
+    if isinstance(error, TooManyWaiting):
         turn.runs += [Run(turn.schedule.id, due, note=str(error)[:LONGEST_NOTE]) for due in turn.due]
-    except InvalidRequest as error:
+    elif isinstance(error, InvalidRequest):
         turn.why = f"{error.field}: {error.message}"
         turn.runs += [Run(turn.schedule.id, due, note=turn.why[:LONGEST_NOTE]) for due in turn.due]
-    except (Undecided, OperationalError):
+    else:
         turn.held_up = True
         store.give_back_due_times([Run(turn.schedule.id, due) for due in turn.due])
 

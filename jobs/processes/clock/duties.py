@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import psycopg
 from django.db import OperationalError, connection
 
-from jobs import telemetry
+from jobs import store, telemetry
 from jobs.conf import settings
 from jobs.deaths import notify
 from jobs.engine import check, expire, history, pause, prune, recount, recover
@@ -55,6 +55,7 @@ def duties() -> list[Duty]:
     return [
         Duty(1.0, recover.take_back_orphans),
         Duty(1.0, recover.hand_over_again),
+        Duty(5.0, store.note_look),
         Duty(5.0, pause.release_strays),
         Duty(settings.JOBS_DEATH_NOTICE_INTERVAL, notify.notify_in_background),
     ]

@@ -11,7 +11,7 @@ begun AS (
     SELECT %(task)s, date_trunc('hour', clock.now - %(reach)s * interval '1 second', 'UTC'), clock.now FROM clock
     ON CONFLICT (task) DO UPDATE
     SET upto = CASE
-            WHEN r.at > excluded.at + interval '1 minute' THEN excluded.upto  -- guard
+            WHEN r.at > excluded.at + interval '1 minute' THEN excluded.upto
             ELSE greatest(r.upto, excluded.upto)
         END,
         at = excluded.at

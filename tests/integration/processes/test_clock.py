@@ -12,7 +12,7 @@ from jobs import store
 from jobs.engine import promote
 from jobs.engine.submit import submit
 from jobs.lifecycle import Status
-from jobs.models import Job, Worker
+from jobs.models import Job, Recorded, Worker
 from jobs.processes.clock import clock, duties
 from jobs.processes.clock.clock import Clock
 from jobs.store import EVERY_TENANT
@@ -123,6 +123,16 @@ class TestTheLeader:
         start_clock()
         stop.set()
         wait_until(lambda: holders() not in ([], [first]), "the second leads")
+
+    def test_a_leader_notes_that_it_looks_whatever_holds_up_the_schedules(self, start_clock, monkeypatch):
+        look = next(duty for duty in duties.duties() if duty.run == store.note_look)
+        monkeypatch.setattr(clock, "duties", lambda: [duties.Duty(look.every / 50, look.run)])
+        start_clock()
+        looks = Recorded.objects.filter(task="missed")
+        wait_until(looks.exists, "it looks")
+        first = looks.get()
+        wait_until(lambda: looks.get().at > first.at, "it looks again")
+        assert looks.get().upto == first.upto, "since then"
 
 
 @pytest.mark.usefixtures("heavy_sleeper")
