@@ -31,8 +31,8 @@ def page(
     found, end = _fitting(chosen, tenant, status, before)
     fitting = list(found.defer("args", "stats")[: limit + 1])  # one extra job shows that there are more
     if len(fitting) > limit:
-        return Page(fitting[:limit], fitting[limit - 1].pk)
-    return Page(fitting, end)
+        end = fitting[limit - 1].pk
+    return Page([job for job in fitting[:limit] if queries.is_whole(job)], end)
 
 
 def ids(

@@ -57,6 +57,17 @@ def all_jobs() -> QuerySet[AnyJob]:
     return AnyJob.objects.prefetch_related(*RELATED).order_by("-id")
 
 
+def any_job(job_id: int) -> AnyJob | None:
+    """That job, whoever owns it."""
+    found = all_jobs().filter(pk=job_id).first() if 0 < job_id <= LARGEST_ID else None
+    return found if found is not None and is_whole(found) else None
+
+
+def is_whole(job: JobRow) -> bool:
+    """Whether its tenant and its queue exist: one that was submitted while they were deleted is shown to nobody."""
+    return hasattr(job, "tenant") and hasattr(job, "queue")
+
+
 def job(tenant_id: int, job_id: int) -> AnyJob | None:
     """One of the tenant's jobs, with the columns that tenants see; Django loads other columns on access.
 

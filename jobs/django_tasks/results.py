@@ -63,7 +63,7 @@ def load(result_id: str, backend: str) -> AnyResult:
         job_id = int(_signer.unsign(result_id))
     except (BadSignature, ValueError, TypeError):
         raise TaskResultDoesNotExist(result_id) from None
-    job = queries.all_jobs().filter(pk=job_id).first()
+    job = queries.any_job(job_id)
     task = None if job is None else _task(job)
     if job is None or task is None:
         raise TaskResultDoesNotExist(result_id)

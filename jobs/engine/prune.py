@@ -5,13 +5,16 @@ from importlib import import_module
 
 from django.apps import apps
 from django.conf import settings as project
-from django.db.models import Model
+from django.db.models import Exists, Model, OuterRef
 
-from jobs import store
+from jobs import store, telemetry
 from jobs.conf import settings
+from jobs.engine.cancel import cancel
 from jobs.engine.history import DAY
-from jobs.store import pruning
+from jobs.models import Job, JobMemory, KeptAnswer, Schedule
+from jobs.store import EVERY_TENANT, pruning
 from tenants.models import Change
+from tenants.tenant_model import all_tenants
 
 BATCH = 1000
 
@@ -20,6 +23,8 @@ def prune(now: datetime | None = None) -> None:
     """Delete old rows beside the jobs. `now` is the clock of a test."""
     kept = settings.JOBS_HISTORY_KEEP * DAY
     pruning.forget_workers(kept, now)
+    for model in (JobMemory, KeptAnswer, Schedule):  # these, too, a deleted tenant may have left
+        model._default_manager.exclude(Exists(all_tenants().filter(pk=OuterRef("tenant_id")))).delete()
     pruning.forget_notices(settings.JOBS_DEATH_NOTIFIERS, kept, now)
     while pruning.forget_runs(kept, BATCH, now):
         pass
@@ -29,6 +34,20 @@ def prune(now: datetime | None = None) -> None:
         _forget_log(apps.get_model("admin", "LogEntry"), "action_time", moment)
     if apps.is_installed("django.contrib.sessions"):
         import_module(project.SESSION_ENGINE).SessionStore.clear_expired()
+
+
+def forget_orphans() -> None:
+    """End the jobs that a submit left to a tenant or a queue that somebody deleted meanwhile. Nobody can run them.
+
+    Those of a tenant are deleted, as its deletion does; those in a queue are cancelled.
+    """
+    gone = pruning.gone_tenants()
+    while orphans := list(Job.objects.filter(tenant_id__in=gone).values_list("pk", flat=True)[:BATCH]):
+        Job.objects.filter(pk__in=orphans).delete()
+        telemetry.noticed("jobs of deleted tenants deleted", jobs=len(orphans))
+    for job_id in pruning.without_queue(BATCH):
+        cancel(job_id, tenant_id=EVERY_TENANT)
+        telemetry.noticed("job of a deleted queue cancelled", job=job_id)
 
 
 def _forget_log(log: type[Model], at: str, moment: datetime) -> None:

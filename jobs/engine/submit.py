@@ -82,6 +82,8 @@ def _refusal(answer: Answer, requests: Sequence[JobRequest], left: Sequence[int]
     if answer.bound is not None:
         return TooManyWaiting(answer.bound)
     index = left[answer.nth]
+    if answer.refused == "tenant":
+        return InvalidRequest("tenant", "does not exist", index)
     if answer.refused == "queue":
         return unknown_queue(requests[index].queue, index)
     at = requests[index].at

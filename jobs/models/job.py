@@ -42,7 +42,6 @@ class JobRow(models.Model):
 
     id: int  # each table has its own
 
-    # Without constraints, unless a table adds them.
     tenant = models.ForeignKey(TENANT_MODEL, models.DO_NOTHING, db_constraint=False, related_name="+")
     queue = models.ForeignKey(Queue, models.DO_NOTHING, db_constraint=False, related_name="+")
     priority = models.PositiveSmallIntegerField(default=5)  # 0 is first, 10 is last
@@ -103,8 +102,9 @@ class JobRow(models.Model):
 class Job(JobRow):
     """A job that has not ended, or ended recently: the jobs that the engine works on."""
 
-    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, db_index=False, related_name="+")
-    queue = models.ForeignKey(Queue, models.PROTECT, db_index=False, related_name="+")
+    # No statement of the engine may wait for somebody who has a tenant or a queue locked: docs/adr/0030.
+    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
+    queue = models.ForeignKey(Queue, models.PROTECT, db_index=False, db_constraint=False, related_name="+")
 
     class Meta:
         db_table = named("jobs")

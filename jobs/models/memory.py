@@ -19,7 +19,7 @@ class JobMemory(models.Model):
     for JOBS_MEMORY_TTL seconds.
     """
 
-    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, db_index=False, related_name="+")
+    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
     source_type = models.CharField(max_length=200)
     source_method = models.CharField(max_length=100)
     source_id = models.CharField(max_length=100, default="", blank=True)  # "": the job type's own

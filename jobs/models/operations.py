@@ -74,7 +74,7 @@ class DeathNotice(models.Model):
 class KeptAnswer(models.Model):
     """The answer to a request with an Idempotency-Key: the same request gets it again for a day."""
 
-    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, db_index=False, related_name="+")
+    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
     key = models.CharField(max_length=255)
     digest = models.CharField(max_length=64)  # SHA-256 of the request, in hex
     status = models.PositiveSmallIntegerField(null=True)  # null: the transaction that stored the row is still answering

@@ -16,6 +16,16 @@ def forget_runs(seconds: float, batch: int = 1000, now: datetime | None = None) 
     return len(rows("forget_runs", seconds=seconds, batch=batch, now=now))
 
 
+def gone_tenants() -> list[int]:
+    """The tenants that have jobs and do not exist."""
+    return [tenant for (tenant,) in rows("gone_tenants")]
+
+
+def without_queue(batch: int) -> list[int]:
+    """At most `batch` ready jobs whose queue does not exist."""
+    return [job_id for (job_id,) in rows("without_queue", batch=batch)]
+
+
 def forget_notices(notifiers: Sequence[str], seconds: float, now: datetime | None = None) -> None:
     """Delete the records of other notifiers than these, if they are that old."""
     rows("forget_notices", notifiers=list(notifiers), seconds=seconds, now=now)

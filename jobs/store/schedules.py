@@ -74,11 +74,6 @@ def due_schedules(batch: int, now: datetime | None = None) -> list[DueSchedule]:
     return [DueSchedule(*row) for row in found]
 
 
-def check_references() -> None:
-    """Check foreign keys now. Raises the database's error if a referenced row is locked."""
-    rows("check_references")
-
-
 def note_look(now: datetime | None = None) -> None:
     """Note that a clock runs: what is due from now on is not missed, however late it is served."""
     rows("note_look", on_time=ON_TIME, now=now)

@@ -28,7 +28,8 @@ class Answer(NamedTuple):
     id: of its job; None if another transaction is deciding about an identical job, or the request is refused.
     status: of the job at that moment. created_at: of all stored jobs; only the first answer has it, since parsing a
     moment is slow. due_at: of a stored job. holder: the job that must give up its key first.
-    refused: why nothing was stored: queue, past, far, or full. bound: the limit of the tenant's backlog, if it is full.
+    refused: why nothing was stored: tenant, queue, past, far, or full. bound: the limit of the tenant's backlog, if it
+    is full.
     """
 
     nth: int

@@ -81,6 +81,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     **dict.fromkeys(("forget_workers", "forget_runs", "forget_notices"), ("tests/integration/engine/test_prune.py",)),
     **dict.fromkeys(("read_job", "read_any_job"), ("tests/integration/api/test_archived.py",)),
     "read_states": ("tests/integration/store/test_verbs_of_strangers.py",),
+    **dict.fromkeys(("gone_tenants", "without_queue"), ("tests/concurrency/test_locks_of_strangers.py",)),
     "places": ("tests/integration/engine/test_explain.py",),
     **dict.fromkeys(
         ("health_workers", "health_last_beats", "health_server", "health_ended"),

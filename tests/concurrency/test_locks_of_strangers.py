@@ -7,19 +7,23 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from jobs import store
+from jobs.calls.refusals import InvalidRequest
 from jobs.engine.dispatch import dispatch
 from jobs.engine.promote import promote
-from jobs.engine.submit import submit
-from jobs.models import Job
+from jobs.engine.prune import forget_orphans, prune
+from jobs.engine.schedules import change
+from jobs.engine.schedules.run import run_due
+from jobs.engine.submit import submit, submit_all
+from jobs.models import Job, JobMemory, Queue, Schedule
 from jobs.processes.clock import clock, duties
 from jobs.processes.clock.clock import Clock
-from jobs.store import Failure
+from jobs.store import Failure, Remembering, answers, memory
 from tenants.models import Tenant
 from tests.conftest import request_for
-from tests.factories import QueueFactory, TenantFactory
+from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
@@ -164,3 +168,131 @@ def test_a_queue_row_that_is_locked_holds_up_nobody_who_waits_in_another(registe
     store.insert([request_for(tenant)])
     with open_transaction("SELECT FROM queues WHERE name = 'emails' FOR UPDATE"):
         assert dispatch() == 1
+
+
+LOCKED_ROWS = {
+    "tenants": "SELECT FROM tenants_tenant FOR UPDATE",
+    "their limits": "SELECT FROM tenant_queues FOR UPDATE",
+    "queues": "SELECT FROM queues FOR UPDATE",
+}
+
+
+@pytest.mark.parametrize("lock", LOCKED_ROWS.values(), ids=LOCKED_ROWS.keys())
+def test_a_body_that_locks_rows_of_tenants_and_queues_holds_up_no_statement_not_even_its_own_tenants(
+    lock, register, sent, within
+):
+    """Such as `Tenant.objects.select_for_update()`: whatever a statement of the engine does, it waits for none of them."""
+    worker = register(concurrency=100)
+    QueueFactory(name="emails")
+    thing = ThingFactory(tenant__queue__num_slots=50)
+    tenant = thing.tenant
+    running = store.insert([request_for(tenant, n) for n in range(3)])
+    dispatch()
+    for one in running:
+        assert store.start(one.id, 1, worker)
+    call = {"source_type": "sample.thing", "source_method": "echo", "source_id": str(thing.pk)}
+    change.add(tenant, name="often", every=3600.0, **call)
+    Schedule.objects.update(next_at="2026-01-01T00:00Z")
+    with open_transaction(lock):
+        new = within(lambda: submit(request_for(tenant, "new")).id)
+        assert [job.id for job in sent if job.id == new], "it is claimed"
+        assert within(lambda: store.start(new, 1, worker))
+        assert len(within(lambda: submit_all([request_for(tenant, ("many", n), queue="emails") for n in range(9)]))) == 9
+        assert within(run_due) == 1
+        within(lambda: change.add(tenant, name="another", every=3600.0, **call))
+        assert within(lambda: store.retry(running[0].id, 1, Failure("ValueError", "no"), delay=1.0, queue="emails"))
+        within(lambda: memory.merge(Remembering(running[1].id, 1), {"cursor": 7}))
+        assert within(lambda: answers.reserve(tenant.pk, "key", "digest"))
+        assert within(lambda: store.succeed(running[1].id, 1, {}, None))
+        assert within(lambda: store.snooze(running[2].id, 1, {}, delay=1.0))
+
+
+class TestATenantThatIsDeleted:
+    """Neither waits for the other: the one that comes too late leaves a job that nobody runs, for a minute."""
+
+    @pytest.fixture
+    def tenant(self):
+        QueueFactory()
+        return TenantFactory(queue__num_slots=50)
+
+    def test_while_a_submit_is_open_leaves_a_job_that_nobody_runs_and_that_goes(self, tenant, elsewhere, register):
+        register(concurrency=100)
+        stored, gone = threading.Event(), threading.Event()
+
+        def submits() -> int:
+            with transaction.atomic():
+                job_id = submit(request_for(tenant)).id
+                stored.set()
+                assert gone.wait(SOON)
+                return job_id
+
+        submitting = elsewhere(submits)
+        assert stored.wait(SOON)
+        elsewhere(Tenant.objects.get(pk=tenant.pk).delete).result(timeout=SOON)
+        gone.set()
+        self.is_left_and_goes(submitting.result(timeout=SOON))
+
+    @pytest.mark.parametrize("commits", [True, False], ids=["it commits", "it rolls back"])
+    def test_while_its_deletion_is_open_a_submit_goes_through(self, commits, tenant, within, register):
+        register(concurrency=100)
+        with open_transaction(*LOCKS["it is being deleted"], tenant=tenant.pk) as deletes:
+            job_id = within(lambda: store.insert([request_for(tenant)])[0].id)
+            if commits:
+                deletes.commit()
+        if commits:
+            self.is_left_and_goes(job_id)
+        else:
+            assert dispatch() == 1
+            forget_orphans()
+            assert Job.objects.get().status == "queued"
+
+    def is_left_and_goes(self, job_id: int) -> None:
+        other = store.insert([request_for(TenantFactory())])[0].id
+        assert dispatch(in_line=False) == 1
+        assert list(Job.objects.order_by("pk").values_list("status", "pk")) == [("created", job_id), ("queued", other)]
+        make_job(Job.objects.get(pk=other).tenant)
+        forget_orphans()
+        assert not Job.objects.filter(pk=job_id).exists()
+        assert Job.objects.count() == 2, "others stay"
+
+    def test_has_no_more_jobs(self, tenant):
+        Tenant.objects.get(pk=tenant.pk).delete()
+        with pytest.raises(InvalidRequest, match="tenant: does not exist"):
+            submit(request_for(tenant))
+        with pytest.raises(InvalidRequest, match="tenant: does not exist") as refused:
+            submit_all([request_for(TenantFactory()), request_for(tenant)])
+        assert refused.value.index == 1
+        assert not Job.objects.exists()
+
+    def test_has_no_job_started_that_was_claimed_before(self, tenant, register):
+        worker = register()
+        job_id = store.insert([request_for(tenant)])[0].id
+        assert dispatch() == 1
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM tenant_queues")
+            cursor.execute("DELETE FROM tenants_tenant")
+        assert not store.start(job_id, 1, worker)
+        forget_orphans()
+        assert not Job.objects.exists()
+
+    def test_leaves_no_memory_and_no_schedule(self, tenant):
+        JobMemory.objects.create(tenant=tenant, source_type="a", source_method="b")
+        JobMemory.objects.create(tenant_id=tenant.pk + 1000, source_type="a", source_method="b")
+        Schedule.objects.create(tenant_id=tenant.pk + 1000, name="x", every=1.0, source_type="a", source_method="b")
+        prune()
+        assert JobMemory.objects.get().tenant == tenant
+        assert not Schedule.objects.exists()
+
+
+def test_a_job_whose_queue_was_deleted_while_it_was_submitted_is_cancelled(register, within):
+    register(concurrency=2)
+    tenant = TenantFactory()
+    QueueFactory(name="emails")
+    kept = store.insert([request_for(tenant, 1)])[0].id
+    with open_transaction("DELETE FROM queues WHERE name = 'emails'") as deletes:
+        lost = within(lambda: store.insert([request_for(tenant, 2, queue="emails")])[0].id)
+        deletes.commit()
+    assert dispatch() == 1
+    forget_orphans()
+    assert dict(Job.objects.values_list("pk", "status")) == {kept: "queued", lost: "cancelled"}
+    assert not Queue.objects.filter(name="emails").exists()

@@ -56,7 +56,7 @@ def list_dead(request: OperatorRequest, wanted: Query[Listing]) -> Letters:
     if end is not None:
         said = {name: value for name, value in request.GET.items() if name != "after"}
         earlier = f"{reverse('api:dead')}?{urlencode(said | {'after': str(end)})}"
-    return Letters(dead=[Letter.of(letter) for letter in letters], next=earlier)
+    return Letters(dead=[Letter.of(letter) for letter in letters if queries.is_whole(letter)], next=earlier)
 
 
 @router.post("dead/revive", auth=CHANGE, response={200: Revived, **PROBLEMS})

@@ -131,7 +131,7 @@ def _shown(job_id: int) -> WholeJob:
 
 
 def _job_of(job_id: int) -> models.AnyJob:
-    job = queries.all_jobs().filter(pk=job_id).first() if 0 < job_id <= queries.LARGEST_ID else None
+    job = queries.any_job(job_id)
     if job is None:
         raise no_such("job")
     return job

@@ -65,7 +65,8 @@ class Action:
         if not run.total and not run.more:
             return refused(request, f"Nothing to {self.verb.name}: the jobs are {_either(self.verb)} no longer.")
         if self.verb.asks or run.total > UNASKED or run.more:
-            examples = queries.all_jobs().filter(pk__in=first.ids[:EXAMPLES]).defer("args", "stats")
+            found = queries.all_jobs().filter(pk__in=first.ids[:EXAMPLES]).defer("args", "stats")
+            examples = [job for job in found if queries.is_whole(job)]
             return self._page(request, "confirm", run, {"examples": examples, "warning": self.verb.warning})
         return self._continue(request, run)
 

@@ -29,7 +29,7 @@ MOMENTS = (
 
 @page_for("jobs.view_job")
 def show(request: HttpRequest, pk: int) -> HttpResponse:
-    job = queries.all_jobs().filter(pk=pk).first() if 0 < pk <= queries.LARGEST_ID else None
+    job = queries.any_job(pk)
     why = explain(pk, tenant_id=EVERY_TENANT) if job else None
     if job is None or why is None:
         raise Http404

@@ -97,25 +97,36 @@ def _plan(turn: Turn) -> None:
 
 
 def _ask(turns: list[Turn]) -> None:
-    """Compose the requests, with what all of them need loaded together. If one breaks that, halve them."""
+    """Compose the requests, with what all of them need loaded together. Find who breaks that, and serve the others."""
     if not turns:
         return
     try:
         with transaction.atomic():
             answers = requests_of([turn.schedule for turn in turns])
-    except Exception as error:  # the model's own code, or a lock
-        if len(turns) > 1:
-            _halved(_ask, turns)
-        elif isinstance(error, DatabaseError):
-            turns[0].due, turns[0].held_up = [], True
-        else:  # its text is not for tenants
-            turns[0].due, turns[0].why = [], f"{type(error).__name__} when its object was loaded"
+    except Exception as error:  # the model's own code, or somebody has its table locked
+        _ask_apart(turns, error)
         return
     for turn, answer in zip(turns, answers, strict=True):
         if isinstance(answer, InvalidRequest):
             turn.due, turn.why = [], f"{answer.field}: {answer.message}"
         else:
             turn.request = answer
+
+
+def _ask_apart(turns: list[Turn], error: Exception) -> None:
+    models = {turn.schedule.source_type for turn in turns}
+    if len(models) > 1:
+        for model in sorted(models):
+            _ask([turn for turn in turns if turn.schedule.source_type == model])
+    elif isinstance(error, OperationalError):
+        for turn in turns:  # to ask one after the other would wait for the same lock each time
+            turn.due, turn.held_up = [], True
+    elif len(turns) > 1:
+        _halved(_ask, turns)
+    elif isinstance(error, DatabaseError):
+        turns[0].due, turns[0].held_up = [], True
+    else:  # its text is not for tenants
+        turns[0].due, turns[0].why = [], f"{type(error).__name__} when its object was loaded"
 
 
 def _halved(step: Callable[[list[Turn]], None], turns: list[Turn]) -> None:
@@ -131,30 +142,23 @@ def _submit(turns: list[Turn]) -> None:
         return
     try:
         with transaction.atomic():
-            _note(turns, _submit_now([turn.request for turn in turns for _ in turn.due if turn.request]))
-    except (InvalidRequest, TooManyWaiting, Undecided, OperationalError) as error:
+            _note(turns, submit_all([turn.request for turn in turns for _ in turn.due if turn.request]))
+    except (InvalidRequest, TooManyWaiting) as error:
         if len(turns) > 1:
             _halved(_submit, turns)
         else:
             _refuse(turns[0], error)
+    except (Undecided, OperationalError):  # nobody's own fault: no row that a submit waits for belongs to one tenant
+        for turn in turns:
+            turn.held_up = True
+        store.give_back_due_times([Run(turn.schedule.id, due) for turn in turns for due in turn.due])
 
 
-def _refuse(turn: Turn, error: Exception) -> None:
-    """Its due times get no job: because the backlog is full, its call is not possible, or somebody holds it up."""
-    if isinstance(error, TooManyWaiting):
-        turn.runs += [Run(turn.schedule.id, due, note=str(error)[:LONGEST_NOTE]) for due in turn.due]
-    elif isinstance(error, InvalidRequest):
+def _refuse(turn: Turn, error: InvalidRequest | TooManyWaiting) -> None:
+    """Its due times get no job; if its call is not possible, it is paused."""
+    if isinstance(error, InvalidRequest):
         turn.why = f"{error.field}: {error.message}"
-        turn.runs += [Run(turn.schedule.id, due, note=turn.why[:LONGEST_NOTE]) for due in turn.due]
-    else:
-        turn.held_up = True
-        store.give_back_due_times([Run(turn.schedule.id, due) for due in turn.due])
-
-
-def _submit_now(requests: list[JobRequest]) -> list[Submitted]:
-    submitted = submit_all(requests)
-    store.check_references()
-    return submitted
+    turn.runs += [Run(turn.schedule.id, due, note=(turn.why or str(error))[:LONGEST_NOTE]) for due in turn.due]
 
 
 def _note(asking: list[Turn], submitted: list[Submitted]) -> None:

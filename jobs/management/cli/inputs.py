@@ -109,7 +109,7 @@ def queue_named(name: str) -> Queue:
 
 def job_numbered(number: int) -> AnyJob:
     """Raises CommandError."""
-    found = queries.all_jobs().filter(pk=number).first()
+    found = queries.any_job(number)
     if found is None:
         raise CommandError(f"id: there is no job {number}")
     return found

@@ -100,7 +100,8 @@ def _selected(options: Options) -> tuple[Sequence[JobRow], str]:
         found = list(
             Job.objects.prefetch_related("tenant", "queue").filter(chosen).order_by(ORDERS[status])[: limit + 1]
         )
-        return found[:limit], f"More jobs match; --limit N shows more than {limit}." if len(found) > limit else ""
+        more = f"More jobs match; --limit N shows more than {limit}." if len(found) > limit else ""
+        return [job for job in found[:limit] if queries.is_whole(job)], more
     page = listing.page(chosen, limit, tenant=tenant, status=status or None, before=options["before"])
     return page.jobs, f"Older jobs may match: --before {page.before}" if page.before else ""
 

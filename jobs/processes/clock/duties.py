@@ -69,6 +69,7 @@ def slow_duties() -> list[Duty]:
         Duty(60.0, expire.expire_dead),
         Duty(60.0, expire.expire_memories),
         Duty(600.0, history.drop_old),
+        Duty(60.0, prune.forget_orphans),
         Duty(3600.0, prune.prune),
         Duty(60.0, check.Inspection().run),
     ]

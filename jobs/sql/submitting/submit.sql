@@ -14,6 +14,7 @@ kind AS MATERIALIZED (
     SELECT
         k.*, q.id AS queue_id,
         CASE
+            WHEN t.id IS NULL THEN 'tenant'  -- as far as it can see: it waits for nobody who deletes one
             WHEN q.id IS NULL THEN 'queue'
             WHEN k.at <= clock.now THEN 'past'
             WHEN k.at > clock.now + %(longest)s * interval '1 second' THEN 'far'
@@ -28,6 +29,7 @@ kind AS MATERIALIZED (
         timeout float8, memory int, max_retries int, delay float8, at timestamptz
     )
     CROSS JOIN clock
+    LEFT JOIN tenants_tenant t ON t.id = k.tenant_id
     LEFT JOIN queues q ON q.name = k.queue
     LEFT JOIN paused_job_types p ON p.source_type = k.source_type AND p.source_method = k.source_method
 ),

@@ -21,7 +21,7 @@ from tests.factories import ThingFactory
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
 STEPS = [
-    *((store, step) for step in ("due_schedules", "take_due_times", "insert", "check_references", "note_runs")),
+    *((store, step) for step in ("due_schedules", "take_due_times", "insert", "note_runs")),
     (store, "advance_schedules"),
     (run, "_run_batch"),
 ]

@@ -1,0 +1,22 @@
+-- Reads:  at most `batch` ready jobs whose queue does not exist: a submit, or a retry into another queue, and the deletion of
+--         that queue do not wait for each other. One that is due later is found when it is ready.
+-- Who:    the clock's upkeep, which cancels them. Index: jobs_claim: one look for each queue that has jobs.
+WITH RECURSIVE line AS (
+    (SELECT queue_id FROM jobs WHERE ready_at IS NOT NULL ORDER BY queue_id LIMIT 1)
+    UNION ALL
+    SELECT (
+        SELECT j.queue_id FROM jobs j
+        WHERE j.ready_at IS NOT NULL AND j.queue_id > line.queue_id
+        ORDER BY j.queue_id
+        LIMIT 1
+    )
+    FROM line
+    WHERE line.queue_id IS NOT NULL
+)
+SELECT j.id
+FROM line
+CROSS JOIN LATERAL (
+    SELECT id FROM jobs WHERE ready_at IS NOT NULL AND queue_id = line.queue_id LIMIT %(batch)s
+) j
+WHERE NOT EXISTS (SELECT FROM queues q WHERE q.id = line.queue_id)  -- guard
+LIMIT %(batch)s

@@ -1,0 +1,104 @@
+"""A submit that races the deletion of its tenant or queue leaves a job for a minute: it breaks no page and no duty."""
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.urls import reverse
+
+from jobs import store
+from jobs.engine import check, recount, recover, sample
+from jobs.engine.dispatch import dispatch
+from jobs.engine.explain.explanation import explain
+from jobs.engine.history import Archive
+from jobs.engine.promote import promote
+from jobs.lifecycle import Status
+from jobs.models import Job, JobMemory, KeptAnswer, Schedule
+from jobs.store import EVERY_TENANT
+from tenants import auth
+from tenants.names import named
+from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
+
+pytestmark = pytest.mark.django_db
+PAGES = ("", "tenants/", "queues/", "jobs/", "dead/", "workers/", "schedules/", "health/")
+MODELS = ("job", "deadletter", "schedule", "jobmemory")
+
+
+@pytest.fixture(params=["tenants_tenant", "queues"])
+def orphans(request) -> list[Job]:
+    """A job in each status, whose tenant or queue is gone, among others."""
+    tenant, queue = TenantFactory(queue__num_slots=50), QueueFactory(name="emails")
+    found = [make_job(tenant, status, queue=queue) for status in Status]
+    for status in Status:
+        make_job(TenantFactory(), status)
+    call = {"source_type": "sample.thing", "source_method": "echo"}
+    Schedule.objects.create(tenant=tenant, name="x", every=60.0, **call)
+    JobMemory.objects.create(tenant=tenant, **call)
+    KeptAnswer.objects.create(tenant=tenant, key="x", digest="x")
+    gone = queue.pk if request.param == "queues" else tenant.pk
+    with connection.cursor() as cursor:
+        if request.param == "tenants_tenant":
+            cursor.execute(f"DELETE FROM {named('tenant_queues')} WHERE tenant_id = %s", [gone])
+        cursor.execute(f"DELETE FROM {request.param} WHERE id = %s", [gone])
+    return found
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_the_operators_pages(path, orphans, admin_client):
+    assert admin_client.get(f"/ops/{path}").status_code == 200
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_admins_lists(model, orphans, admin_client):
+    assert admin_client.get(reverse(f"admin:{named('jobs')}_{model}_changelist")).status_code == 200
+
+
+@pytest.mark.parametrize("number", range(len(Status)))
+def test_the_page_of_such_a_job(number, orphans, admin_client):
+    pk = orphans[number].pk
+    assert admin_client.get(f"/ops/jobs/{pk}/").status_code in (200, 404)
+    assert admin_client.get(reverse(f"admin:{named('jobs')}_job_change", args=[pk])).status_code in (200, 302, 404)
+
+
+@pytest.mark.parametrize("words", ["jobs list", "jobs list --status dead", "schedules list", "queues list"])
+def test_the_commands(words, orphans):
+    call_command(*words.split())
+    for orphan in orphans:
+        with pytest.raises(CommandError, match="there is no job"):
+            call_command("jobs", "show", str(orphan.pk))
+
+
+def test_the_operators_api(orphans, client):
+    user = UserFactory(is_staff=True, is_superuser=True)
+    headers = {"Authorization": f"Bearer {auth.issue_to_operator(user, 'test')[1]}"}
+    shown = {job["id"] for job in client.get("/api/v1/operator/jobs", headers=headers).json()["jobs"]}
+    assert len(shown) == len(Status), "the others"
+    assert shown.isdisjoint(orphan.pk for orphan in orphans)
+    assert len(client.get("/api/v1/operator/dead", headers=headers).json()["dead"]) == 1
+    for orphan in orphans:
+        assert client.get(f"/api/v1/operator/jobs/{orphan.pk}", headers=headers).status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_duties(orphans, register):
+    register(concurrency=100)
+    promote()
+    dispatch(in_line=False)
+    sample.record_sample()
+    recount.recount_waiting()
+    recover.take_back_orphans()
+    recover.hand_over_again()
+    store.note_may_run()
+    check.Inspection().run()
+    for orphan in orphans:
+        explain(orphan.pk, tenant_id=EVERY_TENANT)
+    statuses = dict(Job.objects.values_list("pk", "status"))
+    assert [statuses[one.pk] for one in orphans] == [
+        "created" if one.status == Status.SCHEDULED else one.status for one in orphans
+    ], "none of them is claimed"
+
+
+def test_the_archive(orphans, settings):
+    for name in ("SUCCESS", "ERROR", "CANCELLED"):
+        setattr(settings, f"JOBS_ARCHIVE_AFTER_{name}", 0.0)
+    Archive().run()
+    assert not Job.objects.filter(status=Status.SUCCESS).exists()
