@@ -181,7 +181,7 @@ LOCKED_ROWS = {
 def test_a_body_that_locks_rows_of_tenants_and_queues_holds_up_no_statement_not_even_its_own_tenants(
     lock, register, sent, within
 ):
-    """Such as `Tenant.objects.select_for_update()`: whatever a statement of the engine does, it waits for none of them."""
+    """Such as `Tenant.objects.select_for_update()`: whatever the engine's statements do, they wait for none of them."""
     worker = register(concurrency=100)
     QueueFactory(name="emails")
     thing = ThingFactory(tenant__queue__num_slots=50)
@@ -197,7 +197,8 @@ def test_a_body_that_locks_rows_of_tenants_and_queues_holds_up_no_statement_not_
         new = within(lambda: submit(request_for(tenant, "new")).id)
         assert [job.id for job in sent if job.id == new], "it is claimed"
         assert within(lambda: store.start(new, 1, worker))
-        assert len(within(lambda: submit_all([request_for(tenant, ("many", n), queue="emails") for n in range(9)]))) == 9
+        many = [request_for(tenant, ("many", n), queue="emails") for n in range(9)]
+        assert len(within(lambda: submit_all(many))) == 9
         assert within(run_due) == 1
         within(lambda: change.add(tenant, name="another", every=3600.0, **call))
         assert within(lambda: store.retry(running[0].id, 1, Failure("ValueError", "no"), delay=1.0, queue="emails"))
