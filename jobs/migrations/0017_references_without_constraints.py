@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     """No statement of the engine waits any more for somebody who has a tenant or a queue locked: docs/adr/0030."""
 
     dependencies = [
-        (named('jobs'), '0015_crashes'),
+        (named('jobs'), '0016_servers'),
     ]
 
     operations = [
