@@ -11,9 +11,10 @@ from jobs.store import Process, Started
 
 
 class TimeLimit(Protocol):
-    """Interrupts a stranger's code at its time limit."""
+    """Interrupts a stranger's code at its time limit. overran: whether the code went on until after it."""
 
     time_is_up: type[BaseException]
+    overran: bool
 
     def arm(self, job: Started, seconds: float) -> None:
         """Start the timer: the body begins, or other code of its author."""
@@ -29,6 +30,7 @@ class NoLimit:
     """No time limit, outside a worker."""
 
     time_is_up: type[BaseException] = TimeoutError
+    overran = False
 
     def arm(self, job: Started, seconds: float) -> None: ...
 

@@ -39,23 +39,35 @@ def here(job: Started, host: Host) -> Ask:
 
 
 def within(job: Started, host: Host, seconds: float, question: Question, late: str = "timed out after") -> Answer:
-    """Ask in this process for at most so many seconds. Raises what is meant for the process: a signal has ended it."""
+    """Ask in this process for at most so many seconds. Raises what is meant for the process: a signal has ended it.
+
+    An answer that comes later counts for nothing, whether the code caught the interrupt or never heard of it.
+    """
+    answer = Answer()
     try:
         try:
             host.limit.arm(job, seconds)
-            return Answer(_to_the_end(question))
+            answer = Answer(_to_the_end(question))
         finally:
             host.limit.disarm()
     except host.limit.time_is_up:
-        return Answer(error=TimeoutError(f"{late} {seconds:g} s"))
+        return _too_late(late, seconds)
     except KeyboardInterrupt:  # meant for the process; recover takes the job back
         raise
     except BaseException as error:
         if host.told_to_exit():  # by a signal: this, too, is meant for the process
             raise
-        return Answer(error=error)
+        answer = Answer(error=error)
     finally:
         host.limit.disarm()  # again: the time limit may have interrupted the first call
+    return _too_late(late, seconds, answer.error) if host.limit.overran else answer
+
+
+def _too_late(said: str, seconds: float, instead: BaseException | None = None) -> Answer:
+    """instead: what was raised after the time limit; its traceback is kept."""
+    error = TimeoutError(f"{said} {seconds:g} s")
+    error.__cause__ = instead
+    return Answer(error=error)
 
 
 def _to_the_end(question: Question) -> Any:

@@ -5,6 +5,7 @@ The parent ends a process that ignores the signal: it reads the deadline on the 
 
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -22,7 +23,9 @@ class Timer:
     time_is_up: type[BaseException] = SoftTimeLimitExceeded
 
     def __init__(self) -> None:
+        self.overran = False
         self._armed = False
+        self._ends_at = 0.0
         self._deferred = 0
         self._late = False
 
@@ -32,12 +35,18 @@ class Timer:
         desk.limit(seconds + settings.JOBS_TIMEOUT_GRACE, memory)
         signal.signal(signal.SIGALRM, self._interrupt)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
-        self._armed, self._late = True, False
+        self._armed, self._late, self.overran = True, False, False
+        self._ends_at = time.monotonic() + seconds
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
     def disarm(self) -> None:
-        """Stop the timer: the body has ended, and a late signal must not lose its outcome."""
-        self._armed = False
+        """Stop the timer: the body has ended, and a late signal must not lose its outcome.
+
+        Whether it overran is read from a clock: it may have blocked the signal, or caught what the signal raises.
+        """
+        if self._armed:
+            self._armed = False
+            self.overran = time.monotonic() >= self._ends_at
         signal.setitimer(signal.ITIMER_REAL, 0)
         desk.lift()
 

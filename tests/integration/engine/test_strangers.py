@@ -1,6 +1,8 @@
 """Code of a job's author that runs beside its body: lazy values, policies, texts. It may raise anything, and hang."""
 
+import signal
 import threading
+from contextlib import suppress
 
 import pytest
 from django.utils.functional import SimpleLazyObject
@@ -8,6 +10,7 @@ from django.utils.functional import SimpleLazyObject
 from jobs import Retry, RetryLater, current_job, store
 from jobs.engine import recover, strangers
 from jobs.models import FailedAttempt, Job
+from jobs.processes.time_limit import Timer
 from tests import attempts
 from tests.attempts import WORKER, Alarm, Limit
 from tests.sample.models import Run
@@ -65,8 +68,8 @@ LONG = type("X" * 201, (Exception,), {})
 def run(thing, body, sent):
     """Run this body; how its job ended."""
 
-    def run(function, *, retry=None, **host) -> Job:
-        body(lambda self: function(), retry=retry)
+    def run(function, *, retry=None, timeout=None, **host) -> Job:
+        body(lambda self: function(), retry=retry, timeout=timeout)
         return attempts.run(sent, thing.async_.echo(), **host)
 
     return run
@@ -168,6 +171,63 @@ class TestInTime:
         with pytest.raises(SystemExit):
             run(lambda: 1 / 0, retry=policy, told_to_exit=lambda: told.pop(0))
         assert Job.objects.get().status == "running"
+
+
+class TestAfterItsTime:
+    """The interrupt is an exception, and a body may catch it: to clean up, or to go on."""
+
+    @pytest.fixture
+    def over(self, run, timer):
+        """Run this body with a limit of 0.1 s."""
+        return lambda function, **how: run(function, timeout=0.1, limit=timer, **how)
+
+    @pytest.fixture
+    def timer(self):
+        """A worker's timer; pytest runs in the main thread, as bodies do."""
+        before = signal.getsignal(signal.SIGALRM)
+        yield Timer()
+        signal.signal(signal.SIGALRM, before)
+
+    @pytest.mark.parametrize("end", [lambda: "done", lambda: raise_(RetryLater(0)), lambda: 1 / 0])
+    def test_a_body_that_goes_on_has_timed_out_whatever_it_makes_of_it(self, end, over):
+        def go_on() -> object:
+            try:
+                signal.pause()
+            except Exception:
+                return end()
+
+        ended = over(go_on)
+        assert (ended.status, ended.last_error) == ("error", "TimeoutError: timed out after 0.1 s")
+        assert ended.result_expires_at is None
+
+    def test_its_retry_policy_decides(self, over):
+        def go_on() -> None:
+            with suppress(Exception):
+                signal.pause()
+
+        ended = over(go_on, retry=Retry.every(5, max_retries=1))
+        assert (ended.status, ended.retries) == ("scheduled", 1)
+
+    def test_what_it_raised_instead_is_in_the_traceback(self, over):
+        def fail() -> None:
+            try:
+                signal.pause()
+            except Exception as error:
+                raise ValueError("half of it is done") from error
+
+        over(fail)
+        assert "ValueError: half of it is done" in FailedAttempt.objects.get().traceback
+
+    def test_a_policy_that_goes_on_has_given_no_answer(self, run, timer, monkeypatch):
+        monkeypatch.setattr(strangers, "PATIENCE", 0.1)
+
+        def go_on(*_: object) -> float:
+            with suppress(Exception):
+                signal.pause()
+            return 5.0
+
+        ended = run(lambda: 1 / 0, retry=Retry.custom(go_on, max_retries=1), limit=timer)
+        assert (ended.status, ended.last_error) == ("dead", "TimeoutError: gave no answer for 0.1 s")
 
 
 class TestAfterAHardLimit:

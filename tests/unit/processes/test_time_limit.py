@@ -1,13 +1,16 @@
 """The time limit is a signal: it hits the body, and nothing else."""
 
+import math
 import os
 import signal
 import threading
+from contextlib import suppress
 from types import SimpleNamespace
 
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 
+from jobs.processes import time_limit
 from jobs.processes.desk import desk
 from jobs.processes.time_limit import Timer
 
@@ -63,6 +66,36 @@ def test_it_can_be_armed_again_for_the_next_job_whatever_the_last_one_did_to_the
     timer.arm(job(), LONG)
     with pytest.raises(SoftTimeLimitExceeded):
         ring()
+
+
+def test_what_ends_within_its_time_has_not_overrun_however_late_the_signal_comes(timer, monkeypatch):
+    timer.arm(job(), LONG)
+    timer.disarm()
+    ring()
+    monkeypatch.setattr(time_limit, "time", SimpleNamespace(monotonic=lambda: math.inf))
+    timer.disarm()
+    assert not timer.overran
+
+
+def test_what_catches_the_interrupt_and_goes_on_has_overrun(timer):
+    with suppress(SoftTimeLimitExceeded):
+        timer.arm(job(), OVER)
+        signal.pause()
+    timer.disarm()
+    timer.disarm()
+    assert timer.overran
+    timer.arm(job(), LONG)
+    assert not timer.overran
+
+
+def test_so_has_what_never_heard_of_it(timer):
+    with suppress(SoftTimeLimitExceeded):  # it may come before the next line
+        timer.arm(job(), OVER)
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+    timer.disarm()
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
+    assert timer.overran
 
 
 def test_while_the_engine_works_for_the_body_it_waits(timer):
