@@ -13,16 +13,18 @@ from jobs.sql import statement
 TYPES = {
     "now": "timestamptz",
     "default_timeout": "float8",
+    "overtime": "float8",
     "locked_queues": "bigint[]",
     "locked_tenants": "bigint[]",
 }
 PARAMETERS: dict[str, Any] = {
     "now": None,
     "default_timeout": 1.0,
+    "overtime": 1.0,
     "locked_queues": [],
     "locked_tenants": [],
 }  # as a dispatch says them; and the same as literals
-VALUES = "NULL, 1.0, '{}', '{}'"
+VALUES = "NULL, 1.0, 1.0, '{}', '{}'"
 FILL = """
 WITH filled AS (
     INSERT INTO jobs (tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, status,

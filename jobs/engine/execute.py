@@ -26,7 +26,7 @@ from jobs.store import Claimed, Started
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
 
-QUANTUM = 0.1  # seconds; jobs of other lanes wait at most that much longer
+QUANTUM = store.SLICE  # seconds; jobs of other lanes wait at most that much longer
 SLACK = 1.0  # seconds
 
 

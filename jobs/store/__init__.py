@@ -4,7 +4,7 @@ Each function reports what it applied. `now` is the clock of a test; None means 
 """
 
 from jobs.store import clock
-from jobs.store.attempts import cancel_requested, holder, progress, put_off, running_in, start
+from jobs.store.attempts import SLICE, cancel_requested, holder, progress, put_off, running_in, start
 from jobs.store.away import may_pass
 from jobs.store.checks import excesses, find_lane, heads, isolation, odd_states
 from jobs.store.claiming import Lane, Pass, claim, claim_within, hold, next_moment, promote, release
@@ -74,6 +74,7 @@ __all__ = [
     "ANY_PROCESS",
     "EVERY_TENANT",
     "LIVE_BEATS",
+    "SLICE",
     "Answer",
     "Applied",
     "Claimed",

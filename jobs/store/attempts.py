@@ -10,6 +10,8 @@ from jobs.conf import settings
 from jobs.models import HELD_UNTIL
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, prepared, rows
 
+SLICE = 0.1  # seconds: other jobs of the lane may begin in a slot for so long, without a dispatch
+
 
 def start(job_id: int, attempt: int, worker: uuid.UUID, now: datetime | None = None) -> Started | None:
     """queued -> running in this process; None if the attempt is not waiting to start, or its job type is paused."""
@@ -45,6 +47,14 @@ def started(found: list[tuple[Any, ...]], process: Process, first: Holder = ANY_
 
 def default_timeout() -> float:
     return float(settings.JOBS_DEFAULT_TIMEOUT)
+
+
+def most_time() -> dict[str, float]:
+    """The parameters of the most time that is charged: the limit, and what an attempt may take beyond it.
+
+    overtime: from its limit until it is killed, and the jobs before it in its slice.
+    """
+    return {"default_timeout": default_timeout(), "overtime": settings.JOBS_TIMEOUT_GRACE + SLICE}
 
 
 def put_off(job_id: int, attempt: int) -> bool:

@@ -8,11 +8,11 @@ from typing import Any
 import psycopg
 from django.db.transaction import TransactionManagementError
 
-from jobs.conf import settings
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.sql import statement
 from jobs.store import clock
+from jobs.store.attempts import most_time
 from jobs.store.rows import Applied, Claimed, Due, log, moved, prepared, rows
 from jobs.store.session import session
 
@@ -114,7 +114,7 @@ def claim_within(*, now: datetime | None = None) -> Pass:
 
 def _parameters(locked: Collection[Lane], now: datetime | None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Those of the fold, and those of the claim."""
-    settled = {"now": clock.moment(now), "default_timeout": float(settings.JOBS_DEFAULT_TIMEOUT)}
+    settled = most_time() | {"now": clock.moment(now)}
     return settled, settled | {
         "locked_queues": [lane.queue_id for lane in locked],
         "locked_tenants": [lane.tenant_id for lane in locked],

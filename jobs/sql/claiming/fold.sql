@@ -43,9 +43,11 @@ freed AS (
     ))
     RETURNING tenant_id, queue_id, seconds, timeout, followed
 ),
-charge AS MATERIALIZED (  -- an attempt costs at least a millisecond, and at most its timeout
+charge AS MATERIALIZED (  -- an attempt costs at least a millisecond, and at most the longest time until it is killed
     SELECT f.tenant_id, f.queue_id, q.weight,
-        sum(least(greatest(f.seconds, 0.001), coalesce(f.timeout, q.default_timeout, %(default_timeout)s))) AS seconds
+        sum(least(
+            greatest(f.seconds, 0.001), coalesce(f.timeout, q.default_timeout, %(default_timeout)s) + %(overtime)s
+        )) AS seconds
     FROM freed f
     CROSS JOIN LATERAL (SELECT * FROM queues WHERE id BETWEEN f.queue_id AND f.queue_id ORDER BY id LIMIT 1) q
     WHERE f.seconds IS NOT NULL

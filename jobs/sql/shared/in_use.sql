@@ -10,7 +10,9 @@ memory AS MATERIALIZED (
 in_use AS MATERIALIZED (
     SELECT
         j.tenant_id, j.queue_id, j.user_key, j.slot, j.ticket, j.worker, q.pool,
-        worked(j.start_time, clock.now, coalesce(j.timeout, q.default_timeout, %(default_timeout)s)) AS seconds
+        worked(
+            j.start_time, clock.now, coalesce(j.timeout, q.default_timeout, %(default_timeout)s) + %(overtime)s
+        ) AS seconds
     FROM (
         SELECT j.* FROM memory CROSS JOIN LATERAL (
             SELECT tenant_id, queue_id, user_key, slot, ticket, worker, start_time, timeout FROM jobs

@@ -111,7 +111,7 @@ def fold() -> None:
     """What a dispatch does first: take note of what has arrived."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('jobs.door', 'waiting', true)")
-        cursor.execute(statement("fold"), {"now": None, "default_timeout": 1.0})
+        cursor.execute(statement("fold"), {"now": None, "default_timeout": 1.0, "overtime": 1.0})
 
 
 def test_a_job_behind_a_gate_is_not(tenant, worker):

@@ -22,7 +22,7 @@ INDEXES = {
 
 def plan_of(name: str, job_id: int, tenant_id: int) -> dict:
     parameters = {"id": job_id, "ids": [job_id], "tenant_id": tenant_id, "erased": ERASED}
-    parameters |= {"now": None, "default_timeout": 1.0}
+    parameters |= {"now": None, "default_timeout": 1.0, "overtime": 1.0}
     parameters |= {"most": MOST, "probes": PROBES, "names": NAMES}
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(PLANNER)
