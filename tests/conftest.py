@@ -2,7 +2,7 @@
 
 import os
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -17,9 +17,10 @@ from hypothesis import settings as hypothesis
 from jobs import store, tasks
 from jobs.calls.request import JobRequest
 from jobs.engine import dispatch, execute
+from jobs.models import Job
 from jobs.store import Claimed
 from tests.beside import how_many
-from tests.fleet import Fleet
+from tests.fleet import Fleet, Habit
 from tests.race import Race
 
 LONG = (
@@ -91,11 +92,15 @@ def exact_capacity(settings) -> None:
 
 @pytest.fixture
 def fleet(register, settings) -> Callable[..., Fleet]:
-    """`fleet(processes, {tenant id: seconds of its jobs, else 1})`; workers count as live whatever the time is."""
+    """`fleet(processes, {tenant id: habit or seconds of its jobs, else 1})`; workers are live whatever the time is."""
     settings.JOBS_BEAT_INTERVAL = 1e7
 
-    def fleet(processes: int, durations: dict[int, float] | None = None, pool: str = "default") -> Fleet:
-        return Fleet(register(concurrency=processes, pool=pool), lambda job: (durations or {}).get(job.tenant_id, 1.0))
+    def fleet(processes: int, habits: Mapping[int, Habit | float] | None = None, pool: str = "default") -> Fleet:
+        def habit(job: Job) -> Habit:
+            found = (habits or {}).get(job.tenant_id, 1.0)
+            return found if isinstance(found, Habit) else Habit(found)
+
+        return Fleet(register(concurrency=processes, pool=pool), processes, habit)
 
     return fleet
 

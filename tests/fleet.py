@@ -2,72 +2,142 @@
 
 import heapq
 import uuid
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import count
+from typing import Literal
 
 from jobs import store
 from jobs.models import Job
+from jobs.store import Failure
+
+REPLACED = 0.9  # seconds until another process works in the place of one that died
+DIED = Failure("ProcessDied", "exit")
 
 
-@dataclass(order=True)
-class Running:
-    """A job under way, and how long it takes."""
+@dataclass(frozen=True)
+class Habit:
+    """How long a tenant's jobs run, and how they end: also with their process, or cancelled before they start."""
 
-    ends: datetime
-    id: int
+    seconds: float = 1.0  # since the start; of a cancelled one since the claim
+    end: Literal["succeeds", "crashes", "cancelled"] = "succeeds"
+
+
+@dataclass
+class Taken:
+    """A process that a job has, or keeps from others, since that moment."""
+
     job: Job
-    begun: datetime
-    seconds: float
+    since: datetime
+    habit: Habit
 
 
 class Fleet:
-    """A worker whose jobs take as long as `seconds` says of each; `served` are the jobs in the order of their start."""
+    """A worker whose jobs do as `habit` says of each; `served` are the jobs in the order of their start.
 
-    def __init__(self, worker: uuid.UUID, seconds: Callable[[Job], float]) -> None:
+    What a job takes of the processes is the time until another job may have them: `seconds` of each tenant.
+    """
+
+    def __init__(self, worker: uuid.UUID, processes: int, habit: Callable[[Job], Habit]) -> None:
         self._worker = worker
-        self._takes = seconds
-        self._running: list[Running] = []
+        self._habit = habit
+        self._idle = processes
+        self._messages: deque[Job] = deque()
+        self._taken: dict[int, Taken] = {}
+        self._events: list[tuple[datetime, int, Callable[[], bool]]] = []
+        self._numbers = count()
         self.now = datetime.now(UTC)
         self.served: list[Job] = []
         self.seconds: Counter[int] = Counter()  # by tenant, of what has ended
         self.queue_seconds: Counter[str] = Counter()
+        self.claims: Counter[tuple[str, int]] = Counter()  # of a queue and tenant
         self._lane_seconds: Counter[tuple[str, int]] = Counter()
 
     def dispatch(self) -> None:
         """Start what may start."""
         while (claimed := store.claim(now=self.now)) or claimed.more:
-            for one in claimed:
-                assert store.start(one.id, one.attempt, self._worker, now=self.now)
-                job = Job.objects.select_related("queue").get(pk=one.id)
-                takes = self._takes(job)
-                self.served.append(job)
-                heapq.heappush(
-                    self._running, Running(self.now + timedelta(seconds=takes), job.pk, job, self.now, takes)
-                )
+            for job in Job.objects.select_related("queue").in_bulk([one.id for one in claimed]).values():
+                self.claims[job.queue.name, job.tenant_id] += 1
+                if self._habit(job).end == "cancelled":
+                    self._take(job, self._cancel)
+                else:
+                    self._messages.append(job)
+        while self._idle and self._messages:
+            job = self._messages.popleft()
+            assert store.start(job.id, job.attempt, self._worker, now=self.now)
+            self._idle -= 1
+            self.served.append(job)
+            self._take(job, self._crash if self._habit(job).end == "crashes" else self._succeed)
 
-    def run(self, jobs: int, after_each: Callable[[], object] = lambda: None) -> None:
-        """Until so many jobs have ended, or none runs; `after_each` is called when one has, and others have begun."""
+    def run(self, jobs: int, after_each: Callable[[], object] = lambda: None, *, tokens: bool = False) -> None:
+        """Until so many jobs have ended, or none runs; `after_each` is called when one has, and others have begun.
+
+        tokens: dispatch when a rate limit has a token, too, as the clock does.
+        """
         self.dispatch()
-        for _ in range(jobs):
-            if not self._running:
+        ended = 0
+        while ended < jobs:
+            seconds = store.next_moment(now=self.now) if tokens else None
+            token = None if seconds is None else self.now + timedelta(seconds=max(seconds, 1e-6))
+            if token is not None and (not self._events or token < self._events[0][0]):
+                self.now = token
+                self.dispatch()
+                continue
+            if not self._events:
                 return
-            one = heapq.heappop(self._running)
-            self.now = max(self.now, one.ends)
-            assert store.succeed(one.id, one.job.attempt, {}, None, now=self.now)
-            self.seconds[one.job.tenant_id] += one.seconds
-            self.queue_seconds[one.job.queue.name] += one.seconds
-            self._lane_seconds[one.job.queue.name, one.job.tenant_id] += one.seconds
+            moment, _, event = heapq.heappop(self._events)
+            self.now = max(self.now, moment)
+            job_ended = event()
             self.dispatch()
-            after_each()
+            if job_ended:
+                ended += 1
+                after_each()
 
     def worked(self, queue: str) -> dict[int, float]:
-        """Seconds for which each tenant's jobs of that queue have been running, by now."""
+        """Seconds of processes that each tenant's jobs of that queue have taken, by now."""
         worked: defaultdict[int, float] = defaultdict(float)
         for (name, tenant), seconds in self._lane_seconds.items():
             worked[tenant] += seconds * (name == queue)
-        for one in self._running:
-            so_far = (self.now - one.begun).total_seconds()
-            worked[one.job.tenant_id] += min(max(so_far, 0), one.seconds) * (one.job.queue.name == queue)
+        for one in self._taken.values():
+            so_far = (self.now - one.since).total_seconds()
+            worked[one.job.tenant_id] += min(max(so_far, 0), one.habit.seconds) * (one.job.queue.name == queue)
         return worked
+
+    def _at(self, moment: datetime, event: Callable[[], bool]) -> None:
+        """event: returns whether a job has ended."""
+        heapq.heappush(self._events, (moment, next(self._numbers), event))
+
+    def _take(self, job: Job, end: Callable[[Job], float]) -> None:
+        habit = self._habit(job)
+        self._taken[job.pk] = Taken(job, self.now, habit)
+        self._at(self.now + timedelta(seconds=habit.seconds), partial(self._end, job, end))
+
+    def _end(self, job: Job, end: Callable[[Job], float]) -> bool:
+        """end: returns for how long nobody has the process afterwards."""
+        taken = self._taken.pop(job.pk)
+        seconds = taken.habit.seconds + end(job)
+        self.seconds[job.tenant_id] += seconds
+        self.queue_seconds[job.queue.name] += seconds
+        self._lane_seconds[job.queue.name, job.tenant_id] += seconds
+        return True
+
+    def _succeed(self, job: Job) -> float:
+        assert store.succeed(job.id, job.attempt, {}, None, now=self.now)
+        self._idle += 1
+        return 0.0
+
+    def _crash(self, job: Job) -> float:
+        assert store.take_back(job.id, job.attempt, DIED, 3, now=self.now)
+        self._at(self.now + timedelta(seconds=REPLACED), self._replace)
+        return REPLACED
+
+    def _replace(self) -> bool:
+        self._idle += 1
+        return False
+
+    def _cancel(self, job: Job) -> float:
+        assert store.cancel(job.id, tenant_id=job.tenant_id, now=self.now)
+        return 0.0

@@ -11,6 +11,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from django.db import DatabaseError, InterfaceError
@@ -59,6 +60,7 @@ def _run_slice(job: Started, host: Host) -> bool:
             clean = hands.clean()
             if not clean:
                 telemetry.noticed("process ends: a transaction was left open in it", job=running.id)
+                running = replace(running, holder=replace(running.holder, lost=True))
             body.keep_result(running, outcome)
             if outcome.error is not None:
                 traces.failed(span, outcome.error)

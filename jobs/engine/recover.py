@@ -1,6 +1,6 @@
 """Recover: take back jobs whose holder died, send lost messages again. Skips locked rows until the next look."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jobs import store, telemetry
 from jobs.conf import settings
@@ -105,6 +105,7 @@ def time_out(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> bool:
     job = store.holder(job_id, attempt, process)
     if job is None:
         return False
+    job = replace(job, holder=replace(job.holder, lost=True))
     settle(job, Outcome(error=TimeoutError(f"timed out after {job.timeout:g} s and was killed")))
     return True
 

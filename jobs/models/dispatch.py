@@ -39,8 +39,9 @@ class Arrival(models.Model):
 class FreedSlot(models.Model):
     """A tenant gave a slot back, or its limits changed (job_id 0): its closed lanes may open.
 
-    seconds: the time the attempt took, to be charged to its lane and queue. timeout: the most that it may be charged.
-    followed: the number of jobs of the lane that ran in that slot after the first; they no longer wait.
+    seconds: the time that the slot was in use since the start, to be charged to its lane and queue. timeout: the limit
+    of its last job. followed: the number of jobs of the lane that ran in that slot after the first; they no longer
+    wait. lost_process: whether the attempt ended its process, which costs the time to replace it.
     """
 
     pk = models.CompositePrimaryKey("xid", "tenant_id", "job_id")
@@ -48,9 +49,10 @@ class FreedSlot(models.Model):
     tenant_id = models.BigIntegerField()
     job_id = models.BigIntegerField()
     queue_id = models.BigIntegerField(null=True)
-    seconds = models.FloatField(null=True)  # None: the attempt had not started; it is not charged
+    seconds = models.FloatField(null=True)  # None: no slot was in use, and nothing is charged
     timeout = models.FloatField(null=True)
     followed = models.IntegerField(default=0, db_default=0)
+    lost_process = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         db_table = named("freed_slots")

@@ -7,6 +7,7 @@
 -- Outside the door it does nothing.
 WITH
 -- include shared/clock
+-- include shared/live_pools
 memory AS MATERIALIZED (
     SELECT
         d.ctid AS row, coalesce(d.unseen, '{}') AS unseen,
@@ -41,15 +42,34 @@ freed AS (
             ORDER BY xid LIMIT 1000
         ) f
     ))
-    RETURNING tenant_id, queue_id, seconds, timeout, followed
+    RETURNING tenant_id, queue_id, seconds, timeout, followed, lost_process
 ),
-charge AS MATERIALIZED (  -- an attempt costs at least a millisecond, and at most the longest time until it is killed
-    SELECT f.tenant_id, f.queue_id, q.weight,
-        sum(least(
-            greatest(f.seconds, 0.001), coalesce(f.timeout, q.default_timeout, %(default_timeout)s) + %(overtime)s
-        )) AS seconds
+-- What each lane and queue took. An attempt costs at least a millisecond, and at most the longest time until it is killed.
+-- One that ended its process costs 1.1 s more: 1 s until another process works in its place (0.9 s were measured), and the
+-- jobs before it in its slice, of which its row does not tell. While tokens of the queue's rate limit are scarce, its lanes
+-- pay for each token what the processes could work until it comes again, if that is more (docs/adr/0008).
+charge AS MATERIALIZED (
+    SELECT f.tenant_id, f.queue_id, q.weight, sum(took.seconds) AS seconds,
+        sum(greatest(took.seconds, token.seconds)) AS of_lane
     FROM freed f
     CROSS JOIN LATERAL (SELECT * FROM queues WHERE id BETWEEN f.queue_id AND f.queue_id ORDER BY id LIMIT 1) q
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN f.lost_process THEN 1.1 ELSE 0 END + least(
+            greatest(f.seconds, 0.001), coalesce(f.timeout, q.default_timeout, %(default_timeout)s) + %(overtime)s
+        ) AS seconds
+    ) took
+    CROSS JOIN LATERAL (  -- scarce: at most half of them are left, and the only one of a bucket always is
+        SELECT CASE WHEN q.rate_limit IS NOT NULL THEN (  -- not a join, whose other side would be read in any case
+            SELECT least(p.processes, q.concurrency) * q.rate_window / q.rate_limit
+            FROM live_pool p
+            CROSS JOIN clock
+            CROSS JOIN LATERAL (
+                SELECT full_at FROM queue_turns WHERE queue_id = q.id ORDER BY version DESC LIMIT 1
+            ) turn
+            WHERE p.pool = q.pool
+              AND rate_tokens(q.rate_limit, q.rate_window, turn.full_at, clock.now) <= (q.rate_limit + 1) / 2.0
+        ) END AS seconds
+    ) token
     WHERE f.seconds IS NOT NULL
     GROUP BY f.tenant_id, f.queue_id, q.weight
 ),
@@ -65,7 +85,7 @@ news AS MATERIALIZED (
     FROM (
         SELECT queue_id, tenant_id, head, jobs, 0::float8 AS seconds, false AS opens FROM arrival
         UNION ALL
-        SELECT queue_id, tenant_id, NULL, 0, seconds, false FROM charge
+        SELECT queue_id, tenant_id, NULL, 0, of_lane, false FROM charge
         UNION ALL
         SELECT queue_id, tenant_id, NULL, -followed, 0, false FROM freed WHERE followed > 0
         UNION ALL

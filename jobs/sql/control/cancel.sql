@@ -1,5 +1,6 @@
 -- Arrow:  cancel, scheduled / created / queued -> cancelled. The message of a queued one finds no row at its start.
 -- Who:    its tenant (tenant given), or an operator (null), after whom the tenant cannot revive the job.
+--         A queued one kept a process from others: it is charged that time, but a second at most, since brokers may be slow.
 -- Locks:  the row, briefly. The claim skips it meanwhile, so the caller requests a dispatch afterwards.
 -- Index:  primary key. If the job moves meanwhile, the count of waiting jobs may be wrong; the clock corrects it.
 WITH
@@ -17,7 +18,8 @@ ended AS (
     WHERE id = %(id)s
       AND status IN ('scheduled', 'created', 'queued')  -- guard
       AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
-    RETURNING id, attempt, tenant_id, queue_id, timeout, NULL::float8 AS seconds, 0 AS followed, before.slot IS NULL AS was_waiting
+    RETURNING id, attempt, tenant_id, queue_id, timeout, before.slot IS NULL AS was_waiting,
+        CASE WHEN before.slot IS NOT NULL THEN worked(queued_at, clock.now, 1) END AS seconds, 0 AS followed, false AS lost_process
 ),
 arriving AS (SELECT queue_id, tenant_id, NULL::bigint AS place, -1 AS jobs FROM ended WHERE was_waiting)
 -- include shared/arrive

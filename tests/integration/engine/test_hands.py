@@ -13,7 +13,7 @@ from jobs import current_job, job
 from jobs.engine import hands
 from jobs.engine.execute import execute
 from jobs.engine.host import Host
-from jobs.models import FailedAttempt, Job
+from jobs.models import FailedAttempt, Job, Lane
 from jobs.processes.time_limit import Timer
 from jobs.store import OwnSession
 from tests.factories import TenantFactory, ThingFactory
@@ -136,6 +136,7 @@ class TestATransaction:
         first, _ = thing.async_.echo(), thing.async_.echo()
         assert not execute(first, 1, host)
         assert [message.id for message in sent] == list(Job.objects.order_by("id").values_list("id", flat=True))
+        assert Lane.objects.get(tenant_id=thing.tenant_id).virtual_time > 1, "its tenant pays for another process"
 
 
 class TestASession:

@@ -14,7 +14,7 @@ from jobs.engine import recover
 from jobs.engine.dispatch import dispatch
 from jobs.engine.recover import Sentence
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, Job, Worker
+from jobs.models import FailedAttempt, Job, Lane, Worker
 from jobs.store import Failure, Process
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.waiting import wait_until
@@ -336,6 +336,7 @@ class TestTimeOut:
         assert now_is(job) == ("error", 1, 0)
         assert job.last_error == "TimeoutError: timed out after 2.5 s and was killed"
         assert [message.id for message in sent] == [waiting.pk]
+        assert Lane.objects.get(tenant_id=tenant.pk).virtual_time > 1, "its tenant pays for another process"
 
     def test_one_that_settled_in_the_last_moment_has_settled(self, tenant, register):
         job = running(tenant, register())

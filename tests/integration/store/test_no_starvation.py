@@ -55,6 +55,19 @@ def test_weights_of_tenants_share_the_worker_seconds_however_few_the_workers(fle
     assert workers.seconds[light.pk] == pytest.approx(60, abs=12)
 
 
+def test_where_a_rate_limit_has_tokens_to_spare_it_is_the_worker_seconds_that_are_shared(fleet):
+    """The other queue leaves it one process, not enough for its tokens."""
+    QueueFactory(name="busy", weight=9)
+    QueueFactory(name="limited", weight=1, rate_limit=20, rate_window=1)
+    busy, long, short = paused_tenant(), paused_tenant(), paused_tenant()
+    submit_all([request_for(busy, n, queue="busy") for n in range(300)])
+    submit_all([request_for(tenant, n, queue="limited") for n in range(300) for tenant in (long, short)])
+    resume(busy, long, short)
+    workers = fleet(10, {long.pk: 0.4, short.pk: 0.1})
+    workers.run(300)
+    assert workers.seconds[long.pk] == pytest.approx(workers.seconds[short.pk], rel=0.2)
+
+
 def test_a_tenant_that_was_away_has_no_credit_and_no_debt_when_it_comes_back(fleet):
     steady, away = paused_tenant(), paused_tenant()
     submit_all([request_for(steady, n) for n in range(300)])

@@ -1,0 +1,18 @@
+from django.db import migrations, models
+
+from tenants.names import named
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        (named('jobs'), '0015_crashes'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='freedslot',
+            name='lost_process',
+            field=models.BooleanField(db_default=False, default=False),
+        ),
+    ]
