@@ -4,8 +4,9 @@ import uuid
 from collections import Counter
 from datetime import timedelta
 
+import psycopg
 import pytest
-from django.db import DataError
+from django.db import DataError, connection
 from django.utils import timezone
 
 from jobs import store
@@ -141,6 +142,31 @@ class TestUsers:
         submit_all([request_for(tenant, n, user_key=f"user{n}") for n in range(50)])
         submit(tenant, 2)
         assert (held(), held(user_key="")) == (2, 2)
+
+    @pytest.mark.parametrize("users", [["ada"], ["ada", "bob"]], ids=len)
+    @pytest.mark.parametrize("user_slots", [1, 2])
+    def test_a_locked_job_does_not_hold_up_the_others_of_its_user(self, user_slots, users, register):
+        register(concurrency=5)
+        tenant = TenantFactory(queue__num_slots=5, queue__user_slots=user_slots, queue__paused=True)
+        jobs = {user: submit(tenant, 6, user_key=user) for user in users}
+        with psycopg.connect(**connection.get_connection_params()) as other:
+            locked = [job for user in users for job in jobs[user][:user_slots]]
+            other.execute("SELECT FROM jobs WHERE id = ANY(%s) FOR UPDATE", [locked])
+            resume(tenant)
+            assert dispatch() == user_slots * len(users)
+            other.rollback()
+        for user in users:
+            assert held(user_key=user) == user_slots
+
+    def test_a_users_further_jobs_take_no_room_from_another_lane(self, register):
+        """What replaces its locked jobs counts for nothing in the order of turns: one pass fills all processes."""
+        register(concurrency=2)
+        by_user, other = TenantFactory(queue__num_slots=5, queue__user_slots=1), TenantFactory(queue__num_slots=5)
+        for tenant in (by_user, other):
+            limits.change(tenant.queue, {"paused": True})
+            submit(tenant, 6, user_key="ada")
+        resume(by_user, other)
+        assert len(store.claim()) == 2
 
     def test_without_a_limit_per_user_the_line_is_one(self, register):
         register()

@@ -19,7 +19,8 @@ visit AS MATERIALIZED (
                 AND own.virtual_time <= walk.lane_time + rule.quantum / tenant.weight)::int,
             lane.ctid, lane.tenant_id, tenant.weight, tenant.num_slots, used.n, used.in_lane, own.free,
             tenant.rate_limit, tenant.rate_window, bucket.row, own.full_at, used.seconds, own.virtual_time,
-            own.wanted, tenant.user_slots, waiting.front, waiting.last_user, waiting.all_users, own.passed_over
+            coalesce(waiting.startable, own.wanted), tenant.user_slots, waiting.front,
+            waiting.last_user, waiting.all_users, own.passed_over
         FROM walk
         CROSS JOIN rule
         CROSS JOIN clock

@@ -5,7 +5,7 @@ outcome AS MATERIALIZED (  -- of each visit. rest: the first place of the front 
     SELECT
         v.queue_id, v.tenant_id, v.position, v.lane_row, v.virtual_time - v.seconds / v.weight AS virtual_time,
         v.user_slots IS NOT NULL AS by_user, v.last_user, v.all_users, v.rate_limit, v.rate_window, v.bucket_row,
-        mine.n AS taken, mine.last, rest.place AS rest, coalesce(t.n, 0) AS tenant_taken,
+        v.wanted, mine.n AS taken, mine.last, rest.place AS rest, coalesce(t.n, 0) AS tenant_taken,
         CASE
             WHEN v.passed_over THEN 'ready'
             WHEN v.tenant_free <= coalesce(t.n, 0) THEN 'closed'
@@ -40,7 +40,7 @@ lanes_moved_on AS (
         state = o.state,
         virtual_time = greatest(l.virtual_time, o.virtual_time),
         head = CASE WHEN o.by_user THEN l.head ELSE coalesce(o.rest, o.last + 1, l.head) END,
-        waiting = greatest(l.waiting - o.taken, 0),
+        waiting = l.waiting - o.taken,  -- below 0 if it came after the fold: its arrival follows
         last_user = CASE WHEN o.all_users THEN '' ELSE o.last_user END,
         opens_at = CASE WHEN o.state = 'closed' AND o.opens_at > clock.now THEN o.opens_at END
     FROM (
@@ -140,9 +140,9 @@ verdict AS MATERIALIZED (
     FROM (
         SELECT
             max(q.pool_free) AS free, bool_and(tour.whole) AS whole,
-            bool_or(EXISTS (  -- all jobs read of a lane's users were taken, and other users wait
+            bool_or(EXISTS (  -- a lane's users have got all that they may start, and other users wait
                 SELECT FROM outcome o
-                WHERE o.queue_id = q.id AND o.state = 'ready' AND NOT o.all_users AND o.rest IS NULL AND o.taken > 0
+                WHERE o.queue_id = q.id AND o.state = 'ready' AND NOT o.all_users AND o.taken > 0 AND o.taken = o.wanted
             )) AS more_users,
             (SELECT count(*) FROM ranked r WHERE r.pool = q.pool) AS candidates,
             (SELECT count(*) FROM claimed c WHERE c.pool = q.pool) AS taken
