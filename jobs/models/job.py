@@ -105,6 +105,7 @@ class Job(JobRow):
     # No statement of the engine may wait for somebody who has a tenant or a queue locked: docs/adr/0030.
     tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
     queue = models.ForeignKey(Queue, models.PROTECT, db_index=False, db_constraint=False, related_name="+")
+    followed = models.IntegerField(default=0, db_default=0)  # jobs that ran in its slot before it, since the claim
 
     class Meta:
         db_table = named("jobs")

@@ -40,8 +40,7 @@ def started(found: list[tuple[Any, ...]], process: Process, first: Holder = ANY_
         return None
     row: list[Any] = list(found[0])
     row[6] = json.loads(row[6])  # args
-    followed = first.followed + (first is not ANY_HOLDER)
-    row.append(Holder(process.worker, process.pid, first.since or row[-1], followed))
+    row.append(Holder(process.worker, process.pid, first.since or row[-1]))
     return Started(*row)
 
 

@@ -57,12 +57,11 @@ ANY_PROCESS = Process()
 class Holder(Process):
     """The process that runs an attempt, with its use of the slot since the last charge.
 
-    since: the start of the first job that ran in the slot in this time; None: this job is the first. followed: the
-    number of jobs after the first. lost: this process ends with the attempt, and has to be replaced.
+    since: the start of the first job that ran in the slot in this time; None: this job is the first. lost: this process
+    ends with the attempt, and has to be replaced.
     """
 
     since: datetime | None = None
-    followed: int = 0
     lost: bool = False
 
 

@@ -80,9 +80,12 @@ def give_up_key(ids: Sequence[int]) -> None:
     rows("give_up_key", ids=list(ids))
 
 
-def recount_waiting() -> list[tuple[int, int, int]]:
-    """Correct the counts in the lanes of tenants near their limit; return queue, tenant and difference of each."""
-    wrong = rows("recount_waiting", max_waiting=settings.JOBS_MAX_WAITING)
+def recount_waiting(*, all_tenants: bool = False) -> list[tuple[int, int, int]]:
+    """Correct the lanes' counts of waiting jobs; return queue, tenant and difference of each.
+
+    all_tenants: otherwise only of those near their limit.
+    """
+    wrong = rows("recount_waiting", max_waiting=settings.JOBS_MAX_WAITING, all=all_tenants)
     return [(queue_id, tenant_id, jobs) for queue_id, tenant_id, jobs in wrong]
 
 

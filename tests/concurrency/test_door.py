@@ -6,12 +6,12 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from jobs import store
 from jobs.engine.dispatch import dispatch
 from jobs.engine.submit import submit
-from jobs.models import Job
+from jobs.models import Job, PausedJobType
 from jobs.sql import statement
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
@@ -37,7 +37,13 @@ class Pass:
         self._own.execute(statement("give_place"))
 
     def claim(self) -> list[int]:
+        self.fold()
+        return self.only_claim()
+
+    def fold(self) -> None:
         self._own.execute(statement("fold"), PARAMETERS)
+
+    def only_claim(self) -> list[int]:
         *claimed, _verdict = self._own.execute(statement("claim"), PARAMETERS).fetchall()
         return [row[0] for row in claimed]
 
@@ -212,3 +218,52 @@ def test_a_claim_takes_its_snapshot_after_the_lock_not_before(register):
         inside.commit()
         assert late.result() == 0
     assert held(queue__name="single") == 1
+
+
+def counted(tenant) -> int:
+    """The tenant's waiting jobs, as the door and the letters to it count them."""
+    return store.backlog(tenant.pk)[0]
+
+
+def test_a_job_that_comes_between_the_fold_and_the_claim_is_counted_once(register):
+    register(concurrency=2)
+    tenant = TenantFactory()
+    store.insert([request_for(tenant, 1)])
+    with a_pass() as inside:
+        inside.come_in()
+        inside.fold()
+        store.insert([request_for(tenant, 2)])
+        assert len(inside.only_claim()) == 2
+        inside.commit()
+    assert dispatch() == 0
+    assert counted(tenant) == 0
+
+
+def test_a_job_that_is_claimed_while_it_is_cancelled_is_counted_once(register, blocked):
+    register()
+    tenant = TenantFactory()
+    job = quietly_submit(tenant)
+    with a_pass() as inside, elsewhere() as run:
+        inside.come_in()
+        inside.claim()
+        cancelled = run(lambda: store.cancel(job, tenant_id=tenant.pk))
+        wait_until(blocked, "the cancel waits")
+        inside.commit()
+        assert cancelled.result()
+    dispatch()
+    assert counted(tenant) == 0
+
+
+def test_a_job_that_is_put_off_while_it_is_cancelled_is_counted_once(register, blocked):
+    register()
+    tenant = TenantFactory()
+    job = submit(request_for(tenant)).id
+    PausedJobType.objects.create(source_type="tests.thing", source_method="run")
+    with elsewhere() as run:
+        with transaction.atomic():
+            assert store.put_off(job, 1)
+            cancelled = run(lambda: store.cancel(job, tenant_id=tenant.pk))
+            wait_until(blocked, "the cancel waits")
+        assert cancelled.result()
+    dispatch()
+    assert counted(tenant) == 0

@@ -125,7 +125,7 @@ lanes_told AS (
         state = CASE WHEN k.wakes THEN 'ready' ELSE l.state END,
         position = coalesce(k.position, l.position),
         head = least(l.head, k.head),
-        waiting = greatest(l.waiting + k.jobs, 0),
+        waiting = l.waiting + k.jobs,
         virtual_time = l.virtual_time + k.seconds / k.weight,
         opens_at = CASE WHEN NOT k.wakes THEN l.opens_at END
     FROM (  -- lanes return to the end of the circle, in the order in which they left it; or are visited next
@@ -143,8 +143,8 @@ lanes_begun AS (
     SELECT
         k.tenant_id, k.queue_id, nextval('door_seq'), circle_place(nextval('door_seq'), k.before_all_from),
         CASE WHEN k.wakes THEN 'ready' ELSE 'empty' END,
-        k.seconds / k.weight, coalesce(k.head, 0), greatest(k.jobs, 0), ''
-    FROM (SELECT * FROM known WHERE row IS NULL AND (head IS NOT NULL OR jobs > 0) ORDER BY head) k
+        k.seconds / k.weight, coalesce(k.head, 0), k.jobs, ''
+    FROM (SELECT * FROM known WHERE row IS NULL AND (head IS NOT NULL OR jobs <> 0) ORDER BY head) k
 ),
 turns_charged AS (
     UPDATE queue_turns t

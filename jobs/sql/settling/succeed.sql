@@ -25,7 +25,7 @@ settled AS (
         -- include shared/ended
         , queue_id, status AS outcome,
         extract(epoch FROM clock.now - coalesce(%(since)s::timestamptz, start_time))::float8 AS seconds,
-        %(followed)s::int AS followed, %(lost)s::boolean AS lost_process
+        followed, %(lost)s::boolean AS lost_process
 )
 , logged AS (
     -- include shared/attempt

@@ -41,7 +41,7 @@ ended AS (
     RETURNING
         -- include shared/ended
         , queue_id, jobs.status, CASE jobs.status WHEN 'scheduled' THEN 'crash' ELSE jobs.status END AS outcome,
-        coalesce(extract(epoch FROM clock.now - start_time), 0)::float8 AS seconds, 0 AS followed,
+        coalesce(extract(epoch FROM clock.now - start_time), 0)::float8 AS seconds, followed,
         start_time IS NOT NULL AS lost_process
 ),
 arriving AS (

@@ -1,13 +1,18 @@
--- Change: write the difference as an arrival if a lane's number of waiting jobs is wrong. Only for tenants that seem to
---         have used at least half of their limit: submit refuses by this number.
--- Who:    the clock. Locks: none: one snapshot sees the jobs, the lanes, and the arrivals that no dispatch has taken yet.
--- Index:  jobs_claim, and jobs_scheduled_of_tenant.
+-- Change: write the difference as an arrival if a lane's number of waiting jobs is wrong. Of tenants that seem to have used
+--         at least half of their limit, since submit refuses by this number; or of all tenants (all).
+-- Who:    the clock. Locks: none: one snapshot sees the jobs, the lanes, and what no dispatch has been told or has taken yet:
+--         arrivals, and the jobs that followed in a slot.
+-- Index:  jobs_claim, jobs_scheduled_of_tenant, jobs_one_job_per_slot.
 WITH known AS MATERIALIZED (
     SELECT queue_id, tenant_id, sum(jobs) AS jobs
     FROM (
         SELECT queue_id, tenant_id, waiting AS jobs FROM lanes
         UNION ALL
         SELECT queue_id, tenant_id, jobs FROM arrivals
+        UNION ALL
+        SELECT queue_id, tenant_id, -followed FROM freed_slots WHERE followed > 0
+        UNION ALL
+        SELECT queue_id, tenant_id, -followed FROM jobs WHERE slot IS NOT NULL AND followed > 0
     ) told
     GROUP BY queue_id, tenant_id
 ),
@@ -16,7 +21,7 @@ near AS MATERIALIZED (
     FROM known
     LEFT JOIN tenant_queues limits USING (tenant_id)
     GROUP BY known.tenant_id, limits.max_waiting
-    HAVING 2 * sum(known.jobs) >= coalesce(limits.max_waiting, %(max_waiting)s::int)
+    HAVING %(all)s OR 2 * sum(known.jobs) >= coalesce(limits.max_waiting, %(max_waiting)s::int)
 ),
 arriving AS MATERIALIZED (
     SELECT queue_id, tenant_id, NULL::bigint AS place, sum(jobs)::int AS jobs

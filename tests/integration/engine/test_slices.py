@@ -13,6 +13,7 @@ from jobs.engine import patience, pause
 from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
 from jobs.engine.host import Host
+from jobs.engine.recount import recount_waiting
 from jobs.models import FreedSlot, Job, Lane, PausedJobType, Queue, Worker
 from jobs.store import Holder
 from tenants.models import TenantQueue
@@ -241,6 +242,27 @@ class TestWhatTheDoorSees:
         assert settle(last, by=last.holder, now=NOW + timedelta(seconds=3))
         freed = FreedSlot.objects.get()
         assert (freed.seconds, freed.followed) == (pytest.approx(3), 1)
+
+    def test_who_followed_is_counted_also_when_the_process_dies(self, running):
+        last = end(end(running))
+        assert store.take_back(last.id, 1, store.Failure("ProcessDied", "killed"), max_crashes=3) == "scheduled"
+        assert FreedSlot.objects.get().followed == 2
+
+    def test_who_has_followed_so_far_is_not_counted_as_wrong(self, running):
+        dispatch()
+        last = end(running)
+        assert recount_waiting(all_tenants=True) == 0
+        store.succeed(last.id, 1, {}, None, by=last.holder)
+        assert recount_waiting(all_tenants=True) == 0
+        dispatch()
+        assert recount_waiting(all_tenants=True) == 0
+
+    def test_the_next_claim_counts_anew(self, running):
+        last = end(running)
+        assert store.retry(last.id, 1, store.Failure("E", "e"), delay=0.001, by=last.holder)
+        store.promote(now=NOW + timedelta(hours=1))
+        dispatch()
+        assert Job.objects.get(pk=last.id).followed == 0
 
     def test_who_followed_waits_no_more(self, running, thing):
         dispatch()

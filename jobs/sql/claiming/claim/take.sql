@@ -52,6 +52,7 @@ claimed AS MATERIALIZED (
     SET status = 'queued',
         slot = n.slot,
         ticket = nextval('door_seq'),
+        followed = 0,
         waited_since = j.ready_at,
         ready_at = NULL,
         attempt = attempt + 1,

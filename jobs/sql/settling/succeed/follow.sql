@@ -5,9 +5,12 @@
 -- Locks:  the row. It skips locked rows, like the claim.
 -- Index:  jobs_claim, from the lane's head as the door knows it, so that it does not read ended jobs again and again.
 -- The ticket is that of the slot, not a new one: the door's memory may be younger than this transaction.
+-- The row counts the jobs that have followed in its slot, so that whoever ends the slice, or finds its process dead, can
+-- tell the door how many wait no longer.
 , next AS MATERIALIZED (
     SELECT
-        j.row, q.name, q.default_timeout, q.default_max_retries, q.default_backoff, q.backoff_grows, before.slot, before.ticket
+        j.row, q.name, q.default_timeout, q.default_max_retries, q.default_backoff, q.backoff_grows,
+        before.slot, before.ticket, e.followed + 1 AS followed
     FROM settled e
     CROSS JOIN before
     CROSS JOIN LATERAL (
@@ -61,6 +64,7 @@ followed AS (
     SET status = 'running',
         slot = q.slot,
         ticket = q.ticket,
+        followed = q.followed,
         waited_since = ready_at,
         ready_at = NULL,
         attempt = attempt + 1,

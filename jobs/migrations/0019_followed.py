@@ -1,0 +1,18 @@
+from django.db import migrations, models
+
+from tenants.names import named
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        (named('jobs'), '0015_crashes'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='job',
+            name='followed',
+            field=models.IntegerField(db_default=0, default=0),
+        ),
+    ]
