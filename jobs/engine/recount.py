@@ -1,11 +1,18 @@
-"""Recount: correct the lanes' counts of waiting jobs where they decide whether a tenant may submit more."""
+"""Recount: correct the lanes' counts of waiting jobs, and forget the lanes of deleted tenants."""
 
 from jobs import store, telemetry
+from jobs.store import pruning
 
 
-def recount_waiting() -> int:
-    """Correct the lanes of tenants near their backlog limit; return the number of wrong counts."""
-    differences = store.recount_waiting()
+def recount_waiting(*, all_tenants: bool = False) -> int:
+    """Correct the lanes of tenants near their backlog limit, or of all; return the number of wrong counts."""
+    pruning.forget_lanes()
+    differences = store.recount_waiting(all_tenants=all_tenants)
     for queue_id, tenant_id, jobs in differences:
         telemetry.noticed("backlog was counted wrong", queue=queue_id, tenant=tenant_id, jobs=f"{jobs:+d}")
     return len(differences)
+
+
+def recount_all() -> None:
+    """Correct every lane: what a crash or an earlier release has left wrong shows in samples, however few jobs wait."""
+    recount_waiting(all_tenants=True)

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from django.db import transaction
+
 from jobs.store.rows import rows
 
 
@@ -17,7 +19,7 @@ def forget_runs(seconds: float, batch: int = 1000, now: datetime | None = None) 
 
 
 def gone_tenants() -> list[int]:
-    """The tenants that have jobs and do not exist."""
+    """The tenants that have jobs, lanes or a bucket, and do not exist."""
     return [tenant for (tenant,) in rows("gone_tenants")]
 
 
@@ -29,3 +31,13 @@ def without_queue(batch: int) -> list[int]:
 def forget_notices(notifiers: Sequence[str], seconds: float, now: datetime | None = None) -> None:
     """Delete the records of other notifiers than these, if they are that old."""
     rows("forget_notices", notifiers=list(notifiers), seconds=seconds, now=now)
+
+
+def forget_lanes() -> None:
+    """Delete what the door keeps of deleted tenants, inside the door."""
+    gone = gone_tenants()
+    if gone:
+        with transaction.atomic():
+            rows("knock", in_line=False)
+            rows("enter")
+            rows("forget_lanes", tenants=gone)

@@ -65,6 +65,7 @@ def slow_duties() -> list[Duty]:
     """The duties that may take long because they read much."""
     return [
         Duty(10.0, recount.recount_waiting),
+        Duty(3600.0, recount.recount_all),
         Duty(10.0, history.Archive().run),
         Duty(60.0, expire.expire_dead),
         Duty(60.0, expire.expire_memories),

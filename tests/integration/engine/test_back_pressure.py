@@ -5,11 +5,14 @@ from django.db import connection, transaction
 
 from jobs import InvalidRequest, TooManyWaiting, cancel
 from jobs.calls.arguments import digest
+from jobs.engine import limits
 from jobs.engine.dispatch import dispatch
-from jobs.engine.recount import recount_waiting
+from jobs.engine.recount import recount_all, recount_waiting
+from jobs.engine.sample import record_sample
 from jobs.engine.submit import submit, submit_all
-from jobs.models import Arrival, Job, Lane
+from jobs.models import Arrival, Job, Lane, Sample, TenantBucket
 from jobs.store import EVERY_TENANT
+from jobs.store.rows import rows
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 
@@ -129,6 +132,37 @@ class TestTheCount:
         assert recount_waiting() == 0
         dispatch()
         assert recount_waiting() == 0
+
+    def test_every_hour_all_counts_are_put_right(self):
+        tenant = TenantFactory(queue__max_waiting=100)
+        submit(request_for(tenant, 1))
+        known(tenant, 7)
+        assert recount_waiting() == 0
+        recount_all()
+        dispatch()
+        assert Lane.objects.get().waiting == 1
+
+    def test_what_a_deleted_tenant_left_goes_and_shows_in_no_sample(self, tenant, register):
+        register()
+        limited = TenantFactory(queue__rate_limit=1, queue__rate_window=60.0, queue__paused=True)
+        submit_all([request_for(limited, n) for n in range(3)])
+        limits.change(limited.queue, {"paused": False})
+        assert TenantBucket.objects.exists()
+        submit(request_for(tenant, 1))
+        limited.delete()
+        recount_waiting()
+        record_sample()
+        assert set(Lane.objects.values_list("tenant_id", flat=True)) == {tenant.pk}
+        assert not TenantBucket.objects.exists()
+        assert set(Sample.objects.get().tenants) == {str(tenant.pk)}
+
+    def test_outside_the_door_no_lane_and_no_bucket_goes(self, tenant, register):
+        register()
+        limits.change(tenant.queue, {"rate_limit": 1, "rate_window": 60.0})
+        submit_all([request_for(tenant, n) for n in range(2)])
+        assert rows("forget_lanes", tenants=[tenant.pk]) == []
+        assert Lane.objects.exists()
+        assert TenantBucket.objects.exists()
 
     def test_the_counts_of_others_stay(self, tenant):
         far = TenantFactory(queue__max_waiting=100)
