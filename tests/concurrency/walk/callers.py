@@ -1,0 +1,101 @@
+"""Steps of those who have jobs: tenants, their code, and operators on single jobs."""
+
+import uuid
+
+from jobs import store
+from jobs.calls.request import JobRequest
+from jobs.engine import cancel, pause, revive
+from jobs.engine.history import Archive
+from jobs.engine.submit import submit_all
+from jobs.models import ArchivedJob, PausedJobType
+from jobs.store import EVERY_TENANT
+from jobs.store.erasing import erase_jobs
+from tenants.models import Tenant
+from tests.concurrency.walk.world import QUEUES, USERS, World
+
+TYPES = ("tests.letter", "tests.picture")
+SAME = tuple(uuid.UUID(int=n) for n in range(1, 4))  # of identical jobs
+
+
+def submit(world: World) -> object:
+    draw = world.random
+
+    def request() -> JobRequest:
+        return JobRequest(
+            tenant_id=draw.choice(world.tenants),
+            source_type=draw.choice(TYPES),
+            source_id="1",
+            source_method="run",
+            args={},
+            queue=draw.choice(QUEUES),
+            priority=draw.randint(0, 2),
+            user_key=draw.choice(USERS),
+            delay=draw.choice((None, None, None, 0.5, 20.0)),
+            dedup_key=draw.choice((None, None, None, *SAME)),
+        )
+
+    requests = [request() for _ in range(draw.choice((1, 1, 2, 5, 12)))]
+    submitted = world.do(lambda: submit_all(requests))
+    return submitted and [one.id for one in submitted]
+
+
+def cancel_one(world: World) -> object:
+    job = world.one(lambda job: job.end_time is None)
+    return job and (job.id, job.status, world.do(lambda: cancel.cancel(job.id, tenant_id=EVERY_TENANT)))
+
+
+def revive_one(world: World) -> object:
+    job = world.one(lambda job: job.status in {"error", "dead", "cancelled"})
+    return job and (job.id, job.status, world.do(lambda: revive.revive(job.id, tenant_id=EVERY_TENANT)))
+
+
+def restore(world: World) -> object:
+    archived = sorted(ArchivedJob.objects.filter(status__in=["error", "cancelled"]).values_list("id", flat=True))
+    if not archived:
+        return None
+    job = world.random.choice(archived)
+    return job, world.do(lambda: revive.revive(job, tenant_id=EVERY_TENANT))
+
+
+def discard(world: World) -> object:
+    job = world.one(lambda job: job.status == "dead")
+    return job and (job.id, world.do(lambda: revive.discard(job.id)))
+
+
+def archive(world: World) -> object:
+    """Everything that has ended, now and then: then the tables stay small."""
+    return Archive().run()
+
+
+def expire(world: World) -> object:
+    return len(store.expire_dead(30.0))
+
+
+def erase(world: World) -> object:
+    tenant = world.random.choice(world.tenants)
+    return tenant, world.do(lambda: sum(batch.jobs for batch in erase_jobs(tenant)))
+
+
+def pause_type(world: World) -> object:
+    kind = world.random.choice(TYPES)
+    PausedJobType.objects.get_or_create(source_type=kind, source_method="run")
+    return kind, world.do(lambda: len(store.hold(kind, "run")))
+
+
+def resume_type(world: World) -> object:
+    kind = world.random.choice(TYPES)
+    PausedJobType.objects.filter(source_type=kind).delete()
+    return kind, world.do(pause.release)
+
+
+def delete_tenant(world: World) -> object:
+    tenant = world.random.choice(world.tenants)
+
+    def delete() -> int:
+        Tenant.objects.get(pk=tenant).delete()
+        return tenant
+
+    deleted = world.do(delete, open_at_times=False)
+    if deleted:
+        world.replace(tenant)
+    return deleted

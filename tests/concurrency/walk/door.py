@@ -1,0 +1,115 @@
+"""What must be true of the notes of the door: lanes, letters, buckets, tickets."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from jobs.models import Arrival, Door, FreedSlot, Lane, Queue, QueueTurn, TenantBucket
+from tenants.models import TenantQueue
+from tests.concurrency.walk import naive
+from tests.concurrency.walk.naive import Picture
+
+Pair = tuple[int, int]  # tenant, queue
+
+
+@dataclass(frozen=True)
+class Notes:
+    """All rows that the door writes, and the letters to it that it has not taken."""
+
+    lanes: dict[Pair, Lane]
+    turns: dict[int, QueueTurn]
+    buckets: dict[int, TenantBucket]
+    arrivals: dict[Pair, list[Arrival]]
+    freed: list[FreedSlot]
+    door: Door | None
+
+    def tokens(self, limits: TenantQueue | Queue, now: datetime) -> float:
+        """Those in the bucket of a tenant or queue."""
+        if limits.rate_limit is None:
+            return math.inf
+        notes = self.buckets.get(limits.tenant_id) if isinstance(limits, TenantQueue) else self.turns.get(limits.pk)
+        lacks = (notes.full_at - now).total_seconds() if notes and notes.full_at else 0.0
+        if lacks >= 2 * limits.rate_window:
+            lacks = 0.0  # of a longer window, before the limit changed
+        return limits.rate_limit - max(lacks, 0.0) * limits.rate_limit / limits.rate_window - 1e-6
+
+
+def look() -> Notes:
+    arrivals = defaultdict(list)
+    for letter in Arrival.objects.all():
+        arrivals[letter.tenant_id, letter.queue_id].append(letter)
+    lanes = list(Lane.objects.all())
+    assert len(lanes) == len({(lane.tenant_id, lane.queue_id) for lane in lanes}), "a lane has two rows"
+    return Notes(
+        {(lane.tenant_id, lane.queue_id): lane for lane in lanes},
+        {turn.queue_id: turn for turn in QueueTurn.objects.all()},
+        {bucket.tenant_id: bucket for bucket in TenantBucket.objects.all()},
+        arrivals,
+        list(FreedSlot.objects.all()),
+        Door.objects.first(),
+    )
+
+
+def wrong(picture: Picture, notes: Notes) -> Iterator[str]:
+    yield from _unknown_slots(picture, notes)
+    yield from _lost_jobs(picture, notes)
+    yield from _closed_lanes(picture, notes)
+    yield from _wrong_counts(picture, notes)
+
+
+def _unknown_slots(picture: Picture, notes: Notes) -> Iterator[str]:
+    """Every slot in use is found by its ticket (I1)."""
+    for job in picture.held:
+        if notes.door and job.ticket <= notes.door.horizon and job.ticket not in notes.door.survivors:
+            yield f"the door does not know the ticket {job.ticket} of job {job.id}"
+
+
+def _lost_jobs(picture: Picture, notes: Notes) -> Iterator[str]:
+    """Every ready job lies behind the head of a lane that will be visited, or a letter brings it there (I2)."""
+    for job in picture.ready:
+        pair = job.tenant_id, job.queue_id
+        own_place = (job.priority << 58) + job.id
+        if any(letter.head is not None and letter.head <= own_place for letter in notes.arrivals[pair]):
+            continue
+        lane, turn = notes.lanes.get(pair), notes.turns.get(job.queue_id)
+        if lane is None or lane.state == "empty":
+            yield f"no dispatch looks for job {job.id}: its lane is {lane and lane.state}"
+        elif lane.head > own_place and not notes.arrivals[pair]:
+            yield f"job {job.id} waits before the head of its lane"
+        elif lane.state == "ready" and turn and lane.position <= turn.head:
+            yield f"the lane of job {job.id} lies behind the head of the circle"
+
+
+def _closed_lanes(picture: Picture, notes: Notes) -> Iterator[str]:
+    """A lane is closed only while its tenant or its users may start no job of it, or a letter will open it (I2)."""
+    used = naive.uses(picture)
+    told = {letter.tenant_id for letter in notes.freed}
+    for job in picture.ready:
+        pair = job.tenant_id, job.queue_id
+        lane = notes.lanes.get(pair)
+        if lane is None or lane.state != "closed" or job.tenant_id in told or notes.arrivals[pair]:
+            continue
+        if lane.opens_at is not None and lane.opens_at <= picture.now:
+            continue
+        if naive.may_start_of_tenant(job, picture, used, lambda limits: notes.tokens(limits, picture.now)):
+            yield f"the lane of job {job.id} is closed, although its tenant could start it"
+
+
+def _wrong_counts(picture: Picture, notes: Notes) -> Iterator[str]:
+    """The lanes' numbers of waiting jobs, the letters, and what has followed in slots add up to the jobs that wait."""
+    known: Counter[Pair] = Counter()
+    for pair, lane in notes.lanes.items():
+        known[pair] += lane.waiting
+    for pair, letters in notes.arrivals.items():
+        known[pair] += sum(letter.jobs for letter in letters)
+    for freed in notes.freed:
+        known[freed.tenant_id, freed.queue_id] -= freed.followed
+    for job in picture.held:
+        known[job.tenant_id, job.queue_id] -= job.followed
+    for job in picture.jobs:
+        known[job.tenant_id, job.queue_id] -= job.slot is None and job.end_time is None
+    for (tenant, queue), n in known.items():
+        if n and tenant in picture.tenants:
+            yield f"the lane of tenant {tenant} in queue {queue} is counted {n:+d} wrong"

@@ -1,0 +1,162 @@
+"""What must be true of the rows that everybody sees, computed from all of them, one by one."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from jobs.models import Job, Queue, Worker
+from tenants.models import TenantQueue
+
+Level = tuple[object, ...]
+Row = Any  # a row of `jobs`, with COLUMNS
+Tokens = Callable[[TenantQueue | Queue], float]
+
+
+COLUMNS = (
+    *("id", "tenant_id", "queue_id", "priority", "user_key", "status", "slot", "ticket", "attempt", "followed"),
+    *("worker", "worker_pid", "ready_at", "end_time", "cancel_requested_at"),
+)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """All that is committed."""
+
+    now: datetime
+    jobs: list[Row]
+    tenants: dict[int, TenantQueue]
+    queues: dict[int, Queue]
+    workers: list[Worker]
+
+    @property
+    def held(self) -> list[Row]:
+        return [job for job in self.jobs if job.slot is not None]
+
+    @property
+    def ready(self) -> list[Row]:
+        return [job for job in self.jobs if job.ready_at is not None]
+
+    def live(self) -> list[Worker]:
+        """Those that take jobs."""
+        return [
+            worker
+            for worker in self.workers
+            if worker.gone_at is None
+            and worker.concurrency
+            and worker.beat_at > self.now - timedelta(seconds=3 * worker.beat_interval)
+        ]
+
+
+def look(now: datetime) -> Picture:
+    return Picture(
+        now,
+        list(Job.objects.order_by("pk").values_list(*COLUMNS, named=True)),
+        {limits.tenant_id: limits for limits in TenantQueue.objects.all()},
+        {queue.pk: queue for queue in Queue.objects.all()},
+        list(Worker.objects.order_by("pk")),
+    )
+
+
+def locked() -> set[int]:
+    """The waiting jobs that somebody's transaction has locked."""
+    ready = Job.objects.filter(ready_at__isnull=False)
+    with transaction.atomic():
+        free = ready.select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True)
+        return set(ready.values_list("pk", flat=True)) - set(free)
+
+
+def levels(job: Row) -> Iterator[Level]:
+    """What a job takes a place of, while it holds a slot."""
+    yield "tenant", job.tenant_id
+    yield "queue", job.queue_id
+    if job.user_key:
+        yield "user", job.tenant_id, job.user_key
+
+
+def uses(picture: Picture) -> Counter[Level]:
+    """The places taken at each level; of a pool, by what is on its way to it and what runs on its live workers."""
+    used = Counter(level for job in picture.held for level in levels(job))
+    live = {worker.pk for worker in picture.live()}
+    used.update(
+        ("pool", picture.queues[job.queue_id].pool) for job in picture.held if job.worker is None or job.worker in live
+    )
+    return used
+
+
+def limit(picture: Picture, level: Level) -> float:
+    """The most places at a level; 0 while it is paused."""
+    match level:
+        case "tenant", tenant:
+            limits = picture.tenants.get(tenant)
+            return 0 if limits is None or limits.paused else limits.num_slots
+        case "user", tenant, _:
+            bound = picture.tenants[tenant].user_slots if tenant in picture.tenants else 0
+        case "queue", queue:
+            bound = 0 if picture.queues[queue].paused else picture.queues[queue].concurrency
+        case "pool", pool:
+            return sum(worker.concurrency for worker in picture.live() if worker.pool == pool)
+    return float("inf") if bound is None else bound
+
+
+def exceeded(before: Picture, after: Picture, *, dispatched: bool) -> Iterator[str]:
+    """The levels over their limit that this step has filled further (I1): what was there before drains.
+
+    Of pools only after a dispatch: a queue that changes its pool takes its jobs along.
+    """
+    used = uses(before)
+    for level, n in uses(after).items():
+        if n > used[level] and n > limit(after, level) and (dispatched or level[0] != "pool"):
+            yield f"{level} holds {n} of {limit(after, level)}"
+    for (tenant, slot), n in Counter((job.tenant_id, job.slot) for job in after.held).items():
+        if n > 1:
+            yield f"slot {slot} of tenant {tenant} is held {n} times"
+
+
+def forgotten(picture: Picture, tokens: Tokens, locked: set[int]) -> Iterator[str]:
+    """The jobs that wait although nothing holds them back, when a dispatch has said that there is no more (I2).
+
+    A claim reads eight jobs more than it wants of a lane, so that more locked ones than that hold up their lane.
+    """
+    used = uses(picture)
+    locks = Counter((job.tenant_id, job.queue_id) for job in picture.ready if job.id in locked)
+    for job in picture.ready:
+        queue = picture.queues[job.queue_id]
+        if (
+            job.id not in locked
+            and locks[job.tenant_id, job.queue_id] <= 8
+            and may_start_of_tenant(job, picture, used, tokens)
+            and tokens(queue) >= 1
+            and all(used[level] < limit(picture, level) for level in (("queue", queue.pk), ("pool", queue.pool)))
+        ):
+            yield f"job {job.id} of tenant {job.tenant_id} waits in {queue} although it could run"
+
+
+def may_start_of_tenant(job: Row, picture: Picture, used: Counter[Level], tokens: Tokens) -> bool:
+    """Whether its tenant lets it, and its user."""
+    limits = picture.tenants.get(job.tenant_id)
+    own = [level for level in levels(job) if level[0] != "queue"]
+    return limits is not None and tokens(limits) >= 1 and all(used[level] < limit(picture, level) for level in own)
+
+
+def place(job: Row) -> tuple[int, int]:
+    """In its lane."""
+    return job.priority, job.id
+
+
+def overtaken(before: Picture, after: Picture, locked: set[int]) -> Iterator[str]:
+    """The jobs that wait although a dispatch has claimed a later one of their lane (I6); users take turns."""
+    waited = {job.id for job in before.ready}
+    last: dict[tuple[int, int], Row] = {}
+    for job in after.held:
+        if job.id in waited and job.status == "queued":
+            lane = job.tenant_id, job.queue_id
+            last[lane] = max(last.get(lane, job), job, key=place)
+    for job in after.ready:
+        late = last.get((job.tenant_id, job.queue_id))
+        by_user = job.tenant_id in after.tenants and after.tenants[job.tenant_id].user_slots is not None
+        if late and place(job) < place(late) and job.id not in locked and not by_user:
+            yield f"job {late.id} overtook job {job.id}"

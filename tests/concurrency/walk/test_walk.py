@@ -1,0 +1,98 @@
+"""I1, I2 and I6 over all verbs, in an order that nobody thought of: after each step the truth is computed naively."""
+
+import logging
+from collections import deque
+from collections.abc import Callable
+
+import pytest
+
+from jobs.engine import dispatch
+from jobs.store import clock
+from tests.concurrency.walk import callers, door, holders, naive, operators
+from tests.concurrency.walk.world import World, world
+from tests.thorough import sized
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SEEDS = range(sized(3, thorough=8))
+STEPS = sized(200, thorough=2_000)
+SHOWN = 25  # steps before a failure
+
+OFTEN = {
+    callers.submit: 12,
+    operators.dispatch: 14,
+    holders.start: 24,
+    operators.tick: 5,
+    operators.beat: 6,
+    holders.follow: 9,
+    holders.succeed: 8,
+    operators.end_transaction: 9,
+    operators.lock: 4,
+    operators.change_tenant: 3,
+    operators.change_queue: 2,
+    operators.promote: 3,
+    operators.one_pass: 2,
+    operators.register: 4,
+    callers.cancel_one: 3,
+    callers.resume_type: 3,
+    callers.archive: 2,
+    holders.put_off: 4,
+    holders.hand_over_again: 4,
+}
+SELDOM = (
+    *(holders.fail, holders.retry, holders.snooze, holders.stop, holders.die),
+    *(holders.take_back_orphans, holders.lose_messages),
+    *(callers.revive_one, callers.restore, callers.discard, callers.expire, callers.erase),
+    *(callers.pause_type, callers.delete_tenant),
+    *(operators.leave, operators.declare_gone, operators.many_numbers),
+)
+VERBS: dict[Callable[[World], object], int] = OFTEN | dict.fromkeys(SELDOM, 1)
+
+
+@pytest.fixture(autouse=True)
+def nobody_else(settings):
+    """The walk alone dispatches; workers may be silent for a while; ended jobs go to the history early."""
+    settings.JOBS_BEAT_INTERVAL = 20.0
+    previous = dispatch.relay_to(lambda: None)
+    logging.disable(logging.INFO)  # a line for each transition, of thousands
+    for setting in ("SUCCESS", "ERROR", "CANCELLED"):
+        setattr(settings, f"JOBS_ARCHIVE_AFTER_{setting}", 30 / 86_400)
+    yield
+    logging.disable(logging.NOTSET)
+    dispatch.relay_to(previous)
+
+
+def wrong(before: naive.Picture, after: naive.Picture, *, dispatched: bool, complete: bool) -> list[str]:
+    """What is not as it must be, after a step."""
+    notes, locked = door.look(), naive.locked()
+    found = [*naive.exceeded(before, after, dispatched=dispatched), *door.wrong(after, notes)]
+    if complete:
+        found += naive.forgotten(after, lambda limits: notes.tokens(limits, after.now), locked)
+    if dispatched:
+        found += naive.overtaken(before, after, locked)
+    return found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_whatever_happens_no_limit_breaks_and_no_job_is_forgotten(seed, sent):
+    steps: deque[str] = deque(maxlen=SHOWN)
+    with world(seed, sent) as walk:
+        previous = clock.follow(lambda: walk.now)
+        try:
+            walk.seen = naive.look(walk.now)
+            for number in range(STEPS):
+                said = None
+                while said is None:  # there was nothing to do
+                    [verb] = walk.random.choices(list(VERBS), list(VERBS.values()))
+                    said = verb(walk)
+                steps.append(f"{number} {verb.__name__}: {said}")
+                before, walk.seen = walk.seen, naive.look(walk.now)
+                found = wrong(
+                    before,
+                    walk.seen,
+                    dispatched=verb in {operators.dispatch, operators.one_pass},
+                    complete=verb is operators.dispatch,
+                )
+                assert not found, "\n".join([f"seed {seed}, step {number}:", *found, "the last steps:", *steps])
+        finally:
+            clock.follow(previous)
