@@ -99,6 +99,16 @@ class TestTheCount:
             reads.append(buffers_of_a_submit(tenant))
         assert reads[1] <= 1.2 * reads[0]
 
+    def test_a_submit_costs_the_same_however_many_letters_no_dispatch_has_taken(self):
+        tenant = TenantFactory(queue__num_slots=0)
+        submit(request_for(tenant))
+        reads = []
+        for letters in (2_000, 20_000):
+            numbers = range(Arrival.objects.count(), letters)
+            Arrival.objects.bulk_create(Arrival(xid=2**40 + n, queue_id=1, tenant_id=0, jobs=1) for n in numbers)
+            reads.append(buffers_of_a_submit(tenant))
+        assert reads[1] <= 1.2 * reads[0]
+
     def test_what_a_dispatch_has_taken_and_what_it_has_not_both_count(self, tenant):
         submit_all([request_for(tenant, n) for n in range(2)])
         dispatch()
