@@ -81,7 +81,7 @@ class Lane(models.Model):
     state = models.CharField(max_length=6, choices=State)
     virtual_time = models.FloatField()
     head = models.BigIntegerField()
-    waiting = models.IntegerField()  # about: scheduled and created jobs
+    waiting = models.IntegerField()  # scheduled and created jobs, but for arrivals and for what follows in slots
     last_user = models.CharField(max_length=100, default="")  # the circle of its users continues after this one
     opens_at = models.DateTimeField(null=True)  # a closed lane: when the tenant's rate limit has its next token
 
