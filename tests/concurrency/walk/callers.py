@@ -18,16 +18,19 @@ SAME = tuple(uuid.UUID(int=n) for n in range(1, 4))  # of identical jobs
 
 
 def submit(world: World) -> object:
+    """Some jobs, of one lane or of several."""
     draw = world.random
+    one, lane = draw.random() < 0.5, (draw.choice(world.tenants), draw.choice(QUEUES))
 
     def request() -> JobRequest:
+        tenant, queue = lane if one else (draw.choice(world.tenants), draw.choice(QUEUES))
         return JobRequest(
-            tenant_id=draw.choice(world.tenants),
+            tenant_id=tenant,
             source_type=draw.choice(TYPES),
             source_id="1",
             source_method="run",
             args={},
-            queue=draw.choice(QUEUES),
+            queue=queue,
             priority=draw.randint(0, 2),
             user_key=draw.choice(USERS),
             delay=draw.choice((None, None, None, 0.5, 20.0)),
