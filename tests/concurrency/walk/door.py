@@ -59,6 +59,17 @@ def wrong(picture: Picture, notes: Notes) -> Iterator[str]:
     yield from _wrong_counts(picture, notes)
 
 
+def overspent(before: Picture, after: Picture, noted: Notes) -> Iterator[str]:
+    """The rate limits of which a dispatch took more tokens than there were."""
+    held = {(job.id, job.attempt) for job in before.held}
+    claimed = [job for job in after.held if (job.id, job.attempt) not in held]
+    spent = Counter(after.queues[job.queue_id] for job in claimed)
+    spent.update(after.tenants[job.tenant_id] for job in claimed if job.tenant_id in after.tenants)
+    for limits, n in spent.items():
+        if n > noted.tokens(limits, after.now) + 1e-3:
+            yield f"{limits} has let {n} jobs start with fewer tokens"
+
+
 def _unknown_slots(picture: Picture, notes: Notes) -> Iterator[str]:
     """Every slot in use is found by its ticket (I1)."""
     for job in picture.held:

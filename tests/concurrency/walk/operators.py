@@ -37,7 +37,7 @@ def tick(world: World) -> object:
 
 def change_tenant(world: World) -> object:
     draw, tenant = world.random, world.random.choice(world.tenants)
-    limited = draw.random() < 0.2
+    limited = draw.random() < 0.4
     change = draw.choice(
         (
             {"num_slots": draw.choice((0, 1, 1, 2, 2, 3, 5, 8, 20))},
@@ -55,10 +55,10 @@ def change_tenant(world: World) -> object:
 
 def change_queue(world: World) -> object:
     draw, queue = world.random, world.random.choice(world.queues)
-    limited = draw.random() < 0.3
+    limited = draw.random() < 0.4
     change = draw.choice(
         (
-            {"concurrency": draw.choice((None, None, None, None, 0, 1, 3, 5))},
+            {"concurrency": draw.choice((None, None, None, 0, 1, 2, 3, 5))},
             {"weight": draw.randint(1, 100)},
             {"paused": draw.random() < 0.1},
             {"pool": draw.choice((*POOLS, POOLS[0]))},

@@ -15,7 +15,7 @@ from tests.thorough import sized
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SEEDS = range(sized(3, thorough=8))
-STEPS = sized(200, thorough=2_000)
+STEPS = sized(150, thorough=2_000)
 SHOWN = 25  # steps before a failure
 
 OFTEN = {
@@ -62,14 +62,17 @@ def nobody_else(settings):
     dispatch.relay_to(previous)
 
 
-def wrong(before: naive.Picture, after: naive.Picture, *, dispatched: bool, complete: bool) -> list[str]:
-    """What is not as it must be, after a step."""
-    notes, locked = door.look(), naive.locked()
+def wrong(walk: World, verb: Callable[[World], object]) -> list[str]:
+    """Look at everything after a step; return what is not as it must be."""
+    before, noted = walk.seen, walk.noted
+    after, notes = walk.seen, walk.noted = naive.look(walk.now), door.look()
+    dispatched = verb in {operators.dispatch, operators.one_pass}
     found = [*naive.exceeded(before, after, dispatched=dispatched), *door.wrong(after, notes)]
-    if complete:
-        found += naive.forgotten(after, lambda limits: notes.tokens(limits, after.now), locked)
     if dispatched:
-        found += naive.overtaken(before, after, locked)
+        locked = naive.locked()
+        found += [*naive.overtaken(before, after, locked), *door.overspent(before, after, noted)]
+        if verb is operators.dispatch:
+            found += naive.forgotten(after, lambda limits: notes.tokens(limits, after.now), locked)
     return found
 
 
@@ -79,20 +82,14 @@ def test_whatever_happens_no_limit_breaks_and_no_job_is_forgotten(seed, sent):
     with world(seed, sent) as walk:
         previous = clock.follow(lambda: walk.now)
         try:
-            walk.seen = naive.look(walk.now)
+            walk.seen, walk.noted = naive.look(walk.now), door.look()
             for number in range(STEPS):
                 said = None
                 while said is None:  # there was nothing to do
                     [verb] = walk.random.choices(list(VERBS), list(VERBS.values()))
                     said = verb(walk)
                 steps.append(f"{number} {verb.__name__}: {said}")
-                before, walk.seen = walk.seen, naive.look(walk.now)
-                found = wrong(
-                    before,
-                    walk.seen,
-                    dispatched=verb in {operators.dispatch, operators.one_pass},
-                    complete=verb is operators.dispatch,
-                )
+                found = wrong(walk, verb)
                 assert not found, "\n".join([f"seed {seed}, step {number}:", *found, "the last steps:", *steps])
         finally:
             clock.follow(previous)

@@ -12,6 +12,7 @@ import psycopg
 from django.db import IntegrityError, OperationalError, connection, transaction
 
 from jobs.store import Claimed
+from tests.concurrency.walk.door import Notes
 from tests.concurrency.walk.naive import Picture, Row
 from tests.factories import QueueFactory, TenantFactory
 
@@ -89,7 +90,7 @@ class Session:
 
 
 class World:
-    """What the steps act on. `seen`: the committed rows, as they were read after the last step."""
+    """What the steps act on. `seen`, `noted`: what everybody sees, and what the door keeps, after the last step."""
 
     def __init__(self, seed: int, sent: list[Claimed]) -> None:
         self.random = random.Random(seed)
@@ -98,14 +99,21 @@ class World:
         self.workers: dict[uuid.UUID, str] = {}  # and their pools
         self.sessions = [Session() for _ in range(3)]
         self.tenants = [self._new_tenant() for _ in range(3)]
-        self.queues = [QueueFactory(name=name).pk for name in QUEUES]
+        self.queues = [self._new_queue(name) for name in QUEUES]
         self.seen: Picture
+        self.noted: Notes
 
     def _new_tenant(self) -> int:
         tenant: int = TenantFactory(
             queue__num_slots=self.random.randint(1, 5), queue__user_slots=self.random.choice((None, 1, 2))
         ).pk
         return tenant
+
+    def _new_queue(self, name: str) -> int:
+        queue = QueueFactory(name=name)
+        queue.concurrency = self.random.choice((None, 2, 4))
+        queue.save()
+        return queue.pk
 
     def do(self, step: Callable[[], Any], *, open_at_times: bool = True) -> Any:
         """Take a step, at times within a transaction that stays open; None if that is not possible."""
