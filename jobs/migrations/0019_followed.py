@@ -6,7 +6,7 @@ from tenants.names import named
 class Migration(migrations.Migration):
 
     dependencies = [
-        (named('jobs'), '0015_crashes'),
+        (named('jobs'), '0018_charges'),
     ]
 
     operations = [
