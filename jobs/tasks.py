@@ -61,6 +61,7 @@ def run_attempt(*args: object) -> None:
         telemetry.noticed("process ends: an outcome was lost", job=message.job_id, error=type(error).__name__)
         clean = False
     if not clean:
+        _host[0].last_words()  # now: its parent kills it as soon as it hears of this
         raise SystemExit("this process makes room for a new one")
 
 

@@ -26,6 +26,7 @@ from jobs.processes.heartbeat import Heartbeat, Identity
 from jobs.processes.limits import Limits
 from jobs.processes.messages import TakeAttempts
 from jobs.processes.prefetch import TakeOneAtATime
+from jobs.processes.reaping import ReapAtOnce
 from jobs.processes.reconcile import Reconciler
 from jobs.processes.reports import Reports
 from jobs.processes.sender import Sender
@@ -38,7 +39,7 @@ EXIT_START_ANEW = 75  # EX_TEMPFAIL: the supervisor starts a new worker, which r
 # Seconds for which a thread may stand still, at least. More where it runs a retry policy, or long statements.
 PATIENCE, LONG_PATIENCE = 15.0, 60.0
 
-celery_app().steps["consumer"].update({TakeOneAtATime, TakeAttempts})
+celery_app().steps["consumer"].update({TakeOneAtATime, TakeAttempts, ReapAtOnce})
 
 _stop = threading.Event()
 _draining = threading.Event()

@@ -84,7 +84,8 @@ class Host:
 
     pool: after a job, the process may go on with another job of this pool; None: it waits for the next message.
     speaking: the context in which the engine uses its session. draining: whether the process takes no more jobs.
-    told_to_exit: whether a signal has ended the body, and ends the process.
+    told_to_exit: whether a signal has ended the body, and ends the process. last_words: sends the messages of what it
+    has claimed, before the process ends by itself.
     """
 
     worker: uuid.UUID
@@ -95,6 +96,7 @@ class Host:
     speaking: Callable[[], AbstractContextManager[None]] = nullcontext
     draining: Callable[[], bool] = lambda: False
     told_to_exit: Callable[[], bool] = lambda: False
+    last_words: Callable[[], object] = lambda: None
 
     @property
     def process(self) -> Process:

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from billiard.common import terminate_handler_fired  # type: ignore[attr-defined]  # not in its stubs
@@ -42,7 +43,7 @@ def run_jobs_here(**_: Any) -> None:
     os.setpgid(0, 0)
     desk.sit_down(current_process().index)  # type: ignore[attr-defined]  # not in its stubs
     store.name_sessions(tasks.WORKER_ID, os.getpid())
-    _send_beside()
+    last_words = _send_beside()
     dispatch.relay_to(bell.ring)  # for the submits of bodies
     announce.announce_by(None)
     tasks.run_jobs_here(
@@ -55,12 +56,17 @@ def run_jobs_here(**_: Any) -> None:
             speaking=store.OwnSession().speaking,
             draining=lambda: desk.drains,
             told_to_exit=terminate_handler_fired,
+            last_words=last_words,
         )
     )
 
 
-def _send_beside() -> None:
-    """Send messages in a thread: a broker that hangs must not keep the process from the job it kept for itself."""
+def _send_beside() -> Callable[[], None]:
+    """Send messages in a thread: a broker that hangs must not keep the process from the job it kept for itself.
+
+    Returns what sends the rest. Otherwise the jobs that the process claimed last would wait until their messages count
+    as lost: JOBS_HAND_OVER_TIMEOUT.
+    """
     sending = Sender()
     thread = threading.Thread(target=sending.run, args=[Progress()], name="sender", daemon=True)
     thread.start()
@@ -71,3 +77,4 @@ def _send_beside() -> None:
         thread.join(LAST_WORDS)
 
     signals.worker_process_shutdown.connect(send_the_rest, weak=False)
+    return send_the_rest

@@ -17,7 +17,7 @@ from jobs.engine.cancel import cancel
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Worker
 from jobs.store import EVERY_TENANT, Claimed
-from tests.acceptance.following import bystanders_go_through, ended, held_lock, release_lock, running
+from tests.acceptance.following import SOON, bystanders_go_through, ended, held_lock, release_lock, running
 from tests.chaos.freezing import NUMBER, ROW, Held, backends, children, has_ended, kill
 from tests.factories import TenantFactory, ThingFactory, make_job
 from tests.sample.models import Run, Thing
@@ -235,6 +235,23 @@ class TestWhatABodyLeavesBehind:
         assert ended(job_id).status == "cancelled"
         wait_until(lambda: has_ended(below.pid), "its subprocess ends")
         bystanders_go_through()
+
+    def test_its_open_transaction_ends_its_process_which_loses_no_message_and_is_replaced_at_once(
+        self, start_worker, environ, tmp_path: Path
+    ):
+        """The process dispatches before it ends; what it claimed waited until its messages counted as lost."""
+        environ |= {"JOBS_HAND_OVER_TIMEOUT": "120", "CHAOS_EVIDENCE": str(tmp_path / "evidence")}
+        (tmp_path / "evidence").touch()
+        for _ in range(2):
+            start_worker(concurrency=2)
+        thing = ThingFactory(tenant=TenantFactory(queue__num_slots=50))
+        for turn in range(3):
+            bodies = [{"number": n, "kind": "a transaction in a generator"} for n in range(turn * 8, turn * 8 + 8)]
+            left = thing.async_(dedup=False).litter.many(bodies)
+            bystanders_go_through(4 * SOON)  # eight processes end meanwhile, of four
+            for job_id in left:
+                assert (ended(job_id).status, ended(job_id).attempt) == ("success", 1)
+            bystanders_go_through()
 
     def test_its_statement_ends_with_it(self, start_worker, thing, environ):
         environ["JOBS_CANCEL_GRACE"] = "0.5"
