@@ -87,6 +87,23 @@ def reachable_copy(program: Path, account: Account, into: Path) -> Path:
     return copy / program.relative_to(site_packages)
 
 
+def run(account: Account, argv: list[str], env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end as that account, and keep what it prints."""
+    uid, gid = account.ids or (None, None)
+    return subprocess.run(
+        [*account.prefix, *argv],
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        text=True,
+        user=uid,
+        group=gid,
+        extra_groups=None if uid is None else [],
+        cwd="/",
+    )
+
+
 def _has_name(uid: int) -> bool:
     try:
         pwd.getpwuid(uid)

@@ -97,19 +97,8 @@ def _ensure_cluster(program: Path, data: Path, identity: account.Account, *, dur
     shutil.rmtree(unfinished, ignore_errors=True)
     account.own(unfinished, identity)
     options = [*locale_options(major), "-U", ADMIN, "-A", "trust", *([] if durable else ["--no-sync"])]
-    uid, gid = identity.ids or (None, None)
-    made = subprocess.run(
-        [*identity.prefix, str(program.with_name("initdb")), "-D", str(unfinished), *options],
-        env=environment(os.environ),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-        text=True,
-        user=uid,
-        group=gid,
-        extra_groups=None if uid is None else [],
-        cwd="/",
-    )
+    program = program.with_name("initdb")
+    made = account.run(identity, [str(program), "-D", str(unfinished), *options], environment(os.environ))
     if made.returncode:
         raise EmbeddedError(f"initdb failed.\n{made.stderr.strip()}")
     unfinished.rename(data)

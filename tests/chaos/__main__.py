@@ -25,13 +25,13 @@ def main() -> int:
     signals.on_stop(signals.leave)
     orphans.inherit()
     try:
-        with world.created() as created:
-            return run(created, arguments.seconds, arguments.seed, arguments.pause)
+        with world.created(synchronous=not arguments.lag) as created:
+            return run(created, arguments)
     finally:
         orphans.sweep(spared=Processes())
 
 
-def run(created: world.World, seconds: float, seed: int, pause: float) -> int:
+def run(created: world.World, arguments: argparse.Namespace) -> int:
     """One run; the exit status. It imports late: only now is Django set up."""
     from tests.chaos import verdict
     from tests.chaos.auditor import Auditor
@@ -39,9 +39,10 @@ def run(created: world.World, seconds: float, seed: int, pause: float) -> int:
     from tests.chaos.load import Load, things
 
     console = Console()
+    seconds, seed = arguments.seconds, arguments.seed
     console.print(f"chaos for {seconds:.0f} s, seed {seed}")
     load = Load(things(), seed)
-    deaths = Deaths(created, random.Random(seed), pause)
+    deaths = Deaths(created, random.Random(seed), arguments.pause, arguments.lag)
     created.start_workers()
     with Auditor() as auditor:
         load.start()
@@ -53,7 +54,8 @@ def run(created: world.World, seconds: float, seed: int, pause: float) -> int:
         calm = time.monotonic()
         late = _late(verdict.unfinished, verdict.stop_schedules)
         calm = time.monotonic() - calm
-    violations = load.faults + late + verdict.judge(created.evidence, load.accepted, auditor.violations)
+    violations = load.faults + deaths.faults + late
+    violations += verdict.judge(created.evidence, load.accepted, auditor.violations, deaths.lost)
     audit = Counter({"looks": auditor.looks, "violations": len(violations)})
     counts = {"deaths": deaths.struck, "load": load.counts, "audit": audit}
     console.print(verdict.table(f"seed {seed}: {seconds:.0f} s of chaos, all final {calm:.0f} s later", counts))
@@ -82,6 +84,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=600, help="how long deaths go on (default 600)")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="of the schedule and the load")
     parser.add_argument("--pause", type=float, default=2.5, help="mean seconds between two deaths")
+    parser.add_argument(
+        "--lag",
+        type=float,
+        default=0,
+        help="promote an asynchronous standby that is so many seconds behind (default 0)",
+    )
     return parser.parse_args()
 
 

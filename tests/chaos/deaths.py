@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 import psutil
 import psycopg
@@ -20,11 +20,21 @@ RECOVERY = 12.0  # seconds between two deaths of the same engine: a supervisor r
 LONGEST_LOCK = 30.0  # seconds
 
 
-class Deaths:
-    """Strikes until stopped, about every `pause` seconds. `struck` counts by kind."""
+MARGIN = 3.0  # seconds by which a body's evidence may be later than the commit of its start
 
-    def __init__(self, world: World, chance: random.Random, pause: float) -> None:
+
+class Deaths:
+    """Strikes until stopped, about every `pause` seconds.
+
+    struck: how often, by kind. lag: seconds that the standby is behind when it is promoted; 0: it is synchronous.
+    lost: the moments, from and to, whose commits it may have lacked. faults: of the deaths' own.
+    """
+
+    def __init__(self, world: World, chance: random.Random, pause: float, lag: float = 0) -> None:
         self.struck: Counter[str] = Counter()
+        self.lost: list[tuple[float, float]] = []
+        self.faults: list[str] = []
+        self._lag = lag
         self._world = world
         self._chance = chance
         self._pause = pause
@@ -38,6 +48,9 @@ class Deaths:
             "broker flushed": (2, self._flush),
             "broker killed": (1, lambda: self._end_engine("valkey", signal.SIGKILL)),
             "database restarted (immediate)": (1, lambda: self._end_engine("postgresql", signal.SIGQUIT)),
+            "database failed over": (1, self._fail_over),
+            "database read-only": (1, self._make_read_only),
+            "database frozen": (1, self._freeze_database),
             "connections cut": (2, self._cut_connections),
             "broker and cache frozen": (1, self._freeze),
             "rows locked": (1, self._lock_rows),
@@ -57,11 +70,16 @@ class Deaths:
         weights = [weight for weight, _ in self._kinds.values()]
         due = list(names)  # every kind once, then as the dice fall
         self._chance.shuffle(due)
+        due.sort(key=lambda name: name.startswith("database"))  # these come first, since a test runs for seconds only
         while not self._stop.wait(self._chance.uniform(0.5, 1.5) * self._pause):
             kind = due.pop() if due else self._chance.choices(names, weights)[0]
             with suppress(psutil.NoSuchProcess, ProcessLookupError, psycopg.Error, redis.RedisError):
-                if self._kinds[kind][1]():  # not struck: the victim was dead already
-                    self.struck[kind] += 1
+                try:
+                    if self._kinds[kind][1]():  # not struck: the victim was dead already
+                        self.struck[kind] += 1
+                except AssertionError as error:  # then the run would prove less than it says
+                    self.faults.append(f"{kind}: {error}")
+                    break
 
     def _worker(self) -> int:
         return self._chance.choice(self._world.workers).pid
@@ -96,6 +114,36 @@ class Deaths:
             return False
         self._engine_died[name] = time.monotonic()
         os.kill(engine.pid, number)
+        return True
+
+    def _fail_over(self) -> bool:
+        """The primary is gone, the standby takes its place, and gets a standby of its own."""
+        pair = self._world.pair
+        pair.wait_for_standby()
+        begin = time.time() - MARGIN
+        with pair.lagging() if self._lag else nullcontext():
+            self._stop.wait(self._lag)
+            pair.primary.kill()
+        self._stop.wait(self._chance.uniform(0, 2))
+        pair.promote()
+        if self._lag:
+            self.lost.append((begin, time.time() + MARGIN))
+        self._stop.wait(self._chance.uniform(0, 2))
+        pair.build_standby()
+        return True
+
+    def _make_read_only(self) -> bool:
+        """As it is on a standby that is yet to be promoted."""
+        primary = self._world.pair.primary
+        primary.set("default_transaction_read_only", "on")
+        self._stop.wait(self._chance.uniform(0.5, 4))
+        primary.set("default_transaction_read_only", "")
+        return True
+
+    def _freeze_database(self) -> bool:
+        """It accepts, and answers nothing."""
+        with self._world.pair.primary.frozen():
+            self._stop.wait(self._chance.uniform(0.5, 5))
         return True
 
     def _freeze(self) -> bool:

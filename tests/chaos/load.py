@@ -2,6 +2,7 @@
 
 import random
 import threading
+import time
 from collections import Counter
 from typing import Any
 
@@ -39,10 +40,10 @@ def things() -> list[Thing]:
 
 
 class Load:
-    """Submits until stopped. accepted: the id of every job whose submission was answered. faults: of its own."""
+    """Submits until stopped. accepted: every job whose submission was answered, and when. faults: of its own."""
 
     def __init__(self, things: list[Thing], seed: int, threads: int = 2) -> None:
-        self.accepted: set[int] = set()
+        self.accepted: dict[int, float] = {}
         self.counts: Counter[str] = Counter()
         self.faults: list[str] = []
         self._things = things
@@ -84,8 +85,8 @@ class Load:
         requests += [request for request in requests if chance.random() < 0.2]  # pressed twice
         ids = submit_many(requests)
         with self._lock:
-            self.counts["identical submissions"] += len(ids) - len(set(ids) - self.accepted)
-            self.accepted.update(ids)
+            self.counts["identical submissions"] += len(ids) - len(set(ids) - self.accepted.keys())
+            self.accepted.update(dict.fromkeys(ids, time.time()))
         return ids
 
     def _request(self, chance: random.Random) -> JobRequest:

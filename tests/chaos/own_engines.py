@@ -35,13 +35,14 @@ def running(directory: Path) -> Iterator[Engines]:
     ours = {name: value for name, value in os.environ.items() if name not in {*URLS, engines.NAMES}}
     with Processes() as processes, engines.running(directory, processes, ours, durable=False) as urls:
         named = {process.name: process for process in processes}
-        with pytest.MonkeyPatch.context() as patch, _on(urls[engines.DATABASE], patch):
+        with pytest.MonkeyPatch.context() as patch, on(urls[engines.DATABASE], patch):
             call_command("migrate", verbosity=0)
             yield Engines(urls, named["postgresql"], named["valkey"])
 
 
 @contextmanager
-def _on(url: str, patch: pytest.MonkeyPatch) -> Iterator[None]:
+def on(url: str, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Django is on the database of that URL."""
     connection.close()
     there = environ.Env.db_url_config(url)
     for name in WHERE:

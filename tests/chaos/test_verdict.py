@@ -15,44 +15,49 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def job() -> Job:
     """A success, in its second attempt."""
-    return make_job(TenantFactory(), Status.SUCCESS, attempt=2, stats={"attempt": 2})
+    return make_job(TenantFactory(), Status.SUCCESS, attempt=2, stats={"number": 0, "attempt": 2})
 
 
 @pytest.fixture
 def evidence(job, tmp_path):
     """What its bodies wrote."""
     path = tmp_path / "evidence"
-    path.write_text(f"{job.pk} 1 100\n{job.pk} 2 101\n")
+    path.write_text(f"{job.pk} 1 100 1.0\n{job.pk} 2 101 2.0\n")
     return path
 
 
 def test_a_run_without_faults_has_none(job, evidence):
-    assert judge(evidence, {job.pk}, []) == []
+    assert judge(evidence, {job.pk: 1.0}, []) == []
 
 
 def test_a_body_that_started_twice_is_found(job, evidence):
-    evidence.write_text(evidence.read_text() + f"{job.pk} 2 102\n")
-    assert judge(evidence, {job.pk}, []) == [f"job {job.pk}: the body of attempt 2 started 2 times"]
+    evidence.write_text(evidence.read_text() + f"{job.pk} 2 102 3.0\n")
+    assert judge(evidence, {job.pk: 1.0}, []) == [f"job {job.pk}: the body of attempt 2 started 2 times"]
 
 
 def test_a_body_of_an_attempt_that_was_undone_is_found(job, evidence):
-    evidence.write_text(evidence.read_text() + f"{job.pk} 3 102\n")
-    assert judge(evidence, {job.pk}, []) == [f"job {job.pk} is at attempt 2, but the body of attempt 3 started"]
+    evidence.write_text(evidence.read_text() + f"{job.pk} 3 102 3.0\n")
+    assert judge(evidence, {job.pk: 1.0}, []) == [f"job {job.pk} is at attempt 2, but the body of attempt 3 started"]
 
 
 def test_a_success_without_its_body_is_found(job, evidence):
-    evidence.write_text(f"{job.pk} 1 100\n")
-    assert judge(evidence, {job.pk}, []) == [f"job {job.pk} succeeded in attempt 2, whose body never started"]
+    evidence.write_text(f"{job.pk} 1 100 1.0\n")
+    assert judge(evidence, {job.pk: 1.0}, []) == [f"job {job.pk} succeeded in attempt 2, whose body never started"]
 
 
 def test_what_a_stale_holder_wrote_is_found(job, evidence):
-    Job.objects.filter(pk=job.pk).update(stats={"attempt": 1})
-    assert judge(evidence, {job.pk}, []) == [f"job {job.pk}, attempt 2: stats of attempt 1"]
+    Job.objects.filter(pk=job.pk).update(stats={"number": 0, "attempt": 1})
+    assert judge(evidence, {job.pk: 1.0}, []) == [f"job {job.pk}, [0, 2]: stats of [0, 1]"]
+
+
+def test_what_another_job_wrote_is_found(job, evidence):
+    Job.objects.filter(pk=job.pk).update(args={"number": 7})
+    assert judge(evidence, {job.pk: 1.0}, []) == [f"job {job.pk}, [7, 2]: stats of [0, 2]"]
 
 
 def test_a_lost_job_and_one_that_never_ends_are_found(job, evidence):
     stuck = make_job(job.tenant, Status.RUNNING)
-    found = judge(evidence, {job.pk, 10**9}, [])
+    found = judge(evidence, {job.pk: 1.0, 10**9: 2.0}, [])
     assert found == [
         f"job {10**9} was accepted, and is not there",
         f"job {stuck.pk} is still running, attempt 1, slot 2",
@@ -60,7 +65,29 @@ def test_a_lost_job_and_one_that_never_ends_are_found(job, evidence):
 
 
 def test_an_exceeded_limit_is_found(job, evidence):
-    assert judge(evidence, {job.pk}, [("tenant 1", 3, 2)]) == ["limit exceeded: tenant 1 held 3, may 2"]
+    assert judge(evidence, {job.pk: 1.0}, [("tenant 1", 3, 2)]) == ["limit exceeded: tenant 1 held 3, may 2"]
+
+
+class TestTheLastMomentsBeforeAPromotion:
+    """Between 10 and 20, whose commits the standby may have lacked."""
+
+    lost = [(10.0, 20.0)]
+
+    def test_may_be_gone(self, job, evidence):
+        evidence.write_text(evidence.read_text() + f"{job.pk} 3 102 11.0\n{10**9} 1 103 12.0\n")
+        assert judge(evidence, {job.pk: 1.0, 10**9: 11.0}, [], self.lost) == []
+
+    def test_may_run_again(self, job, evidence):
+        evidence.write_text(evidence.read_text() + f"{job.pk} 2 102 11.0\n")
+        assert judge(evidence, {job.pk: 1.0}, [], self.lost) == []
+
+    def test_lose_nothing_that_was_before_or_afterwards(self, job, evidence):
+        evidence.write_text(evidence.read_text() + f"{job.pk} 2 102 21.0\n{10**9 + 1} 1 103 21.0\n")
+        assert judge(evidence, {job.pk: 1.0, 10**9: 9.0}, [], self.lost) == [
+            f"job {10**9} was accepted, and is not there",
+            f"job {10**9 + 1} ran, and is not there",
+            f"job {job.pk}: the body of attempt 2 started 2 times",
+        ]
 
 
 class TestSchedules:
@@ -69,7 +96,7 @@ class TestSchedules:
         """Of one schedule: three due times, a second apart."""
         Job.objects.filter(pk=job.pk).update(source_method="tick")
         others = [
-            make_job(job.tenant, Status.SUCCESS, source_method="tick", attempt=2, stats={"attempt": 2})
+            make_job(job.tenant, Status.SUCCESS, source_method="tick", attempt=2, stats={"number": 0, "attempt": 2})
             for _ in range(2)
         ]
         call = {"source_type": "sample.thing", "source_method": "tick", "every": 1.0}
@@ -81,8 +108,8 @@ class TestSchedules:
 
     def complaints(self, tmp_path) -> list[str]:
         evidence = tmp_path / "evidence"
-        evidence.write_text("".join(f"{job.pk} 2 100\n" for job in Job.objects.all()))
-        return judge(evidence, set(), [])
+        evidence.write_text("".join(f"{job.pk} 2 100 1.0\n" for job in Job.objects.all()))
+        return judge(evidence, {}, [])
 
     def test_that_ran_once_for_each_due_time_are_right(self, runs, tmp_path):
         assert self.complaints(tmp_path) == []
@@ -98,5 +125,5 @@ class TestSchedules:
         assert ["became no job: why" in words for words in self.complaints(tmp_path)] == [True]
 
     def test_a_second_job_for_a_due_time_is_found(self, runs, job, tmp_path):
-        make_job(job.tenant, Status.SUCCESS, source_method="tick", attempt=2, stats={"attempt": 2})
+        make_job(job.tenant, Status.SUCCESS, source_method="tick", attempt=2, stats={"number": 0, "attempt": 2})
         assert ["belongs to no due time" in words for words in self.complaints(tmp_path)] == [True]

@@ -1,7 +1,7 @@
 """The verdict on a chaos run: what must hold when all is quiet again, and the table that says so."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,22 +23,44 @@ def stop_schedules() -> None:
     Schedule.objects.update(paused=True, next_due=None, next_at=None)
 
 
-def judge(evidence: Path, accepted: set[int], exceeded: list[tuple[str, int, int]]) -> list[str]:
-    """Everything that went wrong, in words. accepted: the jobs that must be there; exceeded: what the auditor saw."""
+def judge(
+    evidence: Path,
+    accepted: Mapping[int, float],
+    exceeded: list[tuple[str, int, int]],
+    lost: Sequence[tuple[float, float]] = (),
+) -> list[str]:
+    """Everything that went wrong, in words. exceeded: what the auditor saw.
+
+    accepted: the jobs that must be there, and when that was said. lost: the moments, from and to, whose commits a
+    standby may have lacked when it was promoted: a job that was accepted then may be gone, and its number be another
+    job's; an attempt that started then may start again. Nothing else may.
+    """
     started: dict[int, Counter[int]] = {}  # job id -> attempt -> how often its body started
+    certain: dict[int, Counter[int]] = {}  # as far as PostgreSQL must know of it
     for line in evidence.read_text().splitlines():
-        job_id, attempt, _pid = map(int, line.split())
-        started.setdefault(job_id, Counter())[attempt] += 1
+        job_id, attempt, _pid, moment = line.split()
+        for starts in [started] if _within(lost, float(moment)) else [started, certain]:
+            starts.setdefault(int(job_id), Counter())[int(attempt)] += 1
     ids = Counter(AnyJob.objects.values_list("id", flat=True))
     there = set(ids)
+    must_be = {job_id for job_id, moment in accepted.items() if not _within(lost, moment)}
     return [
         *(f"limit exceeded: {what} held {held}, may {limit}" for what, held, limit in exceeded),
-        *(f"job {job_id} was accepted, and is not there" for job_id in sorted(accepted - there)),
-        *(f"job {job_id} ran, and is not there" for job_id in sorted(set(started) - there)),
+        *(f"job {job_id} was accepted, and is not there" for job_id in sorted(must_be - there)),
+        *(f"job {job_id} ran, and is not there" for job_id in sorted(set(certain) - there)),
         *(f"job {job_id} is there {times} times" for job_id, times in ids.items() if times > 1),
         *(words for schedule in Schedule.objects.order_by("id") for words in _irregular(schedule)),
-        *(words for job in AnyJob.objects.order_by("id") for words in _complaints(job, started.get(job.pk, Counter()))),
+        *(words for job in AnyJob.objects.order_by("id") for words in _complaints(job, certain.get(job.pk, Counter()))),
+        *(
+            words
+            for job in AnyJob.objects.filter(status=Status.SUCCESS).order_by("id")
+            for words in _foreign(job, started.get(job.pk, Counter()))
+        ),
     ]
+
+
+def _within(spans: Sequence[tuple[float, float]], moment: float) -> bool:
+    return any(begin <= moment <= end for begin, end in spans)
 
 
 def _irregular(schedule: Schedule) -> Iterator[str]:
@@ -63,19 +85,18 @@ def _complaints(job: AnyJob, started: Counter[int]) -> Iterator[str]:
             yield f"job {job.pk}: the body of attempt {attempt} started {times} times"
         if attempt > job.attempt:
             yield f"job {job.pk} is at attempt {job.attempt}, but the body of attempt {attempt} started"
-    if job.status == Status.SUCCESS:
-        yield from _foreign(job, started)
 
 
 def _foreign(job: AnyJob, started: Counter[int]) -> Iterator[str]:
-    """What a success has from an attempt other than its last."""
+    """What a success has from an attempt other than its last, or from a job other than itself."""
     if not started[job.attempt]:
         yield f"job {job.pk} succeeded in attempt {job.attempt}, whose body never started"
-    if job.stats.get("attempt") != job.attempt:
-        yield f"job {job.pk}, attempt {job.attempt}: stats of attempt {job.stats.get('attempt')}"
+    own = [job.args.get("number", 0), job.attempt]
+    if (stats := [job.stats.get("number"), job.stats.get("attempt")]) != own:
+        yield f"job {job.pk}, {own}: stats of {stats}"
     result = results.load(job)  # None: gone with the broker's data, where the cache is too
-    if result is not None and result.value != job.attempt:
-        yield f"job {job.pk}, attempt {job.attempt}: result of attempt {result.value}"
+    if result is not None and result.value != own:
+        yield f"job {job.pk}, {own}: result of {result.value}"
 
 
 def table(title: str, counts: dict[str, Counter[str]]) -> Table:

@@ -14,6 +14,7 @@ import redis
 from embedded import data_dir, engines, fleet
 from embedded.process import Process
 from embedded.processes import Processes
+from tests.chaos.standby import Pair, Server
 from tests.waiting import wait_until
 
 WORKERS, CONCURRENCY = 3, 2
@@ -38,6 +39,7 @@ class World:
     directory: Path
     environ: dict[str, str]
     processes: Processes
+    pair: Pair
     workers: list[Process] = field(default_factory=list)
 
     @property
@@ -45,7 +47,9 @@ class World:
         return self.directory / "evidence"
 
     def engine(self, name: str) -> Process:
-        """The running postgresql or valkey."""
+        """The running postgresql, the primary, or valkey."""
+        if name == "postgresql":
+            return self.pair.primary.process
         return next(process for process in self.processes if process.name == name)
 
     def valkey(self) -> redis.Redis:
@@ -73,12 +77,15 @@ class World:
 
 
 @contextmanager
-def created() -> Iterator[World]:
-    """Engines up, this process' Django set up on them, tables made."""
+def created(*, synchronous: bool) -> Iterator[World]:
+    """Engines up, PostgreSQL with a standby, this process' Django set up on them, tables made."""
     with data_dir.throwaway() as directory, Processes() as processes:
         ours = {name: value for name, value in os.environ.items() if name not in {*URLS, engines.NAMES}}
         with engines.running(directory, processes, ours, durable=False) as environ:
-            world = World(directory, {**environ, **SETTINGS}, processes)
+            [first] = [process for process in processes if process.name == "postgresql"]
+            pair = Pair(Server.at(directory, first), processes, synchronous=synchronous)
+            environ[engines.DATABASE] = pair.url("read-write")
+            world = World(directory, {**environ, **SETTINGS}, processes, pair)
             world.environ["CHAOS_EVIDENCE"] = str(world.evidence)
             world.evidence.touch()
             os.environ.update(world.environ)

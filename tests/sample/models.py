@@ -57,19 +57,25 @@ def swallow(mib: int) -> None:
         time.sleep(3600)
 
 
-def labour(number: int, seconds: float) -> int:
-    """What a body of a chaos run does; odd numbers listen when they are asked to stop."""
+def leave_evidence(number: int) -> tuple[int, int]:
+    """That this body has started, and when: outside PostgreSQL, which may forget it. Returns what is its own."""
     current = current_job()
-    line = f"{current.id} {current.attempt} {os.getpid()}\n"
+    line = f"{current.id} {current.attempt} {os.getpid()} {time.time():.3f}\n"
     evidence = os.open(os.environ["CHAOS_EVIDENCE"], os.O_WRONLY | os.O_APPEND)
     os.write(evidence, line.encode())  # one write: whole, also when the process is killed
     os.close(evidence)
-    current.stats["attempt"] = current.attempt
+    current.stats.update(number=number, attempt=current.attempt)
+    return number, current.attempt
+
+
+def labour(number: int, seconds: float) -> tuple[int, int]:
+    """What a body of a chaos run does; odd numbers listen when they are asked to stop."""
+    own = leave_evidence(number)
     if seconds:
         time.sleep(seconds)
     if number % 2:
-        current.check_cancelled()
-    return current.attempt
+        current_job().check_cancelled()
+    return own
 
 
 def think(error: BaseException, retries: int) -> float:
@@ -150,7 +156,7 @@ class Thing(Asynchronous, models.Model):
 
     @classmethod
     @job(every=1.0, for_each_tenant=opted_in, catch_up="all", retry=Retry.every(0.3, max_retries=1000))
-    def tick(cls) -> int | None:
+    def tick(cls) -> tuple[int, int] | None:
         """Recurs; leaves evidence where somebody wants it."""
         return labour(0, 0) if "CHAOS_EVIDENCE" in os.environ else None
 
@@ -311,28 +317,28 @@ class Thing(Asynchronous, models.Model):
     # What a chaos run submits: short jobs, whose bodies leave their evidence outside PostgreSQL.
 
     @job
-    def work(self, number: int, *, seconds: float) -> int:
+    def work(self, number: int, *, seconds: float) -> tuple[int, int]:
         """Ends well."""
         return labour(number, seconds)
 
     @job(retry=Retry.every(0.3, max_retries=1000))
-    def stumble(self, number: int, *, seconds: float) -> int:
+    def stumble(self, number: int, *, seconds: float) -> tuple[int, int]:
         """Fails in two of three attempts, or asks for another."""
-        attempt = labour(number, seconds)
+        _, attempt = result = labour(number, seconds)
         if attempt % 3 == 1:
             raise ValueError(f"not in attempt {attempt}")
         if attempt % 3 == 2:
             raise RetryLater(0.2)
-        return attempt
+        return result
 
     @job
-    def fail(self, number: int, *, seconds: float) -> int:
+    def fail(self, number: int, *, seconds: float) -> None:
         """Ends badly."""
-        raise ValueError(f"never, as in attempt {labour(number, seconds)}")
+        raise ValueError(f"never, as {labour(number, seconds)}")
 
     @job
-    def litter(self, number: int, *, kind: str, seconds: float = 0) -> int:
+    def litter(self, number: int, *, kind: str, seconds: float = 0) -> tuple[int, int]:
         """Leaves something behind."""
-        attempt = labour(number, seconds)
+        result = labour(number, seconds)
         LITTER[kind]()
-        return attempt
+        return result
