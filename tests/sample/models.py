@@ -78,6 +78,18 @@ def labour(number: int, seconds: float) -> tuple[int, int]:
     return own
 
 
+def wait_for(path: str) -> None:
+    """Until the file is there; asks nothing of PostgreSQL, which may be away, or another one afterwards."""
+    while not Path(path).exists():
+        time.sleep(0.02)
+
+
+def report(note: str) -> None:
+    """How far it is: twice, since the first report may find out that its connection is broken."""
+    for _ in range(2):
+        current_job().progress(0.5, note)
+
+
 def think(error: BaseException, retries: int) -> float:
     """A policy that takes long to answer."""
     time.sleep(4)
@@ -342,3 +354,33 @@ class Thing(Asynchronous, models.Model):
         result = labour(number, seconds)
         LITTER[kind]()
         return result
+
+    # What survives a failover: their bodies need PostgreSQL only when a file says that they may go on.
+
+    @job(dedup=False)
+    def hold(self, path: str) -> tuple[int, int]:
+        """Runs until the file is there, reports its progress, and ends."""
+        own = leave_evidence(0)
+        wait_for(path)
+        report("released")
+        return own
+
+    @job(dedup=False)
+    def leave_traces(self, number: int, *, path: str, told: str) -> tuple[int, int]:
+        """Runs until the file is there; then leaves its number wherever a job may, and tells another file what it
+        has heard."""
+        own = leave_evidence(number)
+        wait_for(path)
+        current, heard = current_job(), ""
+        connection.close()  # to a server that may be gone
+        report(str(number))
+        try:
+            heard = f"cancelled: {current.cancel_requested}"
+            heard += f", remembers: {current.memory.as_dict()}"
+            current.memory.merge(number=number)
+        except Exception as error:
+            heard += f", {type(error).__name__}"
+        with Path(told).open("a") as file:
+            file.write(f"{current.id} {number} {heard}\n")
+        current.check_cancelled()
+        return own
