@@ -16,6 +16,7 @@ from jobs.engine.cancel import cancel
 from jobs.models import Job, JobMemory
 from tests.acceptance.abroad import Installation, installation
 from tests.chaos import own_engines, verdict
+from tests.chaos.deaths import MARGIN
 from tests.chaos.freezing import has_ended
 from tests.chaos.load import Load
 from tests.factories import QueueFactory, ThingFactory
@@ -162,7 +163,7 @@ def test_when_the_last_commits_are_lost_the_rest_ends_and_nothing_of_one_tenant_
             wait_until(lambda: Job.objects.filter(pk__in=left, status="success").count() == 2, "their ends are lost")
             lost = [theirs.async_.leave_traces(**traces(here, theirs, "theirs")) for _ in range(3)]
             processes = here.run(lost)
-        forgotten = (begin, time.time())
+        forgotten = (begin, time.time() + MARGIN)
 
         take_their_numbers(here, ours, lost)
         assert cancel(lost[0], tenant_id=ours.tenant_id)

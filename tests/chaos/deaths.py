@@ -20,7 +20,7 @@ RECOVERY = 12.0  # seconds between two deaths of the same engine: a supervisor r
 LONGEST_LOCK = 30.0  # seconds
 
 
-MARGIN = 3.0  # seconds by which a body's evidence may be later than the commit of its start
+MARGIN = 5.0  # seconds: a process that has started an attempt looks its object up, and waits for PostgreSQL, first
 
 
 class Deaths:

@@ -81,8 +81,12 @@ class TestTheLastMomentsBeforeAPromotion:
         evidence.write_text(evidence.read_text() + f"{job.pk} 2 102 11.0\n")
         assert judge(evidence, {job.pk: 1.0}, [], self.lost) == []
 
+    def test_may_have_lost_an_end_so_that_the_attempt_starts_again(self, job, evidence):
+        evidence.write_text(evidence.read_text() + f"{job.pk} 2 101 21.0\n")
+        assert judge(evidence, {job.pk: 1.0}, [], self.lost) == []
+
     def test_lose_nothing_that_was_before_or_afterwards(self, job, evidence):
-        evidence.write_text(evidence.read_text() + f"{job.pk} 2 102 21.0\n{10**9 + 1} 1 103 21.0\n")
+        evidence.write_text(evidence.read_text() + f"{job.pk} 2 102 9.0\n{10**9 + 1} 1 103 21.0\n")
         assert judge(evidence, {job.pk: 1.0, 10**9: 9.0}, [], self.lost) == [
             f"job {10**9} was accepted, and is not there",
             f"job {10**9 + 1} ran, and is not there",

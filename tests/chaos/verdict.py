@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from django.db.models import Sum
 from rich.table import Table
@@ -11,6 +12,13 @@ from rich.table import Table
 from jobs import results
 from jobs.lifecycle import FINAL, Status
 from jobs.models import AnyFailedAttempt, AnyJob, ArchivedJob, Job, Schedule, ScheduleRun
+
+
+class Start(NamedTuple):
+    """Of a body. promotions: how many of those that lost something were before it."""
+
+    attempt: int
+    promotions: int
 
 
 def unfinished() -> int:
@@ -33,14 +41,16 @@ def judge(
 
     accepted: the jobs that must be there, and when that was said. lost: the moments, from and to, whose commits a
     standby may have lacked when it was promoted: a job that was accepted then may be gone, and its number be another
-    job's; an attempt that started then may start again. Nothing else may.
+    job's; an attempt that started then may start again, and so may one that ended then. Nothing else may.
     """
-    started: dict[int, Counter[int]] = {}  # job id -> attempt -> how often its body started
-    certain: dict[int, Counter[int]] = {}  # as far as PostgreSQL must know of it
+    started: dict[int, set[int]] = {}  # job id -> the attempts whose bodies started
+    certain: dict[int, Counter[Start]] = {}  # job id -> how often, as far as PostgreSQL must know of it
     for line in evidence.read_text().splitlines():
         job_id, attempt, _pid, moment = line.split()
-        for starts in [started] if _within(lost, float(moment)) else [started, certain]:
-            starts.setdefault(int(job_id), Counter())[int(attempt)] += 1
+        started.setdefault(int(job_id), set()).add(int(attempt))
+        if not _within(lost, float(moment)):
+            promotions = sum(end < float(moment) for _, end in lost)
+            certain.setdefault(int(job_id), Counter())[Start(int(attempt), promotions)] += 1
     ids = Counter(AnyJob.objects.values_list("id", flat=True))
     there = set(ids)
     must_be = {job_id for job_id, moment in accepted.items() if not _within(lost, moment)}
@@ -54,7 +64,7 @@ def judge(
         *(
             words
             for job in AnyJob.objects.filter(status=Status.SUCCESS).order_by("id")
-            for words in _foreign(job, started.get(job.pk, Counter()))
+            for words in _foreign(job, started.get(job.pk, set()))
         ),
     ]
 
@@ -77,19 +87,19 @@ def _irregular(schedule: Schedule) -> Iterator[str]:
         yield f"schedule {schedule.pk}: job {job_id} belongs to no due time, or is not there"
 
 
-def _complaints(job: AnyJob, started: Counter[int]) -> Iterator[str]:
+def _complaints(job: AnyJob, started: Counter[Start]) -> Iterator[str]:
     if job.status not in FINAL:
         yield f"job {job.pk} is still {job.status}, attempt {job.attempt}, slot {job.slot}"
-    for attempt, times in started.items():
+    for (attempt, _), times in started.items():
         if times > 1:
             yield f"job {job.pk}: the body of attempt {attempt} started {times} times"
         if attempt > job.attempt:
             yield f"job {job.pk} is at attempt {job.attempt}, but the body of attempt {attempt} started"
 
 
-def _foreign(job: AnyJob, started: Counter[int]) -> Iterator[str]:
+def _foreign(job: AnyJob, started: set[int]) -> Iterator[str]:
     """What a success has from an attempt other than its last, or from a job other than itself."""
-    if not started[job.attempt]:
+    if job.attempt not in started:
         yield f"job {job.pk} succeeded in attempt {job.attempt}, whose body never started"
     own = [job.args.get("number", 0), job.attempt]
     if (stats := [job.stats.get("number"), job.stats.get("attempt")]) != own:
