@@ -70,7 +70,7 @@ class JobAdmin(HugeTableAdmin):
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         """The job as an object of this page's model: Unfold names an object's pages after it."""
         found = super().get_object(request, object_id, from_field)
-        fields = self.opts.concrete_fields
+        fields = queries.all_jobs().model._meta.concrete_fields
         return found and self.model(**{field.attname: getattr(found, field.attname) for field in fields})
 
     def get_search_results(
