@@ -8,7 +8,7 @@ TO_TENANTS = ('job', 'jobmemory', 'keptanswer', 'schedule')
 
 
 class Migration(migrations.Migration):
-    """No statement of the engine waits any more for somebody who has a tenant or a queue locked: docs/adr/0030."""
+    """No statement of the engine waits any more for somebody who has a tenant or a queue locked: docs/adr/0029."""
 
     dependencies = [
         (named('jobs'), '0016_servers'),

@@ -102,7 +102,7 @@ class JobRow(models.Model):
 class Job(JobRow):
     """A job that has not ended, or ended recently: the jobs that the engine works on."""
 
-    # No statement of the engine may wait for somebody who has a tenant or a queue locked: docs/adr/0030.
+    # No statement of the engine may wait for somebody who has a tenant or a queue locked: docs/adr/0029.
     tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
     queue = models.ForeignKey(Queue, models.PROTECT, db_index=False, db_constraint=False, related_name="+")
     followed = models.IntegerField(default=0, db_default=0)  # jobs that ran in its slot before it, since the claim
