@@ -39,9 +39,11 @@ def prune(now: datetime | None = None) -> None:
 def forget_orphans() -> None:
     """End the jobs that a submit left to a tenant or a queue that somebody deleted meanwhile. Nobody can run them.
 
-    Those of a tenant are deleted, as its deletion does; those in a queue are cancelled.
+    Those of a tenant are deleted, as its deletion does, and its lanes forgotten; those in a queue are cancelled.
     """
     gone = pruning.gone_tenants()
+    if gone:
+        store.forget_lanes(gone)
     while orphans := list(Job.objects.filter(tenant_id__in=gone).values_list("pk", flat=True)[:BATCH]):
         Job.objects.filter(pk__in=orphans).delete()
         telemetry.noticed("jobs of deleted tenants deleted", jobs=len(orphans))

@@ -1,12 +1,10 @@
-"""Recount: correct the lanes' counts of waiting jobs, and forget the lanes of deleted tenants."""
+"""Recount: correct the lanes' counts of waiting jobs."""
 
 from jobs import store, telemetry
-from jobs.store import pruning
 
 
 def recount_waiting(*, all_tenants: bool = False) -> int:
     """Correct the lanes of tenants near their backlog limit, or of all; return the number of wrong counts."""
-    pruning.forget_lanes()
     differences = store.recount_waiting(all_tenants=all_tenants)
     for queue_id, tenant_id, jobs in differences:
         telemetry.noticed("backlog was counted wrong", queue=queue_id, tenant=tenant_id, jobs=f"{jobs:+d}")

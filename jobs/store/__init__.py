@@ -7,7 +7,7 @@ from jobs.store import clock
 from jobs.store.attempts import SLICE, cancel_requested, holder, progress, put_off, running_in, start
 from jobs.store.away import may_pass
 from jobs.store.checks import excesses, find_lane, heads, isolation, odd_states
-from jobs.store.claiming import Lane, Pass, claim, claim_within, hold, next_moment, promote, release
+from jobs.store.claiming import Lane, Pass, claim, claim_within, forget_lanes, hold, next_moment, promote, release
 from jobs.store.control import (
     backlog,
     cancel,
@@ -121,6 +121,7 @@ __all__ = [
     "fail",
     "find_lane",
     "forget",
+    "forget_lanes",
     "forget_old",
     "forget_samples",
     "give_back_due_times",

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 import psycopg
+from django.db import transaction
 from django.db.transaction import TransactionManagementError
 
 from jobs.lifecycle import Status
@@ -110,6 +111,14 @@ def claim_within(*, now: datetime | None = None) -> Pass:
     done = Pass(prepared("claim", **parameters), more=more)
     rows("leave_within")
     return _logged(done)
+
+
+def forget_lanes(tenants: Sequence[int]) -> None:
+    """Delete what the door keeps of these tenants, who do not exist, inside the door."""
+    with transaction.atomic():
+        rows("knock", in_line=False)
+        rows("enter")
+        rows("forget_lanes", tenants=list(tenants))
 
 
 def _parameters(locked: Collection[Lane], now: datetime | None) -> tuple[dict[str, Any], dict[str, Any]]:

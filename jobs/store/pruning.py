@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from django.db import transaction
-
 from jobs.store.rows import rows
 
 
@@ -31,13 +29,3 @@ def without_queue(batch: int) -> list[int]:
 def forget_notices(notifiers: Sequence[str], seconds: float, now: datetime | None = None) -> None:
     """Delete the records of other notifiers than these, if they are that old."""
     rows("forget_notices", notifiers=list(notifiers), seconds=seconds, now=now)
-
-
-def forget_lanes() -> None:
-    """Delete what the door keeps of deleted tenants, inside the door."""
-    gone = gone_tenants()
-    if gone:
-        with transaction.atomic():
-            rows("knock", in_line=False)
-            rows("enter")
-            rows("forget_lanes", tenants=gone)

@@ -217,8 +217,12 @@ class TestStrangersCode:
 
     def test_a_lazy_value_that_fails_and_a_generator_that_hangs_end_their_jobs_alone(self, start_worker, thing):
         worker = start_worker(concurrency=2)
-        lazy, hanging = thing.async_.lazy(), thing.async_(timeout=4).hang_afterwards()
-        for job_id, text in ((lazy, "DoesNotExist: Run matching query does not exist."), (hanging, "ValueError: no")):
+        missing = "DoesNotExist: Run matching query does not exist."
+        ends = {
+            thing.async_.lazy(): missing,
+            thing.async_(timeout=4).hang_afterwards(): "TimeoutError: timed out after 4 s",
+        }
+        for job_id, text in ends.items():
             job = ended(job_id)
             assert (job.status, job.last_error, job.attempt, job.crashes) == ("error", text, 1, 0)
         assert worker.alive

@@ -1,6 +1,7 @@
 """Nobody waits for a stranger's lock: while somebody's transaction stays open on what is one tenant's, everybody else's
 new job, due job and retry go through."""
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -202,7 +203,7 @@ def test_a_body_that_locks_rows_of_tenants_and_queues_holds_up_no_statement_not_
         assert within(run_due) == 1
         within(lambda: change.add(tenant, name="another", every=3600.0, **call))
         assert within(lambda: store.retry(running[0].id, 1, Failure("ValueError", "no"), delay=1.0, queue="emails"))
-        within(lambda: memory.merge(Remembering(running[1].id, 1), {"cursor": 7}))
+        within(lambda: memory.merge(Remembering(running[1].id, 1, worker, os.getpid()), {"cursor": 7}))
         assert within(lambda: answers.reserve(tenant.pk, "key", "digest"))
         assert within(lambda: store.succeed(running[1].id, 1, {}, None))
         assert within(lambda: store.snooze(running[2].id, 1, {}, delay=1.0))

@@ -7,7 +7,7 @@ WITH ended AS (
       AND attempt = %(attempt)s  -- guard I3
       AND status = 'queued'  -- guard I3
       AND EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
-    RETURNING id, attempt, tenant_id, queue_id, timeout, 0::float8 AS seconds, 0 AS followed, false AS lost_process
+    RETURNING id, attempt, tenant_id, queue_id, timeout, 0::float8 AS seconds, 0 AS followed, false AS lost
 ),
 arriving AS (SELECT queue_id, tenant_id, NULL::bigint AS place, 1 AS jobs FROM ended)
 -- include shared/arrive

@@ -25,7 +25,7 @@ ended AS (
     RETURNING
         jobs.id, attempt, tenant_id, queue_id, timeout, before.slot IS NULL AS was_waiting,
         CASE WHEN before.slot IS NOT NULL THEN worked(queued_at, clock.now, 1) END AS seconds, 0 AS followed,
-        false AS lost_process
+        false AS lost
 ),
 arriving AS (SELECT queue_id, tenant_id, NULL::bigint AS place, -1 AS jobs FROM ended WHERE was_waiting)
 -- include shared/arrive

@@ -21,7 +21,7 @@ ended AS (
         -- include shared/ended
         , queue_id, 'snooze' AS outcome,
         extract(epoch FROM clock.now - coalesce(%(since)s::timestamptz, start_time))::float8 AS seconds,
-        followed, %(lost)s::boolean AS lost_process
+        followed, %(lost)s::bool AS lost
 ),
 arriving AS (SELECT queue_id, tenant_id, NULL::bigint AS place, 1 AS jobs FROM ended)
 -- include shared/arrive

@@ -22,7 +22,7 @@ ended AS (
         -- include shared/ended
         , queue_id, status AS outcome,
         extract(epoch FROM clock.now - coalesce(%(since)s::timestamptz, start_time))::float8 AS seconds,
-        followed, %(lost)s::boolean AS lost_process
+        followed, %(lost)s::bool AS lost
 )
 -- include shared/failed_attempt
 -- include shared/freed

@@ -11,11 +11,11 @@ settled AS (
         slot = NULL,
         end_time = clock.now,
         stats = %(stats)s,
-        progress = CASE WHEN progress IS NULL THEN NULL ELSE 1 END,
+        progress = CASE WHEN progress >= 0 THEN 1 END,
         last_error = '',
         peak_memory = %(peak_memory)s,
         result_bytes = %(result_bytes)s,
-        result_expires_at = clock.now + %(result_ttl)s * interval '1 second'
+        result_expires_at = clock.now + %(result_ttl)s * interval '1 s'
     FROM clock
     WHERE id = %(id)s
       AND attempt = %(attempt)s  -- guard I3
@@ -25,7 +25,7 @@ settled AS (
         -- include shared/ended
         , queue_id, status AS outcome,
         extract(epoch FROM clock.now - coalesce(%(since)s::timestamptz, start_time))::float8 AS seconds,
-        followed, %(lost)s::boolean AS lost_process
+        followed, %(lost)s::bool AS lost
 )
 , logged AS (
     -- include shared/attempt

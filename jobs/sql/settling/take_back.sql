@@ -42,7 +42,7 @@ ended AS (
         -- include shared/ended
         , queue_id, jobs.status, CASE jobs.status WHEN 'scheduled' THEN 'crash' ELSE jobs.status END AS outcome,
         coalesce(extract(epoch FROM clock.now - start_time), 0)::float8 AS seconds, followed,
-        start_time IS NOT NULL AS lost_process
+        start_time IS NOT NULL AS lost
 ),
 arriving AS (
     SELECT queue_id, tenant_id, NULL::bigint AS place, 1 AS jobs FROM ended WHERE status = 'scheduled'

@@ -7,6 +7,7 @@ from jobs import InvalidRequest, TooManyWaiting, cancel
 from jobs.calls.arguments import digest
 from jobs.engine import limits
 from jobs.engine.dispatch import dispatch
+from jobs.engine.prune import forget_orphans
 from jobs.engine.recount import recount_all, recount_waiting
 from jobs.engine.sample import record_sample
 from jobs.engine.submit import submit, submit_all
@@ -160,7 +161,7 @@ class TestTheCount:
         assert TenantBucket.objects.exists()
         submit(request_for(tenant, 1))
         limited.delete()
-        recount_waiting()
+        forget_orphans()
         record_sample()
         assert set(Lane.objects.values_list("tenant_id", flat=True)) == {tenant.pk}
         assert not TenantBucket.objects.exists()

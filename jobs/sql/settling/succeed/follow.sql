@@ -76,7 +76,7 @@ followed AS (
         peak_memory = NULL,
         progress = NULL,
         progress_note = ''
-    FROM next q CROSS JOIN clock
+    FROM next q, clock
     WHERE j.ctid = q.row
     RETURNING
     -- include shared/started
