@@ -127,7 +127,7 @@ def _succeed(job: Started, outcome: Outcome, *, follow: bool) -> Started | None:
 
     def succeed_unheard() -> tuple[bool, Started | None]:
         applied, following = succeed()
-        return applied, following or store.running_in(job.holder)
+        return applied, following or store.running_in(job.holder, job.start_time)
 
     if follow:
         applied, following = patiently(succeed, again=succeed_unheard)

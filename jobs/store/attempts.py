@@ -29,9 +29,10 @@ def holder(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> Started
     return started(found, process)
 
 
-def running_in(process: Process) -> Started | None:
-    """The attempt that the process is running according to PostgreSQL."""
-    return started(rows("running_in", default_timeout=default_timeout(), **vars(process)), process)
+def running_in(process: Process, after: datetime) -> Started | None:
+    """The attempt that the process is running according to PostgreSQL, if it started after that moment."""
+    found = rows("running_in", default_timeout=default_timeout(), worker=process.worker, pid=process.pid, after=after)
+    return started(found, process)
 
 
 def started(found: list[tuple[Any, ...]], process: Process, first: Holder = ANY_HOLDER) -> Started | None:

@@ -158,10 +158,14 @@ class TestTheFence:
         assert statuses() == ["success", "success"]
 
     def test_what_a_process_holds_is_what_runs_in_it_and_nothing_else(self, running):
-        ours = running.holder
+        ours, before = running.holder, running.start_time - timedelta(microseconds=1)
         for worker, pid in ((ours.worker, ours.pid + 1), (uuid.uuid4(), ours.pid)):
-            assert store.running_in(Holder(worker, pid)) is None
-        assert store.running_in(ours).id == running.id
+            assert store.running_in(Holder(worker, pid), before) is None
+        assert store.running_in(ours, before).id == running.id
+
+    def test_what_ran_before_is_not_run_again_because_postgresql_has_lost_its_end(self, running):
+        """A failover or a restore: by its row, an attempt runs here that this process had ended before."""
+        assert store.running_in(running.holder, running.start_time) is None
 
     def test_one_that_started_unheard_runs_its_body(self, thing, host, sent, monkeypatch):
         job_id = thing.async_.echo()
