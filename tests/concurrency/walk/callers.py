@@ -37,7 +37,7 @@ def submit(world: World) -> object:
             dedup_key=draw.choice((None, None, None, *SAME)),
         )
 
-    requests = [request() for _ in range(draw.choice((1, 1, 2, 5, 12)))]
+    requests = [request() for _ in range(draw.choice((1, 2, 5, 12, 20)))]
     submitted = world.do(lambda: submit_all(requests))
     return submitted and [one.id for one in submitted]
 

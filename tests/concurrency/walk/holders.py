@@ -15,13 +15,16 @@ KILLED = Failure("ProcessDied", "killed")
 
 def start(world: World) -> object:
     """Messages come to workers of their pools: for the first time, again, or late."""
-    return [_start(world) for _ in range(world.random.randint(1, 4)) if world.messages] or None
+    begun = [_start(world) for _ in range(world.random.randint(1, 4)) if world.messages]
+    return begun if any(begun) else None
 
 
 def _start(world: World) -> object:
     queued = {(job.id, job.attempt) for job in world.seen.jobs if job.status == "queued"}
     new = [message for message in world.messages if (message.id, message.attempt) in queued]
-    message = world.random.choice(new if new and world.random.random() < 0.9 else world.messages)
+    message = world.random.choice(world.messages if world.random.random() < 0.1 else new or [None])
+    if message is None:
+        return None
     workers = [worker for worker, pool in world.workers.items() if pool == message.pool]
     if not workers:
         return None
@@ -34,13 +37,17 @@ def _start(world: World) -> object:
 
 
 def _settle(
-    world: World, how: Callable[[int, int, Holder], object], *, asked: bool = False, at_once: bool = False
+    world: World,
+    how: Callable[[int, int, Holder], object],
+    *,
+    fits: Callable[[Row], bool] = lambda job: True,
+    at_once: bool = False,
 ) -> object:
     """The process of a running job settles it, after others tried to that do not hold it.
 
-    asked: to stop. at_once: in a transaction that does not stay open.
+    at_once: in a transaction that does not stay open.
     """
-    job = world.one(lambda job: job.status == "running" and (job.cancel_requested_at is not None or not asked))
+    job = world.one(lambda job: job.status == "running" and fits(job))
     if job is None:
         return None
     by = Holder(job.worker, job.worker_pid)
@@ -54,13 +61,17 @@ def succeed(world: World) -> object:
 
 
 def follow(world: World) -> object:
-    """The process goes on with the next job of the lane, if it may."""
+    """The process goes on with the next jobs of the lane, if it may."""
+    lanes = {(job.tenant_id, job.queue_id) for job in world.seen.ready}
 
     def follow(job: int, attempt: int, by: Holder) -> object:
         applied, following = store.succeed_and_follow(job, attempt, {}, None, by=by)
-        return applied and (following.id if following else True)
+        if following is not None and world.random.random() < 0.5:
+            return following.id, follow(following.id, following.attempt, following.holder)
+        return applied and (following and following.id, "ended")
 
-    return _settle(world, follow, at_once=True)  # what it checks may change before a later commit
+    # At once: what it checks may change before a later commit.
+    return _settle(world, follow, fits=lambda job: (job.tenant_id, job.queue_id) in lanes, at_once=True)
 
 
 def fail(world: World) -> object:
@@ -78,7 +89,10 @@ def snooze(world: World) -> object:
 
 
 def stop(world: World) -> object:
-    return _settle(world, lambda job, attempt, by: store.stop(job, attempt, by=by), asked=True)
+    def asked(job: Row) -> bool:
+        return job.cancel_requested_at is not None
+
+    return _settle(world, lambda job, attempt, by: store.stop(job, attempt, by=by), fits=asked)
 
 
 def put_off(world: World) -> object:
@@ -88,7 +102,9 @@ def put_off(world: World) -> object:
 
 def die(world: World) -> object:
     """The process of an attempt dies, before its start or later; its parent takes the attempt back."""
-    job = world.one(lambda job: job.slot is not None)
+    job = world.one(lambda job: job.followed > 0 and job.slot is not None) or world.one(
+        lambda job: job.slot is not None
+    )
     return job and (job.id, job.status, world.do(lambda: _take_back(job)))
 
 

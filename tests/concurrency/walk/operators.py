@@ -83,8 +83,9 @@ def register(world: World) -> object:
     if len(world.workers) >= 5:
         return None
     worker = uuid.UUID(int=world.random.getrandbits(128))
-    world.workers[worker] = world.random.choice(POOLS)
-    return world.workers[worker], _beat(world, worker, world.random.randint(1, 8))
+    taken = list(world.workers.values())
+    world.workers[worker] = min(POOLS, key=taken.count)  # a pool without a worker stands still
+    return world.workers[worker], _beat(world, worker, world.random.randint(1, 4))
 
 
 def beat(world: World) -> object:
@@ -93,7 +94,7 @@ def beat(world: World) -> object:
     for worker in list(world.workers):
         size = sizes.get(worker, 2)
         if world.random.random() < 0.1:
-            size = world.random.randint(0, 8)
+            size = world.random.randint(0, 4)
         _beat(world, worker, size)
     return len(world.workers)
 

@@ -105,13 +105,13 @@ class World:
 
     def _new_tenant(self) -> int:
         tenant: int = TenantFactory(
-            queue__num_slots=self.random.randint(1, 5), queue__user_slots=self.random.choice((None, 1, 2))
+            queue__num_slots=self.random.randint(1, 5), queue__user_slots=self.random.choice((None, None, 1, 2))
         ).pk
         return tenant
 
     def _new_queue(self, name: str) -> int:
         queue = QueueFactory(name=name)
-        queue.concurrency = self.random.choice((None, 2, 4))
+        queue.concurrency = None if name == "default" else self.random.choice((None, 2, 4))
         queue.save()
         return queue.pk
 
