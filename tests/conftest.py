@@ -16,7 +16,7 @@ from hypothesis import settings as hypothesis
 
 from jobs import store, tasks
 from jobs.calls.request import JobRequest
-from jobs.engine import dispatch, execute
+from jobs.engine import dispatch, execute, slices
 from jobs.models import Job
 from jobs.store import Claimed
 from tests.beside import how_many
@@ -68,7 +68,8 @@ def sent() -> Iterator[list[Claimed]]:
 @pytest.fixture(autouse=True)
 def time_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """No slice and no slack ends because the machine is slow; a test of their end says when they end."""
-    monkeypatch.setattr(execute, "QUANTUM", 3600.0)
+    monkeypatch.setattr(slices, "QUANTUM", 3600.0)
+    monkeypatch.setattr(slices, "LONGEST", 3600.0)
     monkeypatch.setattr(execute, "SLACK", 3600.0)
 
 

@@ -3,7 +3,7 @@
 1. Start the attempt.
 2. Run its body, clean up after it, keep its result.
 3. Settle. The statement that records a success also starts the next job of the lane (queue and tenant) in the same
-   slot, for a time slice of QUANTUM seconds. Then other lanes have their turn. No count changes: no door is needed.
+   slot, for a time slice (`engine/slices.py`). Then other lanes have their turn. No count changes: no door is needed.
 4. Dispatch: fill the free slots. The process keeps one of the jobs claimed for its own pool and goes on with 1, until
    SLACK seconds after the message came. Then it takes the next message, which may have waited for it.
 """
@@ -22,12 +22,12 @@ from jobs.engine.dispatch import dispatch, dispatch_and_keep
 from jobs.engine.host import Host
 from jobs.engine.patience import patiently
 from jobs.engine.settle import settle
+from jobs.engine.slices import Slice
 from jobs.store import Claimed, Started
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
 
-QUANTUM = store.SLICE  # seconds; jobs of other lanes wait at most that much longer
 SLACK = 1.0  # seconds
 
 
@@ -43,18 +43,17 @@ def execute(job_id: int, attempt: int, host: Host) -> bool:
         job = _start(job_id, attempt, host)
         while job is not None:
             clean = _run_slice(job, host)
-            kept = _dispatch(host, keep=clean and _goes_on(host, goes_on_until))
+            kept = _dispatch(host, keep=clean and time.monotonic() < goes_on_until and _may_go_on(host))
             job = None if kept is None else _start(kept.id, kept.attempt, host)
     return clean
 
 
 def _run_slice(job: Started, host: Host) -> bool:
     """Run jobs of one lane, one after the other; return whether this process is still clean."""
-    ends_at = time.monotonic() + QUANTUM
+    time_slice = Slice(host.waited_for_core)
     running: Started | None = job
     clean = True
     while running is not None:
-        began = time.monotonic()
         with _told(running) as span:
             outcome = body.run(running, host)
             clean = hands.clean()
@@ -64,11 +63,8 @@ def _run_slice(job: Started, host: Host) -> bool:
             body.keep_result(running, outcome)
             if outcome.error is not None:
                 traces.failed(span, outcome.error)
-            # The next job probably takes as long as this one; at least half of it must lie within the slice.
-            half = (time.monotonic() - began) / 2
-            running = settle(
-                running, outcome, strangers.here(running, host), follow=clean and _goes_on(host, ends_at - half)
-            )
+            follow = time_slice.has_room() and clean and _may_go_on(host)
+            running = settle(running, outcome, strangers.here(running, host), follow=follow)
             if running is None:
                 host.seat.let_go()
             else:
@@ -90,8 +86,8 @@ def _told(job: Started) -> Iterator["Span"]:
         yield span
 
 
-def _goes_on(host: Host, until: float) -> bool:
-    return host.pool is not None and time.monotonic() < until and not host.draining()
+def _may_go_on(host: Host) -> bool:
+    return host.pool is not None and not host.draining()
 
 
 def _start(job_id: int, attempt: int, host: Host) -> Started | None:

@@ -83,6 +83,7 @@ class Host:
     """A process that runs jobs.
 
     pool: after a job, the process may go on with another job of this pool; None: it waits for the next message.
+    waited_for_core: the seconds for which this thread was ready to run and no core was free, in its life.
     speaking: the context in which the engine uses its session. draining: whether the process takes no more jobs.
     told_to_exit: whether a signal has ended the body, and ends the process. last_words: sends the messages of what it
     has claimed, before the process ends by itself.
@@ -93,6 +94,7 @@ class Host:
     seat: Seat = field(default_factory=NoSeat)
     limit: TimeLimit = field(default_factory=NoLimit)
     peak: PeakMemory = field(default_factory=NoPeak)
+    waited_for_core: Callable[[], float] = lambda: 0.0
     speaking: Callable[[], AbstractContextManager[None]] = nullcontext
     draining: Callable[[], bool] = lambda: False
     told_to_exit: Callable[[], bool] = lambda: False

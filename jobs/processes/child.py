@@ -16,6 +16,7 @@ from jobs.deaths import announce
 from jobs.engine import dispatch
 from jobs.engine.host import Host
 from jobs.processes.bell import bell
+from jobs.processes.cores import waited_for_core
 from jobs.processes.desk import desk
 from jobs.processes.peak import Peak
 from jobs.processes.sender import Sender
@@ -53,6 +54,7 @@ def run_jobs_here(**_: Any) -> None:
             seat=desk,
             limit=Timer(),
             peak=Peak(),
+            waited_for_core=waited_for_core,
             speaking=store.OwnSession().speaking,
             draining=lambda: desk.drains,
             told_to_exit=terminate_handler_fired,

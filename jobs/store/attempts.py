@@ -10,7 +10,7 @@ from jobs.conf import settings
 from jobs.models import HELD_UNTIL
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, prepared, rows
 
-SLICE = 0.1  # seconds: other jobs of the lane may begin in a slot for so long, without a dispatch
+SLICE = 0.1  # seconds, not counting the waits for a core: jobs of a lane may follow in a slot for so long
 
 
 def start(job_id: int, attempt: int, worker: uuid.UUID, now: datetime | None = None) -> Started | None:

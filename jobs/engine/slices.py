@@ -1,0 +1,33 @@
+"""A time slice: how long a process goes on with jobs of one lane, in one slot, before other lanes have their turn.
+
+It counts what its process does or waits for, except for a core of the machine. Where many processes share few cores a
+job takes many times as long without doing more; each would need a dispatch, which takes more of the cores than the job.
+"""
+
+import time
+from collections.abc import Callable
+
+from jobs import store
+
+QUANTUM = store.SLICE  # seconds; where cores are free, jobs of other lanes wait at most that much longer
+LONGEST = 1.0  # seconds, whatever the process waited for
+
+
+class Slice:
+    """It begins when it is made. waited: the seconds for which this thread has waited for a core in its life."""
+
+    def __init__(self, waited: Callable[[], float]) -> None:
+        self._waited = waited
+        self._began, self._waited_before = time.monotonic(), waited()
+        self._counted = self._passed = 0.0  # seconds until the last job had ended
+
+    def has_room(self) -> bool:
+        """Whether another job may begin, now that one has ended.
+
+        It probably takes as long as that one; at least half of it must lie within the slice.
+        """
+        passed = time.monotonic() - self._began
+        counted = passed - (self._waited() - self._waited_before)
+        job_counted, job_passed = counted - self._counted, passed - self._passed
+        self._counted, self._passed = counted, passed
+        return counted + job_counted / 2 < QUANTUM and passed + job_passed / 2 < LONGEST
