@@ -47,7 +47,7 @@ ARROWS = (
     _arrow("schedule", to=Status.SCHEDULED, by=("submit",)),
     _arrow("promote", Status.SCHEDULED, to=Status.CREATED),
     _arrow("claim", Status.CREATED, to=Status.QUEUED),
-    _arrow("start", Status.QUEUED, to=Status.RUNNING, fenced=True),
+    _arrow("start", Status.QUEUED, to=Status.RUNNING, by=("start", "start_kept"), fenced=True),
     _arrow("follow", Status.CREATED, to=Status.RUNNING, by=("succeed",), fenced=True),  # by the attempt that it follows
     _arrow("succeed", Status.RUNNING, to=Status.SUCCESS, fenced=True),
     _arrow("fail", Status.RUNNING, to=Status.ERROR, fenced=True),

@@ -9,7 +9,9 @@ from django.utils import timezone
 from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Job, PausedJobType, Worker
-from jobs.store import EVERY_TENANT, Failure, Holder
+from jobs.store import EVERY_TENANT, Failure, Holder, Process
+from jobs.store.attempts import begin, starting
+from jobs.store.rows import rows
 from tests.factories import make_job
 
 WORKER = uuid.uuid4()
@@ -31,6 +33,14 @@ def ask_to_stop(job: Job) -> None:
     Job.objects.filter(pk=job.pk).update(cancel_requested_at=timezone.now())
 
 
+def start_kept(job: Job, attempt: int) -> bool:
+    """The claim of this session has kept that attempt for this process."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('jobs.kept', %s, false)", [f"{job.pk} {attempt}"])
+    process = Process(WORKER, 1)
+    return begin(rows("start_kept", **starting(process)), process) is not None
+
+
 def follow(job: Job, attempt: int) -> bool:
     """Another job of its lane, in that attempt, has ended well."""
     process = Holder(worker=Worker.objects.latest("started_at").pk, pid=1)
@@ -45,6 +55,7 @@ VERBS = {
     "promote": lambda job, attempt: moved(job, store.promote(now=LATER)),
     "claim": lambda job, attempt: moved(job, store.claim()),
     "start": lambda job, attempt: store.start(job.pk, attempt, WORKER) is not None,
+    "start by start_kept": start_kept,
     "follow": follow,
     "succeed": lambda job, attempt: store.succeed(job.pk, attempt, {"rows": 3}, 60),
     "fail": lambda job, attempt: store.fail(job.pk, attempt, REFUSED),

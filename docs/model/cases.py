@@ -223,6 +223,11 @@ FAULTS = (
         "I4: nobody will ever go on with 2",
     ),
     Case(
+        "after a lost answer of a dispatch, ask nothing",
+        Slices(slicing.Rules(asks_after_dispatch=False, compares=False), crew.Left(cuts=1)),
+        "I4: nobody will ever go on with 2",
+    ),
+    Case(
         "after a lost answer, ask first and start then",
         Slices(slicing.Rules(starts_before_it_asks=False, compares=False), crew.Left(cuts=1)),
         "I4: nobody will ever go on with 1",

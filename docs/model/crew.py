@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from docs.model.job import IDLE, OFF
 
-SENDS = ("start", "start again", "body", "settle again")  # where the next thing a process does is a statement
+SENDS = ("start", "start again", "body", "settle again", "keeps")  # where the next thing a process does is a statement
 
 
 class Left(NamedTuple):
@@ -44,7 +44,7 @@ class Job(NamedTuple):
 class Process(NamedTuple):
     """The process of a worker. at: what it does next. life: which process it is. message: what it was given.
 
-    owner: the tenant of the body that runs. follows: the attempt that its last statement has started.
+    owner: the tenant of the body that runs. follows: the attempt that its last statement has started, or starts next.
     """
 
     at: str = IDLE

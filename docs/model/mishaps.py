@@ -64,6 +64,8 @@ def _left_behind(process: Process, me: int) -> tuple[Session, ...]:
     sent = Session(me, process.life, "start", process.job, process.attempt)
     if process.at in {"start", "start again"}:
         return (sent,)
+    if process.at == "keeps":
+        return (Session(me, process.life, "start", *process.follows),)
     return (sent._replace(does="succeed"), sent._replace(does="nothing"))
 
 
@@ -72,8 +74,10 @@ def _cut(rules: Rules, state: State, me: int, behind: tuple[Session, ...]) -> Ou
         sent, process = behind[0], state.processes[me]
         asks = "start again" if rules.starts_before_it_asks else "asks first"
         again = process._replace(at="settle again" if sent.does == "succeed" else asks)
+        if process.at == "keeps":
+            again = process.idle("asks what it holds" if rules.asks_after_dispatch else IDLE)
         cut = state.spend("cuts")._replace(sessions=tuple(sorted({*state.sessions, sent})))
-        yield f"loses its connection: {sent.does} {process.job + 1} is on its way", cut.put(me, again)
+        yield f"loses its connection: {sent.does} {sent.job + 1} is on its way", cut.put(me, again)
 
 
 def _death(rules: Rules, state: State, me: int, behind: tuple[Session, ...]) -> Outcomes:

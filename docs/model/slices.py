@@ -90,8 +90,10 @@ class Slices:
             kept = None if process.drains else slicing.claimed(self.rules, state, self.slots)
             if kept is not None:
                 after, job = kept
-                keeps = process.idle("start")._replace(job=job, attempt=after.jobs[job].attempt)
+                keeps = process.idle("keeps")._replace(follows=(job, after.jobs[job].attempt))
                 yield f"claims {job + 1}, and keeps it", after.put(me, keeps)
+        elif process.at == "keeps":
+            yield from self._keeps(state, me)
         elif process.at not in {IDLE, OFF} and not (process.at in SENDS and state.locked(process.job)):
             yield from self._statement(state, me)
 
@@ -124,6 +126,17 @@ class Slices:
             yield f"goes on with {job + 1}", self._enter(after, me, *found)
         else:
             yield from self._settles(state, me)
+
+    def _keeps(self, state: State, me: int) -> Outcomes:
+        """In the pipeline of the dispatch: the process does not know the job yet."""
+        process = state.processes[me]
+        kept, attempt = process.follows
+        after = None if state.locked(kept) else slicing.start(state, process, me, kept, attempt)
+        if after is not None:
+            yield f"starts {kept + 1}", after.put(me, process._replace(at="hears"))
+        else:
+            closer = process.idle("start")._replace(job=kept, attempt=attempt)
+            yield f"could not start {kept + 1}", state.put(me, closer)
 
     def _settles(self, state: State, me: int) -> Outcomes:
         process = state.processes[me]

@@ -15,6 +15,7 @@ class Rules:
     follow_minds_gone: bool = True  # ... AND gone_at IS NULL
     settle_names_process: bool = True  # ... AND worker = ... AND worker_pid = ...
     asks_what_it_holds: bool = True  # after a lost answer of a settling
+    asks_after_dispatch: bool = True  # after a lost answer of the pass that starts what the process keeps
     starts_before_it_asks: bool = True  # after a lost answer of a start: a late one has come by then, or finds no row
     gives_up_and_ends: bool = True  # a process that could not tell its outcome for a minute; it still holds the job
     report_by_process: bool = True  # what a dead process was running is looked up by its rows, not by its message
@@ -121,7 +122,7 @@ def lost(state: State, job: int) -> bool:
     """Queued, and its message nowhere."""
     row = state.jobs[job]
     mine = (job, row.attempt)
-    in_hands = any((p.job, p.attempt) == mine for p in state.processes)
+    in_hands = any(mine in {(p.job, p.attempt), p.follows} for p in state.processes)
     return row.status == "queued" and mine not in state.wire and not in_hands
 
 

@@ -8,7 +8,7 @@ A dispatch makes one pass after the other. A pass is one transaction (steps 1 to
 3. Give up the waiting place. From now on the next dispatch may wait.
 4. Fold: take the arrivals and the freed slots since the last dispatch into the lanes.
 5. Claim: choose the fairest jobs up to the room and all limits. Give each a slot and count its attempt.
-6. Commit, which opens the door.
+6. Commit, which opens the door. A process that keeps a job for itself starts it in the same pipeline.
 7. Hand over: send one message for each claimed job to the Celery queue of its pool. Recover repeats lost messages.
 8. If the claim left room (`more`), go to 1, now without the lanes whose jobs others had locked.
 
@@ -22,7 +22,7 @@ from asgiref.local import Local
 from django.db import transaction
 
 from jobs import store
-from jobs.store import Claimed, Lane, Pass
+from jobs.store import Claimed, Keeper, Lane, Pass, Started
 
 MOST_PASSES = 200  # of one dispatch; the next dispatch does the rest
 
@@ -78,22 +78,26 @@ def dispatch(*, in_line: bool = True) -> int:
     return total
 
 
-def dispatch_and_keep(pool: str) -> Claimed | None:
-    """Fill the free slots, and return the first job for that pool: the caller runs it without a message."""
-    kept: Claimed | None = None
-    for claimed in _passes(in_line=True):
-        if kept is None:
-            kept = next((job for job in claimed if job.pool == pool), None)
-        hand_over([job for job in claimed if job is not kept])
+def dispatch_and_keep(keeper: Keeper) -> Started | Claimed | None:
+    """Fill the free slots, and return the first job for the caller's pool, which runs it without a message.
+
+    Usually it has started by then, by the first pass; a Claimed could not be started there. After an error the caller
+    must ask what it holds.
+    """
+    kept: Started | Claimed | None = None
+    for claimed in _passes(in_line=True, keeper=keeper):
+        kept = kept or claimed.started or next((job for job in claimed if job.pool == keeper.pool), None)
+        hand_over([job for job in claimed if kept is None or job.id != kept.id])
     return kept
 
 
-def _passes(*, in_line: bool) -> Iterator[Pass]:
+def _passes(*, in_line: bool, keeper: Keeper | None = None) -> Iterator[Pass]:
     locked: set[Lane] = set()
     for _ in range(MOST_PASSES):
         # Do not take the waiting place for a pass that skips lanes: another dispatch may have come for just those.
-        claimed = store.claim(in_line=in_line and not locked, locked=locked)
+        claimed = store.claim(in_line=in_line and not locked, locked=locked, keeper=keeper)
         locked |= claimed.locked
+        keeper = None  # one job is enough
         yield claimed
         if any(job.limited for job in claimed):
             store.wake_clock()  # it must learn when the next token is due

@@ -23,7 +23,7 @@ from jobs.engine.host import Host
 from jobs.engine.patience import patiently
 from jobs.engine.settle import settle
 from jobs.engine.slices import Slice
-from jobs.store import Claimed, Started
+from jobs.store import Claimed, Keeper, Started
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
@@ -42,34 +42,38 @@ def execute(job_id: int, attempt: int, host: Host) -> bool:
     with host.speaking():
         job = _start(job_id, attempt, host)
         while job is not None:
-            clean = _run_slice(job, host)
-            kept = _dispatch(host, keep=clean and time.monotonic() < goes_on_until and _may_go_on(host))
-            job = None if kept is None else _start(kept.id, kept.attempt, host)
+            last, clean = _run_slice(job, host)
+            if clean and host.pool is not None and time.monotonic() < goes_on_until and not host.draining():
+                job = _dispatch_and_keep(Keeper(host.pool, host.process), last, host)
+            else:
+                job = None
+                host.seat.let_go()
+                _dispatch()
     return clean
 
 
-def _run_slice(job: Started, host: Host) -> bool:
-    """Run jobs of one lane, one after the other; return whether this process is still clean."""
+def _run_slice(job: Started, host: Host) -> tuple[Started, bool]:
+    """Run jobs of one lane, one after the other; return the last one, and whether this process is still clean.
+
+    The seat holds the last one still.
+    """
     time_slice = Slice(host.waited_for_core)
-    running: Started | None = job
-    clean = True
-    while running is not None:
-        with _told(running) as span:
-            outcome = body.run(running, host)
+    while True:
+        with _told(job) as span:
+            outcome = body.run(job, host)
             clean = hands.clean()
             if not clean:
-                telemetry.noticed("process ends: a transaction was left open in it", job=running.id)
-                running = replace(running, holder=replace(running.holder, lost=True))
-            body.keep_result(running, outcome)
+                telemetry.noticed("process ends: a transaction was left open in it", job=job.id)
+                job = replace(job, holder=replace(job.holder, lost=True))
+            body.keep_result(job, outcome)
             if outcome.error is not None:
                 traces.failed(span, outcome.error)
-            follow = time_slice.has_room() and clean and _may_go_on(host)
-            running = settle(running, outcome, strangers.here(running, host), follow=follow)
-            if running is None:
-                host.seat.let_go()
-            else:
-                host.seat.hold(running.id, running.attempt)
-    return clean
+            follow = time_slice.has_room() and clean and host.pool is not None and not host.draining()
+            following = settle(job, outcome, strangers.here(job, host), follow=follow)
+            if following is None:
+                return job, clean
+            host.seat.hold(following.id, following.attempt)
+            job = following
 
 
 @contextmanager
@@ -86,10 +90,6 @@ def _told(job: Started) -> Iterator["Span"]:
         yield span
 
 
-def _may_go_on(host: Host) -> bool:
-    return host.pool is not None and not host.draining()
-
-
 def _start(job_id: int, attempt: int, host: Host) -> Started | None:
     """Start the attempt; None if the message is stale, or if the job's type was paused meanwhile: then put it off."""
 
@@ -104,7 +104,7 @@ def _start(job_id: int, attempt: int, host: Host) -> Started | None:
     job = patiently(start, again=start_unheard)
     if job is None and patiently(lambda: store.put_off(job_id, attempt)):
         host.seat.let_go()
-        _dispatch(host, keep=False)
+        _dispatch()
         return None
     # Try again: if the type was resumed between the two, neither applied, and the job has no other message.
     job = job or patiently(start_unheard)
@@ -114,12 +114,26 @@ def _start(job_id: int, attempt: int, host: Host) -> Started | None:
     return job
 
 
-def _dispatch(host: Host, *, keep: bool) -> Claimed | None:
+def _dispatch_and_keep(keeper: Keeper, last: Started, host: Host) -> Started | None:
+    """Dispatch, and return the started job that this process keeps. Before it knows which, its seat holds the last."""
+    kept: Started | Claimed | None
+    try:
+        kept = dispatch_and_keep(keeper)
+    except (DatabaseError, InterfaceError) as error:
+        telemetry.noticed("dispatch failed", error=type(error).__name__)  # the clock makes up for it
+        kept = patiently(lambda: store.running_in(keeper.process, last.start_time))  # the answer may be lost
+    if isinstance(kept, Claimed):
+        return _start(kept.id, kept.attempt, host)
+    if kept is None:
+        host.seat.let_go()
+    else:
+        host.seat.hold(kept.id, kept.attempt)
+    return kept
+
+
+def _dispatch() -> None:
     """Dispatch; the clock makes up for a failure."""
     try:
-        if keep and host.pool is not None:
-            return dispatch_and_keep(host.pool)
         dispatch()
     except (DatabaseError, InterfaceError) as error:
         telemetry.noticed("dispatch failed", error=type(error).__name__)
-    return None

@@ -67,7 +67,7 @@ class Seat(Protocol):
         """The process is about to start the attempt, or has got it; it holds no other."""
 
     def let_go(self) -> None:
-        """The process holds no attempt any more: its settling was answered."""
+        """The process holds no attempt any more: its settling was answered, and so was the pass that may start one."""
 
 
 class NoSeat:

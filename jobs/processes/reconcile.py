@@ -102,8 +102,9 @@ class Reconciler:
 def _may_hold(note: Note, suspicion: _Suspicion) -> bool:
     """Whether the process may have got the attempt without having noted it yet.
 
-    So it is while one statement is under way: one that settles an attempt may start the next of its lane. A statement
-    that began after the row had been seen has not started it; and one that had settled it has let it go before.
+    So it is while one statement is under way: one that settles an attempt may start the next of its lane, and a pass
+    starts the job that the process keeps, which until then holds the one before. A statement that began after the row
+    had been seen has not started it; and one that had settled it has let it go before.
     """
     under_way = note.job_id != 0 and not note.runs and note.version == suspicion.version
     return note.is_torn or under_way

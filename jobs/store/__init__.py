@@ -7,7 +7,18 @@ from jobs.store import clock
 from jobs.store.attempts import SLICE, cancel_requested, holder, progress, put_off, running_in, start
 from jobs.store.away import may_pass
 from jobs.store.checks import excesses, find_lane, heads, isolation, odd_states
-from jobs.store.claiming import Lane, Pass, claim, claim_within, forget_lanes, hold, next_moment, promote, release
+from jobs.store.claiming import (
+    Keeper,
+    Lane,
+    Pass,
+    claim,
+    claim_within,
+    forget_lanes,
+    hold,
+    next_moment,
+    promote,
+    release,
+)
 from jobs.store.control import (
     backlog,
     cancel,
@@ -81,6 +92,7 @@ __all__ = [
     "DueSchedule",
     "Failure",
     "Holder",
+    "Keeper",
     "Lane",
     "Moved",
     "Numbers",

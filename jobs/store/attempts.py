@@ -8,6 +8,7 @@ from typing import Any
 
 from jobs.conf import settings
 from jobs.models import HELD_UNTIL
+from jobs.store import clock
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, prepared, rows
 
 SLICE = 0.1  # seconds, not counting the waits for a core: jobs of a lane may follow in a slot for so long
@@ -16,10 +17,19 @@ SLICE = 0.1  # seconds, not counting the waits for a core: jobs of a lane may fo
 def start(job_id: int, attempt: int, worker: uuid.UUID, now: datetime | None = None) -> Started | None:
     """queued -> running in this process; None if the attempt is not waiting to start, or its job type is paused."""
     process = Process(worker, os.getpid())
-    found = prepared("start", id=job_id, attempt=attempt, default_timeout=default_timeout(), now=now, **vars(process))
+    return begin(prepared("start", id=job_id, attempt=attempt, **starting(process, now)), process)
+
+
+def starting(process: Process, now: datetime | None = None) -> dict[str, Any]:
+    """The parameters of a start in that process."""
+    return {"default_timeout": default_timeout(), "now": clock.moment(now), **vars(process)}
+
+
+def begin(found: list[tuple[Any, ...]], process: Process) -> Started | None:
+    """What a start has found, logged."""
     begun = started(found, process)
     if begun is not None:
-        log("start", job_id, attempt, tenant=begun.tenant_id, worker=worker)
+        log("start", begun.id, begun.attempt, tenant=begun.tenant_id, worker=process.worker)
     return begun
 
 

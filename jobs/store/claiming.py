@@ -13,8 +13,8 @@ from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.sql import statement
 from jobs.store import clock
-from jobs.store.attempts import most_time
-from jobs.store.rows import Applied, Claimed, Due, log, moved, prepared, rows
+from jobs.store.attempts import begin, most_time, starting
+from jobs.store.rows import Applied, Claimed, Due, Process, Started, log, moved, prepared, rows
 from jobs.store.session import session
 
 
@@ -55,8 +55,11 @@ class Lane:
 class Pass(list[Claimed]):
     """The jobs that one pass claimed, in the order of the turns.
 
-    more: whether another pass may find room for a further job. locked: the lanes with too few unlocked jobs.
+    more: whether another pass may find room for a further job. locked: the lanes with too few unlocked jobs. started:
+    the job that the caller keeps, if it could be started.
     """
+
+    started: Started | None = None
 
     def __init__(self, rows: Sequence[tuple[Any, ...]], *, more: bool = False) -> None:
         *claimed, verdict = rows
@@ -66,10 +69,25 @@ class Pass(list[Claimed]):
         self.locked = {Lane(*pair) for pair in zip(pairs[::2], pairs[1::2], strict=True)}
 
 
-def claim(*, in_line: bool = True, locked: Collection[Lane] = (), now: datetime | None = None) -> Pass:
+@dataclass(frozen=True)
+class Keeper:
+    """A worker process that starts, without a message, the first job of its pool that its pass claims."""
+
+    pool: str
+    process: Process
+
+
+def claim(
+    *,
+    in_line: bool = True,
+    locked: Collection[Lane] = (),
+    keeper: Keeper | None = None,
+    now: datetime | None = None,
+) -> Pass:
     """created -> queued, inside the door; empty also if another dispatch is waiting there and will do the work.
 
-    locked: lanes to skip, since an earlier pass of this dispatch met locked rows there.
+    locked: lanes to skip, since an earlier pass of this dispatch met locked rows there. keeper: the caller, which must
+    ask what it holds after a lost answer.
 
     All statements go through one pipeline, so that no client can stall while it holds the door. The commit is
     asynchronous: if the server crashes and loses it, the jobs are still created and their messages start nothing. Each
@@ -80,24 +98,30 @@ def claim(*, in_line: bool = True, locked: Collection[Lane] = (), now: datetime 
         raise TransactionManagementError("A dispatch is a transaction of its own; ask for it on commit.")
     connection.ensure_connection()
     raw = connection.connection
-    plain, folded, claimed = psycopg.Cursor(raw), psycopg.Cursor(raw), psycopg.Cursor(raw)
+    plain, folded, claimed, begun = (psycopg.Cursor(raw) for _ in range(4))
     prepare = raw.prepare_threshold is not None
     settled, parameters = _parameters(locked, now)
     try:
         with connection.wrap_database_errors, raw.pipeline():  # callers expect Django's errors
             plain.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+            if keeper is not None:
+                plain.execute(statement("keep"), {"pool": keeper.pool}, prepare=prepare)
             plain.execute(statement("knock"), {"in_line": in_line}, prepare=prepare)
             plain.execute(statement("enter"), prepare=prepare)
             plain.execute(statement("give_place"), prepare=prepare)
             folded.execute(statement("fold"), settled, prepare=prepare)
             claimed.execute(statement("claim"), parameters, prepare=prepare)
             plain.execute("COMMIT")
-            done = Pass(claimed.fetchall(), more=any(row[0] for row in folded.fetchall()))
+            if keeper is not None:  # durable, unlike the claim; the other jobs are handed over only after this
+                begun.execute(statement("start_kept"), starting(keeper.process, now), prepare=prepare)
     except BaseException:
         raw.close()  # the session holds the waiting place, which must not outlive a failed pass
         connection.close()
         raise
-    return _logged(done)
+    done = _logged(Pass(claimed.fetchall(), more=any(row[0] for row in folded.fetchall())))
+    if keeper is not None:
+        done.started = begin(begun.fetchall(), keeper.process)
+    return done
 
 
 def claim_within(*, now: datetime | None = None) -> Pass:

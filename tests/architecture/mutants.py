@@ -45,7 +45,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "claim": CLAIM,
     "follow": SLICES,
     "succeed": (*VERBS, *SLICES),
-    "running_in": SLICES,
+    **dict.fromkeys(("running_in", "start_kept"), SLICES),
     "bar_worker": (*VERBS, "tests/integration/engine/test_gaps.py"),
     **dict.fromkeys(("fail", "retry", "snooze", "stop"), (*VERBS, *SLICES)),
     **dict.fromkeys(("left_behind", "end_sessions"), RECOVER),

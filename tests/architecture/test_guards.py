@@ -76,8 +76,9 @@ def test_a_statement_tells_the_door_what_it_has_to_know(path):
 
 @pytest.mark.parametrize("arrow", [arrow for arrow in ARROWS if arrow.fenced], ids=lambda arrow: arrow.verb)
 def test_a_fenced_arrow_is_guarded_by_the_attempt(arrow):
+    fence = re.compile(r"\battempt = (%\(attempt\)s|.*'jobs\.kept')")  # the latter is the claim's
     for name in arrow.statements:
-        assert [guard for guard in GUARDS if guard.statement == name and "attempt = %(attempt)s" in guard.code]
+        assert [guard for guard in GUARDS if guard.statement == name and fence.search(guard.code)]
 
 
 @pytest.mark.django_db

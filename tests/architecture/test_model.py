@@ -42,6 +42,12 @@ def test_the_modelled_pass_is_the_one_that_is_sent():
     assert sent == modelled
 
 
+def test_what_a_process_keeps_is_started_after_the_commit_and_in_the_same_pipeline():
+    source = Path(claiming.__file__).read_text()
+    pipeline = source.partition("raw.pipeline()")[2].partition("except BaseException")[0]
+    assert re.findall(r'"(COMMIT|start_kept)"', pipeline) == ["COMMIT", "start_kept"]
+
+
 def test_the_modelled_follow_is_the_one_that_is_sent():
     follow = statement("succeed")
     for guard in ("FROM settled", "gone_at IS NULL", "FOR NO KEY UPDATE SKIP LOCKED", "ticket = q.ticket"):

@@ -20,7 +20,9 @@ WITH RECURSIVE
 -- include claim/limits
 -- include claim/take
 -- include claim/move_on
-SELECT id, attempt, pool, waited, limited, tenant_id, NULL::boolean AS more, NULL::bigint[] AS locked
+SELECT id, attempt, pool, waited, limited, tenant_id,
+-- include claim/keep
+    , NULL::boolean AS more, NULL::bigint[] AS locked
 FROM (SELECT * FROM claimed ORDER BY pool, pool_rank) claimed
 UNION ALL  -- the last row is the verdict
-SELECT NULL, NULL, NULL, NULL, NULL, NULL, verdict.more, verdict.locked FROM verdict
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, verdict.more, verdict.locked FROM verdict

@@ -1,0 +1,14 @@
+-- Arrow:  start, queued -> running, without a message.
+-- Who:    a worker process, in the pipeline of its dispatch, after the commit: it starts the job that its claim kept for it
+--         (claim/keep.sql). If it cannot, the process looks closer at that job, as at one of a message.
+-- Locks:  the row; not if somebody has locked it, since messages of other jobs wait for this answer. Index: primary key.
+UPDATE jobs j
+-- include shared/start
+  AND j.id = (
+    SELECT k.id FROM jobs k
+    WHERE k.id = (string_to_array(nullif(current_setting('jobs.kept', true), ''), ' '))[1]::bigint
+      AND k.attempt = (string_to_array(nullif(current_setting('jobs.kept', true), ''), ' '))[2]::int  -- guard I3
+    FOR NO KEY UPDATE SKIP LOCKED
+  )
+RETURNING
+-- include shared/started

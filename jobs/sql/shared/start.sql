@@ -1,0 +1,13 @@
+-- A queued job `j` of queue `q` starts in this process, if nothing speaks against it. A worker that was declared gone starts
+-- nothing: recover would take the job back at once. Nor does the job start of a tenant that was deleted while the job was
+-- claimed. No indexed column changes (HOT).
+SET status = 'running',
+    worker = %(worker)s,
+    worker_pid = %(pid)s,
+    start_time = coalesce(%(now)s::timestamptz, clock_timestamp())
+FROM queues q
+WHERE q.id = j.queue_id
+  AND j.status = 'queued'  -- guard I3
+  AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
+  AND EXISTS (SELECT FROM tenants_tenant t WHERE t.id = j.tenant_id)  -- guard
+  AND NOT EXISTS (SELECT FROM workers w WHERE w.id = %(worker)s AND w.gone_at IS NOT NULL)  -- guard I3
