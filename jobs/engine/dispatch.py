@@ -22,7 +22,7 @@ from asgiref.local import Local
 from django.db import transaction
 
 from jobs import store
-from jobs.store import Claimed, Keeper, Lane, Pass, Started
+from jobs.store import Claimed, Ending, Keeper, Lane, Pass, Started
 
 MOST_PASSES = 200  # of one dispatch; the next dispatch does the rest
 
@@ -78,26 +78,26 @@ def dispatch(*, in_line: bool = True) -> int:
     return total
 
 
-def dispatch_and_keep(keeper: Keeper) -> Started | Claimed | None:
+def dispatch_and_keep(keeper: Keeper, ahead: Ending | None = None) -> Started | Claimed | None:
     """Fill the free slots, and return the first job for the caller's pool, which runs it without a message.
 
-    Usually it has started by then, by the first pass; a Claimed could not be started there. After an error the caller
-    must ask what it holds.
+    Usually it has started by then, by the first pass; a Claimed could not be started there. ahead: the success that
+    made room. After an error the caller must ask what it holds.
     """
     kept: Started | Claimed | None = None
-    for claimed in _passes(in_line=True, keeper=keeper):
+    for claimed in _passes(in_line=True, keeper=keeper, ahead=ahead):
         kept = kept or claimed.started or next((job for job in claimed if job.pool == keeper.pool), None)
         hand_over([job for job in claimed if kept is None or job.id != kept.id])
     return kept
 
 
-def _passes(*, in_line: bool, keeper: Keeper | None = None) -> Iterator[Pass]:
+def _passes(*, in_line: bool, keeper: Keeper | None = None, ahead: Ending | None = None) -> Iterator[Pass]:
     locked: set[Lane] = set()
     for _ in range(MOST_PASSES):
         # Do not take the waiting place for a pass that skips lanes: another dispatch may have come for just those.
-        claimed = store.claim(in_line=in_line and not locked, locked=locked, keeper=keeper)
+        claimed = store.claim(in_line=in_line and not locked, locked=locked, keeper=keeper, ahead=ahead)
         locked |= claimed.locked
-        keeper = None  # one job is enough
+        keeper = ahead = None  # once is enough
         yield claimed
         if any(job.limited for job in claimed):
             store.wake_clock()  # it must learn when the next token is due

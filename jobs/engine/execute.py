@@ -4,24 +4,26 @@
 2. Run its body, clean up after it, keep its result.
 3. Settle. The statement that records a success also starts the next job of the lane (queue and tenant) in the same
    slot, for a time slice (`engine/slices.py`). Then other lanes have their turn. No count changes: no door is needed.
-4. Dispatch: fill the free slots. The process keeps one of the jobs claimed for its own pool and goes on with 1, until
-   SLACK seconds after the message came. Then it takes the next message, which may have waited for it.
+4. Dispatch: fill the free slots. The process keeps one of the jobs claimed for its own pool and goes on with 2, until
+   SLACK seconds after the message came. Then it takes the next message, which may have waited for it. One pipeline
+   settles a success, makes the pass, and starts what the process keeps.
 """
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from django.db import DatabaseError, InterfaceError
 
 from jobs import store, telemetry, traces
 from jobs.engine import body, hands, strangers
+from jobs.engine.body import Outcome
 from jobs.engine.dispatch import dispatch, dispatch_and_keep
 from jobs.engine.host import Host
 from jobs.engine.patience import patiently
-from jobs.engine.settle import settle
+from jobs.engine.settle import ahead, settle
 from jobs.engine.slices import Slice
 from jobs.store import Claimed, Keeper, Started
 
@@ -38,25 +40,35 @@ def execute(job_id: int, attempt: int, host: Host) -> bool:
     error if an outcome could not be stored for a minute; then the process must end, too: it still holds the attempt.
     """
     goes_on_until = time.monotonic() + SLACK
-    clean = True
+    last = None
     with host.speaking():
         job = _start(job_id, attempt, host)
         while job is not None:
-            last, clean = _run_slice(job, host)
-            if clean and host.pool is not None and time.monotonic() < goes_on_until and not host.draining():
-                job = _dispatch_and_keep(Keeper(host.pool, host.process), last, host)
+            last = _run_slice(job, host)
+            if last.clean and time.monotonic() < goes_on_until and (keeper := _keeper(host)):
+                job = _dispatch_and_keep(keeper, last, host)
             else:
                 job = None
+                _settle(last, host)
                 host.seat.let_go()
                 _dispatch()
-    return clean
+    return last is None or last.clean
 
 
-def _run_slice(job: Started, host: Host) -> tuple[Started, bool]:
-    """Run jobs of one lane, one after the other; return the last one, and whether this process is still clean.
+@dataclass(frozen=True)
+class _Last:
+    """The last job of a slice; the seat holds it still. clean: whether the process is, after it.
 
-    The seat holds the last one still.
+    success: what is still to be settled, together with the dispatch; None: it is settled.
     """
+
+    job: Started
+    clean: bool
+    success: Outcome | None = None
+
+
+def _run_slice(job: Started, host: Host) -> _Last:
+    """Run jobs of one lane, one after the other."""
     time_slice = Slice(host.waited_for_core)
     while True:
         with _told(job) as span:
@@ -68,12 +80,19 @@ def _run_slice(job: Started, host: Host) -> tuple[Started, bool]:
             body.keep_result(job, outcome)
             if outcome.error is not None:
                 traces.failed(span, outcome.error)
-            follow = time_slice.has_room() and clean and host.pool is not None and not host.draining()
-            following = settle(job, outcome, strangers.here(job, host), follow=follow)
+            has_room, goes_on = time_slice.has_room(), clean and _keeper(host) is not None
+            if goes_on and not has_room and outcome.error is None:
+                return _Last(job, clean, outcome)
+            following = settle(job, outcome, strangers.here(job, host), follow=goes_on and has_room)
             if following is None:
-                return job, clean
+                return _Last(job, clean)
             host.seat.hold(following.id, following.attempt)
             job = following
+
+
+def _keeper(host: Host) -> Keeper | None:
+    """This process, if it may go on with a job without a message."""
+    return None if host.pool is None or host.draining() else Keeper(host.pool, host.process)
 
 
 @contextmanager
@@ -114,14 +133,25 @@ def _start(job_id: int, attempt: int, host: Host) -> Started | None:
     return job
 
 
-def _dispatch_and_keep(keeper: Keeper, last: Started, host: Host) -> Started | None:
-    """Dispatch, and return the started job that this process keeps. Before it knows which, its seat holds the last."""
+def _dispatch_and_keep(keeper: Keeper, last: _Last, host: Host) -> Started | None:
+    """Settle and dispatch, and return the started job that this process keeps.
+
+    Until it knows which one that is, its seat holds the last one.
+    """
     kept: Started | Claimed | None
+    success = None if last.success is None else ahead(last.job, last.success)
     try:
-        kept = dispatch_and_keep(keeper)
+        kept = dispatch_and_keep(keeper, success)
     except (DatabaseError, InterfaceError) as error:
         telemetry.noticed("dispatch failed", error=type(error).__name__)  # the clock makes up for it
-        kept = patiently(lambda: store.running_in(keeper.process, last.start_time))  # the answer may be lost
+        unsettled = success is not None and success.applied is None
+        if unsettled:
+            _settle(last, host)
+        kept = patiently(lambda: store.running_in(keeper.process, last.job.start_time))  # the answer may be lost
+        if unsettled and kept is None:
+            return _dispatch_and_keep(keeper, replace(last, success=None), host)
+    if success is not None and success.applied is False:
+        telemetry.ignored("succeed", last.job.id, last.job.attempt)
     if isinstance(kept, Claimed):
         return _start(kept.id, kept.attempt, host)
     if kept is None:
@@ -129,6 +159,12 @@ def _dispatch_and_keep(keeper: Keeper, last: Started, host: Host) -> Started | N
     else:
         host.seat.hold(kept.id, kept.attempt)
     return kept
+
+
+def _settle(last: _Last, host: Host) -> None:
+    if last.success is not None:
+        with telemetry.about(tenant=last.job.tenant_id):
+            settle(last.job, last.success, strangers.here(last.job, host))
 
 
 def _dispatch() -> None:

@@ -19,7 +19,7 @@ from jobs.engine.failures import as_failure, without_text
 from jobs.engine.patience import patiently
 from jobs.engine.policy import policy_of
 from jobs.engine.strangers import Ask, in_a_thread
-from jobs.store import Failure, Started
+from jobs.store import Ending, Failure, Started
 
 UNASKED = "raised Cancelled, but nobody asked it to stop"
 
@@ -115,6 +115,11 @@ def _follow_up(verb: str, job: Started) -> None:
         store.wake_clock()
     elif verb == "bury":
         announce(job.id, job.attempt)
+
+
+def ahead(job: Started, outcome: Outcome) -> Ending:
+    """The settling of a success, for the pipeline of the next pass. If it fails there, settle."""
+    return Ending(job, outcome.stats, outcome.result_ttl, outcome.result_bytes, peak_memory=outcome.peak_memory)
 
 
 def _succeed(job: Started, outcome: Outcome, *, follow: bool) -> Started | None:

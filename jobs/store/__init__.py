@@ -50,7 +50,7 @@ from jobs.store.schedules import (
     take_due_times,
 )
 from jobs.store.session import OwnSession, session, speak_as_the_caller
-from jobs.store.settling import Failure, fail, retry, snooze, stop, succeed, succeed_and_follow, take_back
+from jobs.store.settling import Ending, Failure, fail, retry, snooze, stop, succeed, succeed_and_follow, take_back
 from jobs.store.statistics import (
     begin_task,
     end_task,
@@ -90,6 +90,7 @@ __all__ = [
     "Applied",
     "Claimed",
     "DueSchedule",
+    "Ending",
     "Failure",
     "Holder",
     "Keeper",

@@ -16,6 +16,7 @@ from jobs.store import clock
 from jobs.store.attempts import begin, most_time, starting
 from jobs.store.rows import Applied, Claimed, Due, Process, Started, log, moved, prepared, rows
 from jobs.store.session import session
+from jobs.store.settling import Ending
 
 
 def promote(batch: int = 1000, now: datetime | None = None) -> list[Due]:
@@ -82,12 +83,14 @@ def claim(
     in_line: bool = True,
     locked: Collection[Lane] = (),
     keeper: Keeper | None = None,
+    ahead: Ending | None = None,
     now: datetime | None = None,
 ) -> Pass:
     """created -> queued, inside the door; empty also if another dispatch is waiting there and will do the work.
 
     locked: lanes to skip, since an earlier pass of this dispatch met locked rows there. keeper: the caller, which must
-    ask what it holds after a lost answer.
+    ask what it holds after a lost answer. ahead: a success to commit before; it says what became of it, also after an
+    error.
 
     All statements go through one pipeline, so that no client can stall while it holds the door. The commit is
     asynchronous: if the server crashes and loses it, the jobs are still created and their messages start nothing. Each
@@ -103,6 +106,8 @@ def claim(
     settled, parameters = _parameters(locked, now)
     try:
         with connection.wrap_database_errors, raw.pipeline():  # callers expect Django's errors
+            if ahead is not None:
+                ahead.send(raw, prepare=prepare)
             plain.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
             if keeper is not None:
                 plain.execute(statement("keep"), {"pool": keeper.pool}, prepare=prepare)
@@ -118,6 +123,9 @@ def claim(
         raw.close()  # the session holds the waiting place, which must not outlive a failed pass
         connection.close()
         raise
+    finally:
+        if ahead is not None:
+            ahead.hear()
     done = _logged(Pass(claimed.fetchall(), more=any(row[0] for row in folded.fetchall())))
     if keeper is not None:
         done.started = begin(begun.fetchall(), keeper.process)

@@ -5,8 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import psycopg
+
 from jobs import traces
 from jobs.lifecycle import Status
+from jobs.sql import statement
+from jobs.store import clock
 from jobs.store.attempts import default_timeout, started
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, prepared, rows
 
@@ -59,6 +63,45 @@ def succeed_and_follow(
     """running -> success; and created -> running for the next job of the lane, if any, in this slot and process."""
     result = {"stats": json.dumps(stats), "result_ttl": result_ttl, "result_bytes": result_bytes}
     return _succeed(job_id, attempt, by, follow=True, peak_memory=peak_memory, now=now, **result)
+
+
+class Ending:
+    """A success that goes ahead of a pass, in the same pipeline, in a transaction of its own, durable as any settling.
+
+    applied: None: nobody knows whether it was committed, so it has to be repeated.
+    """
+
+    def __init__(
+        self,
+        job: Started,
+        stats: dict[str, Any],
+        result_ttl: float | None,
+        result_bytes: int | None = None,
+        *,
+        peak_memory: int | None = None,
+    ) -> None:
+        """running -> success. The parameters are those of `succeed`."""
+        self.applied: bool | None = None
+        self._job = job
+        result = {"stats": json.dumps(stats), "result_ttl": result_ttl, "result_bytes": result_bytes}
+        rest = {"peak_memory": peak_memory, "default_timeout": default_timeout(), "now": clock.moment()}
+        self._parameters = {"id": job.id, "attempt": job.attempt, "follow": False, **vars(job.holder), **result, **rest}
+
+    def send(self, raw: psycopg.Connection[Any], *, prepare: bool) -> None:
+        """Put it into the pipeline of that connection."""
+        self._ended, self._committed = psycopg.Cursor(raw), psycopg.Cursor(raw)
+        self._committed.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+        self._ended.execute(statement("succeed"), self._parameters, prepare=prepare)
+        self._committed.execute("COMMIT")
+
+    def hear(self) -> None:
+        """The pipeline has ended, well or not."""
+        if self._committed.statusmessage != "COMMIT":
+            return
+        self.applied = self._ended.rowcount > 0
+        if self.applied:
+            job = self._job
+            log("succeed", job.id, job.attempt, tenant=job.tenant_id, trace=traces.trace_of(job.trace_parent))
 
 
 def _succeed(job_id: int, attempt: int, by: Holder, **parameters: Any) -> tuple[bool, Started | None]:

@@ -6,12 +6,13 @@ import pytest
 from django.db import DatabaseError, OperationalError, connection
 
 from jobs import store
+from jobs.engine import body as engine_body
 from jobs.engine import slices
 from jobs.engine.dispatch import dispatch, dispatch_and_keep
 from jobs.engine.execute import execute
 from jobs.engine.host import Host
 from jobs.models import Job, PausedJobType, Worker
-from jobs.store import Keeper
+from jobs.store import Keeper, claiming
 from jobs.store.attempts import starting
 from jobs.store.rows import rows
 from tests.factories import ThingFactory
@@ -137,13 +138,16 @@ class TestAProcess:
         assert seat.notes == [(two[0], 1), None]
 
     def test_does_not_run_again_what_it_has_settled_though_postgresql_has_lost_that(self, host, two, monkeypatch):
-        def fail(**how):
-            Job.objects.filter(pk=two[0]).update(status="running", slot=1, end_time=None)  # a standby says so
+        def lose_the_end(**how):
+            claim(**how)
+            Job.objects.filter(pk=two[0]).update(status="running", slot=2, end_time=None)  # a standby says so
+            Job.objects.filter(pk=two[1]).update(status="queued")
             raise OperationalError("a failover")
 
-        monkeypatch.setattr(store, "claim", fail)
+        claim = store.claim
+        monkeypatch.setattr(store, "claim", lose_the_end)
         execute(two[0], 1, host)
-        assert statuses() == ["running", "created"]
+        assert statuses() == ["running", "queued"]
 
     def test_holds_the_last_one_at_its_desk_until_it_knows_what_it_keeps(self, host, two, monkeypatch):
         seat, during = Seat(), []
@@ -159,6 +163,67 @@ class TestAProcess:
         monkeypatch.setattr(store, "claim", lambda **how: during.append(seat.notes[-1]) or claim(**how))
         execute(two[0], 1, replace(host, seat=seat, draining=lambda: True))
         assert during == [None]
+
+
+class TestTheSuccess:
+    """Of the last job of a slice: it goes ahead of the pass, in the same pipeline."""
+
+    @pytest.fixture
+    def settled_alone(self, monkeypatch) -> list[int]:
+        """The jobs that were settled by a statement of their own."""
+        alone, succeed = [], store.succeed
+
+        def note(job_id, *args, **how):
+            alone.append(job_id)
+            return succeed(job_id, *args, **how)
+
+        monkeypatch.setattr(store, "succeed", note)
+        return alone
+
+    def test_goes_ahead_of_the_pass(self, host, two, settled_alone):
+        execute(two[0], 1, host)
+        assert statuses() == ["success"] * 2
+        assert settled_alone == []
+
+    def test_is_stored_though_the_pass_fails(self, host, two, settled_alone, monkeypatch, caplog):
+        parameters = claiming._parameters
+        monkeypatch.setattr(claiming, "_parameters", lambda *given: (parameters(*given)[0], {"now": "no moment"}))
+        execute(two[0], 1, host)
+        assert statuses() == ["success", "created"]
+        assert settled_alone == []
+        assert [line.message for line in caplog.records if "dispatch failed" in line.message]
+
+    def test_of_a_job_that_was_taken_away_changes_nothing(self, host, two, settled_alone, body, caplog):
+        @body
+        def echo(self, value):
+            Job.objects.filter(pk=two[0]).update(attempt=2)
+
+        execute(two[0], 1, host)
+        assert statuses() == ["running", "created"]
+        assert settled_alone == []
+        assert [line.message for line in caplog.records if line.message.startswith("succeed ignored")]
+
+    def test_that_did_not_reach_postgresql_is_told_again_and_then_a_pass_is_made(
+        self, host, two, settled_alone, monkeypatch
+    ):
+        def cut_first(**how):
+            monkeypatch.setattr(store, "claim", claim)
+            raise OperationalError("the connection is lost")
+
+        claim = store.claim
+        monkeypatch.setattr(store, "claim", cut_first)
+        execute(two[0], 1, host)
+        assert statuses() == ["success"] * 2
+        assert settled_alone == [two[0]]
+
+    def test_that_postgresql_cannot_store_is_a_failure(self, host, two, monkeypatch):
+        def keep(job, outcome):
+            outcome.result_ttl = 1e300 if job.id == two[0] else None
+
+        monkeypatch.setattr(engine_body, "keep_result", keep)
+        execute(two[0], 1, host)
+        assert statuses() == ["error", "success"]
+        assert "DataError" in Job.objects.get(pk=two[0]).last_error
 
 
 @dataclass
