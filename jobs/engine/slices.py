@@ -19,7 +19,7 @@ class Slice:
     def __init__(self, waited: Callable[[], float]) -> None:
         self._waited = waited
         self._began, self._waited_before = time.monotonic(), waited()
-        self._counted = self._passed = 0.0  # seconds until the last job had ended
+        self._passed = 0.0  # seconds until the last job had ended
 
     def has_room(self) -> bool:
         """Whether another job may begin, now that one has ended.
@@ -27,7 +27,9 @@ class Slice:
         It probably takes as long as that one; at least half of it must lie within the slice.
         """
         passed = time.monotonic() - self._began
+        with_half = passed + (passed - self._passed) / 2
+        self._passed = passed
+        if with_half < QUANTUM or with_half >= LONGEST:
+            return with_half < LONGEST
         counted = passed - (self._waited() - self._waited_before)
-        job_counted, job_passed = counted - self._counted, passed - self._passed
-        self._counted, self._passed = counted, passed
-        return counted + job_counted / 2 < QUANTUM and passed + job_passed / 2 < LONGEST
+        return with_half * counted < QUANTUM * passed

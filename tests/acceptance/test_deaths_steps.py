@@ -127,14 +127,16 @@ def test_killed_after_the_body_and_before_the_settling(
 
 
 @pytest.mark.parametrize(
-    ("victim", "statement"),
+    ("victim", "statement", "attempt", "crashes"),
     [
-        ("process", "left"),  # the server claims for a dead client: nobody sends what was claimed
-        ("process", "lost"),
-        ("worker", "left"),
+        ("process", "left", 1, 0),  # its parent ends its session, and claims
+        ("process", "lost", 1, 0),
+        ("worker", "left", 2, 1),  # the server claims for a dead client, and starts what it would have kept: an orphan
     ],
 )
-def test_killed_after_the_settling_and_before_the_next_dispatch(worker, thing, start_worker, victim, statement):
+def test_killed_after_the_settling_and_before_the_next_dispatch(
+    *, worker, thing, start_worker, victim, statement, attempt, crashes
+):
     with Held(NUMBER, 7) as body:
         job_id = thing.async_.wait_for_lock(7)
         running(job_id)
@@ -148,7 +150,7 @@ def test_killed_after_the_settling_and_before_the_next_dispatch(worker, thing, s
         start_worker(concurrency=1)
     check(job_id, attempt=1, crashes=0, bodies=[1])
     job = ended(waiting)
-    assert (job.status, job.attempt, job.crashes) == ("success", 1, 0)
+    assert (job.status, job.attempt, job.crashes) == ("success", attempt, crashes)
 
 
 def test_a_start_that_the_server_carries_out_after_the_death_was_told_starts_nothing(

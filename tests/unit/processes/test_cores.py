@@ -8,8 +8,8 @@ from jobs.processes.cores import waited_for_core
 
 @pytest.fixture
 def told(monkeypatch, tmp_path):
-    monkeypatch.setattr(cores, "TOLD", tmp_path / "schedstat")
-    return cores.TOLD
+    monkeypatch.setattr(cores, "TOLD", str(tmp_path / "schedstat"))
+    return tmp_path / "schedstat"
 
 
 def test_is_the_second_figure_in_nanoseconds(told):
