@@ -32,6 +32,7 @@ LOCKED = Door(events=("cancel", "identical submitted"))
 STRUCK = replace(LOCKED, deaths=1, net=True)
 ROOMY = Door(slots=2, capacity=2)  # a lane may become empty
 NUMBERED = replace(ROOMY, numbers=True)
+LOOK = ("look",)
 SLICED = ("submits", "finishes", "follows")
 REVIVED = ("submits", "finishes", "revives")
 
@@ -60,6 +61,9 @@ PROTOCOL = (
     Case("door: the clock heals 2 deaths and any stall", replace(STRUCK, sessions=2, deaths=2, events=("cancel",))),
     Case("door: the clock heals, 2 slots", replace(STRUCK, sessions=2, slots=2, capacity=2)),
     Case("door: the clock heals, early numbers", replace(NUMBERED, sessions=2, deaths=1, net=True)),
+    Case("door: who submits looks first", Door(owners="AABB", looks=LOOK)),
+    Case("door: who submits looks first, 2 slots", replace(ROOMY, owners="AABB", looks=LOOK)),
+    Case("door: the same, 2 slots, early numbers", replace(NUMBERED, sessions=2, looks=LOOK)),
     Case("door: time slices, capacity 1", Door(moves=SLICED)),
     Case("door: time slices, 2 slots, one spare row", replace(ROOMY, owners="AAA", moves=SLICED, spare=1)),
     Case("door: time slices, early numbers", replace(NUMBERED, sessions=2, moves=SLICED)),
@@ -191,6 +195,10 @@ FAULTS = (
     Case(
         "no clock: as many rows locked by those who follow as are looked at",
         replace(ROOMY, owners="AAA", moves=SLICED, spare=0), "I2: nobody",
+    ),
+    Case(
+        "who submits looks at the books alone, which a fold is about to change",
+        Door(looks=("look_at_the_books_alone",)), "I2: nobody",
     ),
     Case("follow without a lock", Slices(slicing.Rules(follow_locks=False)), "I3: worker 2 is alive"),
     Case(

@@ -35,6 +35,7 @@ class Door:
     owners: the tenant of each job. slots: of each tenant. capacity: of the pool. batch: the most that a pass takes.
     spare: how many more of a lane's jobs are looked at than it may start. visits: the most lanes of a pass.
     takes: the most letters of a fold; remembers_always: its snapshot, though it left some.
+    looks: how who submits finds out whether a dispatch is worth while, before it makes one.
     moves: what people and workers do, in one step; with numbers in two, as a transaction may get its number early and
     commit late. events: what is done to waiting jobs, so that others meet a locked row.
     tells: of arrivals and freed slots, in the same transaction ("with it"), "afterwards", or by writing the "lanes"
@@ -51,6 +52,7 @@ class Door:
     moves: tuple[str, ...] = ("submits", "finishes")
     events: tuple[str, ...] = ()
     deaths: int = 0
+    looks: tuple[str, ...] = ()
     dispatch: tuple[str, ...] = PASS
     batch: int = 99
     spare: int = 8
@@ -111,7 +113,8 @@ class Door:
                     if move == "follows":
                         yield from self._follows(state, me, name, job)
                         continue
-                    after = sessions.begun(self, state, me, move, job, todo=("ends", *self.dispatch))
+                    looks = self.looks if move == "submits" else ()
+                    after = sessions.begun(self, state, me, move, job, todo=("ends", *looks, *self.dispatch))
                     if self.numbers:
                         yield Step(name, f"{move} {self.title(job)}", after)
                     else:

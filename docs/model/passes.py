@@ -2,8 +2,35 @@
 
 from collections.abc import Callable
 
-from docs.model.lanes import Lanes, Memory, choose, more, moved_on
+from docs.model.lanes import ARRIVAL, FREED, UNSEEN, Lanes, Letter, Memory, choose, more, moved_on
 from docs.model.sessions import Rules, Session, State, ends, locked, on, rolls_back, seat, tell, without
+
+
+def look(rules: Rules, state: State, me: int) -> State:
+    """worth.sql: goes home if nothing can be decided, by what is committed at this moment."""
+    freed = any(letter.kind == FREED for letter in _committed_mail(state))
+    return on(state, me) if freed or _may_start(rules, state, _in_slots(state)) else seat(state, me, Session())
+
+
+def look_at_the_books_alone(rules: Rules, state: State, me: int) -> State:
+    """They take off what has ended when a fold is committed, and not before."""
+    unfolded = sum(letter.kind == FREED for letter in _committed_mail(state))
+    return on(state, me) if _may_start(rules, state, _in_slots(state) + unfolded) else seat(state, me, Session())
+
+
+def _may_start(rules: Rules, state: State, in_use: int) -> bool:
+    arrived = any(letter.kind == ARRIVAL for letter in _committed_mail(state))
+    return in_use < rules.capacity and (arrived or bool(state.lanes.ready))
+
+
+def _in_slots(state: State) -> int:
+    return sum(status in {"held", UNSEEN} for status in state.jobs)
+
+
+def _committed_mail(state: State) -> tuple[Letter, ...]:
+    """With what a fold has taken that is not committed."""
+    inside = state.sessions[state.inside].letters if state.inside >= 0 else ()
+    return (*state.mail, *inside)
 
 
 def knock(_: Rules, state: State, me: int) -> State:
@@ -99,8 +126,8 @@ def leave(_: Rules, state: State, me: int) -> State:
 STEPS: dict[str, Callable[[Rules, State, int], State | None]] = {
     step.__name__: step
     for step in (
-        ends, tell, rolls_back, knock, enter, enter_or_go_home, give_place, fold, snapshot, lock, lock_past_locked,
-        commit, leave,
+        ends, tell, rolls_back, look, look_at_the_books_alone, knock, enter, enter_or_go_home, give_place, fold,
+        snapshot, lock, lock_past_locked, commit, leave,
     )
 }  # fmt: skip
 
@@ -114,7 +141,7 @@ def words(before: State, after: State, me: int) -> str:
     """What a step came to."""
     was, now = before.sessions[me], after.sessions[me]
     step = was.todo[0].replace("_", " ")
-    if step in {"knock", "enter or go home"} and not now.todo:
+    if (step in {"knock", "enter or go home"} or step.startswith("look")) and not now.todo:
         return f"{step}: goes home"
     if step == "fold":
         return f"fold: takes {len(now.letters)} letter(s)"

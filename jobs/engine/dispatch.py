@@ -56,7 +56,18 @@ def relay_to(ask: Ask | None) -> Ask | None:
 
 def request() -> None:
     """Request a dispatch from the dispatcher of this process; without one, dispatch at once."""
-    (_relay or dispatch)()
+    (_relay or serve)()
+
+
+def serve() -> None:
+    """Make a dispatch that was requested, if there is anything to decide.
+
+    While pools are full, as in a flood of submits, there is nothing, and a look costs a fraction of a pass. Where there
+    is something, to look is one trip more: so only who has just dispatched in vain looks first. The clock does not, nor
+    does a process that has freed a place.
+    """
+    if not getattr(_asked, "in_vain", False) or store.worth_a_pass():
+        _asked.in_vain = not dispatch()
 
 
 def hand_over(claimed: Sequence[Claimed]) -> None:

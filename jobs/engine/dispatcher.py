@@ -71,7 +71,7 @@ class Dispatcher:
                 close_old_connections()  # those that failed in the previous dispatch
                 drop_cut_connections()  # or that the server cut since; this dispatch would be left to the clock
                 with self._speaking():
-                    dispatch.dispatch()
+                    dispatch.serve()
             except Exception as error:  # the thread must survive any error
                 telemetry.noticed("dispatch failed", error=type(error).__name__)
                 connection.close()

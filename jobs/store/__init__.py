@@ -18,6 +18,7 @@ from jobs.store.claiming import (
     next_moment,
     promote,
     release,
+    worth_a_pass,
 )
 from jobs.store.control import (
     backlog,
@@ -191,4 +192,5 @@ __all__ = [
     "wake_clock",
     "work",
     "worked",
+    "worth_a_pass",
 ]

@@ -132,6 +132,11 @@ def claim(
     return done
 
 
+def worth_a_pass() -> bool:
+    """Whether a pass could decide anything, by what is committed. True in a transaction, whose snapshot may be old."""
+    return session().in_atomic_block or bool(prepared("worth", now=None)[0][0])
+
+
 def claim_within(*, now: datetime | None = None) -> Pass:
     """created -> queued within the caller's transaction, for a test that rolls it back: its jobs exist nowhere else.
 

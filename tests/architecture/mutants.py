@@ -57,6 +57,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     ),
     **dict.fromkeys(("tenant_statistics", "tenant_under_way"), LAST_DAY),
     "fold": CLAIM,
+    "worth": ("tests/concurrency/test_worth.py",),
     "live_pools": CLAIM,
     "idle_pools": RECOVER,
     "enter": CLAIM,
