@@ -4,8 +4,11 @@ Each row is a module of `benchmarks.rows`. It runs in a process of its own on an
 data, returns figures, and has a time limit. `docs/performance.md` explains the figures.
 """
 
-ROWS = ("drain", "idle", "submit", "claim", "door", "http", "fairness", "light", "busy", "due", "memory")
-LARGE = ("dashboard",)  # rows that take long to fill: they run only when they are named
-EVERY_VERSION = frozenset({"claim"})  # rows that run on every PostgreSQL found, not only on the newest
+ROWS = (
+    *("drain", "idle", "submit", "claim", "running", "door", "fleet"),
+    *("http", "fairness", "light", "busy", "due", "memory"),
+)
+LARGE = ("dashboard", "fleets")  # rows that take long: they run only when they are named
+EVERY_VERSION = frozenset({"claim", "running"})  # rows that run on every PostgreSQL found, not only on the newest
 PATIENCE = 400.0  # seconds that one row may take; the longest takes about two minutes
 LONG_PATIENCE = 2400.0  # and a large one

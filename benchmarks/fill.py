@@ -1,11 +1,14 @@
 """Insert millions of jobs directly into the tables. Only this module and `installation` know the schema.
 
-A change of the columns of a waiting or a finished job also needs a change of WAITING or FINISHED.
+A change of the columns of a waiting, a running or a finished job also needs a change of WAITING, RUNNING or FINISHED.
 """
+
+import uuid
 
 from django.db import connection
 
-from jobs.models import Queue
+from jobs import store
+from jobs.models import Arrival, Queue
 from tenants.models import Tenant, TenantQueue
 
 POOL = "bench"  # of our workers: a broker that serves others too must not mix their messages with ours
@@ -17,7 +20,7 @@ _VALUES = """
     (%(tenants)s::bigint[])[1 + n %% cardinality(%(tenants)s::bigint[])],
     %(queue)s, 5, CASE WHEN %(users)s > 1 THEN 'user' || n %% %(users)s ELSE '' END,
     'workload.thing', n::text, 'echo', '{}',
-    0, 0, 0, '', '{}', ''"""
+    %(attempt)s, 0, 0, '', '{}', ''"""
 
 # Autovacuum's threshold: an installation of ten tenants has no statistics of them. One of thousands has, or its foreign
 # keys would be checked by a plan for a table of ten rows.
@@ -32,6 +35,21 @@ WITH stored AS (
 INSERT INTO arrivals (xid, queue_id, tenant_id, head, jobs)
 SELECT pg_current_xact_id()::text::bigint, queue_id, tenant_id, min(place), count(*) FROM stored
 GROUP BY queue_id, tenant_id"""  # noqa: S608
+
+# The slots of each tenant from 1 on. The ticket is the moment of the claim in milliseconds, another one for each job.
+RUNNING = f"""
+INSERT INTO jobs (
+    {COLUMNS}, status, slot, ticket, worker, waited_since, queued_at, handed_at, start_time
+)
+SELECT {_VALUES}, 'running', 1 + n / cardinality(%(tenants)s::bigint[]), (extract(epoch FROM at) * 1000)::bigint,
+    %(worker)s, at, at, at, at
+FROM generate_series(0, %(count)s - 1) n
+CROSS JOIN LATERAL (SELECT now() - (n + 1) * %(over)s / %(count)s * interval '1 second' AS at) moment"""  # noqa: S608
+
+# As long as the claim takes tickets from this sequence: later ones must be higher than those of the filled jobs.
+NEXT_TICKET = (
+    "SELECT setval('door_seq', greatest(last_value, (extract(epoch FROM now()) * 1000)::bigint)) FROM door_seq"
+)
 
 FINISHED = f"""
 INSERT INTO jobs ({COLUMNS}, status, created_at, queued_at, start_time, end_time, worker)
@@ -62,12 +80,27 @@ def waiting(tenants: list[Tenant], count: int, *, users: int = 1) -> None:
 
 def arriving(tenants: list[Tenant], count: int, *, users: int = 1) -> None:
     """The same in the state of the first minute: not vacuumed, not analysed."""
-    _insert(WAITING, tenants, count, users)
+    _insert(WAITING, tenants, count, users=users)
+
+
+def running(tenants: list[Tenant], count: int, *, worker: uuid.UUID, over: float = 10.0) -> None:
+    """Add so many running jobs of the tenants in turn, claimed and started during the last `over` seconds.
+
+    Call it after `waiting`, and before a worker is registered: passes that claim nothing first make the lanes.
+    """
+    while Arrival.objects.exists():
+        store.claim()
+    _insert(RUNNING, tenants, count, attempt=1, worker=worker, over=over)
+    with connection.cursor() as cursor:
+        cursor.execute(NEXT_TICKET)
+    if hasattr(store, "recount_books"):
+        store.recount_books()
+    settle()
 
 
 def finished(tenants: list[Tenant], count: int) -> None:
     """Add so many succeeded jobs."""
-    _insert(FINISHED, tenants, count, 1)
+    _insert(FINISHED, tenants, count)
     settle()
 
 
@@ -77,9 +110,12 @@ def settle(*, everything: bool = False) -> None:
         cursor.execute("VACUUM (ANALYZE)" if everything else "VACUUM (ANALYZE) jobs")
 
 
-def _insert(statement: str, tenants: list[Tenant], count: int, users: int) -> None:
+def _insert(
+    statement: str, tenants: list[Tenant], count: int, users: int = 1, attempt: int = 0, **more: object
+) -> None:
     queue = Queue.objects.get(name="default").pk
     parameters = {"tenants": [tenant.pk for tenant in tenants], "queue": queue, "count": count, "users": users}
+    parameters |= {"attempt": attempt, **more}
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")  # `settle` says when
         cursor.execute(statement, parameters)

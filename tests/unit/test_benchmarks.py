@@ -6,7 +6,9 @@ import pytest
 
 from benchmarks import EVERY_VERSION, LARGE, ROWS, postgresqls, tables
 from benchmarks.bars import Bar
+from benchmarks.simulated import Belt
 from embedded import binaries
+from jobs.store import Claimed
 
 FIGURES = {"jobs/s": {"ours": 60.0, "Celery": 100.0}, "ms": {"ours": 3.0}}
 
@@ -54,3 +56,10 @@ def test_rows_that_depend_on_the_version_are_run_on_the_oldest_one_too(tmp_path,
 def test_a_server_that_is_given_is_the_only_one(given):
     assert postgresqls.found(given) == [""]
     assert postgresqls.missing(given, EVERY_VERSION) == ""
+
+
+def test_the_belt_of_a_simulated_fleet_carries_a_job_for_each_of_its_processes_and_waits_for_nobody():
+    belt = Belt()
+    belt.put([Claimed(2**40 + n, 3, "bench") for n in range(5_000)])
+    assert [belt.take() for _ in range(5_001)] == [*((2**40 + n, 3) for n in range(5_000)), None]
+    belt.close()
