@@ -28,8 +28,7 @@ BARS = [
     Bar(of=(WAITING[-1], "ours"), to=(WAITING[0], "ours"), at_most=1.5),
     Bar(of=(ARRIVED[WAITING[-1]], "ours"), to=(ARRIVED[WAITING[0]], "ours"), at_most=1.5),
     Bar(of=(FRESH, "ours"), to=(WAITING[0], "ours"), at_most=1.5),
-    Bar(of=(WAITING[0], "ours"), to=(WAITING[0], "seed"), at_most=4.3),  # 2 ms where the seed's takes 0.46
-    Bar(of=(WAITING[-1], "ours"), to=(WAITING[0], "seed"), at_most=4.3),
+    Bar(of=(WAITING[0], "ours"), to=(WAITING[0], "seed"), at_most=1.8),
     Bar(of=(CROWD[-1], "ours"), to=(CROWD[0], "ours"), at_most=2),
     Bar(of=(SLOTTED, "ours"), to=(WAITING[0], "ours"), at_most=1.2),
     Bar(of=(ENDED, "ours"), to=(WAITING[0], "ours"), at_most=1.2),
