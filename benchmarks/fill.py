@@ -36,7 +36,7 @@ INSERT INTO arrivals (xid, queue_id, tenant_id, head, jobs)
 SELECT pg_current_xact_id()::text::bigint, queue_id, tenant_id, min(place), count(*) FROM stored
 GROUP BY queue_id, tenant_id"""  # noqa: S608
 
-# The slots of each tenant from 1 on. The ticket is the moment of the claim in milliseconds, another one for each job.
+# The slots of each tenant from 1 on. The ticket is the moment of the claim in milliseconds.
 RUNNING = f"""
 INSERT INTO jobs (
     {COLUMNS}, status, slot, ticket, worker, waited_since, queued_at, handed_at, start_time
@@ -45,11 +45,6 @@ SELECT {_VALUES}, 'running', 1 + n / cardinality(%(tenants)s::bigint[]), (extrac
     %(worker)s, at, at, at, at
 FROM generate_series(0, %(count)s - 1) n
 CROSS JOIN LATERAL (SELECT now() - (n + 1) * %(over)s / %(count)s * interval '1 second' AS at) moment"""  # noqa: S608
-
-# As long as the claim takes tickets from this sequence: later ones must be higher than those of the filled jobs.
-NEXT_TICKET = (
-    "SELECT setval('door_seq', greatest(last_value, (extract(epoch FROM now()) * 1000)::bigint)) FROM door_seq"
-)
 
 FINISHED = f"""
 INSERT INTO jobs ({COLUMNS}, status, created_at, queued_at, start_time, end_time, worker)
@@ -91,10 +86,7 @@ def running(tenants: list[Tenant], count: int, *, worker: uuid.UUID, over: float
     while Arrival.objects.exists():
         store.claim()
     _insert(RUNNING, tenants, count, attempt=1, worker=worker, over=over)
-    with connection.cursor() as cursor:
-        cursor.execute(NEXT_TICKET)
-    if hasattr(store, "recount_books"):
-        store.recount_books()
+    store.recount_books()
     settle()
 
 

@@ -9,6 +9,7 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.utils import timezone
 
+from jobs import store
 from jobs.lifecycle import FINAL, HOLDING, WAITING, Status
 from jobs.models import WITNESSES, Job, Queue
 from tenants.models import Member, Tenant, TenantQueue
@@ -83,12 +84,15 @@ def make_job(tenant: Tenant, status: Status = Status.CREATED, **fields: Any) -> 
     if status in {Status.RUNNING, Status.SUCCESS, Status.ERROR}:
         said |= {"worker": uuid.uuid4(), "worker_pid": NO_PID, "start_time": now}
     if status in HOLDING:
-        said["ticket"] = _next_number()
+        begun = fields.get("start_time", fields.get("queued_at", now))
+        said["ticket"] = round((now if isinstance(begun, str) else begun).timestamp() * 1000)
     if status == Status.DEAD:
         said["died_at"] = now
     job = Job.objects.create(**said | fields)
     if status in WAITING:
         tell_the_door(job)
+    if job.slot is not None:
+        store.recount_books()
     return job
 
 
@@ -107,13 +111,6 @@ FROM jobs WHERE id = %s
 ON CONFLICT (xid, queue_id, tenant_id) DO UPDATE
 SET head = least(arrivals.head, excluded.head), jobs = arrivals.jobs + 1
 """
-
-
-def _next_number() -> int:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT nextval('door_seq')")
-        number: int = cursor.fetchone()[0]
-    return number
 
 
 def database_url() -> str:

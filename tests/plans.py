@@ -9,22 +9,14 @@ import psycopg
 from django.db import connection
 
 from jobs.sql import statement
+from jobs.store.claiming import RULES
 
+PARAMETERS: dict[str, Any] = {"now": None, "default_timeout": 1.0, "overtime": 1.0, "locked": []} | RULES
 TYPES = {
-    "now": "timestamptz",
-    "default_timeout": "float8",
-    "overtime": "float8",
-    "locked_queues": "bigint[]",
-    "locked_tenants": "bigint[]",
+    **{"now": "timestamptz", "default_timeout": "float8", "overtime": "float8", "locked": "text[]"},
+    **{name: "int" if isinstance(value, int) else "float8" for name, value in RULES.items()},
 }
-PARAMETERS: dict[str, Any] = {
-    "now": None,
-    "default_timeout": 1.0,
-    "overtime": 1.0,
-    "locked_queues": [],
-    "locked_tenants": [],
-}  # as a dispatch says them; and the same as literals
-VALUES = "NULL, 1.0, 1.0, '{}', '{}'"
+VALUES = ", ".join(["NULL", "1.0", "1.0", "'{}'", *map(str, RULES.values())])  # as a dispatch says them
 FILL = """
 WITH filled AS (
     INSERT INTO jobs (tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, status,
@@ -66,7 +58,12 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def scans(plan: dict[str, Any]) -> list[dict[str, Any]]:
-    return [node for node in nodes(plan) if "Relation Name" in node and "Scan" in node["Node Type"]]
+    """Those that were executed."""
+    return [
+        node
+        for node in nodes(plan)
+        if "Relation Name" in node and "Scan" in node["Node Type"] and node.get("Actual Loops", 1)
+    ]
 
 
 def buffers(plan: dict[str, Any]) -> int:
@@ -104,7 +101,7 @@ class Dispatcher:
         more = True
         while more:
             self._enter()
-            (more,) = self._own.execute(f"EXECUTE fold ({VALUES})").fetchone()
+            more, _ = self._own.execute(f"EXECUTE fold ({VALUES})").fetchone()
             self._own.commit()
 
     def claim(self) -> Read:

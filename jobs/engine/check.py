@@ -11,8 +11,9 @@ from jobs import store, telemetry
 from jobs.engine import repairs
 from jobs.engine.explain.explanation import explain
 from jobs.engine.explain.gates import Gate
+from jobs.engine.recount import recount_books
 from jobs.store import EVERY_TENANT
-from jobs.store.checks import Excess
+from jobs.store.checks import Excess, WrongBook
 
 BOUND = 30.0  # seconds that the clock and the workers may be late
 LANES = 200  # the most lanes whose first job is explained
@@ -48,6 +49,10 @@ def findings(before: Look, after: Look, now: datetime | None = None) -> list[Fin
     """The violations: those that both looks saw, and those that one look proves."""
     return [
         *[Finding(what, f"job {job}", detail) for what, job, detail in store.odd_states(BOUND, now)],
+        *[
+            Finding("book_wrong", f"{book.book}, tenant {book.tenant_id}, queue {book.queue_id}", _said(book))
+            for book in store.wrong_books()
+        ],
         *_over_limits(before, after),
         *[
             Finding("waits_for_nothing", f"job {job}", "every gate is open, but no dispatch has claimed it")
@@ -75,7 +80,14 @@ class Inspection:
                 telemetry.noticed(finding.what, subject=finding.subject, detail=finding.detail)
             repairs.count(repairs.FINDING, len(found))
             repairs.count(repairs.LANE, store.find_lane(self._before.lost & after.lost))
+            if any(finding.what == "book_wrong" for finding in found):
+                recount_books()
         self._before = after
+
+
+def _said(book: WrongBook) -> str:
+    said = "there is none" if book.said is None else f"says that {book.said} slots are in use"
+    return f"{said}; in use are {book.in_use}"
 
 
 def _over_limits(before: Look, after: Look) -> list[Finding]:

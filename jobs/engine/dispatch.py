@@ -6,7 +6,7 @@ A dispatch makes one pass after the other. A pass is one transaction (steps 1 to
    dispatch will see this one's work (I2).
 2. Enter: wait until the dispatch inside commits. One dispatch decides at a time (I1).
 3. Give up the waiting place. From now on the next dispatch may wait.
-4. Fold: take the arrivals and the freed slots since the last dispatch into the lanes.
+4. Fold: take the arrivals and the freed slots since the last dispatch into the books.
 5. Claim: choose the fairest jobs up to the room and all limits. Give each a slot and count its attempt.
 6. Commit, which opens the door. A process that keeps a job for itself starts it in the same pipeline.
 7. Hand over: send one message for each claimed job to the Celery queue of its pool. Recover repeats lost messages.
@@ -19,10 +19,11 @@ the function that sends the messages.
 from collections.abc import Callable, Iterator, Sequence
 
 from asgiref.local import Local
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from jobs import store
-from jobs.store import Claimed, Ending, Keeper, Lane, Pass, Started
+from jobs.engine.recount import recount_books
+from jobs.store import Claimed, Ending, Keeper, Pass, Started
 
 MOST_PASSES = 200  # of one dispatch; the next dispatch does the rest
 
@@ -103,17 +104,30 @@ def dispatch_and_keep(keeper: Keeper, ahead: Ending | None = None) -> Started | 
 
 
 def _passes(*, in_line: bool, keeper: Keeper | None = None, ahead: Ending | None = None) -> Iterator[Pass]:
-    locked: set[Lane] = set()
+    locked: set[str] = set()
     for _ in range(MOST_PASSES):
         # Do not take the waiting place for a pass that skips lanes: another dispatch may have come for just those.
-        claimed = store.claim(in_line=in_line and not locked, locked=locked, keeper=keeper, ahead=ahead)
+        claimed = _pass(in_line=in_line and not locked, locked=locked, keeper=keeper, ahead=ahead)
         locked |= claimed.locked
         keeper = ahead = None  # once is enough
         yield claimed
         if any(job.limited for job in claimed):
             store.wake_clock()  # it must learn when the next token is due
-        if not claimed.more:
+        if claimed.uncounted:
+            recount_books()
+        elif not claimed.more:
             return
+
+
+def _pass(*, in_line: bool, locked: set[str], keeper: Keeper | None, ahead: Ending | None) -> Pass:
+    """One pass. The books cannot be wrong; but if they are, the database refuses what they say, and they are mended."""
+    try:
+        return store.claim(in_line=in_line, locked=locked, keeper=keeper, ahead=ahead)
+    except IntegrityError:
+        if ahead is not None and ahead.applied is None:
+            raise  # it may be what failed, and it has to be settled
+        recount_books()
+        return store.claim(in_line=in_line, locked=locked, keeper=keeper)
 
 
 def on_commit() -> None:

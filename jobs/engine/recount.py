@@ -1,6 +1,7 @@
-"""Recount: correct the lanes' counts of waiting jobs."""
+"""Recount: correct the lanes' counts of waiting jobs, and the books of what is in use."""
 
 from jobs import store, telemetry
+from jobs.engine import repairs
 
 
 def recount_waiting(*, all_tenants: bool = False) -> int:
@@ -14,3 +15,12 @@ def recount_waiting(*, all_tenants: bool = False) -> int:
 def recount_all() -> None:
     """Correct every lane: what a crash or an earlier release has left wrong shows in samples, however few jobs wait."""
     recount_waiting(all_tenants=True)
+
+
+def recount_books() -> int:
+    """Correct the books; return the number of wrong ones: 0, except beside workers of an older release."""
+    wrong = store.recount_books()
+    for book in wrong:
+        telemetry.noticed("book was wrong", **vars(book))
+    repairs.count(repairs.BOOK, len(wrong))
+    return len(wrong)

@@ -8,6 +8,7 @@ UNHELD = "unheld_taken_back"  # its process did not run it: PostgreSQL had lost 
 MESSAGE = "message_sent_again"  # the broker lost it, or its sender died
 STRAY = "held_job_released"  # a job submitted while its type was being resumed
 LANE = "lane_found"  # a waiting job stood in a lane that no dispatch looked at
+BOOK = "book_corrected"  # what was in use by the books was not what the jobs hold
 FINDING = "finding"  # an invariant violation; the log names it
 
 

@@ -1,6 +1,6 @@
 """Tables, constraints, indexes; no behaviour."""
 
-from jobs.models.dispatch import Arrival, Door, FreedSlot, Lane, QueueTurn, TenantBucket
+from jobs.models.dispatch import Arrival, Door, FreedSlot, Lane, QueueTurn, TenantBook
 from jobs.models.history import AnyFailedAttempt, AnyJob, ArchivedJob
 from jobs.models.job import ERASED, HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Job, JobRow
 from jobs.models.memory import MAX_BYTES, JobMemory
@@ -40,7 +40,7 @@ __all__ = [
     "Schedule",
     "ScheduleRun",
     "Server",
-    "TenantBucket",
+    "TenantBook",
     "TenantHour",
     "TenantShare",
     "Total",

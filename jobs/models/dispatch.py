@@ -1,6 +1,6 @@
-"""The state of the dispatch: lanes, turns, buckets, the door; and the messages to it: arrivals and freed slots.
+"""The books of the dispatch: lanes, queue turns, tenant books, the door; the messages to it: arrivals and freed slots.
 
-Only a dispatch writes lanes, queue turns, tenant buckets and the door itself, and only inside the door; so nobody waits
+Only a dispatch writes lanes, queue turns, tenant books and the door itself, and only inside the door; so nobody waits
 for a lock on them. All other code adds a row to `arrivals` or `freed_slots`, which waits for no lock; the next dispatch
 removes the row.
 
@@ -39,9 +39,10 @@ class Arrival(models.Model):
 class FreedSlot(models.Model):
     """A tenant gave a slot back, or its limits changed (job_id 0): its closed lanes may open.
 
-    seconds: the time that the slot was in use since the start, to be charged to its lane and queue. timeout: the limit
-    of its last job. followed: the number of jobs of the lane that ran in that slot after the first; they no longer
-    wait. lost_process: whether the attempt ended its process, which costs the time to replace it.
+    slot, ticket, user_key: of the job, to be taken off the books; null if no slot was in use. seconds: the time that
+    the slot was in use since the start, to be charged to its lane and queue. timeout: the limit of its last job.
+    followed: the number of jobs of the lane that ran in that slot after the first; they no longer wait. lost_process:
+    whether the attempt ended its process, which costs the time to replace it.
     """
 
     pk = models.CompositePrimaryKey("xid", "tenant_id", "job_id")
@@ -49,6 +50,9 @@ class FreedSlot(models.Model):
     tenant_id = models.BigIntegerField()
     job_id = models.BigIntegerField()
     queue_id = models.BigIntegerField(null=True)
+    user_key = models.CharField(max_length=100, null=True)  # noqa: DJ001 - null: of an older release
+    slot = models.PositiveIntegerField(null=True)
+    ticket = models.BigIntegerField(null=True)
     seconds = models.FloatField(null=True)  # None: no slot was in use, and nothing is charged
     timeout = models.FloatField(null=True)
     followed = models.IntegerField(default=0, db_default=0)
@@ -65,7 +69,8 @@ class Lane(models.Model):
     """One tenant's jobs in one queue: exactly one row.
 
     state: ready (in the circle, at `position`), empty (no job waits), or closed (its tenant cannot start jobs now).
-    virtual_time: worker-seconds divided by the tenant's weight. head: no job waits at a lower place.
+    virtual_time: worker-seconds divided by the tenant's weight. head: no job waits at a lower place. in_use: its jobs
+    in slots. held: the sum of their tickets, so that in_use * now - held is the time that they have had their slots.
     """
 
     class State(models.TextChoices):
@@ -84,9 +89,12 @@ class Lane(models.Model):
     waiting = models.IntegerField()  # scheduled and created jobs, but for arrivals and for what follows in slots
     last_user = models.CharField(max_length=100, default="")  # the circle of its users continues after this one
     opens_at = models.DateTimeField(null=True)  # a closed lane: when the tenant's rate limit has its next token
+    in_use = models.IntegerField(default=0, db_default=0)
+    held = models.BigIntegerField(default=0, db_default=0)  # milliseconds
 
     class Meta:
         db_table = named("lanes")
+        constraints = [models.CheckConstraint(condition=Q(in_use__gte=0), name="lanes_in_use_from_0")]
         indexes = [
             models.Index(fields=["queue_id", "position"], condition=Q(state="ready"), name="lanes_circle"),
             models.Index(fields=["opens_at"], condition=Q(opens_at__isnull=False), name="lanes_opening"),
@@ -101,53 +109,74 @@ class QueueTurn(models.Model):
 
     virtual_time: worker-seconds divided by the queue's weight. pool_time: the time of its pool at the last change.
     lane_time: the virtual time of its lanes. head: the circle continues after this position. circle_end: the end of the
-    round. round_least: the least virtual time met in the round. full_at: when the rate limit's bucket is full again.
+    round. round_least: the least virtual time met in the round. growth: of lane_time since timed_at, in a second: the
+    least jobs in slots of a lane, divided by its weight; round_growth: met in the round. full_at: when the rate limit's
+    bucket is full again. in_use, held: as of a lane. mean_seconds: a moving mean of what an attempt is charged.
     """
 
     pk = models.CompositePrimaryKey("queue_id", "version")
     queue_id = models.BigIntegerField()
     version = models.BigIntegerField()
-    virtual_time = models.FloatField()
-    pool_time = models.FloatField()
-    lane_time = models.FloatField()
-    head = models.BigIntegerField()
-    circle_end = models.BigIntegerField()
+    virtual_time = models.FloatField(default=0, db_default=0)
+    pool_time = models.FloatField(default=0, db_default=0)
+    lane_time = models.FloatField(default=0, db_default=0)
+    head = models.BigIntegerField(default=0, db_default=0)
+    circle_end = models.BigIntegerField(default=0, db_default=0)
     round_least = models.FloatField(null=True)
+    growth = models.FloatField(default=0, db_default=0)
+    round_growth = models.FloatField(null=True)
+    timed_at = models.DateTimeField(null=True)
     full_at = models.DateTimeField(null=True)
+    in_use = models.IntegerField(default=0, db_default=0)
+    held = models.BigIntegerField(default=0, db_default=0)  # milliseconds
+    mean_seconds = models.FloatField(default=0, db_default=0)
 
     class Meta:
         db_table = named("queue_turns")
+        constraints = [models.CheckConstraint(condition=Q(in_use__gte=0), name="queue_turns_in_use_from_0")]
 
     def __str__(self) -> str:
         return f"queue {self.queue_id} at {self.virtual_time}"
 
 
-class TenantBucket(models.Model):
-    """The spent part of a tenant's rate limit. full_at: when the bucket is full again."""
+class Numbers(models.Field):  # type: ignore[type-arg]
+    """A set of integers, as ranges: psycopg's Multirange."""
+
+    def db_type(self, connection: object) -> str:
+        return "int4multirange"
+
+
+class TenantBook(models.Model):
+    """What a tenant has in use, in all its lanes: exactly one row for a tenant that has a lane.
+
+    slots: the numbers of the slots in use. users: the slots in use of each user who has any; None if the tenant does
+    not limit its users. full_at: when the bucket of its rate limit is full again.
+    """
 
     pk = models.CompositePrimaryKey("tenant_id", "version")
     tenant_id = models.BigIntegerField()
     version = models.BigIntegerField()
-    full_at = models.DateTimeField()
+    in_use = models.IntegerField()
+    slots = Numbers()
+    users = models.JSONField(null=True)
+    full_at = models.DateTimeField(null=True)
 
     class Meta:
-        db_table = named("tenant_buckets")
+        db_table = named("tenant_books")
+        constraints = [models.CheckConstraint(condition=Q(in_use__gte=0), name="tenant_books_in_use_from_0")]
 
     def __str__(self) -> str:
-        return f"tenant {self.tenant_id}: full at {self.full_at}"
+        return f"tenant {self.tenant_id}: {self.in_use} slots in use"
 
 
 class Door(models.Model):
     """The memory of the dispatches, of which one decides at a time: one row.
 
-    It makes the jobs in use easy to find: those with a ticket above the horizon, and the survivors, which are the
-    tickets below it that were in use when it was set. since, unseen: arrivals and freed slots were taken up to the end
-    of this snapshot, except those of the transactions that were under way then.
+    since, unseen: arrivals and freed slots were taken up to the end of this snapshot, except those of the transactions
+    that were under way then.
     """
 
     version = models.BigIntegerField(primary_key=True)
-    horizon = models.BigIntegerField()
-    survivors = ArrayField(models.BigIntegerField())
     since = models.BigIntegerField()
     unseen = ArrayField(models.BigIntegerField())
 
@@ -155,4 +184,4 @@ class Door(models.Model):
         db_table = named("door")
 
     def __str__(self) -> str:
-        return f"horizon {self.horizon}"
+        return f"taken up to {self.since}"

@@ -55,7 +55,7 @@ class JobRow(models.Model):
 
     status = models.CharField(max_length=10, choices=[(s.value, _(s.value)) for s in Status])
     slot = models.PositiveIntegerField(null=True)  # 1..num_slots of the tenant
-    ticket = models.BigIntegerField(null=True)  # the number of the claim that gave it the slot; it only grows
+    ticket = models.BigIntegerField(null=True)  # the moment of the claim that gave it the slot, ms since 1970
     attempt = models.PositiveIntegerField(default=0)  # only grows: the fence
     crashes = models.PositiveSmallIntegerField(default=0)
     barred = models.BooleanField(default=False, db_default=False)  # an operator ended it: its tenant cannot revive it
@@ -149,7 +149,6 @@ class Job(JobRow):
                 condition=Q(ready_at__isnull=False),
                 name="jobs_claim_by_user",
             ),
-            models.Index(fields=["ticket"], condition=Q(slot__isnull=False), name="jobs_in_use"),
             models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="jobs_due"),
             models.Index(fields=["tenant"], condition=Q(due_at__isnull=False), name="jobs_scheduled_of_tenant"),
             models.Index(fields=["died_at"], condition=Q(died_at__isnull=False), name="jobs_dead"),

@@ -6,10 +6,9 @@ Each function reports what it applied. `now` is the clock of a test; None means 
 from jobs.store import clock
 from jobs.store.attempts import SLICE, cancel_requested, holder, progress, put_off, running_in, start
 from jobs.store.away import may_pass
-from jobs.store.checks import excesses, find_lane, heads, isolation, odd_states
+from jobs.store.checks import excesses, find_lane, heads, isolation, odd_states, recount_books, wrong_books
 from jobs.store.claiming import (
     Keeper,
-    Lane,
     Pass,
     claim,
     claim_within,
@@ -95,7 +94,6 @@ __all__ = [
     "Failure",
     "Holder",
     "Keeper",
-    "Lane",
     "Moved",
     "Numbers",
     "OwnSession",
@@ -170,6 +168,7 @@ __all__ = [
     "record_minutes",
     "record_sample",
     "record_shares",
+    "recount_books",
     "recount_waiting",
     "release",
     "request_cancel",
@@ -193,4 +192,5 @@ __all__ = [
     "work",
     "worked",
     "worth_a_pass",
+    "wrong_books",
 ]

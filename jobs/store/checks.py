@@ -1,10 +1,11 @@
-"""The data for check, and for a system check. Reads only."""
+"""The data for check, and for a system check; and two repairs."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
 from jobs.conf import settings
+from jobs.store.claiming import inside_the_door
 from jobs.store.rows import rows
 
 
@@ -41,6 +42,28 @@ def odd_states(bound: float, now: datetime | None = None) -> list[tuple[str, int
         now=now,
     )
     return [(what, job_id, detail) for what, job_id, detail in found]
+
+
+@dataclass(frozen=True)
+class WrongBook:
+    """A book of the door that is not right. book: of a "lane", "queue" or "tenant". said: None if it is missing."""
+
+    book: str
+    tenant_id: int | None
+    queue_id: int | None
+    said: int | None
+    in_use: int
+
+
+def wrong_books() -> list[WrongBook]:
+    """The books that say another number of slots in use than the jobs hold, or other slots."""
+    return [WrongBook(*row) for row in rows("wrong_books")]
+
+
+def recount_books() -> list[WrongBook]:
+    """Write the wrong books anew, inside the door; return what was wrong."""
+    with inside_the_door():
+        return [WrongBook(*row) for row in rows("recount_books")]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The waiting jobs: due jobs join them, jobs of a paused type leave them, and the claim takes the first ones."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -45,29 +46,30 @@ def release(now: datetime | None = None) -> list[Applied]:
     return moved("release", rows("release", held_until=HELD_UNTIL, now=now))
 
 
-@dataclass(frozen=True)
-class Lane:
-    """One tenant's jobs in one queue."""
-
-    queue_id: int
-    tenant_id: int
+# The rules of the claim. credit: seconds that a lane or queue can be behind the time of its queue or pool, at most.
+# slot: the weight of one slot in use against earlier use, in seconds. batch: the most jobs of a queue in one pass; what
+# a pass reads grows with its square. visits: the most lanes of a queue in one pass.
+RULES = {"credit": 1.0, "slot": 1.0, "batch": 32, "visits": 1000}
 
 
 class Pass(list[Claimed]):
     """The jobs that one pass claimed, in the order of the turns.
 
-    more: whether another pass may find room for a further job. locked: the lanes with too few unlocked jobs. started:
-    the job that the caller keeps, if it could be started.
+    more: whether another pass may find room for a further job. locked: the lanes with too few unlocked jobs, as the
+    next pass takes them. uncounted: whether the books must be counted anew. started: the job that the caller keeps, if
+    it could be started.
     """
 
     started: Started | None = None
 
-    def __init__(self, rows: Sequence[tuple[Any, ...]], *, more: bool = False) -> None:
+    def __init__(self, folded: Sequence[tuple[Any, ...]], rows: Sequence[tuple[Any, ...]]) -> None:
         *claimed, verdict = rows
         super().__init__(Claimed(*row[: len(fields(Claimed))]) for row in claimed)
-        *_, more_to_claim, pairs = verdict
-        self.more = more or more_to_claim or bool(pairs)
-        self.locked = {Lane(*pair) for pair in zip(pairs[::2], pairs[1::2], strict=True)}
+        ((letters_left, ends_uncounted),) = folded
+        *_, more_to_claim, locked, users_uncounted = verdict
+        self.more = letters_left or more_to_claim or bool(locked)
+        self.locked = frozenset(locked)
+        self.uncounted = ends_uncounted or users_uncounted
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Keeper:
 def claim(
     *,
     in_line: bool = True,
-    locked: Collection[Lane] = (),
+    locked: Collection[str] = (),
     keeper: Keeper | None = None,
     ahead: Ending | None = None,
     now: datetime | None = None,
@@ -90,7 +92,7 @@ def claim(
 
     locked: lanes to skip, since an earlier pass of this dispatch met locked rows there. keeper: the caller, which must
     ask what it holds after a lost answer. ahead: a success to commit before; it says what became of it, also after an
-    error.
+    error. Raises Django's IntegrityError if the books are wrong; recount_books() mends them.
 
     All statements go through one pipeline, so that no client can stall while it holds the door. The commit is
     asynchronous: if the server crashes and loses it, the jobs are still created and their messages start nothing. Each
@@ -126,7 +128,7 @@ def claim(
     finally:
         if ahead is not None:
             ahead.hear()
-    done = _logged(Pass(claimed.fetchall(), more=any(row[0] for row in folded.fetchall())))
+    done = _logged(Pass(folded.fetchall(), claimed.fetchall()))
     if keeper is not None:
         done.started = begin(begun.fetchall(), keeper.process)
     return done
@@ -144,27 +146,32 @@ def claim_within(*, now: datetime | None = None) -> Pass:
     """
     settled, parameters = _parameters((), now)
     rows("enter_within")
-    more = any(row[0] for row in prepared("fold", **settled))
-    done = Pass(prepared("claim", **parameters), more=more)
+    done = Pass(prepared("fold", **settled), prepared("claim", **parameters))
     rows("leave_within")
     return _logged(done)
 
 
 def forget_lanes(tenants: Sequence[int]) -> None:
-    """Delete what the door keeps of these tenants, who do not exist, inside the door."""
-    with transaction.atomic():
-        rows("knock", in_line=False)
-        rows("enter")
+    """Delete what the door keeps of these tenants, who do not exist."""
+    with inside_the_door():
         rows("forget_lanes", tenants=list(tenants))
 
 
-def _parameters(locked: Collection[Lane], now: datetime | None) -> tuple[dict[str, Any], dict[str, Any]]:
+@contextmanager
+def inside_the_door() -> Iterator[None]:
+    """A transaction in which no dispatch decides."""
+    with transaction.atomic(), session().cursor() as cursor:
+        rows("knock", in_line=False)
+        cursor.execute("SET LOCAL enable_hashjoin = on")  # the books are joined as sets
+        rows("enter")
+        yield
+        rows("leave_within")
+
+
+def _parameters(locked: Collection[str], now: datetime | None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Those of the fold, and those of the claim."""
-    settled = most_time() | {"now": clock.moment(now)}
-    return settled, settled | {
-        "locked_queues": [lane.queue_id for lane in locked],
-        "locked_tenants": [lane.tenant_id for lane in locked],
-    }
+    moment = clock.moment(now)
+    return most_time() | {"now": moment}, RULES | {"now": moment, "locked": list(locked)}
 
 
 def _logged(done: Pass) -> Pass:

@@ -9,7 +9,6 @@ from django.db import connection, transaction
 
 from jobs.models import ERASED
 from jobs.sql import statement
-from jobs.store.attempts import most_time
 from jobs.store.owner import TenantId, tenant_or_any
 
 MOST = 1_000  # the most jobs that are counted before it; beyond, its place is "more than 1,000"
@@ -88,21 +87,19 @@ class Line:
 
 def facts(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> Facts | None:
     """The job and its limits; None if there is no such job of this owner."""
-    found = _row("explain", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED, now=now, **most_time())
+    found = _row("explain", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED, now=now)
     return None if found is None else Facts(**found)
 
 
 def line(job_id: int) -> Line | None:
     """The place of a ready job; None if it is not waiting, or no longer."""
-    found = _row("explain_line", id=job_id, most=MOST, probes=PROBES, names=NAMES, now=None, **most_time())
+    found = _row("explain_line", id=job_id, most=MOST, probes=PROBES, names=NAMES, now=None)
     return None if found is None else Line(**found)
 
 
 def places(job_ids: Sequence[int], *, tenant_id: int) -> dict[int, int]:
     """The places of those of the tenant's jobs that are ready; FEW + 1 stands for all beyond."""
-    found = (
-        _rows("places", ids=list(job_ids), tenant_id=tenant_id, most=FEW, now=None, **most_time()) if job_ids else []
-    )
+    found = _rows("places", ids=list(job_ids), tenant_id=tenant_id, most=FEW) if job_ids else []
     return {row["id"]: row["place"] for row in found}
 
 

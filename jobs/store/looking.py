@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django.db import transaction
 
-from jobs.store.attempts import most_time
 from jobs.store.rows import prepared, rows
 from jobs.store.session import session
 
@@ -102,12 +101,12 @@ def reading_as_sets() -> Iterator[None]:
 
 def look_held(now: datetime | None = None) -> list[Held]:
     """The slots in use."""
-    return [Held(*row) for row in prepared("look_held", now=now, **most_time())]
+    return [Held(*row) for row in prepared("look_held", now=now)]
 
 
 def look_queues(now: datetime | None = None) -> dict[int, Queue]:
     """All queues by id, in the order of their names."""
-    return {row[0]: Queue(*row) for row in prepared("look_queues", now=now, **most_time())}
+    return {row[0]: Queue(*row) for row in prepared("look_queues", now=now)}
 
 
 def look_lanes(now: datetime | None = None, *, tenants: Collection[int] | None = None) -> list[Lane]:
@@ -115,5 +114,5 @@ def look_lanes(now: datetime | None = None, *, tenants: Collection[int] | None =
     asked = None if tenants is None else sorted(tenants)
     bounds = {"most": LANES, "exact": EXACT, "apart": APART}
     with reading_as_sets():
-        found = rows("look_lanes", tenants=asked, now=now, **most_time(), **bounds)
+        found = rows("look_lanes", tenants=asked, now=now, **bounds)
     return [Lane(*row) for row in found]

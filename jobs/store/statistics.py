@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jobs.statistics import BOUNDS
-from jobs.store.attempts import most_time
 from jobs.store.looking import Lane, as_sets, reading_as_sets
 from jobs.store.rows import rows
 
@@ -53,7 +52,7 @@ class LaneWork:
 def work(now: datetime | None = None) -> list[LaneWork]:
     """All lanes with jobs in line or in slots."""
     with reading_as_sets():
-        found = rows("work", now=now, **most_time(), tenants=None)
+        found = rows("work", now=now, tenants=None)
     return [
         LaneWork(
             tenant,
@@ -97,7 +96,7 @@ def record_sample(
 def note_may_run(now: datetime | None = None) -> None:
     """Note some of the jobs that may run, for those who look some seconds later."""
     with as_sets():
-        rows("note_may_run", most=NOTED, each=NOTED_OF_A_LANE, now=now, **most_time(), tenants=None)
+        rows("note_may_run", most=NOTED, each=NOTED_OF_A_LANE, now=now, tenants=None)
 
 
 def forget_samples(moment: datetime) -> None:

@@ -18,7 +18,7 @@ from jobs.engine.schedules.declared import declare
 from jobs.engine.schedules.run import run_due
 from jobs.models import Queue
 from jobs.proxy import Call
-from jobs.store import EVERY_TENANT, Claimed, Lane
+from jobs.store import EVERY_TENANT, Claimed
 from jobs.testing.attempt import Attempt, execute
 from jobs.testing.time import FrozenTime, following, freeze_time
 
@@ -123,7 +123,7 @@ class _Worker:
     def _claim(self) -> bool:
         while len(store.promote(BATCH)) == BATCH:
             pass
-        locked: set[Lane] = set()
+        locked: set[str] = set()
         for _ in range(dispatch.MOST_PASSES):
             found = store.claim_within() if connection.in_atomic_block else store.claim(in_line=False, locked=locked)
             locked |= found.locked

@@ -9,9 +9,9 @@ from jobs.sql import files
 from jobs.sql import whole as with_chapters
 
 GUARD = re.compile(r" *(?P<code>\S.*?) *-- guard(?P<invariant> I\d+)?$")
-BEGIN = re.compile(r" *(AND|WHERE|FROM|ON|SELECT)\b")
+BEGIN = re.compile(r" *(AND|OR|WHERE|FROM|ON|SELECT)\b")
 WHERE_IT_STANDS = (
-    (re.compile(r"AND .+"), ""),
+    (re.compile(r"(AND|OR) .+"), ""),
     (re.compile(r"(|FROM .+ )WHERE .+"), r"\1WHERE true"),
     (re.compile(r"ON CONFLICT .+ DO NOTHING"), ""),
     (re.compile(r"SELECT .+"), "SELECT true"),

@@ -44,8 +44,8 @@ class Pass:
         self._own.execute(statement("fold"), PARAMETERS)
 
     def only_claim(self) -> list[int]:
-        *claimed, _verdict = self._own.execute(statement("claim"), PARAMETERS).fetchall()
-        return [row[0] for row in claimed]
+        claimed = self._own.execute(statement("claim"), PARAMETERS).fetchall()
+        return [row[0] for row in claimed if row[0]]
 
     def come_in(self) -> None:
         assert self.knock()

@@ -117,9 +117,10 @@ class TestTheLook:
         assert store.worth_a_pass()
 
     @pytest.mark.parametrize("leaving", [{"concurrency": 0}, {"beat_interval": 0.0}], ids=["drains", "silent"])
-    def test_does_not_reckon_with_a_worker_that_leaves(self, running, register, leaving):
-        register(concurrency=1)
+    def test_does_not_reckon_with_what_a_worker_runs_that_leaves(self, running, waiting, register, leaving):
         Worker.objects.filter(pk=running.holder.worker).update(**leaving)
+        assert not store.worth_a_pass()
+        register(concurrency=1)
         assert store.worth_a_pass()
 
     def test_lets_no_more_than_a_hundred_arrivals_wait(self, running, tenant, silent):

@@ -5,17 +5,13 @@ WITH
 -- include shared/clock
 -- include shared/live_pools
 -- include shared/idle_pools
-memory AS MATERIALIZED (SELECT * FROM door ORDER BY version DESC LIMIT 1),
 held AS MATERIALIZED (
-    SELECT j.id, j.status, j.ticket, j.worker, j.attempt, j.handed_at, j.start_time, q.pool,
+    SELECT j.id, j.status, j.worker, j.attempt, j.handed_at, j.start_time, q.pool,
         coalesce(j.timeout, q.default_timeout, %(default_timeout)s) + %(grace)s AS may_run
     FROM jobs j JOIN queues q ON q.id = j.queue_id
     WHERE j.slot IS NOT NULL
 )
 SELECT 'half_state', id, 'status ' || status || ', but it holds a slot' FROM held WHERE status NOT IN ('queued', 'running')
-UNION ALL
-SELECT 'not_counted', h.id, 'it holds a slot, but the door does not know its ticket ' || h.ticket
-FROM held h CROSS JOIN memory WHERE h.ticket <= memory.horizon AND h.ticket <> ALL(memory.survivors)  -- guard
 UNION ALL
 SELECT 'half_state', id, 'status ' || status || ', but it is in line'
 FROM jobs WHERE ready_at IS NOT NULL AND status <> 'created'

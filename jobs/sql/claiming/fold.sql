@@ -1,10 +1,12 @@
--- Change: take the arrivals and the freed slots since the last dispatch into the lanes and the queues' turns.
+-- Change: take the arrivals and the freed slots since the last dispatch into the books: lanes, tenants and queues.
 -- Who:    a dispatch, inside the door, before the claim. Nobody else writes or locks the rows it reads and deletes.
 -- Locks:  none that anybody waits for. Index: primary keys; lanes_opening.
 -- New rows are those of transactions that had not ended in the snapshot of the last fold: xids from its end on, and those
 -- that were under way then. So the fold finds rows that commit late, and does not read dead rows again and again during an
 -- old snapshot. A dump restored on another server may have xids from the future: then the fold reads all rows.
 -- Outside the door it does nothing.
+-- Returns whether it left some rows to the next pass; and whether some ends did not say which slot they freed, as those of an
+-- older release: then the books must be counted anew (recount_books.sql).
 WITH
 -- include shared/clock
 -- include shared/live_pools
@@ -16,40 +18,34 @@ memory AS MATERIALIZED (
     LEFT JOIN LATERAL (SELECT ctid, * FROM door ORDER BY version DESC LIMIT 1) d ON true
     WHERE current_setting('jobs.door', true) LIKE 'waiting%%'  -- guard I1
 ),
+span AS MATERIALIZED (  -- of xids
+    SELECT coalesce(since, 0) AS low, 9223372036854775807 AS high FROM memory
+    UNION ALL
+    SELECT xid, xid FROM memory CROSS JOIN unnest(memory.unseen) AS unseen (xid) WHERE xid < memory.since
+),
 arrival AS (
     DELETE FROM arrivals WHERE ctid = ANY(ARRAY(
-        SELECT a.row FROM memory CROSS JOIN LATERAL (
-            SELECT ctid AS row FROM arrivals WHERE xid >= coalesce(memory.since, 0) ORDER BY xid LIMIT 1000
-        ) a
-        UNION ALL
-        SELECT a.row FROM memory CROSS JOIN unnest(memory.unseen) AS unseen (xid) CROSS JOIN LATERAL (
-            SELECT ctid AS row FROM arrivals
-            WHERE xid BETWEEN unseen.xid AND unseen.xid AND xid < memory.since
-            ORDER BY xid LIMIT 1000
+        SELECT a.row FROM span CROSS JOIN LATERAL (
+            SELECT ctid AS row FROM arrivals WHERE xid BETWEEN span.low AND span.high ORDER BY xid LIMIT 1000
         ) a
     ))
     RETURNING queue_id, tenant_id, head, jobs
 ),
 freed AS (
     DELETE FROM freed_slots WHERE ctid = ANY(ARRAY(
-        SELECT f.row FROM memory CROSS JOIN LATERAL (
-            SELECT ctid AS row FROM freed_slots WHERE xid >= coalesce(memory.since, 0) ORDER BY xid LIMIT 1000
-        ) f
-        UNION ALL
-        SELECT f.row FROM memory CROSS JOIN unnest(memory.unseen) AS unseen (xid) CROSS JOIN LATERAL (
-            SELECT ctid AS row FROM freed_slots
-            WHERE xid BETWEEN unseen.xid AND unseen.xid AND xid < memory.since
-            ORDER BY xid LIMIT 1000
+        SELECT f.row FROM span CROSS JOIN LATERAL (
+            SELECT ctid AS row FROM freed_slots WHERE xid BETWEEN span.low AND span.high ORDER BY xid LIMIT 1000
         ) f
     ))
-    RETURNING tenant_id, queue_id, seconds, timeout, followed, lost_process
+    RETURNING tenant_id, queue_id, user_key, slot, ticket, seconds, timeout, followed, lost_process
 ),
--- What each lane and queue took. An attempt costs at least a millisecond, and at most the longest time until it is killed.
--- One that ended its process costs 1.1 s more: 1 s until another process works in its place (0.9 s were measured), and the
--- jobs before it in its slice, of which its row does not tell. While tokens of the queue's rate limit are scarce, its lanes
--- pay for each token what the processes could work until it comes again, if that is more (docs/adr/0008).
+-- What each lane took. An attempt costs at least a millisecond, and at most the longest time until it is killed. One that
+-- ended its process costs 1.1 s more: 1 s until another process works in its place (0.9 s were measured), and the jobs
+-- before it in its slice, of which its row does not tell. While tokens of the queue's rate limit are scarce, its lanes pay
+-- for each token what the processes could work until it comes again, if that is more (docs/adr/0008).
 charge AS MATERIALIZED (
-    SELECT f.tenant_id, f.queue_id, q.weight, sum(took.seconds) AS seconds,
+    SELECT f.tenant_id, f.queue_id, q.weight, count(f.slot)::int AS slots, coalesce(sum(f.ticket) FILTER (WHERE f.slot IS NOT NULL), 0)::bigint AS held,
+        sum(f.followed)::int AS followed, count(*)::int AS attempts, sum(took.seconds) AS seconds,
         sum(greatest(took.seconds, token.seconds)) AS of_lane
     FROM freed f
     CROSS JOIN LATERAL (SELECT * FROM queues WHERE id BETWEEN f.queue_id AND f.queue_id ORDER BY id LIMIT 1) q
@@ -78,33 +74,34 @@ opening AS MATERIALIZED (  -- lanes whose tenant has a token again
         SELECT queue_id, tenant_id FROM lanes WHERE opens_at <= clock.now ORDER BY opens_at LIMIT 100
     ) l
 ),
--- The changes by lane. A lane that arrives and has used less than its share is visited next, after those that arrived so
--- before it (the new flows of FQ-CoDel, RFC 8290): a light user waits for the next free process, not for a round.
+-- The changes by lane. A lane that wakes and has used less than its share (and one attempt, if work arrives) is visited next,
+-- after those that woke so before it (the new flows of FQ-CoDel, RFC 8290): a light user waits for the next free process, not
+-- for a round.
 news AS MATERIALIZED (
-    SELECT queue_id, tenant_id, min(head) AS head, sum(jobs) AS jobs, sum(seconds) AS seconds, bool_or(opens) AS opens
+    SELECT queue_id, tenant_id, min(head) AS head, sum(jobs)::int AS jobs, sum(seconds) AS seconds, sum(slots)::int AS slots,
+        sum(held)::bigint AS held, bool_or(opens) AS opens
     FROM (
-        SELECT queue_id, tenant_id, head, jobs, 0::float8 AS seconds, false AS opens FROM arrival
+        SELECT queue_id, tenant_id, head, jobs, 0::float8 AS seconds, 0 AS slots, 0::bigint AS held, false AS opens FROM arrival
         UNION ALL
-        SELECT queue_id, tenant_id, NULL, 0, of_lane, false FROM charge
+        SELECT queue_id, tenant_id, NULL, -followed, of_lane, slots, held, false FROM charge
         UNION ALL
-        SELECT queue_id, tenant_id, NULL, -followed, 0, false FROM freed WHERE followed > 0
+        SELECT q.id, f.tenant_id, NULL, 0, 0, 0, 0, true FROM (SELECT DISTINCT tenant_id FROM freed) f CROSS JOIN queues q
         UNION ALL
-        SELECT q.id, f.tenant_id, NULL, 0, 0, true
-        FROM (SELECT DISTINCT tenant_id FROM freed) f CROSS JOIN queues q
-        UNION ALL
-        SELECT queue_id, tenant_id, NULL, 0, 0, true FROM opening
+        SELECT queue_id, tenant_id, NULL, 0, 0, 0, 0, true FROM opening
     ) each_one
     GROUP BY queue_id, tenant_id
 ),
 known AS MATERIALIZED (
-    SELECT n.*, l.row, l.state, l.position, coalesce(tenant.weight, 1) AS weight,
+    SELECT n.*, l.row, l.state, l.position, turn.head AS turn_head, coalesce(tenant.weight, 1) AS weight,
         n.head IS NOT NULL OR (n.opens AND l.state = 'closed') AS wakes,
         CASE
-            WHEN coalesce(l.virtual_time, 0) + n.seconds / coalesce(tenant.weight, 1) < turn.lane_time THEN turn.head
+            WHEN coalesce(l.virtual_time, 0) + n.seconds / coalesce(tenant.weight, 1)
+                < turn.lane_time + CASE WHEN n.head IS NOT NULL THEN turn.mean_seconds / coalesce(tenant.weight, 1) ELSE 0 END
+            THEN turn.head
         END AS before_all_from
     FROM news n
     LEFT JOIN LATERAL (
-        SELECT head, lane_time FROM queue_turns WHERE queue_id = n.queue_id ORDER BY version DESC LIMIT 1
+        SELECT head, lane_time, mean_seconds FROM queue_turns WHERE queue_id = n.queue_id ORDER BY version DESC LIMIT 1
     ) turn ON true
     LEFT JOIN LATERAL (
         SELECT ctid AS row, state, position, virtual_time FROM lanes
@@ -127,9 +124,11 @@ lanes_told AS (
         head = least(l.head, k.head),
         waiting = l.waiting + k.jobs,
         virtual_time = l.virtual_time + k.seconds / k.weight,
+        in_use = l.in_use - k.slots,
+        held = l.held - k.held,
         opens_at = CASE WHEN NOT k.wakes THEN l.opens_at END
     FROM (  -- lanes return to the end of the circle, in the order in which they left it; or are visited next
-        SELECT row, head, jobs, seconds, weight, wakes, number,
+        SELECT row, head, jobs, seconds, slots, held, weight, wakes, number,
             CASE WHEN wakes AND state <> 'ready' THEN circle_place(number, before_all_from) END AS position
         FROM (
             SELECT *, nextval('door_seq') AS number FROM (SELECT * FROM known ORDER BY position) known
@@ -145,34 +144,60 @@ lanes_begun AS (
         CASE WHEN k.wakes THEN 'ready' ELSE 'empty' END,
         k.seconds / k.weight, coalesce(k.head, 0), k.jobs, ''
     FROM (SELECT * FROM known WHERE row IS NULL AND (head IS NOT NULL OR jobs <> 0) ORDER BY head) k
+    RETURNING tenant_id
 ),
-turns_charged AS (
+tenants_begun AS (
+    INSERT INTO tenant_books (tenant_id, version, in_use, slots)
+    SELECT DISTINCT tenant_id, 0, 0, int4multirange() FROM lanes_begun begun
+    WHERE (SELECT b.version FROM tenant_books b WHERE b.tenant_id = begun.tenant_id ORDER BY version DESC LIMIT 1) IS NULL
+),
+turns_begun AS (
+    INSERT INTO queue_turns (queue_id, version) SELECT DISTINCT queue_id, 0 FROM known WHERE turn_head IS NULL AND head IS NOT NULL
+),
+tenants_told AS (
+    UPDATE tenant_books b
+    SET version = nextval('door_seq'), in_use = b.in_use - f.n, slots = b.slots - f.slots,
+        users = CASE WHEN b.users IS NOT NULL THEN tally(b.users, f.users, -1) END
+    FROM (
+        SELECT tenant_id, count(*)::int AS n, range_agg(int4range(slot, slot + 1)) AS slots, array_agg(user_key) AS users
+        FROM freed WHERE slot IS NOT NULL GROUP BY tenant_id
+    ) f
+    CROSS JOIN LATERAL (
+        SELECT ctid AS row FROM tenant_books WHERE tenant_id = f.tenant_id ORDER BY version DESC LIMIT 1
+    ) newest
+    WHERE b.ctid = newest.row
+),
+turns_told AS (  -- the mean follows the attempts: each counts a tenth
     UPDATE queue_turns t
-    SET version = nextval('door_seq'), virtual_time = t.virtual_time + c.seconds / c.weight
-    FROM (SELECT queue_id, weight, sum(seconds) AS seconds FROM charge GROUP BY queue_id, weight) c
+    SET version = nextval('door_seq'), virtual_time = t.virtual_time + c.seconds / c.weight,
+        in_use = t.in_use - c.slots, held = t.held - c.held,
+        mean_seconds = t.mean_seconds + (c.seconds / c.attempts - t.mean_seconds) * (1 - power(0.9, c.attempts))
+    FROM (
+        SELECT queue_id, weight, sum(seconds) AS seconds, sum(slots)::int AS slots, sum(held)::bigint AS held,
+            sum(attempts)::int AS attempts
+        FROM charge GROUP BY queue_id, weight
+    ) c
     CROSS JOIN LATERAL (
         SELECT ctid AS row FROM queue_turns WHERE queue_id = c.queue_id ORDER BY version DESC LIMIT 1
     ) newest
     WHERE t.ctid = newest.row
 ),
 counted AS MATERIALIZED (
-    SELECT (SELECT count(*) FROM arrival) AS arrivals, (SELECT count(*) FROM freed) AS freed
-),
-seen AS (
     SELECT
-        pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS since,
-        ARRAY(SELECT xid::text::bigint FROM pg_snapshot_xip(pg_current_snapshot()) AS running (xid)) AS unseen
+        (SELECT count(*) FROM arrival) AS arrivals, count(*) AS freed,
+        coalesce(bool_or(slot IS NULL AND seconds IS NOT NULL), false) AS uncounted
+    FROM freed
 ),
 remembered AS (
     UPDATE door
-    SET version = nextval('door_seq'), since = seen.since, unseen = seen.unseen
-    FROM memory CROSS JOIN counted CROSS JOIN seen
+    SET version = nextval('door_seq'),
+        since = pg_snapshot_xmax(pg_current_snapshot())::text::bigint,
+        unseen = ARRAY(SELECT xid::text::bigint FROM pg_snapshot_xip(pg_current_snapshot()) AS running (xid))
+    FROM memory CROSS JOIN counted
     WHERE door.ctid = memory.row
-      AND (counted.arrivals BETWEEN 1 AND 999 OR counted.freed BETWEEN 1 AND 999)
-      AND counted.arrivals < 1000 AND counted.freed < 1000
+      AND counted.arrivals + counted.freed > 0 AND counted.arrivals < 1000 AND counted.freed < 1000
 ),
 begun AS (
-    INSERT INTO door (version, horizon, survivors, since, unseen)
-    SELECT nextval('door_seq'), 0, '{}', 0, '{}' FROM memory WHERE memory.row IS NULL
+    INSERT INTO door (version, since, unseen) SELECT nextval('door_seq'), 0, '{}' FROM memory WHERE memory.row IS NULL
 )
-SELECT arrivals >= 1000 OR freed >= 1000 OR (SELECT count(*) FROM opening) >= 100 AS more FROM counted
+SELECT arrivals >= 1000 OR freed >= 1000 OR (SELECT count(*) FROM opening) >= 100 AS more, uncounted FROM counted

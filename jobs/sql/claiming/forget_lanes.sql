@@ -1,4 +1,4 @@
--- Change: delete the lanes and the buckets of deleted tenants. Who: the clock, inside the door; elsewhere it deletes nothing.
+-- Change: delete the lanes and the books of deleted tenants. Who: the clock, inside the door; elsewhere it deletes nothing.
 -- Locks:  the rows; only dispatches write them, so nobody waits. Index: primary keys.
 WITH forgotten AS (
     DELETE FROM lanes
@@ -6,10 +6,10 @@ WITH forgotten AS (
       AND current_setting('jobs.door', true) LIKE 'waiting%%'  -- guard I1
     RETURNING tenant_id
 ),
-buckets AS (
-    DELETE FROM tenant_buckets
+books AS (
+    DELETE FROM tenant_books
     WHERE tenant_id = ANY(%(tenants)s)
       AND current_setting('jobs.door', true) LIKE 'waiting%%'  -- guard I1
     RETURNING tenant_id
 )
-SELECT tenant_id FROM forgotten UNION SELECT tenant_id FROM buckets
+SELECT tenant_id FROM forgotten UNION SELECT tenant_id FROM books

@@ -23,7 +23,7 @@ ended AS (
     FROM clock CROSS JOIN before
     WHERE jobs.id = before.id
     RETURNING
-        jobs.id, attempt, tenant_id, queue_id, timeout, before.slot IS NULL AS was_waiting,
+        jobs.id, attempt, tenant_id, queue_id, user_key, timeout, before.slot, ticket, before.slot IS NULL AS was_waiting,
         CASE WHEN before.slot IS NOT NULL THEN worked(queued_at, clock.now, 1) END AS seconds, 0 AS followed,
         false AS lost
 ),

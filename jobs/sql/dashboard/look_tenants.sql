@@ -1,5 +1,5 @@
 -- Reads:  the names, limits and shares of these tenants, and the tokens left of their rate limits. A tenant without a row in
---         tenant_queues has null slots. Who: the operators' pages. Locks: none. Index: primary keys, tenant_buckets.
+--         tenant_queues has null slots. Who: the operators' pages. Locks: none. Index: primary keys, tenant_books.
 WITH
 -- include shared/clock
 asked AS (SELECT unnest(%(ids)s::bigint[]) AS id)
@@ -15,5 +15,5 @@ JOIN tenants_tenant t ON t.id = asked.id
 LEFT JOIN tenant_queues tq ON tq.tenant_id = t.id
 LEFT JOIN tenant_shares share ON share.tenant_id = t.id
 LEFT JOIN LATERAL (
-    SELECT full_at FROM tenant_buckets b WHERE b.tenant_id = t.id ORDER BY version DESC LIMIT 1
+    SELECT full_at FROM tenant_books b WHERE b.tenant_id = t.id ORDER BY version DESC LIMIT 1
 ) bucket ON true

@@ -1,20 +1,19 @@
 -- Reads:  one job, and the use and the value of every limit that may hold it up. Changes nothing, locks nothing.
 -- Who:    explain: its tenant (tenant given), or an operator (null).
--- Index:  primary key; jobs_in_use for the slots in use. It never scans the waiting jobs. The chapters of the claim compute
---         what is in use, and the room.
+-- Index:  primary key; the newest versions of the books. It reads neither the waiting jobs nor, beyond the books, what runs.
 WITH
 -- include shared/clock
 -- include shared/live_pools
--- include shared/in_use
+-- include shared/books
 -- include shared/queue_states
 job AS MATERIALIZED (
     SELECT * FROM all_jobs
     WHERE id = %(id)s
       AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
 ),
+-- include shared/own_use
 held AS (
-    SELECT count(*) AS by_tenant, count(*) FILTER (WHERE u.user_key = job.user_key) AS by_user
-    FROM job JOIN in_use u ON u.tenant_id = job.tenant_id
+    SELECT u.n AS by_tenant, coalesce((u.users ->> job.user_key)::int, 0) AS by_user FROM job JOIN own_use u USING (tenant_id)
 )
 SELECT
     job.id, job.status, job.attempt, job.retries, job.max_retries, job.last_error, job.user_key,
@@ -47,5 +46,5 @@ JOIN tenants_tenant tenant ON tenant.id = job.tenant_id
 LEFT JOIN tenant_queues tq ON tq.tenant_id = job.tenant_id
 LEFT JOIN workers runner ON runner.id = job.worker
 LEFT JOIN LATERAL (
-    SELECT full_at FROM tenant_buckets b WHERE b.tenant_id = job.tenant_id ORDER BY version DESC LIMIT 1
+    SELECT full_at FROM tenant_books b WHERE b.tenant_id = job.tenant_id ORDER BY version DESC LIMIT 1
 ) bucket ON true

@@ -6,7 +6,7 @@
 WITH
 -- include shared/clock
 -- include shared/live_pools
--- include shared/in_use
+-- include shared/books
 -- include shared/queue_states
 job AS MATERIALIZED (
     SELECT j.id, j.tenant_id, j.queue_id, j.user_key, j.priority, q.pool, tq.user_slots
@@ -27,6 +27,7 @@ lane AS (
     ) l
     WHERE NOT q.paused AND (q.concurrency IS NULL OR q.concurrency > q.in_use)
 ),
+-- include shared/own_use
 -- include explain_line/before
 SELECT
     before.place,
@@ -36,7 +37,9 @@ SELECT
         JOIN tenant_queues tq ON tq.tenant_id = lane.tenant_id
         WHERE lane.queue_id = job.queue_id AND lane.tenant_id <> job.tenant_id
           AND NOT tq.paused
-          AND tq.num_slots > (SELECT count(*) FROM in_use u WHERE u.tenant_id = lane.tenant_id)
+          AND tq.num_slots > (
+              SELECT in_use FROM tenant_books b WHERE b.tenant_id = lane.tenant_id ORDER BY version DESC LIMIT 1
+          )
         LIMIT %(names)s
     ) AS tenants,
     ARRAY(

@@ -1,9 +1,5 @@
 -- Reads:  the jobs that hold a slot, counted by tenant, queue and worker (null: handed over, not started yet).
--- Who:    health, metrics and the operators' pages. Locks: none. Index: jobs_in_use, as the claim counts them.
-WITH
--- include shared/clock
--- include shared/in_use
-counted AS (
-    SELECT tenant_id, queue_id, worker, count(*)::int AS held FROM in_use GROUP BY tenant_id, queue_id, worker
-)
-SELECT tenant_id, queue_id, worker, held FROM counted
+-- Who:    health, metrics and the operators' pages. Locks: none. Index: jobs_one_job_per_slot: the books know no workers.
+SELECT tenant_id, queue_id, worker, count(*)::int AS held
+FROM (SELECT tenant_id, queue_id, worker FROM jobs WHERE slot IS NOT NULL ORDER BY tenant_id, slot) held
+GROUP BY tenant_id, queue_id, worker

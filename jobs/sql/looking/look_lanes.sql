@@ -5,12 +5,13 @@
 --         late: jobs that may run, and could already at a look of the recorder at least `apart` seconds ago. A job that
 --         became ready anew since then (it ran, and waits for a retry) was noted for an earlier wait.
 -- Who:    health, metrics and the operators' pages, every few seconds. Locks: none.
--- Index:  primary keys of lanes, arrivals and tenant_queues; jobs_in_use; jobs_claim for the lanes that are looked at.
+-- Index:  primary keys of lanes, arrivals and tenant_queues; all of the books; jobs_claim for the lanes that are looked at.
 WITH
 -- include shared/clock
 -- include shared/live_pools
--- include shared/in_use
+-- include shared/books
 -- include shared/queue_states
+-- include shared/uses
 -- include shared/in_line
 looked_at AS MATERIALIZED (
     (SELECT tenant_id, queue_id FROM in_line ORDER BY waiting DESC, tenant_id, queue_id LIMIT %(most)s)

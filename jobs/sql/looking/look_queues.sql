@@ -1,9 +1,9 @@
 -- Reads:  every queue with its limits, and what is in use and free of it and of its pool, as the claim counts them.
--- Who:    health, metrics and the operators' pages. Locks: none. Index: jobs_in_use; the newest turn of each queue.
+-- Who:    health, metrics and the operators' pages. Locks: none. Index: the newest turn of each queue.
 WITH
 -- include shared/clock
 -- include shared/live_pools
--- include shared/in_use
+-- include shared/books
 -- include shared/queue_states
 listed AS (
     SELECT

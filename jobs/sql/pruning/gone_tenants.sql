@@ -1,5 +1,5 @@
 -- Reads:  the tenants that do not exist, but have jobs, since a submit and the deletion of its tenant do not wait for each
---         other; or lanes or a bucket. Who: the clock's upkeep. Locks: none.
+--         other; or lanes or a book. Who: the clock's upkeep. Locks: none.
 -- Index:  jobs_of_tenant: one look for each tenant that has jobs, however many those are; primary keys, the lanes' whole.
 WITH RECURSIVE owner AS (
     (SELECT tenant_id FROM jobs ORDER BY tenant_id LIMIT 1)
@@ -13,7 +13,7 @@ known AS (
     UNION
     SELECT tenant_id FROM lanes
     UNION
-    SELECT tenant_id FROM tenant_buckets
+    SELECT tenant_id FROM tenant_books
 )
 SELECT tenant_id FROM known
 WHERE NOT EXISTS (SELECT FROM tenants_tenant t WHERE t.id = known.tenant_id)  -- guard

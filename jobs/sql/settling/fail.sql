@@ -3,6 +3,7 @@
 -- Locks:  the row. Index: primary key.
 WITH
 -- include shared/clock
+before AS MATERIALIZED (SELECT slot FROM jobs WHERE id = %(id)s),
 ended AS (
     UPDATE jobs
     SET status = CASE WHEN %(dead)s THEN 'dead' ELSE 'error' END,
@@ -12,7 +13,7 @@ ended AS (
         stats = coalesce(%(stats)s, stats),
         peak_memory = %(peak_memory)s,
         last_error = %(error_class)s || ': ' || %(error)s
-    FROM clock
+    FROM clock CROSS JOIN before
     WHERE id = %(id)s
       AND attempt = %(attempt)s  -- guard I3
       AND status = 'running'  -- guard I3

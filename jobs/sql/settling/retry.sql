@@ -4,7 +4,7 @@
 -- Locks:  the row. Index: primary key. The queue that the job leaves is charged.
 WITH
 -- include shared/clock
-before AS MATERIALIZED (SELECT queue_id FROM jobs WHERE id = %(id)s),
+before AS MATERIALIZED (SELECT queue_id, slot FROM jobs WHERE id = %(id)s),
 ended AS (
     UPDATE jobs
     SET status = 'scheduled',

@@ -3,6 +3,7 @@
 -- Locks:  the row. Index: primary key.
 WITH
 -- include shared/clock
+before AS MATERIALIZED (SELECT slot FROM jobs WHERE id = %(id)s),
 ended AS (
     UPDATE jobs
     SET status = 'scheduled',
@@ -11,7 +12,7 @@ ended AS (
         crashes = 0,
         stats = %(stats)s,
         peak_memory = %(peak_memory)s
-    FROM clock
+    FROM clock CROSS JOIN before
     WHERE id = %(id)s
       AND attempt = %(attempt)s  -- guard I3
       AND status = 'running'  -- guard I3

@@ -4,7 +4,7 @@
 -- Locks:  the row, then the row of the next job. Index: primary key.
 WITH
 -- include shared/clock
-before AS MATERIALIZED (SELECT slot, ticket FROM jobs WHERE id = %(id)s),
+before AS MATERIALIZED (SELECT slot FROM jobs WHERE id = %(id)s),
 settled AS (
     UPDATE jobs
     SET status = 'success',
@@ -16,7 +16,7 @@ settled AS (
         peak_memory = %(peak_memory)s,
         result_bytes = %(result_bytes)s,
         result_expires_at = clock.now + %(result_ttl)s * interval '1 s'
-    FROM clock
+    FROM clock CROSS JOIN before
     WHERE id = %(id)s
       AND attempt = %(attempt)s  -- guard I3
       AND status = 'running'  -- guard I3
@@ -24,7 +24,7 @@ settled AS (
     RETURNING
         -- include shared/ended
         , queue_id, status AS outcome,
-        extract(epoch FROM clock.now - coalesce(%(since)s::timestamptz, start_time))::float8 AS seconds,
+        date_part('epoch', clock.now - coalesce(%(since)s::timestamptz, start_time)) AS seconds,
         followed, %(lost)s::bool AS lost
 )
 , logged AS (

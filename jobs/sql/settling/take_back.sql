@@ -9,8 +9,8 @@
 -- Locks:  the row; if another transaction has locked it, nothing happens, and the caller tries again. Index: primary key.
 WITH
 -- include shared/clock
-held AS MATERIALIZED (
-    SELECT id,
+before AS MATERIALIZED (
+    SELECT id, slot,
         crashes + (status = 'running')::int AS crashes,
         CASE
             WHEN status = 'queued' THEN 'scheduled'
@@ -27,17 +27,17 @@ held AS MATERIALIZED (
 ),
 ended AS (
     UPDATE jobs
-    SET status = held.status,
-        due_at = CASE WHEN held.status = 'scheduled' THEN
-            clock.now + least(power(2, least(greatest(held.crashes - 1, 0), 12)), 3600) * interval '1 second'
+    SET status = before.status,
+        due_at = CASE WHEN before.status = 'scheduled' THEN
+            clock.now + least(power(2, least(greatest(before.crashes - 1, 0), 12)), 3600) * interval '1 second'
         END,
-        end_time = CASE WHEN held.status <> 'scheduled' THEN clock.now END,
-        died_at = CASE WHEN held.status = 'dead' THEN clock.now END,
+        end_time = CASE WHEN before.status <> 'scheduled' THEN clock.now END,
+        died_at = CASE WHEN before.status = 'dead' THEN clock.now END,
         slot = NULL,
-        crashes = held.crashes,
+        crashes = before.crashes,
         last_error = %(error_class)s || ': ' || %(error)s
-    FROM clock CROSS JOIN held
-    WHERE jobs.id = held.id
+    FROM clock CROSS JOIN before
+    WHERE jobs.id = before.id
     RETURNING
         -- include shared/ended
         , queue_id, jobs.status, CASE jobs.status WHEN 'scheduled' THEN 'crash' ELSE jobs.status END AS outcome,

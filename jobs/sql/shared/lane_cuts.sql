@@ -11,12 +11,11 @@ queue_room AS MATERIALIZED (  -- null: no limit
         END AS room
     FROM queue_state
 ),
-tenant_use AS MATERIALIZED (SELECT tenant_id, count(*)::int AS n FROM in_use GROUP BY tenant_id),
 wanting AS MATERIALIZED (
     SELECT w.*, least(w.waiting, w.slots, w.tokens) AS wants
     FROM (
         SELECT
-            line.tenant_id, line.queue_id, line.waiting, line.position, line.since, q.room, t.user_slots,
+            line.tenant_id, line.queue_id, line.waiting, line.position, line.since, q.room, t.user_slots, u.users,
             CASE
                 WHEN t.paused THEN 'tenant_paused'
                 WHEN coalesce(t.num_slots, 0) = 0 THEN 'no_slots'
@@ -24,7 +23,7 @@ wanting AS MATERIALIZED (
             END AS gate,
             CASE WHEN t.paused THEN 0 ELSE greatest(coalesce(t.num_slots, 0) - coalesce(u.n, 0), 0) END AS slots,
             CASE WHEN t.rate_limit IS NOT NULL THEN rate_tokens(t.rate_limit, t.rate_window, (
-                SELECT full_at FROM tenant_buckets b WHERE b.tenant_id = t.tenant_id ORDER BY version DESC LIMIT 1
+                SELECT full_at FROM tenant_books b WHERE b.tenant_id = t.tenant_id ORDER BY version DESC LIMIT 1
             ), clock.now) END AS tokens
         FROM line
         JOIN queue_room q ON q.queue_id = line.queue_id
@@ -50,7 +49,7 @@ asking AS (
 ),
 lane_cut AS MATERIALIZED (
     SELECT
-        tenant_id, queue_id, waiting, position, since, room, user_slots, gate,
+        tenant_id, queue_id, waiting, position, since, room, user_slots, users, gate,
         waiting - w.within AS beyond_slots, w.within - p.passing AS beyond_rate, p.passing
     FROM asking
     CROSS JOIN LATERAL (SELECT least(waiting, greatest(slots - before, 0))::int AS within) w

@@ -1,32 +1,37 @@
--- Every queue, open or not: its jobs in slots, those of its pool, and its tokens. A null limit is ignored.
-queue_use AS MATERIALIZED (
-    SELECT queue_id, count(*)::int AS n, sum(seconds) AS seconds FROM in_use GROUP BY queue_id
+-- Every queue, open or not, by its book in `turn`: its jobs in slots, those of its pool, and its tokens. A null limit is
+-- ignored. Only while a worker drains or is silent, what it still runs is counted, one by one.
+leaving AS MATERIALIZED (
+    SELECT j.queue_id, count(*)::int AS n
+    FROM (SELECT array_agg(id) AS workers FROM present_worker WHERE NOT live HAVING count(*) > 0) w
+    CROSS JOIN LATERAL (
+        SELECT queue_id FROM jobs WHERE slot IS NOT NULL AND worker = ANY(w.workers) ORDER BY tenant_id, slot
+    ) j
+    GROUP BY j.queue_id
 ),
--- Jobs on their way to a pool take processes of it, and so do jobs on its workers that take jobs. (PostgreSQL looks up an IN
--- beside an OR in a hash table, whatever it estimates.)
-pool_use AS MATERIALIZED (
-    SELECT pool, count(*) FILTER (WHERE worker IS NULL OR worker IN (SELECT id FROM live_worker))::int AS n
-    FROM in_use GROUP BY pool
-),
-queue_state AS MATERIALIZED (
+queue_state AS (
     SELECT
-        q.id, q.name, q.pool, q.weight, q.default_max_retries, q.default_backoff, q.backoff_grows, q.concurrency, q.paused,
-        q.rate_limit, q.rate_window,
-        coalesce(qu.n, 0) AS in_use, coalesce(qu.seconds, 0) AS seconds,
-        coalesce(pu.n, 0) AS pool_in_use, coalesce(p.processes, 0) AS pool_capacity,
-        rate_tokens(q.rate_limit, q.rate_window, t.full_at, clock.now) AS tokens,
-        rate_full_at(q.rate_window, t.full_at, clock.now) AS full_at,
-        t.ctid AS turn_row,
-        coalesce(t.virtual_time, 0) AS virtual_time, coalesce(t.pool_time, 0) AS pool_time,
-        coalesce(t.lane_time, 0) AS lane_time, coalesce(t.head, 0) AS head, coalesce(t.circle_end, 0) AS circle_end,
-        t.round_least
-    FROM queues q
-    CROSS JOIN clock
-    LEFT JOIN queue_use qu ON qu.queue_id = q.id
-    LEFT JOIN pool_use pu ON pu.pool = q.pool
-    LEFT JOIN live_pool p ON p.pool = q.pool
-    LEFT JOIN LATERAL (
-        SELECT ctid, virtual_time, pool_time, lane_time, head, circle_end, round_least, full_at FROM queue_turns t
-        WHERE t.queue_id = q.id ORDER BY version DESC LIMIT 1
-    ) t ON true
+        q.*,
+        greatest(sum(q.in_use - q.leaving) OVER same_pool, 0)::int AS pool_in_use,
+        max(q.pool_time) OVER same_pool AS pool_now,
+        rate_tokens(q.rate_limit, q.rate_window, q.bucket, q.now) AS tokens,
+        rate_full_at(q.rate_window, q.bucket, q.now) AS full_at
+    FROM (
+        SELECT
+            t.id, t.name, t.pool, t.weight, t.default_max_retries, t.default_backoff, t.backoff_grows, t.concurrency,
+            t.paused, t.rate_limit, t.rate_window, clock.now,
+            coalesce((
+                SELECT sum(w.concurrency) FROM present_worker w WHERE w.live AND w.pool = t.pool
+            ), 0)::int AS pool_capacity,
+            t.row AS turn_row, coalesce(t.in_use, 0) AS in_use, coalesce(l.n, 0) AS leaving, t.full_at AS bucket,
+            t.virtual_time, coalesce(t.pool_time, 0) AS pool_time, coalesce(t.head, 0) AS head, t.circle_end,
+            t.lane_time + t.growth * passed.seconds AS lane_time, t.growth,
+            t.round_least + t.round_growth * passed.seconds AS round_least, t.round_growth,
+            t.mean_seconds,
+            worked_since(t.in_use, t.held, clock.now) AS seconds
+        FROM turn t
+        CROSS JOIN clock
+        LEFT JOIN leaving l ON l.queue_id = t.id
+        CROSS JOIN LATERAL (SELECT coalesce(date_part('epoch', clock.now - t.timed_at), 0) AS seconds) passed
+    ) q
+    WINDOW same_pool AS (PARTITION BY q.pool)
 ),

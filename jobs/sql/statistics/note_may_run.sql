@@ -3,17 +3,18 @@
 --         was not just being claimed. A job whose user has no free slot is not noted. One that ran since it was noted, and
 --         is ready again, leaves, and is noted anew at the next look.
 -- Who:    the recorder, every few seconds. Locks: rows that only the recorder writes.
--- Index:  jobs_in_use; primary keys of jobs, lanes and arrivals; jobs_claim, for at most `most` lanes.
+-- Index:  primary keys of jobs, lanes and arrivals; jobs_claim, for at most `most` lanes.
 WITH
 -- include shared/clock
 -- include shared/live_pools
--- include shared/in_use
+-- include shared/books
 -- include shared/queue_states
+-- include shared/uses
 -- include shared/in_line
 line AS (SELECT *, NULL::timestamptz AS since FROM in_line),
 -- include shared/lane_cuts
 open_lane AS MATERIALIZED (
-    SELECT tenant_id, queue_id, position, passing, user_slots FROM lane_cut
+    SELECT tenant_id, queue_id, position, passing, user_slots, users FROM lane_cut
     WHERE passing > 0  -- guard
       AND (room IS NULL OR room > 0)  -- guard
 ),
@@ -36,9 +37,8 @@ next AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT
             j.id,
-            l.user_slots IS NOT NULL AND j.user_key <> '' AND l.user_slots <= (
-                SELECT count(*) FROM in_use u WHERE u.tenant_id = l.tenant_id AND u.user_key = j.user_key
-            ) AS user_is_full
+            l.user_slots IS NOT NULL AND j.user_key <> ''
+                AND l.user_slots <= coalesce((l.users ->> j.user_key)::int, 0) AS user_is_full
         FROM jobs j
         WHERE j.ready_at IS NOT NULL AND j.queue_id = l.queue_id AND j.tenant_id = l.tenant_id
         ORDER BY j.priority, j.id

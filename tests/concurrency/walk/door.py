@@ -1,12 +1,13 @@
-"""What must be true of the notes of the door: lanes, letters, buckets, tickets."""
+"""What must be true of the notes of the door: lanes, letters, books."""
 
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from jobs.models import Arrival, Door, FreedSlot, Lane, Queue, QueueTurn, TenantBucket
+from jobs.models import Arrival, FreedSlot, Lane, Queue, QueueTurn, TenantBook
 from tenants.models import TenantQueue
 from tests.concurrency.walk import naive
 from tests.concurrency.walk.naive import Picture
@@ -20,16 +21,15 @@ class Notes:
 
     lanes: dict[Pair, Lane]
     turns: dict[int, QueueTurn]
-    buckets: dict[int, TenantBucket]
+    books: dict[int, TenantBook]
     arrivals: dict[Pair, list[Arrival]]
     freed: list[FreedSlot]
-    door: Door | None
 
     def tokens(self, limits: TenantQueue | Queue, now: datetime) -> float:
         """Those in the bucket of a tenant or queue."""
         if limits.rate_limit is None:
             return math.inf
-        notes = self.buckets.get(limits.tenant_id) if isinstance(limits, TenantQueue) else self.turns.get(limits.pk)
+        notes = self.books.get(limits.tenant_id) if isinstance(limits, TenantQueue) else self.turns.get(limits.pk)
         lacks = (notes.full_at - now).total_seconds() if notes and notes.full_at else 0.0
         if lacks >= 2 * limits.rate_window:
             lacks = 0.0  # of a longer window, before the limit changed
@@ -45,15 +45,14 @@ def look() -> Notes:
     return Notes(
         {(lane.tenant_id, lane.queue_id): lane for lane in lanes},
         {turn.queue_id: turn for turn in QueueTurn.objects.all()},
-        {bucket.tenant_id: bucket for bucket in TenantBucket.objects.all()},
+        {book.tenant_id: book for book in TenantBook.objects.all()},
         arrivals,
         list(FreedSlot.objects.all()),
-        Door.objects.first(),
     )
 
 
 def wrong(picture: Picture, notes: Notes) -> Iterator[str]:
-    yield from _unknown_slots(picture, notes)
+    yield from _wrong_books(picture, notes)
     yield from _lost_jobs(picture, notes)
     yield from _closed_lanes(picture, notes)
     yield from _wrong_counts(picture, notes)
@@ -70,11 +69,30 @@ def overspent(before: Picture, after: Picture, noted: Notes) -> Iterator[str]:
             yield f"{limits} has let {n} jobs start with fewer tokens"
 
 
-def _unknown_slots(picture: Picture, notes: Notes) -> Iterator[str]:
-    """Every slot in use is found by its ticket (I1)."""
-    for job in picture.held:
-        if notes.door and job.ticket <= notes.door.horizon and job.ticket not in notes.door.survivors:
-            yield f"the door does not know the ticket {job.ticket} of job {job.id}"
+def _wrong_books(picture: Picture, notes: Notes) -> Iterator[str]:
+    """The books say what the jobs hold, and what was given back and no dispatch has taken off yet (I1)."""
+    held = [*picture.held, *(letter for letter in notes.freed if letter.slot is not None)]
+    n, tickets = Counter[object](), Counter[object]()
+    for one in held:
+        for book in (_pair(one), one.queue_id):
+            n[book] += 1
+            tickets[book] += one.ticket
+    for of, book in (notes.lanes | notes.turns).items():
+        if (book.in_use, book.held) != (n[of], tickets[of]):
+            yield f"the book of {book} says {book.in_use}, in use are {n[of]}"
+    for tenant, book in notes.books.items():
+        mine = [one for one in held if one.tenant_id == tenant]
+        slots = {number for part in book.slots for number in range(part.lower, part.upper)}
+        users = Counter(one.user_key for one in mine if one.user_key)
+        if slots != {one.slot for one in mine} or book.in_use != len(mine) or book.users not in (None, users):
+            yield f"the book of {book} says {slots}, {book.users}; in use are {mine}"
+    for one in picture.held:
+        if one.tenant_id in picture.tenants and (_pair(one) not in notes.lanes or one.tenant_id not in notes.books):
+            yield f"job {one.id} is in no book"
+
+
+def _pair(one: Any) -> Pair:
+    return one.tenant_id, one.queue_id
 
 
 def _lost_jobs(picture: Picture, notes: Notes) -> Iterator[str]:

@@ -78,12 +78,11 @@ def levels(job: Row) -> Iterator[Level]:
 
 
 def uses(picture: Picture) -> Counter[Level]:
-    """The places taken at each level; of a pool, by what is on its way to it and what runs on its live workers."""
+    """The places taken at each level; of a pool, by what is on its way to it and what no leaving worker runs."""
     used = Counter(level for job in picture.held for level in levels(job))
     live = {worker.pk for worker in picture.live()}
-    used.update(
-        ("pool", picture.queues[job.queue_id].pool) for job in picture.held if job.worker is None or job.worker in live
-    )
+    leaving = {worker.pk for worker in picture.workers if worker.gone_at is None} - live
+    used.update(("pool", picture.queues[job.queue_id].pool) for job in picture.held if job.worker not in leaving)
     return used
 
 

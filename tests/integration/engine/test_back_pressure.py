@@ -11,7 +11,7 @@ from jobs.engine.prune import forget_orphans
 from jobs.engine.recount import recount_all, recount_waiting
 from jobs.engine.sample import record_sample
 from jobs.engine.submit import submit, submit_all
-from jobs.models import Arrival, Job, Lane, Sample, TenantBucket
+from jobs.models import Arrival, Job, Lane, Sample, TenantBook
 from jobs.store import EVERY_TENANT
 from jobs.store.rows import rows
 from tests.conftest import request_for
@@ -158,22 +158,22 @@ class TestTheCount:
         limited = TenantFactory(queue__rate_limit=1, queue__rate_window=60.0, queue__paused=True)
         submit_all([request_for(limited, n) for n in range(3)])
         limits.change(limited.queue, {"paused": False})
-        assert TenantBucket.objects.exists()
+        assert TenantBook.objects.exists()
         submit(request_for(tenant, 1))
         limited.delete()
         forget_orphans()
         record_sample()
         assert set(Lane.objects.values_list("tenant_id", flat=True)) == {tenant.pk}
-        assert not TenantBucket.objects.exists()
+        assert set(TenantBook.objects.values_list("tenant_id", flat=True)) == {tenant.pk}
         assert set(Sample.objects.get().tenants) == {str(tenant.pk)}
 
-    def test_outside_the_door_no_lane_and_no_bucket_goes(self, tenant, register):
+    def test_outside_the_door_no_lane_and_no_book_goes(self, tenant, register):
         register()
         limits.change(tenant.queue, {"rate_limit": 1, "rate_window": 60.0})
         submit_all([request_for(tenant, n) for n in range(2)])
         assert rows("forget_lanes", tenants=[tenant.pk]) == []
         assert Lane.objects.exists()
-        assert TenantBucket.objects.exists()
+        assert TenantBook.objects.exists()
 
     def test_the_counts_of_others_stay(self, tenant):
         far = TenantFactory(queue__max_waiting=100)

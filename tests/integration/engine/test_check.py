@@ -8,13 +8,15 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
+from psycopg.types.multirange import Multirange
+from psycopg.types.range import Range
 
 from jobs import store
 from jobs.engine import check, recover, repairs
 from jobs.engine.check import findings, look
 from jobs.lifecycle import Status
 from jobs.management.commands import check_invariants
-from jobs.models import Door, Job, Lane, Queue, Worker
+from jobs.models import Job, Lane, Queue, QueueTurn, TenantBook, Worker
 from jobs.sql import statement
 from tests.factories import TenantFactory, make_job
 
@@ -91,19 +93,42 @@ def test_a_lane_that_no_dispatch_looks_at_is_found_and_brought_back(tenant, harm
     assert repairs.counts()[repairs.LANE] == 1
 
 
-def test_a_slot_that_the_door_does_not_count_is_found(tenant, worker):
-    job = make_job(tenant, Status.RUNNING, worker=worker)
-    Door.objects.update_or_create(version=2**60, defaults={"horizon": 2**60, "survivors": [], "since": 0, "unseen": []})
-    assert ("not_counted", f"job {job.pk}") in found()
-
-
-def test_a_slot_that_the_door_counts_is_not(tenant, worker):
-    ticket = make_job(tenant, Status.RUNNING, worker=worker).ticket
-    Door.objects.update_or_create(
-        version=2**60, defaults={"horizon": ticket - 1, "survivors": [], "since": 0, "unseen": []}
-    )
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda: Lane.objects.update(in_use=0),
+        lambda: Lane.objects.update(held=1),
+        lambda: QueueTurn.objects.update(in_use=2),
+        lambda: TenantBook.objects.update(in_use=0),
+        lambda: TenantBook.objects.update(slots=Multirange([Range(7, 8)])),
+        lambda: TenantBook.objects.update(users={"ann": 2}),
+        lambda: TenantBook.objects.all().delete(),
+        lambda: Lane.objects.all().delete(),
+        lambda: QueueTurn.objects.all().delete(),
+        lambda: Job.objects.update(slot=2),
+    ],
+)
+def test_a_book_that_is_wrong_is_found_and_mended(tenant, worker, harm):
+    tenant.queue.user_slots = 5
+    tenant.queue.save()
+    make_job(tenant, Status.RUNNING, worker=worker, user_key="ann")
+    assert store.wrong_books() == []
+    harm()
+    assert {what for what, _ in found()} == {"book_wrong"}
+    inspection = check.Inspection()
+    inspection.run(), inspection.run()
     assert found() == set()
-    Door.objects.update(horizon=ticket, survivors=[ticket])
+    assert repairs.counts()[repairs.BOOK] >= 1
+
+
+def test_what_has_ended_is_in_the_books_until_a_dispatch_takes_it_off(tenant, worker):
+    job = make_job(tenant, Status.RUNNING, worker=worker)
+    assert store.succeed(job.pk, job.attempt, {}, None)
+    assert TenantBook.objects.get().in_use == 1
+    assert found() == set()
+    assert store.recount_books() == []
+    fold()
+    assert TenantBook.objects.get().in_use == 0
     assert found() == set()
 
 

@@ -55,7 +55,7 @@ class TestAProcess:
         waits = make_job(other)
         ended = make_job(other, Status.RUNNING, start_time=ago(2.5))
         assert store.succeed(ended.pk, 1, {}, None, now=NOW)
-        register(concurrency=1)  # the process at the job is of another worker, which takes no more
+        register(concurrency=2)  # one of the processes is at the job
         assert [one.id for one in store.claim(now=NOW)] == [waits.pk]
 
     def test_that_dies_is_paid_for_until_another_is_there(self, tenant):

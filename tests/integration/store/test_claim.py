@@ -16,7 +16,7 @@ from jobs.engine.submit import submit_all
 from jobs.lifecycle import Status
 from jobs.models import Job, Queue, Worker
 from jobs.sql import statement
-from jobs.store import claiming
+from jobs.store import Failure, claiming
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.plans import PARAMETERS, Dispatcher
@@ -300,21 +300,35 @@ class TestCapacity:
         submit(TenantFactory(queue__num_slots=50), 50)
         assert held() == 2
 
-    @pytest.mark.parametrize("absence", ["draining", "silent", "gone", "unknown"])
+    @pytest.mark.parametrize("absence", ["draining", "silent"])
     def test_what_runs_on_a_worker_that_takes_nothing_more_uses_up_nobody_elses_place(self, absence, register):
         tenant = TenantFactory(queue__num_slots=50)
-        old = uuid.uuid4() if absence == "unknown" else register(concurrency=2)
+        old = register(concurrency=2)
         for _ in range(2):
             make_job(tenant, Status.RUNNING, worker=old)
         if absence == "draining":
             store.beat(old, name="old", pid=1, pool="default", concurrency=0)
         if absence == "silent":
             Worker.objects.filter(pk=old).update(beat_at="2020-01-01T00:00Z")
-        if absence == "gone":
-            store.leave(old)
         register(concurrency=2)
         submit(tenant, 6)
         assert held() == 2 + 2
+
+    @pytest.mark.parametrize("absence", ["gone", "unknown"])
+    def test_what_ran_on_a_worker_that_is_gone_uses_up_a_place_until_it_is_taken_back(self, absence, register):
+        tenant = TenantFactory(queue__num_slots=50)
+        old = uuid.uuid4() if absence == "unknown" else register(concurrency=2)
+        for _ in range(2):
+            make_job(tenant, Status.RUNNING, worker=old)
+        if absence == "gone":
+            store.leave(old)
+        register(concurrency=3)
+        submit(tenant, 6)
+        assert held() == 2 + 1
+        for job in Job.objects.filter(worker=old):
+            assert store.take_back(job.pk, job.attempt, Failure("WorkerLost", "gone"), max_crashes=3)
+        dispatch()
+        assert held() == 3
 
     def test_it_uses_up_a_slot_of_its_tenant_all_the_same(self, register):
         tenant = TenantFactory(queue__num_slots=2)

@@ -6,9 +6,11 @@
 import psycopg
 import pytest
 from django.db import connection
+from django.db.models import F
 
 from jobs import store
-from jobs.models import Worker
+from jobs.models import Arrival, Lane, Worker
+from jobs.store.claiming import RULES
 from tenants.models import Tenant, TenantQueue
 from tests.factories import QueueFactory
 from tests.plans import Dispatcher, Read, fill
@@ -22,7 +24,7 @@ pytestmark = [
 
 FEW, MANY = 6_000, sized(200_000, thorough=1_000_000)
 MANY_TENANTS, JOBS_MEANWHILE = sized(2_790, thorough=9_790), sized(600, thorough=1_500)
-INDEXES = {"jobs_claim", "jobs_claim_by_user", "jobs_in_use", "jobs_pkey"}
+INDEXES = {"jobs_claim", "jobs_claim_by_user", "jobs_pkey"}
 
 
 def tenants(count: int, **limits: int) -> list[int]:
@@ -38,13 +40,22 @@ INSERT INTO workers (id, name, pid, pool, concurrency, gone_at)
 SELECT gen_random_uuid(), 'gone', 1, 'default', 1, now() FROM generate_series(1, %(count)s)
 """
 OCCUPY = """
-WITH one AS (SELECT DISTINCT ON (tenant_id) id FROM jobs WHERE tenant_id = ANY(%(tenants)s))
 UPDATE jobs
-SET status = 'running', slot = 1, ticket = nextval('door_seq'), ready_at = NULL, attempt = 1, start_time = now(),
-    worker = (SELECT id FROM workers)
-FROM one
-WHERE jobs.id = one.id
+SET status = 'running', slot = nth, ticket = in_ms(now()), ready_at = NULL, attempt = 1, queued_at = now(),
+    start_time = now(), worker = (SELECT id FROM workers ORDER BY concurrency DESC LIMIT 1)
+FROM (
+    SELECT id, row_number() OVER (PARTITION BY tenant_id ORDER BY id) AS nth FROM jobs
+    WHERE tenant_id = ANY(%(tenants)s) AND ready_at IS NOT NULL
+) numbered
+WHERE jobs.id = numbered.id AND nth <= %(each)s
 """
+TABLES = ("jobs", "lanes", "arrivals", "queue_turns", "tenant_books", "door")
+
+
+def occupy(tenants: list[int], each: int) -> None:
+    """So many of each tenant's waiting jobs run, of the worker with the most processes."""
+    sql(OCCUPY, tenants=tenants, each=each)
+    store.recount_books()
 
 
 def sql(text: str, **parameters: object) -> None:
@@ -54,10 +65,10 @@ def sql(text: str, **parameters: object) -> None:
 
 @pytest.fixture
 def queue() -> int:
-    for table in ("jobs", "lanes", "arrivals", "queue_turns", "door"):  # nobody is to analyse them but us
+    for table in TABLES:  # nobody is to analyse them but us
         sql(f"ALTER TABLE {table} SET (autovacuum_enabled = false)")
     yield QueueFactory(name="default").pk
-    for table in ("jobs", "lanes", "arrivals", "queue_turns", "door"):
+    for table in TABLES:
         sql(f"ALTER TABLE {table} RESET (autovacuum_enabled)")
 
 
@@ -124,14 +135,81 @@ def test_however_many_tenants_have_room(one_place, queue):
         ten = door.claim()
         full = tenants(200, num_slots=1)
         fill(queue, full, 5)
-        sql(OCCUPY, tenants=full)  # one of each runs
+        occupy(full, 1)
         Worker.objects.update(concurrency=201)
         fill(queue, tenants(MANY_TENANTS), 5)
         door.fold()
         door.claim()
-        many = door.claim()
-    assert many.claimed == ten.claimed == 1
-    assert many.buffers <= 2 * ten.buffers + 3 * 200  # what is in use is read: 200 jobs, now
+        same(door.claim(), ten, times=2)
+
+
+@pytest.mark.parametrize("wait", [0, 20])
+@pytest.mark.parametrize("runs", [(1, 10, 100), (1, 1, 5_000), (1, 2_500, 2), (20, 500, 10)])
+def test_whatever_runs(register, queue, runs, wait):
+    """Of one tenant or of many, while others wait or their own jobs; by old statistics and by fresh ones."""
+    room, owners, each = runs
+    register(concurrency=10 + room)
+    few = tenants(10, num_slots=100)
+    fill(queue, few, 100)
+    occupy(few, 1)
+    with Dispatcher() as door:
+        door.fold()
+        door.claim()
+        ten_run = door.claim()
+        assert ten_run.claimed == room
+        busy = tenants(owners, num_slots=each + wait + 1)
+        fill(queue, busy, each + wait)
+        occupy(busy, each)
+        if not wait:
+            Arrival.objects.filter(tenant_id__in=busy).delete()
+        door.fold()
+        if wait:
+            Lane.objects.filter(tenant_id__in=few).update(state="empty")
+        Worker.objects.update(concurrency=10 + room + owners * each)
+        catch_up(room)
+        door.claim()
+        same(door.claim(), ten_run, times=3)
+        sql("ANALYZE")
+        with Dispatcher() as fresh:
+            fresh.claim()
+            same(fresh.claim(), ten_run, times=3)
+
+
+def catch_up(room: int) -> None:
+    """Let a round of the circle end: the lanes' common time follows them, when so many jobs begin to run at once."""
+    claimed = store.claim()
+    while not claimed:
+        claimed = store.claim()
+    Worker.objects.update(concurrency=F("concurrency") + room)
+
+
+@pytest.mark.parametrize("tenant_count", [1, 200])
+def test_however_many_processes_become_free_at_once(register, queue, tenant_count):
+    register(concurrency=RULES["batch"])
+    owners = tenants(tenant_count, num_slots=5_000)
+    fill(queue, owners, 10_000 // tenant_count)
+    with Dispatcher() as door:
+        door.fold()
+        door.claim()
+        few = door.claim()
+        for free in (100, 5_000):
+            Worker.objects.update(concurrency=free)
+            same(door.claim(), few)
+
+
+def test_while_a_worker_drains_what_runs_is_read_once(register, queue):
+    register(concurrency=1_011)
+    owners = tenants(10, num_slots=200)
+    fill(queue, owners, 300)
+    occupy(owners, 100)
+    with Dispatcher() as door:
+        door.fold()
+        door.claim()
+        before = door.claim()
+        register(concurrency=0)
+        drains = door.claim()
+    assert drains.claimed == before.claimed
+    assert drains.rows <= before.rows + 1_000 + 2
 
 
 @pytest.mark.parametrize("user_slots", [None, 2])
@@ -161,11 +239,13 @@ def test_however_many_slots_a_tenant_has_and_workers_are_gone(register, queue):
         same(door.claim(), few)
 
 
-def test_while_somebody_holds_an_old_snapshot(one_place, queue, register):
+@pytest.mark.parametrize("running", [0, 1_000])
+def test_while_somebody_holds_an_old_snapshot(register, queue, running):
     """Every job that came and went left dead rows that nobody may remove."""
-    worker = register(concurrency=0)
-    owners = tenants(10)
+    worker = register(concurrency=running + 1)
+    owners = tenants(10, num_slots=200)
     fill(queue, owners, 1_000)
+    occupy(owners, running // 10)
     with Dispatcher() as door, psycopg.connect(**connection.get_connection_params()) as report:
         door.fold()
         door.claim()

@@ -13,10 +13,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 FEW, MANY = 5_000, 100_000
 INDEXES = {
-    "explain": {"jobs_pkey", "jobs_of_tenant", "jobs_in_use"},  # either finds it by its id
+    "explain": {"jobs_pkey", "jobs_of_tenant"},  # either finds it by its id
     # The users' index reads as little, and is taken where the last ANALYZE found no job that waited.
-    "explain_line": {"jobs_pkey", "jobs_in_use", "jobs_claim", "jobs_claim_by_user"},
-    "places": {"jobs_pkey", "jobs_of_tenant", "jobs_in_use", "jobs_claim", "jobs_claim_by_user"},
+    "explain_line": {"jobs_pkey", "jobs_claim", "jobs_claim_by_user"},
+    "places": {"jobs_pkey", "jobs_of_tenant", "jobs_claim", "jobs_claim_by_user"},
 }
 
 

@@ -28,7 +28,7 @@ from tests.thorough import sized
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
 
-CREDIT, QUANTUM, SLOT = 1.0, 0.3, 1.0  # seconds, as in claim/capacity.sql
+CREDIT, QUANTUM, SLOT = 1.0, 0.3, 1.0  # seconds, as in store/claiming.py and claim/room.sql
 PROCESSES, LONGEST, GRACE = 4, 3.0, 3.0
 COSTS = 1.1  # seconds of a process that a crash ends, as in fold.sql
 STEPS = 30

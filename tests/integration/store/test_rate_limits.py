@@ -10,7 +10,7 @@ from django.utils import timezone
 from jobs import store
 from jobs.engine import dispatch, limits
 from jobs.engine.submit import submit_all
-from jobs.models import Job, Lane, Queue, TenantBucket
+from jobs.models import Job, Lane, Queue, TenantBook
 from jobs.processes.clock import clock
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
@@ -124,7 +124,7 @@ class TestOthers:
             submit(tenant, 2, queue=queue)
         Queue.objects.filter(name="stopped").update(paused=True)
         Lane.objects.filter(opens_at__isnull=False).update(opens_at="2020-01-01T00:00Z")
-        TenantBucket.objects.update(full_at="2020-01-01T00:00Z")
+        TenantBook.objects.update(full_at="2020-01-01T00:00Z")
         assert dispatch.dispatch(in_line=False) == 10
 
     def test_a_tenants_limit_holds_over_its_queues_and_is_its_own(self, tenant):

@@ -37,7 +37,7 @@ def test_a_sample_has_what_tenants_queues_and_pools_hold_and_what_waits(register
     }
     assert sample.queues == {str(heavy.pk): {"held": 1, "waiting": 9}, str(light.pk): {"held": 1, "waiting": 0}}
     assert sample.pools == {
-        "heavy": {"held": 0, "processes": 3, "may_run": 3},  # the running job is on no live worker
+        "heavy": {"held": 1, "processes": 3, "may_run": 3},
         "default": {"held": 1, "processes": 0, "may_run": 0},
     }
     assert sample.states == {"full": 1, "paused": 1}

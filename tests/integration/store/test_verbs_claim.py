@@ -6,6 +6,7 @@ import pytest
 
 from jobs import store
 from jobs.models import Job
+from jobs.store.claiming import RULES
 from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
@@ -24,6 +25,19 @@ def test_jobs_beyond_a_tenants_slots_take_no_process_from_another_tenant(registe
     make_job(other)
     assert len(store.claim()) == 2
     assert set(Job.objects.filter(slot=1).values_list("tenant_id", flat=True)) == {full.pk, other.pk}
+
+
+def test_of_two_lanes_of_a_tenant_no_two_jobs_get_the_same_slot(register):
+    """Both have more jobs than a pass takes of a queue."""
+    register(concurrency=100)
+    tenant, second = TenantFactory(queue__num_slots=100), QueueFactory(name="second")
+    for queue in (QueueFactory(), second):
+        for _ in range(RULES["batch"] + 8):
+            make_job(tenant, queue=queue)
+    passes = [store.claim()]
+    while passes[-1].more:
+        passes.append(store.claim())
+    assert sum(map(len, passes)) == Job.objects.filter(slot__lte=100).count() == 2 * (RULES["batch"] + 8)
 
 
 def test_a_queues_concurrency_is_shared_by_the_tenants_of_one_pass(register):

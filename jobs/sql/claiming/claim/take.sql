@@ -1,15 +1,69 @@
--- 5. Take the first unlocked jobs of each lane's front, and give each a slot number.
+-- 3. Take: the order of turns (docs/adr/0005), cut at every limit; then the first unlocked jobs of each lane.
+-- Within a lane: priority, then submission (I6). Between the lanes of a queue, and between the queues of a pool: the least
+-- use first, which is virtual time + weight of one slot * (slots in use + rank) / weight. Virtual time is worker-seconds
+-- divided by the weight: start-time fair queueing (Goyal, Vin, Cheng 1996). The second term shares the room of this
+-- moment; the first evens out over time what whole jobs cannot share. Across pools a tenant's lanes take turns.
+-- The lanes of a queue have a common time, which only increases: the least virtual time of the lanes that could be served,
+-- taken when a round is complete. The same holds for the queues of a pool. No lane is further behind it than its credit,
+-- so that a tenant that was paused, full, idle or new does not starve the others later. During a round, only lanes at most
+-- a quantum ahead of that time are served: deficit round robin (Shreedhar, Varghese 1995). So not all need be visited. The
+-- quantum follows the work, since no job is taken back. And the time of the lanes grows like the one of them whose running
+-- jobs are fewest: otherwise they would all move out of the quantum together, while their jobs run.
+tour AS MATERIALIZED (  -- of a queue, in this pass. whole: it visits the whole circle
+    SELECT
+        queue_id, max(position) AS position, max(nth) > 0 AS moved,
+        max(found) > 0 AS served, bool_or(uncounted) AS uncounted,
+        max(found) < max(room) AND max(nth) < %(visits)s::int AND NOT bool_or(late) AS whole,
+        min(virtual_time) FILTER (WHERE cardinality(front) > 0) AS least,
+        min(lane_in_use / weight::float8) FILTER (WHERE cardinality(front) > 0) AS least_growth
+    FROM visit GROUP BY queue_id
+),
+served AS MATERIALIZED (  -- the lanes, and the number of jobs to take from each
+    SELECT queue_id, tenant_id, nth, pool, count(*)::int AS n, min(pool_rank) AS pool_rank
+    FROM (
+        SELECT *, row_number() OVER (PARTITION BY pool ORDER BY key, q_weight DESC, queue_id, queue_rank) AS pool_rank
+        FROM (
+            SELECT *, row_number() OVER (PARTITION BY tenant_id ORDER BY tenant_rank, position, rank) AS nth_of_tenant
+            FROM (
+                SELECT *, row_number() OVER (
+                    PARTITION BY tenant_id, pool ORDER BY key, q_weight DESC, queue_id, queue_rank
+                ) AS tenant_rank
+                FROM (
+                    SELECT c.*, q.pool, q.pool_free, q.weight AS q_weight,
+                        q.present + %(slot)s::float8 * (q.in_use + c.queue_rank - 1) / q.weight AS key
+                    FROM (
+                        SELECT v.queue_id, v.tenant_id, v.nth, v.position, v.free, r.rank, row_number() OVER (
+                            PARTITION BY v.queue_id
+                            ORDER BY v.virtual_time + %(slot)s::float8 * (v.lane_in_use + r.rank - 1) / v.weight,
+                                v.weight DESC, v.position
+                        ) AS queue_rank
+                        FROM visit v
+                        JOIN tour ON tour.queue_id = v.queue_id
+                        CROSS JOIN LATERAL generate_series(1, least(cardinality(v.front), v.wanted)) AS r (rank)
+                        WHERE tour.whole OR v.in_time
+                    ) c
+                    JOIN open_queue q ON q.id = c.queue_id
+                    WHERE c.queue_rank <= q.room  -- guard I1
+                ) in_queue
+            ) of_tenant
+        ) r
+        WHERE nth_of_tenant <= least(free, %(batch)s::int)  -- guard I1
+    ) in_pool
+    WHERE pool_rank <= pool_free  -- guard I1
+    GROUP BY queue_id, tenant_id, nth, pool
+),
 locked AS MATERIALIZED (
     SELECT
-        s.queue_id, s.tenant_id, s.pool, s.pool_rank, j.place, j.row, j.id, j.ready_at, j.user_key,
-        v.num_slots, v.tenant_in_use, v.user_slots
+        v.*, s.pool, s.pool_rank, j.place, j.row, j.ready_at, j.user_key,
+        row_number() OVER (PARTITION BY v.tenant_id ORDER BY s.pool_rank, j.place) AS nth_of_tenant,
+        row_number() OVER (PARTITION BY v.tenant_id, j.user_key ORDER BY s.pool_rank, j.place) AS nth_of_user
     FROM served s
-    JOIN visit v ON v.queue_id = s.queue_id AND v.tenant_id = s.tenant_id
+    JOIN visit v ON v.queue_id = s.queue_id AND v.nth = s.nth
     CROSS JOIN LATERAL (
-        SELECT w.place, j.row, j.id, j.ready_at, j.user_key
+        SELECT w.place, j.row, j.ready_at, j.user_key
         FROM unnest(v.front) WITH ORDINALITY AS w (place, nth)
         CROSS JOIN LATERAL (
-            SELECT j.ctid AS row, j.id, j.ready_at, j.user_key FROM jobs j
+            SELECT j.ctid AS row, j.ready_at, j.user_key FROM jobs j
             WHERE j.id BETWEEN w.place & 288230376151711743 AND w.place & 288230376151711743
               AND j.ready_at IS NOT NULL  -- guard
             ORDER BY j.id
@@ -19,59 +73,38 @@ locked AS MATERIALIZED (
         LIMIT s.n
     ) j
 ),
-within_user AS MATERIALIZED (
-    SELECT l.*
-    FROM (
-        SELECT *, row_number() OVER (PARTITION BY tenant_id, user_key ORDER BY pool_rank, place) AS nth_of_user
-        FROM locked
-    ) l
-    CROSS JOIN LATERAL (
-        SELECT count(*) AS n FROM in_use u WHERE u.tenant_id = l.tenant_id AND u.user_key = l.user_key
-    ) used
-    WHERE l.user_slots IS NULL OR l.user_key = '' OR l.nth_of_user <= l.user_slots - used.n  -- guard I1
-),
-numbered AS MATERIALIZED (
-    SELECT *,
-        row_number() OVER (PARTITION BY tenant_id ORDER BY pool_rank, place) AS nth_of_tenant,
-        row_number() OVER (PARTITION BY queue_id, tenant_id ORDER BY place) AS nth_of_lane
-    FROM within_user
-),
--- The slots in use plus those wanted always contain enough free numbers. Choose at random: while an old snapshot exists,
--- the unique index must check all dead versions of jobs that ever held the same number.
-free_slot AS MATERIALIZED (
-    SELECT t.tenant_id, s.slot, row_number() OVER (PARTITION BY t.tenant_id ORDER BY random()) AS nth
-    FROM (
-        SELECT tenant_id, least(max(num_slots), greatest(max(tenant_in_use) + count(*), 16)) AS n
-        FROM numbered GROUP BY tenant_id
-    ) t
-    CROSS JOIN LATERAL generate_series(1, t.n) AS s (slot)
-    WHERE NOT EXISTS (SELECT FROM in_use u WHERE u.tenant_id = t.tenant_id AND u.slot = s.slot)
-),
 claimed AS MATERIALIZED (
     UPDATE jobs j
     SET status = 'queued',
-        slot = n.slot,
-        ticket = nextval('door_seq'),
+        -- So many numbers more than are in use contain so many free ones, and a tenant gets no more jobs in a pass. Another one
+        -- is the first at each claim: while an old snapshot exists, the unique index must check all dead versions of jobs
+        -- that held the same number.
+        slot = (
+            SELECT generate_series(lower(gap), upper(gap) - 1)
+            FROM unnest(int4multirange(int4range(1, l.tenant_in_use + l.numbers + 1)) - l.slots) AS gap
+            OFFSET (l.nth_of_tenant + l.book) %% l.numbers LIMIT 1
+        ),
+        ticket = in_ms(l.now),
         followed = 0,
         waited_since = j.ready_at,
         ready_at = NULL,
         attempt = attempt + 1,
-        queued_at = clock.now,
-        handed_at = clock.now,
+        queued_at = l.now,
+        handed_at = l.now,
         start_time = NULL,
         worker = NULL,
         worker_pid = NULL,
         peak_memory = NULL,
         progress = NULL,
         progress_note = ''
-    FROM (SELECT n.*, f.slot FROM numbered n JOIN free_slot f ON f.tenant_id = n.tenant_id AND f.nth = n.nth_of_tenant) n
-    CROSS JOIN clock
-    JOIN open_queue q ON q.id = n.queue_id
-    JOIN visit v ON v.queue_id = n.queue_id AND v.tenant_id = n.tenant_id
-    WHERE j.ctid = n.row
+    FROM (
+        SELECT *, least(num_slots - tenant_in_use, %(batch)s::int) AS numbers FROM locked
+        WHERE nth_of_user <= user_slots - coalesce((users ->> user_key)::int, 0) OR user_key = '' OR user_slots IS NULL  -- guard I1
+    ) l
+    WHERE j.ctid = l.row
     RETURNING
-        j.id, j.attempt, j.tenant_id, n.queue_id, n.pool, n.pool_rank * 1000 + n.nth_of_lane AS pool_rank,
-        j.ticket, n.place,
-        extract(epoch FROM clock.now - n.ready_at)::float8 AS waited,
-        q.rate_limit IS NOT NULL OR v.rate_limit IS NOT NULL AS limited
+        j.id, j.attempt, j.tenant_id, j.queue_id, j.slot, j.ticket, j.user_key, l.pool, l.pool_rank, l.place,
+        l.book_row, l.user_slots, l.rate_limit, l.rate_window, l.full_at, l.now,
+        extract(epoch FROM l.now - l.ready_at)::float8 AS waited,
+        coalesce(l.queue_rate, l.rate_limit) IS NOT NULL AS limited
 ),

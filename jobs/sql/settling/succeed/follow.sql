@@ -4,15 +4,14 @@
 --         in them no job follows.
 -- Locks:  the row. It skips locked rows, like the claim.
 -- Index:  jobs_claim, from the lane's head as the door knows it, so that it does not read ended jobs again and again.
--- The ticket is that of the slot, not a new one: the door's memory may be younger than this transaction.
+-- The ticket is that of the slot, not a new one: the books go on.
 -- The row counts the jobs that have followed in its slot, so that whoever ends the slice, or finds its process dead, can
 -- tell the door how many wait no longer.
 , next AS MATERIALIZED (
     SELECT
         j.row, q.name, q.default_timeout, q.default_max_retries, q.default_backoff, q.backoff_grows,
-        before.slot, before.ticket, e.followed + 1 AS followed
+        e.slot, e.ticket, e.followed + 1 AS followed
     FROM settled e
-    CROSS JOIN before
     CROSS JOIN LATERAL (
         SELECT name, pool, default_timeout, default_max_retries, default_backoff, backoff_grows FROM queues
         WHERE id BETWEEN e.queue_id AND e.queue_id
@@ -26,7 +25,7 @@
         SELECT FROM tenant_queues
         WHERE tenant_id BETWEEN e.tenant_id AND e.tenant_id
           AND NOT paused  -- guard
-          AND num_slots >= before.slot  -- guard I1
+          AND num_slots >= e.slot  -- guard I1
           AND user_slots IS NULL  -- guard I1
           AND rate_limit IS NULL  -- guard
         ORDER BY tenant_id
@@ -40,17 +39,17 @@
         ORDER BY id
         LIMIT 1
     ) worker
-    LEFT JOIN LATERAL (
+    CROSS JOIN LATERAL (
         SELECT head FROM lanes
         WHERE tenant_id = e.tenant_id AND queue_id = e.queue_id
         ORDER BY version DESC
         LIMIT 1
-    ) lane ON true
+    ) lane
     CROSS JOIN LATERAL (
         SELECT ctid AS row, source_type, source_method FROM jobs
         WHERE ready_at IS NOT NULL
           AND queue_id = e.queue_id AND tenant_id = e.tenant_id
-          AND (priority, id) >= (coalesce(lane.head >> 58, 0)::smallint, coalesce(lane.head, 0) & 288230376151711743)
+          AND (priority, id) >= ((lane.head >> 58)::smallint, lane.head & 288230376151711743)
         ORDER BY priority, id
         LIMIT 1
         FOR NO KEY UPDATE SKIP LOCKED

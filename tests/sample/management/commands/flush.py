@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import connections
 
-from jobs.models import Queue
+from jobs.models import FreedSlot, Queue
 
 KEPT = {"django_content_type", "auth_permission"}  # as `migrate` has left them
 QUEUES = ("default", "reports")  # these two it makes
@@ -38,6 +38,7 @@ BEGIN
     FOREACH name IN ARRAY small LOOP  -- after all: what is truncated must have no foreign key left to check
         EXECUTE 'DELETE FROM ' || name;
     END LOOP;
+    DELETE FROM %(freed_slots)s;  -- a job that was deleted in its slot has left a row
 END $$
 """
 
@@ -51,5 +52,5 @@ class Command(BaseCommand):
         connection = connections[database]
         tables = sorted(set(connection.introspection.django_table_names(only_existing=True)) - KEPT)
         with connection.cursor() as cursor:
-            cursor.execute(EMPTY % {"tables": ",".join(tables)})
+            cursor.execute(EMPTY % {"tables": ",".join(tables), "freed_slots": FreedSlot._meta.db_table})
         Queue.objects.using(database).bulk_create(Queue(name=name) for name in QUEUES)  # without a dispatch for each

@@ -1,0 +1,43 @@
+-- Change: write the books anew where they are wrong or missing: after a pass that met a wrong one, for ends that did not say
+--         which slot they freed (an older release's), for tenants that begin to limit their users; and now and then.
+-- Who:    a dispatch or the clock, inside the door; elsewhere it writes nothing. Locks: rows that only dispatches write.
+-- The tenants are told to the next fold, which opens their closed lanes.
+-- Returns what was wrong: whose book, its tenant and queue, how many slots it said (null: it was missing), and how many are in
+-- use.
+WITH
+-- include shared/recounted
+, inside AS MATERIALIZED (
+    SELECT
+    WHERE current_setting('jobs.door', true) LIKE 'waiting%%'  -- guard I1
+),
+lanes_mended AS (
+    UPDATE lanes l SET version = nextval('door_seq'), in_use = d.n, held = d.held
+    FROM lane_due d CROSS JOIN inside WHERE l.ctid = d.row
+),
+lanes_made AS (
+    INSERT INTO lanes (tenant_id, queue_id, version, position, state, virtual_time, head, waiting, last_user, in_use, held)
+    SELECT tenant_id, queue_id, nextval('door_seq'), 0, 'empty', 0, 0, 0, '', n, held
+    FROM lane_due CROSS JOIN inside WHERE row IS NULL
+),
+turns_mended AS (
+    UPDATE queue_turns t SET version = nextval('door_seq'), in_use = d.n, held = d.held
+    FROM turn_due d CROSS JOIN inside WHERE t.ctid = d.row
+),
+turns_made AS (
+    INSERT INTO queue_turns (queue_id, version, in_use, held)
+    SELECT queue_id, nextval('door_seq'), n, held FROM turn_due CROSS JOIN inside WHERE row IS NULL
+),
+tenants_mended AS (
+    UPDATE tenant_books b SET version = nextval('door_seq'), in_use = d.n, slots = d.slots, users = d.users
+    FROM tenant_due d CROSS JOIN inside WHERE b.ctid = d.row
+),
+tenants_made AS (
+    INSERT INTO tenant_books (tenant_id, version, in_use, slots, users)
+    SELECT tenant_id, nextval('door_seq'), n, slots, users FROM tenant_due CROSS JOIN inside WHERE row IS NULL
+),
+told AS (
+    INSERT INTO freed_slots (xid, tenant_id, job_id)
+    SELECT pg_current_xact_id()::text::bigint, tenant_id, 0 FROM tenant_due CROSS JOIN inside
+    ON CONFLICT (xid, tenant_id, job_id) DO NOTHING
+)
+SELECT book, tenant_id, queue_id, said, n FROM wrong CROSS JOIN inside
