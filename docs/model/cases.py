@@ -4,10 +4,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from docs.model import crew, slicing
-from docs.model.door import PASS, Door
+from docs.model.door import CLOCK_PASS, PASS, Door
 from docs.model.explorer import Model, Verdict
 from docs.model.fence import Fence
 from docs.model.job import Left, Rules
+from docs.model.lanes import FREED, OPENS, Books
+from docs.model.recount import RECOUNT
 from docs.model.slices import Slices
 
 
@@ -35,14 +37,25 @@ NUMBERED = replace(ROOMY, numbers=True)
 LOOK = ("look",)
 SLICED = ("submits", "finishes", "follows")
 REVIVED = ("submits", "finishes", "revives")
+TAKEN_BACK = ("submits", "finishes", "takes back")
+UPGRADED = ("submits", "finishes", "finishes, by an older release")
+COUNTED = replace(ROOMY, counting=RECOUNT)  # by anybody, at any time
+HIGH = Door(capacity=2, books=Books("A", 1), counting=RECOUNT)
+LOW = Door(capacity=2, books=Books(), held=1, index=True)
+CLOCK_COUNTS = (*RECOUNT, *CLOCK_PASS)
+FOUR = replace(ROOMY, owners="AAAA", sessions=2)
 
 PROTOCOL = (
     Case("door: 4 sessions, capacity 1", Door(owners="AABB", sessions=4)),
     Case("door: 4 sessions, capacity 2, 3 tenants", Door(owners="AABBC", sessions=4, capacity=2)),
     Case("door: 4 sessions, capacity 3, 2 slots", Door(owners="AABB", sessions=4, capacity=3, slots=2)),
     Case("door: 2 slots, one place, no spare rows", Door(slots=2, spare=0)),
-    Case("door: taken back, 2 slots", replace(ROOMY, moves=("submits", "finishes", "takes back"))),
+    Case("door: taken back, 2 slots", replace(ROOMY, moves=TAKEN_BACK)),
     Case("door: passes of one visit, 3 tenants", Door(owners="AABC", visits=1, capacity=2)),
+    Case("door: 2 lanes of a tenant, 2 slots", Door(owners="AaAa", capacity=3, slots=2)),
+    Case("door: 2 lanes of a tenant, passes of one visit", Door(owners="AaaB", capacity=2, visits=1)),
+    Case("door: 2 lanes of a tenant, time slices", Door(owners="AAaB", capacity=2, moves=SLICED)),
+    Case("door: 2 lanes of a tenant, a death and any stall", Door(owners="AaB", capacity=2, deaths=1, net=True)),
     Case("door: rows locked and changed", replace(LOCKED, owners="AB")),
     Case("door: rows locked and changed, revived", replace(LOCKED, sessions=2, moves=REVIVED)),
     Case(
@@ -67,6 +80,32 @@ PROTOCOL = (
     Case("door: time slices, capacity 1", Door(moves=SLICED)),
     Case("door: time slices, 2 slots, one spare row", replace(ROOMY, owners="AAA", moves=SLICED, spare=1)),
     Case("door: time slices, early numbers", replace(NUMBERED, sessions=2, moves=SLICED)),
+    Case("door: books counted anew, taken back", replace(COUNTED, moves=TAKEN_BACK)),
+    Case("door: books counted anew, time slices", replace(COUNTED, owners="AAA", moves=SLICED)),
+    Case("door: books counted anew, early numbers", replace(COUNTED, numbers=True, sessions=2)),
+    Case(
+        "door: books counted anew, early numbers, taken back",
+        replace(COUNTED, owners="AA", numbers=True, sessions=2, moves=TAKEN_BACK),
+    ),
+    Case("door: books counted anew, a death and any stall", replace(COUNTED, deaths=1, net=True)),
+    Case(
+        "door: books counted anew, 2 deaths",
+        replace(COUNTED, owners="AA", sessions=2, deaths=2, net=True, moves=TAKEN_BACK),
+    ),
+    Case("door: a tenant's book too high at first", replace(HIGH, owners="AABC")),
+    Case("door: the pool's book too high at first", replace(HIGH, capacity=1, books=Books("", 1))),
+    Case("door: a book too high at first, the clock counts", replace(HIGH, deaths=1, net=True, clock=CLOCK_COUNTS)),
+    Case("door: books too low at first, 2 slots", replace(LOW, owners="AAAB", slots=2, capacity=4, held=2)),
+    Case("door: books too low at first, counted anew", replace(LOW, counting=RECOUNT)),
+    Case("door: books too low at first, the clock counts", replace(LOW, deaths=1, net=True, clock=CLOCK_COUNTS)),
+    Case("door: books counted anew, 2 lanes of a tenant", replace(COUNTED, owners="AaA", slots=1, moves=TAKEN_BACK)),
+    Case("door: an older release ends jobs", Door(moves=UPGRADED)),
+    Case("door: an older release ends jobs, counted anew", replace(COUNTED, sessions=2, moves=UPGRADED)),
+    Case("door: an older release ends jobs, early numbers", replace(NUMBERED, sessions=2, moves=UPGRADED)),
+    Case(
+        "door: an older release ends jobs, the clock counts",
+        Door(moves=UPGRADED, deaths=1, net=True, clock=CLOCK_COUNTS),
+    ),
     Case("fence: deaths, zombies, doubles", Fence(left=Left(1, 1, 1, 0, 0, 0))),
     Case("fence: deaths, doubles, retries, revive", Fence(left=Left(1, 0, 1, 1, 0, 1))),
     Case("fence: cancel, deaths, doubles, revive", Fence(left=Left(1, 0, 1, 0, 1, 1))),
@@ -129,7 +168,7 @@ FAULTS = (
         Door(tells="afterwards", net=True), "I2: all others stall",
     ),
     Case("who revives a job does not tell of it", Door(moves=REVIVED, untold=("revives",)), "I2: nobody"),
-    Case("who frees a slot does not tell of it", Door(untold=("finishes",)), "I2: nobody"),
+    Case("who frees a slot does not tell of it", Door(untold=("finishes",), exact=False), "I2: nobody"),
     Case("fold remembers the highest number that it took", Door(numbers=True, by_highest=True), "I2: nobody"),
     Case(
         "fold remembers its snapshot though it did not take all",
@@ -161,6 +200,59 @@ FAULTS = (
     Case("no clock: a session dies before its pass", Door(deaths=1), "I2: nobody"),
     Case("the clock knocks, too", replace(STRUCK, clock=PASS), "I2: all others stall"),
     Case("no pipeline: a client stalls inside the door", replace(STRUCK, pipelined=False), "never gets in"),
+    Case("a freed slot opens its own lane only", Door(owners="Aa", capacity=2, opens_own=True), "I2: nobody"),
+    Case("a pass serves each lane up to its tenant's limit", Door(owners="Aa", capacity=2, cuts=False), "I1"),
+    Case("fold does not take off the books", Door(takes_off=()), "books: A in use, but none"),
+    Case("fold does not take off the books, unchecked", Door(takes_off=(), exact=False), "I2: nobody"),
+    Case("claim does not add to the books", Door(adds=False), "books: none in use, but A"),
+    Case("claim does not add to the books, unchecked", Door(adds=False, exact=False), "I1"),
+    Case(
+        "fold takes off for a letter that freed no slot",
+        replace(LOCKED, events=("cancel",), takes_off=(FREED, OPENS)), "books: none in use, but A",
+    ),
+    Case(
+        "who follows in a slot says that it is free",
+        Door(moves=("submits", "finishes", "follows, but says that it freed the slot")), "books: A in use, but AA",
+    ),
+    Case("an end is told after its commit", Door(tells="afterwards"), "books: A in use, but none"),
+    Case(
+        "an end is told after its commit, and the books are counted between",
+        replace(FOUR, tells="afterwards", counting=RECOUNT, exact=False), "I1: 3 held of 2",
+    ),
+    Case(
+        "fold commits the books by itself: after a death it takes off twice",
+        replace(FOUR, apart=True, deaths=1, net=True, exact=False), "I1: 3 held of 2",
+    ),
+    Case("books counted outside the door", Door(counting=("recount", "write_books")), "books: none in use, but A"),
+    Case(
+        "books counted outside the door, unchecked",
+        Door(counting=("recount", "write_books"), exact=False), "I1: 2 held of 1",
+    ),
+    Case(
+        "recount leaves out what no fold has taken",
+        Door(counting=RECOUNT, counts_letters=False), "books: none in use, but A",
+    ),
+    Case(
+        "recount leaves out what no fold has taken, unchecked",
+        replace(FOUR, counting=RECOUNT, counts_letters=False, exact=False), "I1: 3 held of 2",
+    ),
+    Case(
+        "recount in two statements: letters, then jobs",
+        Door(counting=("enter", "count_letters", "count_jobs", "write_books", "leave")), "books: none in use, but A",
+    ),
+    Case("recount does not tell whose book was too high", replace(HIGH, tells_wrong=False), "I2: nobody"),
+    Case("a book is too high at first, and nobody counts", replace(HIGH, counting=()), "I2: nobody"),
+    Case("a book is too low at first, and no index refuses", replace(LOW, index=False), "I1: 2 held of 2"),
+    Case("the index refuses, and nobody counts", replace(LOW, mends=False), "I2: nobody"),
+    Case("the pool's book is too low at first: no index refuses", Door(books=Books("A", 0), held=1), "I1: 2 held of 1"),
+    Case(
+        "an older release ends a job, and nobody counts",
+        Door(moves=UPGRADED, mends=False, exact=False), "I2: nobody",
+    ),
+    Case(
+        "an older release ends two jobs, and a dispatch counts once",
+        Door(moves=UPGRADED, mends_once=True, exact=False), "I2: nobody",
+    ),
     Case("settle by id, without the attempt", Fence(Rules(settle_fenced=False), Left(0, 1, 0, 0, 0, 0)), "I3"),
     Case("start without the status", Fence(Rules(start_guards_status=False), Left(0, 0, 1, 0, 0, 0)), "I3"),
     Case("start without the attempt", Fence(Rules(start_guards_attempt=False), Left(0, 0, 1, 1, 0, 1)), "I3"),
@@ -188,10 +280,6 @@ FAULTS = (
     Case("a snooze gives its number back", Fence(Rules(attempt_only_grows=False), Left(0, 0, 0, 1, 0, 0)), "I3"),
     Case("cancel frees the slot of running code", Fence(Rules(cancel_waits=False), Left(0, 0, 0, 0, 1, 0)), "I3"),
     Case("retry in spite of a cancel", Fence(Rules(retry_minds_cancel=False), Left(0, 0, 0, 1, 1, 0)), "forgotten"),
-    Case(
-        "a job that follows draws a ticket of its own",
-        Door(owners="AAAA", sessions=2, slots=2, capacity=2, moves=SLICED, new_ticket=True), "I1: 3 held of 2",
-    ),
     Case(
         "no clock: as many rows locked by those who follow as are looked at",
         replace(ROOMY, owners="AAA", moves=SLICED, spare=0), "I2: nobody",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from docs.model import passes, sessions
 from docs.model.explorer import Step
-from docs.model.lanes import UNSEEN, can_start
+from docs.model.lanes import FREED, UNSAID, Books, can_start, held_by, tenant_of
 from docs.model.sessions import CHANGES, Session, State
 
 # As claiming.py sends it. `fold` and `snapshot` (the claim) are the moments at which those statements begin: what they
@@ -32,8 +32,9 @@ EVENTS = {
 class Door:
     """The protocol, and the world it is put in. A pass without `fold` keeps no lanes: it looks at all tenants.
 
-    owners: the tenant of each job. slots: of each tenant. capacity: of the pool. batch: the most that a pass takes.
-    spare: how many more of a lane's jobs are looked at than it may start. visits: the most lanes of a pass.
+    owners: the lane of each job; A and a are lanes of the tenant A. slots: of each tenant. capacity: of the pool.
+    batch: the most that a pass takes. spare: how many more of a lane's jobs are looked at than it may start. visits:
+    the most lanes of a pass. cuts: it minds what it takes from other lanes of the tenant.
     takes: the most letters of a fold; remembers_always: its snapshot, though it left some.
     looks: how who submits finds out whether a dispatch is worth while, before it makes one.
     moves: what people and workers do, in one step; with numbers in two, as a transaction may get its number early and
@@ -41,7 +42,12 @@ class Door:
     tells: of arrivals and freed slots, in the same transaction ("with it"), "afterwards", or by writing the "lanes"
     itself; untold: who does not at all. by_highest: fold remembers the highest number that it took, not its snapshot.
     goes_on: a dispatch makes further passes; again_in_line: in line also when they pass lanes over.
-    new_ticket: a job that follows draws one of its own.
+    books: those at first, if they are wrong; held: how many jobs run then. index: the one on (tenant, slot) is there.
+    takes_off: the letters that the fold takes off the books; adds: the claim adds to them what it takes; apart: the
+    fold commits the books by itself. opens_own: a freed slot opens its own lane only.
+    counting: the steps of whoever counts the books anew, at any time; counts_letters: those of no fold, too;
+    tells_wrong: whose books were wrong. mends: a dispatch does so if its pass met wrong books, or letters that do not
+    say which slot they freed; mends_once: but once only. exact: check the books.
     net: check that the clock's dispatch heals whatever state the others were left in, instead of I2 without the clock.
     """
 
@@ -57,18 +63,31 @@ class Door:
     batch: int = 99
     spare: int = 8
     visits: int = 99
+    cuts: bool = True
     takes: int = 99
     remembers_always: bool = False
     numbers: bool = False
     by_highest: bool = False
     tells: str = "with it"
     untold: tuple[str, ...] = ()
+    books: Books | None = None
+    held: int = 0
+    opens_own: bool = False
+    takes_off: tuple[str, ...] = (FREED,)
+    adds: bool = True
+    apart: bool = False
+    index: bool = False
+    counting: tuple[str, ...] = ()
+    counts_letters: bool = True
+    tells_wrong: bool = True
+    mends: bool = True
+    mends_once: bool = False
+    exact: bool = True
     limits: bool = True  # check I1
     net: bool = False
     clock: tuple[str, ...] = CLOCK_PASS
     pipelined: bool = True  # no client can stall inside the door
     goes_on: bool = True
-    new_ticket: bool = False
     again_in_line: bool = False
 
     @property
@@ -76,14 +95,19 @@ class Door:
         return "fold" in self.dispatch
 
     def start(self) -> State:
-        return State(("to come",) * len(self.owners), (Session(),) * self.sessions, deaths=self.deaths)
+        jobs = ("held",) * self.held + ("to come",) * (len(self.owners) - self.held)
+        right = held_by(self.owners, jobs)
+        books = right if self.books is None else self.books
+        doubt = "any" if books != right else ""
+        return State(jobs, (Session(),) * self.sessions, books=books, doubt=doubt, deaths=self.deaths)
 
     def key(self, state: State) -> Hashable:
         if self.numbers:
             state = sessions.renumbered(state)
         alive = state.sessions if state.deaths else map(sessions.past_death, state.sessions)
         marked = ((s, i == state.inside, i == state.place) for i, s in enumerate(alive))
-        return (*state[:1], tuple(sorted(marked)), state.lanes, state.mail, state.memory, state.ended, state.deaths)
+        kept = (state.lanes, state.books, state.doubt, state.mail, state.memory)
+        return (*state[:1], tuple(sorted(marked)), *kept, state.ended, state.deaths)
 
     # --- what can happen -------------------------------------------------------------------------------------
 
@@ -100,6 +124,8 @@ class Door:
             elif not idle_seen:  # one idle session is like another
                 idle_seen = True
                 yield from self._begins(state, me, name)
+                if self.counting:
+                    yield Step(name, "wants the books counted anew", sessions.seat(state, me, Session(self.counting)))
 
     def _begins(self, state: State, me: int, name: str) -> Iterator[Step[State]]:
         theirs = sessions.locked(state, me)
@@ -110,8 +136,8 @@ class Door:
                 continue  # they come in order, but may be committed in another
             for move in self.moves:
                 if status == CHANGES[move][0] and not self._waits_for_a_lane(state, job):
-                    if move == "follows":
-                        yield from self._follows(state, me, name, job)
+                    if move.startswith("follows"):
+                        yield from self._follows(state, me, name, move, job)
                         continue
                     looks = self.looks if move == "submits" else ()
                     after = sessions.begun(self, state, me, move, job, todo=("ends", *looks, *self.dispatch))
@@ -125,12 +151,12 @@ class Door:
                 after = sessions.begun(self, state, me, change, job, todo=todo)
                 yield Step(name, f"{event}: locks {self.title(job)}", after)
 
-    def _follows(self, state: State, me: int, name: str, job: int) -> Iterator[Step[State]]:
+    def _follows(self, state: State, me: int, name: str, move: str, job: int) -> Iterator[Step[State]]:
         """No dispatch: the slice goes on, and whatever ends the next one asks for it."""
         following = sessions.next_of_lane(self, state, job, me)
         if following is not None:
-            after = sessions.begun(self, state, me, "follows", job, following, todo=("ends",))
-            yield Step(name, f"follows: ends {self.title(job)}, locks {self.title(following)}", after)
+            after = sessions.begun(self, state, me, move, job, following, todo=("ends",))
+            yield Step(name, f"{move}: ends {self.title(job)}, locks {self.title(following)}", after)
 
     def _waits_for_a_lane(self, state: State, job: int) -> bool:
         return self.tells == "lanes" and any(self.owners[job] in session.wrote for session in state.sessions)
@@ -146,17 +172,37 @@ class Door:
     # --- what must hold --------------------------------------------------------------------------------------
 
     def fault(self, state: State) -> str | None:
-        held = [self.owners[job] for job, status in enumerate(state.jobs) if status in {"held", UNSEEN}]
+        held = held_by(self.owners, state.jobs).tenants
         if self.limits and (len(held) > self.capacity or any(held.count(t) > self.slots for t in set(held))):
             return f"I1: {len(held)} held of {self.capacity}, by tenants {', '.join(held)}"
+        wrong = self._wrong(state, held) if self.exact and self.keeps_lanes else None
+        if wrong is not None:
+            return wrong
         waiting = can_start(self, state.jobs)
         if waiting is None:
             return None
         if self.net:
             return self._missed_by_the_clock(state)
-        if any(session.todo for session in state.sessions):
+        if any(session.todo for session in state.sessions) or (state.doubt == "any" and self.counting):
             return None
         return f"I2: nobody is about to dispatch, but {self.title(waiting)} could be"
+
+    def _wrong(self, state: State, held: str) -> str | None:
+        """Exactly what jobs hold, and letters free that no fold has taken."""
+        letters = sessions.untaken(state)
+        least = sorted([*held, *(letter.tenant for letter in letters if letter.kind == FREED)])
+        books = state.books
+        if books.tenants == "".join(least) and books.pool == len(least):
+            return None
+        said = f"books: {books.words()} in use, but {''.join(least) or 'none'} by jobs and letters"
+        most = [*least, *(letter.tenant for letter in letters if letter.kind == UNSAID)]
+        tenants = set(map(tenant_of, self.owners))
+        low = books.pool < len(least) or any(books.tenants.count(t) < least.count(t) for t in tenants)
+        high = books.pool > len(most) or any(books.tenants.count(t) > most.count(t) for t in tenants)
+        doubt = state.doubt
+        if doubt == "high" and not self.net and not any(session.todo for session in state.sessions):
+            doubt = ""  # nobody is about to count
+        return said if (low and doubt != "any") or (high and not doubt) else None
 
     def _missed_by_the_clock(self, state: State) -> str | None:
         """Everybody else stalls where they are; but who is inside the door is carried on by the server alone."""
@@ -169,6 +215,8 @@ class Door:
             if after is None:
                 return "I2: all others stall, and the clock never gets in"
             state = after
+        if state.doubt:
+            return "books: all others stall, and the clock counts them not anew"
         missed = can_start(self, sessions.without(state.jobs, sessions.locked(state, clock)))
         if missed is None:
             return None
@@ -179,9 +227,10 @@ class Door:
 
     def show(self, state: State) -> str:
         jobs = " ".join(f"{self.title(job)}:{status}" for job, status in enumerate(state.jobs) if status != "to come")
-        parts = [jobs or "no jobs", *(f"{letter.kind} {letter.tenant}" for letter in state.mail)]
+        parts = [jobs or "no jobs", *(f"{letter.kind} {letter.lane}" for letter in state.mail)]
         if self.keeps_lanes:
             parts += [f"{name}: {lanes}" for name, lanes in state.lanes._asdict().items() if lanes]
+            parts += [f"books: {state.books.words()}"] if state.books != Books() else []
         parts += [f"inside: {state.inside + 1}"] if state.inside >= 0 else []
         parts += [f"in line: {state.place + 1}"] if state.place >= 0 else []
         return "  ".join(parts)

@@ -1,19 +1,29 @@
-"""What the door keeps, and what is decided by it: mailboxes and lanes, fold.sql and the chapters of claim.sql."""
+"""What the door keeps, and what is decided by it: mailboxes, lanes, books; fold.sql and claim.sql."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import NamedTuple, Protocol
 
 ARRIVAL, FREED = "arrival", "freed"
+OPENS = "opens"  # a row of `freed_slots` that freed no slot: of other limits, a cancelled waiting job, a recount
+UNSAID = "freed unsaid"  # a row of `freed_slots` that does not say which slot it freed: of an older release
 OLDER = "created, but changed since"  # in a snapshot: the row has a newer version, and waits all the same
-UNSEEN = "held unseen"  # by a ticket that the door does not look for
+
+
+def tenant_of(lane: str) -> str:
+    """A and a are lanes of the tenant A."""
+    return lane.upper()
 
 
 class Letter(NamedTuple):
     """A row of `arrivals` or `freed_slots`. number: of the transaction that wrote it; 0 where numbers do not matter."""
 
     kind: str
-    tenant: str
+    lane: str
     number: int = 0
+
+    @property
+    def tenant(self) -> str:
+        return tenant_of(self.lane)
 
 
 class Memory(NamedTuple):
@@ -27,29 +37,60 @@ class Memory(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """One for each tenant. ready: the circle, in its order; closed: the tenant may start none now; others are empty."""
+    """ready: the circle, in its order; closed: the tenant may start none now; others are empty."""
 
     ready: str = ""
     closed: str = ""
 
-    def woken(self, letters: Collection[Letter]) -> str:
-        """Whom those bring back: an arrival, a lane that is not ready; a freed slot, one that is closed."""
-        told = {letter.tenant for letter in letters if letter.kind == ARRIVAL or letter.tenant in self.closed}
+    def woken(self, letters: Collection[Letter], *, own: bool = False) -> str:
+        """What those bring back: an arrival, a lane that is not ready; a freed slot, the closed ones of its tenant."""
+        told = {letter.lane for letter in letters if letter.kind == ARRIVAL}
+        freed = {letter.lane if own else letter.tenant for letter in letters if letter.kind != ARRIVAL}
+        told |= {lane for lane in self.closed if (lane if own else tenant_of(lane)) in freed}
         return "".join(sorted(told - set(self.ready)))
 
     def moved(self, to: dict[str, str]) -> "Lanes":
         """Those leave the circle; who is ready then stands at its end, in this order."""
-        ready = [tenant for tenant in self.ready if tenant not in to]
-        ready += [tenant for tenant, state in to.items() if state == "ready"]
-        closed = {tenant for tenant in self.closed if tenant not in to}
-        closed |= {tenant for tenant, state in to.items() if state == "closed"}
+        ready = [lane for lane in self.ready if lane not in to]
+        ready += [lane for lane, state in to.items() if state == "ready"]
+        closed = {lane for lane in self.closed if lane not in to}
+        closed |= {lane for lane, state in to.items() if state == "closed"}
         return Lanes("".join(ready), "".join(sorted(closed)))
 
     def written(self, by: "Lanes", wrote: str) -> "Lanes":
         """After a transaction that wrote those."""
-        ready = {tenant: "ready" for tenant in by.ready if tenant in wrote}
-        closed = {tenant: "closed" for tenant in by.closed if tenant in wrote}
+        ready = {lane: "ready" for lane in by.ready if lane in wrote}
+        closed = {lane: "closed" for lane in by.closed if lane in wrote}
         return self.moved(dict.fromkeys(wrote, "empty") | ready | closed)
+
+
+class Books(NamedTuple):
+    """What is in use. tenants: one letter for each slot of theirs. pool: how many of its processes."""
+
+    tenants: str = ""
+    pool: int = 0
+
+    def less(self, tenants: Iterable[str]) -> "Books | None":
+        """After those gave a slot back; None if they had not so many: in_use is never below 0."""
+        left, gone = list(self.tenants), [*tenants]
+        for tenant in gone:
+            if tenant not in left:
+                return None
+            left.remove(tenant)
+        return Books("".join(left), self.pool - len(gone)) if self.pool >= len(gone) else None
+
+    def more(self, tenants: Iterable[str]) -> "Books":
+        added = [*tenants]
+        return Books("".join(sorted([*self.tenants, *added])), self.pool + len(added))
+
+    def words(self) -> str:
+        pool = "" if self.pool == len(self.tenants) else f", {self.pool} of the pool"
+        return (self.tenants or "none") + pool
+
+
+def held_by(owners: str, jobs: tuple[str, ...]) -> Books:
+    """What the jobs hold, counted."""
+    return Books().more(tenant_of(owners[job]) for job, status in enumerate(jobs) if status == "held")
 
 
 class World(Protocol):
@@ -61,12 +102,13 @@ class World(Protocol):
     batch: int
     spare: int
     visits: int
+    cuts: bool
 
 
 class Visit(NamedTuple):
     """front: the first jobs of a lane; wanted: how many of them its tenant may start."""
 
-    tenant: str
+    lane: str
     busy: int
     wanted: int
     front: tuple[int, ...]
@@ -82,31 +124,34 @@ class Choice(NamedTuple):
     whole: bool
 
 
-def choose(world: World, jobs: tuple[str, ...], circle: str, passed: str) -> Choice:
+def choose(world: World, books: Books, jobs: tuple[str, ...], circle: str, passed: str) -> Choice:
     """Round the circle until there are as many lanes to serve as there is room for; then the least busy tenant first.
 
     Between equals the later tenant goes first: so a job that came later may be served earlier.
     """
-    held = [world.owners[job] for job, status in enumerate(jobs) if status == "held"]
-    free = world.capacity - len(held)
+    free = world.capacity - books.pool
     room = max(min(free, world.batch), 0)
     visits: list[Visit] = []
     found = 0
-    for tenant in circle if room else "":
+    for lane in circle if room else "":
         if found == room or len(visits) == world.visits:
             break
-        busy = held.count(tenant)
-        wanted = 0 if tenant in passed else min(max(world.slots - busy, 0), room)
-        line = [j for j, was in enumerate(jobs) if was in {"created", OLDER} and world.owners[j] == tenant]
-        visits.append(Visit(tenant, busy, wanted, tuple(line[: wanted + world.spare]) if wanted else ()))
+        busy = books.tenants.count(tenant_of(lane))
+        wanted = 0 if lane in passed else min(max(world.slots - busy, 0), room)
+        line = [j for j, was in enumerate(jobs) if was in {"created", OLDER} and world.owners[j] == lane]
+        visits.append(Visit(lane, busy, wanted, tuple(line[: wanted + world.spare]) if wanted else ()))
         found += bool(visits[-1].front)
     ranked = sorted(
-        (visit.busy + rank, -ord(visit.tenant), visit.tenant)
+        (visit.busy + rank, -ord(visit.lane), visit.lane)
         for visit in visits
         for rank in range(min(visit.wanted, len(visit.front)))
     )
-    chosen = [tenant for *_, tenant in ranked[:room]]
-    serve = {tenant: chosen.count(tenant) for tenant in chosen}
+    chosen: list[str] = []
+    for *_, lane in ranked:
+        of_tenant = books.tenants.count(tenant_of(lane)) + sum(tenant_of(lane) == tenant_of(other) for other in chosen)
+        if len(chosen) < room and (of_tenant < world.slots or not world.cuts):
+            chosen.append(lane)
+    serve = {lane: chosen.count(lane) for lane in chosen}
     return Choice(tuple(visits), serve, free, len(ranked), found < room and len(visits) < world.visits)
 
 
@@ -121,24 +166,24 @@ def moved_on(world: World, lanes: Lanes, choice: Choice, taken: Collection[int],
     """Who was visited goes to the end of the circle, those who got nothing first, or leaves it."""
     states: dict[str, str] = {}
     for visit in sorted(choice.visits, key=lambda visit: any(job in taken for job in visit.front)):
-        mine = sum(job in taken for job in visit.front)
-        rest = len(visit.front) - mine
-        if visit.tenant in passed:
-            states[visit.tenant] = "ready"
-        elif world.slots - visit.busy <= mine:
-            states[visit.tenant] = "closed"
+        rest = sum(job not in taken for job in visit.front)
+        of_tenant = sum(tenant_of(world.owners[job]) == tenant_of(visit.lane) for job in taken)
+        if visit.lane in passed:
+            states[visit.lane] = "ready"
+        elif world.slots - visit.busy <= of_tenant:
+            states[visit.lane] = "closed"
         elif not rest and len(visit.front) < visit.wanted + world.spare:
-            states[visit.tenant] = "empty"
+            states[visit.lane] = "empty"
         else:
-            states[visit.tenant] = "ready"
+            states[visit.lane] = "ready"
     return lanes.moved(states)
 
 
 def can_start(world: World, jobs: tuple[str, ...]) -> int | None:
     """A job that waits although its tenant has a slot and the pool a place for it; whatever the lanes say."""
-    held = [world.owners[job] for job, status in enumerate(jobs) if status in {"held", UNSEEN}]
+    held = held_by(world.owners, jobs).tenants
     if len(held) < world.capacity:
         for job, status in enumerate(jobs):
-            if status == "created" and held.count(world.owners[job]) < world.slots:
+            if status == "created" and held.count(tenant_of(world.owners[job])) < world.slots:
                 return job
     return None

@@ -3,16 +3,18 @@
 from collections.abc import Collection
 from typing import Any, NamedTuple, Protocol
 
-from docs.model.lanes import ARRIVAL, FREED, OLDER, UNSEEN, Lanes, Letter, Memory, World
+from docs.model.lanes import ARRIVAL, FREED, OLDER, OPENS, UNSAID, Books, Lanes, Letter, Memory, World
 
 # What a transaction does to a job: the status before and afterwards, and what it tells the door.
 CHANGES = {
     "submits": ("to come", "created", (ARRIVAL,)),
     "finishes": ("held", "done", (FREED,)),
-    "follows": ("held", "done", ()),  # and the next of its lane is held in its place, with its ticket
+    "finishes, by an older release": ("held", "done", (UNSAID,)),
+    "follows": ("held", "done", ()),  # and the next of its lane is held in its place: it keeps the slot
+    "follows, but says that it freed the slot": ("held", "done", (FREED,)),
     "revives": ("done", "created", (ARRIVAL,)),
     "takes back": ("held", "created", (ARRIVAL, FREED)),
-    "cancels": ("created", "done", (FREED,)),
+    "cancels": ("created", "done", (OPENS,)),
     "holds": ("created", "done", ()),  # a pause of its type
     "gives up its key": ("created", "created", ()),  # a new version of the row
 }
@@ -32,15 +34,21 @@ class Session(NamedTuple):
     again: bool = False  # its fold did not take all
     seen: tuple[str, ...] = ()  # the snapshot of its claim
     passed: str = ""  # the lanes where this dispatch met too many rows that others had locked
-    overtaken: bool = False  # by a pass that drew the memory of tickets anew, since it drew its own
+    books: tuple[Books, ...] = ()  # as its claim sees them, or as it counts them
+    counted: bool = False  # this dispatch has counted the books anew
 
 
 class State(NamedTuple):
-    """jobs: what is committed, a word for each. mail: the letters that no fold took."""
+    """jobs: what is committed, a word for each. mail: the letters that no fold took.
+
+    doubt: whether the books may be wrong until a recount ("high": too high only).
+    """
 
     jobs: tuple[str, ...]
     sessions: tuple[Session, ...]
     lanes: Lanes = Lanes()
+    books: Books = Books()
+    doubt: str = ""
     mail: tuple[Letter, ...] = ()
     memory: Memory = Memory()
     newest: int = 0  # the last number that was given to a transaction
@@ -58,9 +66,17 @@ class Rules(World, Protocol):
     by_highest: bool
     remembers_always: bool
     takes: int
-    new_ticket: bool
     tells: str
     untold: tuple[str, ...]
+    opens_own: bool
+    takes_off: tuple[str, ...]
+    adds: bool
+    index: bool
+    apart: bool
+    mends: bool
+    mends_once: bool
+    counts_letters: bool
+    tells_wrong: bool
 
     def go_on(self, me: int, passed: str) -> tuple[str, ...]:
         """The pass that follows."""
@@ -113,16 +129,17 @@ def ends(rules: Rules, state: State, me: int) -> State:
     """The change is committed, and with it what it tells the door."""
     session = state.sessions[me]
     job, *following = session.rows
-    number, tenant = session.number, rules.owners[job]
+    number, lane = session.number, rules.owners[job]
     _, after, kinds = CHANGES[session.change]
-    letters = tuple(Letter(kind, tenant, number) for kind in kinds if session.change not in rules.untold)
-    held = UNSEEN if rules.new_ticket and session.overtaken else "held"
-    changed = {job: after, **dict.fromkeys(following, held)}
+    letters = tuple(Letter(kind, lane, number) for kind in kinds if session.change not in rules.untold)
+    changed = {job: after, **dict.fromkeys(following, "held")}
     state = seat(ended(state, number), me, Session(session.todo[1:]), changed)
     if rules.tells == "afterwards":
         return seat(state, me, Session(("tell", *session.todo[1:]), letters=letters))
     if rules.tells == "lanes":
-        return state._replace(lanes=state.lanes.moved(dict.fromkeys(state.lanes.woken(letters), "ready")))
+        arrivals = [letter for letter in letters if letter.kind == ARRIVAL]
+        state = state._replace(lanes=state.lanes.moved(dict.fromkeys(state.lanes.woken(arrivals), "ready")))
+        letters = tuple(letter for letter in letters if letter.kind != ARRIVAL)
     return mailed(state, letters)
 
 
@@ -138,13 +155,15 @@ def rolls_back(_: Rules, state: State, me: int) -> State:
 
 
 def died(state: State, me: int) -> State:
+    return undone(state, me, Session())._replace(deaths=state.deaths - 1)
+
+
+def undone(state: State, me: int, then: Session) -> State:
     """What its transaction did has not been."""
     session = state.sessions[me]
-    state = mailed(seat(ended(state, session.number), me, Session()), session.letters if session.lanes else ())
+    state = mailed(seat(ended(state, session.number), me, then), session.letters if session.lanes else ())
     return state._replace(
-        inside=-1 if state.inside == me else state.inside,
-        place=-1 if state.place == me else state.place,
-        deaths=state.deaths - 1,
+        inside=-1 if state.inside == me else state.inside, place=-1 if state.place == me else state.place
     )
 
 
@@ -153,15 +172,26 @@ def ended(state: State, number: int) -> State:
 
 
 def mailed(state: State, letters: tuple[Letter, ...]) -> State:
-    return state._replace(mail=tuple(sorted({*state.mail, *letters})))
+    """Those of freed slots count: each is one. Of others, that are alike, one says what all say."""
+    count = [letter for letter in (*state.mail, *letters) if letter.kind in {FREED, UNSAID}]
+    say = {letter for letter in (*state.mail, *letters) if letter.kind not in {FREED, UNSAID}}
+    return state._replace(mail=tuple(sorted([*count, *say])))
+
+
+def untaken(state: State) -> list[Letter]:
+    """The letters in committed states: also those that a fold has taken, until its pass is committed."""
+    taken = [letter for session in state.sessions if session.lanes for letter in session.letters]
+    return [*state.mail, *taken]
 
 
 # --- states that have the same future -------------------------------------------------------------------------
 
 
 def past_death(session: Session) -> Session:
-    """What a fold took is put back by a death only."""
-    return session._replace(letters=()) if session.lanes else session
+    """What a fold took is put back by a death only, and counts if it freed a slot."""
+    if not session.lanes:
+        return session
+    return session._replace(letters=tuple(letter for letter in session.letters if letter.kind in {FREED, UNSAID}))
 
 
 def renumbered(state: State) -> State:
