@@ -17,8 +17,9 @@ from django.db import connection
 from benchmarks import databases, dead_rows, fill, finishing
 from benchmarks.bars import Bar, Figures
 from benchmarks.cpu import Meter
+from jobs import store
 from jobs.engine import dispatch
-from jobs.store import Claimed
+from jobs.store import Claimed, Ending, Keeper, Process, Started
 from tests.waiting import wait_until
 
 
@@ -93,17 +94,27 @@ def _decided(setting: Setting) -> dict[str, float]:
 
 
 def _dispatch(place: int, line: Any, counts: Any, ended: Any) -> None:
-    """End the next claimed job and dispatch, for ever."""
+    """End the next claimed job and dispatch, for ever, like a process of a worker whose slice is over."""
 
     def carry(claimed: Sequence[Claimed]) -> None:
         for job in claimed:
             line.put(job)
-        counts[2 * place] += len(claimed)
-        counts[2 * place + 1] += 1
+        note(len(claimed), passes=1)
+
+    def note(jobs: int, passes: int) -> None:
+        counts[2 * place] += jobs
+        counts[2 * place + 1] += passes
 
     dispatch.connect(carry)
     dispatch.dispatch()
+    keeper = Keeper(fill.POOL, Process(finishing.WORKER, os.getpid()))
+    job: Started | Claimed | None = None
     while True:
-        finishing.finish(line.get())
+        job = job or line.get()
+        if isinstance(job, Claimed):
+            job = store.start(job.id, job.attempt, finishing.WORKER)
+        before = counts[2 * place + 1]
+        job = dispatch.dispatch_and_keep(keeper, Ending(job, {}, None))
         ended[place] += 1
-        dispatch.dispatch()
+        if job is not None:
+            note(1, passes=counts[2 * place + 1] == before)

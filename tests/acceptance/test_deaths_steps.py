@@ -146,6 +146,8 @@ def test_killed_after_the_settling_and_before_the_next_dispatch(
             body.release()
             backend = arrived("its dispatch", DISPATCH)
             end_victim(victim, worker, backend, statement)
+            if victim == "process":  # before the door opens: else the server claims and starts for a dead client
+                wait_until(lambda: not backends("pid = %s", backend), "its parent ends its session")
     if victim == "worker":
         start_worker(concurrency=1)
     check(job_id, attempt=1, crashes=0, bodies=[1])
