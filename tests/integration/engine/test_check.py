@@ -18,6 +18,7 @@ from jobs.lifecycle import Status
 from jobs.management.commands import check_invariants
 from jobs.models import Job, Lane, Queue, QueueTurn, TenantBook, Worker
 from jobs.sql import statement
+from jobs.store.rows import rows
 from tests.factories import TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
@@ -119,6 +120,13 @@ def test_a_book_that_is_wrong_is_found_and_mended(tenant, worker, harm):
     inspection.run(), inspection.run()
     assert found() == set()
     assert repairs.counts()[repairs.BOOK] >= 1
+
+
+def test_outside_the_door_no_book_is_written(tenant, worker):
+    make_job(tenant, Status.RUNNING, worker=worker)
+    Lane.objects.update(in_use=0)
+    assert rows("recount_books") == []
+    assert Lane.objects.get().in_use == 0
 
 
 def test_what_has_ended_is_in_the_books_until_a_dispatch_takes_it_off(tenant, worker):
