@@ -9,10 +9,10 @@ from django.db import connection
 
 from benchmarks import fill, finishing
 from jobs import store
-from jobs.engine import record
 from jobs.engine.history import month_of
 from jobs.models import Arrival, Queue
-from jobs.statistics import BUCKETS
+from jobs.reading.statistics import BUCKETS
+from jobs.recording import record
 from jobs.store import partitions
 from tenants.models import Tenant
 

@@ -1,8 +1,8 @@
 """A multi-tenant job scheduler: `from jobs import Asynchronous, job, current_job, submit_many`."""
 
-from typing import TYPE_CHECKING
-
-from jobs.lazily import lazily
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jobs.authoring.current import current_job
@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from jobs.authoring.retry import Retry
     from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
     from jobs.engine.cancel import cancel
+    from jobs.engine.proxy import Asynchronous, async_, submit_many
     from jobs.engine.revive import revive
-    from jobs.proxy import Asynchronous, async_, submit_many
+    from jobs.reading import queries, schedule_view
+    from jobs.store import results
     from jobs.store.owner import EVERY_TENANT
 
 __all__ = [
@@ -33,7 +35,10 @@ __all__ = [
     "cancel",
     "current_job",
     "job",
+    "queries",
+    "results",
     "revive",
+    "schedule_view",
     "submit_many",
 ]
 
@@ -49,14 +54,32 @@ _HOMES = {
     "TooManyWaiting": "jobs.calls.refusals",
     "Undecided": "jobs.calls.refusals",
     "revive": "jobs.engine.revive",
-    "Asynchronous": "jobs.proxy",
+    "Asynchronous": "jobs.engine.proxy",
     "InvalidRequest": "jobs.calls.refusals",
-    "async_": "jobs.proxy",
+    "async_": "jobs.engine.proxy",
     "cancel": "jobs.engine.cancel",
     "current_job": "jobs.authoring.current",
     "job": "jobs.authoring.decorator",
-    "submit_many": "jobs.proxy",
+    "queries": "jobs.reading.queries",
+    "results": "jobs.store.results",
+    "schedule_view": "jobs.reading.schedule_view",
+    "submit_many": "jobs.engine.proxy",
 }
+
+
+def lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """The `__getattr__` of a package whose public names are loaded at their first use.
+
+    homes: the module of each name, which is an object in it, or the module itself.
+    """
+
+    def load(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = import_module(homes[name])
+        return getattr(module, name, module)
+
+    return load
 
 
 # Django imports this package before any model may be imported.

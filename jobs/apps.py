@@ -15,17 +15,17 @@ class JobsConfig(AppConfig):
     verbose_name = "Work"
 
     def ready(self) -> None:
-        from jobs import tasks
         from jobs.checks import databases, free_tables  # noqa: F401 - the checks register themselves
         from jobs.engine import dispatch
         from jobs.models import PausedJobType, Queue, Schedule
+        from jobs.worker import message
         from tenants import audit
 
         audit.watch(Queue)
         audit.watch(PausedJobType)
         audit.watch(Schedule)
 
-        dispatch.connect(tasks.hand_over)
+        dispatch.connect(message.hand_over)
         post_migrate.connect(create_default_queue, sender=self)
 
 

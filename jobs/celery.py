@@ -6,12 +6,9 @@ Nothing is read before Celery reads the app's settings, so the call is safe in a
 from collections.abc import Sequence
 from typing import Any
 
-from celery import Celery, signals
+from celery import Celery, current_app
 
-from jobs.celery_app import carry_jobs_by
-from jobs.checks import refuse_unsafe_start
-
-# The guarantees need these, whatever the project's settings say. What a message needs, its task says: tasks.py.
+# The guarantees need these, whatever the project's settings say. What a message needs, worker/message.py says.
 NEEDED = {
     "worker_prefetch_multiplier": 1,
     "worker_enable_prefetch_count_reduction": False,  # it would miscount after a lost connection
@@ -25,11 +22,14 @@ DEFAULTS = {
 }
 REDIS = {"socket_keepalive": True, "socket_timeout": 30, "socket_connect_timeout": 2, "health_check_interval": 25}
 ADDITIONS = (
-    "tasks",
-    "worker",  # the additions to a worker's parent process
-    "processes.child",  # the preparation of its children
-    "processes.fork",  # and the memory that they share
+    "worker.message",
+    "worker.bootstrap",  # the additions to a worker's parent process
+    "worker.children.child",  # the preparation of its children
+    "worker.children.fork",  # and the memory that they share
 )
+
+_app: Celery | None = None  # whichever is Celery's current one
+_checks: tuple[str, ...] = ()
 
 
 def configure(app: Celery, checks: Sequence[str] = ()) -> None:
@@ -37,16 +37,25 @@ def configure(app: Celery, checks: Sequence[str] = ()) -> None:
 
     checks: tags of the project's system checks with whose errors its workers refuse to start, besides those of jobs.
     """
-    carry_jobs_by(app)
+    global _app, _checks
+    _app, _checks = app, tuple(checks)
     app.add_defaults(lambda: _needed(app))
     for name in ADDITIONS:
         app.autodiscover_tasks(["jobs"], related_name=name)
 
-    def check(instance: Any, **_: Any) -> None:
-        if instance.app is app:  # a project's other apps need nothing of this
-            refuse_unsafe_start(*checks)
 
-    signals.celeryd_init.connect(check, weak=False)  # sent by workers only, once Django's apps are loaded
+def celery_app() -> Celery:
+    """The app that carries jobs; Celery's current one as long as none is configured, which `jobs.E005` then refuses."""
+    return current_app if _app is None else _app
+
+
+def is_configured() -> bool:
+    return _app is not None
+
+
+def checks_of_workers() -> tuple[str, ...]:
+    """The tags of the project's checks with whose errors its workers refuse to start."""
+    return _checks
 
 
 def is_redis(broker_url: str | Sequence[str] | None) -> bool:
@@ -61,7 +70,7 @@ def _needed(app: Celery) -> dict[str, Any]:
     conf.defaults[-1].update(DEFAULTS)
     needed: dict[str, Any] = dict(NEEDED)
     if is_redis(conf.broker_url):
-        needed["worker_disable_prefetch"] = True  # no message waits at a busy worker; RabbitMQ: processes/prefetch.py
+        needed["worker_disable_prefetch"] = True  # no message waits at a busy worker; RabbitMQ: worker/prefetch.py
         needed["broker_transport_options"] = {**REDIS, **(conf.broker_transport_options or {})}
     else:  # RabbitMQ closes the channel if a message waits at a worker for its consumer_timeout; else the worker ends
         needed["broker_channel_error_retry"] = True

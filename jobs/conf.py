@@ -65,7 +65,7 @@ class Settings:
     JOBS_MEMORY_TTL = Setting(7_776_000.0)  # that a job type's memory is kept without a change
     # Deaths
     JOBS_DEATH_NOTICE_INTERVAL = Setting(60.0)  # between two messages about deaths
-    JOBS_DEATH_NOTIFIERS = Setting(["jobs.deaths.channels.mail", "jobs.deaths.channels.webhook"])
+    JOBS_DEATH_NOTIFIERS = Setting(["jobs.engine.deaths.channels.mail", "jobs.engine.deaths.channels.webhook"])
     JOBS_DEATH_WEBHOOK = Setting("")  # a URL that gets JSON when jobs died
     # Interfaces
     JOBS_MASKED_ARGS = Setting(  # words; pages show ••• for an argument whose name contains one

@@ -7,10 +7,10 @@ from typing import Any
 from django.utils import timezone
 from django.utils.timesince import timesince
 
-from jobs import queries
 from jobs.lifecycle import FINAL, Status
-from jobs.members.words import WORDS
 from jobs.models import AnyJob
+from jobs.portal.members.words import WORDS
+from jobs.reading import queries
 from reports.models import DataReport
 from reports.parameters import Parameter
 

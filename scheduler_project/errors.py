@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.views import defaults
 
-from jobs.api.problems import ProblemError, respond
+from jobs.portal.api.problems import ProblemError, respond
 from jobs.store import may_pass
 
 RETRY_AFTER = {"Retry-After": "5"}  # seconds

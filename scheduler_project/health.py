@@ -2,7 +2,7 @@
 
 `/healthz`: the process answers. It queries no service, so that an outage of the database restarts no web process.
 `/readyz`: the database answers too, takes changes, and has the schema that this code needs; otherwise 503.
-`/metrics` and what is below it: see `jobs/metrics/views.py`; they have a token, and no host name either.
+`/metrics` and what is below it: see `jobs/contrib/metrics/views.py`; they have a token, and no host name either.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from jobs.metrics.urls import urlpatterns
+from jobs.contrib.metrics.urls import urlpatterns
 
 View = Callable[[HttpRequest], HttpResponseBase]
 ALIVE, READY = "/healthz", "/readyz"

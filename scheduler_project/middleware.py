@@ -9,7 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.encoding import escape_uri_path
 
-from jobs import telemetry, traces
+from jobs import telemetry
+from jobs.telemetry import traces
 from scheduler_project.errors import is_api
 
 View = Callable[[HttpRequest], HttpResponseBase]

@@ -150,7 +150,7 @@ DATABASES["default"]["CONN_HEALTH_CHECKS"] = not WEB_THREADS
 
 CACHES = {"default": env.cache("CACHE_URL", "locmemcache://") | {"KEY_PREFIX": DEPLOYMENT}}
 if "Redis" in CACHES["default"]["BACKEND"]:  # its default serializer, pickle, can run code
-    CACHES["default"].setdefault("OPTIONS", {})["serializer"] = "jobs.cache.Text"  # beside those of the URL: TLS
+    CACHES["default"].setdefault("OPTIONS", {})["serializer"] = "jobs.pages.cache.Text"  # beside those of the URL: TLS
 
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "redis://127.0.0.1:6379/0")
 CELERY_WORKER_MAX_TASKS_PER_CHILD = env.int("WORKER_MAX_TASKS_PER_CHILD", 1000)
@@ -166,7 +166,7 @@ UNFOLD = {
     "SITE_TITLE": "Scheduler",
     "SITE_HEADER": "Scheduler",
     "STYLES": [lambda request: static("jobs/admin.css")],
-    "DASHBOARD_CALLBACK": "jobs.admin.glance.numbers",
+    "DASHBOARD_CALLBACK": "jobs.console.admin.glance.numbers",
     "SIDEBAR": {"navigation": "scheduler_project.admin_menu.navigation"},
 }
 

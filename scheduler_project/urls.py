@@ -5,16 +5,16 @@ from django.contrib.auth import views as auth_views
 from django.http import HttpResponse
 from django.urls import include, path, re_path, reverse_lazy
 
-from jobs.api.api import api
-from jobs.api.problems import no_such_address
+from jobs.api import api
+from jobs.portal.api.problems import no_such_address
 from scheduler_project import user_admin  # noqa: F401 - registers itself
 
 PASSWORD = {"template_name": "registration/password.html", "success_url": reverse_lazy("reports:list")}
 
 urlpatterns = [
     path("admin/", admin.site.urls),
-    path("ops/", include("jobs.dashboard.urls")),
-    path("jobs/", include("jobs.members.urls")),
+    path("ops/", include("jobs.console.ops.urls")),
+    path("jobs/", include("jobs.portal.members.urls")),
     path("api/v1/", api.urls),
     re_path("^api(?:/|$)", no_such_address),
     path("accounts/login/", auth_views.LoginView.as_view(), name="login"),

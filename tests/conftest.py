@@ -14,11 +14,12 @@ from django.test import TransactionTestCase
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis
 
-from jobs import store, tasks
+from jobs import store
 from jobs.calls.request import JobRequest
 from jobs.engine import dispatch, execute, slices
 from jobs.models import Job
 from jobs.store import Claimed
+from jobs.worker import message
 from tests.beside import how_many
 from tests.fleet import Fleet, Habit
 from tests.race import Race
@@ -62,7 +63,7 @@ def sent() -> Iterator[list[Claimed]]:
     messages: list[Claimed] = []
     dispatch.connect(messages.extend)
     yield messages
-    dispatch.connect(tasks.hand_over)
+    dispatch.connect(message.hand_over)
 
 
 @pytest.fixture(autouse=True)

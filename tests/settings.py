@@ -19,4 +19,4 @@ LOGIN_FAILURES = 1000
 
 # Read by django.tasks (Django 6) and by django-tasks, if one is there.
 OPTIONS = {"tenant": "tests.integration.django_tasks.conftest.owner"}
-TASKS = {"default": {"BACKEND": "jobs.django_tasks.JobsBackend", "QUEUES": [], "OPTIONS": OPTIONS}}
+TASKS = {"default": {"BACKEND": "jobs.contrib.django_tasks.JobsBackend", "QUEUES": [], "OPTIONS": OPTIONS}}

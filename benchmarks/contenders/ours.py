@@ -12,7 +12,7 @@ class Ours:
 
     def prepare(self, tenants: int = TENANTS, slots: int = SLOTS, weights: list[int] | None = None) -> None:
         from benchmarks.workload.models import Thing
-        from jobs.tasks import run_attempt
+        from jobs.worker.message import run_attempt
 
         purge(run_attempt.app, fill.POOL)
         self.tenants = fill.tenants(tenants, slots=slots, weights=weights)

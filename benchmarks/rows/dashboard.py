@@ -25,10 +25,9 @@ from django.test import Client
 
 from benchmarks import cpu, installation
 from benchmarks.bars import Bar, Figures
-from jobs import store
-from jobs.dashboard import kept, snapshot
-from jobs.engine import record, sample
-from jobs.metrics.views import look_at_everything
+from jobs.console.ops import cached, snapshot
+from jobs.contrib.metrics.views import look_at_everything
+from jobs.recording import record, sample, statements
 
 SCALE = float(os.environ.get("BENCH_SCALE", "1"))
 TIMES, SNAPSHOTS, VIEWERS, WATCHED = 40, 20, 50, 6.0  # requests of a page; looks; viewers, for so many seconds
@@ -121,7 +120,7 @@ def _recorder() -> dict[str, float]:
     record.record_hours()
     spent, used = {}, {}
     duties = {"minutes": record.record_minutes, "hours": record.record_hours, "sample": sample.record_sample}
-    for name, duty in (duties | {"look": store.note_may_run}).items():
+    for name, duty in (duties | {"look": statements.note_may_run}).items():
         begins, meter = time.perf_counter(), cpu.Meter(os.getpid())
         duty()
         spent[name], used[name] = time.perf_counter() - begins, _both(meter, 1) / 1000
@@ -135,7 +134,7 @@ def _in_a_minute(seconds: dict[str, float]) -> float:
 
 def _first_page(client: Client) -> dict[str, float]:
     html = client.get("/ops/").content
-    files = {name: Path(finders.find(f"jobs/dashboard/{name}")).read_bytes() for name in ("ops.css", *_scripts())}
+    files = {name: Path(finders.find(f"jobs/ops/{name}")).read_bytes() for name in ("ops.css", *_scripts())}
     css = files["ops.css"]
     return {
         HTML: len(html) / 1000,
@@ -146,13 +145,13 @@ def _first_page(client: Client) -> dict[str, float]:
 
 
 def _scripts() -> list[str]:
-    folder = Path(finders.find("jobs/dashboard/ops.css")).parent
+    folder = Path(finders.find("jobs/ops/ops.css")).parent
     return [str(path.relative_to(folder)) for path in folder.rglob("*.js")]
 
 
 def _refresh(client: Client) -> dict[str, float]:
     """With everything fresh: nothing has changed; and the weight of the largest region."""
-    snapshot.FRESH = kept.KEPT = 3600.0
+    snapshot.FRESH = cached.KEPT = 3600.0
     page = client.get("/ops/").content.decode()
     known = [f"{name}={version}" for name, version in re.findall(r'data-region="(\w+)" data-v="(\w+)"', page)]
     used = cpu.Meter(os.getpid())

@@ -6,7 +6,7 @@ from random import Random
 
 from jobs.models import JobMinute, Queue, Sample, TenantHour
 from jobs.models.statistics import TenantShare
-from jobs.statistics import BUCKETS
+from jobs.reading.statistics import BUCKETS
 from tenants.models import Tenant
 
 CALL = {"source_type": "reports.datareport", "source_method": "execute"}

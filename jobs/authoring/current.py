@@ -9,7 +9,7 @@ from typing import Any
 
 from jobs.authoring.exceptions import Cancelled
 from jobs.authoring.memory import Memory
-from jobs.text import storable
+from jobs.authoring.text import storable
 from tenants.models import Tenant
 
 LOOK_AGAIN = 0.5  # seconds

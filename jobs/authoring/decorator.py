@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
+from jobs.authoring.recurrence import CATCH_UP, OVERLAP, Recurrence
 from jobs.authoring.retry import Retry
-from jobs.recurrence import CATCH_UP, OVERLAP, Recurrence
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 MARK = "job_spec"

@@ -1,6 +1,6 @@
 """The refusals of a request. Each names the field to correct, or the time after which to try again."""
 
-from jobs.text import count_of_jobs
+from jobs.authoring.text import count_of_jobs
 
 
 class InvalidRequest(ValueError):

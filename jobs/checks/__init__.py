@@ -15,7 +15,7 @@ from django.apps import AppConfig
 from django.conf import settings as project
 from django.core.checks import CheckMessage, Error, Warning, register, run_checks
 
-from jobs.celery_app import celery_app, is_configured
+from jobs.celery import celery_app, is_configured
 from jobs.conf import EVERY, settings
 
 TAG = "jobs"
@@ -211,7 +211,7 @@ def results_are_text() -> Iterator[CheckMessage]:
     if "Redis" in cache["BACKEND"] and "serializer" not in cache.get("OPTIONS", {}):
         yield Warning(
             "Who can write to the cache can run code in every process that reads it: its values are pickled.",
-            hint='Add "serializer": "jobs.cache.Text" to the OPTIONS of CACHES["default"], if only jobs use it.',
+            hint='Add "serializer": "jobs.pages.cache.Text" to the OPTIONS of CACHES["default"], if only jobs use it.',
             id="jobs.W006",
         )
 

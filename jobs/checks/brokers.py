@@ -7,9 +7,8 @@ from urllib.parse import parse_qsl, urlsplit
 from django.conf import settings as project
 from django.core.checks import CheckMessage, Error, Warning
 
-from jobs import extras
-from jobs.celery_app import celery_app
-from jobs.checks import TAG, registered
+from jobs.celery import celery_app
+from jobs.checks import TAG, extras, registered
 
 VERIFIED = "ssl_cert_reqs=required"
 CERTIFICATES = ("required", "optional", "none")  # words that the libraries of broker and cache both know

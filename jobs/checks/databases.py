@@ -9,7 +9,7 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, router, tran
 
 from jobs import store
 from jobs.checks import TAG, registered
-from jobs.routing import is_ours
+from jobs.store.routing import is_ours
 
 
 @registered(TAG)
@@ -20,7 +20,7 @@ def routers() -> Iterator[CheckMessage]:
     if used != {DEFAULT_DB_ALIAS}:
         yield Error(
             f"DATABASE_ROUTERS send the models of jobs to {', '.join(sorted(used))}.",
-            hint='Begin DATABASE_ROUTERS with "jobs.routing.Primary".',
+            hint='Begin DATABASE_ROUTERS with "jobs.store.routing.Primary".',
             id="jobs.E016",
         )
 

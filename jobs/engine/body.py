@@ -10,17 +10,17 @@ from django.db import Error
 from django.db.models import Model
 from django.utils.functional import SimpleLazyObject
 
-from jobs import results, store, telemetry
+from jobs import store, telemetry
 from jobs.authoring import current
 from jobs.calls import registry, sources
 from jobs.calls.arguments import stats_as_json
 from jobs.calls.registry import Target
 from jobs.conf import settings
-from jobs.engine import strangers
+from jobs.engine import user_code
 from jobs.engine.host import Host
 from jobs.engine.memory import StoredMemory
 from jobs.engine.patience import PATIENCE, patiently
-from jobs.store import Remembering, Started
+from jobs.store import Remembering, Started, results
 from tenants.connections import drop_cut_connections
 from tenants.tenant_model import all_tenants
 
@@ -60,16 +60,16 @@ def run(job: Started, host: Host) -> Outcome:
     # Language, time zone and the like are context variables: the body's changes to them end with it.
     inside = copy_context().run
     # The time limit is the body's: what the job waits for PostgreSQL does not count, nor does its manager's code.
-    found = strangers.within(job, host, job.timeout + PATIENCE, partial(inside, _find, job), late="not found within")
+    found = user_code.within(job, host, job.timeout + PATIENCE, partial(inside, _find, job), late="not found within")
     if isinstance(found.error, StillAway):
         raise found.error
     outcome.error = found.error
     if outcome.error is None:
         target, instance = found.value
         body = partial(inside, _call, job, target, instance, outcome, host)
-        outcome.error = strangers.within(job, host, job.timeout, body).error
+        outcome.error = user_code.within(job, host, job.timeout, body).error
     if outcome.error is not None:  # stats that are no JSON do not hide it
-        outcome.stats = strangers.here(job, host)(partial(stats_as_json, outcome.stats)).value or {}
+        outcome.stats = user_code.here(job, host)(partial(stats_as_json, outcome.stats)).value or {}
     outcome.peak_memory = host.peak.read()
     return outcome
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from jobs import results, store
-from jobs.store import erasing
+from jobs import store
+from jobs.store import erasing, results
 
 
 @dataclass

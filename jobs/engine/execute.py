@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from django.db import DatabaseError, InterfaceError
 
-from jobs import store, telemetry, traces
-from jobs.engine import body, hands, strangers
+from jobs import store, telemetry
+from jobs.engine import body, session_reset, user_code
 from jobs.engine.body import Outcome
 from jobs.engine.dispatch import dispatch, dispatch_and_keep
 from jobs.engine.host import Host
@@ -26,6 +26,7 @@ from jobs.engine.patience import patiently
 from jobs.engine.settle import ahead, settle
 from jobs.engine.slices import Slice
 from jobs.store import Claimed, Keeper, Started
+from jobs.telemetry import traces
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
@@ -73,7 +74,7 @@ def _run_slice(job: Started, host: Host) -> _Last:
     while True:
         with _told(job) as span:
             outcome = body.run(job, host)
-            clean = hands.clean()
+            clean = session_reset.clean()
             if not clean:
                 telemetry.noticed("process ends: a transaction was left open in it", job=job.id)
                 job = replace(job, holder=replace(job.holder, lost=True))
@@ -83,7 +84,7 @@ def _run_slice(job: Started, host: Host) -> _Last:
             has_room, goes_on = time_slice.has_room(), clean and _keeper(host) is not None
             if goes_on and not has_room and outcome.error is None:
                 return _Last(job, clean, outcome)
-            following = settle(job, outcome, strangers.here(job, host), follow=goes_on and has_room)
+            following = settle(job, outcome, user_code.here(job, host), follow=goes_on and has_room)
             if following is None:
                 return _Last(job, clean)
             host.seat.hold(following.id, following.attempt)
@@ -164,7 +165,7 @@ def _dispatch_and_keep(keeper: Keeper, last: _Last, host: Host) -> Started | Non
 def _settle(last: _Last, host: Host) -> None:
     if last.success is not None:
         with telemetry.about(tenant=last.job.tenant_id):
-            settle(last.job, last.success, strangers.here(last.job, host))
+            settle(last.job, last.success, user_code.here(last.job, host))
 
 
 def _dispatch() -> None:

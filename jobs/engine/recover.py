@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 
 from jobs import store, telemetry
 from jobs.conf import settings
-from jobs.deaths.announce import announce
 from jobs.engine import dispatch, repairs
 from jobs.engine.body import Outcome
+from jobs.engine.deaths.announce import announce
 from jobs.engine.settle import settle
 from jobs.lifecycle import Status
 from jobs.store import ANY_PROCESS, Failure, Process

@@ -13,12 +13,12 @@ from django.db import DataError
 
 from jobs import store, telemetry
 from jobs.authoring.exceptions import Abandon, Cancelled, RetryLater, delay_of
-from jobs.deaths.announce import announce
 from jobs.engine.body import Outcome
+from jobs.engine.deaths.announce import announce
 from jobs.engine.failures import as_failure, without_text
 from jobs.engine.patience import patiently
 from jobs.engine.policy import policy_of
-from jobs.engine.strangers import Ask, in_a_thread
+from jobs.engine.user_code import Ask, in_a_thread
 from jobs.store import Ending, Failure, Started
 
 UNASKED = "raised Cancelled, but nobody asked it to stop"

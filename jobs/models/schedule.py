@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from jobs.recurrence import CATCH_UP, OVERLAP
+from jobs.authoring.recurrence import CATCH_UP, OVERLAP
 from tenants.conf import TENANT_MODEL
 from tenants.names import named
 

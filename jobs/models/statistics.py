@@ -45,7 +45,7 @@ class Attempt(models.Model):
 class Tally(models.Model):
     """Attempts of one job type in one queue with one outcome: their number, seconds, and two histograms.
 
-    run: from start to end; wait: from ready to start. Bucket 0 is the first of `jobs.statistics.BOUNDS`.
+    run: from start to end; wait: from ready to start. Bucket 0 is the first of `jobs.reading.statistics.BOUNDS`.
     """
 
     queue_id = models.BigIntegerField()

@@ -51,18 +51,6 @@ from jobs.store.schedules import (
 )
 from jobs.store.session import OwnSession, session, speak_as_the_caller
 from jobs.store.settling import Ending, Failure, fail, retry, snooze, stop, succeed, succeed_and_follow, take_back
-from jobs.store.statistics import (
-    begin_task,
-    end_task,
-    forget_samples,
-    note_may_run,
-    record_hours,
-    record_minutes,
-    record_sample,
-    record_shares,
-    work,
-    worked,
-)
 from jobs.store.submitting import Answer, give_up_key, insert, recount_waiting
 from jobs.store.worker_sessions import keep_sessions, name_sessions, session_name
 from jobs.store.workers import (
@@ -109,7 +97,6 @@ __all__ = [
     "backlog",
     "bar_worker",
     "beat",
-    "begin_task",
     "cancel",
     "cancel_requested",
     "claim",
@@ -125,7 +112,6 @@ __all__ = [
     "drop_partitions",
     "due_schedules",
     "end_sessions",
-    "end_task",
     "ensure_partition",
     "excesses",
     "expire_dead",
@@ -135,7 +121,6 @@ __all__ = [
     "forget",
     "forget_lanes",
     "forget_old",
-    "forget_samples",
     "give_back_due_times",
     "give_up_key",
     "hand_over_again",
@@ -155,7 +140,6 @@ __all__ = [
     "next_run",
     "next_to_archive",
     "note_look",
-    "note_may_run",
     "note_runs",
     "notice_server",
     "numbers",
@@ -164,10 +148,6 @@ __all__ = [
     "progress",
     "promote",
     "put_off",
-    "record_hours",
-    "record_minutes",
-    "record_sample",
-    "record_shares",
     "recount_books",
     "recount_waiting",
     "release",
@@ -189,8 +169,6 @@ __all__ = [
     "take_back",
     "take_due_times",
     "wake_clock",
-    "work",
-    "worked",
     "worth_a_pass",
     "wrong_books",
 ]

@@ -1,4 +1,4 @@
-"""The clock of the statements: the database's, unless `jobs.testing` sets another one."""
+"""The clock of the statements: the database's, unless `jobs.contrib.testing` sets another one."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -7,12 +7,12 @@ from typing import Any
 
 import psycopg
 
-from jobs import traces
 from jobs.lifecycle import Status
 from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.attempts import default_timeout, started
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, prepared, rows
+from jobs.telemetry import traces
 
 
 @dataclass(frozen=True)

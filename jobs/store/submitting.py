@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from django.db import transaction
 
-from jobs import telemetry, traces
+from jobs import telemetry
 from jobs.calls.request import JobRequest
 from jobs.conf import settings
 from jobs.lifecycle import Status
@@ -16,6 +16,7 @@ from jobs.models import HELD_UNTIL
 from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.rows import rows
+from jobs.telemetry import traces
 from tenants.bounds import LONGEST
 from tenants.prepared import prepared
 

@@ -1,5 +1,5 @@
 """`{% load members %}`: Django looks for tags here."""
 
-from jobs.members.tags import register
+from jobs.portal.members.tags import register
 
 __all__ = ["register"]

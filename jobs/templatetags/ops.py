@@ -1,5 +1,5 @@
 """`{% load ops %}`: Django looks for tags here."""
 
-from jobs.dashboard.tags import register
+from jobs.console.ops.tags import register
 
 __all__ = ["register"]

@@ -2,7 +2,7 @@
 
 import django.core.validators
 import django.db.models.deletion
-import jobs.proxy
+import jobs
 from django.db import migrations, models
 
 from tenants.conf import TENANT_MODEL
@@ -46,7 +46,7 @@ class Migration(migrations.Migration):
                 'db_table': 'data_reports',
                 'ordering': ['name'],
             },
-            bases=(jobs.proxy.Asynchronous, models.Model),
+            bases=(jobs.Asynchronous, models.Model),
         ),
         migrations.AddConstraint(
             model_name='datasource',

@@ -14,8 +14,8 @@ import pytest
 from embedded import fleet
 from embedded.process import Process
 from embedded.processes import Processes
-from jobs import tasks
 from jobs.models import Job, Worker
+from jobs.worker import message
 from tests.chaos import own_engines
 from tests.chaos.standby import Pair, Server
 from tests.factories import ThingFactory
@@ -96,7 +96,7 @@ class Installation:
 @contextmanager
 def installation(directory: Path, *, session: str, synchronous: bool = False) -> Iterator[Installation]:
     """A PostgreSQL with a standby, and Django on both; workers are yours to start. session: see Pair.url."""
-    app = tasks.run_attempt.app
+    app = message.run_attempt.app
     with app.connection_for_write() as fresh:  # the broker and the cache are everybody's
         app.control.purge(connection=fresh)
     evidence = directory / "evidence"

@@ -20,9 +20,9 @@ from playwright.sync_api import Browser, BrowserContext, sync_playwright
 from embedded import fleet
 from embedded.process import Process
 from embedded.processes import Processes
-from jobs import tasks
 from jobs.engine import dispatch
 from jobs.models import Worker
+from jobs.worker import message
 from tests.factories import UserFactory
 from tests.waiting import wait_until
 
@@ -41,7 +41,7 @@ ARGUMENTS = [
 @pytest.fixture(autouse=True)
 def sent() -> None:
     """Here the wire is the real one."""
-    dispatch.connect(tasks.hand_over)
+    dispatch.connect(message.hand_over)
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def processes() -> Iterator[Processes]:
 @pytest.fixture
 def start_worker(environ, processes, tmp_path: Path) -> Callable[..., Process]:
     """Start a real Celery worker and wait until it is registered: `start_worker(pool="default", concurrency=2)`."""
-    app = tasks.run_attempt.app
+    app = message.run_attempt.app
     with app.connection_for_write() as fresh:  # a pooled one may not have survived the test before
         app.control.purge(connection=fresh)
     count = 0

@@ -20,7 +20,7 @@ from jobs.models import (
     TenantHour,
     TenantShare,
 )
-from jobs.statistics import BUCKETS
+from jobs.reading.statistics import BUCKETS
 from tenants.models import Tenant, TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
 

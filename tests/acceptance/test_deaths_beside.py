@@ -11,12 +11,12 @@ import pytest
 from django.utils import timezone
 
 from embedded import fleet
-from jobs import tasks
 from jobs.engine import dispatch
 from jobs.engine.cancel import cancel
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Worker
 from jobs.store import EVERY_TENANT, Claimed
+from jobs.worker import message
 from tests.acceptance.following import SOON, bystanders_go_through, ended, held_lock, release_lock, running
 from tests.chaos.freezing import NUMBER, ROW, Held, backends, children, has_ended, kill
 from tests.factories import TenantFactory, ThingFactory, make_job
@@ -66,7 +66,7 @@ class TestALockedRow:
         dispatch.connect(lambda claimed: None)
         job_id = thing.async_.echo()
         assert Job.objects.get(pk=job_id).status == "queued"
-        dispatch.connect(tasks.hand_over)
+        dispatch.connect(message.hand_over)
         with Held(ROW, job_id):
             start_worker(concurrency=3)
             bystanders_go_through()
@@ -156,7 +156,7 @@ def test_a_doubled_message_takes_no_cancel_away(start_worker, environ, thing):
     start_worker(concurrency=2)
     job_id = thing.async_.spin_again(stubborn=True)
     running(job_id)
-    tasks.hand_over([Claimed(job_id, 1, "default")])
+    message.hand_over([Claimed(job_id, 1, "default")])
     assert ended(thing.async_.echo()).status == "success"  # which came behind the double
     cancel(job_id, tenant_id=EVERY_TENANT)
     assert ended(job_id).status == "cancelled"
@@ -167,7 +167,7 @@ def test_a_lost_message_is_sent_again_although_others_have_more_to_do_than_can_b
     dispatch.connect(lambda claimed: None)
     lost = thing.async_.echo("lost")
     assert Job.objects.get(pk=lost).status == "queued"
-    dispatch.connect(tasks.hand_over)
+    dispatch.connect(message.hand_over)
     start_worker(concurrency=1)
     others = ThingFactory(tenant=TenantFactory(queue__num_slots=50))
     others.async_.echo.many([{"value": n} for n in range(50)])

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from jobs import tasks
 from jobs.models import Job
+from jobs.worker import message
 from tests.acceptance.following import ended, held_lock, release_lock, running
 from tests.factories import ThingFactory
 from tests.sample.models import Run
@@ -48,7 +48,7 @@ def both_ended_once(jobs: tuple[int, int]) -> None:
 
 
 def test_a_purged_queue_loses_messages_and_no_job(busy):
-    tasks.run_attempt.app.control.purge()
+    message.run_attempt.app.control.purge()
     release_lock(21)
     both_ended_once(busy)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs import tasks
 from jobs.engine import dispatch
 from jobs.models import Job
 from jobs.store import Claimed
+from jobs.worker import message
 from tests.acceptance import rabbitmq
 from tests.acceptance.following import ended, held_lock, running
 from tests.acceptance.rabbitmq import RabbitMQ
@@ -29,12 +29,10 @@ def sent_to(url: str) -> Callable[[Sequence[Claimed]], None]:
     """What `tasks.hand_over` does, for another broker than this process's."""
 
     def send(claimed: Sequence[Claimed]) -> None:
-        with tasks.run_attempt.app.connection_for_write(url) as connection:
+        with message.run_attempt.app.connection_for_write(url) as connection:
             for job in claimed:
-                message = tasks.Message(job.id, job.attempt)
-                tasks.run_attempt.apply_async(
-                    astuple(message), task_id=message.name, queue=job.pool, connection=connection
-                )
+                sent = message.Message(job.id, job.attempt)
+                message.run_attempt.apply_async(astuple(sent), task_id=sent.name, queue=job.pool, connection=connection)
 
     return send
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from jobs import tasks
 from jobs.engine import dispatch
 from jobs.models import Job
 from jobs.store import Claimed
+from jobs.worker import message
 from tests.acceptance.following import ended, running
 from tests.chaos.freezing import DOOR, NUMBER, ROW, Held, arrived, backends, children, cut, has_ended, kill
 from tests.factories import TenantFactory, ThingFactory
@@ -43,7 +43,7 @@ def unsent() -> Iterator[list[Claimed]]:
     messages: list[Claimed] = []
     dispatch.connect(messages.extend)
     yield messages
-    dispatch.connect(tasks.hand_over)
+    dispatch.connect(message.hand_over)
 
 
 def end_victim(victim: str, worker: int, backend: int, statement: str) -> None:
@@ -77,8 +77,8 @@ def test_killed_before_the_start(*, register, thing, unsent, start_worker, victi
     job_id = thing.async_.echo()
     with Held(ROW, job_id):
         worker = start_worker(concurrency=1).pid
-        tasks.hand_over(unsent)
-        dispatch.connect(tasks.hand_over)
+        message.hand_over(unsent)
+        dispatch.connect(message.hand_over)
         backend = arrived("its start", "query ~ '^-- start\n'")
         end_victim(victim, worker, backend, statement)
         if victim == "process":
@@ -163,8 +163,8 @@ def test_a_start_that_the_server_carries_out_after_the_death_was_told_starts_not
     job_id = thing.async_.echo()
     worker = start_worker(concurrency=1).pid
     with Held("LOCK TABLE paused_job_types IN ACCESS EXCLUSIVE MODE"):  # the start reads it; the taking back does not
-        tasks.hand_over(unsent)
-        dispatch.connect(tasks.hand_over)
+        message.hand_over(unsent)
+        dispatch.connect(message.hand_over)
         end_victim("process", worker, arrived("its start", "query ~ '^-- start\n'"), "left")
         wait_until(lambda: Job.objects.filter(pk=job_id, status="scheduled").exists(), "the job is taken back")
     check(job_id, attempt=2, crashes=0, bodies=[2])

@@ -7,9 +7,10 @@ import pytest
 from django.db import connection
 
 from embedded import fleet
-from jobs import results, store
+from jobs import store
 from jobs.models import FailedAttempt, Job, Worker
-from jobs.worker import EXIT_START_ANEW
+from jobs.store import results
+from jobs.worker.bootstrap import EXIT_START_ANEW
 from tests.acceptance.following import ended, running
 from tests.chaos.freezing import NUMBER, Held, children, has_ended, kill, stopped
 from tests.factories import ThingFactory

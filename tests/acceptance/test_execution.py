@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connection
 
-from jobs import results
 from jobs.engine import dispatch
 from jobs.engine.submit import submit
 from jobs.lifecycle import FINAL
 from jobs.models import Attempt, FailedAttempt, Job, Worker
+from jobs.store import results
 from tests.acceptance.following import ended, held_lock, running
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run

@@ -11,9 +11,9 @@ import pytest
 from django.db import DatabaseError
 from django.db.models import Sum
 
-from jobs import results
 from jobs.engine.cancel import cancel
 from jobs.models import Job, JobMemory
+from jobs.store import results
 from tests.acceptance.abroad import Installation, installation
 from tests.chaos import own_engines, verdict
 from tests.chaos.deaths import MARGIN

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from jobs import results
+from jobs.store import results
 from tests.acceptance.following import ended
 from tests.factories import ThingFactory
 

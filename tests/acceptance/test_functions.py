@@ -4,9 +4,10 @@ import importlib.util
 
 import pytest
 
-from jobs import async_, results
+from jobs import async_
 from jobs.calls.compose import compose_by_name
 from jobs.engine.submit import submit
+from jobs.store import results
 from tests.acceptance.following import ended
 from tests.factories import QueueFactory, TenantFactory
 from tests.sample import celery_tasks, tasks

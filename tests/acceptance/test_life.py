@@ -8,12 +8,11 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import psutil
 import pytest
 
-from jobs import results
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.engine.revive import revive
 from jobs.models import FailedAttempt, Job
-from jobs.store import EVERY_TENANT
+from jobs.store import EVERY_TENANT, results
 from tests.acceptance.following import ended, running
 from tests.chaos.freezing import has_ended
 from tests.factories import TenantFactory, ThingFactory

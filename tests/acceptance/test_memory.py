@@ -2,8 +2,8 @@
 
 import pytest
 
-from jobs import results
 from jobs.models import JobMemory
+from jobs.store import results
 from tests.acceptance.following import ended
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run

@@ -6,9 +6,9 @@ import pytest
 import redis
 from django.conf import settings
 
-from jobs import tasks
 from jobs.engine import dispatch
 from jobs.models import Job, Worker
+from jobs.worker import message
 from tests.acceptance.following import ended, held_lock, running
 from tests.factories import ThingFactory
 from tests.sample.models import Run
@@ -55,7 +55,7 @@ MALFORMED = {
 
 
 def publish(headers: dict, text: bytes, content_type: str, encoding: str) -> None:
-    with tasks.run_attempt.app.connection_for_write() as fresh:
+    with message.run_attempt.app.connection_for_write() as fresh:
         fresh.Producer().publish(
             text, headers=headers, content_type=content_type, content_encoding=encoding, routing_key="default"
         )

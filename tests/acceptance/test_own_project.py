@@ -60,7 +60,7 @@ def test_the_wheel_has_every_file_of_the_two_apps(wheel: Path) -> None:
 def test_pytest_finds_the_plugin_in_the_wheel(wheel: Path) -> None:
     [metadata] = [one for one in distributions(path=[str(wheel)]) if one.name == "multi-tenant-job-scheduler"]
     [plugin] = metadata.entry_points.select(group="pytest11")
-    assert plugin.name == plugin.value == "jobs.testing.plugin"
+    assert plugin.name == plugin.value == "jobs.contrib.testing.plugin"
 
 
 @pytest.fixture

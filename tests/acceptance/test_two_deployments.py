@@ -14,8 +14,8 @@ from django.db import connection
 from psycopg import sql
 
 from embedded import fleet
-from jobs import results
 from jobs.models import Job
+from jobs.store import results
 from tests.acceptance.following import ended
 from tests.factories import ThingFactory
 from tests.waiting import wait_until

@@ -52,9 +52,10 @@ def test_no_other_statement_moves_a_job():
 def test_a_statement_lies_in_the_folder_of_the_one_module_that_runs_it(path):
     folder = path.relative_to(HERE).parts[0]
     names = re.compile(rf"""[(=]\s*"{path.stem}\"""")
-    packages = ("deaths", "dashboard")  # each runs its statements itself
-    modules = [*(JOBS / "store").glob("*.py"), *(JOBS / "deaths").glob("*.py"), JOBS / "queries.py"]
-    modules.append(JOBS / "dashboard" / "looks.py")
+    packages = ("deaths", "explain", "health", "recording", "ops")  # one module of each runs all its statements
+    others = ("reading/looking", "reading/queries", "reading/explain/reads", "reading/health/looks")
+    others += ("recording/statements", "console/ops/looks", "engine/deaths/unannounced")
+    modules = [*(JOBS / "store").glob("*.py"), *(JOBS / f"{other}.py" for other in others)]
     running = [module for module in modules if names.search(module.read_text(encoding="utf-8"))]
     assert [module.parent.name if module.parent.name in packages else module.stem for module in running] == [folder]
 

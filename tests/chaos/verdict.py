@@ -9,9 +9,9 @@ from typing import NamedTuple
 from django.db.models import Sum
 from rich.table import Table
 
-from jobs import results
 from jobs.lifecycle import FINAL, Status
 from jobs.models import AnyFailedAttempt, AnyJob, ArchivedJob, Job, Schedule, ScheduleRun
+from jobs.store import results
 
 
 class Start(NamedTuple):

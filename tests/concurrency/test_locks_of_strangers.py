@@ -19,9 +19,9 @@ from jobs.engine.schedules import change
 from jobs.engine.schedules.run import run_due
 from jobs.engine.submit import submit, submit_all
 from jobs.models import Job, JobMemory, Queue, Schedule
-from jobs.processes.clock import clock, duties
-from jobs.processes.clock.clock import Clock
 from jobs.store import Failure, Remembering, answers, memory
+from jobs.worker.clock import clock, duties
+from jobs.worker.clock.clock import Clock
 from tenants.models import Tenant
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job

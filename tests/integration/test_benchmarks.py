@@ -3,8 +3,8 @@
 import pytest
 
 from benchmarks import fill, finishing, steady
-from jobs.engine.check import findings, look
 from jobs.models import Job
+from jobs.recording.inspection import findings, look
 from tenants.models import Tenant
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -5,10 +5,10 @@ from django.db.models import Q
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs import listing
 from jobs.engine.history import Archive
 from jobs.lifecycle import Status
 from jobs.models import ArchivedJob, Job
+from jobs.reading import listing
 from tests.factories import TenantFactory, make_job
 from tests.integration.store.test_history import DAY, NOW
 

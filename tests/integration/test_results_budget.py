@@ -3,9 +3,9 @@
 import pytest
 from django.core.cache import cache
 
-from jobs import results
 from jobs.calls.arguments import stats_as_json
 from jobs.calls.refusals import InvalidRequest
+from jobs.store import results
 from tests.factories import make_job
 
 pytestmark = pytest.mark.django_db

@@ -17,12 +17,13 @@ from django.utils import timezone
 from psycopg.pq import DiagnosticField
 
 from jobs import RetryLater
-from jobs.dashboard import menu
-from jobs.dashboard.access import Permissions
-from jobs.engine import history, record
+from jobs.console.ops import menu
+from jobs.console.ops.access import Permissions
+from jobs.contrib.testing import drain, fail_next
+from jobs.engine import history
 from jobs.models import AnyJob, Attempt, Job, JobMinute, Schedule
+from jobs.recording import record
 from jobs.sql import files, statement
-from jobs.testing import drain, fail_next
 from tenants import auth
 from tenants.models import Change
 from tests.factories import MemberFactory, ThingFactory, UserFactory, make_job

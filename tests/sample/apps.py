@@ -11,8 +11,8 @@ class SampleConfig(AppConfig):
 
     def ready(self) -> None:
         """In a worker that a test has started so: `SAMPLE_SLOW_RECEIVER` (seconds), `SAMPLE_BREAKS` (a thread)."""
-        from jobs.processes.limits import Limits
         from jobs.signals import job_died
+        from jobs.worker.children.limits import Limits
 
         if seconds := float(os.environ.get("SAMPLE_SLOW_RECEIVER", "0")):
             job_died.connect(lambda **_: time.sleep(seconds), weak=False)

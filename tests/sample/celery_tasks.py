@@ -6,7 +6,7 @@ from typing import Any
 from celery import shared_task
 
 from jobs import Retry, current_job, job
-from jobs.from_celery import as_job
+from jobs.contrib.celery_tasks import as_job
 from tenants.models import Tenant
 
 

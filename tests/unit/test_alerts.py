@@ -9,10 +9,10 @@ import yaml
 from prometheus_client import CollectorRegistry, generate_latest
 
 from embedded import REPOSITORY
-from jobs.engine.health import RULES, Facts
-from jobs.metrics.collector import Look
-from jobs.statistics import BUCKETS
-from jobs.store.health import EndedLook, RepairLook, SampleLook, ServerLook, TotalLook, WorkersLook
+from jobs.contrib.metrics.collector import Look
+from jobs.reading.health import RULES, Facts
+from jobs.reading.health.looks import EndedLook, RepairLook, SampleLook, ServerLook, TotalLook, WorkersLook
+from jobs.reading.statistics import BUCKETS
 from tests.unit.test_waits import NOW, lane, queue
 
 ALERTS = yaml.safe_load((REPOSITORY / "deploy/prometheus/rules.yml").read_text())["groups"]

@@ -14,22 +14,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embedded import REPOSITORY
-from jobs import listing
-from jobs.dashboard import charts, kept, strips
-from jobs.dashboard.attempts_chart import WIDTH, pieces
-from jobs.dashboard.life import like_it, way
-from jobs.dashboard.looks import Tenant, Worker
-from jobs.dashboard.past import failing
-from jobs.dashboard.snapshot import Snapshot
-from jobs.dashboard.standing import standings
-from jobs.dashboard.tags import short, span
-from jobs.engine.explain.gates import Gate
-from jobs.engine.standing import State
-from jobs.masked import masked
+from jobs.authoring.text import duration
+from jobs.console.ops import cached, charts, strips
+from jobs.console.ops.life import like_it, way
+from jobs.console.ops.looks import Tenant, Worker
+from jobs.console.ops.past import failing
+from jobs.console.ops.snapshot import Snapshot
+from jobs.console.ops.tags import short, span
+from jobs.console.ops.tenant_state import standings
 from jobs.models import AnyFailedAttempt, AnyJob
-from jobs.statistics import BUCKETS, Ended
-from jobs.store.looking import Held
-from jobs.text import duration
+from jobs.pages.attempts_chart import WIDTH, pieces
+from jobs.reading import listing
+from jobs.reading.explain.gates import Gate
+from jobs.reading.looking import Held
+from jobs.reading.masked import masked
+from jobs.reading.statistics import BUCKETS, Ended
+from jobs.reading.tenant_state import State
 from tenants.models import Tenant as Owner
 from tests.unit.test_waits import lane, queue
 
@@ -40,7 +40,7 @@ def ago(seconds: float) -> datetime:
     return NOW - timedelta(seconds=seconds)
 
 
-STATIC = REPOSITORY / "jobs" / "static" / "jobs" / "dashboard"
+STATIC = REPOSITORY / "jobs" / "static" / "jobs" / "ops"
 VENDORED = {  # npm, idiomorph 0.8.0, 0BSD: dist/idiomorph.min.js and LICENSE, unchanged
     "idiomorph-0.8.0.min.js": "4cbd535caf7663a51eda9bce6595371c384fc430d54b8d414e29a61167f19f96",
     "idiomorph-LICENSE.txt": "d3d2456f76414f2456104660ebd65aff1c04cd7966b942bdabd63f3cdb316a38",
@@ -190,7 +190,7 @@ def test_nothing_else_is_vendored_and_the_files_are_small():
 
 
 def test_no_template_has_an_inline_style_or_script():
-    for path in (REPOSITORY / "jobs" / "templates" / "jobs" / "dashboard").rglob("*.html"):
+    for path in (REPOSITORY / "jobs" / "templates" / "jobs" / "ops").rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"\bstyle=|\bon\w+=\"|<style|<script(?![^>]* src=)|\|safe\b|autoescape off", text), path
 
@@ -289,14 +289,14 @@ def test_what_is_kept_is_read_again_when_it_is_old_and_stays_if_it_cannot_be_rea
             raise DatabaseError
         return len(read)
 
-    one = kept.Kept(slow, 0)
+    one = cached.Kept(slow, 0)
     assert [one.get("a"), one.get("a"), one.get("b")] == [1, 1, 2]
-    monkeypatch.setattr(kept, "KEPT", 0.0)
+    monkeypatch.setattr(cached, "KEPT", 0.0)
     assert [one.get("a"), one.get("a")] == [1, 4]
 
 
 def test_while_one_reads_what_is_kept_the_others_get_the_last_value_and_the_first_ones_wait(monkeypatch):
-    monkeypatch.setattr(kept, "KEPT", 0.0)
+    monkeypatch.setattr(cached, "KEPT", 0.0)
     begun, go_on = threading.Event(), threading.Event()
     values = iter((1, 2, 3))
 
@@ -305,7 +305,7 @@ def test_while_one_reads_what_is_kept_the_others_get_the_last_value_and_the_firs
         assert go_on.wait(30)
         return next(values)
 
-    one = kept.Kept(slow, 0)
+    one = cached.Kept(slow, 0)
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(one.get, "a")
         assert begun.wait(30)
@@ -322,9 +322,9 @@ def test_while_one_reads_what_is_kept_the_others_get_the_last_value_and_the_firs
 
 
 def test_what_is_kept_does_not_grow_for_ever(monkeypatch):
-    monkeypatch.setattr(kept, "MOST", 2)
+    monkeypatch.setattr(cached, "MOST", 2)
     read: list[int] = []
-    one = kept.Kept(read.append, None)
+    one = cached.Kept(read.append, None)
     for key in (1, 2, 3, 3, 1):
         one.get(key)
     assert read == [1, 2, 3, 1]

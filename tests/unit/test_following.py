@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from django.db import InterfaceError, OperationalError
 
-from jobs.api import following
-from jobs.api.following import Event, Gone, follow
+from jobs.portal.api import following
+from jobs.portal.api.following import Event, Gone, follow
 
 STATUS = Event("status", "1.running.0.a", {"status": "running"})
 PROGRESS = Event("progress", "1.running.0.b", {"progress": 0.5})

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from jobs.engine.health import RULES, Facts, conditions
-from jobs.store.health import EndedLook, RepairLook, SampleLook, ServerLook, ShareLook, WorkersLook
+from jobs.reading.health import RULES, Facts, conditions
+from jobs.reading.health.looks import EndedLook, RepairLook, SampleLook, ServerLook, ShareLook, WorkersLook
 from tests.unit.test_waits import NOW, lane, queue
 
 WAITING = lane(beyond_slots=9, since=NOW - timedelta(hours=9))

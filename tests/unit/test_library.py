@@ -10,15 +10,16 @@ from celery import Celery, signals
 from django.core.checks import run_checks
 
 from embedded import REPOSITORY
-from jobs import celery, celery_app, checks, conf, tasks
-from jobs.engine.explain.explanation import Gate
-from jobs.management.cli import remedies
+from jobs import celery, checks, conf
+from jobs.console import remedies
+from jobs.reading.explain.explanation import Gate
 from jobs.store import Claimed
+from jobs.worker import bootstrap, message  # noqa: F401 - the first connects the check
 from tenants import checks as tenant_checks
 from tenants import tenant_model
 
 OPTIONS = {"prepare_threshold": 2}
-SHARED = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "OPTIONS": {"serializer": "jobs.cache.Text"}}
+SHARED = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "OPTIONS": {"serializer": "jobs.pages.cache.Text"}}
 LOCAL = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 
 
@@ -44,12 +45,13 @@ def project(settings, database):
 @pytest.fixture(autouse=True)
 def carrier(monkeypatch) -> None:
     """Which app of Celery carries jobs is afterwards as it was."""
-    monkeypatch.setattr(celery_app, "_configured", list(celery_app._configured))
+    monkeypatch.setattr(celery, "_app", celery._app)
+    monkeypatch.setattr(celery, "_checks", celery._checks)
 
 
 @pytest.fixture
-def unconfigured(carrier) -> None:
-    celery_app._configured.clear()
+def unconfigured(carrier, monkeypatch) -> None:
+    monkeypatch.setattr(celery, "_app", None)
 
 
 def found() -> dict[str, str]:
@@ -69,7 +71,7 @@ def test_a_project_as_the_page_has_it_passes(project) -> None:
         ("jobs.W001", "CACHES", {"default": LOCAL}, "Redis"),
         ("jobs.W005", "JOBS_MAX_RETRYS", 3, "JOBS_MAX_RETRIES"),
         ("jobs.W005", "JOBS_OF_QUITE_ANOTHER_KIND", "red", "jobs/conf.py"),
-        ("jobs.W006", "CACHES", {"default": {"BACKEND": SHARED["BACKEND"]}}, "jobs.cache.Text"),
+        ("jobs.W006", "CACHES", {"default": {"BACKEND": SHARED["BACKEND"]}}, "jobs.pages.cache.Text"),
         ("jobs.W007", "MIDDLEWARE", [], "tenants.middleware.audited"),
     ],
 )
@@ -169,7 +171,7 @@ def test_messages_go_by_the_app_that_carries_jobs_whichever_is_current(monkeypat
     monkeypatch.setattr(
         app.amqp, "send_task_message", lambda producer, name, message, **_: sent.append(message.body[0])
     )
-    tasks.hand_over([Claimed(7, 2, "heavy", 0.0, False, 1)])
+    message.hand_over([Claimed(7, 2, "heavy", 0.0, False, 1)])
     assert sent == [(7, 2)]
 
 
@@ -247,9 +249,9 @@ def test_the_core_runs_without_the_extras() -> None:
 @pytest.mark.parametrize(
     ("module", "extra", "absent"),
     [
-        ("jobs.api.api", "api", ["ninja"]),
-        ("jobs.metrics.urls", "metrics", ["prometheus_client"]),
-        ("jobs.django_tasks.backend", "tasks", ["django.tasks", "django_tasks"]),
+        ("jobs.portal.api.auth", "api", ["ninja"]),
+        ("jobs.contrib.metrics.urls", "metrics", ["prometheus_client"]),
+        ("jobs.contrib.django_tasks.backend", "tasks", ["django.tasks", "django_tasks"]),
     ],
 )
 def test_a_part_without_its_extra_ends_in_an_error_that_names_it(module, extra, absent) -> None:
@@ -269,9 +271,8 @@ def test_a_part_without_its_extra_ends_in_an_error_that_names_it(module, extra, 
 
 def test_a_worker_of_this_project_imports_nothing_of_the_api() -> None:
     """It would take a quarter of its start, and memory."""
-    code = (
-        "import scheduler_project.celery as c, sys; c.app.loader.import_default_modules(); import jobs.worker, django"
-    )
+    code = "import scheduler_project.celery as c, sys; c.app.loader.import_default_modules()"
+    code += "; import jobs.worker.bootstrap, django"
     code += "; django.setup(); print({'ninja', 'pydantic', 'uvicorn', 'prometheus_client'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "set()"
@@ -293,11 +294,14 @@ settings.configure(
 from jobs.celery import configure
 configure(Celery("theirs"))
 django.setup()
-OPTIONAL = "api", "admin", "metrics", "django_tasks", "testing/plugin.py", "traces/spans.py", "sql/__main__.py"
+OPTIONAL = (
+    "admin.py", "api.py", "console/admin", "console/api", "portal/api", "contrib/metrics", "contrib/django_tasks",
+    "contrib/testing/plugin.py", "telemetry/traces/spans.py", "sql/__main__.py",
+)
 for path in sorted(Path("jobs").rglob("*.py")):
     if not any(path.is_relative_to(Path("jobs") / one) for one in OPTIONAL):
         importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
-from jobs import traces
+from jobs.telemetry import traces
 with traces.serving("GET", {}) as span:
     span.set_attribute("a", 1)
 assert traces.parent() is None

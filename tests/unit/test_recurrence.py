@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.recurrence import InvalidRecurrence, Recurrence, offset
+from jobs.authoring.recurrence import InvalidRecurrence, Recurrence, offset
 
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "UTC")
 EXPRESSIONS = (

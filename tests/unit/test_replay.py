@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.from_celery.replay import Compared, Seen, Waits, compare, peak, read, replay
+from tools.celery_replay.replay import Compared, Seen, Waits, compare, peak, read, replay
 
 
 def seen(tenant: str, ready: float, seconds: float, wait: float = 0.0) -> Seen:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.dashboard import shapes
+from jobs.console.ops import shapes
 
 
 @pytest.mark.parametrize(

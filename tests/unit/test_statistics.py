@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.statistics import BOUNDS, BUCKETS, added, percentile
+from jobs.reading.statistics import BOUNDS, BUCKETS, added, percentile
 
 SECONDS = st.lists(st.floats(0, 100_000), min_size=1, max_size=200)
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from jobs.api import together
-from jobs.api.together import Together
+from jobs.portal.api import together
+from jobs.portal.api.together import Together
 
 
 @pytest.fixture(autouse=True)

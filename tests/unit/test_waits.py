@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.dashboard.gate_words import GATES
-from jobs.engine import waits
-from jobs.engine.explain.gates import Gate
-from jobs.store.looking import Lane, Queue
+from jobs.console.ops.gate_words import GATES
+from jobs.reading import waits
+from jobs.reading.explain.gates import Gate
+from jobs.reading.looking import Lane, Queue
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 

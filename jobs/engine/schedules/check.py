@@ -6,13 +6,13 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from jobs import store
+from jobs.authoring.recurrence import InvalidRecurrence
 from jobs.calls.arguments import check_text
 from jobs.calls.refusals import InvalidRequest
 from jobs.engine.schedules.call import request_of
 from jobs.engine.schedules.plan import first_due
 from jobs.engine.submit import unknown_queue
 from jobs.models import Queue, Schedule
-from jobs.recurrence import InvalidRecurrence
 from tenants.bounds import LONGEST
 
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo=UTC)  # the calendar goes on beyond

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from jobs.authoring.recurrence import Recurrence, offset
 from jobs.models import Schedule
-from jobs.recurrence import Recurrence, offset
 from jobs.store import DueSchedule
 
 MOST_CAUGHT_UP = 100  # the most missed due times that are caught up; the latest ones

@@ -18,13 +18,13 @@ from datetime import datetime, timedelta
 from django.db import DatabaseError, OperationalError, transaction
 
 from jobs import store, telemetry
+from jobs.authoring.recurrence import InvalidRecurrence
 from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
 from jobs.calls.request import JobRequest
 from jobs.engine.cancel import cancel
 from jobs.engine.schedules.call import requests_of
 from jobs.engine.schedules.plan import at, plan
 from jobs.engine.submit import Submitted, submit_all
-from jobs.recurrence import InvalidRecurrence
 from jobs.store import DueSchedule, Moved, Run
 
 BATCH = 100  # schedules in a transaction

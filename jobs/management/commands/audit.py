@@ -1,7 +1,7 @@
 """`manage.py audit export`: the audit log, as JSON lines or CSV."""
 
-from jobs.management.cli.audit_export import EXPORT
-from jobs.management.cli.subcommands import SubcommandsCommand
+from jobs.console.cli.audit_export import EXPORT
+from jobs.console.cli.subcommands import SubcommandsCommand
 
 
 class Command(SubcommandsCommand):

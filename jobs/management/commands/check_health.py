@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from jobs.engine.health import conditions, look
+from jobs.reading.health import conditions, look
 
 
 class Command(BaseCommand):

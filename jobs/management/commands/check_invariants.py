@@ -7,7 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from jobs.engine import check, repairs
+from jobs.engine import repairs
+from jobs.recording import inspection
 
 BETWEEN_LOOKS = 3.0  # seconds: longer than the clock's tick, which claims every job that may start
 
@@ -19,9 +20,9 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="Print one JSON document.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        before = check.look()
+        before = inspection.look()
         threading.Event().wait(BETWEEN_LOOKS)
-        found = check.findings(before, check.look())
+        found = inspection.findings(before, inspection.look())
         made = repairs.counts()
         if options["json"]:
             document = {"findings": [dataclasses.asdict(finding) for finding in found], "repairs": made}

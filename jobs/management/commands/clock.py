@@ -6,12 +6,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from jobs.deaths import announce
 from jobs.engine import dispatch
-from jobs.processes.announcer import Announcer
-from jobs.processes.clock import Clock, Recorder, Schedules, Upkeep
-from jobs.processes.sender import Sender
-from jobs.processes.watchdog import Progress
+from jobs.engine.deaths import announce
+from jobs.worker.clock import Clock, Recorder, Schedules, Upkeep
+from jobs.worker.threads.announcer import Announcer
+from jobs.worker.threads.sender import Sender
+from jobs.worker.threads.watchdog import Progress
 
 
 class Command(BaseCommand):

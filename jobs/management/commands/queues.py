@@ -1,9 +1,9 @@
 """`manage.py queues`: show, pause and resume queues, and change their limits."""
 
-from jobs.management.cli.queues_change import PAUSE, RESUME, SET
-from jobs.management.cli.queues_list import LIST
-from jobs.management.cli.queues_stats import STATS
-from jobs.management.cli.subcommands import SubcommandsCommand
+from jobs.console.cli.queues_change import PAUSE, RESUME, SET
+from jobs.console.cli.queues_list import LIST
+from jobs.console.cli.queues_stats import STATS
+from jobs.console.cli.subcommands import SubcommandsCommand
 
 
 class Command(SubcommandsCommand):

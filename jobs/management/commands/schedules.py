@@ -1,9 +1,9 @@
 """`manage.py schedules`: show the recurring jobs of all tenants, add, change, pause, resume, delete and run them."""
 
-from jobs.management.cli.schedules_change import ADD, CHANGE
-from jobs.management.cli.schedules_list import LIST
-from jobs.management.cli.schedules_verbs import DELETE, PAUSE, RESUME, RUN_NOW
-from jobs.management.cli.subcommands import SubcommandsCommand
+from jobs.console.cli.schedules_change import ADD, CHANGE
+from jobs.console.cli.schedules_list import LIST
+from jobs.console.cli.schedules_verbs import DELETE, PAUSE, RESUME, RUN_NOW
+from jobs.console.cli.subcommands import SubcommandsCommand
 
 
 class Command(SubcommandsCommand):

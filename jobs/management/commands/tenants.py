@@ -1,7 +1,7 @@
 """`manage.py tenants`: show and change the limits of tenants."""
 
-from jobs.management.cli.subcommands import SubcommandsCommand
-from jobs.management.cli.tenants_slots import SLOTS
+from jobs.console.cli.subcommands import SubcommandsCommand
+from jobs.console.cli.tenants_slots import SLOTS
 
 
 class Command(SubcommandsCommand):

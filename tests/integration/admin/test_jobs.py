@@ -13,7 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from jobs.admin.jobs import JobAdmin
+from jobs.console.admin.jobs import JobAdmin
 from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL, FailedAttempt, Job, Queue, Worker
 from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
@@ -202,7 +202,7 @@ def test_a_link_cancels_nothing(admin_client):
 
 
 def test_a_customers_login_sees_nothing_of_the_admin(mate):
-    for page in ("", "jobs/job/", "jobs/queue/", "jobs/worker/", "tenants/tenant/"):
+    for page in ("", "jobs/job/", "jobs/queue/", "jobs/worker/bootstrap/", "tenants/tenant/"):
         assert mate.get(f"/admin/{page}").status_code == 302
 
 

@@ -56,7 +56,7 @@ def test_one_that_somebody_else_resumed_meanwhile_is_said_to_be(admin_client, mo
         resume_job_type(*job_type)
         return resume_job_type(*job_type)
 
-    monkeypatch.setattr("jobs.admin.paused.resume_job_type", late)
+    monkeypatch.setattr("jobs.console.admin.paused.resume_job_type", late)
     page = resume(admin_client, PausedJobType.objects.get())
     assert "reports.datareport.execute is not paused; paused: none." in page
 

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
 
-from jobs.admin.schedules import ScheduleAdmin
+from jobs.console.admin.schedules import ScheduleAdmin
 from jobs.engine.schedules import change
 from jobs.models import Job, Schedule
 from tenants.models import Change

@@ -7,11 +7,11 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from jobs import listing, queries
-from jobs.engine.explain.explanation import explain
 from jobs.engine.history import Archive
 from jobs.lifecycle import Status
 from jobs.models import ArchivedJob, FailedAttempt, Job
+from jobs.reading import listing, queries
+from jobs.reading.explain.explanation import explain
 from tests.factories import make_job
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,8 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from jobs.api.problems import LONGEST_MESSAGE, MOST_ERRORS
 from jobs.models import Job
+from jobs.portal.api.problems import LONGEST_MESSAGE, MOST_ERRORS
 from scheduler_project.handler import ThreadedHandler
 
 pytestmark = pytest.mark.django_db

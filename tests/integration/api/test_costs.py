@@ -4,10 +4,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from jobs import queries
-from jobs.api import schemas
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, Job
+from jobs.portal.api import schemas
+from jobs.reading import queries
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, make_job
 

@@ -9,7 +9,7 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 from pydantic import BaseModel
 
-from jobs.api.api import api
+from jobs.api import api
 
 pytestmark = pytest.mark.django_db
 
@@ -72,9 +72,9 @@ def test_no_two_schemas_have_one_name():
     models = {
         found
         for name, module in sys.modules.items()
-        if name.startswith("jobs.api")
+        if name.startswith("jobs.portal.api")
         for found in vars(module).values()
-        if isinstance(found, type) and issubclass(found, BaseModel) and found.__module__.startswith("jobs.api")
+        if isinstance(found, type) and issubclass(found, BaseModel) and found.__module__.startswith("jobs.portal.api")
     }
     names = [model.__name__ for model in models]
     assert not {name for name in names if names.count(name) > 1}

@@ -5,12 +5,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from jobs import queries, store
-from jobs.api.following import Watch
+from jobs import store
 from jobs.engine.cancel import cancel
 from jobs.engine.history import Archive
 from jobs.lifecycle import FINAL, Status
 from jobs.models import Job
+from jobs.portal.api.following import Watch
+from jobs.reading import queries
 from jobs.store import Process
 from tests.factories import make_job
 from tests.integration.api.listening import do, events, path_of, run

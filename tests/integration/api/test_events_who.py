@@ -7,8 +7,8 @@ from django.test import Client as Browser
 from django.utils import timezone
 
 from jobs import store
-from jobs.api import following, throttle
 from jobs.lifecycle import Status
+from jobs.portal.api import following, throttle
 from tenants import auth
 from tenants.models import ApiKey, Member
 from tests.asgi import THREADS, Client

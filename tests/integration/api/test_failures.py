@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from jobs import queries
 from jobs.models import Job
+from jobs.reading import queries
 from tests.factories import UserFactory, make_job
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from ninja.responses import NinjaJSONEncoder
 from schemathesis.checks import CHECKS, load_all_checks
 
-from jobs.api.api import api
+from jobs.api import api
 from tenants import auth
 from tests.factories import QueueFactory, UserFactory
 from tests.thorough import sized

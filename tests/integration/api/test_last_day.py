@@ -8,10 +8,10 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from jobs import last_day
-from jobs.engine import record
 from jobs.lifecycle import Status
 from jobs.models import Attempt, Queue, TenantHour
+from jobs.reading import last_day
+from jobs.recording import record
 from tests.factories import QueueFactory, UserFactory, make_job
 from tests.integration.api.test_operator_access import key_of, with_permissions
 

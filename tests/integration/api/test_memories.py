@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 import pytest
 from django.db import connection
 
-from jobs import queries
-from jobs.api import memories
 from jobs.models import JobMemory
+from jobs.portal.api import memories
+from jobs.reading import queries
 from tenants.models import Change, Tenant
 
 pytestmark = pytest.mark.django_db

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.test import Client
 
-from jobs.api.api import api
+from jobs.api import api
 from jobs.models import Queue
 from tenants import auth
 from tests.factories import UserFactory, make_job

@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from jobs.api.operator import dead, letters
+from jobs.console.api import dead, letters
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
 from tenants import auth

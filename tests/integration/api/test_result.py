@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.core.cache import cache
 
-from jobs import results
 from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL
+from jobs.store import results
 from tests.factories import make_job
 
 pytestmark = pytest.mark.django_db

@@ -7,9 +7,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from jobs.api import stats
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Job
+from jobs.portal.api import stats
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
 

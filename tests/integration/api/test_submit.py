@@ -119,7 +119,7 @@ def test_where_it_cannot_be_decided_the_client_is_asked_to_come_again(owner, rep
     def undecided(request):
         raise Undecided
 
-    monkeypatch.setattr("jobs.api.jobs.submit", undecided)
+    monkeypatch.setattr("jobs.portal.api.jobs.submit", undecided)
     response = submit(owner, call(report))
     assert (response.status_code, response["Retry-After"]) == (503, "1")
     assert "Submit this job again" in response.json()["detail"]

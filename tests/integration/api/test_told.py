@@ -7,7 +7,7 @@ import pytest
 from jobs import Abandon, TenantError
 from jobs.engine.failures import as_failure
 from jobs.lifecycle import Status
-from jobs.told import told
+from jobs.reading.public_error import told
 from reports.parameters import InvalidParameters
 from reports.query import ReportFailed
 from tests.factories import make_job

@@ -8,12 +8,12 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.test import AsyncClient
 
-from jobs import queries
-from jobs.api import waiting
-from jobs.api.together import Together
 from jobs.engine.cancel import cancel
 from jobs.lifecycle import FINAL, Status
 from jobs.models import Job
+from jobs.portal.api import waiting
+from jobs.portal.api.together import Together
+from jobs.reading import queries
 from jobs.store import EVERY_TENANT
 from tenants import auth
 from tests.factories import TenantFactory, make_job

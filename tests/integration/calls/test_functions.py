@@ -12,11 +12,11 @@ import reports
 from jobs import InvalidRequest, async_, submit_many
 from jobs.calls import functions, registry
 from jobs.calls.compose import compose_by_name
+from jobs.contrib.testing import assert_submitted, drain, run, submitted
 from jobs.engine.pause import pause_job_type
 from jobs.engine.schedules.declared import declare
 from jobs.engine.submit import submit
 from jobs.models import Job, Schedule
-from jobs.testing import assert_submitted, drain, run, submitted
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.integration.cli import running
 from tests.integration.conftest import caller_with_key

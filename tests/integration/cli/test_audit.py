@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from jobs.management.cli import audit_export
+from jobs.console.cli import audit_export
 from jobs.models import Job
 from tenants import audit
 from tenants.models import Change

@@ -217,7 +217,7 @@ class TestShow:
         assert "waited     4m" in run("show", job.pk)
 
     def test_its_result(self, tenant, thing, register):
-        from jobs import results
+        from jobs.store import results
 
         job = make_job(tenant, Status.RUNNING, worker=register())
         kept = results.keep(job, None, 60)

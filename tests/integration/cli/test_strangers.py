@@ -5,8 +5,8 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from jobs.deaths import channels
-from jobs.deaths.unannounced import Deaths
+from jobs.engine.deaths import channels
+from jobs.engine.deaths.unannounced import Deaths
 from jobs.lifecycle import Status
 from tests.factories import make_job
 

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.test import Client
 
-from jobs.dashboard import kept, snapshot
+from jobs.console.ops import cached, snapshot
 from tests.factories import UserFactory
 
 
@@ -15,7 +15,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each request looks for itself."""
     monkeypatch.setattr(snapshot, "FRESH", 0.0)
     monkeypatch.setattr(snapshot, "REST", 0.0)
-    monkeypatch.setattr(kept, "KEPT", 0.0)
+    monkeypatch.setattr(cached, "KEPT", 0.0)
     snapshot.forget()
     yield
     snapshot.forget()

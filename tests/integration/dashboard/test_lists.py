@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from jobs.dashboard import looks
+from jobs.console.ops import looks
 from jobs.lifecycle import Status
 from jobs.models import Schedule, ScheduleRun
 from jobs.sql import statement

@@ -7,10 +7,10 @@ import pytest
 from django.contrib.messages import get_messages
 from django.utils import timezone
 
-from jobs import listing
-from jobs.dashboard.actions import many
+from jobs.console.ops.actions import many
 from jobs.lifecycle import Status
 from jobs.models import Job
+from jobs.reading import listing
 from tenants.models import Change
 from tests.factories import TenantFactory, make_job
 
@@ -188,7 +188,7 @@ class TestJobs:
     def test_how_many_fit_is_told_as_far_as_was_looked(self, admin, jobs, monkeypatch):
         form = self.form(admin)
         monkeypatch.setattr(listing, "LOOK", 1)
-        monkeypatch.setattr("jobs.dashboard.selections.LOOKS", 2)
+        monkeypatch.setattr("jobs.console.ops.selections.LOOKS", 2)
         answers = run(admin, "/ops/jobs/cancel", form)
         assert "Cancel at least 2 jobs?" in text(answers[0])
         assert {status(job) for job in jobs} == {"cancelled"}

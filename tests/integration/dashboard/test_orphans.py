@@ -5,14 +5,14 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.urls import reverse
 
-from jobs import store
-from jobs.engine import check, recount, recover, sample
+from jobs.engine import recount, recover
 from jobs.engine.dispatch import dispatch
-from jobs.engine.explain.explanation import explain
 from jobs.engine.history import Archive
 from jobs.engine.promote import promote
 from jobs.lifecycle import Status
 from jobs.models import Job, JobMemory, KeptAnswer, Schedule
+from jobs.reading.explain.explanation import explain
+from jobs.recording import inspection, sample, statements
 from jobs.store import EVERY_TENANT
 from tenants import auth
 from tenants.names import named
@@ -87,8 +87,8 @@ def test_the_duties(orphans, register):
     recount.recount_waiting()
     recover.take_back_orphans()
     recover.hand_over_again()
-    store.note_may_run()
-    check.Inspection().run()
+    statements.note_may_run()
+    inspection.Inspection().run()
     for orphan in orphans:
         explain(orphan.pk, tenant_id=EVERY_TENANT)
     statuses = dict(Job.objects.values_list("pk", "status"))

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jobs.dashboard import alarms, past, use
+from jobs.console.ops import alarms, past, use
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, JobMinute, PausedJobType, Sample, TenantHour
-from jobs.statistics import BUCKETS
+from jobs.reading.statistics import BUCKETS
 from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db

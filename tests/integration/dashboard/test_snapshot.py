@@ -11,9 +11,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from jobs import store
-from jobs.dashboard import alarms, looks, snapshot
+from jobs.console.ops import alarms, looks, snapshot
 from jobs.lifecycle import Status
-from jobs.store import looking
+from jobs.reading import looking
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
 

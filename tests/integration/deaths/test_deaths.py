@@ -11,15 +11,15 @@ from django.core import mail
 from django.utils import timezone
 
 from jobs import signals
-from jobs.deaths import channels
-from jobs.deaths.notify import notify
-from jobs.deaths.unannounced import SETTLED, Deaths
 from jobs.engine import recover
+from jobs.engine.deaths import channels
+from jobs.engine.deaths.notify import notify
+from jobs.engine.deaths.unannounced import SETTLED, Deaths
 from jobs.engine.revive import revive
 from jobs.lifecycle import Status
 from jobs.models import DeathNotice, FailedAttempt, Job
-from jobs.processes.clock import duties
 from jobs.store import EVERY_TENANT, Failure
+from jobs.worker.clock import duties
 from tests.factories import TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -42,7 +42,7 @@ def told(settings, monkeypatch) -> list[list[Deaths]]:
     """What the only notifier was given, time after time."""
     told: list[list[Deaths]] = []
     monkeypatch.setattr(channels, "remember", told.append, raising=False)
-    settings.JOBS_DEATH_NOTIFIERS = ["jobs.deaths.channels.remember"]
+    settings.JOBS_DEATH_NOTIFIERS = ["jobs.engine.deaths.channels.remember"]
     return told
 
 
@@ -152,7 +152,7 @@ class TestOneMessage:
         told = threading.Event()
         settings.JOBS_DEATH_NOTIFIERS = []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("jobs.deaths.notify.notify", told.set)
+            patch.setattr("jobs.engine.deaths.notify.notify", told.set)
             duty.run_if_due()
             assert told.wait(30)
 
@@ -181,7 +181,7 @@ class TestEachDeathOnce:
         told = []
         for name in ("plumless", "buckeroo"):  # alike to a checksum: their CRC-32 is the same
             monkeypatch.setattr(channels, name, lambda deaths, name=name: told.append(name), raising=False)
-        settings.JOBS_DEATH_NOTIFIERS = ["jobs.deaths.channels.plumless", "jobs.deaths.channels.buckeroo"]
+        settings.JOBS_DEATH_NOTIFIERS = ["jobs.engine.deaths.channels.plumless", "jobs.engine.deaths.channels.buckeroo"]
         died_at = die(tenant)[0].died_at
         notify()
         notify()
@@ -298,7 +298,10 @@ class TestTheWebhook:
         notify()
         assert [got["count"] for got in receiver.got] == [1, 2, 2]
         assert [message.subject.rpartition("] ")[2] for message in mail.outbox] == ["1 job died", "1 job died"]
-        assert caplog.messages.count("deaths not announced notifier=jobs.deaths.channels.webhook error=HTTPError") == 2
+        assert (
+            caplog.messages.count("deaths not announced notifier=jobs.engine.deaths.channels.webhook error=HTTPError")
+            == 2
+        )
         assert "secret-token" not in caplog.text
 
     def test_one_that_is_not_there_harms_nobody(self, tenant, settings, caplog):
@@ -315,4 +318,4 @@ class TestTheWebhook:
         notify()
         notify()
         assert len(receiver.got) == 1
-        assert caplog.text.count("notifier=jobs.deaths.channels.mail error=ModuleNotFoundError") == 2
+        assert caplog.text.count("notifier=jobs.engine.deaths.channels.mail error=ModuleNotFoundError") == 2

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.django_tasks import JobsBackend, interface
+from jobs.contrib.django_tasks import JobsBackend, interface
 from tests.sample import later
 
 READY, RUNNING = interface.TaskResultStatus.READY, interface.TaskResultStatus.RUNNING

@@ -9,10 +9,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from jobs.authoring.decorator import FUNCTIONS
-from jobs.django_tasks import interface, runner
-from jobs.django_tasks.interface import InvalidTask, TaskResultDoesNotExist
+from jobs.contrib.django_tasks import interface, runner
+from jobs.contrib.django_tasks.interface import InvalidTask, TaskResultDoesNotExist
+from jobs.contrib.testing import drain, freeze_time
 from jobs.models import Job
-from jobs.testing import drain, freeze_time
 from tenants.models import Tenant
 from tests import settings
 from tests.factories import TenantFactory

@@ -6,13 +6,13 @@ from django.core.signing import Signer
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from jobs import told
-from jobs.django_tasks import interface
-from jobs.django_tasks.interface import TaskResultDoesNotExist
+from jobs.contrib.django_tasks import interface
+from jobs.contrib.django_tasks.interface import TaskResultDoesNotExist
+from jobs.contrib.testing import drain
 from jobs.engine import recover
 from jobs.models import Job
+from jobs.reading import public_error
 from jobs.store import Failure
-from jobs.testing import drain
 from tests.factories import QueueFactory, ThingFactory
 from tests.integration.django_tasks.asking import FAILED, READY, RUNNING, SUCCESSFUL, backend
 from tests.sample import later
@@ -68,7 +68,7 @@ class TestFailures:
         assert result.started_at < result.last_attempted_at == result.finished_at
 
     # The two others are raised in a body: their tracebacks have their paths.
-    @pytest.mark.parametrize("ending", sorted(told.OURS - {"ResultRefused", "SourceGone"}))
+    @pytest.mark.parametrize("ending", sorted(public_error.OURS - {"ResultRefused", "SourceGone"}))
     def test_an_attempt_that_was_ended_from_outside_has_an_error_with_a_class(self, ending):
         result = later.ends_its_process.enqueue()
         with pytest.raises(KeyboardInterrupt):
@@ -128,7 +128,7 @@ class TestResults:
 
     def test_the_result_of_a_job_that_is_no_task_does_not_exist(self, tenant):
         thing = ThingFactory(tenant=tenant)
-        signed = Signer(salt="jobs.django_tasks")
+        signed = Signer(salt="jobs.contrib.django_tasks")
         for job_id in (thing.async_.echo(), 10**9):
             with pytest.raises(TaskResultDoesNotExist):
                 backend().get_result(signed.sign(str(job_id)))

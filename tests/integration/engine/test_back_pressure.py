@@ -9,9 +9,9 @@ from jobs.engine import limits
 from jobs.engine.dispatch import dispatch
 from jobs.engine.prune import forget_orphans
 from jobs.engine.recount import recount_all, recount_waiting
-from jobs.engine.sample import record_sample
 from jobs.engine.submit import submit, submit_all
 from jobs.models import Arrival, Job, Lane, Sample, TenantBook
+from jobs.recording.sample import record_sample
 from jobs.store import EVERY_TENANT
 from jobs.store.rows import rows
 from tests.conftest import request_for

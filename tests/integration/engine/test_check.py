@@ -12,11 +12,12 @@ from psycopg.types.multirange import Multirange
 from psycopg.types.range import Range
 
 from jobs import store
-from jobs.engine import check, recover, repairs
-from jobs.engine.check import findings, look
+from jobs.engine import recover, repairs
 from jobs.lifecycle import Status
 from jobs.management.commands import check_invariants
 from jobs.models import Job, Lane, Queue, QueueTurn, TenantBook, Worker
+from jobs.recording import inspection
+from jobs.recording.inspection import findings, look
 from jobs.sql import statement
 from jobs.store.rows import rows
 from tests.factories import TenantFactory, make_job
@@ -87,8 +88,8 @@ def test_a_lane_that_no_dispatch_looks_at_is_found_and_brought_back(tenant, harm
     fold()
     Lane.objects.update(**harm)
     assert ("lane_lost", f"job {job.pk}") in found()
-    inspection = check.Inspection()
-    inspection.run(), inspection.run()
+    inspect = inspection.Inspection()
+    inspect.run(), inspect.run()
     fold()
     assert not store.heads(0, 9)[0].lost
     assert repairs.counts()[repairs.LANE] == 1
@@ -116,8 +117,8 @@ def test_a_book_that_is_wrong_is_found_and_mended(tenant, worker, harm):
     assert store.wrong_books() == []
     harm()
     assert {what for what, _ in found()} == {"book_wrong"}
-    inspection = check.Inspection()
-    inspection.run(), inspection.run()
+    inspect = inspection.Inspection()
+    inspect.run(), inspect.run()
     assert found() == set()
     assert repairs.counts()[repairs.BOOK] >= 1
 
@@ -217,11 +218,11 @@ class TestTheCommand:
 class TestTheClocksDuty:
     def test_what_is_found_is_counted_from_the_second_look_on(self, tenant):
         make_job(tenant, Status.SCHEDULED, due_at=LONG_AGO)
-        inspection = check.Inspection()
-        inspection.run()
+        inspect = inspection.Inspection()
+        inspect.run()
         assert repairs.counts() == {}
-        inspection.run()
-        inspection.run()
+        inspect.run()
+        inspect.run()
         assert repairs.counts() == {"finding": 2}
 
 

@@ -7,7 +7,7 @@ from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
 
-from jobs import current_job, results, store
+from jobs import current_job, store
 from jobs import job as method
 from jobs.engine.erase import Report, erase
 from jobs.engine.execute import execute
@@ -15,7 +15,7 @@ from jobs.engine.history import Archive
 from jobs.engine.host import Host
 from jobs.lifecycle import Status
 from jobs.models import ERASED, AnyFailedAttempt, AnyJob, Attempt, Job, JobMemory, KeptAnswer
-from jobs.store import EVERY_TENANT, erasing
+from jobs.store import EVERY_TENANT, erasing, results
 from tests.factories import TenantFactory, ThingFactory
 from tests.integration.store.test_history import ended, values
 from tests.sample.models import Thing

@@ -9,14 +9,14 @@ import psycopg
 import pytest
 from django.db import OperationalError, connection
 
-from jobs import current_job, results, store
+from jobs import current_job, store
 from jobs.engine import failures, patience
 from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
 from jobs.engine.host import Host
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, FailedAttempt, Job
-from jobs.store import Process
+from jobs.store import Process, results
 from tests import attempts
 from tests.factories import TenantFactory, make_job
 from tests.sample.models import Run, Thing

@@ -8,11 +8,11 @@ import pytest
 from jobs import store
 from jobs.engine import cancel, limits, pause, recover
 from jobs.engine.dispatch import dispatch
-from jobs.engine.explain.explanation import Explanation, Gate, explain
 from jobs.engine.submit import submit_all
 from jobs.models import HELD_UNTIL, Job, Worker
+from jobs.reading.explain.explanation import Explanation, Gate, explain
+from jobs.reading.explain.reads import places
 from jobs.store import EVERY_TENANT, Failure, Process
-from jobs.store.explain import places
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 

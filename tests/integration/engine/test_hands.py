@@ -10,12 +10,12 @@ from django.db import connection, connections, transaction
 from django.utils import timezone, translation
 
 from jobs import current_job, job
-from jobs.engine import hands
+from jobs.engine import session_reset
 from jobs.engine.execute import execute
 from jobs.engine.host import Host
 from jobs.models import FailedAttempt, Job, Lane
-from jobs.processes.time_limit import Timer
 from jobs.store import OwnSession
+from jobs.worker.children.time_limit import Timer
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing
 from tests.waiting import wait_until
@@ -176,7 +176,7 @@ class TestASession:
     def test_has_the_time_zone_of_django_and_not_that_of_the_server(self, monkeypatch):
         connection.ensure_connection()
         monkeypatch.setattr(connection, "timezone_name", "Asia/Kolkata")
-        assert hands.clean()
+        assert session_reset.clean()
         assert connection.connection.info.parameter_status("TimeZone") == "Asia/Kolkata"
 
     def test_that_was_cut_is_replaced(self, serve):
@@ -191,15 +191,15 @@ class TestASession:
 
     def test_that_was_cut_while_a_job_was_settled_is_replaced_before_the_next_one(self, host, sent, monkeypatch):
         """PostgreSQL restarts: the settling waits for it, and then the slice goes on."""
-        clean = hands.clean
+        clean = session_reset.clean
 
         def clean_and_cut() -> bool:
-            monkeypatch.setattr(hands, "clean", clean)
+            monkeypatch.setattr(session_reset, "clean", clean)
             cleaned = clean()
             cut()
             return cleaned
 
-        monkeypatch.setattr(hands, "clean", clean_and_cut)
+        monkeypatch.setattr(session_reset, "clean", clean_and_cut)
         thing = ThingFactory(tenant=TenantFactory(queue__num_slots=1))
         first, _ = thing.async_.echo(1), thing.async_.echo(2)
         assert execute(first, 1, host)
@@ -316,5 +316,5 @@ def test_whatever_is_raised_is_an_outcome_and_no_crash(error, word, serve):
 def test_a_clean_process_stays_as_it_is():
     sql("SELECT 1")
     raw = connection.connection
-    assert hands.clean()
+    assert session_reset.clean()
     assert connection.connection is raw

@@ -10,13 +10,12 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine import waits
-from jobs.engine.health import look
-from jobs.engine.health.conditions import RULES
 from jobs.lifecycle import Status
 from jobs.models import JobMinute, Queue, Recorded, Worker
-from jobs.statistics import BUCKETS
-from jobs.store import health
+from jobs.reading import waits
+from jobs.reading.health import look, looks
+from jobs.reading.health.conditions import RULES
+from jobs.reading.statistics import BUCKETS
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
 
@@ -200,7 +199,7 @@ def test_what_ended_in_the_last_minutes_is_counted_by_outcome(tenant):
 
 
 def test_a_look_gives_up_when_the_database_takes_long(tenant, onlooker, monkeypatch):
-    monkeypatch.setattr(health, "TIMEOUT", 0.2)
+    monkeypatch.setattr(looks, "TIMEOUT", 0.2)
     with onlooker.transaction():
         onlooker.execute("LOCK TABLE queues IN ACCESS EXCLUSIVE MODE")
         with pytest.raises(OperationalError, match="statement timeout"):

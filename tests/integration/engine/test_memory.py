@@ -9,8 +9,8 @@ from jobs import MISSING, InvalidRequest, StaleAttempt, current_job, job, store
 from jobs.engine.expire import expire_memories
 from jobs.lifecycle import Status
 from jobs.models import Job, JobMemory
-from jobs.processes.clock.duties import slow_duties
 from jobs.store import OwnSession
+from jobs.worker.clock.duties import slow_duties
 from tests import attempts
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing

@@ -13,7 +13,7 @@ from jobs.checks.databases import numbers as check
 from jobs.engine import numbers
 from jobs.engine.numbers import SKIPPED
 from jobs.models import Job, Server
-from jobs.processes.clock import Clock
+from jobs.worker.clock import Clock
 from tests.factories import TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -6,10 +6,9 @@ from itertools import count
 import pytest
 from django.db import connection, transaction
 
-from jobs import store
-from jobs.engine import record
 from jobs.models import Attempt, JobMinute, Recorded, TenantHour, Total
-from jobs.statistics import BUCKETS, percentile
+from jobs.reading.statistics import BUCKETS, percentile
+from jobs.recording import record, statements
 
 pytestmark = pytest.mark.django_db
 
@@ -97,7 +96,7 @@ class TestMinutes:
         at(75)
         before = rows(JobMinute), rows(Total)
         for _ in range(2):
-            store.record_minutes(NOON, NOON + MINUTE)
+            statements.record_minutes(NOON, NOON + MINUTE)
         at(600)
         assert (rows(JobMinute), rows(Total)) == before
 
@@ -107,7 +106,7 @@ class TestMinutes:
         right = rows(JobMinute), rows(Total)
         JobMinute.objects.update(attempts=7, run_buckets=[7] + [0] * 40)
         Total.objects.update(attempts=7)
-        store.record_minutes(NOON, NOON + MINUTE)
+        statements.record_minutes(NOON, NOON + MINUTE)
         assert rows(JobMinute) == right[0]
         assert Total.objects.get().attempts == 1
 
@@ -204,7 +203,7 @@ class TestOutages:
 
     def test_a_recorder_that_stops_half_way_leaves_nothing_half_done(self, monkeypatch):
         attempt()
-        monkeypatch.setattr(store, "end_task", lambda *_: 1 / 0)
+        monkeypatch.setattr(statements, "end_task", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             at(75)
         assert rows(JobMinute) == rows(Total) == []

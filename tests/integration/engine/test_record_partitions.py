@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 
-from jobs.engine import record
 from jobs.models import Attempt, JobMinute, TenantHour, Total
+from jobs.recording import record
 from tests.integration.engine.test_record import HOUR, NOON, at, attempt, rows
 
 

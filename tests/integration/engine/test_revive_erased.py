@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from jobs import EVERY_TENANT
 from jobs.engine.erase import erase
-from jobs.engine.explain.explanation import explain
 from jobs.engine.history import Archive
 from jobs.engine.revive import discard, revive
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, ArchivedJob, Job
+from jobs.reading.explain.explanation import explain
 from tests.factories import TenantFactory, make_job
 from tests.integration.cli import running
 

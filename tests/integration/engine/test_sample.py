@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import connection
 
-from jobs.engine.health import look
-from jobs.engine.sample import record_sample
 from jobs.lifecycle import Status
 from jobs.models import Attempt, Sample, TenantShare, Worker
+from jobs.reading.health import look
+from jobs.recording.sample import record_sample
 from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db

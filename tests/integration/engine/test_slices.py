@@ -9,7 +9,7 @@ import pytest
 from django.db import OperationalError, connection
 from django.utils import timezone
 
-from jobs import current_job, job, store, tasks
+from jobs import current_job, job, store
 from jobs.engine import execute as engine
 from jobs.engine import patience, pause, slices
 from jobs.engine.dispatch import dispatch
@@ -18,6 +18,7 @@ from jobs.engine.host import Host
 from jobs.engine.recount import recount_waiting
 from jobs.models import FreedSlot, Job, Lane, PausedJobType, Queue, Worker
 from jobs.store import Holder
+from jobs.worker import message
 from tenants.models import TenantQueue
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job
@@ -207,9 +208,9 @@ class TestTheFence:
         job_id = thing.async_.echo()
         monkeypatch.setattr(patience, "PATIENCE", 0.0)
         monkeypatch.setattr(store, "succeed_and_follow", away)
-        monkeypatch.setattr(tasks, "_host", [host])
+        monkeypatch.setattr(message, "_host", [host])
         with pytest.raises(SystemExit):
-            tasks.run_attempt(job_id, 1)
+            message.run_attempt(job_id, 1)
 
 
 class TestWhatTheDoorSees:

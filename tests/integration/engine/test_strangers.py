@@ -8,9 +8,9 @@ import pytest
 from django.utils.functional import SimpleLazyObject
 
 from jobs import Retry, RetryLater, current_job, store
-from jobs.engine import recover, strangers
+from jobs.engine import recover, user_code
 from jobs.models import FailedAttempt, Job
-from jobs.processes.time_limit import Timer
+from jobs.worker.children.time_limit import Timer
 from tests import attempts
 from tests.attempts import WORKER, Alarm, Limit
 from tests.sample.models import Run
@@ -219,7 +219,7 @@ class TestAfterItsTime:
         assert "ValueError: half of it is done" in FailedAttempt.objects.get().traceback
 
     def test_a_policy_that_goes_on_has_given_no_answer(self, run, timer, monkeypatch):
-        monkeypatch.setattr(strangers, "PATIENCE", 0.1)
+        monkeypatch.setattr(user_code, "PATIENCE", 0.1)
 
         def go_on(*_: object) -> float:
             with suppress(Exception):
@@ -249,7 +249,7 @@ class TestAfterAHardLimit:
         assert (ended.status, ended.last_error) == ("dead", "SystemExit: 3")
 
     def test_one_that_hangs_is_left_behind(self, time_out, monkeypatch):
-        monkeypatch.setattr(strangers, "PATIENCE", 0.01)
+        monkeypatch.setattr(user_code, "PATIENCE", 0.01)
         hangs = threading.Event()
         try:
             ended = time_out(lambda *_: hangs.wait())

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from jobs import InvalidRequest, async_
 from jobs.calls import registry
+from jobs.contrib.testing import drain, freeze_time
 from jobs.models import Job
-from jobs.testing import drain, freeze_time
 from tests.factories import QueueFactory, TenantFactory
 from tests.sample import celery_tasks as tasks
 

@@ -12,10 +12,10 @@ from celery.contrib.testing.worker import start_worker
 from django.conf import settings
 
 from embedded import REPOSITORY
-from jobs.from_celery import record
-from jobs.from_celery.__main__ import main
-from jobs.from_celery.replay import read
+from jobs.contrib.celery_tasks import record
 from tests.waiting import wait_until
+from tools.celery_replay.__main__ import main
+from tools.celery_replay.replay import read
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_each_task_that_ended_is_recorded(app, tmp_path):
 
 WHERE_ITS_APP_IS_MADE = """
 from celery import Celery
-from jobs.from_celery import record
+from jobs.contrib.celery_tasks import record
 
 app = Celery("bare", broker="memory://")
 record("tasks.jsonl", lambda task, args, kwargs: kwargs["account"])
@@ -74,7 +74,7 @@ def test_a_project_without_django_is_watched_and_replayed(tmp_path):
     line = {"task": "t", "tenant": "acme", "queue": "q", "ready": 0, "started": 1, "ended": 2}
     (tmp_path / "tasks.jsonl").write_text(json.dumps(line))
     environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(REPOSITORY)}
-    for words in (["-c", WHERE_ITS_APP_IS_MADE], ["-m", "jobs.from_celery", "tasks.jsonl"]):
+    for words in (["-c", WHERE_ITS_APP_IS_MADE], ["-m", "tools.celery_replay", "tasks.jsonl"]):
         printed = subprocess.check_output([sys.executable, *words], cwd=tmp_path, env=environ, text=True)
     assert "1 tasks, replayed with 1 processes." in printed
 

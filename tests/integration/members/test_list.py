@@ -8,10 +8,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from jobs import listing
 from jobs.lifecycle import Status
-from jobs.members import waits
 from jobs.models import Schedule
+from jobs.portal.members import waits
+from jobs.reading import listing
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.integration.members.reading import LIST, page, row
@@ -56,7 +56,7 @@ def test_what_cannot_be_asked_for_is_left_out(mate, job, odd):
 
 
 def test_a_page_goes_on_with_older_jobs(mate, tenant, monkeypatch):
-    monkeypatch.setattr("jobs.members.views.A_PAGE", 2)
+    monkeypatch.setattr("jobs.portal.members.views.A_PAGE", 2)
     first, second, third = (make_job(tenant, Status.SUCCESS) for _ in range(3))
     text = page(mate, "/jobs/?status=success")
     assert f"job-{first.pk}" not in text
@@ -98,7 +98,7 @@ def test_the_first_starts_next_and_the_others_after_it(mate, tenant, register):
 
 
 def test_far_behind_the_place_is_not_counted(mate, tenant, monkeypatch):
-    monkeypatch.setattr("jobs.store.explain.FEW", 2)
+    monkeypatch.setattr("jobs.reading.explain.reads.FEW", 2)
     monkeypatch.setattr(waits, "FEW", 2)
     jobs = [make_job(tenant) for _ in range(4)]
     assert "Number 2 in line." in row(mate, jobs[1])

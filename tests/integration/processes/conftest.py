@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from jobs.processes import children, reports
-from jobs.processes.desk import Desk
-from jobs.processes.limits import MIB
+from jobs.worker.children import kills, reports
+from jobs.worker.children.limits import MIB
+from jobs.worker.children.running_table import Desk
 
 HOUR = 3600.0  # seconds
 
@@ -34,7 +34,7 @@ def start() -> Iterator[Callable[..., int]]:
 
     yield start
     for process in started:
-        children.end(process.pid)
+        kills.end(process.pid)
         process.communicate()
 
 

@@ -13,9 +13,9 @@ from jobs.engine import promote
 from jobs.engine.submit import submit
 from jobs.lifecycle import Status
 from jobs.models import Job, Recorded, Worker
-from jobs.processes.clock import clock, duties
-from jobs.processes.clock.clock import Clock
 from jobs.store import EVERY_TENANT
+from jobs.worker.clock import clock, duties
+from jobs.worker.clock.clock import Clock
 from tests.conftest import request_for
 from tests.factories import TenantFactory, make_job
 from tests.verbs import pause

@@ -9,8 +9,8 @@ from django.db import connection
 from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import Attempt, Recorded, TenantHour
-from jobs.processes.clock import Clock, Recorder, duties
-from jobs.processes.clock.duties import Duty
+from jobs.worker.clock import Clock, Recorder, duties
+from jobs.worker.clock.duties import Duty
 from tests.factories import TenantFactory, make_job
 from tests.waiting import wait_until
 

@@ -7,9 +7,9 @@ from django.db import IntegrityError
 
 from jobs.engine.schedules import change
 from jobs.models import Job, Schedule
-from jobs.processes.clock import schedules
-from jobs.processes.clock.clock import SHORTEST_SLEEP, Clock
-from jobs.processes.clock.schedules import Schedules
+from jobs.worker.clock import schedules
+from jobs.worker.clock.clock import SHORTEST_SLEEP, Clock
+from jobs.worker.clock.schedules import Schedules
 from tests.factories import ThingFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)

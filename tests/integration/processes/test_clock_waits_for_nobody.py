@@ -13,12 +13,12 @@ from jobs import store
 from jobs.engine.submit import submit
 from jobs.lifecycle import Status
 from jobs.models import Job, Worker
-from jobs.processes.clock import clock, duties, upkeep
-from jobs.processes.clock.clock import Clock
-from jobs.processes.clock.duties import Duty
-from jobs.processes.clock.time import Time
-from jobs.processes.clock.upkeep import Upkeep
-from jobs.processes.watchdog import Progress
+from jobs.worker.clock import clock, duties, upkeep
+from jobs.worker.clock.clock import Clock
+from jobs.worker.clock.duties import Duty
+from jobs.worker.clock.time import Time
+from jobs.worker.clock.upkeep import Upkeep
+from jobs.worker.threads.watchdog import Progress
 from tests.conftest import request_for
 from tests.factories import TenantFactory, make_job
 from tests.waiting import wait_until

@@ -9,10 +9,10 @@ from billiard.einfo import ExceptionInfo
 from billiard.exceptions import WorkerLostError
 
 from jobs.engine.recover import Sentence
-from jobs.processes import children, limits, reports
-from jobs.processes.delivery import AttemptRequest
-from jobs.processes.limits import Limits, memory_of
-from jobs.processes.reports import Ended
+from jobs.worker.children import kills, limits, reports
+from jobs.worker.children.delivery import AttemptRequest
+from jobs.worker.children.limits import Limits, memory_of
+from jobs.worker.children.reports import Ended
 from tests.integration.processes.pool import is_gone
 from tests.waiting import wait_until
 
@@ -33,7 +33,7 @@ def look(pool) -> Callable[..., Limits]:
     def look(*pids: int) -> Limits:
         limits = pool(*pids)
         limits.look()
-        assert [children.sentence_of(pid) for pid in pids] == [None] * len(pids)
+        assert [kills.sentence_of(pid) for pid in pids] == [None] * len(pids)
         limits.look()
         return limits
 
@@ -48,8 +48,8 @@ class TestTime:
         look(late, early)
         wait_until(lambda: is_gone(late), "the late one is killed")
         assert not is_gone(early)
-        assert children.sentence_of(late) == Sentence(7, 1, None)
-        assert children.sentence_of(early) is None
+        assert kills.sentence_of(late) == Sentence(7, 1, None)
+        assert kills.sentence_of(early) is None
 
     def test_what_its_body_has_started_ends_with_it(self, start, lay, look):
         late = start(below=1)
@@ -68,11 +68,11 @@ class TestTime:
         assert not is_gone(stranger)
 
     def test_no_more_sentences_are_remembered_than_processes_may_be(self, monkeypatch):
-        monkeypatch.setattr(children, "end", lambda pid: None)
+        monkeypatch.setattr(kills, "end", lambda pid: None)
         for pid in range(2**23, 2**23 + 1025):
-            children.condemn(pid, Sentence(1, 1, None))
-        assert children.sentence_of(2**23) is None
-        assert children.sentence_of(2**23 + 1024) is not None
+            kills.condemn(pid, Sentence(1, 1, None))
+        assert kills.sentence_of(2**23) is None
+        assert kills.sentence_of(2**23 + 1024) is not None
 
     def test_a_process_that_has_died_is_told_once_also_while_celery_waits_for_its_broker(self, start, lay, pool):
         dead = start()
@@ -130,7 +130,7 @@ class TestMemory:
         look(small, large)
         wait_until(lambda: is_gone(large), "the large one is killed")
         assert not is_gone(small)
-        sentence = children.sentence_of(large)
+        sentence = kills.sentence_of(large)
         assert (sentence.job_id, sentence.attempt, sentence.failure.error_class) == (2, 1, "MemoryExceeded")
         assert sentence.failure.error.endswith(f"MiB of memory; {CEILING} MiB are allowed")
         assert int(sentence.failure.error.split()[1]) > CEILING

@@ -10,18 +10,19 @@ import pytest
 from django.db import OperationalError, connection
 
 from jobs import signals, store
-from jobs.deaths import announce
 from jobs.engine import dispatch, recover
+from jobs.engine.deaths import announce
 from jobs.lifecycle import Status
 from jobs.models import Job, Worker
-from jobs.processes import reports, watchdog
-from jobs.processes.announcer import Announcer
-from jobs.processes.bell import Bell
-from jobs.processes.heartbeat import Heartbeat, Identity
-from jobs.processes.reports import Ended, Reports
-from jobs.processes.sender import LONGEST, MOST_LEFT, Sender
-from jobs.processes.watchdog import Progress, Watchdog
 from jobs.store import Claimed
+from jobs.worker.children import reports
+from jobs.worker.children.reports import Ended, Reports
+from jobs.worker.threads import watchdog
+from jobs.worker.threads.announcer import Announcer
+from jobs.worker.threads.heartbeat import Heartbeat, Identity
+from jobs.worker.threads.sender import LONGEST, MOST_LEFT, Sender
+from jobs.worker.threads.wakeup import Bell
+from jobs.worker.threads.watchdog import Progress, Watchdog
 from tests.factories import TenantFactory, make_job
 from tests.waiting import wait_until
 
@@ -95,7 +96,7 @@ class TestTheSender:
     def now(self, monkeypatch) -> list[float]:
         """The moment that the sender's clock shows."""
         now = [0.0]
-        monkeypatch.setattr("jobs.processes.sender.monotonic", lambda: now[0])
+        monkeypatch.setattr("jobs.worker.threads.sender.monotonic", lambda: now[0])
         return now
 
     @pytest.fixture

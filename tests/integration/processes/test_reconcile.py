@@ -13,11 +13,11 @@ from jobs.engine import repairs
 from jobs.engine.recover import Sentence
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
-from jobs.processes import children, reconcile, reports
-from jobs.processes.reconcile import LOOKS, Reconciler
-from jobs.processes.reports import Ended
-from jobs.processes.watchdog import Progress
 from jobs.store import Failure
+from jobs.worker.children import kills, reconcile, reports
+from jobs.worker.children.reconcile import LOOKS, Reconciler
+from jobs.worker.children.reports import Ended
+from jobs.worker.threads.watchdog import Progress
 from tests.chaos.freezing import ROW, Held
 from tests.factories import NO_PID, TenantFactory, make_job
 from tests.integration.processes.pool import is_gone
@@ -197,7 +197,7 @@ class TestAskedToStop:
         look(pid)
         wait_until(lambda: is_gone(pid), "it is killed")
         error = "did not stop within 0 s and was killed"
-        assert children.sentence_of(pid) == Sentence(job, 1, Failure("Cancelled", error))
+        assert kills.sentence_of(pid) == Sentence(job, 1, Failure("Cancelled", error))
 
     def test_one_that_nobody_asked_is_left_alone(self, start, lay, look, overdue):
         pid = start()

@@ -12,8 +12,8 @@ from django.test import Client, RequestFactory
 from django.urls import resolve
 from django.utils import timezone
 
+from jobs.contrib.metrics import views
 from jobs.lifecycle import Status
-from jobs.metrics import views
 from tenants.models import Tenant
 from tests.factories import make_job
 
@@ -58,7 +58,7 @@ def test_without_it_the_address_does_not_exist(token, path, headers):
 
 @pytest.mark.parametrize("path", ["/metrics", "/metrics/tenants", "/metrics/health"])
 def test_another_project_that_includes_the_addresses_refuses_strangers_too(token, path):
-    view = resolve(path, "jobs.metrics.urls").func
+    view = resolve(path, "jobs.contrib.metrics.urls").func
     with pytest.raises(Http404):
         view(RequestFactory().get(path))
     assert view(RequestFactory().get(path, headers=BEARER)).status_code in (200, 503)

@@ -11,10 +11,10 @@ from django.test import Client
 from django.urls import path
 from django.views.debug import get_default_exception_reporter_filter
 
-from jobs import results
-from jobs.cache import Text
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
+from jobs.pages.cache import Text
+from jobs.store import results
 from tests.factories import make_job
 
 pytestmark = pytest.mark.django_db

@@ -12,11 +12,12 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
-from jobs import telemetry, traces
+from jobs import telemetry
 from jobs.calls import registry
 from jobs.engine.execute import execute
 from jobs.engine.host import Host
 from jobs.models import Job
+from jobs.telemetry import traces
 from scheduler_project.logs import JsonLines, Lines
 from tenants.models import TenantQueue
 from tests.factories import ThingFactory
@@ -34,7 +35,7 @@ def spans(monkeypatch):
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr("jobs.traces.spans._tracer", provider.get_tracer("test"))
+    monkeypatch.setattr("jobs.telemetry.traces.spans._tracer", provider.get_tracer("test"))
     monkeypatch.setattr(trace, "_TRACER_PROVIDER", provider)
     return exporter.get_finished_spans
 
@@ -100,7 +101,7 @@ def test_what_is_no_sampled_trace_is_not_kept(post, header):
 
 
 def test_what_the_sampler_drops_is_not_kept(post, monkeypatch):
-    monkeypatch.setattr("jobs.traces.spans._tracer", TracerProvider(sampler=ALWAYS_OFF).get_tracer("test"))
+    monkeypatch.setattr("jobs.telemetry.traces.spans._tracer", TracerProvider(sampler=ALWAYS_OFF).get_tracer("test"))
     post()
     assert Job.objects.get().trace_parent is None
 

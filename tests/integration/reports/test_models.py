@@ -4,8 +4,8 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 
+from jobs.contrib.testing import drain, run, submitted
 from jobs.models import Job
-from jobs.testing import drain, run, submitted
 from reports.models import DataReport, DataSource
 from reports.parameters import InvalidParameters
 from reports.query import ReportFailed

@@ -40,8 +40,8 @@ INSERT INTO workers (id, name, pid, pool, concurrency, gone_at)
 SELECT gen_random_uuid(), 'gone', 1, 'default', 1, now() FROM generate_series(1, %(count)s)
 """
 OCCUPY = """
-INSERT INTO jobs (tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, status, slot, ticket,
-                  attempt, crashes, retries, queued_at, start_time, worker, progress_note, stats, last_error)
+INSERT INTO jobs (tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, status, slot,
+                  ticket, attempt, crashes, retries, queued_at, start_time, worker, progress_note, stats, last_error)
 SELECT tenant_id, %(queue)s, 5, '', 'tests.thing', nth::text, 'run', '{}', 'running', nth, in_ms(now()),
        1, 0, 0, now(), now(), (SELECT id FROM workers ORDER BY concurrency DESC LIMIT 1), '', '{}', ''
 FROM unnest(%(tenants)s::bigint[]) AS tenant (tenant_id) CROSS JOIN generate_series(1, %(each)s) AS nth
@@ -145,8 +145,8 @@ def test_however_many_tenants_have_room(one_place, queue):
 def test_whatever_runs(register, queue, runs, wait):
     """Of one tenant or of many, while others wait or their own jobs; by old statistics and by fresh ones.
 
-    No number of owners fills whole batches of the fold: after a full batch it remembers nothing until it reads a row, and
-    reads its dead rows again, which stay while another database of the server has an open transaction.
+    No number of owners fills whole batches of the fold: after a full one it remembers nothing until it reads a row,
+    and reads its dead rows again, which stay while another database of the server has an open transaction.
     """
     room, owners, each = runs
     register(concurrency=10 + room)

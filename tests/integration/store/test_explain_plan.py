@@ -4,8 +4,8 @@ import pytest
 from django.db import connection, transaction
 
 from jobs.models import ERASED, Job
+from jobs.reading.explain.reads import MOST, NAMES, PLANNER, PROBES
 from jobs.sql import statement
-from jobs.store.explain import MOST, NAMES, PLANNER, PROBES
 from tests.factories import QueueFactory, TenantFactory
 from tests.plans import buffers, fill, indexes_of_jobs
 

@@ -7,12 +7,13 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from jobs import queries, store
+from jobs import store
 from jobs.engine import history
 from jobs.engine.history import Archive
 from jobs.engine.revive import revive
 from jobs.lifecycle import FINAL, Status
 from jobs.models import AnyFailedAttempt, AnyJob, ArchivedJob, FailedAttempt, Job
+from jobs.reading import queries
 from jobs.store import EVERY_TENANT
 from tests.factories import TenantFactory, make_job
 from tests.verbs import row

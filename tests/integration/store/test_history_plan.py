@@ -7,10 +7,11 @@ from django.db import connection, transaction
 from django.db.models import Q
 from django.test.utils import CaptureQueriesContext
 
-from jobs import listing, queries, store
+from jobs import store
 from jobs.engine.history import TABLE, month_of
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, ArchivedJob
+from jobs.reading import listing, queries
 from jobs.store import partitions
 from tenants.models import Tenant
 from tests.factories import QueueFactory, TenantFactory

@@ -7,12 +7,12 @@ from django.db import connection
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine import waits
 from jobs.lifecycle import Status
 from jobs.models import Job, Lane, MayRun, Queue
+from jobs.reading import looking, waits
+from jobs.reading.looking import look_lanes, look_queues
+from jobs.recording import statements
 from jobs.sql import statement
-from jobs.store import looking, statistics
-from jobs.store.looking import look_lanes, look_queues
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.plans import buffers, fill, indexes_of_jobs
@@ -159,7 +159,7 @@ class TestTwoLooks:
         self.now = timezone.now() + timedelta(minutes=1)  # what the tests make is ready before
 
     def note(self, seconds: float) -> None:
-        statistics.note_may_run(self.now + timedelta(seconds=seconds))
+        statements.note_may_run(self.now + timedelta(seconds=seconds))
 
     def late(self, seconds: float) -> list[tuple[int, float]]:
         lanes = look_lanes(self.now + timedelta(seconds=seconds))
@@ -237,8 +237,8 @@ class TestTwoLooks:
         assert set(MayRun.objects.values_list("job_id", flat=True)) == {job.pk for job in free}
 
     def test_no_more_than_a_bounded_number_is_noted(self, monkeypatch):
-        monkeypatch.setattr(statistics, "NOTED", 3)
-        monkeypatch.setattr(statistics, "NOTED_OF_A_LANE", 1)
+        monkeypatch.setattr(statements, "NOTED", 3)
+        monkeypatch.setattr(statements, "NOTED_OF_A_LANE", 1)
         for _ in range(2):
             jobs(TenantFactory(), 2)
         self.note(0)

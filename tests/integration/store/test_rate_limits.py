@@ -11,7 +11,7 @@ from jobs import store
 from jobs.engine import dispatch, limits
 from jobs.engine.submit import submit_all
 from jobs.models import Job, Lane, Queue, TenantBook
-from jobs.processes.clock import clock
+from jobs.worker.clock import clock
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 from tests.waiting import wait_until

@@ -2,10 +2,11 @@
 
 import pytest
 
-from jobs import cancel, queries, revive, store
+from jobs import cancel, revive, store
 from jobs.engine.cancel import Cancellation
 from jobs.lifecycle import FINAL, Status
 from jobs.models import Job
+from jobs.reading import queries
 from jobs.store import EVERY_TENANT
 from tests.factories import TenantFactory, make_job
 

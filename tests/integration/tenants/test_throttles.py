@@ -8,8 +8,8 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.test import Client
 
-from jobs.api import throttle
 from jobs.lifecycle import Status
+from jobs.portal.api import throttle
 from tenants import logins
 from tenants.throttle import Throttle
 from tests.factories import MemberFactory, make_job

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jobs.testing import assert_not_submitted, assert_submitted, drain, submitted
+from jobs.contrib.testing import assert_not_submitted, assert_submitted, drain, submitted
 from tests.factories import QueueFactory, TenantFactory, ThingFactory
 from tests.sample.models import Thing
 

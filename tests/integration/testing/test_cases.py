@@ -3,9 +3,9 @@
 from django.db import connection
 from django.test import TestCase, TransactionTestCase
 
+from jobs.contrib.testing import JobAssertions
 from jobs.engine import dispatch
 from jobs.models import Door, Job
-from jobs.testing import JobAssertions
 from tests.factories import ThingFactory
 
 

@@ -3,10 +3,11 @@
 import pytest
 from django.db import transaction
 
-from jobs import cancel, current_job, queries
+from jobs import cancel, current_job
+from jobs.contrib.testing import drain
 from jobs.engine.pause import pause_job_type
 from jobs.models import Job, Worker
-from jobs.testing import drain
+from jobs.reading import queries
 from tests.factories import QueueFactory, ThingFactory
 from tests.sample.models import Run
 

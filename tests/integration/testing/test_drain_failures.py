@@ -6,8 +6,8 @@ import pytest
 from django.db import IntegrityError, connection
 
 from jobs import Abandon, Retry, RetryLater, current_job
+from jobs.contrib.testing import drain, run
 from jobs.models import Job
-from jobs.testing import drain, run
 from tests.sample.models import Run
 
 pytestmark = pytest.mark.usefixtures("database")

@@ -1,4 +1,4 @@
-"""The fixtures of `jobs.testing.plugin`: they give access to the database themselves."""
+"""The fixtures of `jobs.contrib.testing.plugin`: they give access to the database themselves."""
 
 from tests.factories import ThingFactory
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
+from jobs.contrib.testing import drain, fail_next, freeze_time, submitted
 from jobs.models import Job, Schedule
-from jobs.testing import drain, fail_next, freeze_time, submitted
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace as Object
 
 from celery.concurrency.prefork import TaskPool
 
-from jobs.processes.children import pids_of
+from jobs.worker.children.kills import pids_of
 
 
 def test_those_of_a_pool_that_runs():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from jobs.processes import cores
-from jobs.processes.cores import waited_for_core
+from jobs.worker.children import cores
+from jobs.worker.children.cores import waited_for_core
 
 
 @pytest.fixture

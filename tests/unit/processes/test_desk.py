@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from jobs.processes.desk import Desk
+from jobs.worker.children.running_table import Desk
 from tests.thorough import sized
 
 LOOKED_AT = sized(1, thorough=10)  # seconds

@@ -2,7 +2,7 @@
 
 import os
 
-from jobs.processes.peak import Peak
+from jobs.worker.children.peak import Peak
 
 MIB = 1024 * 1024
 

@@ -7,7 +7,7 @@ import pytest
 from celery.worker.consumer.tasks import Tasks
 from kombu.common import QoS
 
-from jobs.processes.prefetch import TakeOneAtATime
+from jobs.worker.prefetch import TakeOneAtATime
 
 
 @pytest.fixture

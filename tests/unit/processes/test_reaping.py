@@ -1,6 +1,6 @@
 """A process that has closed its files may need a moment to end: the pool is looked after until it has."""
 
-from jobs.processes.reaping import LAST, reaping
+from jobs.worker.children.reaping import LAST, reaping
 
 
 class Pool:

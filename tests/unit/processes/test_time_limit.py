@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 
-from jobs.processes import time_limit
-from jobs.processes.desk import desk
-from jobs.processes.time_limit import Timer
+from jobs.worker.children import time_limit
+from jobs.worker.children.running_table import desk
+from jobs.worker.children.time_limit import Timer
 
 LONG, OVER = 3600.0, 1e-6  # seconds
 

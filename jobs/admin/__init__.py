@@ -1,5 +1,0 @@
-"""The operators' pages: edit queues and schedules, pause job types, revive dead jobs, clear memories, read the rest."""
-
-from jobs.admin import changes, dead, jobs, memories, paused, queues, schedules, slots, workers
-
-__all__ = ["changes", "dead", "jobs", "memories", "paused", "queues", "schedules", "slots", "workers"]

@@ -1,0 +1,29 @@
+"""Assemble the API. Its docs page and OpenAPI document load nothing from other servers."""
+
+from jobs.console import api as operator
+from jobs.portal.api import bulk, changes, events, jobs, memories, problems, results, schedules, stats
+from jobs.portal.api.assembly import ProblemAPI
+from jobs.portal.api.auth import MemberSession, TenantKey
+from jobs.portal.api.docs_page import DocsPage
+from jobs.portal.api.parser import StrictParser
+
+api = ProblemAPI(
+    parser=StrictParser(),
+    title="Jobs",
+    version="1",
+    description="Submit jobs, follow them and fetch their results. Errors are RFC 9457 problem details.",
+    urls_namespace="api",
+    docs=DocsPage(),
+    auth=[TenantKey(), MemberSession()],
+)
+api.add_router("", bulk.router)  # before jobs/{job_id}, which would match "bulk"
+api.add_router("", jobs.router)
+api.add_router("", results.router)
+api.add_router("", events.router)
+api.add_router("", memories.router)
+api.add_router("", schedules.router)
+api.add_router("", stats.router)
+api.add_router("", changes.router)
+for router in operator.routers:
+    api.add_router("operator", router)
+problems.add_to(api)

@@ -1,5 +1,0 @@
-"""The HTTP API, `/api/v1`: authentication, schemas of requests and responses, endpoints, problems."""
-
-from jobs.extras import require
-
-require("api", __name__)

@@ -1,0 +1,67 @@
+"""The page of changes: who did what, read-only."""
+
+# The bases have no types:
+# mypy: allow-subclassing-any, allow-untyped-decorators
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from jobs.console.admin.base import HugeTableAdmin, cut
+from tenants import audit
+from tenants.admin_style import display
+from tenants.models import Change
+
+VERBS = (
+    *("added", "changed", "deleted", "revoked", "run by hand", "cleared", "erased"),
+    *("cancelled", "asked to stop", "revived", "discarded"),  # jobs
+    "requested",  # of older rows: asked to stop
+)
+KINDS = ("jobs.job", "jobs.jobmemory")  # beside the watched models
+
+
+class VerbFilter(admin.SimpleListFilter):
+    """A fixed choice: reading all verbs would read the whole log."""
+
+    title = parameter_name = "verb"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(verb, verb) for verb in VERBS]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Change]) -> QuerySet[Change]:
+        return queryset.filter(verb=self.value()) if self.value() else queryset
+
+
+class KindFilter(admin.SimpleListFilter):
+    title = parameter_name = "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(kind, kind) for kind in sorted({*audit.watched, *KINDS})]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Change]) -> QuerySet[Change]:
+        return queryset.filter(kind=self.value()) if self.value() else queryset
+
+
+@admin.register(Change)
+class ChangeAdmin(HugeTableAdmin):
+    """The audit log: nobody changes it, and the clock deletes it after JOBS_LOGS_KEEP days."""
+
+    list_display = ["moment", "who", "address", "verb", "kind", "what", "values_changed"]
+    list_filter = [VerbFilter, KindFilter]
+    search_fields = ["who", "key", "address", "subject", "subject_id"]
+    fields = ["moment", ("who", "key", "address"), "verb", ("kind", "subject_id"), "subject", "values"]
+    readonly_fields = ["moment"]
+
+    @display(description="at (UTC)")
+    def moment(self, change: Change) -> str:
+        return f"{change.at:%Y-%m-%d %H:%M:%S}"
+
+    @display(description="subject")
+    def what(self, change: Change) -> str:
+        return cut(change.subject, 60)
+
+    @display(description="fields")
+    def values_changed(self, change: Change) -> str:
+        return cut(", ".join(change.values), 60)

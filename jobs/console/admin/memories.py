@@ -1,0 +1,59 @@
+"""The page of what job types remember."""
+
+# The bases have no types:
+# mypy: allow-subclassing-any, allow-untyped-decorators
+
+from typing import cast
+
+from django.contrib import admin, messages
+from django.contrib.admin.models import DELETION, LogEntry
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from jobs import store
+from jobs.console.admin.base import HugeTableAdmin, cut
+from jobs.models import JobMemory
+from tenants import audit
+from tenants.admin_style import display
+from tenants.names import named
+
+
+@admin.register(JobMemory)
+class JobMemoryAdmin(HugeTableAdmin):
+    """Only jobs write memories; an operator can clear them."""
+
+    list_display = ["name", "whose", "touched"]
+    list_select_related = ["tenant"]
+    list_filter = ["tenant"]
+    search_fields = ["source_type", "source_method", "source_id"]
+    fields = ["tenant", ("source_type", "source_method"), "source_id", "content", "touched"]
+    readonly_fields = ["touched"]
+    actions = ["clear"]
+
+    @display(description="job type, object")
+    def name(self, memory: JobMemory) -> str:
+        return cut(str(memory), 80)
+
+    @display(description="tenant")
+    def whose(self, memory: JobMemory) -> str:
+        return cut(memory.tenant.name, 30)
+
+    @display(description="last written (UTC)")
+    def touched(self, memory: JobMemory) -> str:
+        return f"{memory.touched_at:%Y-%m-%d %H:%M:%S}"
+
+    def has_clear_permission(self, request: HttpRequest) -> bool:
+        return bool(request.user.has_perm(named("jobs.delete_jobmemory")))
+
+    @admin.action(description="Clear: the next run begins without it", permissions=["clear"])
+    def clear(self, request: HttpRequest, memories: QuerySet[JobMemory]) -> None:
+        chosen = list(memories)
+        cleared = [memory for memory in chosen if store.forget(memory.tenant_id, memory_id=memory.pk)]
+        for memory in cleared:
+            of = [(memory.pk, str(memory))]
+            audit.note("cleared", JobMemory, of, tenant_id=memory.tenant_id)
+        if cleared:
+            LogEntry.objects.log_actions(cast("User", request.user).pk, cleared, DELETION, "Cleared.")
+            count = "1 memory" if len(cleared) == 1 else f"{len(cleared)} memories"
+            self.message_user(request, f"Cleared {count}.", messages.SUCCESS)

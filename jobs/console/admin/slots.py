@@ -1,0 +1,52 @@
+"""The pages of tenants and slots of the app `tenants`, with what this app knows: the slots in use."""
+
+# The bases have no types:
+# mypy: allow-subclassing-any, allow-untyped-decorators
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from jobs.engine import limits
+from jobs.reading import counts
+from tenants.admin import TenantAdmin, TenantQueueAdmin
+from tenants.admin_style import display
+from tenants.models import Tenant, TenantQueue
+
+# `tenants` does not know that jobs exist. A project's own tenant model has the project's own admin.
+admin.site.unregister([TenantQueue] if Tenant._meta.swapped else [Tenant, TenantQueue])
+
+
+@admin.register(Tenant)
+class TenantWithSlotsAdmin(TenantAdmin):
+    """A tenant's page, with its slots."""
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        if formset.model is not TenantQueue:
+            super().save_formset(request, form, formset, change)
+            return
+        for slots in formset.save(commit=False):
+            limits.store(slots)
+
+
+@admin.register(TenantQueue)
+class SlotsAdmin(TenantQueueAdmin):
+    """The slots, and the number in use."""
+
+    list_display = ["tenant", "num_slots", "in_use", "waiting", "user_slots", "weight", "rate", "paused"]
+
+    def save_model(self, request: HttpRequest, obj: TenantQueue, form: Any, change: bool) -> None:
+        limits.store(obj, form.changed_data if change else None)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[TenantQueue]:
+        return super().get_queryset(request).annotate(**counts.columns("tenant", outer="tenant"))
+
+    @display(description="in use")
+    def in_use(self, slots: Any) -> int:
+        return int(slots.holding_now)
+
+    @display(description="waiting")
+    def waiting(self, slots: Any) -> int:
+        return int(slots.waiting_now)

@@ -1,0 +1,61 @@
+"""Authenticate operators: by a key that acts as a staff user, or by that user's session.
+
+Each endpoint requires one permission.
+"""
+
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.http import HttpRequest
+from ninja.security import SessionAuth
+
+from jobs.portal.api import throttle
+from jobs.portal.api.auth import Bearer, refuse_forgery
+from jobs.portal.api.problems import ProblemError
+from tenants import audit, auth
+from tenants.names import named
+
+
+class OperatorRequest(HttpRequest):
+    """A request that passed the authentication below."""
+
+    auth: User
+
+
+def may(permission: str) -> list[Any]:
+    """The `auth` of an endpoint that requires this permission, such as "jobs.change_queue"."""
+    return [OperatorKey(named(permission)), StaffSession(named(permission))]
+
+
+class OperatorKey(Bearer):
+    def __init__(self, permission: str) -> None:
+        super().__init__()
+        self.permission = permission
+
+    def authenticate(self, request: HttpRequest, token: str) -> User | None:
+        user = auth.operator_of(token)
+        return _permitted(user, self.permission, key=token.partition(".")[0]) if user else None
+
+
+class StaffSession(SessionAuth):
+    def __init__(self, permission: str) -> None:
+        super().__init__()
+        self.permission = permission
+
+    def __call__(self, request: HttpRequest) -> User | None:
+        if "Authorization" in request.headers:
+            return None  # the browser's session must not hide a wrong key
+        if isinstance(request.user, AnonymousUser):
+            return None
+        if not request.user.is_staff:
+            raise ProblemError(403, "You are logged in, but not as an operator.")
+        refuse_forgery(request)
+        return _permitted(request.user, self.permission)
+
+
+def _permitted(user: User, permission: str, key: str = "") -> User:
+    audit.identify(user.get_username(), key)
+    throttle.admit(f"operator {user.pk}")
+    if not user.has_perm(permission):
+        raise ProblemError(403, f"User {user.get_username()} lacks the permission {permission}.")
+    return user

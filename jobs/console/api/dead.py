@@ -1,0 +1,101 @@
+"""Dead letters: list, revive, discard."""
+
+from collections.abc import Callable
+from functools import partial
+from urllib.parse import urlencode
+
+from django.db import transaction
+from django.db.models import Q
+from django.urls import reverse
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from jobs.console.api.auth import OperatorRequest, may
+from jobs.console.api.changes import PROBLEMS, REFUSED
+from jobs.console.api.letters import MOST, Filters, Letter, Letters, Listing, Position, Selection
+from jobs.engine.audit import note
+from jobs.engine.revive import discard, revive
+from jobs.models import Job
+from jobs.portal.api.inputs import refuse_unknown_names
+from jobs.portal.api.problems import ProblemError
+from jobs.portal.api.schemas import Problem
+from jobs.reading import queries
+from jobs.reading.listing import LOOK
+from jobs.store import EVERY_TENANT
+
+CHANGE = may("jobs.change_deadletter")
+BATCH = 100  # letters in one transaction: one dispatch for all, and short locks
+router = Router(tags=["operators"], auth=may("jobs.view_deadletter"))
+
+
+class Revived(Schema):
+    revived: int
+    skipped: int = Field(description="Jobs that are not dead, or no longer; and those whose arguments were erased.")
+    more: bool = Field(description=f"More than {MOST} jobs match: repeat the request for the others.")
+
+
+class Discarded(Schema):
+    discarded: int
+    skipped: int = Field(description="Jobs that are not dead, or no longer.")
+    more: bool = Field(description=f"More than {MOST} jobs match: repeat the request for the others.")
+
+
+@router.get("dead", url_name="dead", response={200: Letters, REFUSED | {422}: Problem})
+def list_dead(request: OperatorRequest, wanted: Query[Listing]) -> Letters:
+    """List the dead letters of all tenants, latest death first, in pages. Each looks at 10,000."""
+    refuse_unknown_names(request, Listing.model_fields)
+    after = Q() if wanted.after is None else wanted.after.earlier()
+    last = queries.dead_letters().filter(after).only("died_at")[LOOK - 1 : LOOK].first()
+    end = None if last is None else Position.of(last)
+    found = wanted.matching().filter(after, end.not_earlier() if end else Q())
+    letters = list(found.prefetch_related(*queries.RELATED).defer("args", "stats")[: wanted.limit + 1])
+    if len(letters) > wanted.limit:  # one extra letter shows that there is another page
+        del letters[-1]
+        end = Position.of(letters[-1])
+    earlier = None
+    if end is not None:
+        said = {name: value for name, value in request.GET.items() if name != "after"}
+        earlier = f"{reverse('api:dead')}?{urlencode(said | {'after': str(end)})}"
+    return Letters(dead=[Letter.of(letter) for letter in letters if queries.is_whole(letter)], next=earlier)
+
+
+@router.post("dead/revive", auth=CHANGE, response={200: Revived, **PROBLEMS})
+def revive_dead(request: OperatorRequest, wanted: Selection) -> Revived:
+    """Give the selected jobs a new series of attempts."""
+    done, skipped, more = _each(request, wanted, partial(revive, tenant_id=EVERY_TENANT), "Revived.")
+    return Revived(revived=done, skipped=skipped, more=more)
+
+
+@router.post("dead/discard", auth=CHANGE, response={200: Discarded, **PROBLEMS})
+def discard_dead(request: OperatorRequest, wanted: Selection) -> Discarded:
+    """Remove the selected jobs from the dead letters for good; the jobs stay as cancelled."""
+    done, skipped, more = _each(request, wanted, discard, "Discarded.")
+    return Discarded(discarded=done, skipped=skipped, more=more)
+
+
+def _each(
+    request: OperatorRequest, wanted: Selection, verb: Callable[[int], bool], message: str
+) -> tuple[int, int, bool]:
+    """Apply the verb; return the numbers of applied and skipped letters, and whether more match."""
+    ids, more = _chosen(wanted)
+    done: list[int] = []
+    for first in range(0, len(ids), BATCH):
+        batch = sorted(ids[first : first + BATCH])  # each transaction in this order, so that no two can deadlock
+        with transaction.atomic():
+            applied = [job_id for job_id in batch if verb(job_id)]
+            note(request.auth, list(Job.objects.filter(pk__in=applied).defer("args", "stats")), message)
+        done += applied
+    asked = len(ids) if wanted.ids is None else len(set(wanted.ids))
+    return len(done), asked - len(done), more
+
+
+def _chosen(wanted: Selection) -> tuple[list[int], bool]:
+    """The ids of the matching jobs that are dead now, earliest death first; and whether more match."""
+    filtered = wanted.model_dump(include=set(Filters.model_fields), exclude_none=True)
+    if (wanted.ids is None) == (not filtered):
+        raise ProblemError.unfit(
+            {"ids": f"give either ids or at least one of {', '.join(Filters.model_fields)}, not both"}
+        )
+    dead = wanted.matching() if wanted.ids is None else wanted.matching().filter(pk__in=wanted.ids)
+    ids = list(dead.order_by("died_at", "pk").values_list("pk", flat=True)[: MOST + 1])
+    return ids[:MOST], len(ids) > MOST

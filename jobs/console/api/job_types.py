@@ -1,0 +1,62 @@
+"""Job types: pause and resume them."""
+
+from ninja import Router, Schema
+from pydantic import Field
+
+from jobs.calls import registry
+from jobs.console.api.auth import OperatorRequest, may
+from jobs.console.api.changes import PROBLEMS, REFUSED
+from jobs.engine.audit import note
+from jobs.engine.pause import pause_job_type, resume_job_type
+from jobs.models import PausedJobType
+from jobs.portal.api.inputs import Body, Name, Text
+from jobs.portal.api.schemas import Problem
+
+router = Router(tags=["operators"], auth=may("jobs.view_pausedjobtype"))
+
+
+class JobType(Schema):
+    source_type: str
+    source_method: str
+    paused: bool
+
+
+class NamedType(Body):
+    source_type: Text = Field(examples=["reports.datareport"])
+    source_method: Name = Field(examples=["execute"])
+
+
+class Held(JobType):
+    jobs: int = Field(description="The number of waiting jobs that are now held.")
+
+
+class Released(JobType):
+    jobs: int = Field(description="The number of jobs that were released.")
+
+
+@router.get("job-types", response={200: list[JobType], REFUSED: Problem})
+def list_job_types(request: OperatorRequest) -> list[JobType]:
+    """List all job types, and whether each is paused."""
+    paused = set(PausedJobType.objects.values_list("source_type", "source_method"))
+    known = {(target.source_type, target.method) for target in registry.targets()}
+    return [
+        JobType(source_type=source_type, source_method=method, paused=(source_type, method) in paused)
+        for source_type, method in sorted(known | paused)
+    ]
+
+
+@router.post("job-types/pause", auth=may("jobs.add_pausedjobtype"), response={200: Held, **PROBLEMS})
+def pause_type(request: OperatorRequest, wanted: NamedType) -> Held:
+    """Start no more jobs of this type. Waiting jobs are held and do not block others."""
+    held = pause_job_type(wanted.source_type, wanted.source_method)
+    note(request.auth, list(PausedJobType.objects.filter(**wanted.model_dump())), "Paused.")
+    return Held(**wanted.model_dump(), paused=True, jobs=held)
+
+
+@router.post("job-types/resume", auth=may("jobs.delete_pausedjobtype"), response={200: Released, **PROBLEMS})
+def resume_type(request: OperatorRequest, wanted: NamedType) -> Released:
+    """Release the held jobs of a paused type, even if its code was removed."""
+    paused = list(PausedJobType.objects.filter(**wanted.model_dump()))
+    released = resume_job_type(wanted.source_type, wanted.source_method)
+    note(request.auth, paused, "Resumed.")
+    return Released(**wanted.model_dump(), paused=False, jobs=released)

@@ -1,0 +1,138 @@
+"""Jobs of all tenants: list, read, cancel, revive."""
+
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+from django.urls import reverse
+from ninja import Query, Router, Schema
+from ninja import Status as Answer
+from pydantic import Field
+
+from jobs import models
+from jobs.console.api.auth import OperatorRequest, may
+from jobs.console.api.changes import PROBLEMS, REFUSED, no_such
+from jobs.engine.audit import note
+from jobs.engine.cancel import Cancellation, cancel
+from jobs.engine.revive import revive, why_not
+from jobs.lifecycle import Status
+from jobs.portal.api import pages, schemas
+from jobs.portal.api.inputs import JobId, Name, RowId, Text, Whole, refuse_unknown_names
+from jobs.portal.api.problems import ProblemError
+from jobs.reading import listing, queries
+from jobs.store import EVERY_TENANT
+from tenants.tenant_model import all_tenants
+
+CHANGE = may("jobs.change_job")
+COLUMNS = {"queue": "queue__name", "user": "user_key"}
+router = Router(tags=["operators"], auth=may("jobs.view_job"))
+
+
+class AnyJob(schemas.ListedJob):
+    """A job in an operator's list."""
+
+    tenant: str = Field(description="Its slug.")
+    last_error: str = Field(description="The full text, including parts that the tenant is not shown.")
+
+    @classmethod
+    def values(cls, job: models.JobRow) -> dict[str, Any]:
+        return schemas.listed(job) | {"tenant": job.tenant.slug, "last_error": job.last_error}
+
+
+class WholeJob(AnyJob):
+    """A job, as an operator sees it."""
+
+    args: dict[str, Any]
+    stats: dict[str, Any]
+
+    @classmethod
+    def values(cls, job: models.JobRow) -> dict[str, Any]:
+        return super().values(job) | {"args": job.args, "stats": job.stats}
+
+
+class AnyJobs(Schema):
+    jobs: list[AnyJob] = Field(description="Newest first.")
+    next: str | None = Field(
+        description="The address of the next page, with older jobs; it may have none that fits. Null: the last page."
+    )
+
+
+class Sought(Schema):
+    """Filters; a job must match all that are given."""
+
+    tenant: Text | None = Field(None, description="Its slug.")
+    queue: Name | None = None
+    status: Status | None = None
+    source_type: Text | None = None
+    source_method: Name | None = None
+    source_id: Name | None = None
+    user: Name | None = None
+    before: RowId | None = Field(None, description="Only jobs with a lower id.")
+    limit: Whole = Field(20, ge=1, le=100)
+
+
+@router.get("jobs", url_name="operator_jobs", response={200: AnyJobs, REFUSED | {422}: schemas.Problem})
+def list_all_jobs(request: OperatorRequest, wanted: Query[Sought]) -> AnyJobs:
+    """List the jobs of all tenants, newest first, in pages. Each looks at 10,000 jobs."""
+    refuse_unknown_names(request, Sought.model_fields)
+    filters = wanted.model_dump(exclude={"before", "limit", "status", "tenant"}, exclude_none=True)
+    tenant = None if wanted.tenant is None else all_tenants().filter(slug=wanted.tenant).first()
+    if wanted.tenant is not None and tenant is None:
+        return AnyJobs(jobs=[], next=None)
+    found = listing.page(
+        Q(**{COLUMNS.get(name, name): value for name, value in filters.items()}),
+        wanted.limit,
+        tenant=tenant,
+        status=wanted.status,
+        before=wanted.before,
+    )
+    older = None if found.before is None else pages.onward(reverse("api:operator_jobs"), wanted, before=found.before)
+    return AnyJobs(jobs=[AnyJob(**AnyJob.values(job)) for job in found.jobs], next=older)
+
+
+@router.get("jobs/{job_id}", response={200: WholeJob, **PROBLEMS})
+def read_any_job(request: OperatorRequest, job_id: JobId) -> WholeJob:
+    """Read a job of any tenant."""
+    refuse_unknown_names(request, ())
+    return _shown(job_id)
+
+
+@router.post(
+    "jobs/{job_id}/cancel", auth=CHANGE, response={200: WholeJob, 202: WholeJob, 409: schemas.Problem, **PROBLEMS}
+)
+def cancel_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
+    """Cancel a job; its tenant cannot revive it. 200: it was waiting. 202: it is running and was asked to stop."""
+    with transaction.atomic():
+        outcome = cancel(job_id, tenant_id=EVERY_TENANT) if job_id <= queries.LARGEST_ID else Cancellation.TOO_LATE
+        shown = _shown(job_id)
+        if outcome is Cancellation.TOO_LATE:
+            raise ProblemError(409, f"The job has already ended as {shown.status}.")
+        note(
+            request.auth,
+            [models.Job(pk=job_id)],
+            "Cancelled." if outcome is Cancellation.CANCELLED else "Asked to stop.",
+        )
+    return Answer(200 if outcome is Cancellation.CANCELLED else 202, shown)
+
+
+@router.post("jobs/{job_id}/revive", auth=CHANGE, response={202: WholeJob, 409: schemas.Problem, **PROBLEMS})
+def revive_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
+    """Give a job that ended badly a new series of attempts, even if an operator ended it."""
+    with transaction.atomic():
+        revived = job_id <= queries.LARGEST_ID and revive(job_id, tenant_id=EVERY_TENANT)
+        job = _job_of(job_id)
+        if not revived:
+            raise ProblemError(409, why_not(job, tenant_id=EVERY_TENANT))
+        note(request.auth, [models.Job(pk=job_id)], "Revived.")
+    return Answer(202, WholeJob(**WholeJob.values(job)))
+
+
+def _shown(job_id: int) -> WholeJob:
+    return WholeJob(**WholeJob.values(_job_of(job_id)))
+
+
+def _job_of(job_id: int) -> models.AnyJob:
+    job = queries.any_job(job_id)
+    if job is None:
+        raise no_such("job")
+    return job

@@ -1,0 +1,60 @@
+"""Keys of tenants: list them with their last use, and revoke one that leaked. No secret is ever shown."""
+
+from datetime import datetime
+
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from jobs.console.api.auth import OperatorRequest, may
+from jobs.console.api.changes import PROBLEMS, REFUSED, no_such, storable
+from jobs.engine.audit import note
+from jobs.portal.api.inputs import Text, Whole, refuse_unknown_names
+from jobs.portal.api.schemas import Problem
+from tenants import auth
+from tenants.models import ApiKey
+
+router = Router(tags=["operators"], auth=may("tenants.view_apikey"))
+
+
+class TenantsKey(Schema):
+    """A key without its secret."""
+
+    prefix: str = Field(description="The first part of the key.")
+    name: str
+    tenant: str = Field(alias="tenant.slug", description="Its slug.")
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    last_used_at: datetime | None = Field(description="Accurate to the minute.")
+
+
+class SoughtKeys(Schema):
+    tenant: Text | None = Field(None, description="Its slug.")
+    after: Text | None = Field(None, description="Only keys with a prefix after this one.")
+    limit: Whole = Field(100, ge=1, le=100)
+
+
+@router.get("keys", response={200: list[TenantsKey], REFUSED | {422}: Problem}, by_alias=False)
+def list_keys(request: OperatorRequest, wanted: Query[SoughtKeys]) -> list[ApiKey]:
+    """List keys, ordered by prefix."""
+    refuse_unknown_names(request, SoughtKeys.model_fields)
+    found = ApiKey.objects.select_related("tenant").order_by("prefix")
+    if wanted.tenant is not None:
+        found = found.filter(tenant__slug=wanted.tenant)
+    if wanted.after is not None:
+        found = found.filter(prefix__gt=wanted.after)
+    return list(found[: wanted.limit])
+
+
+@router.post(
+    "keys/{prefix}/revoke", auth=may("tenants.change_apikey"), response={200: TenantsKey, **PROBLEMS}, by_alias=False
+)
+def revoke_key(request: OperatorRequest, prefix: str) -> ApiKey:
+    """Revoke a key: it is refused from now on."""
+    key = ApiKey.objects.select_related("tenant").filter(prefix=storable(prefix)).first()
+    if key is None:
+        raise no_such("key")
+    auth.revoke(key)
+    note(request.auth, [key], "Revoked.")
+    key.refresh_from_db()
+    return key

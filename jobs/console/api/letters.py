@@ -1,0 +1,118 @@
+"""The schemas of dead letters: filters, selections, pages."""
+
+from datetime import datetime
+from typing import Annotated, Any, NamedTuple, Self
+
+from django.db.models import Q, QuerySet
+from ninja import Schema
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field, StrictInt
+
+from jobs.models import DeadLetter
+from jobs.portal.api.inputs import AS_INTEGER, Body, Name, Text, Whole, as_moment
+from jobs.reading import queries
+from jobs.reading.queries import LARGEST_ID
+
+MOST = 1000  # letters that one request revives or discards
+
+DeadId = Annotated[StrictInt, Field(ge=1, le=LARGEST_ID), AS_INTEGER]
+Ids = Annotated[list[DeadId], Field(max_length=MOST, fail_fast=True)]
+When = Annotated[AwareDatetime, BeforeValidator(as_moment)]
+
+
+class Letter(Schema):
+    """A dead job."""
+
+    id: int
+    tenant: str = Field(description="Its slug.")
+    queue: str
+    source_type: str
+    source_id: str | None
+    source_method: str
+    user: str
+    attempt: int
+    retries: int
+    crashes: int
+    created_at: datetime
+    died_at: datetime
+    error_class: str
+    last_error: str
+
+    @classmethod
+    def of(cls, letter: Any) -> Self:
+        same = {name: getattr(letter, name) for name in cls.model_fields if hasattr(letter, name)}
+        own = {"tenant": letter.tenant.slug, "queue": letter.queue.name, "user": letter.user_key}
+        return cls(**same | own | {"error_class": letter.error_class or ""})
+
+
+class Letters(Schema):
+    dead: list[Letter] = Field(description="Latest death first.")
+    next: str | None = Field(
+        description="The address of the next page, with earlier deaths, perhaps none that fits. Null: the last page."
+    )
+
+
+class Filters(BaseModel):
+    """Filters; a letter must match all that are given."""
+
+    queue: Name | None = None
+    tenant: Text | None = Field(None, description="Its slug.")
+    source_type: Text | None = None
+    source_method: Name | None = None
+    error_class: Text | None = Field(None, description='The class of the last error, such as "ValueError".')
+    died_after: When | None = None
+    died_before: When | None = None
+
+    def matching(self) -> QuerySet[DeadLetter]:
+        """The matching dead letters, latest death first."""
+        column = {
+            "queue": "queue__name",
+            "tenant": "tenant__slug",
+            "died_after": "died_at__gt",
+            "died_before": "died_at__lt",
+        }
+        said = {name: getattr(self, name) for name in Filters.model_fields if getattr(self, name) is not None}
+        return queries.dead_letters().filter(**{column.get(name, name): value for name, value in said.items()})
+
+
+class Position(NamedTuple):
+    """The start of a page: after this death."""
+
+    died_at: datetime
+    id: int
+
+    def earlier(self) -> Q:
+        return Q(died_at__lte=self.died_at) & (Q(died_at__lt=self.died_at) | Q(pk__lt=self.id))
+
+    def not_earlier(self) -> Q:
+        return Q(died_at__gte=self.died_at) & (Q(died_at__gt=self.died_at) | Q(pk__gte=self.id))
+
+    @classmethod
+    def of(cls, letter: DeadLetter) -> Self:
+        assert letter.died_at is not None  # noqa: S101 - for the type checker: it is dead
+        return cls(letter.died_at, letter.pk)
+
+    def __str__(self) -> str:
+        return f"{self.died_at.isoformat()}_{self.id}"
+
+
+def _position(written: Any) -> Any:
+    if not isinstance(written, str):
+        return written
+    moment, _, job_id = written.partition("_")
+    died_at = as_moment(moment)
+    if died_at.tzinfo is None or not job_id.isdecimal() or int(job_id) > LARGEST_ID:
+        raise ValueError("must be copied from `next` of the previous page")
+    return Position(died_at, int(job_id))
+
+
+class Listing(Filters):
+    after: Annotated[Position, BeforeValidator(_position, json_schema_input_type=str)] | None = Field(
+        None, description="Copied from `next` of the previous page."
+    )
+    limit: Whole = Field(20, ge=1, le=100)
+
+
+class Selection(Filters, Body):
+    """The letters with these ids, or all that match the filters."""
+
+    ids: Ids | None = None

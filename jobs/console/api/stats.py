@@ -1,0 +1,28 @@
+"""The statistics of the last 24 hours, of all queues and of each tenant."""
+
+from django.utils import timezone
+from ninja import Router
+
+from jobs.console.api.auth import OperatorRequest, may
+from jobs.console.api.changes import PROBLEMS, no_such, storable
+from jobs.portal.api.last_day import LastDay, QueuesLastDay
+from jobs.portal.api.schemas import Problem
+from jobs.reading import last_day
+from tenants.tenant_model import all_tenants
+
+router = Router(tags=["operators"], auth=may("jobs.view_job"))
+
+
+@router.get("stats", response={200: QueuesLastDay, frozenset({401, 403}): Problem})
+def read_queue_stats(request: OperatorRequest) -> QueuesLastDay:
+    """Read what ended in the last 24 hours, by queue and by job type, of all tenants."""
+    return QueuesLastDay.of(last_day.of_queues(timezone.now()))
+
+
+@router.get("tenants/{slug}/stats", response={200: LastDay, **PROBLEMS})
+def read_tenant_stats(request: OperatorRequest, slug: str) -> LastDay:
+    """Read what ended in the last 24 hours of a tenant, as the tenant sees it."""
+    tenant = all_tenants().filter(slug=storable(slug)).first()
+    if tenant is None:
+        raise no_such("tenant")
+    return LastDay.of(last_day.of_tenant(tenant.pk, timezone.now()))

@@ -1,0 +1,121 @@
+"""Read and check the arguments of commands. Each refusal names the allowed values."""
+
+import json
+import re
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from math import isfinite
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.db.models import QuerySet
+
+from jobs.models import AnyJob, Queue
+from jobs.reading import queries
+from jobs.reading.queries import LARGEST_ID
+from tenants.models import Tenant
+from tenants.tenant_model import all_tenants
+
+NAMED = 10  # the most known names that a refusal lists
+MOST_NUMBER = 2**31 - 1  # what the columns hold
+
+
+def whole(least: int, most: int = MOST_NUMBER) -> Callable[[str], int]:
+    """A whole number in a range."""
+
+    def read(text: str) -> int:
+        # Refuse a number of 5,000 digits without parsing it.
+        if re.fullmatch(r"-?[0-9]{1,19}", text) is None or not least <= int(text) <= most:
+            raise ArgumentTypeError(f"must be a whole number from {least:,} to {most:,}, not {text[:40]!r}")
+        return int(text)
+
+    return read
+
+
+def whole_or_none(least: int, most: int = MOST_NUMBER) -> Callable[[str], int | None]:
+    """A whole number in a range, or "none" for no limit."""
+    number = whole(least, most)
+
+    def read(text: str) -> int | None:
+        try:
+            return None if text == "none" else number(text)
+        except ArgumentTypeError as refused:
+            raise ArgumentTypeError(f"{refused}; or none for no limit") from None
+
+    return read
+
+
+def seconds(text: str) -> float:
+    """A number of seconds; its user checks the range."""
+    try:
+        return float(text)
+    except ValueError:
+        raise ArgumentTypeError(f"must be a number of seconds, not {text!r}") from None
+
+
+def moment(text: str) -> datetime:
+    """An ISO 8601 date and time; its user checks that it has a time zone and lies in the future."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise ArgumentTypeError(f"must be like 2030-01-31T09:00:00+01:00, not {text!r}") from None
+
+
+def rate(text: str) -> tuple[int, float] | tuple[None, None]:
+    """(jobs, seconds) of "100/60"; (None, None) of "none"."""
+    if text == "none":
+        return None, None
+    limit, _, window = text.partition("/")
+    try:
+        jobs, length = whole(1)(limit), float(window)
+    except (ArgumentTypeError, ValueError):
+        jobs, length = 0, 0.0
+    if jobs and isfinite(length) and length >= 0.001:  # noqa: PLR2004
+        return jobs, length
+    raise ArgumentTypeError(f"must be jobs/seconds like 100/60 (at least 1 job, 0.001 seconds), or none; not {text!r}")
+
+
+def names(text: str) -> list[str]:
+    """Names separated by commas; "none" gives an empty list."""
+    return [] if text == "none" else [name for name in text.split(",") if name]
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """A JSON object: arguments by name."""
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f'must be a JSON object like {{"region": "EU"}}: {error}') from None
+    except RecursionError:
+        raise ArgumentTypeError("are nested too deeply") from None
+    if not isinstance(value, dict):
+        raise ArgumentTypeError(f'must be a JSON object like {{"region": "EU"}}, not {text[:40]!r}')
+    return value
+
+
+job_id = whole(1, LARGEST_ID)
+
+
+def tenant_named(slug: str) -> Tenant:
+    """Raises CommandError, listing the known names."""
+    return all_tenants().filter(slug=slug).first() or _unknown("tenant", slug, all_tenants().values_list("slug"))
+
+
+def queue_named(name: str) -> Queue:
+    """Raises CommandError, listing the known names."""
+    return Queue.objects.filter(name=name).first() or _unknown("queue", name, Queue.objects.values_list("name"))
+
+
+def job_numbered(number: int) -> AnyJob:
+    """Raises CommandError."""
+    found = queries.any_job(number)
+    if found is None:
+        raise CommandError(f"id: there is no job {number}")
+    return found
+
+
+def _unknown(field: str, name: str, known: "QuerySet[Any, tuple[str]]") -> Any:
+    names: Iterable[str] = sorted(name for (name,) in known[: NAMED + 1])
+    shown = ", ".join([*names][:NAMED]) + (", …" if len([*names]) > NAMED else "")
+    raise CommandError(f"{field}: {name!r} is unknown; known: {shown or 'none'}")

@@ -1,0 +1,78 @@
+"""A job on the command line: as a JSON object, and as the cells of a table."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from jobs.lifecycle import Status
+from jobs.models import HELD_UNTIL, JobRow
+from jobs.reading import listing
+
+PLAIN = (
+    *("id", "status", "source_type", "source_id", "source_method", "args", "priority", "timeout"),
+    *("attempt", "retries", "max_retries", "crashes"),
+    *("created_at", "ready_at", "queued_at", "start_time", "end_time", "cancel_requested_at"),
+    *("progress", "progress_note", "stats", "last_error"),
+)
+
+
+def is_held(job: JobRow) -> bool:
+    """Whether its job type is paused; then its due moment is not shown."""
+    return job.due_at == HELD_UNTIL
+
+
+def as_json(job: JobRow) -> dict[str, Any]:
+    """The job with stable keys; moments are ISO 8601, durations are seconds."""
+    return {name: getattr(job, name) for name in PLAIN} | {
+        "tenant": job.tenant.slug,
+        "queue": job.queue.name,
+        "user": job.user_key,
+        "held": is_held(job),
+        "due_at": None if is_held(job) else job.due_at,
+    }
+
+
+def state(job: JobRow) -> str:
+    """Its status; "held" for a job of a paused type."""
+    return "held" if is_held(job) else job.status
+
+
+def call(job: JobRow) -> str:
+    """Its call, such as: reports.datareport:7 execute."""
+    return f"{job.source_type}{'' if job.source_id is None else ':' + job.source_id} {job.source_method}"
+
+
+def waited(job: JobRow) -> timedelta | None:
+    """From ready to its (last) start; grows until then."""
+    seconds = listing.waited(job, timezone.now())
+    return None if seconds is None else timedelta(seconds=seconds)
+
+
+def ran(job: JobRow) -> timedelta | None:
+    """From its (last) start to its end; grows until then."""
+    if job.start_time is None:
+        return None
+    if job.end_time is None and job.status != Status.RUNNING:
+        return None  # between two attempts
+    return (job.end_time or _now(job.start_time)) - job.start_time
+
+
+def age(job: JobRow) -> timedelta:
+    """Since it was submitted."""
+    return _now(job.created_at) - job.created_at
+
+
+def ended_ago(job: JobRow) -> timedelta | None:
+    """Since it ended."""
+    return None if job.end_time is None else _now(job.end_time) - job.end_time
+
+
+def due_in(job: JobRow) -> timedelta | None:
+    """Until it is due; 0 if it is late."""
+    return None if job.due_at is None else max(job.due_at - timezone.now(), timedelta(0))
+
+
+def _now(at_least: datetime) -> datetime:
+    # `at_least` is from the database's clock, now is from ours: they may differ a little, so never go below 0.
+    return max(timezone.now(), at_least)

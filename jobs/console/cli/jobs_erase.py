@@ -1,0 +1,39 @@
+"""`manage.py jobs erase`: remove what a tenant's ended jobs were about."""
+
+from dataclasses import asdict
+
+from django.core.management.base import CommandParser
+
+from jobs.console.cli import inputs
+from jobs.console.cli.screen import Screen
+from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.engine.erase import erase
+from tenants import audit
+
+
+def arguments(parser: CommandParser) -> None:
+    parser.add_argument("--tenant", metavar="SLUG", required=True)
+
+
+def run(options: Options, screen: Screen) -> None:
+    tenant = inputs.tenant_named(options["tenant"])
+    report = erase(tenant.pk)
+    audit.note("erased", type(tenant), [(tenant.pk, str(tenant))], asdict(report), tenant_id=tenant.pk)
+    screen.document({"tenant": tenant.slug} | asdict(report))
+    screen.say(f"Erased arguments, statistics, errors and users of {tenant.slug}.")
+    screen.facts(
+        {
+            "ended jobs": f"{report.jobs:,}",
+            "failed attempts": f"{report.failed_attempts:,}",
+            "kept results": f"{report.results:,}",
+            "kept answers": f"{report.answers:,}",
+            "memories": f"{report.memories:,}",
+        }
+    )
+    if report.under_way:
+        screen.say(f"Left alone, because they have not ended: {report.under_way:,}. Cancel them, and erase again.")
+
+
+ERASE = Subcommand(
+    "erase", "Remove arguments, statistics, errors, users and results of a tenant's ended jobs.", arguments, run
+)

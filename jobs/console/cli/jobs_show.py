@@ -1,0 +1,145 @@
+"""`manage.py jobs show` and `explain`: show one job, and explain its state."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from jobs.console.cli import inputs, job_view
+from jobs.console.cli.screen import Column, Screen, length, moment, utc
+from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.remedies import remedy
+from jobs.models import AnyFailedAttempt, AnyJob, Job
+from jobs.reading import queries
+from jobs.reading.explain.explanation import Explanation, explain
+from jobs.reading.explain.reads import MOST
+from jobs.store import EVERY_TENANT, results
+
+LONGEST_RESULT = 1_000  # characters of a result that a terminal shows
+ATTEMPT = ("attempt", "error_class", "error", "traceback", "queued_at", "start_time", "end_time")
+
+
+def arguments(parser: CommandParser) -> None:
+    parser.add_argument("id", type=inputs.job_id)
+
+
+def show(options: Options, screen: Screen) -> None:
+    job = inputs.job_numbered(options["id"])
+    attempts = queries.failed_attempts(job)
+    kept = results.load(job)
+    screen.document(
+        job_view.as_json(job)
+        | {
+            "failed_attempts": [{name: getattr(failed, name) for name in ATTEMPT} for failed in attempts],
+            "result_kept": kept is not None,
+            "result": kept.value if kept else None,
+        }
+    )
+    screen.facts(_facts(job) | {"result": _short(kept.value) if kept else None})
+    if attempts:
+        screen.say("")
+        screen.table(
+            [
+                Column("TRY", right=True),
+                Column("ENDED (UTC)"),
+                Column("RAN", right=True),
+                Column("ERROR", flexible=True),
+            ],
+            [
+                [a.attempt, moment(a.end_time), _ran(a), f"{a.error_class}: {' '.join(a.error.split())}"]
+                for a in attempts
+            ],
+        )
+
+
+def _ran(failed: AnyFailedAttempt) -> str | None:
+    return None if failed.start_time is None else length(failed.end_time - failed.start_time)
+
+
+def _facts(job: AnyJob) -> dict[str, object]:
+    progress = None if job.progress is None else f"{job.progress:.0%} {job.progress_note}"
+    return {
+        "job": job.pk,
+        "status": job_view.state(job),
+        "tenant": job.tenant.slug,
+        "call": job_view.call(job),
+        "args": "erased" if job.is_erased else _short(job.args),
+        "queue": f"{job.queue.name}, priority {job.priority}",
+        "user": job.user_key,
+        "attempt": f"{job.attempt}, retries {job.retries}, crashes {job.crashes}",
+        "submitted": utc(job.created_at),
+        "due": None if job_view.is_held(job) else utc(job.due_at),
+        "queued": utc(job.queued_at),
+        "started": utc(job.start_time),
+        "ended": utc(job.end_time),
+        "waited": length(job_view.waited(job)),
+        "ran": length(job_view.ran(job)),
+        "to stop since": utc(job.cancel_requested_at) if job.end_time is None else None,
+        "progress": progress,
+        "stats": _short(job.stats) if job.stats else None,
+        "last error": job.last_error,
+    }
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return (
+        text
+        if len(text) <= LONGEST_RESULT
+        else f"{text[:LONGEST_RESULT]}… ({len(text):,} characters; --json shows all)"
+    )
+
+
+def which(parser: CommandParser) -> None:
+    parser.add_argument("id", type=inputs.job_id, nargs="?", help="Default: the newest waiting job.")
+
+
+def tell(options: Options, screen: Screen) -> None:
+    job = inputs.job_numbered(options["id"] or _newest_waiting())
+    found = explain(job.pk, tenant_id=EVERY_TENANT)
+    if found is None:  # deleted between the two queries
+        raise CommandError(f"id: there is no job {job.pk}")
+    screen.document(asdict(found))
+    screen.say(found.sentence)
+    screen.facts(
+        {
+            "job": f"{job.pk}, {job_view.call(job)}",
+            "tenant": job.tenant.slug,
+            "queue": job.queue.name,
+            "status": found.status,
+            "gate": found.gate.replace("_", " "),
+            "in line since" if found.place else "since": _since(found),
+            "opens": utc(found.opens_at),
+            "also": ", ".join(gate.replace("_", " ") for gate in found.also),
+            "place": _place(found),
+            "competes with": _competitors(found),
+            "to change it": remedy(found.gate, job),
+        }
+    )
+
+
+def _newest_waiting() -> int:
+    newest = Job.objects.filter(ready_at__isnull=False).order_by("-pk").values_list("pk", flat=True).first()
+    if newest is None:
+        raise CommandError("id: no job is waiting; give the id of a job")
+    return newest
+
+
+def _since(found: Explanation) -> str | None:
+    return None if found.since is None else f"{utc(found.since)} ({length(found.now - found.since)})"
+
+
+def _place(found: Explanation) -> str | None:
+    if found.place is None:
+        return None
+    return f"{found.place:,} in its lane" if found.place <= MOST else f"behind more than {MOST:,} jobs of its lane"
+
+
+def _competitors(found: Explanation) -> str:
+    sorts = (("tenants", found.tenants), ("queues", found.queues))
+    return "; ".join(f"{sort} {', '.join(names)}" for sort, names in sorts if names)
+
+
+SHOW = Subcommand("show", "Show a job: its times, failed attempts and result.", arguments, show)
+EXPLAIN = Subcommand("explain", "Explain which gate holds a job, and its place in its lane.", which, tell)

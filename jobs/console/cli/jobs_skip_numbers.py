@@ -1,0 +1,30 @@
+"""`manage.py jobs skip-numbers`: after a restore that the clock cannot notice, such as that of a disk's snapshot."""
+
+from django.core.management.base import CommandError, CommandParser
+
+from jobs.console.cli.screen import Screen
+from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.engine import numbers
+from jobs.models import Job
+from tenants import audit
+
+MOST = 10**12
+
+
+def arguments(parser: CommandParser) -> None:
+    parser.add_argument("--by", type=int, default=numbers.SKIPPED, metavar="N", help="how many (default %(default)s)")
+
+
+def run(options: Options, screen: Screen) -> None:
+    by = options["by"]
+    if not 1 <= by <= MOST:
+        raise CommandError(f"--by must be from 1 to {MOST:,}, not {by:,}.")
+    number = numbers.skip(by)
+    audit.note("skipped numbers", Job, [(number, "the next job")], {"by": by}, tenant_id=None)
+    screen.document({"next": number})
+    screen.say(f"The next job is number {number:,}.")
+
+
+SKIP_NUMBERS = Subcommand(
+    "skip-numbers", "Skip numbers of jobs, after PostgreSQL was restored from a snapshot of its disk.", arguments, run
+)

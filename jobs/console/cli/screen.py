@@ -1,0 +1,138 @@
+"""The output of a command: tables, facts and sentences, or one JSON document."""
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import IO, Any, cast
+
+from django.core.management.base import OutputWrapper
+from django.core.serializers.json import DjangoJSONEncoder
+from rich.console import Console, JustifyMethod
+from rich.table import Table
+from rich.text import Text
+
+from jobs.authoring.text import duration, in_json, in_one_line, printable
+
+WIDE = 110  # from this width on a table shows its wide columns, too
+GAP = 2  # spaces between two columns of a table
+LEAST = 8  # no column is cut below this width
+COLOURS = {
+    "queued": "cyan",
+    "running": "blue",
+    "success": "green",
+    "error": "red",
+    "dead": "red",
+    "cancelled": "yellow",
+    "paused": "yellow",
+    "held": "yellow",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """right: numbers. wide: shown only on a wide screen. flexible: takes the remaining width, and is cut if necessary.
+
+    tail: cut last, and at its beginning, since its values differ at the end.
+    """
+
+    title: str
+    right: bool = False
+    wide: bool = False
+    flexible: bool = False
+    tail: bool = False
+
+
+class Screen:
+    """The output of a command. as_json: print only the document given to `document`."""
+
+    def __init__(self, out: OutputWrapper, *, as_json: bool, no_color: bool = False) -> None:
+        self.as_json = as_json
+        self._out = out
+        self._console = Console(file=cast(IO[str], out), highlight=False, no_color=no_color or None)
+
+    def document(self, document: dict[str, Any]) -> None:
+        """Print the JSON document of the command, if --json was given."""
+        if self.as_json:
+            self._out.write(in_json(json.dumps(document, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2)))
+
+    def raw(self, line: str) -> None:
+        """Print a line of a file, as it is."""
+        self._out.write(line)
+
+    def say(self, sentence: str) -> None:
+        """Print a line for people."""
+        if not self.as_json:
+            self._console.print(Text(in_one_line(sentence)), soft_wrap=not self._console.is_terminal)
+
+    def table(self, columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
+        """Print rows for people; a status is coloured."""
+        if self.as_json:
+            return
+        shown = [n for n, column in enumerate(columns) if not column.wide or self._console.width >= WIDE]
+        texts = [[_cell(row[n], in_one_line) for n in shown] for row in rows]
+        table = Table(box=None, padding=(0, GAP, 0, 0), header_style="bold dim", pad_edge=False)
+        widths = self._widths(columns, shown, texts)
+        for column, width in zip((columns[n] for n in shown), widths, strict=True):
+            justify: JustifyMethod = "right" if column.right else "left"
+            table.add_column(column.title, justify=justify, width=width, no_wrap=True, overflow="ellipsis")
+        for row_of_texts in texts:
+            row = zip((columns[n] for n in shown), row_of_texts, widths, strict=True)
+            table.add_row(*(_ending(text, width) if column.tail else text for column, text, width in row))
+        self._console.print(table)
+
+    def _widths(self, columns: Sequence[Column], shown: Sequence[int], texts: list[list[Text]]) -> list[int]:
+        """Make each column as wide as its longest cell; if that is too wide, shrink the widest flexible column."""
+        widths = [
+            max([len(columns[n].title), *(row[place].cell_len for row in texts)]) for place, n in enumerate(shown)
+        ]
+        for tail in (False, True):
+            flexible = [p for p, n in enumerate(shown) if columns[n].flexible and columns[n].tail is tail]
+            while flexible and sum(widths) + GAP * (len(widths) - 1) > self._console.width:
+                widest = max(flexible, key=widths.__getitem__)
+                if widths[widest] <= LEAST:
+                    break
+                widths[widest] -= 1
+        return widths
+
+    def facts(self, facts: dict[str, object]) -> None:
+        """Print names and values of one thing, without those that are None or empty."""
+        if self.as_json:
+            return
+        table = Table(box=None, padding=(0, GAP, 0, 0), show_header=False, pad_edge=False)
+        table.add_column(style="dim", no_wrap=True)
+        table.add_column(overflow="fold")
+        for name, value in facts.items():
+            if value not in (None, ""):
+                table.add_row(name, _cell(value, printable))
+        self._console.print(table)
+
+
+def _cell(value: object, shown: Callable[[str], str]) -> Text:
+    text = "–" if value is None else shown(str(value))
+    return Text(text, style=COLOURS.get(text, "dim" if value is None else ""))
+
+
+def _ending(text: Text, width: int) -> Text:
+    """Keep the end of a text that is too long."""
+    return text if text.cell_len <= width else Text("…" + text.plain[1 - width :])
+
+
+def moment(at: datetime | None) -> str | None:
+    """A moment in UTC, to the second."""
+    return None if at is None else f"{at:%Y-%m-%d %H:%M:%S}"
+
+
+def utc(at: datetime | None) -> str | None:
+    """A moment with "UTC", for places without a heading that says it."""
+    return None if at is None else f"{moment(at)} UTC"
+
+
+def length(time: timedelta | None) -> str | None:
+    """A duration in its largest unit: 1.5s, 42s, 12m, 3h, 9d."""
+    return None if time is None else duration(time.total_seconds(), tight=True)
+
+
+def rate(limit: int | None, window: float | None) -> str | None:
+    """A rate limit as users type it: 100/60."""
+    return None if limit is None or window is None else f"{limit}/{window:g}"

@@ -1,0 +1,92 @@
+"""`manage.py <command> <subcommand> …`: the shared part of the commands."""
+
+import argparse
+import getpass
+import logging
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NoReturn
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from jobs.authoring.text import in_one_line
+from jobs.calls.refusals import InvalidRequest
+from jobs.console.cli.screen import Screen
+from tenants import audit
+
+Options = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Subcommand:
+    """run: raises CommandError or InvalidRequest; the user sees one line."""
+
+    name: str
+    help: str
+    arguments: Callable[[CommandParser], None]
+    run: Callable[[Options, Screen], None]
+
+
+class OneLineParser(CommandParser):
+    """Print an error as one line, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        if self.called_from_command_line:
+            self.exit(2, f"CommandError: {message}\n")
+        raise CommandError(message)
+
+
+class SubcommandsCommand(BaseCommand):
+    """A command made of subcommands. `default`: runs if the user names none."""
+
+    subcommands: ClassVar[Sequence[Subcommand]]
+    default: ClassVar[Subcommand | None] = None
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        # Django creates this parser itself, always of its own class.
+        parser.error = partial(OneLineParser.error, parser)  # type: ignore[method-assign, arg-type]
+        _add_json(parser, False)
+        parser.set_defaults(run=self.default and self.default.run)
+        children = parser.add_subparsers(
+            parser_class=OneLineParser, metavar="COMMAND", title="commands", required=self.default is None
+        )
+        for subcommand in self.subcommands:
+            child = children.add_parser(subcommand.name, help=subcommand.help, description=subcommand.help)
+            child.set_defaults(run=subcommand.run)
+            subcommand.arguments(child)
+            # Suppress the default: it would undo a --json given before the subcommand.
+            _add_json(child, argparse.SUPPRESS)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        screen = Screen(self.stdout, as_json=options["json"], no_color=options["no_color"])
+        try:
+            with _quiet(), audit.acting(f"{_person()} at the command line"):
+                options["run"](options, screen)
+        except InvalidRequest as refused:
+            raise CommandError(in_one_line(str(refused))) from None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence the log lines, so that they do not appear between the tables."""
+    logger = logging.getLogger("jobs")
+    before = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _person() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # in a container whose users have no names
+        return f"user {os.getuid()}"
+
+
+def _add_json(parser: CommandParser, default: Any) -> None:
+    parser.add_argument("--json", action="store_true", default=default, help="Print one JSON document.")

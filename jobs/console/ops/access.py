@@ -1,0 +1,68 @@
+"""Who may open a page or do an action: staff with its permission, checked here and not in a template.
+
+Nobody logged in: the login. Somebody who is not staff, such as a tenant's member: there is no such page (404).
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.context_processors import PermLookupDict, PermWrapper
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_POST, require_safe
+
+from jobs.console.ops.menu import menu
+from tenants.names import OURS, named
+
+View = Callable[..., HttpResponseBase]
+
+
+def page_for(permission: str) -> Callable[[View], View]:
+    """A page that asks for this permission, such as "jobs.view_job"."""
+    return lambda view: require_safe(_guarded(view, permission))
+
+
+def action_for(permission: str) -> Callable[[View], View]:
+    """An action that asks for this permission."""
+    return lambda view: require_POST(_guarded(view, permission))
+
+
+def _guarded(view: View, permission: str) -> View:
+    permission = named(permission)
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return redirect_to_login(request.get_full_path())
+        if not request.user.is_staff:
+            raise Http404
+        if not request.user.has_perm(permission):
+            lacks = {"permission": permission, **frame(request, "Not allowed"), "menu": menu(request)}
+            return render(request, "jobs/ops/forbidden.html", lacks, status=403)
+        return view(request, *args, **kwargs)
+
+    return guarded
+
+
+class Permissions(PermWrapper):
+    """`perms` of the templates, which say {% if perms.jobs.view_job %} under whatever name the app has here."""
+
+    def __getitem__(self, app: str) -> PermLookupDict:
+        return super().__getitem__(named(app) if app in OURS else app)
+
+
+def frame(request: HttpRequest, title: str) -> dict[str, Any]:
+    """What every page needs."""
+    return {"title": title, "theme": theme(request), "perms": Permissions(request.user)}
+
+
+THEMES = ("light", "dark")
+
+
+def theme(request: HttpRequest) -> str:
+    """The chosen theme; "" for that of the system."""
+    chosen = request.COOKIES.get("theme", "")
+    return chosen if chosen in THEMES else ""

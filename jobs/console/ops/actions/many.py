@@ -1,0 +1,140 @@
+"""Cancel, revive or discard many jobs: chosen ones, or all that fit; after a confirmation, a thousand at a request."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import URLPattern, path, reverse
+
+from jobs import store
+from jobs.calls.refusals import InvalidRequest
+from jobs.console.ops.access import action_for, frame, page_for
+from jobs.console.ops.actions.verbs import CANCEL, DISCARD, REVIVE, Verb
+from jobs.console.ops.answers import back, done, refused
+from jobs.console.ops.menu import menu
+from jobs.console.ops.runs import Run, ids, signed_run
+from jobs.console.ops.selections import Found, Letters, Selection, Step
+from jobs.engine.audit import note
+from jobs.lifecycle import Status
+from jobs.models import Job
+from jobs.pages.answers import SeeOther
+from jobs.reading import queries
+
+MOST = 1000  # jobs of one request
+TICKED = 500  # boxes of one form
+BATCH = 100  # of one transaction: one dispatch for all, and short locks
+UNASKED = 100  # jobs that are done without a confirmation
+COUNTED = 10_000
+EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Action:
+    """A verb for the jobs of a page, with its own address and permission."""
+
+    verb: Verb
+    selection: Selection
+    permission: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.verb.name}-{self.selection.folder}"
+
+    def paths(self) -> list[URLPattern]:
+        """Its address, and that of its progress."""
+        address = f"{self.selection.folder}/{self.verb.name}"
+        return [
+            path(address, action_for(self.permission)(self.act), name=self.name),
+            path(f"{address}/progress", page_for(self.permission)(self.progress), name=f"{self.name}-progress"),
+        ]
+
+    def act(self, request: HttpRequest) -> HttpResponseBase:
+        """A form's choice: `ids`, or `all` that fit up to `upto`; or a `run` that was confirmed."""
+        if "run" in request.POST:
+            return self._continue(request, self._signed(request, request.POST["run"]))
+        try:
+            run = self._chosen(request)
+        except InvalidRequest as error:
+            return refused(request, f"{error.message[:1].upper()}{error.message[1:]}.")
+        first = self._step(run, COUNTED)
+        run = replace(run, total=len(first.ids), more=first.position is not None)
+        if not run.total and not run.more:
+            return refused(request, f"Nothing to {self.verb.name}: the jobs are {_either(self.verb)} no longer.")
+        if self.verb.asks or run.total > UNASKED or run.more:
+            found = queries.all_jobs().filter(pk__in=first.ids[:EXAMPLES]).defer("args", "stats")
+            examples = [job for job in found if queries.is_whole(job)]
+            return self._page(request, "confirm", run, {"examples": examples, "warning": self.verb.warning})
+        return self._continue(request, run)
+
+    def progress(self, request: HttpRequest) -> HttpResponse:
+        """How far a run is. The script presses the button until none is left; without it, a person does."""
+        return self._page(request, "progress", self._signed(request, request.GET.get("run", "")), {})
+
+    def _chosen(self, request: HttpRequest) -> Run:
+        """The form's choice. Raises InvalidRequest."""
+        now = store.database_now()
+        run = Run(self.name, cast("User", request.user).pk, back(request), now.isoformat())
+        if "all" in request.POST:
+            filters, upto = self.selection.read(request.POST, now)
+            return replace(run, filters=filters, upto=upto)
+        chosen = ids(request.POST.getlist("ids"))
+        if not chosen or len(chosen) > TICKED:
+            raise InvalidRequest("ids", f"choose 1 to {TICKED} jobs: tick their boxes")
+        return replace(run, chosen=chosen)
+
+    def _signed(self, request: HttpRequest, text: str) -> Run:
+        run = signed_run(text, self.name, cast("User", request.user).pk)
+        if run is None:
+            raise Http404
+        return run
+
+    def _step(self, run: Run, most: int) -> Step:
+        return self.selection.step(run, self.verb.statuses, most)
+
+    def _continue(self, request: HttpRequest, run: Run) -> HttpResponse:
+        step = self._step(run, MOST)
+        outcomes = Counter(run.outcomes)
+        for first in range(0, len(step.ids), BATCH):
+            outcomes += _apply(self.verb, step.ids[first : first + BATCH], cast("User", request.user))
+        run = replace(run, outcomes=dict(outcomes), position=step.position)
+        if run.position is not None:
+            return SeeOther(f"{reverse(f'ops:{self.name}-progress')}?run={run.signed()}")
+        answer = done if self.verb.applied(outcomes) else refused
+        return answer(request, self.verb.told(outcomes) or "None was left.")
+
+    def _page(self, request: HttpRequest, name: str, run: Run, shown: dict[str, Any]) -> HttpResponse:
+        around = {**frame(request, self.verb.doing), "menu": menu(request), "most": MOST}
+        about = {"run": run, "verb": self.verb, "jobs": self.selection.jobs, "address": reverse(f"ops:{self.name}")}
+        return render(request, f"jobs/ops/run/{name}.html", around | about | shown)
+
+
+def _apply(verb: Verb, batch: Sequence[int], user: User) -> Counter[str]:
+    """Do it, and note it. Every transaction takes its jobs in the order of their ids, so that no two can deadlock."""
+    with transaction.atomic():
+        came = {pk: verb.apply(pk) for pk in sorted(batch)}
+        for name, outcome in verb.outcomes.items():
+            if outcome.noted:
+                moved = [pk for pk, what in came.items() if what == name]
+                note(user, list(Job.objects.filter(pk__in=moved).defer("args", "stats")), outcome.noted)
+    return Counter(came.values())
+
+
+def _either(verb: Verb) -> str:
+    """scheduled, created, queued or running"""
+    *others, last = [status for status in Status if status in verb.statuses]
+    return f"{', '.join(others)} or {last}" if others else str(last)
+
+
+ACTIONS = (
+    Action(CANCEL, Found(), "jobs.change_job"),
+    Action(REVIVE, Found(), "jobs.change_job"),
+    Action(DISCARD, Found(), "jobs.change_deadletter"),
+    Action(REVIVE, Letters(), "jobs.change_deadletter"),
+    Action(DISCARD, Letters(), "jobs.change_deadletter"),
+)

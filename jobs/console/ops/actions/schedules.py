@@ -1,0 +1,42 @@
+"""Pause, resume and run a schedule."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+
+from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
+from jobs.console.ops.access import action_for
+from jobs.console.ops.answers import done, refused
+from jobs.engine.audit import note, note_run
+from jobs.engine.schedules import change
+from jobs.models import Schedule
+from jobs.reading.queries import LARGEST_ID
+
+VERBS: Mapping[str, tuple[Callable[[Schedule], Any], str]] = {
+    "pause": (change.pause, "Paused"),
+    "resume": (change.resume, "Resumed"),
+    "run": (change.run_now, "Ran"),
+}
+
+
+@action_for("jobs.change_schedule")
+def act(request: HttpRequest, pk: int) -> HttpResponse:
+    """`verb`: pause, resume or run."""
+    verb, did = VERBS.get(request.POST.get("verb", ""), (None, ""))
+    schedule = Schedule.objects.filter(pk=pk).first() if pk <= LARGEST_ID else None
+    if schedule is None:
+        raise Http404
+    if verb is None:
+        return refused(request, f"verb: must be one of {', '.join(VERBS)}.")
+    try:
+        verb(schedule)
+    except (InvalidRequest, TooManyWaiting, Undecided) as error:
+        return refused(request, f"{schedule.name}: {error}.")
+    except Schedule.DoesNotExist:
+        raise Http404 from None  # somebody deleted it meanwhile
+    if verb is change.run_now:  # the others change its row, which the audit log watches
+        note_run(schedule)
+    note(cast("User", request.user), [schedule], f"{did}.")
+    return done(request, f"{did} {schedule.name}.")

@@ -1,0 +1,173 @@
+"""What only the pages look at, beside `jobs.reading.looking`: a few bounded statements. Reads only."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+
+from jobs.console.ops.charts import Ended
+from jobs.models import HELD_UNTIL
+from jobs.reading.looking import Lane, look_lanes, looking
+from jobs.sql import statement
+
+WORKERS = 500
+MOST = 2_000  # jobs that are counted for one number
+WORKED = 20_000  # those of all workers
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """num_slots: None if they were never set. tokens: None without a rate limit. next_at: when there is a token.
+
+    got, entitled, got_hour, entitled_hour: of its share, see `jobs.models.TenantShare`.
+    """
+
+    id: int
+    name: str
+    slug: str
+    num_slots: int | None
+    user_slots: int | None
+    weight: int
+    paused: bool
+    rate_limit: int | None
+    rate_window: float | None
+    tokens: float | None
+    next_at: datetime | None
+    got: float = 0.0
+    entitled: float = 0.0
+    got_hour: float = 0.0
+    entitled_hour: float = 0.0
+
+
+@dataclass(frozen=True)
+class Worker:
+    """gone_at: None while it is registered. leads: its clock is the leader."""
+
+    id: UUID
+    name: str
+    pid: int
+    pool: str
+    concurrency: int
+    beat_interval: float
+    started_at: datetime
+    beat_at: datetime
+    gone_at: datetime | None
+    leads: bool
+
+
+@dataclass(frozen=True)
+class Worked:
+    """ended: jobs in the last minute. crashes: attempts in the last day whose process died with them."""
+
+    ended: int = 0
+    crashes: int = 0
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Each number is at most MOST. now: the database's clock."""
+
+    now: datetime
+    scheduled: int
+    held: int
+    dead: int
+    died_today: int
+    died_now: int
+    succeeded_now: int
+    failed_now: int
+    cancelled_now: int
+
+    @property
+    def ended_now(self) -> int:
+        return self.succeeded_now + self.failed_now + self.cancelled_now + self.died_now
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A moment: objects by the id of a tenant or queue, or by the name of a pool, as the recorder wrote them."""
+
+    at: datetime
+    tenants: Mapping[str, Mapping[str, int]]
+    queues: Mapping[str, Mapping[str, int]]
+    pools: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of a due time. job_id: None if no job was submitted; note: why."""
+
+    schedule_id: int
+    due: datetime
+    job_id: int | None
+    note: str
+
+
+def runs(schedule_ids: Collection[int], *, most: int) -> list[Run]:
+    """The last runs of each of these schedules, latest first."""
+    return [Run(*row) for row in _rows("look_runs", ids=list(schedule_ids), most=most)]
+
+
+def tenants(ids: set[int]) -> dict[int, Tenant]:
+    """These tenants by id."""
+    return {row[0]: Tenant(*row) for row in _rows("look_tenants", ids=sorted(ids), now=None)}
+
+
+def lanes_of(tenants: set[int]) -> list[Lane]:
+    """The lanes of these tenants with jobs in line."""
+    with looking():
+        return look_lanes(tenants=tenants)
+
+
+def worked() -> dict[UUID, Worked]:
+    """By the id of a worker; without those that did nothing."""
+    return {worker: Worked(*counted) for worker, *counted in _rows("look_worked", most=WORKED)}
+
+
+def workers() -> list[Worker]:
+    """The live workers by pool, then those that went in the last day, latest first."""
+    return [Worker(*row) for row in _rows("look_workers", most=WORKERS)]
+
+
+def counts() -> Counts:
+    """The numbers that are not in a line."""
+    return Counts(*_rows("look_counts", most=MOST, held_until=HELD_UNTIL)[0])
+
+
+def minutes(since: datetime, step: timedelta) -> list[Ended]:
+    """The attempts of all tenants by steps that begin at `since`."""
+    return [Ended(*row) for row in _rows("look_minutes", since=since, step=step)]
+
+
+def samples(since: datetime, tenant_ids: Collection[int], *, step: int) -> list[Sample]:
+    """What was under way, once in `step` minutes; of these tenants."""
+    ids = [str(pk) for pk in tenant_ids]
+    rows = _rows("look_samples", since=since, ids=ids, step=step)
+    return [Sample(at, *(json.loads(one) for one in texts)) for at, *texts in rows]  # Django leaves JSON as a text
+
+
+def day(tenant_ids: Collection[int], since: datetime) -> list[tuple[int, str, int, Sequence[int]]]:
+    """(tenant, outcome, attempts, histogram of waiting times) of what ended since."""
+    return [(*row,) for row in _rows("look_day", ids=list(tenant_ids), since=since)]
+
+
+def held_types() -> dict[tuple[str, str], int]:
+    """The held jobs of each paused type; among the first MOST."""
+    rows = _rows("look_held_types", held_until=HELD_UNTIL, most=MOST)
+    return {(source_type, method): jobs for source_type, method, jobs in rows}
+
+
+def hours(tenant_id: int, since: datetime) -> list[Ended]:
+    """The attempts of a tenant by hour."""
+    return [Ended(*row) for row in _rows("look_hours", tenant_id=tenant_id, since=since)]
+
+
+def _rows(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
+    with looking(), connection.cursor() as cursor:
+        cursor.execute(statement(name), parameters)
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+        transaction.set_rollback(True)  # nothing was written; this restores the settings of the caller's transaction
+    return found

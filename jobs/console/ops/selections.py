@@ -1,0 +1,99 @@
+"""What a run consists of, step by step: dead letters by their filters, or jobs by a search."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from django.db.models import Q
+from django.db.models.functions import Left
+from django.utils.dateparse import parse_datetime
+
+from jobs.calls.refusals import InvalidRequest
+from jobs.console.ops import terms
+from jobs.console.ops.dead_letters import filters_of, fits, matching
+from jobs.console.ops.runs import Run
+from jobs.console.ops.shapes import READ
+from jobs.lifecycle import Status
+from jobs.reading import listing
+from jobs.reading.queries import LARGEST_ID
+
+LOOKS = 10  # pages of a list that one request looks at
+
+
+class Step(NamedTuple):
+    """The ids of the next jobs; and where the step after it begins, or None if this is the last one."""
+
+    ids: list[int]
+    position: str | None
+
+
+class Selection(Protocol):
+    page: str  # the name of the page that it is made on
+    folder: str  # of the addresses of its actions
+    jobs: str  # as the pages call them
+
+    def read(self, form: Mapping[str, str], now: datetime) -> tuple[dict[str, str], str]:
+        """`filters` and `upto` of a run of all that fit. Raises InvalidRequest."""
+
+    def step(self, run: Run, statuses: Collection[Status], most: int) -> Step:
+        """The next jobs of these statuses."""
+
+
+class Letters:
+    """The earliest death first. upto: the last death that the page showed."""
+
+    page, folder, jobs = "ops:dead", "dead", "dead job"
+
+    def read(self, form: Mapping[str, str], now: datetime) -> tuple[dict[str, str], str]:
+        filters, upto = filters_of(form), _moment(form.get("upto", ""))
+        if not filters or upto is None:
+            raise InvalidRequest("all", "filter the dead letters first: all of them are more than anybody has seen")
+        return filters, upto.isoformat()
+
+    def step(self, run: Run, statuses: Collection[Status], most: int) -> Step:
+        if run.chosen:
+            return Step(list(matching({}).filter(pk__in=run.chosen).values_list("pk", flat=True)), None)
+        found = matching(run.filters, datetime.fromisoformat(run.upto), datetime.fromisoformat(run.at))
+        if run.position is not None:
+            text, _, pk = run.position.partition(" ")
+            died_at = datetime.fromisoformat(text)
+            found = found.filter(Q(died_at__gt=died_at) | Q(died_at=died_at, pk__gt=int(pk)))
+        start = Left("last_error", READ)
+        rows = list(found.order_by("died_at", "pk").values_list("died_at", "pk", start)[: most + 1])
+        fitting = [pk for _, pk, error in rows[:most] if fits(run.filters, error)]
+        if len(rows) <= most:
+            return Step(fitting, None)
+        at, pk_of_last, _ = rows[most - 1]
+        assert at is not None  # noqa: S101 - for the type checker: it is dead
+        return Step(fitting, f"{at.isoformat()} {pk_of_last}")
+
+
+class Found:
+    """The newest job first. upto: the highest id that there was when the page was made."""
+
+    page, folder, jobs = "ops:jobs", "jobs", "job"
+
+    def read(self, form: Mapping[str, str], now: datetime) -> tuple[dict[str, str], str]:
+        typed, upto = form.get("q", "").replace("\x00", "").strip(), form.get("upto", "")
+        sought = terms.read(typed, now)
+        if not typed or sought.job_id is not None or not (upto.isascii() and upto.isdecimal()):
+            raise InvalidRequest("all", "search for some jobs first: all of them are more than anybody has seen")
+        return {"q": typed}, str(min(int(upto[: terms.DIGITS]), LARGEST_ID - 1))
+
+    def step(self, run: Run, statuses: Collection[Status], most: int) -> Step:
+        if run.chosen:
+            return Step(run.chosen, None)
+        sought = terms.read(run.filters["q"], datetime.fromisoformat(run.at))
+        chosen, before = sought.chosen & Q(status__in=statuses), int(run.position or int(run.upto) + 1)
+        if sought.status is not None and sought.status not in statuses:
+            return Step([], None)
+        found, end = listing.ids(chosen, most, tenant=sought.tenant, status=sought.status, before=before, looks=LOOKS)
+        return Step(found, None if end is None else str(end))
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        found = parse_datetime(text)
+    except ValueError:
+        return None
+    return found if found is not None and found.tzinfo is not None else None

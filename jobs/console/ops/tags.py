@@ -1,0 +1,151 @@
+"""Filters of the templates: numbers, times and durations for people; and bars as SVG, which need no style attribute."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.http import QueryDict
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from jobs.authoring.text import duration, printable
+from jobs.lifecycle import Status
+from jobs.models import HELD_UNTIL, JobRow
+from jobs.reading.listing import waited
+from jobs.reading.masked import masked
+from tenants.names import named
+
+register = template.Library()
+
+
+register.filter(named)  # {{ "jobs.view_job"|named }}
+register.filter(waited)
+
+
+@register.filter
+def in_admin(view: str) -> str:
+    """{% url "jobs_job_change"|in_admin job.pk %}: the name of an admin's page."""
+    return f"admin:{named(view)}"
+
+
+@register.filter
+def n(number: float | None) -> str:
+    """1,204; a dash for None."""
+    return "–" if number is None else f"{number:,.0f}"
+
+
+@register.filter
+def span(seconds: float | str | None) -> str:
+    """A duration in its largest unit: 4 min; a dash for None, and for what a template did not find."""
+    return "–" if seconds is None or isinstance(seconds, str) else duration(seconds)
+
+
+@register.filter
+def share(part: int, whole: int) -> str:
+    """41 %"""
+    percent = part / whole * 100 if whole else 0.0
+    return "< 1 %" if 0 < percent < 1 else f"{percent:.0f} %"
+
+
+@register.filter
+def ago(moment: datetime | None, now: datetime) -> str:
+    """The duration from a moment to now."""
+    return span(None if moment is None else (now - moment).total_seconds())
+
+
+@register.filter
+def ahead(moment: datetime | None, now: datetime) -> str:
+    """The duration from now to a moment."""
+    return span(None if moment is None else (moment - now).total_seconds())
+
+
+@register.filter
+def moment(at: datetime | None, now: datetime | None = None) -> SafeString | str:
+    """A time in UTC; with its date if that is not today's. The script adds the local time as a title."""
+    if at is None:
+        return "–"
+    written = f"{at:%H:%M:%S}" if now is not None and at.date() == now.date() else f"{at:%Y-%m-%d %H:%M:%S}"
+    return format_html('<time datetime="{}">{}</time>', at.isoformat(), written)
+
+
+@register.filter
+def state(job: JobRow) -> str:
+    """The status of a job, or "held"."""
+    return "held" if job.due_at == HELD_UNTIL else job.status
+
+
+@register.filter
+def call(job: Any) -> str:
+    """reports.datareport:9 execute"""
+    source = job.source_type if job.source_id is None else f"{job.source_type}:{job.source_id}"
+    return f"{source} {job.source_method}"
+
+
+@register.filter
+def ran(job: Any, now: datetime) -> float | None:
+    """Seconds that the last attempt has run."""
+    if job.start_time is None or getattr(job, "status", "") in (Status.CREATED, Status.SCHEDULED, Status.QUEUED):
+        return None
+    seconds: float = ((job.end_time or now) - job.start_time).total_seconds()
+    return seconds
+
+
+@register.filter
+def as_json(value: Any) -> str:
+    """Indented JSON with masked secrets, and without characters that a screen would obey."""
+    return printable(json.dumps(masked(value), indent=2, ensure_ascii=False, sort_keys=True))
+
+
+@register.filter
+def svg(number: float) -> str:
+    """A number as SVG reads it, in whatever language the page is."""
+    return f"{number:.1f}"
+
+
+@register.filter
+def visible(text: str) -> str:
+    """A stranger's text without control characters."""
+    return printable(text)
+
+
+@register.filter
+def short(value: object, most: int) -> str:
+    """A text of at most so many characters, the last one … if some are left out.
+
+    Django's `truncatechars` also normalises and translates: 40 µs, and a list uses it 300 times.
+    """
+    text = str(value)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+@register.simple_tag
+def bar(used: float | None, limit: float | None, kind: str = "") -> SafeString | str:
+    """How full something is, as a bar; the numbers stand beside it."""
+    if not limit or used is None:
+        return ""
+    share = min(used / limit, 1) * 100
+    kind = kind or ("full" if used >= limit else "")
+    return format_html(
+        '<svg class="bar {}" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        '<rect class="track" width="100" height="8"/><rect class="fill" width="{}" height="8"/></svg>',
+        kind,
+        f"{share:.1f}",
+    )
+
+
+@register.simple_tag(takes_context=True)
+def with_query(context: Any, **changes: Any) -> str:
+    """The query string of this page with some parameters changed, or removed by None."""
+    return query_with(context["request"].GET, **changes)
+
+
+def query_with(given: QueryDict, **changes: Any) -> str:
+    """A query string with some parameters changed, or removed by None."""
+    query = given.copy()
+    for name, value in changes.items():
+        if value is None:
+            query.pop(name, None)
+        else:
+            query[name] = value
+    return f"?{query.urlencode()}"

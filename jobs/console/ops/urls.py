@@ -1,0 +1,29 @@
+"""The addresses of the operators' pages and of their actions."""
+
+from django.urls import path
+
+from jobs.console.ops.actions import limits, many, schedules, themes, types
+from jobs.console.ops.views import dead, health, job, overview, queues, tenant, tenants, workers
+from jobs.console.ops.views import jobs as job_list
+from jobs.console.ops.views import schedules as schedule_list
+
+app_name = "ops"
+urlpatterns = [
+    path("", overview.show, name="overview"),
+    path("tenants/", tenants.show, name="tenants"),
+    path("tenants/<slug:slug>/", tenant.show, name="tenant"),
+    path("tenants/<slug:slug>/change", limits.change_tenant, name="change-tenant"),
+    path("queues/", queues.show, name="queues"),
+    path("queues/<slug:name>/change", limits.change_queue, name="change-queue"),
+    path("job-types/pause", types.pause, name="pause-type"),
+    path("job-types/resume", types.resume, name="resume-type"),
+    path("jobs/", job_list.show, name="jobs"),
+    path("jobs/<int:pk>/", job.show, name="job"),
+    path("dead/", dead.show, name="dead"),
+    path("workers/", workers.show, name="workers"),
+    path("schedules/", schedule_list.show, name="schedules"),
+    path("schedules/<int:pk>/act", schedules.act, name="act-on-schedule"),
+    path("health/", health.show, name="health"),
+    *(address for action in many.ACTIONS for address in action.paths()),
+    path("theme", themes.choose, name="theme"),
+]

@@ -1,0 +1,37 @@
+"""Dead letters: the latest by shape of error and job type, and one by one."""
+
+from django.http import HttpRequest, HttpResponse
+
+from jobs.console.ops import live, snapshot
+from jobs.console.ops.access import page_for
+from jobs.console.ops.dead_letters import LATEST, SINCE, filters_of, fits, groups, matching
+from jobs.models import DeadLetter
+
+A_PAGE = 50
+COLUMNS = ("pk", "died_at", "tenant_id", "source_type", "source_method", "last_error")  # a thousand objects take 100 ms
+
+
+@page_for("jobs.view_deadletter")
+def show(request: HttpRequest) -> HttpResponse:
+    """`tenant`, `queue`, `type`, `error`, `like`: only letters that fit. `since`: one of SINCE."""
+    seen = snapshot.current()
+    filters = filters_of(request.GET)
+    latest = list(matching(filters, now=seen.now).values_list(*COLUMNS, named=True)[:LATEST])
+    letters = [letter for letter in latest if fits(filters, letter.last_error)]
+    shown = {
+        "snapshot": seen,
+        "filters": filters,
+        "groups": groups(letters, seen.now),
+        "letters": _whole([letter.pk for letter in letters[:A_PAGE]]),
+        "more": len(letters) > A_PAGE,
+        "all_read": len(latest) < LATEST,
+        "latest": LATEST,
+        "lengths": SINCE,
+        "upto": letters[0].died_at if letters else None,  # a selection has none that die later
+    }
+    return live.page(request, "dead", "Dead letters", ("letters",), shown, every=0)
+
+
+def _whole(ids: list[int]) -> list[DeadLetter]:
+    letters = DeadLetter.objects.select_related("tenant", "queue").defer("args", "stats").in_bulk(ids)
+    return [letters[pk] for pk in ids if pk in letters]

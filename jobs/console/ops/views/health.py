@@ -1,0 +1,48 @@
+"""Health: is anything wrong that nobody has to look for?"""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from jobs import store
+from jobs.console.ops import alarms, live, snapshot
+from jobs.console.ops.access import page_for
+from jobs.console.ops.cached import Kept
+from jobs.models import PausedJobType
+from jobs.reading.health import RULES
+from jobs.recording.inspection import BOUND
+from tenants.models import Change
+from tenants.names import named
+
+CHANGES = 20
+EVERY = 10  # seconds
+
+
+@page_for("jobs.view_worker")
+def show(request: HttpRequest) -> HttpResponse:
+    seen = snapshot.current()
+    known = alarms.current()
+    odd, over = checks.get(None)
+    found = known.conditions if known else None
+    sees_changes = request.user.has_perm(named("tenants.view_change"))
+    shown = {
+        "snapshot": seen,
+        "conditions": found,
+        "fine": None if found is None else len(RULES) - len({condition.code for condition in found}),
+        "fairness": known and known.facts.sample.fairness,
+        "odd": odd,
+        "over": over,
+        "paused_tenants": [tenant for tenant in seen.tenants.values() if tenant.paused],
+        "paused_queues": [queue for queue in seen.queues.values() if queue.paused],
+        "paused_types": list(PausedJobType.objects.order_by("paused_at")),
+        "repairs": known.facts.repairs if known else [],
+        "changes": list(Change.objects.order_by("-pk")[:CHANGES]) if sees_changes else [],
+    }
+    return live.page(request, "health", "Health", ("old", "conditions", "repairs", "changes"), shown, every=EVERY)
+
+
+def _checks(_: None) -> tuple[list[Any], list[Any]]:
+    return store.odd_states(BOUND)[:CHANGES], store.excesses()[:CHANGES]
+
+
+checks: Kept[None, tuple[list[Any], list[Any]]] = Kept(_checks, ([], []))  # they read much

@@ -1,0 +1,61 @@
+"""A job: why it waits or how it ended, its attempts, its arguments, and what may be done about it."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+
+from jobs.conf import settings
+from jobs.console.ops import live
+from jobs.console.ops.access import page_for
+from jobs.console.ops.life import like_it, way
+from jobs.console.remedies import remedy
+from jobs.lifecycle import FINAL, Status
+from jobs.pages.attempts_chart import pieces
+from jobs.reading import queries
+from jobs.reading.explain.explanation import explain
+from jobs.reading.explain.reads import MOST
+from jobs.store import EVERY_TENANT, results
+from jobs.telemetry import traces
+
+RESULT = 64 * 1024  # bytes of a result that are shown
+MOMENTS = (
+    ("submitted", "created_at"),
+    ("ready", "ready_at"),
+    ("queued", "queued_at"),
+    ("started", "start_time"),
+    ("asked to stop", "cancel_requested_at"),
+    ("ended", "end_time"),
+    ("died", "died_at"),
+    ("result kept until", "result_expires_at"),
+)
+
+
+@page_for("jobs.view_job")
+def show(request: HttpRequest, pk: int) -> HttpResponse:
+    job = queries.any_job(pk)
+    why = explain(pk, tenant_id=EVERY_TENANT) if job else None
+    if job is None or why is None:
+        raise Http404
+    failed = queries.failed_attempts(job)
+    status, trace = Status(job.status), traces.trace_of(job.trace_parent)
+    is_kept = job.result_expires_at is not None and job.result_expires_at > why.now
+    is_large = (job.result_bytes or 0) > RESULT
+    shown = {
+        "now": why.now,
+        "job": job,
+        "why": why,
+        "far": why.place is not None and why.place > MOST,
+        "remedy": remedy(why.gate, job),
+        "way": way(job),
+        "like_it": like_it(job),
+        "trace": trace,
+        "trace_url": trace and settings.JOBS_TRACE_URL.replace("{trace_id}", trace),
+        "failed": failed[::-1],
+        "pieces": pieces(job, failed, why.now),
+        "moments": [(name, getattr(job, column)) for name, column in MOMENTS if getattr(job, column)],
+        "may_cancel": status not in FINAL,
+        "may_revive": status in FINAL - {Status.SUCCESS} and not job.is_erased,
+        "is_dead": status == Status.DEAD,
+        "result": results.load(job) if is_kept and not is_large else None,
+        "result_is_large": is_kept and is_large,
+    }
+    regions = ("head", "why", "attempts", "facts", "failures")
+    return live.page(request, "job", f"Job {pk}", regions, shown, every=0 if status in FINAL else live.EVERY)

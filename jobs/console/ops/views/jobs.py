@@ -1,0 +1,93 @@
+"""Jobs: search them, newest first; each page reads a bounded number."""
+
+from datetime import datetime
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+
+from jobs.calls.refusals import InvalidRequest
+from jobs.console.ops import live, looks, snapshot, terms
+from jobs.console.ops.access import page_for
+from jobs.console.ops.snapshot import Snapshot
+from jobs.console.ops.tags import query_with
+from jobs.console.ops.terms import Sought
+from jobs.reading import listing, queries
+from jobs.reading.listing import LOOK, Page
+from jobs.reading.queries import LARGEST_ID
+
+A_PAGE = 50
+EVERY = 5  # seconds
+
+
+@page_for("jobs.view_job")
+def show(request: HttpRequest) -> HttpResponseBase:
+    """`q`: the search. `before`: only jobs with lower ids. `upto`: only jobs that were there when the page was first
+    made; newer ones are counted. The script asks with it, so that rows never move by themselves.
+    """
+    seen = snapshot.current()
+    typed = request.GET.get("q", "").strip()
+    before, upto = _id(request.GET.get("before")), _id(request.GET.get("upto"))
+    asked_again = request.headers.get("Live") is not None
+    wrong, page, newer = "", Page([], None), (0, False)
+    try:
+        sought = terms.read(typed, seen.now)
+        if sought.job_id is not None:
+            return redirect("ops:job", sought.job_id)
+        if upto is None:
+            upto = listing.newest()
+        else:
+            newer = listing.newer(sought.chosen, tenant=sought.tenant, status=sought.status, upto=upto)
+        if not asked_again:
+            page = _page(sought, upto if before is None else min(upto, before - 1))
+    except InvalidRequest as refused:
+        wrong = f"{refused.message[:1].upper()}{refused.message[1:]}."
+    stays = query_with(request.GET, upto=upto)
+    shown = {
+        "snapshot": seen,
+        "q": typed,
+        "wrong": wrong,
+        "page": page,
+        "looked_since": _submitted(page),
+        "before": before,
+        "upto": upto,
+        "newer": newer,
+        "stays": f"{request.path}{stays}",
+        "look": LOOK,
+        "numbers": _numbers(seen),
+    }
+    return live.page(request, "jobs", "Jobs", ("old", "numbers", "newer"), shown, every=EVERY, ask=stays)
+
+
+def _page(sought: Sought, upto: int) -> Page:
+    return listing.page(sought.chosen, A_PAGE, tenant=sought.tenant, status=sought.status, before=upto + 1)
+
+
+def _submitted(page: Page) -> datetime | None:
+    """How far back a page looked that is not full."""
+    if page.before is None or len(page.jobs) == A_PAGE:
+        return None
+    return queries.all_jobs().filter(pk=page.before).values_list("created_at", flat=True).first()
+
+
+def _numbers(seen: Snapshot) -> list[tuple[str, str, str]]:
+    """(status, number, sign that there are more) for the statuses that are counted; the others have no number."""
+    most = looks.MOST
+    counts = seen.counts
+    counted = {
+        "created": seen.waiting,
+        "scheduled": counts.scheduled if counts else 0,
+        "held": counts.held if counts else 0,
+        "queued": sum(one.held for one in seen.held if one.worker is None),
+        "running": sum(one.held for one in seen.held if one.worker is not None),
+        "dead": counts.dead if counts else 0,
+    }
+    signs = {name: "+" if name != "created" and number >= most else "" for name, number in counted.items()}
+    known = [(name, f"{number:,}", signs[name]) for name, number in counted.items()]
+    return [*known, *((name, "", "") for name in ("success", "error", "cancelled"))]
+
+
+def _id(text: str | None) -> int | None:
+    if not text or not text.isascii() or not text.isdecimal() or len(text) > terms.DIGITS:
+        return None
+    return min(int(text), LARGEST_ID - 1)

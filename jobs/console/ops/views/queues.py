@@ -1,0 +1,44 @@
+"""Queues: their limits, their use, and the paused job types."""
+
+from django.http import HttpRequest, HttpResponse
+
+from jobs.calls import registry
+from jobs.console.ops import live, looks, past, snapshot, use
+from jobs.console.ops.access import page_for
+from jobs.console.ops.gate_words import GATES
+from jobs.models import PausedJobType
+from jobs.reading import waits
+from tenants.names import named
+
+
+@page_for("jobs.view_queue")
+def show(request: HttpRequest) -> HttpResponse:
+    seen = snapshot.current()
+    paused = list(PausedJobType.objects.order_by("source_type", "source_method"))
+    ended, curves = past.last_hour.get(None).queues, use.last_hour.get(None).queues
+    held = looks.held_types() if paused else {}
+    names, may_pause = set(map(str, paused)), request.user.has_perm(named("jobs.add_pausedjobtype"))
+    shown = {
+        "snapshot": seen,
+        "queues": [
+            {
+                "queue": queue,
+                "waiting": seen.waiting_by_queue.get(queue.id, 0),
+                "about": any(lane.about for lane in seen.lanes if lane.queue_id == queue.id),
+                "first": min(
+                    (lane.first_since for lane in seen.lanes if lane.queue_id == queue.id and lane.first_since),
+                    default=None,
+                ),
+                "past": ended.get((queue.name,)),
+                "curve": curves.get(queue.id),
+                "gates": [
+                    (GATES[gate], jobs)
+                    for gate, jobs in waits.by_gate(cut for cut in seen.cuts if cut.queue_id == queue.id)
+                ],
+            }
+            for queue in seen.queues.values()
+        ],
+        "paused": [(one, held.get((one.source_type, one.source_method), 0)) for one in paused],
+        "types": sorted({str(target) for target in registry.targets()} - names) if may_pause else [],
+    }
+    return live.page(request, "queues", "Queues", ("old", "queues", "types"), shown)

@@ -1,0 +1,76 @@
+"""A tenant: what its slots do now, where its jobs wait, and its limits to change."""
+
+from collections import Counter
+
+from django.http import Http404, HttpRequest, HttpResponse
+
+from jobs.conf import settings
+from jobs.console.ops import live, looks, past, snapshot, use
+from jobs.console.ops.access import page_for
+from jobs.console.ops.gate_words import GATES
+from jobs.console.ops.tenant_state import of_tenants
+from jobs.models import Job
+from jobs.reading import waits
+from jobs.reading.looking import Lane
+from tenants.models import Change, Tenant, TenantQueue
+from tenants.names import kind_of, named
+from tenants.tenant_model import all_tenants
+
+SLOTS = 100  # that are listed
+CHANGES = 10
+
+
+@page_for("tenants.view_tenantqueue")
+def show(request: HttpRequest, slug: str) -> HttpResponse:
+    tenant = all_tenants().filter(slug=slug).first()
+    if tenant is None:
+        raise Http404
+    seen = snapshot.current()
+    lanes = looks.lanes_of({tenant.pk})
+    cuts = waits.cuts(lanes, seen.queues)
+    [standing] = of_tenants(seen, looks.tenants({tenant.pk}).values(), lanes, cuts)
+    limits = TenantQueue.objects.filter(tenant=tenant).first()
+    day = past.day_of.get(tenant.pk)
+    slots = _slots(request, tenant)
+    shown = {
+        "snapshot": seen,
+        "tenant": tenant,
+        "limits": limits or TenantQueue(tenant=tenant, num_slots=0),
+        "standing": standing,
+        "slots": slots,
+        "users": Counter(job.user_key for job in slots if job.user_key).most_common(),
+        "most_waiting": _most_waiting(limits),
+        "lanes": [
+            (lane, seen.queues.get(lane.queue_id), [(GATES[cut.gate], cut.jobs) for cut in cuts if _same(cut, lane)])
+            for lane in lanes
+        ],
+        "chart": day and day.chart,
+        "types": [(".".join(name), summary) for name, summary in day.types.items()] if day else [],
+        "used": use.day_of.get(tenant.pk),
+        "changes": _changes(request, limits),
+    }
+    return live.page(request, "tenant", tenant.name, ("old", "now", "limits", "lanes", "past", "changes"), shown)
+
+
+def _most_waiting(limits: TenantQueue | None) -> int:
+    """The jobs that may wait."""
+    return settings.JOBS_MAX_WAITING if limits is None or limits.max_waiting is None else limits.max_waiting
+
+
+def _same(cut: waits.Cut, lane: Lane) -> bool:
+    return (cut.tenant_id, cut.queue_id) == (lane.tenant_id, lane.queue_id)
+
+
+def _slots(request: HttpRequest, tenant: Tenant) -> list[Job]:
+    """The jobs in the slots; none for those who may not see jobs. Index: jobs_one_job_per_slot."""
+    if not request.user.has_perm(named("jobs.view_job")):
+        return []
+    held = Job.objects.filter(tenant=tenant, slot__isnull=False).order_by("slot")
+    return list(held.select_related("queue").defer("args", "stats")[:SLOTS])
+
+
+def _changes(request: HttpRequest, limits: TenantQueue | None) -> list[Change]:
+    if limits is None or not request.user.has_perm(named("tenants.view_change")):
+        return []
+    of_limits = Change.objects.filter(kind=kind_of(TenantQueue), subject_id=str(limits.pk))
+    return list(of_limits.order_by("-at")[:CHANGES])

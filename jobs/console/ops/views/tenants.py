@@ -1,0 +1,66 @@
+"""Tenants: who has work, who waits, and for what; or all tenants by name."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+
+from jobs.authoring.text import storable
+from jobs.console.ops import live, looks, past, snapshot
+from jobs.console.ops.access import page_for
+from jobs.console.ops.snapshot import Snapshot
+from jobs.console.ops.tenant_state import ATTENTION, SORTS, Standing, of_tenants, standings
+from jobs.reading.tenant_state import State
+from tenants.tenant_model import all_tenants
+
+A_PAGE = 40
+
+
+@page_for("tenants.view_tenantqueue")
+def show(request: HttpRequest) -> HttpResponse:
+    """`q`: a part of a name. `sort`: one of SORTS. `state`: one of State; or "all", also without work, by name."""
+    seen = snapshot.current()
+    name, state = storable(request.GET.get("q", "")).strip(), request.GET.get("state", "")
+    page = _number(request.GET.get("page"))
+    sort = request.GET.get("sort", "")
+    with_work = standings(seen, sort if sort in SORTS else ATTENTION)
+    chosen = [one for one in with_work if (not state or one.state == state) and _fits(one.tenant, name.lower())]
+    every = state == "all" or (name and not chosen)
+    chosen = _by_name(seen, with_work, name, page) if every else chosen[page * A_PAGE :]
+    days = past.of_tenants([one.tenant.id for one in chosen[:A_PAGE]])
+    shown = {
+        "snapshot": seen,
+        "tenants": [(one, days.get(one.tenant.id)) for one in chosen[:A_PAGE]],
+        "with_work": len(with_work),
+        "fairness": past.fairness.get(None),
+        "q": name,
+        "state": state,
+        "sort": sort,
+        "sorts": list(SORTS),
+        "states": [one.value for one in State],
+        "earlier": page - 1 if page else None,
+        "later": page + 1 if len(chosen) > A_PAGE else None,
+    }
+    return live.page(request, "tenants", "Tenants", ("old", "tenants"), shown)
+
+
+def _fits(tenant: looks.Tenant, name: str) -> bool:
+    return name in tenant.name.lower() or name in tenant.slug
+
+
+def _by_name(seen: Snapshot, with_work: Sequence[Standing], name: str, page: int) -> list[Standing]:
+    """A page of all tenants, and one more as a sign that there are more."""
+    working = {one.tenant.id: one for one in with_work}
+    found: Any = all_tenants().order_by("name")
+    if name:
+        found = found.filter(Q(name__icontains=name) | Q(slug__icontains=name))
+    ids = list(found.values_list("pk", flat=True)[page * A_PAGE : (page + 1) * A_PAGE + 1])
+    missing = set(ids) - working.keys()
+    others = of_tenants(seen, looks.tenants(missing).values(), looks.lanes_of(missing))
+    working |= {one.tenant.id: one for one in others}
+    return [working[pk] for pk in ids if pk in working]
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < len("100000") else 0

@@ -1,0 +1,62 @@
+"""Workers: which processes there are, and what each runs."""
+
+from collections import defaultdict
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Max
+from django.http import HttpRequest, HttpResponse
+
+from jobs.console.ops import live, past, snapshot
+from jobs.console.ops.access import page_for
+from jobs.console.ops.looks import Worked, Worker
+from jobs.console.ops.snapshot import Snapshot
+from jobs.models import Job, Recorded
+from jobs.store import LIVE_BEATS
+from tenants.names import named
+
+RUNNING = 500  # jobs that are listed
+
+
+@page_for("jobs.view_worker")
+def show(request: HttpRequest) -> HttpResponse:
+    seen = snapshot.current()
+    runs, worked = _running(request), past.worked.get(None)
+    shown = {
+        "snapshot": seen,
+        "workers": [
+            (
+                worker,
+                state_of(worker, seen),
+                seen.held_by_worker.get(worker.id, 0),
+                worked.get(worker.id, Worked()),
+                runs.get(worker.id, []),
+            )
+            for worker in seen.workers
+            if worker.gone_at is None
+        ],
+        "gone": [(worker, worked.get(worker.id, Worked())) for worker in seen.workers if worker.gone_at is not None],
+        "leader": next((worker for worker in seen.workers if worker.leads), None),
+        "recorded_at": Recorded.objects.exclude(task="missed").aggregate(at=Max("at"))["at"],
+        "handed_over": seen.held_by_worker.get(None, 0),
+    }
+    return live.page(request, "workers", "Workers", ("old", "workers", "gone"), shown)
+
+
+def state_of(worker: Worker, seen: Snapshot) -> str:
+    """gone, silent (it missed its beats), draining (it takes no jobs), or live."""
+    if worker.gone_at is not None:
+        return "gone"
+    if seen.now - worker.beat_at > timedelta(seconds=LIVE_BEATS * worker.beat_interval):
+        return "silent"
+    return "live" if worker.concurrency else "draining"
+
+
+def _running(request: HttpRequest) -> dict[Any, list[Job]]:
+    """The running jobs by worker; none for those who may not see jobs."""
+    found: dict[Any, list[Job]] = defaultdict(list)
+    if request.user.has_perm(named("jobs.view_job")):
+        held = Job.objects.filter(slot__isnull=False, worker__isnull=False).order_by("ticket")
+        for job in held.select_related("tenant", "queue").defer("args", "stats")[:RUNNING]:
+            found[job.worker].append(job)
+    return found

@@ -1,0 +1,55 @@
+"""The interface of Django's tasks: of Django itself from 6.0 on, else of the package `django-tasks`. They are alike."""
+
+from typing import TYPE_CHECKING, Any
+
+from jobs.checks.extras import require
+
+if TYPE_CHECKING:
+    from django.tasks import TaskContext, TaskResult, TaskResultStatus
+    from django.tasks.backends.base import BaseTaskBackend
+    from django.tasks.base import Task, TaskError
+    from django.tasks.exceptions import InvalidTask, TaskResultDoesNotExist
+    from django.tasks.signals import task_enqueued, task_finished, task_started
+    from django.utils.json import normalize_json
+
+    AnyTask = Task[..., Any]
+    AnyResult = TaskResult[..., Any]
+else:
+    try:
+        from django.tasks import TaskContext, TaskResult, TaskResultStatus
+        from django.tasks.backends.base import BaseTaskBackend
+        from django.tasks.base import Task, TaskError
+        from django.tasks.exceptions import InvalidTask, TaskResultDoesNotExist
+        from django.tasks.signals import task_enqueued, task_finished, task_started
+        from django.utils.json import normalize_json
+    except ImportError:
+        require("tasks", "jobs.contrib.django_tasks")
+        from django_tasks import TaskContext, TaskResult, TaskResultStatus
+        from django_tasks.backends.base import BaseTaskBackend
+        from django_tasks.base import Task, TaskError
+        from django_tasks.exceptions import TaskResultDoesNotExist
+        from django_tasks.signals import task_enqueued, task_finished, task_started
+        from django_tasks.utils import normalize_json
+
+        try:
+            from django_tasks.exceptions import InvalidTask
+        except ImportError:  # its name until 0.12
+            from django_tasks.exceptions import InvalidTaskError as InvalidTask
+
+    AnyTask, AnyResult = Task, TaskResult
+
+__all__ = [
+    "AnyResult",
+    "AnyTask",
+    "BaseTaskBackend",
+    "InvalidTask",
+    "TaskContext",
+    "TaskError",
+    "TaskResult",
+    "TaskResultDoesNotExist",
+    "TaskResultStatus",
+    "normalize_json",
+    "task_enqueued",
+    "task_finished",
+    "task_started",
+]

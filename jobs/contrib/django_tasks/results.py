@@ -1,0 +1,145 @@
+"""Results of tasks, read from their jobs."""
+
+import copy
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from traceback import format_exception
+from typing import Any
+
+from django.core.signing import BadSignature, Signer
+
+from jobs.contrib.django_tasks import known
+from jobs.contrib.django_tasks.endings import ENDINGS
+from jobs.contrib.django_tasks.interface import (
+    AnyResult,
+    AnyTask,
+    TaskError,
+    TaskResult,
+    TaskResultDoesNotExist,
+    TaskResultStatus,
+)
+from jobs.engine.submit import Submitted
+from jobs.lifecycle import Status
+from jobs.models import AnyFailedAttempt, AnyJob
+from jobs.reading import queries
+from jobs.store import results as kept
+
+STATUSES = {
+    Status.RUNNING: TaskResultStatus.RUNNING,
+    Status.SUCCESS: TaskResultStatus.SUCCESSFUL,
+    Status.ERROR: TaskResultStatus.FAILED,
+    Status.DEAD: TaskResultStatus.FAILED,
+    Status.CANCELLED: TaskResultStatus.FAILED,
+}  # the others are READY
+
+# Ids of jobs can be guessed, and Django's interface asks for a result without a tenant. So the id is signed.
+_signer = Signer(salt="jobs.contrib.django_tasks")
+
+
+def enqueued(
+    task: AnyTask, backend: str, submitted: Submitted, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> AnyResult:
+    """The result of a task that was just stored."""
+    return TaskResult(
+        task=task,
+        id=_signer.sign(str(submitted.id)),
+        status=TaskResultStatus.READY,
+        enqueued_at=submitted.created_at,
+        started_at=None,
+        finished_at=None,
+        last_attempted_at=None,
+        args=list(args),
+        kwargs=dict(kwargs),
+        backend=backend,
+        errors=[],
+        worker_ids=[],
+    )
+
+
+def load(result_id: str, backend: str) -> AnyResult:
+    """The result of that id. Raises TaskResultDoesNotExist if it is not one that was given out, or was deleted."""
+    try:
+        job_id = int(_signer.unsign(result_id))
+    except (BadSignature, ValueError, TypeError):
+        raise TaskResultDoesNotExist(result_id) from None
+    job = queries.any_job(job_id)
+    task = None if job is None else _task(job)
+    if job is None or task is None:
+        raise TaskResultDoesNotExist(result_id)
+    return _read(job, task, backend)
+
+
+def running(job_id: int, backend: str) -> AnyResult:
+    """The result of the task that runs as this job."""
+    return load(_signer.sign(str(job_id)), backend)
+
+
+def error_of(error: BaseException) -> TaskError:
+    """An error, as Django keeps it."""
+    path = f"{type(error).__module__}.{type(error).__qualname__}"
+    return TaskError(exception_class_path=path, traceback="".join(format_exception(error)))
+
+
+def _read(job: AnyJob, task: AnyTask, backend: str) -> AnyResult:
+    failures = queries.failed_attempts(job) if _ended_badly(job) else []
+    result: AnyResult = TaskResult(
+        task=task,
+        id=_signer.sign(str(job.pk)),
+        status=STATUSES.get(Status(job.status), TaskResultStatus.READY),
+        enqueued_at=job.created_at,
+        started_at=failures[0].start_time if failures else job.start_time,
+        finished_at=job.end_time,
+        last_attempted_at=job.start_time or (failures[-1].start_time if failures else None),
+        args=job.args.get("args", []),
+        kwargs=job.args.get("kwargs", {}),
+        backend=backend,
+        errors=[_error(one) for one in failures],
+        worker_ids=_workers(job, failures),
+    )
+    if job.status == Status.SUCCESS and (found := kept.load(job)) is not None:
+        object.__setattr__(result, "_return_value", found.value)
+    return result
+
+
+def _task(job: AnyJob) -> AnyTask | None:
+    """The task of a job, with its options as it was enqueued; None if the job is none of a task."""
+    found = known.find(job.source_type, job.source_method)
+    if found is None:
+        return None
+    run_after = job.args.get("run_after")
+    options = {
+        "queue_name": job.queue.name,
+        "priority": job.args.get("priority", 0),
+        "run_after": datetime.fromisoformat(run_after) if run_after else None,
+    }
+    task = copy.copy(found)  # `using` would refuse a queue that the settings have named then, and do not name today
+    for name, value in options.items():
+        object.__setattr__(task, name, value)
+    return task
+
+
+def _ended_badly(job: AnyJob) -> int:
+    """The number of its attempts that may have failed: all but the one that waits, runs or has succeeded."""
+    return job.attempt - (job.status in (Status.QUEUED, Status.RUNNING, Status.SUCCESS))
+
+
+def _workers(job: AnyJob, failures: Sequence[AnyFailedAttempt]) -> list[str]:
+    """The worker of each attempt; a queued job has not begun its last one."""
+    of_failed = {one.attempt: one.worker for one in failures}
+    begun = job.attempt - (job.status == Status.QUEUED)
+    return [str(of_failed.get(number) or job.worker or "") for number in range(1, begun + 1)]
+
+
+def _path(failure: AnyFailedAttempt) -> str:
+    """The path of the error's class: it stands before its name in the last line of the traceback that has it."""
+    found = re.findall(rf"^((?:\w+\.)*){re.escape(failure.error_class)}(?::|$)", failure.traceback, re.MULTILINE)
+    if not found and (own := ENDINGS.get(failure.error_class)):
+        return f"{own.__module__}.{own.__qualname__}"
+    return f"{found[-1] if found and found[-1] else 'builtins.'}{failure.error_class}"
+
+
+def _error(failure: AnyFailedAttempt) -> TaskError:
+    """The error of an attempt; without a traceback, as of a process that died, its one line."""
+    line = f"{failure.error_class}: {failure.error}\n"
+    return TaskError(exception_class_path=_path(failure), traceback=failure.traceback or line)

@@ -1,0 +1,123 @@
+"""The metrics of the scheduler for Prometheus, made from one look at the database.
+
+No label names a tenant, a user or a job, so the number of series depends on queues, pools and job types alone.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from jobs.reading.health import RULES, Facts, conditions
+from jobs.reading.health.looks import TotalLook
+from jobs.reading.statistics import BOUNDS, added
+from jobs.reading.tenant_state import State
+
+STEP = 4  # buckets of the tables that make one of ours: ten are enough for a quantile, and for Prometheus's memory
+KEPT = BOUNDS[STEP - 1 :: STEP]
+
+
+class Look(Collector):
+    """The metrics of one look."""
+
+    def __init__(self, facts: Facts, totals: Sequence[TotalLook]) -> None:
+        self._facts, self._totals = facts, totals
+
+    def collect(self) -> Iterator[Metric]:
+        yield from _queues(self._facts)
+        yield from _pools(self._facts)
+        yield from _tenants(self._facts)
+        yield from _server(self._facts)
+        yield from _conditions(self._facts)
+        yield from _attempts(self._totals)
+
+
+def _gauge(name: str, text: str, labels: Sequence[str], rows: Iterable[tuple[Sequence[str], float]]) -> Metric:
+    family = GaugeMetricFamily(f"scheduler_{name}", text, labels=labels)
+    for of, value in rows:
+        family.add_metric(of, value)
+    return family
+
+
+def _queues(facts: Facts) -> Iterator[Metric]:
+    of = facts.numbers
+    yield _gauge("waiting_jobs", "Jobs scheduled or ready, about.", ["queue"], [([q.name], q.waiting) for q in of])
+    yield _gauge("held_jobs", "Jobs that hold a slot.", ["queue"], [([q.name], q.held) for q in of])
+    oldest = [([q.name], q.oldest) for q in of]
+    yield _gauge("oldest_waiting_seconds", "Longest time that a first job has been ready.", ["queue"], oldest)
+
+
+def _pools(facts: Facts) -> Iterator[Metric]:
+    of = facts.pools
+    yield _gauge("pool_processes", "Processes of its live workers.", ["pool"], [([p.name], p.processes) for p in of])
+    yield _gauge("pool_held", "Jobs that hold a slot.", ["pool"], [([p.name], p.held) for p in of])
+    late = [([p.name], p.late) for p in of]
+    yield _gauge("may_run_jobs", "Jobs that only lacked a process in both of two looks, of up to 200.", ["pool"], late)
+    waits = [([p.name], facts.seconds(p.late_since)) for p in of]
+    yield _gauge("may_run_seconds", "Longest time that one of them has only lacked a process.", ["pool"], waits)
+    yield _gauge("pool_demand", "Processes that could be busy now.", ["pool"], [([p.name], p.demand) for p in of])
+    workers = [([w.pool, w.state], w.workers) for w in facts.workers]
+    yield _gauge("workers", "Workers: live, draining or silent.", ["pool", "state"], workers)
+
+
+def _tenants(facts: Facts) -> Iterator[Metric]:
+    counts = [([state.value], facts.sample.states.get(state.value, 0)) for state in State if state != State.IDLE]
+    yield _gauge("tenants", "Tenants with work, in the recorder's newest sample.", ["state"], counts)
+    fairness = facts.sample.fairness
+    value: list[tuple[list[str], float]] = [] if fairness is None else [([], fairness)]
+    yield _gauge("fairness_jain_ratio", "Jain's index of what tenants got of their shares in the last hour.", [], value)
+
+
+def _server(facts: Facts) -> Iterator[Metric]:
+    server = facts.server
+    yield _gauge("clock_leads", "1 if a clock leads.", [], [([], server.clock_leads)])
+    age: list[tuple[list[str], float]] = [] if server.recorder_age is None else [([], server.recorder_age)]
+    yield _gauge("recorder_age_seconds", "Since the recorder last looked.", [], age)
+    yield _gauge("oldest_transaction_seconds", "Of this database.", [], [([], server.oldest_transaction)])
+    yield _gauge("database_connections", "To the server of this database.", [], [([], server.connections)])
+    yield _gauge("database_max_connections", "That the server allows.", [], [([], server.max_connections)])
+    yield _gauge("dead_jobs", "Dead letters, counted to 10,000.", [], [([], server.dead)])
+    repairs = CounterMetricFamily("scheduler_repairs", "What the clock had to repair.", labels=["kind"])
+    for repair in facts.repairs:
+        repairs.add_metric([repair.kind], repair.count)
+    yield repairs
+
+
+def _conditions(facts: Facts) -> Iterator[Metric]:
+    holding = {condition.code for condition in conditions(facts)}
+    rows = [([rule.code, rule.severity], float(rule.code in holding)) for rule in RULES]
+    yield _gauge("condition", "1 while it holds: see docs/operations.md.", ["code", "severity"], rows)
+
+
+def _attempts(totals: Sequence[TotalLook]) -> Iterator[Metric]:
+    ended = CounterMetricFamily("scheduler_attempts", "Attempts that ended.", labels=["queue", "job_type", "outcome"])
+    run = HistogramMetricFamily("scheduler_attempt_run_seconds", "From start to end.", labels=["queue", "job_type"])
+    wait = HistogramMetricFamily("scheduler_attempt_wait_seconds", "From ready to start.", labels=["queue"])
+    for one in totals:
+        ended.add_metric([one.queue, _type(one), one.outcome], one.attempts)
+    for labels, of in _by(totals, lambda one: (one.queue, _type(one))):
+        run.add_metric(labels, _buckets(one.run_buckets for one in of), sum(one.run_seconds for one in of))
+    for labels, of in _by(totals, lambda one: (one.queue,)):
+        wait.add_metric(labels, _buckets(one.wait_buckets for one in of), sum(one.wait_seconds for one in of))
+    yield from (ended, run, wait)
+
+
+def _by(
+    totals: Sequence[TotalLook], key: Callable[[TotalLook], tuple[str, ...]]
+) -> list[tuple[tuple[str, ...], list[TotalLook]]]:
+    of = defaultdict(list)
+    for one in totals:
+        of[key(one)].append(one)
+    return list(of.items())
+
+
+def _type(total: TotalLook) -> str:
+    return f"{total.source_type}.{total.source_method}"
+
+
+def _buckets(histograms: Iterable[Sequence[int]]) -> list[tuple[str, float]]:
+    """Cumulative counts by upper bound, as Prometheus has them."""
+    counts = added(histograms)
+    bounds = [(str(bound), float(sum(counts[: STEP * n + STEP]))) for n, bound in enumerate(KEPT)]
+    return [*bounds, ("+Inf", float(sum(counts)))]

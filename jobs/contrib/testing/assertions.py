@@ -1,0 +1,70 @@
+"""Assert which jobs the code under test has submitted."""
+
+import json
+from typing import Any
+
+from jobs.contrib.testing.calls import calls, differences
+from jobs.engine.proxy import Call
+from jobs.models import AnyJob
+
+SHOWN = 20  # jobs in a message
+
+
+def submitted(call: Call | None = None, /, **args: Any) -> list[AnyJob]:
+    """The jobs that this test can see, the first one first: all, or those of a call with at least these arguments.
+
+    The call is written as when it is submitted: `report.async_(queue="critical").execute`. The options in it count. A
+    call on the class, `DataReport.async_.execute`, stands for any of its objects. Jobs that have run count as well.
+    """
+    every = list(AnyJob.objects.select_related("tenant", "queue").order_by("id"))
+    if call is None:
+        return every
+    return [job for job in every if calls(job, call) and not differences(job, call, args)]
+
+
+def assert_submitted(call: Call, /, **args: Any) -> list[AnyJob]:
+    """Return the jobs as `submitted` does. Raises AssertionError if there are none, and tells what there is instead."""
+    found = submitted(call, **args)
+    if not found:
+        raise AssertionError(f"No job {_wanted(call, args)} was submitted. {_instead(call, args)}")
+    return found
+
+
+def assert_not_submitted(call: Call | None = None, /, **args: Any) -> None:
+    """Raises AssertionError if there is such a job; without a call, if there is any job."""
+    found = submitted(call, **args)
+    if found:
+        wanted = "" if call is None else f" {_wanted(call, args)}"
+        raise AssertionError(f"No job{wanted} should have been submitted. Submitted:\n{_listed(found)}")
+
+
+def _wanted(call: Call, args: dict[str, Any]) -> str:
+    target, instance = call.target, call.instance
+    which = "" if instance is None or target.class_level else f":{instance.pk}"
+    options = "".join(f", {name} {value}" for name, value in call.options.items())
+    return f"{target.source_type}{which} {target.method} {_text(args)}{options}"
+
+
+def _instead(call: Call, args: dict[str, Any]) -> str:
+    every = submitted()
+    if not every:
+        return "No job was submitted at all."
+    near = {job.pk: differences(job, call, args) for job in every if calls(job, call)}
+    return f"Submitted:\n{_listed(every, near)}"
+
+
+def _listed(found: list[AnyJob], near: dict[int, list[str]] | None = None) -> str:
+    lines = []
+    for job in found[:SHOWN]:
+        which = f"{job.source_type}:{job.source_id}" if job.source_id is not None else job.source_type
+        differs = f"  (differs in {', '.join(near[job.pk])})" if near and job.pk in near else ""
+        lines.append(
+            f"  {job.pk}  {which} {job.source_method} {_text(job.args)}, {job.status}, queue {job.queue.name},"
+            f" priority {job.priority}, tenant {job.tenant.slug}{differs}"
+        )
+    more = len(found) - SHOWN
+    return "\n".join([*lines, f"  and {more} more"] if more > 0 else lines)
+
+
+def _text(args: dict[str, Any]) -> str:
+    return json.dumps(args, ensure_ascii=False, default=str)

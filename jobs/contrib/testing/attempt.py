@@ -1,0 +1,88 @@
+"""Execute one attempt in the test's process, as a worker does."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from psycopg import pq
+
+from jobs import store
+from jobs.contrib.testing.failures import planned
+from jobs.engine import body, user_code
+from jobs.engine.body import Outcome
+from jobs.engine.host import Host
+from jobs.engine.settle import settle
+from jobs.lifecycle import Status
+from jobs.reading import queries
+from jobs.store import Claimed
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An attempt that was made. status: of the job afterwards. value: its result; error: the error that ended it."""
+
+    job_id: int
+    number: int
+    status: str
+    value: Any
+    error: BaseException | None
+
+    @property
+    def failed(self) -> bool:
+        """Whether the job has ended badly: an error without a retry."""
+        return self.status in (Status.ERROR, Status.DEAD)
+
+
+def execute(message: Claimed, host: Host) -> Attempt | None:
+    """Start, run and settle an attempt; None if it was cancelled or paused before it began."""
+    job = store.start(message.id, message.attempt, host.worker)
+    if job is None:
+        store.put_off(message.id, message.attempt)
+        return None
+    outcome = Outcome(error=planned(job))
+    if outcome.error is None:
+        savepoints = _Savepoints()
+        outcome = body.run(job, host)
+        savepoints.commit(outcome)
+    body.keep_result(job, outcome)
+    settle(job, outcome, user_code.here(job, host))
+    status = queries.status(job.tenant_id, job.id) or Status.DEAD
+    return Attempt(job.id, job.attempt, status, outcome.value, outcome.error)
+
+
+class _Savepoints:
+    """Inside the transaction of a TestCase, let a body's statements end as if they were committed.
+
+    An error of PostgreSQL ends a transaction. A worker's body has its own transactions, so here it gets a savepoint:
+    after such an error its writes are undone, and the test goes on. Its functions on commit are called.
+    """
+
+    def __init__(self) -> None:
+        inside = [one for one in connections.all(initialized_only=True) if one.in_atomic_block]
+        self._points: list[tuple[Any, str | None, int]] = [
+            (one, one.savepoint(), len(one.run_on_commit)) for one in inside
+        ]
+
+    def commit(self, outcome: Outcome) -> None:
+        """End the body. An error in a function on commit is the body's, unless it was declared robust."""
+        for connection, savepoint, before in self._points:
+            called = connection.run_on_commit[before:]
+            del connection.run_on_commit[before:]
+            if _is_broken(connection):
+                connection.needs_rollback = False
+                connection.savepoint_rollback(savepoint)
+                continue
+            connection.savepoint_commit(savepoint)
+            for _, function, robust in called:
+                try:
+                    function()
+                except Exception as error:
+                    outcome.error = outcome.error or (None if robust else error)
+
+
+def _is_broken(connection: BaseDatabaseWrapper) -> bool:
+    if connection.vendor != "postgresql":
+        return connection.needs_rollback
+    raw: Any = connection.connection
+    return bool(connection.needs_rollback or raw.pgconn.transaction_status == pq.TransactionStatus.INERROR)

@@ -1,0 +1,18 @@
+"""The helpers as methods, for those who write TestCase classes."""
+
+from jobs.contrib.testing.assertions import assert_not_submitted, assert_submitted, submitted
+from jobs.contrib.testing.failures import fail_next
+from jobs.contrib.testing.running import drain, run
+from jobs.contrib.testing.time import freeze_time
+
+
+class JobAssertions:
+    """Mix into a Django TestCase or TransactionTestCase. Each method is a function of `jobs.contrib.testing`."""
+
+    drain_jobs = staticmethod(drain)
+    run_job = staticmethod(run)
+    submitted_jobs = staticmethod(submitted)
+    assertSubmitted = staticmethod(assert_submitted)
+    assertNotSubmitted = staticmethod(assert_not_submitted)
+    fail_next = staticmethod(fail_next)
+    freeze_time = staticmethod(freeze_time)

@@ -1,0 +1,35 @@
+"""Fixtures for pytest, beside pytest-django: `pytest -p jobs.contrib.testing.plugin`."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from jobs.contrib.testing.attempt import Attempt
+    from jobs.contrib.testing.time import FrozenTime
+
+
+@pytest.fixture
+def drain_jobs(db: None) -> "Callable[..., list[Attempt]]":
+    """The function `jobs.contrib.testing.drain`; the test may use the database."""
+    from jobs.contrib.testing import drain
+
+    return drain
+
+
+@pytest.fixture
+def run_job(db: None) -> Callable[..., Any]:
+    """The function `jobs.contrib.testing.run`; the test may use the database."""
+    from jobs.contrib.testing import run
+
+    return run
+
+
+@pytest.fixture
+def frozen_time() -> "Iterator[FrozenTime]":
+    """The time stands still during the test; `frozen_time.move(60)` lets it pass."""
+    from jobs.contrib.testing import freeze_time
+
+    with freeze_time() as frozen:
+        yield frozen

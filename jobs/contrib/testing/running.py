@@ -1,0 +1,149 @@
+"""Run the jobs that were submitted: the statements are the engine's, the worker is this process."""
+
+import json
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+
+from jobs import store
+from jobs.contrib.testing.attempt import Attempt, execute
+from jobs.contrib.testing.time import FrozenTime, following, freeze_time
+from jobs.engine import dispatch
+from jobs.engine.host import Host
+from jobs.engine.proxy import Call
+from jobs.engine.schedules.declared import declare
+from jobs.engine.schedules.run import run_due
+from jobs.models import Queue
+from jobs.reading.explain.explanation import explain
+from jobs.store import EVERY_TENANT, Claimed
+
+BATCH = 1000  # jobs promoted at a time
+
+
+def drain(*, later: bool = False, schedules: bool = False, raising: bool = True, most: int = 1000) -> list[Attempt]:
+    """Run all jobs that may run now, and those that they submit; return the attempts in order.
+
+    One worker serves each pool, with one process. Limits, pauses, priorities, retries and identical jobs count as ever.
+    later: let the time pass, without waiting, until the delayed jobs and the retries have run, too.
+    schedules: submit what is due by schedules, declared ones included.
+    raising: at the end, raise the error of the first job that ended as error or dead.
+    Raises AssertionError after `most` attempts: then jobs submit each other without end.
+    """
+    made: list[Attempt] = []
+    standing = freeze_time() if later and not isinstance(timezone.now, FrozenTime) else nullcontext()
+    with standing, _worker() as worker:
+        if schedules:
+            declare()
+            run_due()
+        while (attempt := worker.step()) or (later and worker.wait()):
+            made += [attempt] if attempt else []
+            if len(made) + worker.waits > most:
+                raise AssertionError(f"{most} attempts did not drain the jobs: do they submit each other without end?")
+    if raising:
+        _raise_first(made)
+    return made
+
+
+def run(call: Call, /, *args: Any, **kwargs: Any) -> Any:
+    """Submit a call, run what waits until its job has ended, and return the job's result.
+
+    The arguments and the result go through JSON. Raises the job's error, and InvalidRequest as every submit does.
+    Raises AssertionError if the job did not run, and tells what holds it.
+    """
+    job_id = call(*args, **kwargs)
+    last: Attempt | None = None
+    with _worker() as worker:
+        while last is None and (attempt := worker.step()):
+            last = attempt if attempt.job_id == job_id else None
+        worker.finish()
+    if last is None:
+        held = explain(job_id, tenant_id=EVERY_TENANT)
+        raise AssertionError(f"job {job_id} did not run: {held.sentence if held else 'it is gone'}")
+    if last.error is not None:
+        raise last.error
+    return json.loads(json.dumps(last.value))
+
+
+def _raise_first(made: list[Attempt]) -> None:
+    failed = [attempt for attempt in made if attempt.failed]
+    for attempt in failed[:1]:
+        if attempt.error is not None:
+            more = f"; {len(failed)} of {len(made)} attempts ended so" if len(failed) > 1 else ""
+            attempt.error.add_note(f"job {attempt.job_id} ended as {attempt.status} in drain(){more}")
+            raise attempt.error
+
+
+class _Worker:
+    """The worker of a drain: a process for each pool, all of them this one."""
+
+    def __init__(self) -> None:
+        self.waits = 0
+        self._hosts = {pool: Host(uuid.uuid4()) for pool in Queue.objects.values_list("pool", flat=True).distinct()}
+        self._claimed: list[Claimed] = []
+        self._beat()
+
+    def step(self) -> Attempt | None:
+        """Make the next attempt; None if no job may run now."""
+        while self._claimed or self._claim():
+            message = self._claimed.pop(0)
+            attempt = execute(message, self._hosts[message.pool])
+            if attempt is not None:
+                return attempt
+        return None
+
+    def finish(self) -> None:
+        """Run what was claimed for the other pools: no other worker will."""
+        while self._claimed:
+            message = self._claimed.pop(0)
+            execute(message, self._hosts[message.pool])
+
+    def wait(self) -> bool:
+        """Let the time pass until the next moment; False if nothing is expected."""
+        seconds = store.next_moment()
+        if seconds is None or seconds <= 0 or not isinstance(timezone.now, FrozenTime):
+            return False
+        timezone.now.move(seconds)
+        self.waits += 1
+        self._beat()
+        return True
+
+    def leave(self) -> None:
+        for host in self._hosts.values():
+            store.leave(host.worker)
+
+    def _beat(self) -> None:
+        for pool, host in self._hosts.items():
+            store.beat(host.worker, name=f"jobs.contrib.testing@{pool}", pid=os.getpid(), pool=pool, concurrency=1)
+
+    def _claim(self) -> bool:
+        while len(store.promote(BATCH)) == BATCH:
+            pass
+        locked: set[str] = set()
+        for _ in range(dispatch.MOST_PASSES):
+            found = store.claim_within() if connection.in_atomic_block else store.claim(in_line=False, locked=locked)
+            locked |= found.locked
+            self._claimed = list(found)
+            if self._claimed or not found.more:
+                break
+        return bool(self._claimed)
+
+
+@contextmanager
+def _worker() -> Iterator[_Worker]:
+    """Nobody else dispatches in this process meanwhile, and no message leaves it."""
+    carrier, relay = dispatch.connect(None), dispatch.relay_to(lambda: None)
+    try:
+        with following():
+            worker = _Worker()
+            try:
+                yield worker
+            finally:
+                worker.leave()
+    finally:
+        dispatch.connect(carrier)
+        dispatch.relay_to(relay)

@@ -1,6 +1,0 @@
-"""The health of the scheduler: facts from a look, and conditions as pure functions over them."""
-
-from jobs.engine.health.conditions import RULES, Condition, conditions
-from jobs.engine.health.facts import MINUTES, Facts, look
-
-__all__ = ["MINUTES", "RULES", "Condition", "Facts", "conditions", "look"]

@@ -1,5 +1,0 @@
-"""What Prometheus and a monitor read: `/metrics`, `/metrics/tenants`, `/metrics/health`."""
-
-from jobs.extras import require
-
-require("metrics", __name__)

@@ -1,0 +1,1 @@
+"""What the pages of console and portal share."""

@@ -1,0 +1,108 @@
+"""The API as Ninja serves it: operation ids, problem documents for each error, and an honest OpenAPI document."""
+
+from collections.abc import Callable
+from functools import cache, wraps
+from http import HTTPStatus
+from typing import Any, cast, get_args
+
+from django.http import HttpRequest, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from ninja import NinjaAPI
+from ninja.errors import ValidationError, ValidationErrorContext
+from ninja.openapi.schema import OpenAPISchema
+from ninja.operation import Operation
+
+from jobs.portal.api import problems
+
+View = Callable[..., Any]
+RETRIED = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
+RETRY_AFTER = {"description": "Seconds after which to try again.", "schema": {"type": "integer"}}
+
+
+class ProblemAPI(NinjaAPI):
+    """Ninja with short operation ids, and with problem documents also where it has no exception hook."""
+
+    @property
+    def urls(self) -> tuple[list[Any], str, str]:
+        patterns, app_name, namespace = super().urls
+        for pattern in cast(list[Any], patterns):
+            root = pattern.name == "api-root"  # the docs page derives the API's address from it
+            pattern.callback = problems.no_such_address if root else _with_405_as_problem(pattern.callback)
+        return patterns, app_name, namespace
+
+    def validation_error_from_error_contexts(
+        self, error_contexts: list[ValidationErrorContext[Any]]
+    ) -> ValidationError:
+        """Ninja's errors; an error about an unknown field also lists the known fields."""
+        error = super().validation_error_from_error_contexts(error_contexts)
+        models = [c.model for c in error_contexts for _ in c.pydantic_validation_error.errors()]
+        for refused, model in zip(error.errors, models, strict=True):
+            if refused["type"] == "extra_forbidden":
+                refused["allowed"] = _fields(model, refused["loc"][1:-1])
+        return error
+
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        return operation.view_func.__name__
+
+    def get_openapi_schema(
+        self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
+    ) -> OpenAPISchema:
+        """Made once for each address: it takes most of a second, and anybody may ask for it."""
+        return self._schema_at(self.get_root_path(path_params or {}) if path_prefix is None else path_prefix)
+
+    @cache  # noqa: B019 - there is one API, as long as its process
+    def _schema_at(self, root: str) -> OpenAPISchema:
+        schema = super().get_openapi_schema(path_prefix=root)
+        for operations in schema["paths"].values():
+            for operation in operations.values():
+                _add_problems_of_all(operation)
+                for status, response in operation["responses"].items():
+                    if status >= HTTPStatus.BAD_REQUEST:
+                        described = response["content"].pop("application/json")
+                        response["content"][problems.MEDIA_TYPE] = described
+                    if status in RETRIED:
+                        response["headers"] = {"Retry-After": RETRY_AFTER}
+        return schema
+
+
+def _add_problems_of_all(operation: dict[str, Any]) -> None:
+    """Document the problems that any request, and any request with a body, may get."""
+    problem = {"$ref": "#/components/schemas/Problem"}
+    with_body = {400, 413, 415, 422} if "requestBody" in operation else set()
+    for status in sorted({400, 429, 500, 503} | with_body):
+        described = {"description": HTTPStatus(status).phrase, "content": {"application/json": {"schema": problem}}}
+        operation["responses"].setdefault(status, described)
+
+
+def _fields(model: Any, path: tuple[str | int, ...]) -> list[str]:
+    """The fields of the object at a path in a model: ("batch", "jobs", 3) is an item of a list."""
+    for step in path:
+        model = get_args(model)[0] if isinstance(step, int) else model.model_fields[step].annotation
+    return list(model.model_fields)
+
+
+def _with_405_as_problem(view: View) -> View:
+    """Answer a wrong method with a problem: Ninja answers in plain text, before its exception hooks.
+
+    HEAD runs as GET; the server leaves out the body, and nobody waits for the end of a stream.
+    """
+
+    def answer(response: HttpResponseBase) -> HttpResponseBase:
+        if response.status_code != HTTPStatus.METHOD_NOT_ALLOWED:
+            return response
+        allowed = response["Allow"].replace("GET", "GET, HEAD")
+        problem = problems.ProblemError(405, f"This address allows {allowed}.", headers={"Allow": allowed})
+        return problems.respond(problem)
+
+    @wraps(view)
+    def view_or_problem(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method != "HEAD":
+            return answer(view(request, *args, **kwargs))
+        request.method = "GET"
+        response = answer(view(request, *args, **kwargs))
+        request.method = "HEAD"
+        if isinstance(response, StreamingHttpResponse):
+            response.streaming_content = iter(())
+        return response
+
+    return view_or_problem

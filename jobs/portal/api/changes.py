@@ -1,0 +1,67 @@
+"""The changes to what is the caller's tenant's; another tenant's changes are like none at all."""
+
+from datetime import datetime
+from typing import Any
+
+from django.urls import reverse
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from jobs.portal.api import inputs, pages, schemas
+from jobs.portal.api.auth import CallerRequest
+from tenants.models import Change
+
+router = Router(tags=["changes"])
+
+REFUSED = frozenset({401, 403, 405, 422})
+FILTERS = {"kind", "subject_id"}
+OPERATOR = "operator"  # its people's names and addresses are no concern of a tenant
+
+
+class WantedChanges(Schema):
+    """Filters of the list of changes."""
+
+    kind: inputs.Name | None = Field(None, description="For example jobs.job, jobs.schedule or tenants.tenantqueue.")
+    subject_id: inputs.Name | None = Field(None, description="The id of what was changed; it needs kind.")
+    before: inputs.RowId | None = Field(None, description="Only changes with a lower id, which are older.")
+    limit: inputs.Whole = Field(20, ge=1, le=100)
+
+
+class ChangeToYours(Schema):
+    """Something that a person or a program did to what is yours."""
+
+    id: int
+    at: datetime
+    who: str = Field(description="A user of yours, your slug for a program with a key, or `operator`.")
+    key: str = Field(description="The prefix of your key. Empty: a user's session, or an operator.")
+    address: str = Field(description="Of your user or program. Empty: an operator.")
+    verb: str = Field(description="For example added, changed, deleted, cancelled, revived.")
+    kind: str
+    subject_id: str
+    subject: str = Field(description="Its name at that moment.")
+    values: dict[str, Any] = Field(description="What changed: the values before and after, by field.")
+
+
+class ChangePage(Schema):
+    changes: list[ChangeToYours] = Field(description="The newest first.")
+    next: str | None = Field(description="The address of the next page. Null: this is the last page.")
+
+
+@router.get("changes", url_name="changes", response={200: ChangePage, REFUSED: schemas.Problem})
+def list_changes(request: CallerRequest, wanted: Query[WantedChanges]) -> dict[str, Any]:
+    """What was done to your jobs, schedules, keys, members and limits, by whom, a page at a time."""
+    inputs.refuse_unknown_names(request, WantedChanges.model_fields)
+    tenant_id = request.auth.tenant.pk
+    filters = wanted.model_dump(include=FILTERS, exclude_none=True)
+    found = Change.objects.filter(tenant_id=tenant_id, **filters).order_by("-pk")
+    if wanted.before is not None:
+        found = found.filter(pk__lt=wanted.before)
+    changes, older = pages.page(found, reverse("api:changes"), wanted, lambda last: {"before": last.pk})
+    return {"changes": [_shown(change, tenant_id) for change in changes], "next": older}
+
+
+def _shown(change: Change, tenant_id: int) -> dict[str, Any]:
+    of = {name: getattr(change, name) for name in ChangeToYours.model_fields}
+    if change.actor_tenant_id != tenant_id:
+        of |= {"who": OPERATOR, "key": "", "address": ""}
+    return of

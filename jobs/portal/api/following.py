@@ -1,0 +1,118 @@
+"""A job's changes as server-sent events: what a client has not been told yet, at a bounded pace."""
+
+import asyncio
+import time
+import zlib
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.db import DatabaseError, InterfaceError
+
+from jobs.lifecycle import FINAL
+from jobs.models import JobRow
+from jobs.portal.api import schemas, waiting
+from jobs.reading import queries
+from jobs.reading.queries import State
+
+LONGEST = 300.0  # seconds of one stream; the client then comes again, and proves again who it is
+BEAT = 15.0  # seconds without an event, after which a comment shows proxies and clients that the stream lives
+CHECK = 5.0  # seconds between two looks whether the caller may still come in
+RECONNECT = 2000  # milliseconds until a browser tries again
+
+
+class Gone(Exception):
+    """The job does not exist any more."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """A change. name: status, progress or end. id: what the client sends as `Last-Event-ID` to go on from there."""
+
+    name: str
+    id: str
+    data: dict[str, Any]
+
+    def __str__(self) -> str:
+        return f"event: {self.name}\nid: {self.id}\ndata: {schemas.text(self.data)}\n\n"
+
+
+class Watch:
+    """What one client has been told of one job. seen: the id of the last event that it has; "" for none."""
+
+    def __init__(self, tenant_id: int, job_id: int, seen: str) -> None:
+        self._job, self._seen = (tenant_id, job_id), seen
+
+    async def look(self) -> Event | None:
+        """What changed since the last event; None if nothing did. Raises Gone and the errors of the database."""
+        state = await waiting.states.ask(self._job)
+        if state is not None and _head(_id(state)) == _head(self._seen):
+            return self._progress(state)
+        job = await sync_to_async(queries.job)(*self._job)
+        if job is None:
+            raise Gone
+        return self.tell(job)
+
+    def tell(self, job: JobRow) -> Event | None:
+        """The same, of a job that has just been read."""
+        state = State(job.status, job.attempt, job.cancel_requested_at is not None, job.progress, job.progress_note)
+        final = state.status in FINAL  # then told once more, even to a client that has it: nothing else will come
+        if not final and _head(_id(state)) == _head(self._seen):
+            return self._progress(state)
+        self._seen = _id(state)
+        return Event("end" if final else "status", self._seen, schemas.shown(job))
+
+    def _progress(self, state: State) -> Event | None:
+        if _id(state) == self._seen:
+            return None
+        self._seen = _id(state)
+        return Event("progress", self._seen, {"progress": state.progress, "progress_note": state.progress_note})
+
+
+def _id(state: State) -> str:
+    """The state as an event's id: 1.running.0.8c736521, the last part for the progress."""
+    progress = zlib.crc32(f"{state.progress} {state.progress_note}".encode())
+    return f"{state.attempt}.{state.status}.{state.stopping:d}.{progress:08x}"
+
+
+def _head(event_id: str) -> str:
+    """An id without its progress."""
+    return event_id.rpartition(".")[0]
+
+
+async def follow(
+    event: Event | None,
+    look: Callable[[], Awaitable[Event | None]],
+    may_know: Callable[[], Awaitable[object]],
+    sleep: waiting.Sleep = asyncio.sleep,
+    clock: waiting.Clock = time.monotonic,
+) -> AsyncGenerator[str, None]:
+    """Yield a stream: this event, then those that looks find; until the end, or LONGEST, or the caller may not know.
+
+    While the database is away the stream stays open: it goes on when the database does.
+    """
+    began = told = checked = clock()
+    pause = waiting.FIRST_PAUSE
+    yield f"retry: {RECONNECT}\n\n"
+    while True:
+        if event is not None or clock() - told >= BEAT:
+            yield str(event or ":\n\n")
+            told = clock()
+        if (event and event.name == "end") or clock() - began >= LONGEST:
+            return
+        if event and event.name == "status":  # often the next change is near
+            pause = waiting.FIRST_PAUSE
+        await sleep(pause)
+        pause = min(pause * waiting.GROWTH, waiting.LAST_PAUSE)
+        event = None
+        with suppress(DatabaseError, InterfaceError):
+            if clock() - checked >= CHECK:
+                checked = clock()
+                if not await may_know():
+                    return
+            try:
+                event = await look()
+            except Gone:
+                return

@@ -1,0 +1,53 @@
+"""`Idempotency-Key`: a client that lost an answer repeats its request, and gets the same answer for 24 hours."""
+
+import hashlib
+import re
+from collections.abc import Callable
+from typing import Any
+
+from django.db import transaction
+from django.http import HttpResponse
+
+from jobs.portal.api import schemas
+from jobs.portal.api.auth import CallerRequest
+from jobs.portal.api.problems import ProblemError
+from jobs.store import answers
+
+HEADER = "Idempotency-Key"
+KEY = r"[!-~]{1,255}"
+PARAMETER: dict[str, Any] = {
+    "parameters": [
+        {
+            "in": "header",
+            "name": HEADER,
+            "schema": {"type": "string", "pattern": f"^{KEY}$"},
+            "description": "The same key and body get the same answer for 24 hours, and the request runs once. "
+            "The same key with another body gets 422.",
+        }
+    ]
+}
+
+
+def once(request: CallerRequest, answer: Callable[[], HttpResponse]) -> HttpResponse:
+    """Call `answer`, or return the answer kept for this key. Refusals are not kept, so a client can try again."""
+    key = request.headers.get(HEADER)
+    if key is None:
+        return answer()
+    if not re.fullmatch(KEY, key):
+        raise ProblemError.unfit({HEADER: "must be 1 to 255 ASCII characters without spaces"})
+    tenant_id = request.auth.tenant.pk
+    said = f"{request.path}\n{request.auth.user_key}\n".encode() + request.body
+    digest = hashlib.sha256(said).hexdigest()
+    with transaction.atomic():
+        answer_id = answers.reserve(tenant_id, key, digest)
+        if answer_id is not None:
+            response = answer()
+            answers.keep(answer_id, response.status_code, response.get("Location", ""), response.content.decode())
+            return response
+    before = answers.kept(tenant_id, key)
+    if before.digest != digest:
+        raise ProblemError.unfit({HEADER: "was already used for another request; use a new key"})
+    again = HttpResponse(before.body, content_type=schemas.MEDIA_TYPE, status=before.status)
+    if before.location:
+        again["Location"] = before.location
+    return again

@@ -1,0 +1,175 @@
+"""The endpoints. Each acts only on the caller's tenant; another tenant's job looks as if it did not exist."""
+
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Annotated
+
+from asgiref.sync import sync_to_async
+from django.db import DatabaseError, InterfaceError
+from django.db.models import Q
+from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from ninja import Query, Router
+from ninja import Status as Answer
+
+from jobs import models
+from jobs.calls.compose import compose_by_name
+from jobs.calls.request import JobRequest
+from jobs.engine.audit import note_of
+from jobs.engine.cancel import Cancellation, cancel
+from jobs.engine.revive import revive, why_not
+from jobs.engine.submit import Submitted, submit
+from jobs.lifecycle import Status
+from jobs.portal.api import idempotency, inputs, pages, schemas, throttle, waiting
+from jobs.portal.api.auth import Caller, CallerRequest
+from jobs.portal.api.problems import ProblemError, not_found
+from jobs.reading import listing, queries
+
+router = Router(tags=["jobs"])
+
+REFUSED = frozenset({401, 403, 405})
+UNFIT = frozenset({422})
+MISSING = frozenset({404, 422})
+TOO_LATE = frozenset({409})
+FULL = frozenset({429, 503})  # 503: other callers keep submitting the same job
+
+FILTERS, COLUMNS = {"source_type", "source_id", "source_method", "user"}, {"user": "user_key"}
+
+Wait = Annotated[float, Query(ge=0, le=waiting.MAX_SECONDS, description="Seconds to wait for a change.")]
+Seen = Annotated[Status, Query(description="The status you know. If it has changed, the answer comes at once.")]
+
+
+@router.post(
+    "jobs",
+    url_name="jobs",
+    response={
+        200: schemas.SubmittedJob,
+        202: schemas.SubmittedJob,
+        frozenset({400, 413}) | UNFIT | REFUSED | FULL: schemas.Problem,
+    },
+    openapi_extra=idempotency.PARAMETER,
+)
+def submit_job(request: CallerRequest, submission: inputs.Submission) -> HttpResponse:
+    """Submit a job. 202: it is new. 200: an identical unfinished job is returned. 429: your backlog is full."""
+    return idempotency.once(request, lambda: _submit(request.auth, submission))
+
+
+def _submit(caller: Caller, submission: inputs.Submission) -> HttpResponse:
+    asked = compose(caller, submission)
+    submitted = submit(asked)
+    new = not submitted.deduplicated
+    job: models.JobRow = _stored(asked, submitted) if new else _job_of(caller.tenant.pk, submitted.id)
+    answer = schemas.answer(202 if new else 200, schemas.shown(job, deduplicated=not new))
+    answer["Location"] = reverse("api:job", kwargs={"job_id": submitted.id})
+    return answer
+
+
+def compose(caller: Caller, submission: inputs.Submission) -> JobRequest:
+    """Check a submission of this caller. Raises InvalidRequest."""
+    options = submission.options()
+    if caller.user_key is not None:
+        options["user"] = caller.user_key  # a member submits only for itself
+    return compose_by_name(
+        caller.tenant,
+        source_type=submission.source_type,
+        source_id=submission.source_id,
+        source_method=submission.source_method,
+        args=submission.args,
+        by_tenant=True,
+        **options,
+    )
+
+
+@router.get("jobs", response={200: schemas.JobPage, UNFIT | REFUSED: schemas.Problem})
+def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.JobPage:
+    """Your jobs, newest first, a page at a time. A page may be empty and have a next one: it looks at 10,000 jobs."""
+    inputs.refuse_unknown_names(request, inputs.Wanted.model_fields)
+    filters = wanted.model_dump(include=FILTERS, exclude_none=True)
+    found = listing.page(
+        Q(**{COLUMNS.get(name, name): value for name, value in filters.items()}),
+        wanted.limit,
+        tenant=request.auth.tenant,
+        status=wanted.status,
+        before=wanted.before,
+    )
+    older = None if found.before is None else pages.onward(reverse("api:jobs"), wanted, before=found.before)
+    return schemas.JobPage(jobs=[schemas.ListedJob(**schemas.listed(job)) for job in found.jobs], next=older)
+
+
+@router.get("jobs/{job_id}", url_name="job", response={200: schemas.Job, MISSING | REFUSED: schemas.Problem})
+def read_job(
+    request: CallerRequest, job_id: inputs.JobId, wait: Wait = 0, seen: Seen | None = None
+) -> HttpResponseBase:
+    """Read a job. With `wait`, the answer comes as soon as the status changes, or when the time is over."""
+    inputs.refuse_unknown_names(request, ("wait", "seen"))
+    job = _job_of(request.auth.tenant.pk, job_id)
+    if not wait:
+        return schemas.answer(200, schemas.shown(job))
+    throttle.admit_wait(job.tenant_id)
+    # The wait runs in the event loop and holds no thread.
+    return StreamingHttpResponse(_when_changed(job, seen, wait), content_type=schemas.MEDIA_TYPE)
+
+
+async def _when_changed(job: models.JobRow, seen: str | None, seconds: float) -> AsyncIterator[str]:
+    latest = None
+    async with throttle.waiting(job.tenant_id):
+        with suppress(DatabaseError, InterfaceError):  # too late for a 503: answer with the job as it was
+            await waiting.until_changed(waiting.status_reader(job.tenant_id, job.pk), seen or job.status, seconds)
+            latest = await sync_to_async(queries.job)(job.tenant_id, job.pk)
+    yield schemas.text(schemas.shown(latest or job))  # the job may be deleted by now, but existed when the request came
+
+
+@router.post(
+    "jobs/{job_id}/cancel",
+    response={200: schemas.Job, 202: schemas.Job, MISSING | REFUSED | TOO_LATE: schemas.Problem},
+)
+def cancel_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.Job]:
+    """Cancel a job. 200: it was waiting and will not run. 202: it runs and was asked to stop. 409: it has ended."""
+    tenant_id = request.auth.tenant.pk
+    outcome = cancel(job_id, tenant_id=tenant_id)
+    job = _job_of(tenant_id, job_id)
+    if outcome is not Cancellation.TOO_LATE:
+        note_of(outcome.noted, [job_id], tenant_id)
+    if outcome is Cancellation.TOO_LATE:
+        raise ProblemError(409, f"The job has already ended as {job.status}.")
+    return Answer(200 if outcome is Cancellation.CANCELLED else 202, schemas.Job.of(job))
+
+
+@router.post(
+    "jobs/{job_id}/revive",
+    response={202: schemas.Job, MISSING | REFUSED | TOO_LATE | FULL: schemas.Problem},
+)
+def revive_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.Job]:
+    """Give a job that ended badly a new series of attempts.
+
+    409: it is under way, it ended well, an operator ended it, or its arguments were erased. 429: your backlog is full.
+    """
+    tenant_id = request.auth.tenant.pk
+    revived = revive(job_id, tenant_id=tenant_id)
+    job = _job_of(tenant_id, job_id)
+    if not revived:
+        raise ProblemError(409, why_not(job, tenant_id=tenant_id))
+    note_of("revived", [job_id], tenant_id)
+    return Answer(202, schemas.Job.of(job))
+
+
+def _job_of(tenant_id: int, job_id: int) -> models.AnyJob:
+    job = queries.job(tenant_id, job_id)
+    if job is None:
+        raise not_found()
+    return job
+
+
+def _stored(asked: JobRequest, submitted: Submitted) -> models.Job:
+    """The new job, from known values: no query reads it back."""
+    same = ("tenant_id", "source_type", "source_id", "source_method", "args", "priority", "user_key", "max_retries")
+    return models.Job(
+        id=submitted.id,
+        queue=models.Queue(name=asked.queue),
+        status=submitted.status,
+        created_at=submitted.created_at,  # type: ignore[misc]  # set for a new job
+        ready_at=None if submitted.due_at else submitted.created_at,
+        due_at=submitted.due_at,
+        **{name: getattr(asked, name) for name in same},
+    )

@@ -1,0 +1,91 @@
+"""The schemas of the statistics of the last 24 hours."""
+
+from datetime import datetime
+from typing import Any, Self
+
+from ninja import Schema
+from pydantic import Field
+
+from jobs.reading import last_day
+from jobs.reading.statistics import Summary
+
+
+class Outcomes(Schema):
+    """Attempts by outcome. A job that was retried has several; one that was cancelled before its start has none."""
+
+    success: int
+    error: int
+    dead: int
+    cancelled: int
+    retry: int = Field(description="The attempt failed, and another one followed.")
+    snooze: int = Field(description="The job asked to run again later.")
+    crash: int = Field(description="The process died, and another attempt followed.")
+
+
+class Percentiles(Schema):
+    """Seconds, about: the true value lies within half of it. Null: nothing ended."""
+
+    p50: float | None = Field(description="Half of the attempts took at most so long.")
+    p95: float | None = Field(description="95 of 100 attempts took at most so long.")
+
+
+class Counted(Schema):
+    outcomes: Outcomes
+    run_seconds: float = Field(description="The run times of all these attempts together.")
+    run: Percentiles = Field(description="From start to end.")
+    wait: Percentiles = Field(description="From ready to start.")
+
+
+class CountedNow(Counted):
+    waiting: int = Field(description=f"Jobs that wait now. By job type, at most {last_day.MOST:,} of a queue count.")
+    running: int = Field(description="Jobs that hold a slot now: queued or running.")
+
+
+class QueueDay(CountedNow):
+    queue: str
+
+
+class TypeCounted(Counted):
+    source_type: str
+    source_method: str
+
+
+class TypeDay(CountedNow):
+    source_type: str
+    source_method: str
+
+
+class LastDay(Schema):
+    """What has ended in the last 24 hours, by queue and by job type."""
+
+    since: datetime = Field(description="The full hour from which attempts count: at least 24 hours ago.")
+    counted_at: datetime | None = Field(description="When they were last counted: about every minute. Null: never.")
+    queues: list[QueueDay]
+    types: list[TypeDay]
+
+    @classmethod
+    def of(cls, day: last_day.LastDay) -> Self:
+        return cls(**_shown(day))
+
+
+class QueuesLastDay(LastDay):
+    """The same for all tenants."""
+
+    since: datetime
+    types: list[TypeCounted]  # type: ignore[assignment]
+
+
+def _shown(day: last_day.LastDay) -> dict[str, Any]:
+    return {
+        "since": day.since,
+        "counted_at": day.counted_at,
+        "queues": [_summary(one) | {"queue": name} for (name,), one in day.queues.items()],
+        "types": [
+            _summary(one) | {"source_type": source_type, "source_method": method}
+            for (source_type, method), one in day.types.items()
+        ],
+    }
+
+
+def _summary(one: Summary) -> dict[str, Any]:
+    return vars(one) | {"run": vars(one.run), "wait": vars(one.wait)}

@@ -1,0 +1,109 @@
+"""What the job types of the caller's tenant remember; another tenant's memory is like none at all."""
+
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+
+from django.urls import reverse
+from ninja import Path, Query, Router, Schema
+from ninja import Status as Answer
+from pydantic import Field
+
+from jobs import models, store
+from jobs.conf import settings
+from jobs.portal.api import inputs, pages, schemas
+from jobs.portal.api.auth import CallerRequest
+from jobs.portal.api.problems import ProblemError
+from jobs.reading import queries
+from tenants import audit
+
+router = Router(tags=["memories"])
+
+REFUSED = frozenset({401, 403, 405})
+MISSING = frozenset({404, 422})
+FILTERS = {"source_type", "source_method", "source_id"}
+
+MemoryId = Annotated[inputs.Whole, Path()]
+
+
+class WantedMemories(Schema):
+    """Filters of the list of memories."""
+
+    source_type: inputs.Text | None = None
+    source_method: inputs.Name | None = None
+    source_id: inputs.Name | None = Field(None, description="Empty: only the job types' own.")
+    after: inputs.RowId | None = Field(None, description="Only memories with a higher id.")
+    limit: inputs.Whole = Field(20, ge=1, le=100)
+
+
+class ListedMemory(Schema):
+    """A memory in a list, without its content."""
+
+    id: int
+    source_type: str
+    source_id: str | None = Field(description="The object whose memory it is. Null: the job type's own.")
+    source_method: str
+    touched_at: datetime = Field(description="The moment when a job last wrote it.")
+    expires_at: datetime = Field(description="The moment when it will be deleted, unless a job writes it before.")
+
+
+class Memory(ListedMemory):
+    """What a job type keeps from run to run."""
+
+    content: dict[str, Any]
+
+
+class MemoryPage(Schema):
+    memories: list[ListedMemory] = Field(description="By id.")
+    next: str | None = Field(description="The address of the next page. Null: this is the last page.")
+
+
+@router.get("memories", url_name="memories", response={200: MemoryPage, REFUSED | {422}: schemas.Problem})
+def list_memories(request: CallerRequest, wanted: Query[WantedMemories]) -> dict[str, Any]:
+    """The memories of your job types and objects, a page at a time."""
+    inputs.refuse_unknown_names(request, WantedMemories.model_fields)
+    filters = wanted.model_dump(include=FILTERS, exclude_none=True)
+    found = queries.memories(request.auth.tenant.pk).filter(**filters).defer("content")
+    if wanted.after is not None:
+        found = found.filter(pk__gt=wanted.after)
+    memories, later = pages.page(found, reverse("api:memories"), wanted, lambda last: {"after": last.pk})
+    return {"memories": [_listed(memory) for memory in memories], "next": later}
+
+
+@router.get("memories/{memory_id}", url_name="memory", response={200: Memory, MISSING | REFUSED: schemas.Problem})
+def read_memory(request: CallerRequest, memory_id: MemoryId) -> dict[str, Any]:
+    """A memory with its content."""
+    inputs.refuse_unknown_names(request, ())
+    memory = _memory_of(request, memory_id)
+    return _listed(memory) | {"content": memory.content}
+
+
+@router.delete("memories/{memory_id}", response={204: None, MISSING | REFUSED: schemas.Problem})
+def clear_memory(request: CallerRequest, memory_id: MemoryId) -> Answer[None]:
+    """Delete a memory: the next run begins without one. 503: a job is writing it; try again."""
+    memory = _memory_of(request, memory_id)
+    if not store.forget(memory.tenant_id, memory_id=memory.pk):
+        raise _not_found()  # somebody else was faster
+    audit.note("cleared", models.JobMemory, [(memory_id, str(memory))], tenant_id=memory.tenant_id)
+    return Answer(204, None)
+
+
+def _memory_of(request: CallerRequest, memory_id: int) -> models.JobMemory:
+    memory = queries.memory(request.auth.tenant.pk, memory_id)
+    if memory is None:
+        raise _not_found()
+    return memory
+
+
+def _not_found() -> ProblemError:
+    return ProblemError(404, "There is no such memory.")
+
+
+def _listed(memory: models.JobMemory) -> dict[str, Any]:
+    return {
+        "id": memory.pk,
+        "source_type": memory.source_type,
+        "source_id": memory.source_id or None,
+        "source_method": memory.source_method,
+        "touched_at": memory.touched_at,
+        "expires_at": memory.touched_at + timedelta(seconds=settings.JOBS_MEMORY_TTL),
+    }

@@ -1,0 +1,152 @@
+"""Errors as RFC 9457 problem details: every error of the API is `application/problem+json`."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from ninja import NinjaAPI
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+
+from jobs.calls.refusals import InvalidRequest, TooLarge, TooManyWaiting, Undecided
+from jobs.portal.api.schemas import FieldError
+
+MEDIA_TYPE = "application/problem+json"
+MOST_ERRORS = 20  # in one answer
+LONGEST_FIELD, LONGEST_MESSAGE = 100, 1_000  # characters: both may quote the input
+
+
+class ProblemError(Exception):
+    """Raised by any code under the API, it becomes the response."""
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        errors: Iterable[FieldError] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status, self.detail, self.errors, self.headers = status, detail, list(errors), headers
+
+    @classmethod
+    def unfit(
+        cls, fields: Mapping[str, str], status: int = 422, headers: Mapping[str, str] | None = None
+    ) -> "ProblemError":
+        """The errors of the input, field by field."""
+        errors = [FieldError(field=field[:LONGEST_FIELD], message=cut(message)) for field, message in fields.items()]
+        return cls(status, f"{errors[0].field}: {errors[0].message}", errors, headers)
+
+    @classmethod
+    def refused(cls, refusal: InvalidRequest, field: str) -> "ProblemError":
+        """A refusal of the engine. HTTP has a status of its own for too large an input."""
+        return cls.unfit({field: refusal.message}, 413 if isinstance(refusal, TooLarge) else 422)
+
+
+def cut(message: str) -> str:
+    """The message, cut if it is too long to read."""
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…"
+
+
+def respond(problem: ProblemError) -> HttpResponse:
+    more = len(problem.errors) - MOST_ERRORS
+    document = {
+        "type": "about:blank",  # no page describes the problem further
+        "title": HTTPStatus(problem.status).phrase,
+        "status": problem.status,
+        "detail": problem.detail + (f" (and {more:,} more)" if more > 0 else ""),
+        "errors": [error.model_dump() for error in problem.errors[:MOST_ERRORS]],
+    }
+    return HttpResponse(json.dumps(document), content_type=MEDIA_TYPE, status=problem.status, headers=problem.headers)
+
+
+def not_found() -> ProblemError:
+    """The answer for a missing job and for another tenant's: equal, byte for byte."""
+    return ProblemError(404, "There is no such job.")
+
+
+@csrf_exempt  # otherwise a POST would get an error about its token, not about the address
+def no_such_address(request: HttpRequest) -> HttpResponse:
+    """The view of all unknown addresses under the API."""
+    return respond(ProblemError(404, "This address does not exist; see the API's docs page."))
+
+
+def add_to(api: NinjaAPI) -> None:
+    """Make the API answer with problem documents."""
+    problem_of: dict[type[Exception], Callable[[HttpRequest, Any], ProblemError]] = {
+        ProblemError: lambda request, problem: problem,
+        ValidationError: _unfit,
+        InvalidRequest: _refused,
+        TooManyWaiting: _full,
+        Undecided: _undecided,
+        RequestDataTooBig: _too_big,
+        AuthenticationError: _unknown_caller,
+        HttpError: _not_json,
+    }
+    for kind, describe in problem_of.items():
+        api.add_exception_handler(kind, partial(_answer, describe))
+
+
+def _answer(describe: Callable[[HttpRequest, Any], ProblemError], request: HttpRequest, error: Any) -> HttpResponse:
+    return respond(describe(request, error))
+
+
+def _unfit(request: HttpRequest, error: ValidationError) -> ProblemError:
+    return ProblemError.unfit({_field(e["loc"]): _message(e) for e in error.errors})
+
+
+def _field(loc: tuple[str | int, ...]) -> str:
+    """("body", <parameter's name>, "jobs", 3, "priority") -> "jobs[3].priority"; ("query", "limit") -> "limit"."""
+    source, *path = loc
+    if source == "body":
+        path = path[1:]
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".") or str(
+        source
+    )
+
+
+def _message(error: dict[str, Any]) -> str:
+    if error["type"] == "extra_forbidden":
+        return f"unknown field; allowed: {', '.join(error['allowed'])}"
+    return str(error["msg"]).removeprefix("Value error, ")
+
+
+def _refused(request: HttpRequest, error: InvalidRequest) -> ProblemError:
+    return ProblemError.refused(error, error.field)
+
+
+def _full(request: HttpRequest, error: TooManyWaiting) -> ProblemError:
+    return ProblemError(HTTPStatus.TOO_MANY_REQUESTS, f"{error}.", headers={"Retry-After": str(error.retry_after)})
+
+
+def _undecided(request: HttpRequest, error: Undecided) -> ProblemError:
+    return ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}.", headers={"Retry-After": str(error.retry_after)})
+
+
+def _too_big(request: HttpRequest, error: RequestDataTooBig) -> ProblemError:
+    message = f"must be at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes"
+    return ProblemError.unfit({"body": message}, 413)
+
+
+def _unknown_caller(request: HttpRequest, error: AuthenticationError) -> ProblemError:
+    challenge = 'Bearer realm="jobs"'
+    if "Authorization" in request.headers:
+        challenge += ', error="invalid_token"'  # RFC 6750: only if the request had a token
+    whose = "an operator's key" if "/operator/" in request.path else "a key of your tenant"
+    message = f"must be `Bearer <key>` with {whose} that is neither expired nor revoked"
+    return ProblemError.unfit({"Authorization": message}, 401, {"WWW-Authenticate": challenge})
+
+
+def _not_json(request: HttpRequest, error: HttpError) -> ProblemError:
+    """Ninja's own refusals; in practice a body that is not JSON, caused by the parser's error."""
+    if isinstance(error.__cause__, ProblemError):
+        return error.__cause__
+    if error.status_code == HTTPStatus.BAD_REQUEST and error.__cause__ is not None:
+        message = f"must be JSON: {error.__cause__}"
+        return ProblemError.unfit({"body": message}, 400)
+    return ProblemError(error.status_code, error.message)

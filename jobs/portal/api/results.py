@@ -1,0 +1,62 @@
+"""The endpoint of a job's result: its value, or the reason why there is none."""
+
+from http import HTTPStatus
+
+from django.http import HttpResponse, JsonResponse
+from django.utils import timezone
+from ninja import Router
+from ninja import Status as Answer
+
+from jobs import models
+from jobs.lifecycle import FINAL, Status
+from jobs.portal.api import schemas
+from jobs.portal.api.auth import CallerRequest
+from jobs.portal.api.inputs import JobId
+from jobs.portal.api.problems import ProblemError, not_found
+from jobs.reading import queries
+from jobs.reading.public_error import told
+from jobs.store import results
+
+router = Router(tags=["jobs"])
+RETRY_AFTER = 1  # seconds; a client that needs the result sooner uses ?wait= on the job
+
+
+@router.get(
+    "jobs/{job_id}/result",
+    url_name="job_result",
+    response={
+        200: object,
+        202: schemas.Job,
+        frozenset({401, 403, 404, 405, 409, 410, 422}): schemas.Problem,
+    },
+)
+def read_result(request: CallerRequest, job_id: JobId, response: HttpResponse) -> HttpResponse | Answer[schemas.Job]:
+    """The return value of the job, as JSON. 202: it has not ended. 409: it ended badly. 410: the result is gone."""
+    job = queries.job(request.auth.tenant.pk, job_id)
+    if job is None:
+        raise not_found()
+    if job.status not in FINAL:
+        response["Retry-After"] = str(RETRY_AFTER)
+        return Answer(HTTPStatus.ACCEPTED, schemas.Job.of(job))
+    if job.status != Status.SUCCESS:
+        raise ProblemError(409, _failure(job))
+    result = results.load(job)
+    if result is None:
+        raise ProblemError(410, _gone(job))
+    # It is JSON already, and perhaps megabytes, so it skips the schema.
+    return JsonResponse(result.value, safe=False)
+
+
+def _failure(job: models.JobRow) -> str:
+    if job.status == Status.CANCELLED:  # the error is from an earlier attempt
+        return "The job was cancelled" + (f"; before that: {told(job.last_error)}" if job.last_error else ".")
+    return f"The job ended as {job.status}" + (f": {told(job.last_error)}" if job.last_error else ".")
+
+
+def _gone(job: models.JobRow) -> str:
+    if job.result_expires_at is None:
+        return "The job ended well, but its result was not kept."
+    if job.result_expires_at > timezone.now():
+        return "The result is not available: the cache lost it early or is down. Submit the job again."
+    until = job.result_expires_at.isoformat(timespec="seconds")
+    return f"The result was kept until {until}; submit the job again."

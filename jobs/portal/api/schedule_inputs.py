@@ -1,0 +1,74 @@
+"""The schemas of requests about schedules. The engine checks their meaning."""
+
+from typing import Annotated, Any, Literal
+
+from ninja import Path, Schema
+from pydantic import Field, StrictFloat
+
+from jobs.portal.api.inputs import ARGS, Body, Moment, Name, Priority, SourceId, Text, Title, Whole, left_out
+
+MOST_LISTED = 100
+
+ScheduleId = Annotated[Whole, Path()]
+Seconds = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
+CatchUp = Literal["none", "one", "all"]
+Overlap = Literal["skip", "queue", "cancel"]
+
+EVERY = "Seconds between two due times. Give either this or `cron`."
+CRON = "Five fields, or `@daily` and the like, in the time zone `tz`."
+JITTER = "Seconds: each run is late by a fixed part of them, which differs between schedules."
+CATCH_UP = "The times missed in an outage that still run: none, the last one, or all up to a hundred."
+OVERLAP = "While the previous run is not over: skip a time, queue a run behind it, or cancel it."
+ENDS_AT = "The last possible due time, with a time zone. Null: it does not end."
+
+
+class ScheduleRule(Body):
+    """The rule of the due times."""
+
+    every: Seconds | None = Field(None, description=EVERY, examples=[3600])
+    cron: Text = Field("", description=CRON, examples=["0 6 * * 1-5"])
+    tz: Name = Field("UTC", examples=["Europe/Berlin"])
+    starts_at: Moment | None = Field(None, description="The first possible due time, with a time zone. Default: now.")
+    ends_at: Moment | None = Field(None, description=ENDS_AT)
+
+
+class NewSchedule(ScheduleRule):
+    """A call that recurs."""
+
+    name: Title = Field(description="Unique among your schedules.", examples=["Every working day"])
+    source_type: Text = Field(examples=["reports.datareport"])
+    source_id: SourceId | None = Field(None, examples=["42"])
+    source_method: Name = Field(examples=["execute"])
+    args: dict[str, Any] = Field({}, description=ARGS)
+    queue: Name | None = Field(None, description="Default: the queue of the method.")
+    priority: Priority | None = Field(None, description="0 is first, 10 last. Default: the priority of the method.")
+    jitter: Seconds = Field(0.0, description=JITTER)
+    catch_up: CatchUp = Field("one", description=CATCH_UP)
+    overlap: Overlap = Field("queue", description=OVERLAP)
+
+
+class ScheduleChange(Body):
+    """The fields to change; omitted fields stay as they are. `every` replaces `cron`, and the reverse."""
+
+    name: Title = left_out("Unique among your schedules.")
+    source_type: Text = left_out("The model of the object.")
+    source_id: SourceId | None = Field(None, description="Null: a job of the class.")
+    source_method: Name = left_out("The method.")
+    args: dict[str, Any] = left_out("All arguments; they replace the old ones.")
+    queue: Name | None = Field(None, description="Null: the queue of the method.")
+    priority: Priority | None = Field(None, description="Null: the priority of the method.")
+    every: Seconds | None = Field(None, description=EVERY)
+    cron: Text = left_out(CRON)
+    tz: Name = left_out("The time zone of `cron`.")
+    jitter: Seconds = left_out(JITTER)
+    starts_at: Moment = left_out("The first possible due time, with a time zone.")
+    ends_at: Moment | None = Field(None, description=ENDS_AT)
+    catch_up: CatchUp = left_out(CATCH_UP)
+    overlap: Overlap = left_out(OVERLAP)
+
+
+class WantedSchedules(Schema):
+    """Filters of the list of schedules."""
+
+    after: Title | None = Field(None, description="Only names after this one, copied from `next` of the previous page.")
+    limit: Whole = Field(20, ge=1, le=MOST_LISTED)

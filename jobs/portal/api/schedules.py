@@ -1,0 +1,153 @@
+"""Schedules of the caller's tenant; another tenant's is like none at all."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from django.http import HttpResponse
+from django.urls import reverse
+from ninja import Query, Router
+from ninja import Status as Answer
+
+from jobs import models
+from jobs.engine.audit import note_run
+from jobs.engine.schedules import change
+from jobs.portal.api import idempotency, inputs, pages, schemas
+from jobs.portal.api import schedule_inputs as taken
+from jobs.portal.api import schedule_schemas as told
+from jobs.portal.api.auth import CallerRequest
+from jobs.portal.api.problems import ProblemError
+from jobs.reading import queries, schedule_view
+
+Result = TypeVar("Result")
+router = Router(tags=["schedules"])
+
+REFUSED = frozenset({401, 403, 405})
+UNFIT = frozenset({400, 413, 422})
+MISSING = frozenset({404, 422})
+FULL = frozenset({429, 503})
+
+
+@router.get("schedules", url_name="schedules", response={200: told.SchedulePage, REFUSED | {422}: schemas.Problem})
+def list_schedules(request: CallerRequest, wanted: Query[taken.WantedSchedules]) -> dict[str, Any]:
+    """Your schedules, by name, a page at a time."""
+    inputs.refuse_unknown_names(request, taken.WantedSchedules.model_fields)
+    found = queries.schedules(request.auth.tenant.pk).defer("args")
+    if wanted.after is not None:
+        found = found.filter(name__gt=wanted.after)
+    schedules, later = pages.page(found, reverse("api:schedules"), wanted, lambda last: {"after": last.name})
+    return {"schedules": [told.listed(schedule) for schedule in schedules], "next": later}
+
+
+@router.post(
+    "schedules",
+    response={201: told.Schedule, REFUSED | UNFIT | FULL: schemas.Problem},
+    openapi_extra=idempotency.PARAMETER,
+)
+def create_schedule(request: CallerRequest, wanted: taken.NewSchedule) -> HttpResponse:
+    """Make a schedule: one job for each time that it is due, from now on."""
+    return idempotency.once(request, lambda: _create(request, wanted))
+
+
+def _create(request: CallerRequest, wanted: taken.NewSchedule) -> HttpResponse:
+    schedule = change.add(request.auth.tenant, by_tenant=True, **wanted.model_dump())
+    answer = schemas.answer(201, told.whole(schedule))
+    answer["Location"] = reverse("api:schedule", kwargs={"schedule_id": schedule.pk})
+    return answer
+
+
+@router.post("schedules/preview", response={200: told.RulePreview, REFUSED | UNFIT: schemas.Problem})
+def preview_rule(request: CallerRequest, rule: taken.ScheduleRule) -> dict[str, Any]:
+    """Check a rule, and say when it is due; nothing is stored."""
+    schedule = schedule_view.previewed(**rule.model_dump())
+    return {"in_words": schedule_view.in_words(schedule), "next_times": schedule_view.next_times(schedule)}
+
+
+@router.get(
+    "schedules/{schedule_id}", url_name="schedule", response={200: told.Schedule, MISSING | REFUSED: schemas.Problem}
+)
+def read_schedule(request: CallerRequest, schedule_id: taken.ScheduleId) -> dict[str, Any]:
+    """A schedule, with its last runs and next times."""
+    inputs.refuse_unknown_names(request, ())
+    return told.whole(_schedule_of(request, schedule_id))
+
+
+@router.patch(
+    "schedules/{schedule_id}", response={200: told.Schedule, MISSING | UNFIT | REFUSED | {409}: schemas.Problem}
+)
+def change_schedule(
+    request: CallerRequest, schedule_id: taken.ScheduleId, wanted: taken.ScheduleChange
+) -> dict[str, Any]:
+    """Change a schedule; it is due anew, from now on. 409: it is declared by the code."""
+    schedule = _own_schedule_of(request, schedule_id)
+    values = change.replacing(wanted.model_dump(exclude_unset=True))
+    if values:  # by_tenant: what an operator made may call more, until its tenant changes it
+        schedule = _unless_gone(lambda: change.change(schedule, by_tenant=True, **values))
+    return told.whole(schedule)
+
+
+@router.delete("schedules/{schedule_id}", response={204: None, MISSING | REFUSED | {409}: schemas.Problem})
+def delete_schedule(request: CallerRequest, schedule_id: taken.ScheduleId) -> Answer[None]:
+    """Delete a schedule and the list of its runs; their jobs stay. 409: it is declared by the code."""
+    schedule = _own_schedule_of(request, schedule_id)
+    _unless_gone(lambda: change.delete(schedule))
+    return Answer(204, None)
+
+
+@router.post("schedules/{schedule_id}/pause", response={200: told.Schedule, MISSING | REFUSED: schemas.Problem})
+def pause_schedule(request: CallerRequest, schedule_id: taken.ScheduleId) -> dict[str, Any]:
+    """Nothing is due until it is resumed."""
+    schedule = _schedule_of(request, schedule_id)
+    return told.whole(_unless_gone(lambda: change.pause(schedule)))
+
+
+@router.post("schedules/{schedule_id}/resume", response={200: told.Schedule, MISSING | REFUSED: schemas.Problem})
+def resume_schedule(request: CallerRequest, schedule_id: taken.ScheduleId) -> dict[str, Any]:
+    """Due again from now on; what was missed is not made good. 422: its call is not possible."""
+    schedule = _schedule_of(request, schedule_id)
+    return told.whole(_unless_gone(lambda: change.resume(schedule)))
+
+
+@router.post(
+    "schedules/{schedule_id}/run-now",
+    response={202: told.StartedRun, MISSING | REFUSED | FULL: schemas.Problem},
+    openapi_extra=idempotency.PARAMETER,
+)
+def run_schedule_now(request: CallerRequest, schedule_id: taken.ScheduleId) -> HttpResponse:
+    """One job beside the plan, also of a paused schedule. 429: too many of yours wait."""
+    return idempotency.once(request, lambda: _run_now(request, schedule_id))
+
+
+def _run_now(request: CallerRequest, schedule_id: int) -> HttpResponse:
+    schedule = _schedule_of(request, schedule_id)
+    job_id = _unless_gone(lambda: change.run_now(schedule))
+    note_run(schedule)
+    url = reverse("api:job", kwargs={"job_id": job_id})
+    answer = schemas.answer(202, {"job_id": job_id, "url": url})
+    answer["Location"] = url
+    return answer
+
+
+def _unless_gone(verb: Callable[[], Result]) -> Result:
+    try:
+        return verb()
+    except models.Schedule.DoesNotExist:  # somebody else was faster
+        raise _not_found() from None
+
+
+def _schedule_of(request: CallerRequest, schedule_id: int) -> models.Schedule:
+    schedule = queries.schedule(request.auth.tenant.pk, schedule_id)
+    if schedule is None:
+        raise _not_found()
+    return schedule
+
+
+def _own_schedule_of(request: CallerRequest, schedule_id: int) -> models.Schedule:
+    schedule = _schedule_of(request, schedule_id)
+    if schedule.declared:
+        allowed = "it can be paused, resumed and run, but neither changed nor deleted"
+        raise ProblemError(409, f"The code declares this schedule: {allowed}.")
+    return schedule
+
+
+def _not_found() -> ProblemError:
+    return ProblemError(404, "There is no such schedule.")

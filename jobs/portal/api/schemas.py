@@ -1,0 +1,181 @@
+"""The schemas of responses."""
+
+import json
+from datetime import datetime, timedelta
+from typing import Any, Self
+from uuid import UUID
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from ninja import Schema
+from pydantic import Field
+
+from jobs import models
+from jobs.lifecycle import Status
+from jobs.reading.listing import waited
+from jobs.reading.public_error import told
+
+
+class ListedJob(Schema):
+    """A job in its tenant's list, without the long fields."""
+
+    id: int
+    status: Status
+    source_type: str
+    source_id: str | None
+    source_method: str
+    queue: str
+    priority: int
+    user: str = Field(description="Your user that the job is for. Empty: no particular user.")
+    attempt: int = Field(description="The number of times that the job was handed to a worker.")
+    retries: int = Field(
+        description="The number of retries after failures, since the job was submitted or last revived."
+    )
+    max_retries: int | None = Field(description="The most retries. Null: the number of its method or queue.")
+    crashes: int = Field(description="The number of attempts whose process died.")
+    created_at: datetime
+    due_at: datetime | None = Field(
+        description="The moment when the job will be ready, while it is scheduled and not held."
+    )
+    held: bool = Field(description="True: its job type is paused, and the job stays scheduled until it is resumed.")
+    queued_at: datetime | None
+    start_time: datetime | None
+    end_time: datetime | None
+    cancel_requested_at: datetime | None = Field(description="The moment when the job was asked to stop while running.")
+    wait_seconds: float = Field(description="Seconds from submission to start; grows until then.")
+    waited: float | None = Field(
+        description="Seconds that the last attempt waited, from ready to its start; grows until then."
+    )
+    run_seconds: float | None = Field(description="Seconds from start to end; grows until then.")
+    worker: UUID | None = Field(description="The worker that runs, or ran, the last attempt.")
+    peak_memory: int | None = Field(
+        description="The most memory of its process during the last attempt, in MiB. Null: not measured."
+    )
+    result_bytes: int | None = Field(description="The size of the result. 0: the method returned nothing.")
+    progress: float | None = Field(description="0 to 1, if the job reports it.")
+    progress_note: str
+    last_error: str = Field(description="The class of the error, and its text if the job's author meant it for you.")
+    result_url: str | None = Field(description="The address of the result, while one is kept.")
+
+
+class Job(ListedJob):
+    """A job as its tenant sees it."""
+
+    args: dict[str, Any]
+    stats: dict[str, Any]
+    rows: int | None = Field(description='The number of rows, if the job notes it as `stats["rows"]`.')
+
+    @classmethod
+    def of(cls, job: models.JobRow) -> Self:
+        return cls(**shown(job))
+
+
+class SubmittedJob(Job):
+    deduplicated: bool = Field(description="True: an identical job existed before, and this is it.")
+
+
+class BatchJob(Schema):
+    """The outcome of one submission of a batch."""
+
+    id: int
+    status: Status
+    deduplicated: bool = Field(
+        description="True: the job existed before, or is identical to an earlier one of the batch."
+    )
+    url: str = Field(description="The address of the job.")
+
+
+class SubmittedBatch(Schema):
+    jobs: list[BatchJob] = Field(description="In the order of the submissions.")
+
+
+class JobPage(Schema):
+    jobs: list[ListedJob] = Field(description="Newest first.")
+    next: str | None = Field(
+        description="The address of the next page, with older jobs; it may have none that fits. Null: the last page."
+    )
+
+
+class FieldError(Schema):
+    field: str
+    message: str
+
+
+class Problem(Schema):
+    """RFC 9457 problem details."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[FieldError]
+
+
+MEDIA_TYPE = "application/json; charset=utf-8"
+
+
+def answer(status: int, document: dict[str, Any]) -> HttpResponse:
+    """Respond with a document that fits its schema: Ninja's check would take as long as the rest of the request."""
+    return HttpResponse(text(document), content_type=MEDIA_TYPE, status=status)
+
+
+def text(document: dict[str, Any]) -> str:
+    """The document as JSON text, as Ninja writes it."""
+    return json.dumps(document, cls=DjangoJSONEncoder)
+
+
+def shown(job: models.JobRow, **more: Any) -> dict[str, Any]:
+    """The values of a `Job` by field, with those in `more`."""
+    rows = job.stats.get("rows")
+    counted = rows if isinstance(rows, int) and not isinstance(rows, bool) else None
+    return listed(job) | {"args": job.args, "stats": job.stats, "rows": counted} | more
+
+
+def listed(job: models.JobRow) -> dict[str, Any]:
+    """The values of a `ListedJob` by field."""
+    held = job.due_at == models.HELD_UNTIL
+    return {
+        "id": job.pk,
+        "status": job.status,
+        "source_type": job.source_type,
+        "source_id": job.source_id,
+        "source_method": job.source_method,
+        "queue": job.queue.name,
+        "priority": job.priority,
+        "user": job.user_key,
+        "attempt": job.attempt,
+        "retries": job.retries,
+        "max_retries": job.max_retries,
+        "crashes": job.crashes,
+        "created_at": job.created_at,
+        "due_at": None if held else job.due_at,
+        "held": held,
+        "queued_at": job.queued_at,
+        "start_time": job.start_time,
+        "end_time": job.end_time,
+        "cancel_requested_at": job.cancel_requested_at,
+        "wait_seconds": _seconds(job.created_at, job.start_time or job.end_time),
+        "waited": waited(job, timezone.now()),
+        "worker": job.worker,
+        "peak_memory": job.peak_memory,
+        "result_bytes": job.result_bytes,
+        "run_seconds": job.start_time and _seconds(job.start_time, job.end_time),
+        "progress": job.progress,
+        "progress_note": job.progress_note,
+        "last_error": told(job.last_error),
+        "result_url": result_url(job),
+    }
+
+
+def result_url(job: models.JobRow) -> str | None:
+    """The address of the job's result; None if no result is kept, or no longer."""
+    if job.result_expires_at is None or job.result_expires_at <= timezone.now():
+        return None
+    return reverse("api:job_result", kwargs={"job_id": job.pk})
+
+
+def _seconds(since: datetime, until: datetime | None) -> float:
+    # `since` is from the database's clock, now is from ours: they may differ a little, so never go below 0.
+    return max((until or timezone.now()) - since, timedelta(0)).total_seconds()

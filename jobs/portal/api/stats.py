@@ -1,0 +1,88 @@
+"""The endpoint of a tenant's counts. Each count reads a partial index of just those rows, or only a few rows."""
+
+from django.db.models import Count, Q
+from django.utils import timezone
+from ninja import Router, Schema
+from pydantic import Field
+
+from jobs.lifecycle import FINAL, Status
+from jobs.models import HELD_UNTIL, Job, Queue
+from jobs.portal.api import schemas
+from jobs.portal.api.auth import CallerRequest
+from jobs.portal.api.last_day import LastDay
+from jobs.reading import last_day, queries
+from tenants.models import TenantQueue
+
+router = Router(tags=["jobs"])
+LATEST = 1000  # jobs; counting all that ever ended would read millions
+
+
+class Slots(Schema):
+    in_use: int
+    limit: int
+    per_user: int | None = Field(description="Null: no limit per user.")
+    paused: bool
+
+
+class UnderWay(Schema):
+    """Jobs that have not ended, by status; `held` are the scheduled ones of a paused job type."""
+
+    scheduled: int
+    held: int
+    created: int
+    queued: int
+    running: int
+
+
+class Ended(Schema):
+    """The ended jobs among the latest ones, by status."""
+
+    among: int = Field(description=f"The number of your latest jobs that were counted: at most {LATEST}.")
+    success: int
+    error: int
+    dead: int
+    cancelled: int
+
+
+class Stats(Schema):
+    slots: Slots
+    under_way: UnderWay
+    ended: Ended
+    last_day: LastDay
+
+
+@router.get("stats", response={200: Stats, frozenset({401, 403, 405}): schemas.Problem})
+def read_stats(request: CallerRequest) -> Stats:
+    """Count your waiting and running jobs, your slots in use, and what ended: latest jobs, and the last 24 hours."""
+    tenant_id = request.auth.tenant.pk
+    under_way = _under_way(tenant_id)
+    return Stats(
+        slots=_slots(tenant_id, under_way.queued + under_way.running),
+        under_way=under_way,
+        ended=_ended(tenant_id),
+        last_day=LastDay.of(last_day.of_tenant(tenant_id, timezone.now())),
+    )
+
+
+def _slots(tenant_id: int, in_use: int) -> Slots:
+    # A tenant without a row has no slots.
+    limits = TenantQueue.objects.filter(tenant=tenant_id).first() or TenantQueue(num_slots=0)
+    return Slots(in_use=in_use, limit=limits.num_slots, per_user=limits.user_slots, paused=limits.paused)
+
+
+def _under_way(tenant_id: int) -> UnderWay:
+    own = Job.objects.filter(tenant=tenant_id)
+    held = Q(due_at=HELD_UNTIL)
+    # A partial index of the scheduled jobs: jobs that have ended are not read.
+    scheduled = own.filter(due_at__isnull=False).aggregate(scheduled=Count("pk", ~held), held=Count("pk", held))
+    # Name every queue: the index jobs_claim begins with the queue, then the tenant.
+    created = own.filter(ready_at__isnull=False, queue__in=list(Queue.objects.values_list("pk", flat=True))).count()
+    holding = dict(own.filter(slot__isnull=False).values_list("status").annotate(Count("pk")))
+    return UnderWay(
+        **scheduled, created=created, queued=holding.get(Status.QUEUED, 0), running=holding.get(Status.RUNNING, 0)
+    )
+
+
+def _ended(tenant_id: int) -> Ended:
+    statuses = list(queries.jobs(tenant_id).values_list("status", flat=True)[:LATEST])
+    return Ended(among=len(statuses), **{status.value: statuses.count(status) for status in FINAL})

@@ -1,0 +1,69 @@
+"""Limit the request rate of a caller: a client in a loop must not starve the others of the web process."""
+
+import math
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from django.http import HttpRequest
+
+from jobs.conf import settings
+from jobs.portal.api.problems import ProblemError
+from tenants.throttle import Throttle
+
+SECONDS_AT_ONCE = 10  # a burst may hold the requests of so many seconds
+STRANGERS, STRANGERS_AT_ONCE = 1.0, 100  # wrong keys from one address: per second, and in a burst
+
+callers, strangers = Throttle(), Throttle()
+waits = Counter[int]()  # long polls and event streams open in this process, by tenant
+LATER = 5  # seconds after which a full process may have places again
+
+
+def admit(caller: str) -> None:
+    """Raise a problem if the caller sends requests too fast."""
+    rate = settings.JOBS_API_RATE
+    if rate and (wait := callers.take(caller, rate, max(rate * SECONDS_AT_ONCE, 1))):
+        raise _too_fast(wait, f"The limit is {rate:g} requests per second")
+
+
+def admit_stranger(request: HttpRequest) -> None:
+    """Raise a problem if too many wrong keys came from this address."""
+    if settings.JOBS_API_RATE and (wait := strangers.wait(_address(request), STRANGERS, STRANGERS_AT_ONCE)):
+        raise _too_fast(wait, "This address sent too many wrong keys")
+
+
+def note_stranger(request: HttpRequest) -> None:
+    """Count a wrong key."""
+    if settings.JOBS_API_RATE:
+        strangers.take(_address(request), STRANGERS, STRANGERS_AT_ONCE)
+
+
+@asynccontextmanager
+async def waiting(tenant_id: int) -> AsyncIterator[None]:
+    """Count a long poll or an event stream while it is open."""
+    waits[tenant_id] += 1
+    try:
+        yield
+    finally:
+        waits[tenant_id] -= 1
+        if not waits[tenant_id]:
+            del waits[tenant_id]
+
+
+def admit_wait(tenant_id: int) -> None:
+    """Raise a problem if the tenant, or this process, has too many open long polls and event streams."""
+    if waits[tenant_id] >= settings.JOBS_API_WAITS:
+        raise _too_fast(1, f"At most {settings.JOBS_API_WAITS} of your requests may wait at once")
+    if waits.total() >= settings.JOBS_API_WAITS_OF_ALL:
+        detail = f"Too many requests wait at this server; try again in {LATER} s."
+        raise ProblemError(503, detail, headers={"Retry-After": str(LATER)})
+
+
+def _address(request: HttpRequest) -> str:
+    address: str = request.META.get("REMOTE_ADDR", "")
+    return address
+
+
+def _too_fast(wait: float, why: str) -> ProblemError:
+    seconds = math.ceil(wait)
+    return ProblemError(429, f"{why}; try again in {seconds} s.", headers={"Retry-After": str(seconds)})

@@ -1,0 +1,51 @@
+"""Long polls: wait for a job's status to change, holding no thread, connection or lock meanwhile.
+
+All who wait in this process, the event streams too, look together: one statement reads the states of all their jobs.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+from jobs.lifecycle import FINAL
+from jobs.portal.api.together import Together
+from jobs.reading import queries
+
+MAX_SECONDS = 30
+FIRST_PAUSE, LAST_PAUSE, GROWTH = 0.05, 0.5, 1.5  # seconds, seconds, factor
+
+Sleep = Callable[[float], Awaitable[None]]
+Clock = Callable[[], float]
+
+
+async def until_changed(
+    read_status: Callable[[], Awaitable[str | None]],
+    seen: str | None,
+    seconds: float,
+    sleep: Sleep = asyncio.sleep,
+    clock: Clock = time.monotonic,
+) -> None:
+    """Return when the status differs from `seen`, when it cannot change any more, or after that many seconds.
+
+    `seen` None: the status at the first read. If the job does not exist (status None), return at once.
+    """
+    deadline, pause = clock() + seconds, FIRST_PAUSE
+    status = await read_status()
+    seen = seen or status
+    while status and status == seen and status not in FINAL and (left := deadline - clock()) > 0:
+        await sleep(min(pause, left))
+        pause = min(pause * GROWTH, LAST_PAUSE)
+        status = await read_status()
+
+
+def status_reader(tenant_id: int, job_id: int) -> Callable[[], Awaitable[str | None]]:
+    """Return a reader of the job's status; it returns None if the tenant has no such job, or none that can change."""
+
+    async def read() -> str | None:
+        state = await states.ask((tenant_id, job_id))
+        return state and state.status
+
+    return read
+
+
+states = Together(queries.states, every=FIRST_PAUSE)  # of all jobs that somebody waits for in this process

@@ -1,0 +1,51 @@
+"""What a member asks of the list: the address of the page."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Self
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+
+from jobs.lifecycle import Status
+from jobs.portal.members.words import WORDS
+from jobs.reading.queries import LARGEST_ID
+
+
+@dataclass(frozen=True)
+class Asked:
+    """status: only these; None: all. mine: only those of the member. before: only lower ids; None: from the newest."""
+
+    status: Status | None
+    mine: bool
+    before: int | None
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> Self:
+        """What the address asks for; what cannot be is left out."""
+        status, before = request.GET.get("status", ""), request.GET.get("before", "")
+        return cls(
+            Status(status) if status in set(Status) else None,
+            request.GET.get("mine") == "1",
+            min(int(before), LARGEST_ID) if re.fullmatch("[0-9]{1,19}", before) else None,
+        )
+
+    def address(self, **changes: Any) -> str:
+        """The same with changes, as a query string."""
+        asked = {"status": self.status, "mine": int(self.mine), "before": self.before} | changes
+        return "?" + urlencode({name: str(value) for name, value in asked.items() if value})
+
+    def tabs(self) -> list[tuple[str, str, bool]]:
+        """(address, word, here) for all jobs and for each status."""
+        statuses: list[tuple[Status | None, str]] = [(None, "All"), *WORDS.items()]
+        return [(self.address(status=status, before=None), word, status == self.status) for status, word in statuses]
+
+    @property
+    def newest(self) -> str:
+        """The address of the first page."""
+        return self.address(before=None)
+
+    @property
+    def whose(self) -> str:
+        """The address with the other choice of whose jobs."""
+        return self.address(mine=int(not self.mine), before=None)

@@ -1,0 +1,44 @@
+"""Filters of the members' templates, beside those of `jobs/console/ops/tags.py`."""
+
+from collections.abc import Mapping
+
+from django import template
+
+from jobs.lifecycle import Status
+from jobs.models import JobRow
+from jobs.portal.members import words
+from jobs.reading.public_error import told
+
+register = template.Library()
+register.filter("word", words.word)
+
+
+@register.filter
+def about(job: JobRow, names: Mapping[tuple[str, str | None], str]) -> str:
+    """The name of the object that the job is about."""
+    unnamed = job.source_type if job.source_id is None else f"{job.source_type} {job.source_id}"
+    return names.get((job.source_type, job.source_id), unnamed)
+
+
+@register.filter
+def whose(job: JobRow, users: Mapping[str, str]) -> str:
+    """The user that the job is for."""
+    return users.get(job.user_key, job.user_key)
+
+
+@register.filter
+def error(job: JobRow) -> str:
+    """What the tenant may know of the error of a job that ended badly."""
+    return told(job.last_error) if job.status in (Status.ERROR, Status.DEAD) else ""
+
+
+@register.filter
+def of(found: Mapping[int, object], key: int) -> object:
+    """The value of a key; None if there is none."""
+    return found.get(key)
+
+
+@register.filter
+def share(number: float) -> str:
+    """A number from 0 to 1 as HTML reads it, in whatever language the page is."""
+    return f"{number:.3f}"

@@ -1,0 +1,13 @@
+"""The addresses of the members' pages. A product that has a page of its own at /jobs/ includes them elsewhere."""
+
+from django.urls import path
+
+from jobs.portal.members import views
+
+app_name = "members"
+urlpatterns = [
+    path("", views.job_list, name="jobs"),
+    path("<int:pk>/", views.job_detail, name="job"),
+    path("<int:pk>/cancel", views.cancel_job, name="cancel"),
+    path("<int:pk>/run-again", views.run_again, name="run-again"),
+]

@@ -1,0 +1,108 @@
+"""A list of the tenant's jobs, one job, and its actions. Another tenant's job is as one that does not exist."""
+
+from django.contrib import messages
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from jobs.calls.refusals import TooManyWaiting
+from jobs.engine.audit import note_of
+from jobs.engine.cancel import Cancellation, cancel
+from jobs.engine.revive import revive
+from jobs.lifecycle import Status
+from jobs.models import AnyJob
+from jobs.pages import regions
+from jobs.pages.answers import SeeOther, back
+from jobs.portal.members import shown
+from jobs.portal.members.asked import Asked
+from jobs.portal.members.waits import waits
+from jobs.reading import listing, queries
+from tenants import audit
+from tenants.members import for_members
+from tenants.models import Tenant
+
+A_PAGE = 25
+EVERY = 3  # seconds between two questions of a page
+LIST_REGIONS = ("jobs/members/jobs/slots", "jobs/members/jobs/list", "jobs/members/jobs/schedules")
+JOB_REGIONS = ("jobs/members/job/head", "jobs/members/job/why", "jobs/members/job/attempts", "jobs/members/job/facts")
+
+
+@require_safe
+@for_members
+def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
+    """`status`: only these; `mine`: only those of this member; `before`: only those with lower ids."""
+    asked = Asked.of(request)
+    chosen = Q(user_key=str(request.user.pk)) if asked.mine else Q()
+    page = listing.page(chosen, A_PAGE, tenant=tenant, status=asked.status, before=asked.before)
+    top = page.jobs[0].pk + 1 if page.jobs else asked.before
+    context = shown.common(page.jobs, tenant, request) | {
+        "page": page,
+        "waits": waits(page.jobs, tenant.pk),
+        "lines": len({job.queue_id for job in page.jobs if job.status == Status.CREATED}),
+        "slots": shown.slots(tenant),
+        "schedules": shown.schedules(tenant),
+        "newer": shown.newer(chosen, tenant, asked.status, top),
+        "asked": asked,
+        "older": asked.address(before=page.before),
+        "here": request.path + asked.address(before=top),
+    }
+    # The refreshing asks for the jobs that are shown: no row moves while somebody is about to press its button.
+    frame = {"tabs": asked.tabs(), "every": EVERY, "ask": asked.address(before=top)}
+    return regions.page(request, "jobs/members/jobs", LIST_REGIONS, context, frame)
+
+
+@require_safe
+@for_members
+def job_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
+    """One job: why it waits or how it ended, its attempts, times and arguments."""
+    job = _job(tenant, pk)
+    context = shown.common([job], tenant, request) | shown.detail(job, tenant)
+    frame = {"every": EVERY if context["may_cancel"] else 0}
+    return regions.page(request, "jobs/members/job", JOB_REGIONS, context, frame)
+
+
+@require_POST
+@for_members
+def cancel_job(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
+    """Cancel a job of the tenant, whoever submitted it, as over HTTP."""
+    _job(tenant, pk)
+    audit.identify(request.user.get_username(), tenant_id=tenant.pk)
+    outcome = cancel(pk, tenant_id=tenant.pk)
+    if outcome is Cancellation.TOO_LATE:
+        messages.error(request, f"Job {pk} had already ended.")
+    else:
+        note_of(outcome.noted, [pk], tenant.pk)
+        done = outcome is Cancellation.CANCELLED
+        messages.success(request, f"Job {pk} is cancelled." if done else f"Job {pk} was asked to stop.")
+    return SeeOther(back(request, reverse("members:jobs")))
+
+
+@require_POST
+@for_members
+def run_again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
+    """Give a job of the tenant that ended badly a new series of attempts, as over HTTP."""
+    _job(tenant, pk)
+    audit.identify(request.user.get_username(), tenant_id=tenant.pk)
+    try:
+        revived = revive(pk, tenant_id=tenant.pk)
+    except TooManyWaiting as refused:
+        messages.error(request, f"{refused}.")
+        return SeeOther(back(request, reverse("members:jobs")))
+    if revived:
+        note_of("revived", [pk], tenant.pk)
+        messages.success(request, f"Job {pk} runs again when its turn comes.")
+    elif (job := _job(tenant, pk)).is_erased:
+        messages.error(request, f"The arguments of job {pk} were erased: nobody can run it again.")
+    elif job.barred:
+        messages.error(request, f"Job {pk} was ended by an operator: only an operator can run it again.")
+    else:
+        messages.error(request, f"Job {pk} has not ended badly: it is under way, or done.")
+    return SeeOther(back(request, reverse("members:jobs")))
+
+
+def _job(tenant: Tenant, pk: int) -> AnyJob:
+    job = queries.job(tenant.pk, pk)
+    if job is None:
+        raise Http404
+    return job

@@ -1,0 +1,54 @@
+"""Why the ready jobs of a page wait, and at which place in line: few statements, however many jobs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from jobs.lifecycle import Status
+from jobs.models import JobRow
+from jobs.portal.members import words
+from jobs.reading.explain.explanation import explain
+from jobs.reading.explain.gates import Gate
+from jobs.reading.explain.reads import FEW, places
+
+GROUPS = 5  # that are explained on one page: jobs of one queue and one user wait for the same
+
+
+@dataclass(frozen=True)
+class Wait:
+    """place: in its line, from 1; None if it is beyond `FEW`. why: "" if it is not known."""
+
+    place: int | None
+    why: str
+
+    @property
+    def few(self) -> int:
+        return FEW
+
+
+def waits(jobs: Iterable[JobRow], tenant_id: int) -> dict[int, Wait]:
+    """The waits of those of the tenant's jobs that are ready, by id."""
+    ready = {job.pk: job for job in jobs if job.status == Status.CREATED}
+    at = places(list(ready), tenant_id=tenant_id)
+    reasons: dict[tuple[int, str], str] = {}
+    for job_id in sorted(at, key=lambda job_id: at[job_id]):
+        group = _group(ready[job_id])
+        if group not in reasons and len(reasons) < GROUPS:
+            reasons[group] = _reason(job_id, tenant_id)
+    return {job_id: _wait(place, reasons.get(_group(ready[job_id]), "")) for job_id, place in at.items()}
+
+
+def _group(job: JobRow) -> tuple[int, str]:
+    return job.queue_id, job.user_key
+
+
+def _reason(job_id: int, tenant_id: int) -> str:
+    why = explain(job_id, tenant_id=tenant_id)
+    if why is None or why.status != Status.CREATED:  # it has just started
+        return ""
+    return words.FIRST if why.gate == Gate.NEXT else words.reason(why)
+
+
+def _wait(place: int, why: str) -> Wait:
+    if why == words.FIRST and place > 1:
+        why = words.BEHIND
+    return Wait(place if place <= FEW else None, why)

@@ -1,0 +1,67 @@
+"""A job's state in words for the tenant whose job it is: nothing of other tenants, of machines, or of operators."""
+
+from jobs.lifecycle import Status
+from jobs.models import HELD_UNTIL, JobRow
+from jobs.reading.explain.explanation import Explanation
+from jobs.reading.explain.gates import Gate
+
+WORDS = {
+    Status.SCHEDULED: "Scheduled",
+    Status.CREATED: "Waiting",
+    Status.QUEUED: "Starting",
+    Status.RUNNING: "Running",
+    Status.SUCCESS: "Done",
+    Status.ERROR: "Failed",
+    Status.DEAD: "Given up",
+    Status.CANCELLED: "Cancelled",
+}
+ENDS = {
+    Status.SUCCESS: "It ended well.",
+    Status.ERROR: "It failed.",
+    Status.DEAD: "It failed, and is not tried again.",
+    Status.CANCELLED: "It was cancelled.",
+}
+PAUSED = "Jobs of this kind are paused for now."
+FIRST = "Nothing holds it up: it starts next."
+BEHIND = "Nothing holds it up: the jobs before it in line go first."
+BUSY = "Every worker is busy."
+SCHEDULES = {"on": "On", "late": "Late", "paused": "Paused", "paused itself": "Paused", "ended": "Ended"}
+REASONS = {  # of the gates that a ready job meets; the others are told below
+    Gate.HELD: PAUSED,
+    Gate.TENANT_PAUSED: "Your jobs are paused for now.",
+    Gate.NO_SLOTS: "You have no slots, so no job can start.",
+    Gate.SLOTS_FULL: "All of your slots are in use ({used} of {limit}).",
+    Gate.QUEUE_PAUSED: "Its queue is paused for now.",
+    Gate.QUEUE_FULL: "As many jobs of its queue run as may run at once.",
+    Gate.QUEUE_RATE: "As many jobs of its queue have just started as may start at once.",
+    Gate.TENANT_RATE: "As many of your jobs have just started as may start at once.",
+    Gate.USER_FULL: "Its user has as many jobs under way as one user may have ({used} of {limit}).",
+    Gate.NO_WORKER: "No worker is ready for it yet.",
+    Gate.POOL_FULL: BUSY,
+    Gate.QUEUED: "A worker is about to start it.",
+    Gate.RUNNING: "It runs.",
+}
+
+
+def reason(why: Explanation) -> str:
+    """What the job waits for, or does, or how it ended."""
+    match why.gate:
+        case Gate.NEXT:
+            return FIRST if why.place == 1 else BEHIND
+        case Gate.ENDED:
+            return ENDS[why.status]
+        case Gate.SCHEDULED if why.used is not None:  # a retry
+            return f"It failed, and will be tried again (retry {why.used}{_of(why.limit)})."
+        case Gate.SCHEDULED:
+            return "It waits for its time."
+        case gate:
+            return REASONS[gate].format(used=why.used, limit=why.limit)
+
+
+def _of(limit: int | None) -> str:
+    return "" if limit is None else f" of {limit}"
+
+
+def word(job: JobRow) -> str:
+    """The status in one word."""
+    return "Paused" if job.due_at == HELD_UNTIL else WORDS[Status(job.status)]

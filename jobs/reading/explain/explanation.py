@@ -1,0 +1,91 @@
+"""Explain: the gate that holds a job now, and its place in its lane. Only reads; the answer may soon be outdated."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from jobs.lifecycle import Status
+from jobs.reading.explain import statuses
+from jobs.reading.explain.gates import Blocker, Gate, closed
+from jobs.reading.explain.reads import MOST, Facts, Line, facts, line
+from jobs.store import TenantId
+
+__all__ = ["Explanation", "Gate", "explain"]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a job is in its state, as of `now`. All moments are aware; fields that do not apply are None or empty.
+
+    gate, sentence: the reason, as a stable code and for people. used, limit: the use of that gate; for a retry, its
+    number and the most. opens_at: when the gate opens by itself (due moment, next token of a rate limit).
+    since: when the job got its status. also: further closed gates. place: in its lane, from 1; MOST + 1 stands for
+    all places beyond. tenants, queues: the first few that wait for the same workers; for operators only, since a
+    tenant must not learn of another.
+    """
+
+    id: int
+    status: Status
+    gate: Gate
+    sentence: str
+    now: datetime
+    used: int | None
+    limit: int | None
+    opens_at: datetime | None
+    since: datetime | None
+    also: tuple[Gate, ...]
+    place: int | None
+    tenants: tuple[str, ...]
+    queues: tuple[str, ...]
+
+
+def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
+    """Explain what holds a job now; None if there is no such job.
+
+    tenant_id: of the tenant whose job it must be; EVERY_TENANT for an operator.
+    """
+    job = facts(job_id, tenant_id=tenant_id)
+    if job is None:
+        return None
+    standing = line(job_id) if job.status == Status.CREATED else None
+    blockers = _blockers(job, standing)
+    return Explanation(
+        id=job.id,
+        status=Status(job.status),
+        gate=blockers[0].gate,
+        sentence=blockers[0].sentence,
+        now=job.now,
+        used=blockers[0].used,
+        limit=blockers[0].limit,
+        opens_at=blockers[0].opens_at,
+        since=_since(job),
+        also=tuple(blocker.gate for blocker in blockers[1:]),
+        place=standing.place if standing else None,
+        tenants=tuple(standing.tenants) if standing else (),
+        queues=tuple(standing.queues) if standing else (),
+    )
+
+
+def _since(job: Facts) -> datetime | None:
+    by_status = {Status.CREATED: job.ready_at, Status.QUEUED: job.queued_at, Status.RUNNING: job.start_time}
+    return by_status.get(Status(job.status), job.end_time)
+
+
+def _blockers(job: Facts, standing: Line | None) -> list[Blocker]:
+    match job.status:
+        case Status.CREATED:
+            return list(closed(job)) or [_next(standing)]
+        case Status.SCHEDULED:
+            return statuses.scheduled(job)
+        case Status.QUEUED:
+            return [statuses.queued(job)]
+        case Status.RUNNING:
+            return [statuses.running(job)]
+        case _:
+            return [statuses.ended(job)]
+
+
+def _next(standing: Line | None) -> Blocker:
+    if standing is None or standing.place == 1:
+        return Blocker(Gate.NEXT, "Nothing blocks this job: it is first in its lane, and the next dispatch claims it.")
+    place = f"number {standing.place:,}" if standing.place <= MOST else f"behind more than {MOST:,} others"
+    return Blocker(Gate.NEXT, f"Nothing blocks this job: it is {place} in its lane, and the jobs before it go first.")

@@ -1,0 +1,67 @@
+"""Explain a job that is not ready: the meaning of its status, and the event that it waits for."""
+
+from datetime import timedelta
+
+from jobs.authoring.text import duration
+from jobs.engine.policy import most_retries
+from jobs.lifecycle import Status
+from jobs.models import HELD_UNTIL
+from jobs.reading.explain.gates import Blocker, Gate, as_text, closed
+from jobs.reading.explain.reads import Facts
+
+
+def scheduled(job: Facts) -> list[Blocker]:
+    """The job waits for its moment, or until its job type is resumed."""
+    held = [blocker for blocker in closed(job) if blocker.gate == Gate.HELD]
+    if job.due_at is None or job.due_at == HELD_UNTIL:
+        return held or [Blocker(Gate.HELD, "Its job type was resumed; the clock is about to release the job.")]
+    when = (
+        f"due at {as_text(job.due_at)}"
+        if job.due_at > job.now
+        else f"due since {as_text(job.due_at)}, waiting for the clock"
+    )
+    if not job.last_attempt_failed:
+        asked = "Asked to run again" if job.attempt else "Scheduled"
+        return [Blocker(Gate.SCHEDULED, f"{asked}: {when}.", opens_at=job.due_at), *held]
+    most = most_retries(job)
+    of = "" if most is None else f" of {most}"
+    sentence = f"Failed and waits for retry {job.retries}{of}: {when}. Last error: {job.last_error}"
+    return [Blocker(Gate.SCHEDULED, sentence, job.retries, most, job.due_at), *held]
+
+
+def queued(job: Facts) -> Blocker:
+    """The job was handed over."""
+    waits = f"waits for a worker of pool {job.pool} to start it"
+    if job.queued_at is None or job.handed_at is None:
+        return Blocker(Gate.QUEUED, f"Holds slot {job.slot} and {waits}.")
+    sent = (
+        "" if job.handed_at == job.queued_at else f"; its message was sent again {_length(job.now - job.handed_at)} ago"
+    )
+    since = _length(job.now - job.queued_at)
+    return Blocker(Gate.QUEUED, f"Has held slot {job.slot} for {since} and {waits}{sent}.")
+
+
+def running(job: Facts) -> Blocker:
+    """A worker runs the job."""
+    since = "" if job.start_time is None else f" for {_length(job.now - job.start_time)}"
+    where = "" if job.worker is None else f" on {job.worker}"
+    done = "" if job.progress is None else f", {job.progress:.0%} done"
+    stopping = " It was asked to stop." if job.stopping else ""
+    return Blocker(Gate.RUNNING, f"Running{since}{where}, attempt {job.attempt}{done}.{stopping}")
+
+
+def ended(job: Facts) -> Blocker:
+    """The job has ended."""
+    at = "" if job.end_time is None else f" at {as_text(job.end_time)}"
+    again = "its arguments were erased, so nobody can revive it" if job.erased else "it can be revived"
+    said = {
+        Status.SUCCESS: f"Succeeded{at}.",
+        Status.CANCELLED: f"Cancelled{at}; {again}.",
+        Status.DEAD: f"Died{at} and is a dead letter that can be discarded; {again}. {job.last_error}",
+        Status.ERROR: f"Failed{at} without a retry policy; {again}. {job.last_error}",
+    }
+    return Blocker(Gate.ENDED, said[Status(job.status)].rstrip())
+
+
+def _length(time: timedelta) -> str:
+    return duration(time.total_seconds())

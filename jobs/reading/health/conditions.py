@@ -1,0 +1,149 @@
+"""The conditions that operators should know of, as data: pure functions over the facts of a look.
+
+The command `check_health`, the address `/metrics/health` and the metric `scheduler_condition` all use them; each has a
+heading in docs/operations.md that tells what to do.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from jobs.authoring.text import count_of_jobs, printable
+from jobs.reading.health.facts import MINUTES, Facts
+from jobs.reading.shares import percent
+
+Severity = Literal["critical", "warning"]
+RESTART = 30.0  # seconds without a worker that a deploy may take
+STALLED = 10.0  # seconds; the clock dispatches every second
+SHORT = 60.0  # seconds that a job waits for a process
+TRANSACTION = 600.0  # seconds of a transaction that keeps dead rows
+RECORDER = 180.0  # seconds; it counts minutes every 20; what else it does rests when it is slow
+REPAIRED = 600.0  # seconds for which a repair counts as recent
+CONNECTIONS = 0.8  # of those that the server allows
+FEW, FAILED = 50, 0.2  # attempts below which no share is judged; the share of failures
+DEATHS = 10  # a minute
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition that holds. text: a sentence for people. runbook: the heading in docs/operations.md."""
+
+    code: str
+    severity: Severity
+    text: str
+    runbook: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """told: a sentence for each thing that is not as it should be."""
+
+    code: str
+    severity: Severity
+    runbook: str
+    told: Callable[[Facts], Iterator[str]]
+
+
+def conditions(facts: Facts) -> list[Condition]:
+    """The conditions that hold; critical ones first."""
+    found = [Condition(r.code, r.severity, text, r.runbook) for r in RULES for text in r.told(facts)]
+    return sorted(found, key=lambda condition: condition.severity)
+
+
+def _no_clock(facts: Facts) -> Iterator[str]:
+    if not facts.server.clock_leads:
+        yield "No clock leads: delays, retries and recoveries wait. Every worker has one."
+
+
+def _no_worker(facts: Facts) -> Iterator[str]:
+    for pool in facts.pools:
+        since = [moment for moment in (pool.first_since, facts.last_beats.get(pool.name)) if moment]
+        if not pool.processes and pool.may_run and facts.seconds(max(since, default=None)) > RESTART:
+            yield f"Pool {pool.name} has no live worker, and {count_of_jobs(pool.may_run)} may run."
+
+
+def _stalled(facts: Facts) -> Iterator[str]:
+    for pool in facts.pools:
+        if pool.processes > pool.held and pool.late and facts.seconds(pool.late_since) > STALLED:
+            yield f"Pool {pool.name} has an idle process, and {count_of_jobs(pool.late)} may run but did not start."
+
+
+def _pool_short(facts: Facts) -> Iterator[str]:
+    for pool in facts.pools:
+        if 0 < pool.processes <= pool.held and pool.late and facts.seconds(pool.late_since) > SHORT:
+            more = f"{pool.missing} more would be busy."
+            yield f"Pool {pool.name}: {count_of_jobs(pool.may_run)} may run and find no process; {more}"
+
+
+def _tenant_starved(facts: Facts) -> Iterator[str]:
+    for share in facts.starved:
+        yield f"Tenant {printable(share.name)} got {percent(share.got, share.entitled)} of its share, and waits."
+
+
+def _messages_lost(facts: Facts) -> Iterator[str]:
+    if facts.server.untaken:
+        yield f"No worker took up the messages of {count_of_jobs(facts.server.untaken)}: the broker or a worker hangs."
+
+
+def _worker_silent(facts: Facts) -> Iterator[str]:
+    for one in facts.workers:
+        if one.state == "silent":
+            workers = "1 worker" if one.workers == 1 else f"{one.workers} workers"
+            yield f"{workers} of pool {one.pool} missed three heartbeats."
+
+
+def _failures(facts: Facts) -> Iterator[str]:
+    ended = facts.ended
+    if ended.attempts >= FEW and ended.failed > FAILED * ended.attempts:
+        yield f"{ended.failed} of {ended.attempts} attempts failed in {MINUTES} minutes."
+
+
+def _deaths(facts: Facts) -> Iterator[str]:
+    if facts.ended.died > DEATHS * MINUTES:
+        yield f"{facts.ended.died} jobs died in {MINUTES} minutes."
+
+
+def _repairs(facts: Facts) -> Iterator[str]:
+    for repair in facts.repairs:
+        if repair.age < REPAIRED:
+            yield f"Repaired {repair.age:.0f} s ago: {repair.kind} ({repair.count} in all)."
+
+
+def _transaction_old(facts: Facts) -> Iterator[str]:
+    if facts.server.oldest_transaction > TRANSACTION:
+        yield f"A transaction is {facts.server.oldest_transaction:.0f} s old: no dead row can be removed meanwhile."
+
+
+def _connections(facts: Facts) -> Iterator[str]:
+    used, most = facts.server.connections, facts.server.max_connections
+    if used > CONNECTIONS * most:
+        yield f"{used} of {most} connections to PostgreSQL are in use."
+
+
+def _cache_away(facts: Facts) -> Iterator[str]:
+    if not facts.cache:
+        yield "The cache does not answer: results are not kept."
+
+
+def _recorder_late(facts: Facts) -> Iterator[str]:
+    age = facts.server.recorder_age
+    if age is not None and age > RECORDER:
+        yield f"The recorder last looked {age:.0f} s ago: the statistics stand still."
+
+
+RULES = (
+    Rule("no_clock", "critical", "a-worker-is-gone", _no_clock),
+    Rule("no_worker", "critical", "jobs-wait-and-nothing-runs", _no_worker),
+    Rule("stalled", "critical", "jobs-wait-and-nothing-runs", _stalled),
+    Rule("messages_lost", "critical", "the-broker-is-down", _messages_lost),
+    Rule("tenant_starved", "warning", "a-tenant-is-starved", _tenant_starved),
+    Rule("pool_short", "warning", "jobs-wait-and-nothing-runs", _pool_short),
+    Rule("worker_silent", "warning", "a-worker-is-gone", _worker_silent),
+    Rule("failures", "warning", "jobs-died", _failures),
+    Rule("deaths", "warning", "jobs-died", _deaths),
+    Rule("repairs", "warning", "check-the-invariants", _repairs),
+    Rule("transaction_old", "warning", "connections-run-out", _transaction_old),
+    Rule("connections", "warning", "connections-run-out", _connections),
+    Rule("cache_away", "warning", "the-cache-is-down", _cache_away),
+    Rule("recorder_late", "warning", "statistics", _recorder_late),
+)

@@ -1,0 +1,148 @@
+"""What health and metrics look at beside queues and lanes: a few short statements, none of which reads ended jobs."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from jobs.conf import settings
+from jobs.reading.statistics import Ended
+from jobs.store.rows import rows
+
+LATE = timedelta(minutes=5)  # a count is final when its time has been over for so long
+COUNTS_OF_A_MINUTE = {"minutes": timedelta(seconds=15), "late minutes": LATE}  # how long after its end
+MOST_DEAD = 10_000  # counted
+MOST_SHORT = 20  # tenants that got too little of their share
+TIMEOUT = 2.0  # seconds for one statement of a look
+
+
+@dataclass(frozen=True)
+class WorkersLook:
+    """The workers of a pool in one state: live, draining or silent."""
+
+    pool: str
+    state: str
+    workers: int
+
+
+@dataclass(frozen=True)
+class ServerLook:
+    """now: the database's clock. recorder_age, oldest_transaction: seconds. untaken: messages that nobody took up in
+    time. dead: letters.
+    """
+
+    now: datetime
+    clock_leads: bool
+    recorder_age: float | None
+    oldest_transaction: float
+    connections: int
+    max_connections: int
+    untaken: int
+    dead: int
+
+
+@dataclass(frozen=True)
+class EndedLook:
+    """Attempts that ended, of these those that failed, and those whose job died."""
+
+    attempts: int
+    failed: int
+    died: int
+
+
+@dataclass(frozen=True)
+class RepairLook:
+    """age: seconds since the last one."""
+
+    kind: str
+    count: int
+    age: float
+
+
+@dataclass(frozen=True)
+class SampleLook:
+    """The recorder's newest sample: tenants with work by state, and Jain's index of what they got of their shares."""
+
+    states: dict[str, int]
+    fairness: float | None
+
+
+@dataclass(frozen=True)
+class ShareLook:
+    """What a tenant got, and was entitled to, in seconds of processes: about of the last 5 minutes, of an hour."""
+
+    tenant_id: int
+    name: str
+    slug: str
+    got: float
+    entitled: float
+    got_hour: float
+    entitled_hour: float
+
+
+@dataclass(frozen=True)
+class TenantLook:
+    """A tenant that the metrics tell of: the slots that it holds, of those that it has."""
+
+    tenant_id: int
+    slug: str
+    held: int
+    slots: int
+
+
+@dataclass(frozen=True)
+class TotalLook(Ended):
+    """Since the first attempt: see `jobs.models.Total`."""
+
+    wait_seconds: float
+
+
+def look_workers(now: datetime | None = None) -> list[WorkersLook]:
+    """The workers that have not left."""
+    return [WorkersLook(*row) for row in rows("health_workers", now=now)]
+
+
+def look_last_beats(pools: Sequence[str]) -> dict[str, datetime]:
+    """When a worker of each of these pools last beat; without those that never had one."""
+    return dict(rows("health_last_beats", pools=list(pools))) if pools else {}
+
+
+def look_server(tasks: Sequence[str], now: datetime | None = None) -> ServerLook:
+    """The clock, the recorder by these tasks, and PostgreSQL itself."""
+    patience = 3 * settings.JOBS_HAND_OVER_TIMEOUT  # by then its message was sent again, twice
+    return ServerLook(*rows("health_server", tasks=list(tasks), patience=patience, most=MOST_DEAD, now=now)[0])
+
+
+def look_ended(minutes: int, now: datetime | None = None) -> EndedLook:
+    """What ended in the last minutes."""
+    return EndedLook(*rows("health_ended", minutes=minutes, now=now)[0])
+
+
+def look_repairs(now: datetime | None = None) -> list[RepairLook]:
+    """All repairs, by kind."""
+    return [RepairLook(*row) for row in rows("health_repairs", now=now)]
+
+
+def look_totals() -> list[TotalLook]:
+    """All totals."""
+    return [TotalLook(*row) for row in rows("health_totals")]
+
+
+def look_sample() -> SampleLook:
+    """The newest sample; empty if there is none."""
+    for states, fairness in rows("health_sample"):
+        return SampleLook(json.loads(states), fairness)
+    return SampleLook({}, None)
+
+
+def look_short_of_share(share: float, judged: float) -> list[ShareLook]:
+    """The tenants that got less than this part of their share, about in the last 5 minutes and in the last hour.
+
+    judged: seconds; who was entitled to no more in the last minutes is left out.
+    """
+    return [ShareLook(*row) for row in rows("health_shares", share=share, judged=judged, most=MOST_SHORT)]
+
+
+def look_tenants(slugs: Sequence[str]) -> list[TenantLook]:
+    """What these tenants hold, by slug."""
+    return [TenantLook(*row) for row in rows("health_tenants", slugs=list(slugs))]

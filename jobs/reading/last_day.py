@@ -1,0 +1,55 @@
+"""The statistics of the last 24 hours: of one tenant, and of all queues."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from jobs.models import Queue, Recorded
+from jobs.reading import counts, queries
+from jobs.reading.statistics import Summary, UnderWay, summaries
+
+DAY = timedelta(days=1)
+MOST = 10_000  # waiting jobs counted by type, of each queue
+
+
+@dataclass(frozen=True)
+class LastDay:
+    """Attempts that ended since `since`, as the recorder counted them at `counted_at` (None: it never has).
+
+    queues: by name. types: by source type and method.
+    """
+
+    since: datetime
+    counted_at: datetime | None
+    queues: dict[tuple[str, ...], Summary]
+    types: dict[tuple[str, ...], Summary]
+
+
+def of_tenant(tenant_id: int, now: datetime) -> LastDay:
+    """Of one tenant: 24 hours and the part of an hour before them."""
+    since = now.replace(minute=0, second=0, microsecond=0) - DAY
+    ended, under_way = queries.ended(tenant_id, since), queries.under_way(tenant_id, MOST)
+    return LastDay(
+        since,
+        _counted_at("hours"),
+        queues=summaries(ended, under_way, "queue"),
+        types=summaries(ended, under_way, "source_type", "source_method"),
+    )
+
+
+def of_queues(now: datetime) -> LastDay:
+    """Of all tenants. What is under way is counted by queue, not by type."""
+    since = now.replace(second=0, microsecond=0) - DAY
+    ended = queries.ended_in_queues(since)
+    waiting, holding = counts.waiting("queue"), counts.holding("queue")
+    names = Queue.objects.values_list("pk", "name")
+    under_way = [UnderWay(name, "", "", waiting.get(pk, 0), holding.get(pk, 0)) for pk, name in names]
+    return LastDay(
+        since,
+        _counted_at("minutes"),
+        queues=summaries(ended, under_way, "queue"),
+        types=summaries(ended, (), "source_type", "source_method"),
+    )
+
+
+def _counted_at(task: str) -> datetime | None:
+    return Recorded.objects.filter(task=task).values_list("at", flat=True).first()

@@ -1,0 +1,116 @@
+"""Pages of lists of jobs, newest first. Each page reads a bounded number of jobs, and says how far it looked."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+
+from jobs.lifecycle import FINAL, Status
+from jobs.models import Job, JobRow, Queue
+from jobs.reading import queries
+from tenants.models import Tenant
+
+LOOK = 10_000  # jobs that one page reads at most
+
+
+@dataclass(frozen=True)
+class Page:
+    """before: the next page has the jobs with lower ids; None if this is the last one."""
+
+    jobs: list[JobRow]
+    before: int | None
+
+
+def page(
+    chosen: Q, limit: int, *, tenant: Tenant | None, status: Status | None = None, before: int | None = None
+) -> Page:
+    """The newest jobs that fit, with lower ids than `before`; of all tenants if `tenant` is None.
+
+    A page may have fewer jobs than `limit`, even none, and a next page: it has looked at LOOK jobs.
+    """
+    found, end = _fitting(chosen, tenant, status, before)
+    fitting = list(found.defer("args", "stats")[: limit + 1])  # one extra job shows that there are more
+    if len(fitting) > limit:
+        end = fitting[limit - 1].pk
+    return Page([job for job in fitting[:limit] if queries.is_whole(job)], end)
+
+
+def ids(
+    chosen: Q, limit: int, *, tenant: Tenant | None, status: Status | None = None, before: int | None = None, looks: int
+) -> tuple[list[int], int | None]:
+    """The ids of the newest jobs that fit, and `before` of the next ones. It looks at `looks` times LOOK jobs."""
+    together: list[int] = []
+    for _ in range(looks):
+        found, end = _fitting(chosen, tenant, status, before)
+        together += found.values_list("pk", flat=True)[: limit + 1 - len(together)]
+        if len(together) > limit:
+            return together[:limit], together[limit - 1]
+        if end is None:
+            return together, None
+        before = end
+    return together, before
+
+
+def newest() -> int:
+    """The highest id of a job; 0 if there is none."""
+    return queries.all_jobs().values_list("pk", flat=True).first() or 0
+
+
+def newer(chosen: Q, *, tenant: Tenant | None, status: Status | None = None, upto: int) -> tuple[int, bool]:
+    """The number of jobs that fit with higher ids than `upto`; and whether there are more than LOOK to look at."""
+    owned = Q(pk__gt=upto) if tenant is None else Q(pk__gt=upto, tenant=tenant)
+    came = queries.all_jobs().filter(owned)
+    last = came.order_by("pk").values_list("pk", flat=True)[LOOK - 1 : LOOK].first()
+    if status is not None:
+        chosen &= Q(status=status)
+    return came.filter(chosen, pk__lte=last or queries.LARGEST_ID).count(), last is not None
+
+
+def waited(job: JobRow, now: datetime) -> float | None:
+    """Seconds that the last attempt waited, from ready to its start; grows until then. None: it was never ready."""
+    if job.ready_at is not None:
+        since, until = job.ready_at, now
+    elif job.waited_since is not None:
+        since, until = job.waited_since, job.start_time or job.end_time or now
+    else:
+        return None
+    return max((until - since).total_seconds(), 0.0)  # `now` may be of another clock than `since`
+
+
+def _fitting(
+    chosen: Q, tenant: Tenant | None, status: Status | None, before: int | None
+) -> tuple[QuerySet[JobRow], int | None]:
+    """The jobs of a page that fit; and the last job that it looks at, or None if it looks at all."""
+    owned = Q() if tenant is None else Q(tenant=tenant)
+    older = owned if before is None else owned & Q(pk__lt=before)
+    found = queries.all_jobs().filter(older)
+    end: int | None = None
+    few = None if status is None else _few(status, owned)
+    if few is not None:
+        jobs: QuerySet[JobRow] = Job.objects.filter(older, pk__in=few)
+        jobs = jobs.prefetch_related(*queries.RELATED).order_by("-pk")
+    elif chosen or status is not None:
+        end = found.values_list("pk", flat=True)[LOOK - 1 : LOOK].first()
+        jobs = found.filter(pk__gte=end or 0)
+    else:
+        jobs = found
+    if status is not None:
+        chosen &= Q(status=status)
+    return jobs.filter(chosen), end
+
+
+def _few(status: Status, owned: Q) -> list[int] | None:
+    """The ids of all jobs that may have the status, by its partial index; None if they are many.
+
+    If they are many, they are found soon among the newest jobs. The index of the dead knows no tenant: their ids are of
+    all tenants.
+    """
+    if status in FINAL - {Status.DEAD}:
+        return None
+    jobs = Job.objects.filter(died_at__isnull=False)
+    if status != Status.DEAD:
+        jobs = Job.objects.filter(queries.witnessed(status), owned)
+    if status == Status.CREATED:  # the index begins with the queue
+        jobs = jobs.filter(queue__in=list(Queue.objects.values_list("pk", flat=True)))
+    ids = list(jobs.order_by().values_list("pk", flat=True)[: LOOK + 1])
+    return ids if len(ids) <= LOOK else None

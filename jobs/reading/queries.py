@@ -1,0 +1,163 @@
+"""Read the jobs of a tenant, wherever they are. Every query takes the tenant: another's job does not exist for it.
+
+The exceptions are for operators: all jobs, and the dead letters of all tenants.
+"""
+
+import json
+import re
+from collections.abc import Collection
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+
+from jobs.lifecycle import Status
+from jobs.models import (
+    WITNESSES,
+    AnyFailedAttempt,
+    AnyJob,
+    DeadLetter,
+    FailedAttempt,
+    JobMemory,
+    JobRow,
+    Queue,
+    Schedule,
+)
+from jobs.reading.statistics import Ended, UnderWay
+from jobs.sql import statement
+from tenants.prepared import prepared
+
+LARGEST_ID = 2**63 - 1
+SHOWN = frozenset(re.findall(r"\bj\.(\w+)", statement("read_job").partition("\nFROM")[0]))  # its columns
+
+
+class State(NamedTuple):
+    """What may change of a job while somebody follows it. stopping: it runs, and was asked to stop."""
+
+    status: str
+    attempt: int
+    stopping: bool
+    progress: float | None
+    progress_note: str
+
+
+RELATED = ("tenant", "queue")  # of a job, as lists show them
+
+
+def jobs(tenant_id: int) -> QuerySet[AnyJob]:
+    """The tenant's jobs, newest first."""
+    return AnyJob.objects.filter(tenant_id=tenant_id).prefetch_related("queue").order_by("-id")
+
+
+def all_jobs() -> QuerySet[AnyJob]:
+    """The jobs of all tenants, newest first.
+
+    Without joins: where there are few tenants or queues, PostgreSQL would join all jobs to them before it sorts.
+    """
+    return AnyJob.objects.prefetch_related(*RELATED).order_by("-id")
+
+
+def any_job(job_id: int) -> AnyJob | None:
+    """That job, whoever owns it."""
+    found = all_jobs().filter(pk=job_id).first() if 0 < job_id <= LARGEST_ID else None
+    return found if found is not None and is_whole(found) else None
+
+
+def is_whole(job: JobRow) -> bool:
+    """Whether its tenant and its queue exist: one that was submitted while they were deleted is shown to nobody."""
+    return hasattr(job, "tenant") and hasattr(job, "queue")
+
+
+def job(tenant_id: int, job_id: int) -> AnyJob | None:
+    """One of the tenant's jobs, with the columns that tenants see; Django loads other columns on access.
+
+    Clients poll this, so it has a statement of its own: Django takes longer to build this query than to run it.
+    """
+    if job_id > LARGEST_ID:
+        return None
+    owned = {"id": job_id, "tenant_id": tenant_id}
+    # The second statement reads both tables: the job may just be moving from one to the other.
+    rows = prepared(statement("read_job"), **owned) or prepared(statement("read_any_job"), **owned)
+    if not rows:
+        return None
+    queue_name, *values = rows[0]
+    found = AnyJob.from_db("default", SHOWN, values)
+    found.args, found.stats = json.loads(found.args), json.loads(found.stats)
+    found.queue = Queue.from_db("default", ("id", "name"), (found.queue_id, queue_name))
+    return found
+
+
+def states(asked: Collection[tuple[int, int]]) -> dict[tuple[int, int], State]:
+    """Read the states of jobs, asked for by tenant and id. Those of other tenants, and of the history, are missing."""
+    known = [(tenant_id, job_id) for tenant_id, job_id in asked if job_id <= LARGEST_ID]
+    tenants, ids = [tenant_id for tenant_id, _ in known], [job_id for _, job_id in known]
+    rows = prepared(statement("read_states"), tenants=tenants, ids=ids) if known else []
+    return {(tenant_id, job_id): State(*values) for tenant_id, job_id, *values in rows}
+
+
+def status(tenant_id: int, job_id: int) -> str | None:
+    """Read only the status; None also for a job in the history."""
+    found = states([(tenant_id, job_id)]).get((tenant_id, job_id))
+    return found and found.status
+
+
+def failed_attempts(job: JobRow) -> list[AnyFailedAttempt]:
+    """The failed attempts of a job, in their order."""
+    return list(AnyFailedAttempt.objects.filter(job_id=job.pk).order_by("attempt"))
+
+
+def of_status(status: Status) -> Q:
+    """Filter by status, and by its witness column: the partial indexes name the witness, not the status."""
+    return Q(status=status) & witnessed(status)
+
+
+def witnessed(status: Status) -> Q:
+    """Filter by the witness column of a status, which other statuses may share."""
+    witness = next(column for column, statuses in WITNESSES.items() if status in statuses)
+    return Q((f"{witness}__isnull", False))
+
+
+def schedules(tenant_id: int) -> QuerySet[Schedule]:
+    """The tenant's schedules, by name."""
+    return Schedule.objects.filter(tenant_id=tenant_id).order_by("name")
+
+
+def schedule(tenant_id: int, schedule_id: int) -> Schedule | None:
+    """One of the tenant's schedules."""
+    return schedules(tenant_id).filter(pk=schedule_id).first() if schedule_id <= LARGEST_ID else None
+
+
+def memories(tenant_id: int) -> QuerySet[JobMemory]:
+    """The memories of the tenant's job types and objects, the oldest first."""
+    return JobMemory.objects.filter(tenant_id=tenant_id).order_by("pk")
+
+
+def memory(tenant_id: int, memory_id: int) -> JobMemory | None:
+    """One of the tenant's memories."""
+    return memories(tenant_id).filter(pk=memory_id).first() if memory_id <= LARGEST_ID else None
+
+
+def dead_letters() -> QuerySet[DeadLetter]:
+    """The dead jobs of all tenants, latest death first (the index jobs_dead), each with its last `error_class`."""
+    last = FailedAttempt.objects.filter(job=OuterRef("pk"), attempt=OuterRef("attempt"))
+    return (
+        DeadLetter.objects.filter(died_at__isnull=False)
+        .annotate(error_class=Subquery(last.values("error_class")[:1]))
+        .prefetch_related(*RELATED)
+        .order_by("-died_at", "-pk")
+    )
+
+
+def ended(tenant_id: int, since: datetime) -> list[Ended]:
+    """The tenant's attempts that ended since this hour, by queue, job type and outcome."""
+    return [Ended(*row) for row in prepared(statement("tenant_statistics"), tenant_id=tenant_id, since=since)]
+
+
+def ended_in_queues(since: datetime) -> list[Ended]:
+    """The attempts of all tenants that ended since this minute, by queue, job type and outcome. For operators."""
+    return [Ended(*row) for row in prepared(statement("queue_statistics"), since=since)]
+
+
+def under_way(tenant_id: int, most: int) -> list[UnderWay]:
+    """The tenant's jobs that wait or hold a slot, by queue and job type; at most so many of each queue are counted."""
+    return [UnderWay(*row) for row in prepared(statement("tenant_under_way"), tenant_id=tenant_id, most=most)]

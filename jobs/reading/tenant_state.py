@@ -1,0 +1,51 @@
+"""The standing of a tenant: the state that tells an operator at once why its jobs wait, if they do. Pure."""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from jobs.reading.explain.gates import Gate
+from jobs.reading.looking import Lane
+from jobs.reading.shares import Share, is_short
+from jobs.reading.waits import PROCESS, Cut
+
+PATIENCE = timedelta(seconds=60)  # for which a job of a starved tenant has waited
+
+
+class State(StrEnum):
+    """In the order in which tenants need attention."""
+
+    PAUSED = "paused"  # or without slots, and jobs wait
+    FULL = "full"  # holds all its slots, and more jobs wait
+    LIMITED = "limited"  # out of tokens of its rate limit
+    STARVED = "starved"  # may take slots, waits, and gets too little of its share: the operators' fault
+    WAITING = "waiting"  # for a queue or for a process
+    BUSY = "busy"
+    IDLE = "idle"
+
+
+def state_of(*, closed: bool, held: int, gates: Collection[Gate], starved: bool = False) -> State:
+    """The state, by the gates at which the jobs of a tenant wait. closed: it is paused or has no slots."""
+    if closed:
+        return State.PAUSED
+    if Gate.SLOTS_FULL in gates:
+        return State.FULL
+    if Gate.TENANT_RATE in gates:
+        return State.LIMITED
+    if starved:
+        return State.STARVED
+    if gates:
+        return State.WAITING
+    return State.BUSY if held else State.IDLE
+
+
+def starved(share: Share | None, lanes: Iterable[Lane], found: Iterable[Cut], now: datetime) -> bool:
+    """Whether a tenant got too little of its share although a job of it has waited long, and lacks only a process.
+
+    lanes, found: its own.
+    """
+    open_queues = {cut.queue_id for cut in found if cut.gate in PROCESS}
+    return is_short(share) and any(
+        lane.first_since is not None and now - lane.first_since > PATIENCE and lane.queue_id in open_queues
+        for lane in lanes
+    )

@@ -1,0 +1,1 @@
+"""The recorder: counts of minutes and hours, and samples of the present."""

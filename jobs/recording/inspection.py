@@ -1,0 +1,107 @@
+"""Check: look for invariant violations in live data. A finding means a bug, or a process that is not running.
+
+Two violations need a second look a moment later. A level over its limit may be draining; it is a finding if a job was
+claimed for it since the first look. A job that nothing blocks may be about to start; it is a finding if it still waits.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from jobs import store, telemetry
+from jobs.engine import repairs
+from jobs.engine.recount import recount_books
+from jobs.reading.explain.explanation import explain
+from jobs.reading.explain.gates import Gate
+from jobs.store import EVERY_TENANT
+from jobs.store.checks import Excess, WrongBook
+
+BOUND = 30.0  # seconds that the clock and the workers may be late
+LANES = 200  # the most lanes whose first job is explained
+
+
+@dataclass(frozen=True)
+class Finding:
+    """what: a stable code. subject: the job or level concerned. detail: a sentence for people."""
+
+    what: str
+    subject: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Look:
+    """The suspects of one look, for the next look to judge."""
+
+    excesses: dict[tuple[str, str], Excess]
+    next_in_line: frozenset[int]
+    lost: frozenset[int]
+
+
+def look(now: datetime | None = None) -> Look:
+    """Collect suspects that only a second look can judge. `now` is the clock of a test."""
+    excesses = {(excess.level, excess.name): excess for excess in store.excesses()}
+    heads = store.heads(BOUND, LANES, now)
+    lost = frozenset(head.id for head in heads if head.lost)
+    return Look(excesses, frozenset(head.id for head in heads if _nothing_holds(head.id)), lost)
+
+
+def findings(before: Look, after: Look, now: datetime | None = None) -> list[Finding]:
+    """The violations: those that both looks saw, and those that one look proves."""
+    return [
+        *[Finding(what, f"job {job}", detail) for what, job, detail in store.odd_states(BOUND, now)],
+        *[
+            Finding("book_wrong", f"{book.book}, tenant {book.tenant_id}, queue {book.queue_id}", _said(book))
+            for book in store.wrong_books()
+        ],
+        *_over_limits(before, after),
+        *[
+            Finding("waits_for_nothing", f"job {job}", "every gate is open, but no dispatch has claimed it")
+            for job in sorted(before.next_in_line & after.next_in_line)
+        ],
+        *[
+            Finding("lane_lost", f"job {job}", "no dispatch looks at its lane")
+            for job in sorted(before.lost & after.lost)
+        ],
+    ]
+
+
+class Inspection:
+    """The clock's duty: look again and again; each look judges the suspects of the previous one."""
+
+    def __init__(self) -> None:
+        self._before: Look | None = None
+
+    def run(self) -> None:
+        """Log and count the violations."""
+        after = look()
+        if self._before is not None:
+            found = findings(self._before, after)
+            for finding in found:
+                telemetry.noticed(finding.what, subject=finding.subject, detail=finding.detail)
+            repairs.count(repairs.FINDING, len(found))
+            repairs.count(repairs.LANE, store.find_lane(self._before.lost & after.lost))
+            if any(finding.what == "book_wrong" for finding in found):
+                recount_books()
+        self._before = after
+
+
+def _said(book: WrongBook) -> str:
+    said = "there is none" if book.said is None else f"says that {book.said} slots are in use"
+    return f"{said}; in use are {book.in_use}"
+
+
+def _over_limits(before: Look, after: Look) -> list[Finding]:
+    return [
+        Finding(
+            "over_limit", f"{excess.level} {excess.name}", f"holds {excess.held} slots; the limit is {excess.limit}"
+        )
+        for key, excess in after.excesses.items()
+        if key in before.excesses
+        and before.excesses[key].limit == excess.limit
+        and excess.newest > before.excesses[key].newest
+    ]
+
+
+def _nothing_holds(job_id: int) -> bool:
+    explanation = explain(job_id, tenant_id=EVERY_TENANT)
+    return explanation is not None and explanation.gate is Gate.NEXT

@@ -1,0 +1,70 @@
+"""Record statistics: count the log of attempts, minute by minute and hour by hour. See docs/adr/0019-statistics.md.
+
+Each count is made from the log and replaces the former one. So it may be made again: an attempt whose transaction
+commits late is found by the second look, an outage is caught up with, and two recorders at once do no harm.
+"""
+
+from datetime import UTC, datetime, time, timedelta
+
+from django.db import transaction
+
+from jobs import store
+from jobs.conf import settings
+from jobs.reading.health.looks import COUNTS_OF_A_MINUTE, LATE
+from jobs.recording import statements
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+BATCH = HOUR  # counted in one statement while the recorder catches up
+REACH = DAY.total_seconds()  # the furthest that it catches up
+AHEAD = 2  # days for which partitions are made
+SAMPLES_KEPT = 8 * DAY
+KEPT = {"job_minutes": 3 * DAY, "tenant_hours": 35 * DAY}
+
+
+def record_minutes(now: datetime | None = None) -> None:
+    """Count the minutes that are over. Raises OperationalError if a count takes too long; it is made again later."""
+    for task, delay in COUNTS_OF_A_MINUTE.items():
+        while _count_minutes(task, delay, now):
+            pass
+
+
+@transaction.atomic
+def _count_minutes(task: str, delay: timedelta, now: datetime | None) -> bool:
+    """Whether there may be more to count."""
+    upto, now = statements.begin_task(task, REACH, now)
+    ends = min(upto + BATCH, (now - delay).replace(second=0, microsecond=0))
+    if ends <= upto:
+        return False
+    statements.record_minutes(upto, ends)
+    statements.end_task(task, ends)
+    return True
+
+
+def record_hours(now: datetime | None = None) -> None:
+    """Count the hours that are not final, up to now."""
+    hour = None
+    while (hour := _count_hour(hour, now)) is not None:
+        pass
+
+
+@transaction.atomic
+def _count_hour(hour: datetime | None, now: datetime | None) -> datetime | None:
+    """Count this hour, or the first that is not final; return the next one, or None if it has not begun."""
+    upto, now = statements.begin_task("hours", REACH, now)
+    hour = max(hour or upto, upto)
+    ends = hour + HOUR
+    statements.record_hours(hour, ends)
+    if ends + LATE <= now and hour == upto:
+        statements.end_task("hours", ends)
+    return ends if ends <= now else None
+
+
+def keep_partitions(now: datetime | None = None) -> None:
+    """Make the partitions of yesterday and of the coming days, and drop those that nobody needs any longer."""
+    now = now or store.database_now()
+    today = datetime.combine(now.astimezone(UTC), time(), UTC)
+    for table, kept in (KEPT | {"attempts": timedelta(seconds=settings.JOBS_ATTEMPTS_KEPT)}).items():
+        for day in range(-1, AHEAD + 1):
+            store.ensure_partition(table, today + day * DAY, today + (day + 1) * DAY)
+        store.drop_partitions(table, now - kept)
+    statements.forget_samples(now - SAMPLES_KEPT)

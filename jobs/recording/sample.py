@@ -1,0 +1,119 @@
+"""The recorder's sample, once a minute: what is under way, and what each tenant got of its fair share."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from jobs.reading import looking, waits
+from jobs.reading.explain.gates import Gate
+from jobs.reading.health.facts import starving
+from jobs.reading.looking import Queue
+from jobs.reading.shares import JUDGED, Work, entitled, jain
+from jobs.reading.tenant_state import State, state_of
+from jobs.recording import statements
+from jobs.recording.record import DAY
+from jobs.recording.statements import LaneWork
+
+MINUTE = 60.0  # seconds
+SHORT, LONG = 1 - 1 / 5, 1 - 1 / 60  # what stays of a sum after a minute: about the last 5 minutes, the last hour
+
+
+@transaction.atomic
+def record_sample(now: datetime | None = None) -> None:
+    """Note what is under way, once in this minute."""
+    upto, now = statements.begin_task("samples", DAY.total_seconds(), now)
+    minute = now.replace(second=0, microsecond=0)
+    if upto >= minute:
+        return
+    queues, work = looking.look_queues(now), statements.work(now)
+    worked = statements.worked(MINUTE, now)
+    got: dict[int, float] = defaultdict(float)
+    for tenant_id, _, seconds in worked:
+        got[tenant_id] += seconds
+    fair = fair_seconds(queues, work, {(tenant, queue): seconds for tenant, queue, seconds in worked})
+    of_each = {pk: (got[pk], fair.get(pk, 0.0)) for pk in got.keys() | fair.keys()}
+    shares = statements.record_shares(of_each, SHORT, LONG)
+    hungry = {share.tenant_id for share in starving(queues, now)}
+    found = waits.cuts([lane.in_line for lane in work], queues)
+    statements.record_sample(
+        minute,
+        tenants=_tenants(work, fair),
+        queues=_queues(work),
+        pools=_pools(queues, work, found),
+        states=Counter(state.value for state in states(work, found, hungry).values()),
+        fairness=fairness(shares),
+    )
+    statements.end_task("samples", minute)
+
+
+def fair_seconds(
+    queues: Mapping[int, Queue], work: Iterable[LaneWork], worked: Mapping[tuple[int, int], float]
+) -> dict[int, float]:
+    """What each tenant was entitled to of the seconds that the processes of each pool worked in this minute."""
+    capacity: dict[str, float] = defaultdict(float)
+    for (_, queue_id), seconds in worked.items():
+        if queue_id in queues:
+            capacity[queues[queue_id].pool] += seconds
+    wishes: dict[str, list[Work]] = defaultdict(list)
+    for lane in work:
+        queue = queues.get(lane.queue_id)
+        if queue is not None:
+            demand = lane.held + (0 if waits.closed(queue) else lane.in_line.passing)
+            wishes[queue.pool].append(Work(lane.tenant_id, lane.queue_id, MINUTE * demand, lane.weight))
+    weights = {pk: float(queue.weight) for pk, queue in queues.items()}
+    most = {pk: MINUTE * max(queue.concurrency, queue.held) for pk, queue in queues.items() if queue.concurrency}
+    found: dict[int, float] = defaultdict(float)
+    for pool, lanes in wishes.items():
+        for tenant_id, seconds in entitled(capacity[pool], lanes, weights, most).items():
+            found[tenant_id] += seconds
+    return found
+
+
+def fairness(shares: Iterable[tuple[float, float]]) -> float | None:
+    """Jain's index of what the tenants got of their shares (seconds got, and entitled to); None if nobody had one."""
+    return jain([got / entitled for got, entitled in shares if entitled >= JUDGED])
+
+
+def states(work: Iterable[LaneWork], found: Iterable[waits.Cut], hungry: Collection[int]) -> dict[int, State]:
+    """The state of each tenant with work. hungry: those that are starved."""
+    gates: dict[int | None, set[Gate]] = defaultdict(set)
+    held: Counter[int] = Counter()
+    closed: dict[int, bool] = {}
+    for cut in found:
+        gates[cut.tenant_id].add(cut.gate)
+    for lane in work:
+        held[lane.tenant_id] += lane.held
+        closed[lane.tenant_id] = lane.paused or not lane.slots
+    return {
+        pk: state_of(closed=shut, held=held[pk], gates=gates[pk], starved=pk in hungry) for pk, shut in closed.items()
+    }
+
+
+def _tenants(work: Iterable[LaneWork], fair: Mapping[int, float]) -> dict[int, dict[str, Any]]:
+    found: dict[int, dict[str, Any]] = {}
+    for lane in work:
+        one = found.setdefault(lane.tenant_id, {"held": 0, "slots": lane.slots, "waiting": 0})
+        one["held"] += lane.held
+        one["waiting"] += lane.in_line.waiting
+    for pk, one in found.items():
+        one["entitled"] = round(fair.get(pk, 0.0), 1)
+    return found
+
+
+def _queues(work: Iterable[LaneWork]) -> dict[int, dict[str, int]]:
+    found: dict[int, dict[str, int]] = {}
+    for lane in work:
+        one = found.setdefault(lane.queue_id, {"held": 0, "waiting": 0})
+        one["held"] += lane.held
+        one["waiting"] += lane.in_line.waiting
+    return found
+
+
+def _pools(
+    queues: Mapping[int, Queue], work: Sequence[LaneWork], found: Iterable[waits.Cut]
+) -> dict[str, dict[str, int]]:
+    pools = waits.pools([lane.in_line for lane in work], queues, found)
+    return {one.name: {"held": one.held, "processes": one.processes, "may_run": one.may_run} for one in pools}

@@ -1,0 +1,104 @@
+"""Statistics: count the log of attempts into minutes, hours and totals; sample what is under way."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from jobs.reading.looking import Lane, as_sets, reading_as_sets
+from jobs.reading.statistics import BOUNDS
+from jobs.store.rows import rows
+
+NOTED, NOTED_OF_A_LANE = 200, 10  # jobs that may run
+
+
+def begin_task(task: str, reach: float, now: datetime | None = None) -> tuple[datetime, datetime]:
+    """Lock a task of the recorder for this transaction; return the moment it has recorded up to, and the time now.
+
+    reach: the most seconds to look back after a pause.
+    """
+    ((upto, now),) = rows("begin_task", task=task, reach=reach, now=now)
+    return upto, now
+
+
+def end_task(task: str, upto: datetime) -> None:
+    """Note the moment that the task has recorded up to."""
+    rows("end_task", task=task, upto=upto)
+
+
+def record_minutes(starts: datetime, ends: datetime) -> None:
+    """Count the attempts that ended in these minutes, of all tenants; correct the totals by the difference."""
+    rows("record_minutes", starts=starts, ends=ends, bounds=list(BOUNDS))
+
+
+def record_hours(starts: datetime, ends: datetime) -> None:
+    """Count the attempts that ended in these hours, by tenant."""
+    rows("record_hours", starts=starts, ends=ends, bounds=list(BOUNDS))
+
+
+@dataclass(frozen=True)
+class LaneWork:
+    """What is under way in a lane: held slots, and in_line, its jobs in line. slots, weight, paused: of its tenant."""
+
+    tenant_id: int
+    queue_id: int
+    held: int
+    in_line: Lane
+    slots: int
+    weight: int
+    paused: bool
+
+
+def work(now: datetime | None = None) -> list[LaneWork]:
+    """All lanes with jobs in line or in slots."""
+    with reading_as_sets():
+        found = rows("work", now=now, tenants=None)
+    return [
+        LaneWork(
+            tenant,
+            queue,
+            held,
+            Lane(tenant, queue, gate, 1, waiting, True, None, slots_, rate, passing, 0, None),
+            *of_tenant,
+        )
+        for tenant, queue, held, waiting, gate, slots_, rate, passing, *of_tenant in found
+    ]
+
+
+def worked(seconds: float, now: datetime | None = None) -> list[tuple[int, int, float]]:
+    """Tenant, queue, and the seconds that processes worked for them in the last so many seconds."""
+    return rows("worked", seconds=seconds, now=now)
+
+
+def record_shares(minute: Mapping[int, tuple[float, float]], short: float, long: float) -> list[tuple[float, float]]:
+    """Add the seconds that each tenant got of this minute, and was entitled to; both of about the last hour, of all.
+
+    short, long: the parts of the former sums that stay.
+    """
+    got, entitled = [pair[0] for pair in minute.values()], [pair[1] for pair in minute.values()]
+    return rows("record_shares", tenants=list(minute), got=got, entitled=entitled, short=short, long=long)
+
+
+def record_sample(
+    minute: datetime,
+    *,
+    tenants: Mapping[int, object],
+    queues: Mapping[int, object],
+    pools: Mapping[str, object],
+    states: Mapping[str, int],
+    fairness: float | None,
+) -> None:
+    """Note what is under way, once in this minute. For the parts see `jobs.models.Sample`."""
+    objects = {"tenants": tenants, "queues": queues, "pools": pools, "states": states}
+    rows("record_sample", at=minute, fairness=fairness, **{name: json.dumps(one) for name, one in objects.items()})
+
+
+def note_may_run(now: datetime | None = None) -> None:
+    """Note some of the jobs that may run, for those who look some seconds later."""
+    with as_sets():
+        rows("note_may_run", most=NOTED, each=NOTED_OF_A_LANE, now=now, tenants=None)
+
+
+def forget_samples(moment: datetime) -> None:
+    """Delete the samples from before this moment."""
+    rows("forget_samples", moment=moment)

@@ -1,0 +1,25 @@
+"""Follow the messages of the children in the worker's parent process, and report those that ended badly."""
+
+from billiard.einfo import ExceptionInfo
+from celery.worker.request import Request
+
+from jobs.worker.children import kills, reports
+from jobs.worker.children.reports import Ended
+from jobs.worker.message import Message
+
+
+class AttemptRequest(Request):
+    """Passes on the death of a process at once; the reports then tell PostgreSQL, and wait for it if necessary."""
+
+    def on_failure(self, exc_info: ExceptionInfo, send_failed_event: bool = True, return_ok: bool = False) -> None:
+        """The child died, or could not settle an outcome: its attempts have no holder any more."""
+        message = Message.decode(self.args)
+        error = exc_info.exception
+        error = getattr(error, "exc", error)
+        pid = int(self.worker_pid or 0)  # text in Celery's stubs; None before a child has taken the message
+        sentence = None
+        if pid:
+            kills.end(pid)  # with its subprocesses; the slot must not become free while the code still runs
+            sentence = kills.sentence_of(pid)
+        reports.ended.put(Ended(pid, message.job_id, message.attempt, str(error), sentence))
+        super().on_failure(exc_info, send_failed_event, return_ok)

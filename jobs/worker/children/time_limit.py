@@ -1,0 +1,74 @@
+"""The time limit of a body, in its own process: a timer whose signal must interrupt strangers' code and nothing else.
+
+The parent ends a process that ignores the signal: it reads the deadline on the desk.
+"""
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from celery.exceptions import SoftTimeLimitExceeded
+
+from jobs.conf import settings
+from jobs.store import Started
+from jobs.worker.children.running_table import desk
+
+
+class Timer:
+    """The timer of a process that runs jobs; its main thread runs the bodies."""
+
+    time_is_up: type[BaseException] = SoftTimeLimitExceeded
+
+    def __init__(self) -> None:
+        self.overran = False
+        self._armed = False
+        self._ends_at = 0.0
+        self._deferred = 0
+        self._late = False
+
+    def arm(self, job: Started, seconds: float) -> None:
+        """Start the timer. Undo an earlier body's changes of the signal handler."""
+        memory = settings.JOBS_DEFAULT_MEMORY if job.memory is None else job.memory
+        desk.limit(seconds + settings.JOBS_TIMEOUT_GRACE, memory)
+        signal.signal(signal.SIGALRM, self._interrupt)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
+        self._armed, self._late, self.overran = True, False, False
+        self._ends_at = time.monotonic() + seconds
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+    def disarm(self) -> None:
+        """Stop the timer: the body has ended, and a late signal must not lose its outcome.
+
+        Whether it overran is read from a clock: it may have blocked the signal, or caught what the signal raises.
+        """
+        if self._armed:
+            self._armed = False
+            self.overran = time.monotonic() >= self._ends_at
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        desk.lift()
+
+    @contextmanager
+    def deferred(self) -> Iterator[None]:
+        """Defer the signal while the engine's own session runs a statement."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        self._deferred += 1
+        try:
+            yield
+        finally:
+            self._deferred -= 1
+        if self._late and not self._deferred:
+            self._late = False
+            raise SoftTimeLimitExceeded
+
+    def _interrupt(self, _signal: int, _frame: FrameType | None) -> None:
+        if not self._armed:
+            return
+        if self._deferred:
+            self._late = True
+        else:
+            raise SoftTimeLimitExceeded

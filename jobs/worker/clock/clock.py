@@ -1,0 +1,93 @@
+"""The loop of the leading clock: promote due jobs in time, dispatch as a safety net, run the duties."""
+
+import threading
+
+from django.db import DatabaseError, InterfaceError, connection
+
+from jobs import store, telemetry
+from jobs.engine import numbers, recover
+from jobs.engine.dispatch import dispatch
+from jobs.engine.promote import promote
+from jobs.worker.clock.duties import duties, given_up_in_time
+from jobs.worker.clock.time import LONGEST_SLEEP, Time
+from jobs.worker.message import WORKER_ID
+from jobs.worker.threads.watchdog import Progress
+
+SHORTEST_SLEEP = 0.1  # seconds after a tick that could not promote a due job because its row is locked
+SILENT = 5.0  # seconds of silence after which a leader counts as stopped
+LOCK_TIMEOUT = 1.0  # seconds that a statement of the clock may wait for a lock
+STATEMENT_TIMEOUT = 10.0  # seconds that a statement of the clock may take
+
+
+class Clock:
+    """Runs until `stop` is set. Survives the loss of the database: then the first clock to reconnect leads."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        self._stop = stop
+        self._session: object = None  # the connection that holds the leader's lock
+        self._time = Time()
+        self._duties = duties()
+        self.leads = threading.Event()
+
+    def run(self, progress: Progress | None = None) -> None:
+        """Tick until stopped."""
+        store.keep_sessions(WORKER_ID, "clock", lock_timeout=LOCK_TIMEOUT, statement_timeout=STATEMENT_TIMEOUT)
+        progress = progress or Progress()
+        while not self._stop.is_set():
+            progress.note()
+            try:
+                if self._leads():
+                    self._tick()
+                else:
+                    self._stop.wait(LONGEST_SLEEP)
+            except (DatabaseError, InterfaceError) as error:
+                telemetry.noticed("clock without database", error=type(error).__name__)
+                connection.close()
+                self.leads.clear()
+                self._stop.wait(LONGEST_SLEEP)
+        self.leads.clear()
+        connection.close()
+
+    def _leads(self) -> bool:
+        """Whether this clock holds the leader's lock in its present session."""
+        connection.ensure_connection()
+        if self._session is connection.connection:
+            return True
+        self.leads.clear()
+        if not store.lead():
+            if store.depose(SILENT):
+                telemetry.noticed("silent clock deposed")
+            return False
+        self._session = connection.connection
+        self._time = Time()
+        numbers.skip_on_a_new_server()
+        self.leads.set()
+        telemetry.noticed("this clock leads")
+        return True
+
+    def _tick(self) -> None:
+        self._time.look()
+        moment = store.next_moment()  # read it before the work, so that a moment that passes meanwhile is not missed
+        promoted = given_up_in_time(promote)
+        given_up_in_time(_net)
+        given_up_in_time(self._declare_gone)
+        for duty in self._duties:
+            duty.run_if_due()
+        if moment is not None and moment <= 0 and not promoted:
+            moment = SHORTEST_SLEEP
+        self._sleep(LONGEST_SLEEP if moment is None else min(moment, LONGEST_SLEEP))
+
+    def _declare_gone(self) -> None:
+        recover.declare_gone(self._time.watched, self._time.latest)
+
+    def _sleep(self, seconds: float) -> None:
+        """Sleep that long, or until an earlier moment is submitted."""
+        if seconds > 0:
+            with connection.wrap_database_errors:  # psycopg's own error would end the clock
+                for _ in connection.connection.notifies(timeout=seconds, stop_after=1):
+                    pass
+
+
+def _net() -> None:
+    """Dispatch jobs that other dispatches missed, and those that a rate limit has a token for again."""
+    dispatch(in_line=False)

@@ -1,0 +1,77 @@
+"""The duties of the leader, and their intervals."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import psycopg
+from django.db import OperationalError, connection
+
+from jobs import store, telemetry
+from jobs.conf import settings
+from jobs.engine import expire, history, pause, prune, recount, recover
+from jobs.engine.deaths import notify
+from jobs.recording import inspection
+
+_IN_TIME = (
+    psycopg.errors.LockNotAvailable,
+    psycopg.errors.QueryCanceled,
+    psycopg.errors.DeadlockDetected,
+)
+
+
+def given_up_in_time(step: Callable[[], object]) -> object:
+    """Run a step. If its session gave up waiting, log it; the step runs again at its next turn.
+
+    Raises the database's error if the session was lost.
+    """
+    try:
+        return step()
+    except OperationalError as error:
+        session = connection.connection
+        if session is None or session.closed or not isinstance(error.__cause__, _IN_TIME):
+            raise
+        telemetry.noticed("clock was held up", error=type(error.__cause__).__name__)
+        return None
+
+
+@dataclass
+class Duty:
+    """A step to run every so many seconds. rest: not again before so many times the time that it took."""
+
+    every: float
+    run: Callable[[], object]
+    next_at: float = 0.0
+    rest: float = 0.0
+
+    def run_if_due(self) -> None:
+        if (begins := time.monotonic()) >= self.next_at:
+            given_up_in_time(self.run)
+            ends = time.monotonic()
+            self.next_at = ends + max(self.every, self.rest * (ends - begins))
+
+
+def duties() -> list[Duty]:
+    """The leader's duties besides promoting and dispatching."""
+    return [
+        Duty(1.0, recover.take_back_orphans),
+        Duty(1.0, recover.hand_over_again),
+        Duty(5.0, store.note_look),
+        Duty(5.0, pause.release_strays),
+        Duty(settings.JOBS_DEATH_NOTICE_INTERVAL, notify.notify_in_background),
+    ]
+
+
+def slow_duties() -> list[Duty]:
+    """The duties that may take long because they read much."""
+    return [
+        Duty(10.0, recount.recount_waiting),
+        Duty(3600.0, recount.recount_all),
+        Duty(10.0, history.Archive().run),
+        Duty(60.0, expire.expire_dead),
+        Duty(60.0, expire.expire_memories),
+        Duty(600.0, history.drop_old),
+        Duty(60.0, prune.forget_orphans),
+        Duty(3600.0, prune.prune),
+        Duty(60.0, inspection.Inspection().run),
+    ]

@@ -1,0 +1,61 @@
+"""Filter the messages of a worker: accept complete attempts; reject all other messages for good.
+
+Celery trusts its messages: a wrong header or a body of another shape would end the consumer or a process, and the
+message would return at the next start.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from celery import bootsteps
+from celery.worker.consumer.tasks import Tasks
+from kombu.log import get_logger
+
+from jobs import telemetry
+from jobs.worker.message import Message, run_attempt
+
+MAX_BYTES = 64 * 1024  # of a message; ours have some 100
+SHOWN = 80  # characters of a stranger's name in the log
+
+logger = get_logger(__name__)
+
+
+class TakeAttempts(bootsteps.StartStopStep):
+    """Runs before Celery reads a message."""
+
+    requires = (Tasks,)
+
+    def start(self, consumer: Any) -> None:
+        celerys_own = type(consumer).create_task_handler
+        consumer.create_task_handler = lambda: taking_attempts(
+            celerys_own(consumer), lambda message: message.reject_log_error(logger, consumer.connection_errors)
+        )
+
+
+def taking_attempts(take: Callable[[Any], object], refuse: Callable[[Any], object]) -> Callable[[Any], None]:
+    """Return the handler of messages: `take` gets the attempts, with only our headers; `refuse` gets the rest."""
+
+    def received(message: Any) -> None:
+        try:
+            attempt = attempt_of(message)
+        except Exception as error:  # any error of decoding, too
+            name = repr((message.headers or {}).get("task"))[:SHOWN]
+            telemetry.noticed("message refused", task=name, because=repr(error)[:SHOWN], bytes=len(message.body or ""))
+            refuse(message)
+            return
+        message.headers = {"task": run_attempt.name, "id": attempt.name}
+        take(message)
+
+    return received
+
+
+def attempt_of(message: Any) -> Message:
+    """Our message inside Celery's. Raises ValueError or an error of decoding if it is not an attempt."""
+    if message.headers.get("task") != run_attempt.name:
+        raise ValueError("another task")
+    if len(message.body) > MAX_BYTES:
+        raise ValueError("too large")
+    match message.payload:
+        case [args, kwargs, embedded] if not kwargs and not any(dict(embedded or {}).values()):
+            return Message.decode(args)
+    raise ValueError("other arguments")

@@ -1,0 +1,88 @@
+"""The Celery message: its format, sending and receiving."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from typing import Self
+
+from celery import shared_task
+
+from jobs import telemetry
+from jobs.celery import celery_app
+from jobs.engine.execute import execute
+from jobs.engine.host import Host
+from jobs.store import Claimed
+
+MAX_JOB, MAX_ATTEMPT = 2**63 - 1, 2**31 - 1  # the ranges of the columns
+
+
+@dataclass(frozen=True)
+class Message:
+    """The request to run an attempt. It may come late, twice or never."""
+
+    job_id: int
+    attempt: int
+
+    @classmethod
+    def decode(cls, args: Sequence[object]) -> Self:
+        """Decode a message; ignore the further fields of older releases. Raises ValueError."""
+        match args:
+            case [int(job_id), int(attempt), *_] if 1 <= job_id <= MAX_JOB and 1 <= attempt <= MAX_ATTEMPT:
+                if not isinstance(job_id, bool) and not isinstance(attempt, bool):
+                    return cls(job_id, attempt)
+        raise ValueError("other arguments")
+
+    @property
+    def name(self) -> str:
+        """The name in Celery's log."""
+        return f"{self.job_id}-{self.attempt}"
+
+
+WORKER_ID = uuid.uuid4()  # of this Celery worker: chosen in the parent, before its pool forks and its children run jobs
+_host: list[Host] = []  # of this process, if it runs jobs
+ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
+
+
+# A message is acknowledged when a process takes it, so none gets old enough for the broker to deliver it again or to
+# close the connection. PostgreSQL decides whether a job runs again; results are in the cache.
+@shared_task(  # type: ignore[call-overload,untyped-decorator]  # Request is not in its stubs
+    name="jobs.run_attempt",
+    Request="jobs.worker.children.delivery:AttemptRequest",
+    acks_late=False,
+    ignore_result=True,
+    serializer="json",
+)
+def run_attempt(*args: object) -> None:
+    """Execute the attempt of a message."""
+    message = Message.decode(args)
+    try:
+        clean = execute(message.job_id, message.attempt, *_host)
+    except Exception as error:  # an outcome could not be stored: this process still holds an attempt
+        telemetry.noticed("process ends: an outcome was lost", job=message.job_id, error=type(error).__name__)
+        clean = False
+    if not clean:
+        _host[0].last_words()  # now: its parent kills it as soon as it hears of this
+        raise SystemExit("this process makes room for a new one")
+
+
+def run_jobs_here(host: Host) -> None:
+    """Let this process run jobs from now on."""
+    _host[:] = [host]
+
+
+def hand_over(claimed: Sequence[Claimed]) -> None:
+    """Send a message for each job. An unreachable broker is no error: recover sends the messages again."""
+    for sent, job in enumerate(claimed):
+        message = Message(job.id, job.attempt)
+        try:
+            celery_app().tasks[run_attempt.name].apply_async(
+                astuple(message),
+                task_id=message.name,
+                queue=job.pool,
+                retry=True,
+                retry_policy=ONE_RECONNECT,
+            )
+        except Exception as error:  # any error of the broker's library
+            why = "out of memory" if "OOM" in str(error) else type(error).__name__  # it answers, but accepts nothing
+            telemetry.noticed("broker out of reach", error=why, unsent=len(claimed) - sent)
+            return

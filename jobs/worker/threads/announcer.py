@@ -1,0 +1,30 @@
+"""The announcer: run the receivers of `job_died` in a thread of their own, since strangers' code may be slow."""
+
+import queue
+
+from django.db import connection
+
+from jobs.engine.deaths import announce
+from jobs.worker.threads.watchdog import Progress
+
+
+class Announcer:
+    """Given to `announce.announce_by`."""
+
+    def __init__(self) -> None:
+        self._deaths: queue.SimpleQueue[tuple[int, int] | None] = queue.SimpleQueue()
+
+    def announce(self, job_id: int, attempt: int) -> None:
+        """Queue the announcement."""
+        self._deaths.put((job_id, attempt))
+
+    def stop(self) -> None:
+        """End when all announcements are sent."""
+        self._deaths.put(None)
+
+    def run(self, progress: Progress) -> None:
+        """Send announcements until stopped."""
+        while death := self._deaths.get():
+            progress.note()
+            announce.tell(*death)
+            connection.close()  # a receiver may have opened it, and jobs die rarely

@@ -1,0 +1,85 @@
+"""The heartbeat of a worker in PostgreSQL: this thread only registers and beats, so that nothing delays it."""
+
+import os
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.db import DatabaseError, InterfaceError, connection
+
+from jobs import store, telemetry
+from jobs.conf import settings
+from jobs.worker.threads.watchdog import Progress
+
+
+@dataclass(frozen=True)
+class Identity:
+    """The identity of this worker. It is chosen before the children are forked, so that they know it too."""
+
+    id: uuid.UUID
+    name: str
+    pool: str
+
+
+class Heartbeat:
+    """Runs in a thread of the worker's parent process until `stop` is set.
+
+    processes: how many the pool has now (0 while it drains, so that nothing more is handed to it).
+    registered: called when the worker is registered and may get jobs. gone: called when it was declared gone: other
+    workers run its jobs, and the processes here must end.
+    """
+
+    def __init__(
+        self,
+        identity: Identity,
+        stop: threading.Event,
+        processes: Callable[[], int],
+        registered: Callable[[], object],
+        gone: Callable[[], object],
+    ) -> None:
+        self._identity = identity
+        self._stop = stop
+        self._processes = processes
+        self._registered = registered
+        self._gone = gone
+        self._now = threading.Event()
+
+    def run(self, progress: Progress) -> None:
+        """Beat until stopped; then leave."""
+        store.keep_sessions(self._identity.id, "beat", lock_timeout=1, statement_timeout=5)
+        while not self._stop.is_set():
+            progress.note()
+            self._now.clear()
+            pause = self._while_database_answers(self._beat)
+            self._now.wait(pause)
+        self._while_database_answers(self._leave)
+
+    def beat_now(self) -> None:
+        """Beat at once, because the number of processes has changed, or to leave."""
+        self._now.set()
+
+    def _beat(self) -> float:
+        who, begun = self._identity, time.monotonic()
+        registered = store.beat(who.id, name=who.name, pid=os.getpid(), pool=who.pool, concurrency=self._processes())
+        if registered is None:
+            telemetry.noticed("declared gone, stopping", worker=who.name)
+            self._gone()
+        if registered:
+            telemetry.noticed("worker registered", worker=who.name, pool=who.pool, processes=self._processes())
+            self._registered()
+        return max(begun + float(settings.JOBS_BEAT_INTERVAL) - time.monotonic(), 0)
+
+    def _leave(self) -> float:
+        store.leave(self._identity.id)
+        return 0
+
+    @staticmethod
+    def _while_database_answers(step: Callable[[], float]) -> float:
+        try:
+            return step()
+        except (DatabaseError, InterfaceError) as error:
+            telemetry.noticed("worker without database", error=type(error).__name__)
+            connection.close()
+            return min(float(settings.JOBS_BEAT_INTERVAL), 1)

@@ -1,0 +1,78 @@
+"""The sender: the only thread of a process that talks to the broker, so that a broker that hangs delays nothing else.
+
+A broker may also forget to answer: RabbitMQ does, while a quorum queue has no majority. Then the thread would wait for
+ever, and another one goes on with a connection of its own. Recover sends the messages that were lost, and those that
+are left when the worker ends.
+"""
+
+import threading
+from collections.abc import Sequence
+from time import monotonic
+
+from jobs import telemetry
+from jobs.engine import dispatch
+from jobs.store import Claimed
+from jobs.worker import message
+from jobs.worker.threads.watchdog import Progress
+
+LONGEST = 30.0  # seconds for which a thread may send before another goes on
+MOST_LEFT = 3  # threads that wait for their answers; with a broker that is out of reach for hours there are no more
+
+
+class Sender:
+    """The carrier for `dispatch.connect`; it does not send a waiting message twice."""
+
+    def __init__(self, carrier: dispatch.HandOver = message.hand_over) -> None:
+        self._carrier = carrier
+        self._waiting: dict[tuple[int, int], Claimed] = {}
+        self._changed = threading.Condition()
+        self._stopped = False
+        self._turn = 0  # of the thread that sends; those before it were left waiting
+        self._left = 0
+        self._sends_since: float | None = None
+
+    def hand_over(self, claimed: Sequence[Claimed]) -> None:
+        """Queue these messages."""
+        with self._changed:
+            self._waiting |= {(job.id, job.attempt): job for job in claimed}
+            self._leave_one_that_waits()
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        """End when all messages are sent."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def run(self, progress: Progress) -> None:
+        """Send until stopped. `progress` is not used: how long a send takes is the broker's affair."""
+        self._send(0)
+        with self._changed:  # another thread sends now
+            self._changed.wait_for(lambda: self._stopped)
+
+    def _leave_one_that_waits(self) -> None:
+        since = self._sends_since
+        if since is None or monotonic() - since < LONGEST or self._left == MOST_LEFT or self._stopped:
+            return
+        telemetry.noticed("broker does not answer", seconds=round(LONGEST))
+        self._turn += 1
+        self._left += 1
+        self._sends_since = None
+        threading.Thread(target=self._send, args=[self._turn], name="sender", daemon=True).start()
+
+    def _send(self, turn: int) -> None:
+        while claimed := self._next(turn):
+            self._carrier(claimed)
+
+    def _next(self, turn: int) -> list[Claimed]:
+        """The messages to send; none if the sender is stopped, or if another thread has the turn by now."""
+        with self._changed:
+            if turn != self._turn:
+                self._left -= 1
+                return []
+            self._sends_since = None
+            self._changed.wait_for(lambda: self._waiting or self._stopped)
+            claimed = list(self._waiting.values())
+            self._waiting.clear()
+            self._sends_since = monotonic()
+            return claimed

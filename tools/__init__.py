@@ -1,0 +1,1 @@
+"""Tools for developers and newcomers. They are not in the wheel."""

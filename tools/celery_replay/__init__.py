@@ -1,0 +1,1 @@
+"""How would a record of Celery tasks have waited as jobs?"""

@@ -1,0 +1,89 @@
+"""`python -m tools.celery_replay FILE`: tell how recorded Celery tasks would have waited as jobs.
+
+It needs neither a Django project nor a database.
+"""
+
+import re
+import sys
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from pathlib import Path
+
+from django.core.management.base import OutputWrapper
+
+from jobs.console.cli.screen import Column, Screen, length
+from tools.celery_replay.replay import Compared, Seen, compare, peak, read, replay
+
+COLUMNS = [
+    Column("TENANT", flexible=True),
+    Column("TASKS", right=True),
+    Column("RAN", right=True),
+    Column("WAITED P50", right=True),
+    Column("P95", right=True),
+    Column("MOST", right=True),
+    Column("WOULD WAIT P50", right=True),
+    Column("P95", right=True),
+    Column("MOST", right=True),
+]
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Replay the record that the words of the command line name. Raises SystemExit with a line for whoever reads it."""
+    parser = ArgumentParser(
+        "python -m tools.celery_replay", description="Tell how Celery tasks would have waited as jobs."
+    )
+    parser.add_argument("file", type=_tasks, metavar="FILE", help="The record of tasks (docs/from-celery.md).")
+    parser.add_argument("--slots", type=_whole, metavar="N", help="The slots of each tenant. Default: no limit.")
+    parser.add_argument(
+        "--tenant", type=_slots, metavar="NAME=N", action="append", default=[], help="The slots of one tenant."
+    )
+    parser.add_argument(
+        "--processes", type=_whole, metavar="N", help="The worker processes. Default: the most that were busy."
+    )
+    parser.add_argument("--json", action="store_true", help="Print one JSON document.")
+    said = parser.parse_args(words)
+    tasks: list[Seen] = said.file
+    processes = said.processes or peak(tasks)
+    slots = {task.tenant: said.slots for task in tasks if said.slots} | dict(said.tenant)
+    found = compare(tasks, replay(tasks, processes=processes, slots=slots))
+    screen = Screen(OutputWrapper(sys.stdout), as_json=said.json)
+    screen.document({"processes": processes, "tenants": [asdict(one) for one in found]})
+    screen.table(COLUMNS, [_row(one) for one in found])
+    screen.say(f"{len(tasks):,} tasks, replayed with {processes:,} processes.")
+
+
+def _tasks(path: str) -> list[Seen]:
+    try:
+        with Path(path).open(encoding="utf-8") as lines:
+            tasks = list(read(lines))
+    except OSError as error:
+        raise ArgumentTypeError(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise ArgumentTypeError(f"{path}: {error}") from None
+    if not tasks:
+        raise ArgumentTypeError(f"{path}: no task is recorded there")
+    return tasks
+
+
+def _row(one: Compared) -> list[object]:
+    waits = (one.was.p50, one.was.p95, one.was.longest, one.would_be.p50, one.would_be.p95, one.would_be.longest)
+    return [one.tenant, f"{one.tasks:,}", *(length(timedelta(seconds=s)) for s in (one.seconds, *waits))]
+
+
+def _slots(text: str) -> tuple[str, int]:
+    name, _, number = text.rpartition("=")
+    if not name:
+        raise ArgumentTypeError(f"must be a tenant and its slots, as in acme=3, not {text!r}")
+    return name, _whole(number)
+
+
+def _whole(text: str) -> int:
+    if re.fullmatch("[1-9][0-9]{0,8}", text) is None:
+        raise ArgumentTypeError(f"must be a whole number from 1 on, not {text[:40]!r}")
+    return int(text)
+
+
+if __name__ == "__main__":
+    main()
