@@ -6,12 +6,13 @@ from urllib.parse import quote
 
 import factory
 from django.contrib.auth import get_user_model
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from jobs import store
 from jobs.lifecycle import FINAL, HOLDING, WAITING, Status
 from jobs.models import WITNESSES, Job, Queue
+from jobs.sql import statement
 from tenants.models import Member, Tenant, TenantQueue
 from tenants.names import with_our_names
 
@@ -111,6 +112,13 @@ FROM jobs WHERE id = %s
 ON CONFLICT (xid, queue_id, tenant_id) DO UPDATE
 SET head = least(arrivals.head, excluded.head), jobs = arrivals.jobs + 1
 """
+
+
+def fold() -> None:
+    """What a dispatch does first: take note of what has arrived."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('jobs.door', 'waiting', true)")
+        cursor.execute(statement("fold"), {"now": None, "default_timeout": 1.0, "overtime": 1.0})
 
 
 def database_url() -> str:

@@ -1,7 +1,7 @@
 -- Change: write the books anew where they are wrong or missing: after a pass that met a wrong one, for ends that did not say
 --         which slot they freed (an older release's), for tenants that begin to limit their users; and now and then.
 -- Who:    a dispatch or the clock, inside the door; elsewhere it writes nothing. Locks: rows that only dispatches write.
--- The tenants are told to the next fold, which opens their closed lanes.
+-- The tenants are told to the next fold, which opens their closed lanes. A 0 for the job would say that their limits have changed.
 -- Returns what was wrong: whose book, its tenant and queue, how many slots it said (null: it was missing), and how many are in
 -- use.
 WITH
@@ -37,7 +37,7 @@ tenants_made AS (
 ),
 told AS (
     INSERT INTO freed_slots (xid, tenant_id, job_id)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, 0 FROM tenant_due CROSS JOIN inside
+    SELECT pg_current_xact_id()::text::bigint, tenant_id, -1 FROM tenant_due CROSS JOIN inside
     ON CONFLICT (xid, tenant_id, job_id) DO NOTHING
 )
 SELECT book, tenant_id, queue_id, said, n FROM wrong CROSS JOIN inside

@@ -37,7 +37,7 @@ freed AS (
             SELECT ctid AS row FROM freed_slots WHERE xid BETWEEN span.low AND span.high ORDER BY xid LIMIT 1000
         ) f
     ))
-    RETURNING tenant_id, queue_id, user_key, slot, ticket, seconds, timeout, followed, lost_process
+    RETURNING tenant_id, job_id, queue_id, user_key, slot, ticket, seconds, timeout, followed, lost_process
 ),
 -- What each lane took. An attempt costs at least a millisecond, and at most the longest time until it is killed. One that
 -- ended its process costs 1.1 s more: 1 s until another process works in its place (0.9 s were measured), and the jobs
@@ -154,18 +154,22 @@ tenants_begun AS (
 turns_begun AS (
     INSERT INTO queue_turns (queue_id, version) SELECT DISTINCT queue_id, 0 FROM known WHERE turn_head IS NULL AND head IS NOT NULL
 ),
+-- While a tenant does not limit its users, jobs of others follow in a slot, and no book knows whose. So what is known of its users
+-- is forgotten when its limits change (the trigger's row has no job), and with a slot in which jobs followed. Then the claim
+-- passes over a tenant that limits them, and has them counted.
 tenants_told AS (
     UPDATE tenant_books b
     SET version = nextval('door_seq'), in_use = b.in_use - f.n, slots = b.slots - f.slots,
-        users = CASE WHEN b.users IS NOT NULL THEN tally(b.users, f.users, -1) END
+        users = CASE WHEN NOT f.forget AND b.users IS NOT NULL THEN tally(b.users, f.users, -1) END
     FROM (
-        SELECT tenant_id, count(*)::int AS n, range_agg(int4range(slot, slot + 1)) AS slots, array_agg(user_key) AS users
-        FROM freed WHERE slot IS NOT NULL GROUP BY tenant_id
+        SELECT tenant_id, count(slot)::int AS n, coalesce(range_agg(int4range(slot, slot + 1)) FILTER (WHERE slot IS NOT NULL), '{}') AS slots,
+            array_agg(user_key) FILTER (WHERE slot IS NOT NULL) AS users, bool_or(job_id = 0 OR followed > 0) AS forget
+        FROM freed GROUP BY tenant_id
     ) f
     CROSS JOIN LATERAL (
         SELECT ctid AS row FROM tenant_books WHERE tenant_id = f.tenant_id ORDER BY version DESC LIMIT 1
     ) newest
-    WHERE b.ctid = newest.row
+    WHERE b.ctid = newest.row AND (f.n > 0 OR f.forget AND b.users IS NOT NULL)
 ),
 turns_told AS (  -- the mean follows the attempts: each counts a tenth
     UPDATE queue_turns t

@@ -1,6 +1,6 @@
 -- The books as they should be, where they are not: what the jobs in slots hold, and what was given back, but no fold has taken
 -- off yet. One snapshot sees each job either in its slot or as a row that frees it. row: null if the book is missing. begins: only
--- its users have to be counted, since the tenant begins to limit them.
+-- its users have to be counted, since the tenant begins to limit them, or the next fold will forget them (fold.sql).
 -- Index: jobs_one_job_per_slot; all of lanes, queue_turns and tenant_books. For a tenant that limits its users, they count.
 holding AS MATERIALIZED (
     SELECT tenant_id, queue_id, user_key, slot, ticket FROM jobs WHERE slot IS NOT NULL
@@ -26,7 +26,9 @@ turn_due AS MATERIALIZED (
 ),
 tenant_due AS MATERIALIZED (
     SELECT tenant_id, b.row, coalesce(h.n, 0) AS n, coalesce(h.slots, '{}') AS slots, users.counts AS users,
-        b.in_use AS said, b.users IS NULL AND (b.in_use, b.slots) = (coalesce(h.n, 0), coalesce(h.slots, '{}')) AS begins
+        b.in_use AS said, (b.in_use, b.slots) = (coalesce(h.n, 0), coalesce(h.slots, '{}')) AND (b.users IS NULL OR EXISTS (
+            SELECT FROM freed_slots f WHERE f.tenant_id = b.tenant_id AND (f.job_id = 0 OR f.followed > 0)
+        )) AS begins
     FROM (SELECT ctid AS row, tenant_id, in_use, slots, users FROM tenant_books) b
     FULL JOIN (
         SELECT tenant_id, count(*)::int AS n, range_agg(int4range(slot, slot + 1)) AS slots, array_agg(user_key) AS users

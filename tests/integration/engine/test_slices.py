@@ -16,12 +16,12 @@ from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
 from jobs.engine.host import Host
 from jobs.engine.recount import recount_waiting
-from jobs.models import FreedSlot, Job, Lane, PausedJobType, Queue, Worker
+from jobs.models import FreedSlot, Job, Lane, PausedJobType, Queue, TenantBook, Worker
 from jobs.store import Holder
 from jobs.worker import message
 from tenants.models import TenantQueue
 from tests.conftest import request_for
-from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, ThingFactory, fold, make_job
 from tests.sample.models import Thing
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
@@ -364,6 +364,49 @@ class TestAMessage:
         execute(sent[0].id, 1, host)
         assert Job.objects.filter(handed_at=None).count() == 2
         assert store.hand_over_again(0, now=timezone.now() + timedelta(hours=1)) == []
+
+
+class TestUsers:
+    """While a tenant does not limit its users, a slot of one goes to a job of another, and no book knows."""
+
+    @pytest.fixture
+    def thing(self) -> Thing:
+        return ThingFactory(tenant=TenantFactory(queue__num_slots=2, queue__user_slots=1))
+
+    @pytest.fixture
+    def running(self, host, thing, sent) -> store.Started:
+        """A job of ann; the limit of users is gone, and behind it waits a job of bob."""
+        thing.async_(user="ann").echo(1)
+        thing.async_(user="bob").echo(2)
+        TenantQueue.objects.update(user_slots=None)
+        (message,) = sent
+        return store.start(message.id, 1, host.worker, now=NOW)
+
+    @pytest.mark.parametrize("folded", [True, False])
+    def test_the_limit_comes_back_while_the_other_runs(self, running, thing, folded):
+        assert TenantBook.objects.get().users == {"ann": 1}
+        if folded:
+            fold()
+        assert end(running) is not None
+        TenantQueue.objects.update(user_slots=1)
+        assert store.wrong_books() == []
+        thing.async_(user="bob").echo(3), thing.async_(user="ann").echo(4)
+        Worker.objects.update(concurrency=9)
+        dispatch()
+        held = Job.objects.filter(slot__isnull=False)
+        assert sorted(held.values_list("user_key", flat=True)) == ["ann", "bob"]
+        assert TenantBook.objects.get().users == {"ann": 1, "bob": 1}
+
+    def test_the_limit_came_back_while_the_slot_was_given_on(self, running, thing):
+        """The fold was before the process committed."""
+        assert (follower := end(running)) is not None
+        TenantQueue.objects.update(user_slots=1)
+        fold()
+        TenantBook.objects.update(users={"ann": 1})
+        assert store.succeed(follower.id, follower.attempt, {}, None)
+        thing.async_(user="ann").echo(3)
+        assert Job.objects.get(slot__isnull=False).user_key == "ann"
+        assert TenantBook.objects.get().users == {"ann": 1}
 
 
 def test_a_limit_below_what_is_in_use_lets_nobody_follow(register, thing, sent):

@@ -159,9 +159,14 @@ def behind(blocked: Blocked) -> list[JobRequest]:
 
 
 def claim(door: Dispatcher) -> Read:
-    """When this connection knows the catalogues, and after a vacuum: each held job left a dead entry in the index."""
+    """When this connection knows the catalogues, and after a vacuum: each held job left a dead entry in the index.
+
+    The fold has forgotten the users of the tenant, whose limits are new; a dispatch would have them counted.
+    """
     with connection.cursor() as cursor:
         cursor.execute("VACUUM (INDEX_CLEANUP ON) jobs")
+    door.fold()
+    store.recount_books()
     door.fold()
     door.claim()
     return door.claim()
