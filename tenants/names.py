@@ -30,7 +30,7 @@ PREFIX = prefix()
 _TABLES = (
     "all_failed_attempts|all_jobs|arrivals|attempts|attempts_default|changes|death_notices|door|failed_attempts|freed_slots"
     "|job_history|job_history_rest|job_memories|job_minutes|job_minutes_default|jobs|kept_answers|lanes|may_run"
-    "|paused_job_types|queue_turns|queues|recorded|repairs|samples|schedule_runs|schedules|servers|tenant_books|tenant_buckets|tenant_hours"
+    "|paused_job_types|queue_turns|queues|recorded|repairs|samples|schedule_runs|schedules|servers|tenant_books|tenant_hours"
     "|tenant_hours_default|tenant_queues|tenant_shares|tenants_apikey|totals|workers"
 )
 # Keywords are upper case and names lower case in our SQL, so an alias can be told from what else may follow a table.

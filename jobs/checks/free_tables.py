@@ -13,7 +13,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from tenants.names import OURS, PREFIX, named
 
-OURS_ALONE = "0002_lanes"  # a migration that no other app has
+OURS_ALONE = "freed_slots"  # a table that no other app has
 
 Migrations = Collection[tuple[str, str]]  # app and name
 
@@ -26,7 +26,8 @@ def free_tables(
         return []
     connection = connections[DEFAULT_DB_ALIAS]
     applied = MigrationRecorder(connection).applied_migrations().keys()
-    return [*_tables_of_others(applied, connection.introspection.table_names()), *_another_prefix(applied)]
+    there = connection.introspection.table_names()
+    return [*_tables_of_others(applied, there), *_another_prefix(there)]
 
 
 def _tables_of_others(applied: Migrations, there: Collection[str]) -> Iterator[CheckMessage]:
@@ -41,9 +42,9 @@ def _tables_of_others(applied: Migrations, there: Collection[str]) -> Iterator[C
                 )
 
 
-def _another_prefix(applied: Migrations) -> Iterator[CheckMessage]:
+def _another_prefix(there: Collection[str]) -> Iterator[CheckMessage]:
     """Under a new one `migrate` would make a second set of tables, without a job."""
-    former = {app.removesuffix("jobs") for app, name in applied if name == OURS_ALONE and app.endswith("jobs")}
+    former = {table.removesuffix(OURS_ALONE) for table in there if table.endswith(OURS_ALONE)}
     if former and PREFIX not in former:
         before = " or ".join(map(repr, sorted(former)))
         yield Error(

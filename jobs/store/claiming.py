@@ -65,11 +65,11 @@ class Pass(list[Claimed]):
     def __init__(self, folded: Sequence[tuple[Any, ...]], rows: Sequence[tuple[Any, ...]]) -> None:
         *claimed, verdict = rows
         super().__init__(Claimed(*row[: len(fields(Claimed))]) for row in claimed)
-        ((letters_left, ends_uncounted),) = folded
-        *_, more_to_claim, locked, users_uncounted = verdict
+        ((letters_left,),) = folded
+        *_, more_to_claim, locked, uncounted = verdict
         self.more = letters_left or more_to_claim or bool(locked)
         self.locked = frozenset(locked)
-        self.uncounted = ends_uncounted or users_uncounted
+        self.uncounted = bool(uncounted)
 
 
 @dataclass(frozen=True)

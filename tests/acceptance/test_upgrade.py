@@ -16,21 +16,11 @@ from embedded import REPOSITORY
 from tests.factories import database_url
 
 DUMP = REPOSITORY / "tests" / "upgrades" / "0.1.0.sql"
-# What a worker of that release sends when its job ends, as far as the door is concerned.
-OLD_END = """
-WITH ended AS (
-    UPDATE jobs SET status = 'success', slot = NULL, end_time = now() WHERE id = %s AND status = 'running'
-    RETURNING id, tenant_id, queue_id
-)
-INSERT INTO freed_slots (xid, tenant_id, job_id, queue_id, seconds, timeout)
-SELECT pg_current_xact_id()::text::bigint, tenant_id, id, queue_id, 1, NULL FROM ended
-"""
 HELD = """
 SELECT tenant_id, count(*)::int, range_agg(int4range(slot, slot + 1)) FROM jobs WHERE slot IS NOT NULL
 GROUP BY tenant_id ORDER BY tenant_id
 """
 BOOKS = "SELECT tenant_id, in_use, slots FROM tenant_books WHERE in_use > 0 ORDER BY tenant_id"
-LANES = "SELECT tenant_id, sum(in_use)::int FROM lanes WHERE in_use > 0 GROUP BY tenant_id ORDER BY tenant_id"
 STATUSES = "SELECT status, count(*)::int FROM jobs GROUP BY status"
 
 
@@ -73,18 +63,3 @@ def test_a_database_of_the_first_release_with_jobs_in_every_status_is_carried_ov
         manage(database, "jobs", "revive", str(dead["id"]))
         waiting = json.loads(manage(database, "tenants", "slots", "acme", "--json"))["tenants"][0]
         assert (waiting["in_use"], waiting["waiting"], waiting["weight"]) == (2, 2, 3)
-
-
-def test_a_worker_of_that_release_ends_its_job_and_the_next_dispatch_counts_anew(database):
-    """It does not say which slot it frees."""
-    manage(database, "migrate", "--verbosity", "0")
-    with psycopg.connect(database, autocommit=True) as now:
-        [running] = now.execute("SELECT min(id) FROM jobs WHERE status = 'running'").fetchone()
-        [dead] = now.execute("SELECT min(id) FROM jobs WHERE status = 'dead'").fetchone()
-        now.execute(OLD_END, [running])
-        assert now.execute(BOOKS).fetchall() != now.execute(HELD).fetchall()
-        manage(database, "jobs", "revive", str(dead))  # and dispatches
-        held = now.execute(HELD).fetchall()
-        assert [n for _, n, _ in held] == [1, 2]
-        assert now.execute(BOOKS).fetchall() == held
-        assert now.execute(LANES).fetchall() == [(tenant, n) for tenant, n, _ in held]

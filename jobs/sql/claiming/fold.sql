@@ -5,8 +5,7 @@
 -- that were under way then. So the fold finds rows that commit late, and does not read dead rows again and again during an
 -- old snapshot. A dump restored on another server may have xids from the future: then the fold reads all rows.
 -- Outside the door it does nothing.
--- Returns whether it left some rows to the next pass; and whether some ends did not say which slot they freed, as those of an
--- older release: then the books must be counted anew (recount_books.sql).
+-- Returns whether it left some rows to the next pass.
 WITH
 -- include shared/clock
 -- include shared/live_pools
@@ -187,10 +186,7 @@ turns_told AS (  -- the mean follows the attempts: each counts a tenth
     WHERE t.ctid = newest.row
 ),
 counted AS MATERIALIZED (
-    SELECT
-        (SELECT count(*) FROM arrival) AS arrivals, count(*) AS freed,
-        coalesce(bool_or(slot IS NULL AND seconds IS NOT NULL), false) AS uncounted
-    FROM freed
+    SELECT (SELECT count(*) FROM arrival) AS arrivals, (SELECT count(*) FROM freed) AS freed
 ),
 remembered AS (
     UPDATE door
@@ -204,4 +200,4 @@ remembered AS (
 begun AS (
     INSERT INTO door (version, since, unseen) SELECT nextval('door_seq'), 0, '{}' FROM memory WHERE memory.row IS NULL
 )
-SELECT arrivals >= 1000 OR freed >= 1000 OR (SELECT count(*) FROM opening) >= 100 AS more, uncounted FROM counted
+SELECT arrivals >= 1000 OR freed >= 1000 OR (SELECT count(*) FROM opening) >= 100 AS more FROM counted
