@@ -12,6 +12,7 @@ from tenants.names import named
 class JobsConfig(AppConfig):
     name = "jobs"
     label = named("jobs")
+    default_auto_field = "django.db.models.BigAutoField"  # whatever the project's is: our migrations say so
     verbose_name = "Work"
 
     def ready(self) -> None:

@@ -11,6 +11,8 @@ from celery import Celery, current_app
 # The guarantees need these, whatever the project's settings say. What a message needs, worker/message.py says.
 NEEDED = {
     "worker_prefetch_multiplier": 1,
+    # Our messages are JSON, and a worker that took pickle would run whatever somebody writes into the broker.
+    **{"accept_content": ["json"], "task_serializer": "json", "result_serializer": "json"},
     "worker_enable_prefetch_count_reduction": False,  # it would miscount after a lost connection
     "CELERY_DB_REUSE_MAX": 1_000_000,  # else Celery's Django fix-up closes the connection before and after every job
 }

@@ -9,6 +9,7 @@ from tenants.names import named
 class TenantsConfig(AppConfig):
     name = "tenants"
     label = named("tenants")
+    default_auto_field = "django.db.models.BigAutoField"  # whatever the project's is: our migrations say so
 
     def ready(self) -> None:
         from django.contrib.auth import get_user_model

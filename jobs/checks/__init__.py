@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from django.apps import AppConfig
 from django.conf import settings as project
 from django.core.checks import CheckMessage, Error, Warning, register, run_checks
+from django.db.utils import load_backend
 
 from jobs.celery import celery_app, is_configured
 from jobs.conf import EVERY, settings
@@ -65,7 +66,8 @@ def of_one_process() -> bool:
 @registered(TAG)
 def postgresql() -> Iterator[CheckMessage]:
     """Slots, the door and the claim need PostgreSQL."""
-    if not project.DATABASES["default"]["ENGINE"].endswith(("postgresql", "postgis")):
+    backend = load_backend(project.DATABASES["default"]["ENGINE"])
+    if backend.DatabaseWrapper.vendor != "postgresql":  # as those of django-tenants and PostGIS say, too
         yield Error(
             "The database is not PostgreSQL.",
             hint='Set DATABASES["default"]["ENGINE"] to "django.db.backends.postgresql" '

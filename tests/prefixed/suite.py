@@ -139,6 +139,10 @@ class TestTheApi:
         user.user_permissions.add(Permission.objects.get(**named))
         assert client.get("/api/v1/operator/queues").status_code == 200
 
+    def test_nothing_is_left_to_migrate(self):
+        """With this project's kind of key, too."""
+        call_command("makemigrations", "scheduler_jobs", "scheduler_tenants", check=True, dry_run=True, verbosity=0)
+
     def test_the_audit_log_says_what_was_changed_without_a_prefix(self, admin_client):
         tenant = ThingFactory().tenant
         address = reverse("admin:scheduler_tenants_tenantqueue_change", args=[tenant.queue.pk])

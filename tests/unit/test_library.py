@@ -196,7 +196,7 @@ def test_a_setting_is_its_default_unless_the_project_has_one(settings) -> None:
 @pytest.mark.parametrize("namespace", [None, "CELERY"])
 def test_what_the_guarantees_need_goes_before_the_projects_celery_settings(monkeypatch, namespace, url) -> None:
     monkeypatch.setenv("CELERY_BROKER_URL", url)  # Celery itself reads it, before all settings
-    theirs = {"worker_prefetch_multiplier": 8, "broker_connection_timeout": 9}
+    theirs = {"worker_prefetch_multiplier": 8, "broker_connection_timeout": 9, "accept_content": ["pickle"]}
     theirs["broker_transport_options"] = {"global_keyprefix": "x:", "socket_timeout": 3}
     app = Celery("theirs", set_as_current=False)
     app.config_from_object(
@@ -204,6 +204,7 @@ def test_what_the_guarantees_need_goes_before_the_projects_celery_settings(monke
     )
     celery.configure(app)
     assert app.conf.worker_prefetch_multiplier == 1
+    assert app.conf.accept_content == ["json"]
     assert app.conf.worker_disable_prefetch is True
     assert app.conf.broker_connection_timeout == 9
     assert app.conf.task_default_queue == "celery", "where tasks go, which no worker of jobs takes"
