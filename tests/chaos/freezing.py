@@ -7,7 +7,7 @@ killed there leaves its statement behind, as in life: the server goes on with it
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Self
 
 import psutil
@@ -29,6 +29,8 @@ class Held:
         self._own.execute(statement, parameters)
 
     def release(self) -> None:
+        with suppress(psycopg.OperationalError):  # the server is gone, and so is the lock
+            self._own.rollback()  # it has let go when it answers; of a closed session it hears later
         self._own.close()
 
     def __enter__(self) -> Self:
