@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from jobs.authoring.retry import Retry
     from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
     from jobs.engine.cancel import cancel
-    from jobs.engine.proxy import Asynchronous, async_, submit_many
+    from jobs.engine.proxy import Asynchronous, asubmit_many, async_, submit_many
     from jobs.engine.revive import revive
     from jobs.reading import queries, schedule_view
     from jobs.store import results
@@ -31,6 +31,7 @@ __all__ = [
     "TenantError",
     "TooManyWaiting",
     "Undecided",
+    "asubmit_many",
     "async_",
     "cancel",
     "current_job",
@@ -57,6 +58,7 @@ _HOMES = {
     "Asynchronous": "jobs.engine.proxy",
     "InvalidRequest": "jobs.calls.refusals",
     "async_": "jobs.engine.proxy",
+    "asubmit_many": "jobs.engine.proxy",
     "cancel": "jobs.engine.cancel",
     "current_job": "jobs.authoring.current",
     "job": "jobs.authoring.decorator",

@@ -1,8 +1,15 @@
-"""`report.async_.execute(region="EU")`, `async_(send)(to="x")`: turn the call of a method or function into a job."""
+"""The call of a method or function as a job: `report.async_.execute(region="EU")`, `async_(report.execute)(...)`.
+
+Both do the same. What `async_(...)` returns takes the arguments that the function itself takes, and type checkers know;
+of a name behind `async_.` they know nothing. Each verb has an awaitable twin for async callers, with an a before its
+name: Django lets nobody use the database in the thread of an event loop, so it runs in another.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Generic, ParamSpec, TypedDict, Unpack
 
+from asgiref.sync import sync_to_async
 from django.db import models
 
 from jobs.calls.compose import compose, compose_each
@@ -11,8 +18,28 @@ from jobs.calls.registry import Target, target, target_of
 from jobs.calls.request import JobRequest
 from jobs.engine.submit import submit, submit_all
 
+Arguments = ParamSpec("Arguments")
 
-class Call:
+
+class Options(TypedDict, total=False):
+    """How to run a call; what is left out, its @job says.
+
+    priority: 0 (first) to 10. delay: seconds, or a timedelta. at: an aware moment. user: of the tenant, or its key.
+    tenant: of a function or a class. timeout: seconds.
+    """
+
+    queue: str | None
+    priority: int | None
+    delay: float | timedelta | None
+    at: datetime | None
+    dedup: bool | None
+    user: models.Model | str | int | None
+    tenant: models.Model | None
+    timeout: float | None
+    max_retries: int | None
+
+
+class Call(Generic[Arguments]):
     """One @job method or function, ready to be called asynchronously. instance: its object, if it has one."""
 
     def __init__(self, target: Target, instance: models.Model | None, options: Mapping[str, Any]) -> None:
@@ -20,11 +47,15 @@ class Call:
         self.instance = instance
         self.options = options
 
-    def __call__(self, *args: Any, **kwargs: Any) -> int:
+    def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> int:
         """Submit the call; return the job's id. Raises InvalidRequest."""
         return submit(self.request(*args, **kwargs)).id
 
-    def request(self, *args: Any, **kwargs: Any) -> JobRequest:
+    async def asubmit(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> int:
+        """Submit the call; return the job's id. Raises InvalidRequest."""
+        return await sync_to_async(self)(*args, **kwargs)
+
+    def request(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> JobRequest:
         """Return the call as a request for `submit_many`, without submitting it. Raises InvalidRequest."""
         return compose(self.target, self.instance, self.target.bind(args, kwargs), **self.options)
 
@@ -35,6 +66,13 @@ class Call:
         """
         bound = (self.target.bind((), call) for call in calls)
         return submit_many(compose_each(self.target, self.instance, bound, **self.options))
+
+    async def amany(self, calls: Iterable[Mapping[str, Any]]) -> list[int]:
+        """Submit one job for each mapping of arguments, in one statement; return the ids in order.
+
+        Raises InvalidRequest.
+        """
+        return await sync_to_async(self.many)(calls)
 
 
 class Calls:
@@ -50,12 +88,11 @@ class Calls:
         self._instance = instance
         self._options = dict(options or {})
 
-    def __call__(self, **options: Any) -> "Calls":
-        """The same methods with options: queue, priority (0..10), delay (seconds or timedelta), at (aware datetime),
-        dedup (bool), user (key or user), tenant, timeout (seconds), max_retries."""
+    def __call__(self, **options: Unpack[Options]) -> "Calls":
+        """The same methods with options."""
         return Calls(self._model, self._instance, {**self._options, **options})
 
-    def __getattr__(self, method: str) -> Call:
+    def __getattr__(self, method: str) -> Call[...]:
         if method.startswith("_"):
             raise AttributeError(method)
         try:
@@ -77,14 +114,25 @@ class Asynchronous:
     async_ = _Async()
 
 
-def async_(function: Callable[..., Any], **options: Any) -> Call:
-    """A @job function of a module, ready to be called asynchronously: `async_(send, tenant=tenant)(to="a@b.com")`.
+def async_(function: Callable[Arguments, Any], **options: Unpack[Options]) -> Call[Arguments]:
+    """A @job function of a module, or method of an object or a class, ready to be called asynchronously.
 
-    options: as those of `async_`. Raises InvalidRequest unless the function is a job.
+    `async_(send, tenant=tenant)(to="a@b.com")`, `async_(report.execute, priority=0)(region="EU")`.
+    Raises InvalidRequest unless it is a job.
     """
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, models.Model):
+        return Call(target(type(owner), function.__name__), owner, options)
+    if isinstance(owner, type) and issubclass(owner, models.Model):
+        return Call(target(owner, function.__name__), None, options)
     return Call(target_of(function), None, options)
 
 
 def submit_many(requests: Iterable[JobRequest]) -> list[int]:
     """Submit any number of requests in one statement; return the jobs' ids in order."""
     return [submitted.id for submitted in submit_all(list(requests))]
+
+
+async def asubmit_many(requests: Iterable[JobRequest]) -> list[int]:
+    """Submit any number of requests in one statement; return the jobs' ids in order."""
+    return await sync_to_async(submit_many)(requests)

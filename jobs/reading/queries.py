@@ -9,6 +9,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import NamedTuple
 
+from asgiref.sync import sync_to_async
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from jobs.lifecycle import Status
@@ -87,6 +88,11 @@ def job(tenant_id: int, job_id: int) -> AnyJob | None:
     return found
 
 
+async def ajob(tenant_id: int, job_id: int) -> AnyJob | None:
+    """The same for async callers."""
+    return await sync_to_async(job)(tenant_id, job_id)
+
+
 def states(asked: Collection[tuple[int, int]]) -> dict[tuple[int, int], State]:
     """Read the states of jobs, asked for by tenant and id. Those of other tenants, and of the history, are missing."""
     known = [(tenant_id, job_id) for tenant_id, job_id in asked if job_id <= LARGEST_ID]
@@ -99,6 +105,11 @@ def status(tenant_id: int, job_id: int) -> str | None:
     """Read only the status; None also for a job in the history."""
     found = states([(tenant_id, job_id)]).get((tenant_id, job_id))
     return found and found.status
+
+
+async def astatus(tenant_id: int, job_id: int) -> str | None:
+    """The same for async callers."""
+    return await sync_to_async(status)(tenant_id, job_id)
 
 
 def failed_attempts(job: JobRow) -> list[AnyFailedAttempt]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
+from asgiref.sync import sync_to_async
 from django.core.cache import cache
 from django.utils import timezone
 
@@ -111,3 +112,8 @@ def load(job: JobRow) -> Result | None:
     except Exception as error:  # any error of the cache's library, or a foreign value under the key
         telemetry.noticed("result not read", job=job.pk, error=type(error).__name__)
         return None
+
+
+async def aload(job: JobRow) -> Result | None:
+    """The same for async callers."""
+    return await sync_to_async(load)(job)

@@ -21,14 +21,14 @@ class Source(Protocol):
     def source_method(self) -> str: ...
 
 
-def calls(job: Source, call: Call) -> bool:
+def calls(job: Source, call: Call[...]) -> bool:
     """Whether the job calls that method; if the call has an object, on that object."""
     return (job.source_type, job.source_method) == (call.target.source_type, call.target.method) and (
         call.instance is None or call.target.class_level or job.source_id == str(call.instance.pk)
     )
 
 
-def differences(job: AnyJob, call: Call, args: Mapping[str, Any]) -> list[str]:
+def differences(job: AnyJob, call: Call[...], args: Mapping[str, Any]) -> list[str]:
     """The names of the given arguments and options in which the job differs from the call."""
     passed = as_json(call.target.signature.complete(job.args))
     wanted: dict[str, Any] = as_json(dict(args))

@@ -11,7 +11,7 @@ from jobs.store import Started
 
 @dataclass
 class _Plan:
-    call: Call
+    call: Call[...]
     error: BaseException
     left: int
 
@@ -20,7 +20,7 @@ _plans: list[_Plan] = []
 
 
 @contextmanager
-def fail_next(call: Call, error: BaseException, *, times: int = 1) -> Iterator[None]:
+def fail_next(call: Call[...], error: BaseException, *, times: int = 1) -> Iterator[None]:
     """Let the next attempts of this call fail with the error; its policy then decides as it does for any error.
 
     Raises AssertionError at the end of the block if fewer attempts were made.

@@ -49,7 +49,7 @@ def drain(*, later: bool = False, schedules: bool = False, raising: bool = True,
     return made
 
 
-def run(call: Call, /, *args: Any, **kwargs: Any) -> Any:
+def run(call: Call[...], /, *args: Any, **kwargs: Any) -> Any:
     """Submit a call, run what waits until its job has ended, and return the job's result.
 
     The arguments and the result go through JSON. Raises the job's error, and InvalidRequest as every submit does.

@@ -3,9 +3,10 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.utils import timezone
 
-from jobs import InvalidRequest, current_job, submit_many
+from jobs import InvalidRequest, asubmit_many, async_, current_job, queries, results, submit_many
 from jobs.authoring import current
 from jobs.authoring.current import CurrentJob
 from jobs.models import Job
@@ -181,3 +182,46 @@ class TestOfTheClass:
     def test_called_on_an_object_it_still_has_none(self, thing):
         job = stored(thing.async_(tenant=thing.tenant).everything())
         assert (job.source_id, job.tenant) == (None, thing.tenant)
+
+
+class TestOfAFunctionOrMethodItself:
+    def test_a_method_of_an_object_is_called_on_it(self, thing):
+        job = stored(async_(thing.echo, priority=1)("x", times=2))
+        assert (job.source_id, job.source_method, job.args, job.priority) == (
+            str(thing.pk),
+            "echo",
+            {"value": "x", "times": 2},
+            1,
+        )
+
+    def test_a_method_of_a_class_has_no_object(self, thing):
+        job = stored(async_(Thing.tick, tenant=thing.tenant)())
+        assert (job.source_id, job.source_method, job.tenant_id) == (None, "tick", thing.tenant_id)
+
+    @pytest.mark.parametrize("other", [lambda thing: thing.save, lambda thing: Thing.objects.count])
+    def test_what_is_no_job_is_refused(self, thing, other):
+        with pytest.raises(InvalidRequest, match="source_method"):
+            async_(other(thing))
+
+
+@pytest.mark.django_db(transaction=True)
+class TestFromAsyncCode:
+    """In the thread of the event loop Django lets nobody use the database."""
+
+    def test_a_call_its_job_and_its_result(self, thing):
+        async def view():
+            job_id = await async_(thing.echo).asubmit("x")
+            [other] = await async_(thing.echo).amany([{"value": "y"}])
+            [third] = await asubmit_many([async_(thing.echo).request("z") for _ in range(1)])
+            job = await queries.ajob(thing.tenant_id, job_id)
+            return job, other, third, await queries.astatus(thing.tenant_id, third), await results.aload(job)
+
+        job, other, third, status, result = async_to_sync(view)()
+        assert (job.args, stored(other).args, status, result) == ({"value": "x"}, {"value": "y"}, "created", None)
+        assert stored(third).args == {"value": "z"}
+
+    def test_a_stranger_finds_nothing(self, thing):
+        job_id = async_(thing.echo)("x")
+        stranger = TenantFactory().pk
+        assert async_to_sync(queries.ajob)(stranger, job_id) is None
+        assert async_to_sync(queries.astatus)(stranger, job_id) is None
