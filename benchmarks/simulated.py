@@ -20,7 +20,7 @@ from django.db import connection
 from benchmarks import databases, fill, finishing
 from benchmarks.cpu import Meter
 from jobs import store
-from jobs.engine import dispatch
+from jobs.engine import dispatch, runtime
 from jobs.models import Job
 from jobs.store import Claimed
 
@@ -101,7 +101,7 @@ class Program:
         self._ends: list[tuple[float, int, int]] = []
 
     def play(self, barrier: Any) -> None:
-        dispatch.connect(self._belt.put)
+        runtime.change(carrier=self._belt.put)
         dispatch.dispatch()  # for the connection and the plans: no process is free
         barrier.wait(READY)
         self._begin(time.monotonic())

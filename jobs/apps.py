@@ -17,7 +17,7 @@ class JobsConfig(AppConfig):
 
     def ready(self) -> None:
         from jobs.checks import databases, free_tables  # noqa: F401 - the checks register themselves
-        from jobs.engine import dispatch
+        from jobs.engine import runtime
         from jobs.models import PausedJobType, Queue, Schedule
         from jobs.worker import message
         from tenants import audit
@@ -26,7 +26,7 @@ class JobsConfig(AppConfig):
         audit.watch(PausedJobType)
         audit.watch(Schedule)
 
-        dispatch.connect(message.hand_over)
+        runtime.change(carrier=message.hand_over)
         post_migrate.connect(create_default_queue, sender=self)
 
 

@@ -1,11 +1,12 @@
 """Attempts executed in this process: for tests of what becomes of a job, without a worker."""
 
 import uuid
+from copy import copy
 
 from jobs import store
 from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
-from jobs.engine.host import Host, NoLimit
+from jobs.engine.host import Host, TimeLimit
 from jobs.models import Job
 from jobs.store import Claimed, Started
 
@@ -16,7 +17,7 @@ class Alarm(Exception):
     """What interrupts a body whose time is up."""
 
 
-class Limit(NoLimit):
+class Limit(TimeLimit):
     """Notes when it was armed and disarmed."""
 
     time_is_up = Alarm
@@ -31,10 +32,17 @@ class Limit(NoLimit):
         self.calls.append("disarm")
 
 
+def changed(host: Host, **parts) -> Host:
+    """The host with other fields, or with functions in the place of its methods."""
+    made = copy(host)
+    vars(made).update(parts)
+    return made
+
+
 def run(sent: list[Claimed], job_id: int, **host) -> Job:
     """Execute the message that was sent last for this job; the job as it is then."""
     claimed = [message for message in sent if message.id == job_id][-1]
-    execute(claimed.id, claimed.attempt, Host(**{"worker": WORKER, "limit": Limit()} | host))
+    execute(claimed.id, claimed.attempt, changed(Host(WORKER, limit=Limit()), **host))
     return Job.objects.get(pk=job_id)
 
 

@@ -16,7 +16,7 @@ from hypothesis import settings as hypothesis
 
 from jobs import store
 from jobs.calls.request import JobRequest
-from jobs.engine import dispatch, execute, slices
+from jobs.engine import execute, runtime, slices
 from jobs.models import Job
 from jobs.store import Claimed
 from jobs.worker import message
@@ -61,16 +61,16 @@ TransactionTestCase._should_reload_connections = lambda self: False
 def sent() -> Iterator[list[Claimed]]:
     """The messages handed over, instead of a broker."""
     messages: list[Claimed] = []
-    dispatch.connect(messages.extend)
+    runtime.change(carrier=messages.extend)
     yield messages
-    dispatch.connect(message.hand_over)
+    runtime.change(carrier=message.hand_over)
 
 
 @pytest.fixture(autouse=True)
 def time_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """No slice and no slack ends because the machine is slow; a test of their end says when they end."""
     monkeypatch.setattr(slices, "QUANTUM", 3600.0)
-    monkeypatch.setattr(slices, "LONGEST", 3600.0)
+    monkeypatch.setattr(slices, "MAX_SLICE", 3600.0)
     monkeypatch.setattr(execute, "SLACK", 3600.0)
 
 

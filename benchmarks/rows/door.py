@@ -18,7 +18,7 @@ from benchmarks import databases, dead_rows, fill, finishing
 from benchmarks.bars import Bar, Figures
 from benchmarks.cpu import Meter
 from jobs import store
-from jobs.engine import dispatch
+from jobs.engine import dispatch, runtime
 from jobs.store import Claimed, Ending, Keeper, Process, Started
 from tests.waiting import wait_until
 
@@ -105,7 +105,7 @@ def _dispatch(place: int, line: Any, counts: Any, ended: Any) -> None:
         counts[2 * place] += jobs
         counts[2 * place + 1] += passes
 
-    dispatch.connect(carry)
+    runtime.change(carrier=carry)
     dispatch.dispatch()
     keeper = Keeper(fill.POOL, Process(finishing.WORKER, os.getpid()))
     job: Started | Claimed | None = None

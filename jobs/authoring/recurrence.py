@@ -27,10 +27,10 @@ MACROS = {
 }
 CATCH_UP = ("none", "one", "all")  # times that were missed while nothing ran
 OVERLAP = ("skip", "queue", "cancel")  # when the last run is not over
-LANGUAGE = "en_US"  # of a rule in words, whatever the machine speaks
-FIELDS = 5  # minute, hour, day of the month, month, day of the week
-SHORTEST = 1.0  # seconds between two due times
-PHI = (math.sqrt(5) - 1) / 2  # multiples of it are spread evenly over 0..1 (Knuth, TAOCP 3, 6.4)
+WORDS_LANGUAGE = "en_US"  # of a rule in words, whatever the machine speaks
+CRON_FIELDS = 5  # minute, hour, day of the month, month, day of the week
+MIN_INTERVAL = 1.0  # seconds between two due times
+GOLDEN_RATIO = (math.sqrt(5) - 1) / 2  # multiples of it are spread evenly over 0..1 (Knuth, TAOCP 3, 6.4)
 
 
 class InvalidRecurrence(ValueError):
@@ -58,9 +58,9 @@ class Recurrence:
             raise InvalidRecurrence("every", "give either every or cron")
         if self.every is not None:
             number = isinstance(self.every, (int, float)) and not isinstance(self.every, bool)
-            if not number or not SHORTEST <= self.every <= LONGEST:  # not a number (nan) lies nowhere
+            if not number or not MIN_INTERVAL <= self.every <= LONGEST:  # not a number (nan) lies nowhere
                 raise InvalidRecurrence(
-                    "every", f"must be a number of seconds from {SHORTEST:g} to {LONGEST:.0f}, not {self.every!r}"
+                    "every", f"must be a number of seconds from {MIN_INTERVAL:g} to {LONGEST:.0f}, not {self.every!r}"
                 )
             return
         zone = _zone(self.tz)
@@ -92,7 +92,7 @@ class Recurrence:
         if self.every is not None:
             return f"Every {_length(self.every)}"
         try:
-            words = get_description(self._fields(), Options(locale_code=LANGUAGE))
+            words = get_description(self._fields(), Options(locale_code=WORDS_LANGUAGE))
         except FormatError:  # it knows fewer expressions than cronsim
             words = self.cron
         return f"{words} ({self.tz})"
@@ -111,7 +111,7 @@ class Recurrence:
 
     def _fields(self) -> str:
         expression = MACROS.get(self.cron.strip().lower(), self.cron)
-        if len(expression.split()) != FIELDS:
+        if len(expression.split()) != CRON_FIELDS:
             fields = f"it takes five fields, or one of {', '.join(MACROS)}"
             raise InvalidRecurrence("cron", f"{self.cron!r} is not a cron expression: {fields}")
         return expression
@@ -119,7 +119,7 @@ class Recurrence:
 
 def offset(number: int, jitter: float) -> timedelta:
     """The delay of the schedule with that number: within `jitter` seconds, and always the same."""
-    return timedelta(seconds=jitter * (number * PHI % 1.0))
+    return timedelta(seconds=jitter * (number * GOLDEN_RATIO % 1.0))
 
 
 def _length(seconds: float) -> str:

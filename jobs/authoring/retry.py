@@ -15,7 +15,7 @@ from tenants.bounds import LONGEST
 Answer = float | Literal["exponential", False]
 Decide = Callable[[BaseException, int], Answer]
 
-BASE, CAP = 10.0, 3600.0  # seconds: the first exponential delay, and the longest
+FIRST_DELAY, MAX_DELAY = 10.0, 3600.0  # seconds: the first exponential delay, and the longest
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Retry:
     decide: Decide
     max_retries: int
     queue: str | None = None
-    base: float = BASE
-    cap: float = CAP
+    base: float = FIRST_DELAY
+    cap: float = MAX_DELAY
     jitter: float = 0.0
 
     def __post_init__(self) -> None:
@@ -60,8 +60,8 @@ class Retry:
         cls,
         *,
         max_retries: int,
-        base: float = BASE,
-        cap: float = CAP,
+        base: float = FIRST_DELAY,
+        cap: float = MAX_DELAY,
         queue: str | None = None,
         jitter: float = 0.0,
     ) -> "Retry":
@@ -81,8 +81,8 @@ class Retry:
         decide: Decide,
         *,
         max_retries: int,
-        base: float = BASE,
-        cap: float = CAP,
+        base: float = FIRST_DELAY,
+        cap: float = MAX_DELAY,
         queue: str | None = None,
         jitter: float = 0.0,
     ) -> "Retry":

@@ -1,4 +1,4 @@
-"""Text for people: durations and counts in words; and strangers' text, made safe to store and show.
+"""Text for people: durations and counts in words; and other people's text, made safe to store and show.
 
 A terminal or a chat shows the control sequences in it, and does not obey them.
 """

@@ -19,8 +19,8 @@ from jobs.conf import settings
 from jobs.engine import user_code
 from jobs.engine.host import Host
 from jobs.engine.memory import StoredMemory
-from jobs.engine.patience import PATIENCE, patiently
-from jobs.store import Remembering, Started, results
+from jobs.engine.patience import DATABASE_PATIENCE, patiently
+from jobs.store import Ending, Remembering, Started, results
 from tenants.connections import drop_cut_connections
 from tenants.tenant_model import all_tenants
 
@@ -45,6 +45,18 @@ class Outcome:
     result_bytes: int | None = None
     peak_memory: int | None = None
 
+    def keep_result(self, job: Started) -> None:
+        """Store the result before settling, so that a successful job always has it."""
+        if self.error is not None:
+            return
+        ttl = settings.JOBS_RESULT_TTL if self.result_ttl is None else self.result_ttl
+        self.result_bytes = results.keep(job, self.text, ttl)
+        self.result_ttl = None if self.result_bytes is None else ttl
+
+    def as_ending(self, job: Started) -> Ending:
+        """The settling of a success, for the pipeline of the next pass. If it fails there, settle."""
+        return Ending(job, self.stats, self.result_ttl, self.result_bytes, peak_memory=self.peak_memory)
+
 
 class StillAway(Exception):
     """The database was away for so long that this process gave up, and the body has not begun: another one runs it."""
@@ -55,22 +67,21 @@ def run(job: Started, host: Host) -> Outcome:
 
     Raises StillAway.
     """
-    outcome = Outcome()
-    host.peak.reset()
+    outcome, ask = Outcome(), user_code.Here(job, host)
+    host.reset_peak()
     # Language, time zone and the like are context variables: the body's changes to them end with it.
     inside = copy_context().run
     # The time limit is the body's: what the job waits for PostgreSQL does not count, nor does its manager's code.
-    found = user_code.within(job, host, job.timeout + PATIENCE, partial(inside, _find, job), late="not found within")
+    found = ask.within(job.timeout + DATABASE_PATIENCE, partial(inside, _find, job), late="not found within")
     if isinstance(found.error, StillAway):
         raise found.error
     outcome.error = found.error
     if outcome.error is None:
         target, instance = found.value
-        body = partial(inside, _call, job, target, instance, outcome, host)
-        outcome.error = user_code.within(job, host, job.timeout, body).error
+        outcome.error = ask.within(job.timeout, partial(inside, _call, job, target, instance, outcome, host)).error
     if outcome.error is not None:  # stats that are no JSON do not hide it
-        outcome.stats = user_code.here(job, host)(partial(stats_as_json, outcome.stats)).value or {}
-    outcome.peak_memory = host.peak.read()
+        outcome.stats = ask(partial(stats_as_json, outcome.stats)).value or {}
+    outcome.peak_memory = host.peak_memory()
     return outcome
 
 
@@ -119,21 +130,12 @@ def _call(job: Started, target: Target, instance: Model | None, outcome: Outcome
 def _aside(host: Host, statement: Callable[..., bool], *parameters: Any) -> bool:
     """Progress reports and cancel checks must not fail the job: without a database they do nothing."""
     try:
-        with host.limit.deferred(), host.speaking():
+        with host.limit.deferred(), host.own_session():
             return statement(*parameters)
     except Error as error:
         if not store.may_pass(error):
             raise
-        with host.speaking():
+        with host.own_session():
             store.session().close()  # the next report connects anew
         telemetry.noticed("job without database", error=type(error).__name__)
         return False
-
-
-def keep_result(job: Started, outcome: Outcome) -> None:
-    """Store the result before settling, so that a successful job always has it."""
-    if outcome.error is not None:
-        return
-    ttl = settings.JOBS_RESULT_TTL if outcome.result_ttl is None else outcome.result_ttl
-    outcome.result_bytes = results.keep(job, outcome.text, ttl)
-    outcome.result_ttl = None if outcome.result_bytes is None else ttl

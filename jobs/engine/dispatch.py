@@ -12,52 +12,28 @@ A dispatch makes one pass after the other. A pass is one transaction (steps 1 to
 7. Hand over: send one message for each claimed job to the Celery queue of its pool. Recover repeats lost messages.
 8. If the claim left room (`more`), go to 1, now without the lanes whose jobs others had locked.
 
-`dispatch()` makes a dispatch; `on_commit()` requests one for when the caller's transaction commits. `connect()` sets
-the function that sends the messages.
+`dispatch()` makes a dispatch; `on_commit()` requests one for when the caller's transaction commits. The runtime of the
+process says who sends the messages, and who makes the dispatches that are requested.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from asgiref.local import Local
 from django.db import IntegrityError, transaction
 
 from jobs import store
+from jobs.engine import runtime
 from jobs.engine.recount import recount_books
 from jobs.store import Claimed, Ending, Keeper, Pass, Started
 
-MOST_PASSES = 200  # of one dispatch; the next dispatch does the rest
-
-HandOver = Callable[[Sequence[Claimed]], None]
-Ask = Callable[[], object]
+MAX_PASSES = 200  # of one dispatch; the next dispatch does the rest
 
 _asked = Local()
-_carrier: HandOver | None = None
-_relay: Ask | None = None
-
-
-def connect(carrier: HandOver | None) -> HandOver | None:
-    """Set the function that sends claimed jobs to workers; return the previous one.
-
-    It must not raise: recover repeats lost messages.
-    """
-    global _carrier
-    previous, _carrier = _carrier, carrier
-    return previous
-
-
-def relay_to(ask: Ask | None) -> Ask | None:
-    """Set the function that requests the dispatches after commits; return the previous one.
-
-    None: the committing thread makes them itself.
-    """
-    global _relay
-    previous, _relay = _relay, ask
-    return previous
 
 
 def request() -> None:
     """Request a dispatch from the dispatcher of this process; without one, dispatch at once."""
-    (_relay or serve)()
+    (runtime.current().relay or serve)()
 
 
 def serve() -> None:
@@ -73,8 +49,8 @@ def serve() -> None:
 
 def hand_over(claimed: Sequence[Claimed]) -> None:
     """Send claimed jobs to workers."""
-    if claimed and _carrier is not None:
-        _carrier(claimed)
+    if claimed and (carrier := runtime.current().carrier):
+        carrier(claimed)
 
 
 def dispatch(*, in_line: bool = True) -> int:
@@ -105,7 +81,7 @@ def dispatch_and_keep(keeper: Keeper, ahead: Ending | None = None) -> Started | 
 
 def _passes(*, in_line: bool, keeper: Keeper | None = None, ahead: Ending | None = None) -> Iterator[Pass]:
     locked: set[str] = set()
-    for _ in range(MOST_PASSES):
+    for _ in range(MAX_PASSES):
         # Do not take the waiting place for a pass that skips lanes: another dispatch may have come for just those.
         claimed = _pass(in_line=in_line and not locked, locked=locked, keeper=keeper, ahead=ahead)
         locked |= claimed.locked

@@ -6,64 +6,61 @@ clock makes up for requests that are lost when the process ends.
 """
 
 import threading
+import time
 from contextlib import nullcontext
-from typing import Protocol
 
 from django.db import close_old_connections, connection
 
 from jobs import telemetry
-from jobs.engine import dispatch
+from jobs.engine import dispatch, runtime
 from jobs.store import OwnSession
 from tenants.connections import drop_cut_connections
 
-PAUSE = 0.005  # seconds between two dispatches; the first one after a rest starts at once
+DISPATCH_PAUSE = 0.005  # seconds between two dispatches; the first one after a rest starts at once
 
 
-class Bell(Protocol):
-    """Wakes a dispatcher. Several rings before it wakes count as one."""
-
-    def ring(self) -> None: ...
-
-    def wait(self) -> object:
-        """Block until the bell rings, then reset it."""
-
-
-class _Event:
-    """A bell within one process."""
+class Wakeup:
+    """Wakes a dispatcher in the same process. Several requests before it wakes count as one."""
 
     def __init__(self) -> None:
-        self._rung = threading.Event()
-        self.ring = self._rung.set
+        self._requested = threading.Event()
+
+    def request(self) -> None:
+        """Request a dispatch."""
+        self._requested.set()
 
     def wait(self) -> None:
-        self._rung.wait()
-        self._rung.clear()
+        """Block until there is a request, then take all that there are. For one thread."""
+        self._requested.wait()
+        self._requested.clear()
 
 
 class Dispatcher:
     """Dispatches on request, in a thread and a database connection of its own; session: another than Django's."""
 
-    def __init__(self, pause: float = PAUSE, bell: Bell | None = None, session: OwnSession | None = None) -> None:
+    def __init__(
+        self, pause: float = DISPATCH_PAUSE, wakeup: Wakeup | None = None, session: OwnSession | None = None
+    ) -> None:
         self._pause = pause
         self._speaking = session.speaking if session else nullcontext
-        self._bell = bell or _Event()
+        self._wakeup = wakeup or Wakeup()
         self._stopped = False
         self._thread = threading.Thread(target=self.serve, name="dispatcher", daemon=True)
 
     def start(self) -> None:
         """Start the thread, and serve the commits of this process from now on."""
         self._thread.start()
-        dispatch.relay_to(self._bell.ring)
+        runtime.change(relay=self._wakeup.request)
 
     def stop(self) -> None:
         """Make no further dispatch."""
         self._stopped = True
-        self._bell.ring()
+        self._wakeup.request()
 
     def serve(self, progress: object = None) -> None:
         """Serve until stopped, in the caller's thread. `progress` is not used."""
         while True:
-            self._bell.wait()  # reset before the dispatch, which may miss the work of later requests
+            self._wakeup.wait()  # reset before the dispatch, which may miss the work of later requests
             if self._stopped:
                 connection.close()
                 return
@@ -75,4 +72,4 @@ class Dispatcher:
             except Exception as error:  # the thread must survive any error
                 telemetry.noticed("dispatch failed", error=type(error).__name__)
                 connection.close()
-            threading.Event().wait(self._pause)
+            time.sleep(self._pause)

@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING
 from django.db import DatabaseError, InterfaceError
 
 from jobs import store, telemetry
-from jobs.engine import body, session_reset, user_code
+from jobs.engine import body, session_reset
 from jobs.engine.body import Outcome
 from jobs.engine.dispatch import dispatch, dispatch_and_keep
 from jobs.engine.host import Host
 from jobs.engine.patience import patiently
-from jobs.engine.settle import ahead, settle
+from jobs.engine.settle import settle
 from jobs.engine.slices import Slice
+from jobs.engine.user_code import Here
 from jobs.store import Claimed, Keeper, Started
 from jobs.telemetry import traces
 
@@ -32,6 +33,18 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span
 
 SLACK = 1.0  # seconds
+
+
+@dataclass(frozen=True)
+class _Last:
+    """The last job of a slice, which the process still holds. clean: whether the process is, after it.
+
+    success: what is still to be settled, together with the dispatch; None: it is settled.
+    """
+
+    job: Started
+    clean: bool
+    success: Outcome | None = None
 
 
 def execute(job_id: int, attempt: int, host: Host) -> bool:
@@ -42,7 +55,7 @@ def execute(job_id: int, attempt: int, host: Host) -> bool:
     """
     goes_on_until = time.monotonic() + SLACK
     last = None
-    with host.speaking():
+    with host.own_session():
         job = _start(job_id, attempt, host)
         while job is not None:
             last = _run_slice(job, host)
@@ -51,60 +64,54 @@ def execute(job_id: int, attempt: int, host: Host) -> bool:
             else:
                 job = None
                 _settle(last, host)
-                host.seat.let_go()
+                host.let_go()
                 _dispatch()
     return last is None or last.clean
-
-
-@dataclass(frozen=True)
-class _Last:
-    """The last job of a slice; the seat holds it still. clean: whether the process is, after it.
-
-    success: what is still to be settled, together with the dispatch; None: it is settled.
-    """
-
-    job: Started
-    clean: bool
-    success: Outcome | None = None
 
 
 def _run_slice(job: Started, host: Host) -> _Last:
     """Run jobs of one lane, one after the other."""
     time_slice = Slice(host.waited_for_core)
-    while True:
-        with _told(job) as span:
+    following: Started | None = job
+    while following is not None:
+        job = following
+        with _attempt_context(job) as span:
             outcome = body.run(job, host)
-            clean = session_reset.clean()
-            if not clean:
-                telemetry.noticed("process ends: a transaction was left open in it", job=job.id)
-                job = replace(job, holder=replace(job.holder, lost=True))
-            body.keep_result(job, outcome)
+            job, clean = _clean_sessions(job)
+            outcome.keep_result(job)
             if outcome.error is not None:
                 traces.failed(span, outcome.error)
             has_room, goes_on = time_slice.has_room(), clean and _keeper(host) is not None
             if goes_on and not has_room and outcome.error is None:
                 return _Last(job, clean, outcome)
-            following = settle(job, outcome, user_code.here(job, host), follow=goes_on and has_room)
-            if following is None:
-                return _Last(job, clean)
-            host.seat.hold(following.id, following.attempt)
-            job = following
+            following = settle(job, outcome, Here(job, host), follow=goes_on and has_room)
+            if following is not None:
+                host.hold(following.id, following.attempt)
+    return _Last(job, clean)
+
+
+def _clean_sessions(job: Started) -> tuple[Started, bool]:
+    """Clean up after a body; the job, and whether this process may run another body."""
+    if session_reset.clean():
+        return job, True
+    telemetry.noticed("process ends: a transaction was left open in it", job=job.id)
+    return replace(job, holder=replace(job.holder, lost=True)), False
 
 
 def _keeper(host: Host) -> Keeper | None:
     """This process, if it may go on with a job without a message."""
-    return None if host.pool is None or host.draining() else Keeper(host.pool, host.process)
+    return None if host.pool is None or host.is_draining() else Keeper(host.pool, host.process)
 
 
 @contextmanager
-def _told(job: Started) -> Iterator["Span"]:
+def _attempt_context(job: Started) -> Iterator["Span"]:
     """Every log line of this attempt names it, and its spans belong to the trace that submitted it."""
     facts = {"job": job.id, "attempt": job.attempt, "tenant": job.tenant_id}
-    of_span: dict[str, str | int] = {f"scheduler.{name}": value for name, value in facts.items()}
-    of_span |= {"messaging.system": "scheduler", "messaging.destination.name": job.queue}
+    span_facts: dict[str, str | int] = {f"scheduler.{name}": value for name, value in facts.items()}
+    span_facts |= {"messaging.system": "scheduler", "messaging.destination.name": job.queue}
     name = f"{job.source_type}.{job.source_method}"
     with (
-        traces.attempting(job.trace_parent, name, job.waited_since, of_span) as span,
+        traces.attempting(job.trace_parent, name, job.waited_since, span_facts) as span,
         telemetry.about(**facts, **traces.trace_id()),
     ):
         yield span
@@ -116,20 +123,20 @@ def _start(job_id: int, attempt: int, host: Host) -> Started | None:
     def start() -> Started | None:
         return store.start(job_id, attempt, host.worker)
 
-    def start_unheard() -> Started | None:
+    def start_again() -> Started | None:
         # In this order: a second start waits for a first one that the server is still executing; a read would not.
         return start() or store.holder(job_id, attempt, host.process)
 
-    host.seat.hold(job_id, attempt)  # before the row says so
-    job = patiently(start, again=start_unheard)
+    host.hold(job_id, attempt)  # before the row says so
+    job = patiently(start, again=start_again)
     if job is None and patiently(lambda: store.put_off(job_id, attempt)):
-        host.seat.let_go()
+        host.let_go()
         _dispatch()
         return None
     # Try again: if the type was resumed between the two, neither applied, and the job has no other message.
-    job = job or patiently(start_unheard)
+    job = job or patiently(start_again)
     if job is None:
-        host.seat.let_go()
+        host.let_go()
         telemetry.ignored("start", job_id, attempt, "not the present attempt, or its worker was declared gone")
     return job
 
@@ -137,10 +144,10 @@ def _start(job_id: int, attempt: int, host: Host) -> Started | None:
 def _dispatch_and_keep(keeper: Keeper, last: _Last, host: Host) -> Started | None:
     """Settle and dispatch, and return the started job that this process keeps.
 
-    Until it knows which one that is, its seat holds the last one.
+    Until it knows which one that is, it holds the last one.
     """
     kept: Started | Claimed | None
-    success = None if last.success is None else ahead(last.job, last.success)
+    success = None if last.success is None else last.success.as_ending(last.job)
     try:
         kept = dispatch_and_keep(keeper, success)
     except (DatabaseError, InterfaceError) as error:
@@ -156,16 +163,16 @@ def _dispatch_and_keep(keeper: Keeper, last: _Last, host: Host) -> Started | Non
     if isinstance(kept, Claimed):
         return _start(kept.id, kept.attempt, host)
     if kept is None:
-        host.seat.let_go()
+        host.let_go()
     else:
-        host.seat.hold(kept.id, kept.attempt)
+        host.hold(kept.id, kept.attempt)
     return kept
 
 
 def _settle(last: _Last, host: Host) -> None:
     if last.success is not None:
         with telemetry.about(tenant=last.job.tenant_id):
-            settle(last.job, last.success, user_code.here(last.job, host))
+            settle(last.job, last.success, Here(last.job, host))
 
 
 def _dispatch() -> None:

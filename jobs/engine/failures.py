@@ -1,4 +1,4 @@
-"""What is kept of an error. Its text and its class are strangers' code: reading them may raise anything."""
+"""What is kept of an error. Its text and its class are user code: reading them may raise anything."""
 
 import traceback
 from collections.abc import Callable

@@ -1,20 +1,21 @@
-"""The host of bodies: the services that a worker's process gives the engine. Elsewhere, as in tests, defaults apply."""
+"""The host of bodies: the process that runs jobs, as the engine sees it."""
 
 import os
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from jobs.store import Process, Started
 
 
-class TimeLimit(Protocol):
-    """Interrupts a stranger's code at its time limit. overran: whether the code went on until after it."""
+class TimeLimit:
+    """Interrupts user code at its time limit. This one never does: outside a worker there is none.
 
-    time_is_up: type[BaseException]
-    overran: bool
+    overran: whether the code went on until after its limit.
+    """
+
+    time_is_up: type[BaseException] = TimeoutError
+    overran = False
 
     def arm(self, job: Started, seconds: float) -> None:
         """Start the timer: the body begins, or other code of its author."""
@@ -24,82 +25,55 @@ class TimeLimit(Protocol):
 
     def deferred(self) -> AbstractContextManager[None]:
         """Defer the interrupt while the engine works on behalf of the body."""
+        return nullcontext()
 
 
-class NoLimit:
-    """No time limit, outside a worker."""
-
-    time_is_up: type[BaseException] = TimeoutError
-    overran = False
-
-    def arm(self, job: Started, seconds: float) -> None: ...
-
-    def disarm(self) -> None: ...
-
-    @contextmanager
-    def deferred(self) -> Iterator[None]:
-        yield
-
-
-class PeakMemory(Protocol):
-    """Measures the memory of this process during a body."""
-
-    def reset(self) -> None:
-        """The body begins."""
-
-    def read(self) -> int | None:
-        """The most memory since then in MiB; None: not known."""
-
-
-class NoPeak:
-    """No measurement, outside a worker."""
-
-    def reset(self) -> None: ...
-
-    def read(self) -> int | None:
-        return None
-
-
-class Seat(Protocol):
-    """Tells the parent what this process holds. Whoever holds an attempt unknown to the parent loses it."""
-
-    def hold(self, job_id: int, attempt: int) -> None:
-        """The process is about to start the attempt, or has got it; it holds no other."""
-
-    def let_go(self) -> None:
-        """The process holds no attempt any more: its settling was answered, and so was the pass that may start one."""
-
-
-class NoSeat:
-    """No parent, outside a worker."""
-
-    def hold(self, job_id: int, attempt: int) -> None: ...
-
-    def let_go(self) -> None: ...
-
-
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Host:
-    """A process that runs jobs.
+    """A process without a parent, as in tests. A worker's process (worker/children/child.py) overrides the methods.
 
     pool: after a job, the process may go on with another job of this pool; None: it waits for the next message.
-    waited_for_core: the seconds for which this thread was ready to run and no core was free, in its life.
-    speaking: the context in which the engine uses its session. draining: whether the process takes no more jobs.
-    told_to_exit: whether a signal has ended the body, and ends the process. last_words: sends the messages of what it
-    has claimed, before the process ends by itself.
     """
 
     worker: uuid.UUID
     pool: str | None = None
-    seat: Seat = field(default_factory=NoSeat)
-    limit: TimeLimit = field(default_factory=NoLimit)
-    peak: PeakMemory = field(default_factory=NoPeak)
-    waited_for_core: Callable[[], float] = lambda: 0.0
-    speaking: Callable[[], AbstractContextManager[None]] = nullcontext
-    draining: Callable[[], bool] = lambda: False
-    told_to_exit: Callable[[], bool] = lambda: False
-    last_words: Callable[[], object] = lambda: None
+    limit: TimeLimit = field(default_factory=TimeLimit)
 
     @property
     def process(self) -> Process:
         return Process(self.worker, os.getpid())
+
+    def hold(self, job_id: int, attempt: int) -> None:
+        """Tell the parent that the process is about to start the attempt, or has got it; it holds no other.
+
+        Whoever holds an attempt unknown to the parent loses it.
+        """
+
+    def let_go(self) -> None:
+        """Tell the parent that the process holds no attempt: its settling was answered, and so was the next pass."""
+
+    def own_session(self) -> AbstractContextManager[None]:
+        """The context in which the engine uses a database session that no body can reach."""
+        return nullcontext()
+
+    def is_draining(self) -> bool:
+        """Whether the process takes no more jobs."""
+        return False
+
+    def told_to_exit(self) -> bool:
+        """Whether a signal has ended the body, and ends the process."""
+        return False
+
+    def waited_for_core(self) -> float:
+        """The seconds for which this thread was ready to run and no core was free, in its life."""
+        return 0.0
+
+    def reset_peak(self) -> None:
+        """Measure memory anew: a body begins."""
+
+    def peak_memory(self) -> int | None:
+        """The most memory that the process used since then, in MiB; None: not known."""
+        return None
+
+    def send_messages(self) -> None:
+        """Send what is left to send, before the process ends by itself."""

@@ -8,7 +8,7 @@ from django.db import Error
 
 from jobs.store import may_pass, session
 
-PATIENCE = 60.0  # seconds
+DATABASE_PATIENCE = 60.0  # seconds
 
 Value = TypeVar("Value")
 
@@ -18,9 +18,9 @@ def patiently(statement: Callable[[], Value], again: Callable[[], Value] | None 
 
     again: runs instead of the statement from the second time on. It is needed if the first run may have been committed
     without an answer, and a second run would then answer differently. The default, the same statement, is right for a
-    fenced one. Raises the database's error after PATIENCE.
+    fenced one. Raises the database's error after DATABASE_PATIENCE.
     """
-    give_up = time.monotonic() + PATIENCE
+    give_up = time.monotonic() + DATABASE_PATIENCE
     pause = 0.05
     while True:
         try:

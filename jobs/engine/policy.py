@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from jobs.authoring.retry import CAP, Retry
+from jobs.authoring.retry import MAX_DELAY, Retry
 from jobs.calls import registry
 from jobs.calls.refusals import InvalidRequest
 
@@ -38,7 +38,7 @@ def policy_of(job: Tried) -> Retry | None:
     base = job.default_backoff
     if not job.backoff_grows:
         return Retry.every(base, max_retries=allowed)
-    return Retry.exponential(max_retries=allowed, base=base, cap=max(base, CAP))
+    return Retry.exponential(max_retries=allowed, base=base, cap=max(base, MAX_DELAY))
 
 
 def most_retries(job: Tried) -> int | None:

@@ -1,5 +1,6 @@
 """Recover: take back jobs whose holder died, send lost messages again. Skips locked rows until the next look."""
 
+import uuid
 from dataclasses import dataclass, replace
 
 from jobs import store, telemetry
@@ -8,6 +9,7 @@ from jobs.engine import dispatch, repairs
 from jobs.engine.body import Outcome
 from jobs.engine.deaths.announce import announce
 from jobs.engine.settle import settle
+from jobs.engine.user_code import in_a_thread
 from jobs.lifecycle import Status
 from jobs.store import ANY_PROCESS, Failure, Process
 
@@ -15,12 +17,30 @@ SESSION_PATIENCE = 1.0  # seconds to wait for each session of a dead process to 
 
 
 @dataclass(frozen=True)
-class Sentence:
-    """The reason why a worker ended a process during this attempt. failure: None for its time limit."""
+class Kill:
+    """A worker ends a process because of this attempt; its other attempts are not to blame.
 
+    reason: None: its time limit.
+    """
+
+    pid: int
     job_id: int
     attempt: int
-    failure: Failure | None
+    reason: Failure | None
+
+
+@dataclass(frozen=True)
+class Death:
+    """A process of a worker has ended. pid: 0: there was none yet. error: how it ended. kill: if its worker ended it.
+
+    job_id, attempt: of its message, whose attempt may not have started.
+    """
+
+    pid: int
+    job_id: int
+    attempt: int
+    error: str
+    kill: Kill | None = None
 
 
 def declare_gone(watched: float, latest: float) -> None:
@@ -48,29 +68,27 @@ def take_back_orphans() -> None:
         dispatch.dispatch()
 
 
-def process_ended(process: Process, job_id: int, attempt: int, death: str, sentence: Sentence | None = None) -> bool:
-    """A process has ended: fail or take back its attempts. Return False if a lock or a session delays that.
-
-    job_id, attempt: of its message, whose attempt may not have started. death: how the process ended. sentence: the
-    reason, and the attempt concerned, if its worker ended it; its other attempts are not to blame.
-    """
+def process_ended(worker: uuid.UUID, death: Death) -> bool:
+    """A process has ended: fail or take back its attempts. Return False if a lock or a session delays that."""
     # A session that is left may still start an attempt, which no process would run: then it is too early to look.
-    worker, pid = process.worker, process.pid
-    if worker is not None and pid and not store.end_sessions(worker, pid, patience=SESSION_PATIENCE):
+    if death.pid and not store.end_sessions(worker, death.pid, patience=SESSION_PATIENCE):
         return False
-    left = store.left_behind(process, job_id, attempt)
-    settled = [one for one in left if one.free and _settle(one.id, one.attempt, process, death, sentence)]
+    process = Process(worker, death.pid)
+    left = store.left_behind(process, death.job_id, death.attempt)
+    settled = [one for one in left if one.free and _settle(one.id, one.attempt, process, death)]
     if settled:
         dispatch.request()
     return len(settled) == len(left)
 
 
-def _settle(job_id: int, attempt: int, process: Process, death: str, sentence: Sentence | None) -> bool:
-    if sentence is None or (sentence.job_id, sentence.attempt) != (job_id, attempt):
-        return take_back(job_id, attempt, Failure("ProcessDied", death), process)
-    if sentence.failure is None and time_out(job_id, attempt, process):
-        return True
-    return take_back(job_id, attempt, sentence.failure or Failure("ProcessDied", death), process)
+def _settle(job_id: int, attempt: int, process: Process, death: Death) -> bool:
+    failure = Failure("ProcessDied", death.error)
+    kill = death.kill
+    if kill is not None and (kill.job_id, kill.attempt) == (job_id, attempt):
+        if kill.reason is None and time_out(job_id, attempt, process):
+            return True
+        failure = kill.reason or failure
+    return take_back(job_id, attempt, failure, process)
 
 
 def take_back_unheld(process: Process, job_id: int, attempt: int) -> bool:
@@ -106,7 +124,7 @@ def time_out(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> bool:
     if job is None:
         return False
     job = replace(job, holder=replace(job.holder, lost=True))
-    settle(job, Outcome(error=TimeoutError(f"timed out after {job.timeout:g} s and was killed")))
+    settle(job, Outcome(error=TimeoutError(f"timed out after {job.timeout:g} s and was killed")), in_a_thread)
     return True
 
 

@@ -1,4 +1,4 @@
-"""Clean hands: clean up after a body, so that nothing of it reaches the next body in this process, a stranger's.
+"""Reset the sessions after a body, so that nothing of it reaches the next body here, which may be another tenant's.
 
 `copy_context` (engine/body.py) does this for language, time zone and other context variables. This module does it for
 database sessions: transactions, settings, the role, the search path, temporary tables, advisory locks.
@@ -19,7 +19,7 @@ RESET = sql.SQL(
     " SELECT pg_advisory_unlock_all(); DISCARD TEMP; SET TIME ZONE {}"
 )
 CANCEL_PATIENCE = 2.0  # seconds
-DONE = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
+SUCCEEDED = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 
 
 def clean() -> bool:
@@ -64,7 +64,7 @@ def _reset(connection: Any) -> bool:
     at_rest = raw.pgconn.transaction_status == pq.TransactionStatus.IDLE
     if not (at_rest and raw.autocommit and raw.pgconn.pipeline_status == pq.PipelineStatus.OFF):
         return False
-    return raw.pgconn.exec_(_statement(connection.timezone_name)).status in DONE
+    return raw.pgconn.exec_(_statement(connection.timezone_name)).status in SUCCEEDED
 
 
 @cache

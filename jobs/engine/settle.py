@@ -18,8 +18,8 @@ from jobs.engine.deaths.announce import announce
 from jobs.engine.failures import as_failure, without_text
 from jobs.engine.patience import patiently
 from jobs.engine.policy import policy_of
-from jobs.engine.user_code import Ask, in_a_thread
-from jobs.store import Ending, Failure, Started
+from jobs.engine.user_code import Ask
+from jobs.store import Failure, Started
 
 UNASKED = "raised Cancelled, but nobody asked it to stop"
 
@@ -44,12 +44,12 @@ class Verdict:
     peak_memory: int | None = None
 
 
-def settle(job: Started, outcome: Outcome, ask: Ask = in_a_thread, *, follow: bool = False) -> Started | None:
+def settle(job: Started, outcome: Outcome, ask: Ask, *, follow: bool = False) -> Started | None:
     """End the attempt: success, error, dead, cancelled, or scheduled for another try.
 
-    ask: how to ask the retry policy, a stranger's code. follow: after a success, start the next job of the lane in this
-    process, and return it if there is one. A stale holder changes nothing. Raises the database's error if `patiently`
-    gives up.
+    ask: how to ask the retry policy, which is user code. follow: after a success, start the next job of the lane in
+    this process, and return it if there is one. A stale holder changes nothing. Raises the database's error if
+    `patiently` gives up.
     """
     try:
         if outcome.error is None:
@@ -117,11 +117,6 @@ def _follow_up(verb: str, job: Started) -> None:
         announce(job.id, job.attempt)
 
 
-def ahead(job: Started, outcome: Outcome) -> Ending:
-    """The settling of a success, for the pipeline of the next pass. If it fails there, settle."""
-    return Ending(job, outcome.stats, outcome.result_ttl, outcome.result_bytes, peak_memory=outcome.peak_memory)
-
-
 def _succeed(job: Started, outcome: Outcome, *, follow: bool) -> Started | None:
     call = (job.id, job.attempt, outcome.stats, outcome.result_ttl, outcome.result_bytes)
     end: dict[str, Any] = {"peak_memory": outcome.peak_memory, "by": job.holder}
@@ -130,12 +125,12 @@ def _succeed(job: Started, outcome: Outcome, *, follow: bool) -> Started | None:
     def succeed() -> tuple[bool, Started | None]:
         return store.succeed_and_follow(*call, **end)
 
-    def succeed_unheard() -> tuple[bool, Started | None]:
+    def succeed_again() -> tuple[bool, Started | None]:
         applied, following = succeed()
         return applied, following or store.running_in(job.holder, job.start_time)
 
     if follow:
-        applied, following = patiently(succeed, again=succeed_unheard)
+        applied, following = patiently(succeed, again=succeed_again)
     else:
         applied = patiently(lambda: store.succeed(*call, **end))
     if not applied:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from jobs import store
 
 QUANTUM = store.SLICE  # seconds; where cores are free, jobs of other lanes wait at most that much longer
-LONGEST = 1.0  # seconds, whatever the process waited for
+MAX_SLICE = 1.0  # seconds, whatever the process waited for
 
 
 class Slice:
@@ -29,7 +29,7 @@ class Slice:
         passed = time.monotonic() - self._began
         with_half = passed + (passed - self._passed) / 2
         self._passed = passed
-        if with_half < QUANTUM or with_half >= LONGEST:
-            return with_half < LONGEST
+        if with_half < QUANTUM or with_half >= MAX_SLICE:
+            return with_half < MAX_SLICE
         counted = passed - (self._waited() - self._waited_before)
         return with_half * counted < QUANTUM * passed

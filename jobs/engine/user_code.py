@@ -1,4 +1,4 @@
-"""Ask strangers' code: bodies, lazy values, retry policies, texts of errors. Whatever it does, there is an answer.
+"""Ask user code: bodies, lazy values, retry policies, texts of errors. Whatever it does, there is an answer.
 
 It may raise anything, and it may hang. In a process that runs jobs the timer interrupts it, and the parent kills the
 process if that does not help. In the parent, where a policy is asked about a process that was killed, it runs in a
@@ -10,7 +10,6 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from django.db import connections
@@ -18,7 +17,7 @@ from django.db import connections
 from jobs.engine.host import Host
 from jobs.store import Started
 
-PATIENCE = 10.0  # seconds for everything but bodies
+ANSWER_SECONDS = 10.0  # for everything but bodies
 
 
 @dataclass(frozen=True)
@@ -33,39 +32,44 @@ Question = Callable[[], Any]
 Ask = Callable[[Question], Answer]
 
 
-def here(job: Started, host: Host) -> Ask:
-    """Ask in this process, which runs the job, for at most PATIENCE seconds."""
-    return partial(within, job, host, PATIENCE, late="gave no answer for")
+class Here:
+    """Asks in this process, which runs the job."""
 
+    def __init__(self, job: Started, host: Host) -> None:
+        self._job, self._host = job, host
 
-def within(job: Started, host: Host, seconds: float, question: Question, late: str = "timed out after") -> Answer:
-    """Ask in this process for at most so many seconds. Raises what is meant for the process: a signal has ended it.
+    def __call__(self, question: Question) -> Answer:
+        """Ask for at most ANSWER_SECONDS."""
+        return self.within(ANSWER_SECONDS, question, late="gave no answer for")
 
-    An answer that comes later counts for nothing, whether the code caught the interrupt or never heard of it.
-    """
-    answer = Answer()
-    try:
+    def within(self, seconds: float, question: Question, late: str = "timed out after") -> Answer:
+        """Ask for at most so many seconds. Raises what is meant for the process: a signal has ended it.
+
+        An answer that comes later counts for nothing, whether the code caught the interrupt or never heard of it.
+        """
+        answer, limit = Answer(), self._host.limit
         try:
-            host.limit.arm(job, seconds)
-            answer = Answer(_to_the_end(question))
-        finally:
-            host.limit.disarm()
-    except host.limit.time_is_up:
-        return _too_late(late, seconds)
-    except KeyboardInterrupt:  # meant for the process; recover takes the job back
-        raise
-    except BaseException as error:
-        if host.told_to_exit():  # by a signal: this, too, is meant for the process
+            try:
+                limit.arm(self._job, seconds)
+                answer = Answer(_to_the_end(question))
+            finally:
+                limit.disarm()
+        except limit.time_is_up:
+            return _too_late(late, seconds)
+        except KeyboardInterrupt:  # meant for the process; recover takes the job back
             raise
-        answer = Answer(error=error)
-    finally:
-        host.limit.disarm()  # again: the time limit may have interrupted the first call
-    return _too_late(late, seconds, answer.error) if host.limit.overran else answer
+        except BaseException as error:
+            if self._host.told_to_exit():  # by a signal: this, too, is meant for the process
+                raise
+            answer = Answer(error=error)
+        finally:
+            limit.disarm()  # again: the time limit may have interrupted the first call
+        return _too_late(late, seconds, answer.error) if limit.overran else answer
 
 
-def _too_late(said: str, seconds: float, instead: BaseException | None = None) -> Answer:
+def _too_late(text: str, seconds: float, instead: BaseException | None = None) -> Answer:
     """instead: what was raised after the time limit; its traceback is kept."""
-    error = TimeoutError(f"{said} {seconds:g} s")
+    error = TimeoutError(f"{text} {seconds:g} s")
     error.__cause__ = instead
     return Answer(error=error)
 
@@ -79,7 +83,7 @@ def _to_the_end(question: Question) -> Any:
 
 
 def in_a_thread(question: Question) -> Answer:
-    """Ask in a thread of its own for at most PATIENCE seconds."""
+    """Ask in a thread of its own for at most ANSWER_SECONDS."""
     answer: Future[Answer] = Future()
 
     def ask() -> None:
@@ -90,8 +94,8 @@ def in_a_thread(question: Question) -> Answer:
         finally:
             connections.close_all()
 
-    threading.Thread(target=ask, name="stranger", daemon=True).start()
+    threading.Thread(target=ask, name="user code", daemon=True).start()
     try:
-        return answer.result(PATIENCE)
+        return answer.result(ANSWER_SECONDS)
     except TimeoutError:
-        return Answer(error=TimeoutError(f"gave no answer for {PATIENCE:g} s"))
+        return Answer(error=TimeoutError(f"gave no answer for {ANSWER_SECONDS:g} s"))

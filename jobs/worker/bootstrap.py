@@ -2,9 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 from celery import signals
@@ -14,16 +12,17 @@ from jobs import telemetry
 from jobs.celery import celery_app, checks_of_workers
 from jobs.checks import refuse_to_start, refuse_unsafe_start
 from jobs.conf import settings
-from jobs.engine import dispatch
-from jobs.engine.deaths import announce
+from jobs.engine import runtime
 from jobs.engine.dispatcher import Dispatcher
+from jobs.engine.runtime import Runtime
 from jobs.store import LIVE_BEATS
 from jobs.worker.children import kills
+from jobs.worker.children.kills import Pool
 from jobs.worker.children.limits import Limits
 from jobs.worker.children.reaping import ReapAtOnce
 from jobs.worker.children.reconcile import Reconciler
 from jobs.worker.children.reports import Reports
-from jobs.worker.children.running_table import SEATS, desk
+from jobs.worker.children.running_table import MAX_PROCESSES, running_table
 from jobs.worker.clock import Clock, Recorder, Schedules, Upkeep
 from jobs.worker.consumer import TakeAttempts
 from jobs.worker.message import WORKER_ID
@@ -31,20 +30,17 @@ from jobs.worker.prefetch import TakeOneAtATime
 from jobs.worker.threads.announcer import Announcer
 from jobs.worker.threads.heartbeat import Heartbeat, Identity
 from jobs.worker.threads.sender import Sender
-from jobs.worker.threads.wakeup import bell
+from jobs.worker.threads.wakeup import wakeup
 from jobs.worker.threads.watchdog import Run, Watchdog
 
 JOIN_SECONDS = 5.0
 EXIT_START_ANEW = 75  # EX_TEMPFAIL: the supervisor starts a new worker, which registers anew
 # Seconds for which a thread may stand still, at least. More where it runs a retry policy, or long statements.
-PATIENCE, LONG_PATIENCE = 15.0, 60.0
+MAX_STANDSTILL, MAX_LONG_STANDSTILL = 15.0, 60.0
 
 celery_app().steps["consumer"].update({TakeOneAtATime, TakeAttempts, ReapAtOnce})
 
-_stop = threading.Event()
-_draining = threading.Event()
-_at_drain: list[Callable[[], object]] = []
-_at_end: list[Callable[[], object]] = []
+_parent: "Parent | None" = None  # of this process, when the worker is ready
 
 
 @signals.celeryd_init.connect
@@ -68,9 +64,11 @@ def check_pool(instance: Any, **_: Any) -> None:
         )
     if not issubclass(instance.pool_cls, TaskPool):
         refuse_to_start("A worker runs its jobs in processes: use -P prefork, the default")
-    most = max(instance.autoscale or [instance.concurrency or 0])
-    if most > SEATS:
-        refuse_to_start(f"A worker has at most {SEATS} processes: -c {SEATS}; start more workers instead")
+    processes = max(instance.autoscale or [instance.concurrency or 0])
+    if processes > MAX_PROCESSES:
+        refuse_to_start(
+            f"A worker has at most {MAX_PROCESSES} processes: -c {MAX_PROCESSES}; start more workers instead"
+        )
 
 
 @signals.celeryd_after_setup.connect
@@ -85,79 +83,86 @@ def check_broker(instance: Any, **_: Any) -> None:
             refuse_to_start("CELERY_BROKER_URL names a cluster of Redis or Valkey: name one without cluster mode")
 
 
-@signals.worker_ready.connect
-def appear(sender: Any, **_: Any) -> None:
-    """Start the threads. The last one registers the worker, when all others that carry jobs on are running."""
-    if _at_end:
-        return  # the consumer has only reconnected
-    pool = sender.pool
+class Parent:
+    """The threads of a worker's parent process. consumer: Celery's, which is ready."""
 
-    pids = partial(kills.pids_of, pool)
+    def __init__(self, consumer: Any) -> None:
+        self._name, self._pool = consumer.hostname, Pool(consumer.pool)
+        self._stop = threading.Event()
+        self._watchdog = Watchdog(self._stop, self._abort)
+        self._heartbeat = Heartbeat(
+            Identity(WORKER_ID, self._name, next(iter(consumer.app.amqp.queues.consume_from))),
+            self._stop,
+            processes=lambda: 0 if running_table.drains else consumer.pool.num_processes,
+            registered=wakeup.request,
+            gone=self._end_at_once,
+        )
+        self._sender, self._announcer, self._dispatcher = Sender(), Announcer(), Dispatcher(wakeup=wakeup)
 
-    def end_at_once() -> None:
+    def start(self) -> None:
+        """Start the threads. The last one registers the worker, when all others that carry jobs on are running."""
+        runtime.start(Runtime(self._sender.hand_over, wakeup.request, self._announcer.announce))
+        stop, pool, clock = self._stop, self._pool, Clock(self._stop)
+        standstill = max(MAX_STANDSTILL, LIVE_BEATS * settings.JOBS_BEAT_INTERVAL)
+        threads: list[tuple[str, Run, float | None]] = [  # None: it may stand still for as long as it likes
+            ("sender", self._sender.run, None),
+            ("announcer", self._announcer.run, None),
+            ("dispatcher", self._dispatcher.serve, None),
+            ("limits", Limits(running_table, stop, pool).run, standstill),
+            ("reconcile", Reconciler(WORKER_ID, running_table, stop, pool).run, standstill),
+            ("reports", Reports(WORKER_ID, stop).run, max(standstill, MAX_LONG_STANDSTILL)),
+            ("clock", clock.run, max(standstill, MAX_LONG_STANDSTILL)),
+            ("upkeep", Upkeep(stop, clock).run, None),
+            ("schedules", Schedules(stop, clock).run, None),
+            ("recorder", Recorder(stop, clock).run, None),
+            ("beat", self._heartbeat.run, standstill),
+        ]
+        for name, run, seconds in threads:
+            self._watchdog.start(name, run, seconds)
+        threading.Thread(target=self._watchdog.run, name="watchdog", daemon=True).start()
+
+    def drain(self) -> None:
+        """Say at once that this worker takes no more jobs."""
+        self._heartbeat.beat_now()
+
+    def stop(self) -> None:
+        """End the threads: the pool has stopped."""
+        self._stop.set()
+        self._heartbeat.beat_now()
+        for thread in (self._dispatcher, self._sender, self._announcer):
+            thread.stop()
+        self._watchdog.join(JOIN_SECONDS)
+
+    def _abort(self, fault: str) -> None:
+        telemetry.noticed("worker ends itself", because=fault, worker=self._name)
+        self._end_at_once()
+
+    def _end_at_once(self) -> None:
         """End all processes at once: other workers are about to run our jobs."""
-        for pid in pids():
+        for pid in self._pool.pids():
             kills.end(pid)
         os._exit(EXIT_START_ANEW)
 
-    def bite(fault: str) -> None:
-        telemetry.noticed("worker ends itself", because=fault, worker=sender.hostname)
-        end_at_once()
 
-    heartbeat = Heartbeat(
-        Identity(WORKER_ID, sender.hostname, next(iter(sender.app.amqp.queues.consume_from))),
-        _stop,
-        processes=lambda: 0 if _draining.is_set() else pool.num_processes,
-        registered=bell.ring,
-        gone=end_at_once,
-    )
-    watchdog = Watchdog(_stop, bite)
-    stops = _start_threads(watchdog, heartbeat, pids)
-    threading.Thread(target=watchdog.run, name="watchdog", daemon=True).start()
-    _at_drain.append(heartbeat.beat_now)
-    _at_end.extend([heartbeat.beat_now, *stops, lambda: watchdog.join(JOIN_SECONDS)])
-
-
-def _start_threads(
-    watchdog: Watchdog, heartbeat: Heartbeat, pids: Callable[[], list[int]]
-) -> list[Callable[[], object]]:
-    """Each with the seconds for which it may stand still; None: for as long as it likes. Returns their stops."""
-    sending, announcer, clock, dispatcher = Sender(), Announcer(), Clock(_stop), Dispatcher(bell=bell)
-    dispatch.connect(sending.hand_over)
-    dispatch.relay_to(bell.ring)
-    announce.announce_by(announcer.announce)
-
-    patience = max(PATIENCE, LIVE_BEATS * settings.JOBS_BEAT_INTERVAL)
-    threads: list[tuple[str, Run, float | None]] = [
-        ("sender", sending.run, None),
-        ("announcer", announcer.run, None),
-        ("dispatcher", dispatcher.serve, None),
-        ("limits", Limits(desk, _stop, pids).run, patience),
-        ("reconcile", Reconciler(WORKER_ID, desk, _stop, pids).run, patience),
-        ("reports", Reports(WORKER_ID, _stop).run, max(patience, LONG_PATIENCE)),
-        ("clock", clock.run, max(patience, LONG_PATIENCE)),
-        ("upkeep", Upkeep(_stop, clock).run, None),
-        ("schedules", Schedules(_stop, clock).run, None),
-        ("recorder", Recorder(_stop, clock).run, None),
-        ("beat", heartbeat.run, patience),
-    ]
-    for name, run, patient in threads:
-        watchdog.start(name, run, patient)
-    return [dispatcher.stop, sending.stop, announcer.stop]
+@signals.worker_ready.connect
+def start_threads(sender: Any, **_: Any) -> None:
+    """Start the threads, unless the consumer has only reconnected."""
+    global _parent  # noqa: PLW0603 - between Celery's signals
+    if _parent is None:
+        _parent = Parent(sender)
+        _parent.start()
 
 
 @signals.worker_shutting_down.connect
 def drain(**_: Any) -> None:
     """Take no more jobs; let the running ones finish while the heartbeat goes on."""
-    _draining.set()
-    desk.drain()
-    for step in _at_drain:
-        step()
+    running_table.drain()
+    if _parent is not None:
+        _parent.drain()
 
 
 @signals.worker_shutdown.connect
-def disappear(**_: Any) -> None:
-    """Leave: the pool has stopped."""
-    _stop.set()
-    for step in _at_end:
-        step()
+def stop_threads(**_: Any) -> None:
+    """The pool has stopped."""
+    if _parent is not None:
+        _parent.stop()

@@ -15,7 +15,7 @@ from jobs import telemetry
 from jobs.worker.message import Message, run_attempt
 
 MAX_BYTES = 64 * 1024  # of a message; ours have some 100
-SHOWN = 80  # characters of a stranger's name in the log
+MAX_SHOWN = 80  # characters of a refused task's name in the log
 
 logger = get_logger(__name__)
 
@@ -39,8 +39,10 @@ def taking_attempts(take: Callable[[Any], object], refuse: Callable[[Any], objec
         try:
             attempt = attempt_of(message)
         except Exception as error:  # any error of decoding, too
-            name = repr((message.headers or {}).get("task"))[:SHOWN]
-            telemetry.noticed("message refused", task=name, because=repr(error)[:SHOWN], bytes=len(message.body or ""))
+            name = repr((message.headers or {}).get("task"))[:MAX_SHOWN]
+            telemetry.noticed(
+                "message refused", task=name, because=repr(error)[:MAX_SHOWN], bytes=len(message.body or "")
+            )
             refuse(message)
             return
         message.headers = {"task": run_attempt.name, "id": attempt.name}

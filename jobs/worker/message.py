@@ -9,8 +9,8 @@ from celery import shared_task
 
 from jobs import telemetry
 from jobs.celery import celery_app
+from jobs.engine import runtime
 from jobs.engine.execute import execute
-from jobs.engine.host import Host
 from jobs.store import Claimed
 
 MAX_JOB, MAX_ATTEMPT = 2**63 - 1, 2**31 - 1  # the ranges of the columns
@@ -39,7 +39,6 @@ class Message:
 
 
 WORKER_ID = uuid.uuid4()  # of this Celery worker: chosen in the parent, before its pool forks and its children run jobs
-_host: list[Host] = []  # of this process, if it runs jobs
 ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 
 
@@ -54,20 +53,17 @@ ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "int
 )
 def run_attempt(*args: object) -> None:
     """Execute the attempt of a message."""
-    message = Message.decode(args)
+    message, host = Message.decode(args), runtime.current().host
+    if host is None:
+        raise RuntimeError("this process does not run jobs")
     try:
-        clean = execute(message.job_id, message.attempt, *_host)
+        clean = execute(message.job_id, message.attempt, host)
     except Exception as error:  # an outcome could not be stored: this process still holds an attempt
         telemetry.noticed("process ends: an outcome was lost", job=message.job_id, error=type(error).__name__)
         clean = False
     if not clean:
-        _host[0].last_words()  # now: its parent kills it as soon as it hears of this
+        host.send_messages()  # now: its parent kills it as soon as it hears of this
         raise SystemExit("this process makes room for a new one")
-
-
-def run_jobs_here(host: Host) -> None:
-    """Let this process run jobs from now on."""
-    _host[:] = [host]
 
 
 def hand_over(claimed: Sequence[Claimed]) -> None:

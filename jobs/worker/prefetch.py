@@ -10,7 +10,7 @@ from celery import bootsteps
 from celery.worker.consumer.tasks import Tasks
 from kombu.common import QoS
 
-AT_A_TIME = 1
+PREFETCH_COUNT = 1
 
 # A limit for the whole channel, which Celery sets unless it knows of a quorum queue, is refused by quorum queues.
 # RabbitMQ may make them without Celery's knowledge, and RabbitMQ 4 deprecates such a limit for all queues.
@@ -20,7 +20,7 @@ Tasks.qos_global = lambda self, c: False  # type: ignore[method-assign]
 class OneAtATime(QoS):
     """Celery sends the broker `value` if it has changed, which it never does."""
 
-    value = property(lambda self: AT_A_TIME, lambda self, value: None)  # ignores assignments
+    value = property(lambda self: PREFETCH_COUNT, lambda self, value: None)  # ignores assignments
 
 
 class TakeOneAtATime(bootsteps.StartStopStep):
@@ -30,5 +30,5 @@ class TakeOneAtATime(bootsteps.StartStopStep):
 
     def start(self, consumer: Any) -> None:
         if consumer.connection.transport.driver_type != "redis":
-            consumer.qos = OneAtATime(consumer.qos.callback, AT_A_TIME)
+            consumer.qos = OneAtATime(consumer.qos.callback, PREFETCH_COUNT)
             consumer.qos.update()  # now: RabbitMQ lets a consumer keep the limit with which it began

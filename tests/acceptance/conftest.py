@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, BrowserContext, sync_playwright
 from embedded import fleet
 from embedded.process import Process
 from embedded.processes import Processes
-from jobs.engine import dispatch
+from jobs.engine import runtime
 from jobs.models import Worker
 from jobs.worker import message
 from tests.factories import UserFactory
@@ -41,7 +41,7 @@ ARGUMENTS = [
 @pytest.fixture(autouse=True)
 def sent() -> None:
     """Here the wire is the real one."""
-    dispatch.connect(message.hand_over)
+    runtime.change(carrier=message.hand_over)
 
 
 @pytest.fixture

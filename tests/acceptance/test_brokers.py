@@ -10,7 +10,7 @@ import pytest
 
 from embedded import binaries, fleet, ready
 from embedded.processes import Processes
-from jobs.engine import dispatch
+from jobs.engine import runtime
 from tests.acceptance.following import ended
 from tests.factories import ThingFactory
 from tests.waiting import wait_until
@@ -46,7 +46,7 @@ def server_with_tls(tmp_path: Path, processes: Processes) -> str:
 @pytest.mark.skipif(not REDIS, reason="redis-server is not installed")
 @pytest.mark.django_db(transaction=True)
 def test_jobs_and_results_go_by_tls_to_a_server_of_our_own_authority(server_with_tls, environ, start_worker, tmp_path):
-    dispatch.connect(lambda claimed: None)  # our broker is another: what we claim, the worker's clock sends
+    runtime.change(carrier=lambda claimed: None)  # our broker is another: what we claim, the worker's clock sends
     verified = f"?ssl_cert_reqs=required&ssl_ca_certs={tmp_path / 'ca.pem'}"
     environ["CELERY_BROKER_URL"] = f"{server_with_tls}/0{verified}"
     environ["CACHE_URL"] = f"{server_with_tls}/1{verified}"

@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from embedded import fleet
-from jobs.engine import dispatch
+from jobs.engine import runtime
 from jobs.engine.cancel import cancel
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Worker
@@ -63,10 +63,10 @@ class TestALockedRow:
     def test_of_a_message_that_was_lost(self, start_worker, thing, environ, register):
         environ["JOBS_HAND_OVER_TIMEOUT"] = "0.2"
         register(concurrency=1)
-        dispatch.connect(lambda claimed: None)
+        runtime.change(carrier=lambda claimed: None)
         job_id = thing.async_.echo()
         assert Job.objects.get(pk=job_id).status == "queued"
-        dispatch.connect(message.hand_over)
+        runtime.change(carrier=message.hand_over)
         with Held(ROW, job_id):
             start_worker(concurrency=3)
             bystanders_go_through()
@@ -164,10 +164,10 @@ def test_a_doubled_message_takes_no_cancel_away(start_worker, environ, thing):
 
 def test_a_lost_message_is_sent_again_although_others_have_more_to_do_than_can_be_done(start_worker, thing, register):
     register(concurrency=1)
-    dispatch.connect(lambda claimed: None)
+    runtime.change(carrier=lambda claimed: None)
     lost = thing.async_.echo("lost")
     assert Job.objects.get(pk=lost).status == "queued"
-    dispatch.connect(message.hand_over)
+    runtime.change(carrier=message.hand_over)
     start_worker(concurrency=1)
     others = ThingFactory(tenant=TenantFactory(queue__num_slots=50))
     others.async_.echo.many([{"value": n} for n in range(50)])

@@ -14,7 +14,7 @@ from embedded import engines as embedded_engines
 from embedded import fleet
 from embedded.process import Process
 from embedded.processes import Processes
-from jobs.engine import dispatch
+from jobs.engine import runtime
 from jobs.engine.cancel import cancel
 from jobs.models import Job, Worker
 from jobs.store import EVERY_TENANT
@@ -37,7 +37,7 @@ def engines(tmp_path: Path, django_db_blocker) -> Iterator[Engines]:
 def worker(engines, tmp_path: Path) -> Iterator[Process]:
     """A worker with two processes on those engines."""
     quick = {"DJANGO_SETTINGS_MODULE": "tests.settings", "JOBS_BEAT_INTERVAL": "1", "JOBS_HAND_OVER_TIMEOUT": "1"}
-    dispatch.connect(lambda claimed: None)  # our broker is another: what we claim, the clock sends
+    runtime.change(carrier=lambda claimed: None)  # our broker is another: what we claim, the clock sends
     with Processes() as processes:
         command = fleet.worker("default", 2, f"own-{os.getpid()}", engines.environ | quick)
         worker = processes.start("worker", *command, log=tmp_path / "log" / "worker.log")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.engine import dispatch
+from jobs.engine import runtime
 from jobs.models import Job
 from jobs.store import Claimed
 from jobs.worker import message
@@ -46,7 +46,7 @@ def broker(tmp_path: Path) -> Iterator[RabbitMQ]:
 def test_a_quorum_queue_keeps_what_waits_for_a_busy_worker_while_its_node_is_killed(
     broker, environ, start_worker, register
 ):
-    dispatch.connect(sent_to(broker.url))
+    runtime.change(carrier=sent_to(broker.url))
     environ |= {"CELERY_BROKER_URL": broker.url, "JOBS_HAND_OVER_TIMEOUT": "3600"}  # nothing is sent again
     start_worker(concurrency=PROCESSES)
     register(concurrency=WAITING)  # idle, as PostgreSQL sees it; so all are handed over

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 
 from embedded import engines as embedded_engines
-from jobs.engine import dispatch
+from jobs.engine import runtime
 from jobs.models import FailedAttempt, Job
 from scheduler_project.errors import AWAY
 from tenants import auth
@@ -28,7 +28,7 @@ DATABASE = "scheduler"
 def environ(request, tmp_path: Path, django_db_blocker) -> Iterator[dict[str, str]]:
     """Of processes on engines of our own: they look for a server that takes changes, or take any."""
     with django_db_blocker.unblock(), own_engines.running(tmp_path) as engines:
-        dispatch.connect(lambda claimed: None)  # our broker is another: what we claim, the clock sends
+        runtime.change(carrier=lambda claimed: None)  # our broker is another: what we claim, the clock sends
         url = engines.environ[embedded_engines.DATABASE] + request.param
         quick = {"JOBS_BEAT_INTERVAL": "1", "JOBS_HAND_OVER_TIMEOUT": "1", "TELL_OVER_HTTP": "1"}
         yield {

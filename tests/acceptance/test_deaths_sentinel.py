@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.engine import dispatch
+from jobs.engine import runtime
 from jobs.models import Job
 from tests.acceptance import sentinel
 from tests.acceptance.following import ended, held_lock, running
@@ -23,7 +23,7 @@ def watched(tmp_path: Path) -> Iterator[Watched]:
 
 
 def test_nothing_is_lost_when_the_replica_takes_over_from_a_master_that_was_killed(watched, environ, start_worker):
-    dispatch.connect(lambda claimed: None)  # our broker is another: what we claim, the worker's clock sends
+    runtime.change(carrier=lambda claimed: None)  # our broker is another: what we claim, the worker's clock sends
     environ |= watched.environ
     worker = start_worker(concurrency=2)
     thing = ThingFactory(tenant__queue__num_slots=3)

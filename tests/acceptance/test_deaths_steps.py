@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from jobs.engine import dispatch
+from jobs.engine import runtime
 from jobs.models import Job
 from jobs.store import Claimed
 from jobs.worker import message
@@ -41,9 +41,9 @@ def worker(start_worker) -> int:
 def unsent() -> Iterator[list[Claimed]]:
     """Messages that the test sends itself."""
     messages: list[Claimed] = []
-    dispatch.connect(messages.extend)
+    runtime.change(carrier=messages.extend)
     yield messages
-    dispatch.connect(message.hand_over)
+    runtime.change(carrier=message.hand_over)
 
 
 def end_victim(victim: str, worker: int, backend: int, statement: str) -> None:
@@ -78,7 +78,7 @@ def test_killed_before_the_start(*, register, thing, unsent, start_worker, victi
     with Held(ROW, job_id):
         worker = start_worker(concurrency=1).pid
         message.hand_over(unsent)
-        dispatch.connect(message.hand_over)
+        runtime.change(carrier=message.hand_over)
         backend = arrived("its start", "query ~ '^-- start\n'")
         end_victim(victim, worker, backend, statement)
         if victim == "process":
@@ -164,7 +164,7 @@ def test_a_start_that_the_server_carries_out_after_the_death_was_told_starts_not
     worker = start_worker(concurrency=1).pid
     with Held("LOCK TABLE paused_job_types IN ACCESS EXCLUSIVE MODE"):  # the start reads it; the taking back does not
         message.hand_over(unsent)
-        dispatch.connect(message.hand_over)
+        runtime.change(carrier=message.hand_over)
         end_victim("process", worker, arrived("its start", "query ~ '^-- start\n'"), "left")
         wait_until(lambda: Job.objects.filter(pk=job_id, status="scheduled").exists(), "the job is taken back")
     check(job_id, attempt=2, crashes=0, bodies=[2])

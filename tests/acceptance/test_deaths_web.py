@@ -5,7 +5,7 @@ Each death is exact: what would have come after it is left out.
 
 import pytest
 
-from jobs.engine import dispatch
+from jobs.engine import dispatch, runtime
 from jobs.models import Job
 from jobs.worker import message
 from tests.acceptance.following import ended
@@ -41,11 +41,11 @@ def test_killed_between_its_commit_and_the_dispatch(thing, monkeypatch):
 def test_killed_between_the_claim_and_the_last_hand_over(register, start_worker, sent):
     register(concurrency=3)  # only a row, so that it is we who claim, and no worker's dispatch
     thing = ThingFactory(tenant=TenantFactory(queue__num_slots=5))
-    dispatch.connect(lambda claimed: message.hand_over(claimed[:sent]))
+    runtime.change(carrier=lambda claimed: message.hand_over(claimed[:sent]))
     try:
         ids = thing.async_.echo.many([{"value": n} for n in range(3)])
     finally:
-        dispatch.connect(message.hand_over)
+        runtime.change(carrier=message.hand_over)
     assert not Job.objects.filter(pk__in=ids, status="created").exists()
     start_worker(concurrency=3)
     check(ids)

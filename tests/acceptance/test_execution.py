@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connection
 
-from jobs.engine import dispatch
+from jobs.engine import runtime
 from jobs.engine.submit import submit
 from jobs.lifecycle import FINAL
 from jobs.models import Attempt, FailedAttempt, Job, Worker
@@ -142,7 +142,7 @@ def test_ten_identical_submissions_in_parallel_give_one_job(start_worker, thing)
 
 def test_a_message_lost_by_the_broker_is_sent_again(start_worker, thing, register):
     register(concurrency=1)
-    dispatch.connect(lambda claimed: None)
+    runtime.change(carrier=lambda claimed: None)
     job_id = thing.async_.echo()
     assert Job.objects.get(pk=job_id).status == "queued"
     start_worker()

@@ -6,7 +6,7 @@ import pytest
 import redis
 from django.conf import settings
 
-from jobs.engine import dispatch
+from jobs.engine import runtime
 from jobs.models import Job, Worker
 from jobs.worker import message
 from tests.acceptance.following import ended, held_lock, running
@@ -87,7 +87,7 @@ def test_what_celery_would_do_beside_the_attempt_is_not_done(start_worker, regis
     """A moment, a time limit, an expiry: only PostgreSQL says when an attempt starts, and for how long it runs."""
     environ["JOBS_HAND_OVER_TIMEOUT"] = "3600"  # so that nobody sends it but we
     register(concurrency=1)
-    dispatch.connect(lambda claimed: None)
+    runtime.change(carrier=lambda claimed: None)
     job = Job.objects.get(pk=ThingFactory().async_.echo())
     assert job.status == "queued"
     headers = OURS | {"eta": "9999-12-31T23:59:59", "timelimit": [0.001, 0.001], "expires": "garbage", "retries": "x"}

@@ -10,7 +10,7 @@ from django.db import connection
 from psycopg import sql
 
 from embedded import postgresql
-from jobs.engine import dispatch
+from jobs.engine import runtime
 from jobs.models import Job
 from tenants import auth
 from tests.acceptance.asking import ask
@@ -28,7 +28,7 @@ COMPILED = re.compile(r"Query Text: -- (\w+)\n(?:\t.*\n)*?\tJIT:\n")
 def environ(tmp_path: Path, django_db_blocker) -> Iterator[dict[str, str]]:
     """Of processes with Django's own OPTIONS, on engines of our own."""
     with django_db_blocker.unblock(), own_engines.running(tmp_path) as engines:
-        dispatch.connect(lambda claimed: None)  # our broker is another: what we claim, the clock sends
+        runtime.change(carrier=lambda claimed: None)  # our broker is another: what we claim, the clock sends
         yield {
             **engines.environ,
             "JOBS_BEAT_INTERVAL": "1",

@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from jobs import store
-from jobs.engine import dispatch
+from jobs.engine import dispatch, runtime
 from jobs.models import Job
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
@@ -54,7 +54,7 @@ def test_no_interval_of_any_length_holds_more_claims_than_its_limits_allow(regis
     def moments(**filters) -> list[datetime]:
         return list(Job.objects.filter(**filters).order_by("queued_at").values_list("queued_at", flat=True))
 
-    dispatch.connect(run)
+    runtime.change(carrier=run)
     store.insert([request_for(tenants[n % 3], n, queue="limited") for n in range(3 * JOBS)])
     dispatchers = [elsewhere(never_rest, in_line=bool(n % 2)) for n in range(DISPATCHERS)]
     try:

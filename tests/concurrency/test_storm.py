@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 
 from jobs import store
-from jobs.engine import dispatch
+from jobs.engine import dispatch, runtime
 from jobs.engine.submit import submit_all
 from jobs.models import Job
 from jobs.store import Claimed, Started
@@ -100,7 +100,7 @@ def test_no_limit_is_exceeded_no_wake_up_lost_and_no_attempt_started_twice(regis
         for slots, users in ((1, None), (2, 1), (3, 2), (5, None), (8, 3))
     ]
     fleet = Fleet(register(concurrency=capacity), jobs)
-    dispatch.connect(fleet.carry)
+    runtime.change(carrier=fleet.carry)
 
     def submit(share: int) -> None:
         for batch in range(jobs // SUBMITTERS // 25):

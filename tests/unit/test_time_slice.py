@@ -28,7 +28,7 @@ def machine(monkeypatch) -> Machine:
     machine = Machine()
     monkeypatch.setattr(time, "monotonic", lambda: machine.now)
     monkeypatch.setattr(slices, "QUANTUM", store.SLICE)
-    monkeypatch.setattr(slices, "LONGEST", 1.0)
+    monkeypatch.setattr(slices, "MAX_SLICE", 1.0)
     return machine
 
 

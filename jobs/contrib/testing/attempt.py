@@ -45,8 +45,8 @@ def execute(message: Claimed, host: Host) -> Attempt | None:
         savepoints = _Savepoints()
         outcome = body.run(job, host)
         savepoints.commit(outcome)
-    body.keep_result(job, outcome)
-    settle(job, outcome, user_code.here(job, host))
+    outcome.keep_result(job)
+    settle(job, outcome, user_code.Here(job, host))
     status = queries.status(job.tenant_id, job.id) or Status.DEAD
     return Attempt(job.id, job.attempt, status, outcome.value, outcome.error)
 

@@ -13,7 +13,8 @@ from django.utils import timezone
 from jobs import store
 from jobs.contrib.testing.attempt import Attempt, execute
 from jobs.contrib.testing.time import FrozenTime, following, freeze_time
-from jobs.engine import dispatch
+from jobs.engine import runtime
+from jobs.engine.dispatch import MAX_PASSES
 from jobs.engine.host import Host
 from jobs.engine.proxy import Call
 from jobs.engine.schedules.declared import declare
@@ -124,7 +125,7 @@ class _Worker:
         while len(store.promote(BATCH)) == BATCH:
             pass
         locked: set[str] = set()
-        for _ in range(dispatch.MOST_PASSES):
+        for _ in range(MAX_PASSES):
             found = store.claim_within() if connection.in_atomic_block else store.claim(in_line=False, locked=locked)
             locked |= found.locked
             self._claimed = list(found)
@@ -136,14 +137,9 @@ class _Worker:
 @contextmanager
 def _worker() -> Iterator[_Worker]:
     """Nobody else dispatches in this process meanwhile, and no message leaves it."""
-    carrier, relay = dispatch.connect(None), dispatch.relay_to(lambda: None)
-    try:
-        with following():
-            worker = _Worker()
-            try:
-                yield worker
-            finally:
-                worker.leave()
-    finally:
-        dispatch.connect(carrier)
-        dispatch.relay_to(relay)
+    with runtime.changed(carrier=None, relay=lambda: None), following():
+        worker = _Worker()
+        try:
+            yield worker
+        finally:
+            worker.leave()

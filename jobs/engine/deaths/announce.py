@@ -1,10 +1,7 @@
 """Announce each death once, by a signal in the process that buried the job."""
 
-from collections.abc import Callable
-
+from jobs.engine import runtime
 from jobs.signals import job_died
-
-Announce = Callable[[int, int], object]
 
 
 def tell(job_id: int, attempt: int) -> None:
@@ -12,15 +9,6 @@ def tell(job_id: int, attempt: int) -> None:
     job_died.send_robust(sender=None, job_id=job_id, attempt=attempt)
 
 
-_announce: Announce = tell
-
-
-def announce_by(somebody: Announce | None) -> None:
-    """Set the function that sends the signal; None: the thread that buries the job sends it itself."""
-    global _announce  # noqa: PLW0603 - wired once, when a worker starts
-    _announce = somebody or tell
-
-
 def announce(job_id: int, attempt: int) -> None:
-    """Announce that a job has died."""
-    _announce(job_id, attempt)
+    """Announce that a job has died, by the announcer of this process if it has one."""
+    (runtime.current().announcer or tell)(job_id, attempt)

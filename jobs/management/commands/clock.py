@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from jobs.engine import dispatch
-from jobs.engine.deaths import announce
+from jobs.engine import runtime
+from jobs.engine.runtime import Runtime
 from jobs.worker.clock import Clock, Recorder, Schedules, Upkeep
 from jobs.worker.threads.announcer import Announcer
 from jobs.worker.threads.sender import Sender
@@ -22,8 +22,7 @@ class Command(BaseCommand):
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
         clock, sending, announcer = Clock(stop), Sender(), Announcer()
-        dispatch.connect(sending.hand_over)
-        announce.announce_by(announcer.announce)
+        runtime.start(Runtime(carrier=sending.hand_over, announcer=announcer.announce))
         beside = [thread(stop, clock).run for thread in (Upkeep, Schedules, Recorder)]
         for run in (sending.run, announcer.run, *beside):
             threading.Thread(target=run, args=(Progress(),), daemon=True).start()

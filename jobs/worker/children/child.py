@@ -1,9 +1,10 @@
-"""Prepare a process of a worker's pool before its first job: it takes its seat at the desk."""
+"""A process of a worker's pool, and its preparation before its first job."""
 
 import os
 import signal
 import threading
-from collections.abc import Callable
+import uuid
+from contextlib import AbstractContextManager
 from typing import Any
 
 from billiard.common import terminate_handler_fired  # type: ignore[attr-defined]  # not in its stubs
@@ -12,72 +13,74 @@ from billiard.util import set_pdeathsig  # type: ignore[attr-defined]  # not in 
 from celery import signals
 
 from jobs import store
-from jobs.engine import dispatch
-from jobs.engine.deaths import announce
+from jobs.celery import celery_app
+from jobs.engine import runtime
 from jobs.engine.host import Host
-from jobs.worker import message
+from jobs.engine.runtime import Runtime
 from jobs.worker.children.cores import waited_for_core
 from jobs.worker.children.peak import Peak
-from jobs.worker.children.running_table import desk
+from jobs.worker.children.running_table import running_table
 from jobs.worker.children.time_limit import Timer
+from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.sender import Sender
-from jobs.worker.threads.wakeup import bell
+from jobs.worker.threads.wakeup import wakeup
 from jobs.worker.threads.watchdog import Progress
 
-LAST_WORDS = 2.0  # seconds to send the remaining messages when the process is replaced
-
-_pool: list[str] = []  # the pool that this worker serves; set in the parent
+FLUSH_SECONDS = 2.0  # to send the remaining messages when the process ends
 
 
-@signals.celeryd_after_setup.connect
-def note_pool(instance: Any, **_: Any) -> None:
-    """Record the pool in the parent, for its children."""
-    _pool[:] = instance.app.amqp.queues.consume_from
+class Child(Host):
+    """This process, which runs jobs. Made after the fork.
+
+    It sends messages in a thread: a broker that hangs must not keep the process from the job it kept for itself.
+    """
+
+    def __init__(self, worker: uuid.UUID, pool: str | None) -> None:
+        super().__init__(worker, pool, Timer())
+        self._peak, self._session, self.sender = Peak(), store.OwnSession(), Sender()
+        self._sending = threading.Thread(target=self.sender.run, args=[Progress()], name="sender", daemon=True)
+        self._sending.start()
+
+    def hold(self, job_id: int, attempt: int) -> None:
+        running_table.hold(job_id, attempt)
+
+    def let_go(self) -> None:
+        running_table.let_go()
+
+    def own_session(self) -> AbstractContextManager[None]:
+        return self._session.speaking()
+
+    def is_draining(self) -> bool:
+        return running_table.drains
+
+    def told_to_exit(self) -> bool:
+        return bool(terminate_handler_fired())
+
+    def waited_for_core(self) -> float:
+        return waited_for_core()
+
+    def reset_peak(self) -> None:
+        self._peak.reset()
+
+    def peak_memory(self) -> int | None:
+        return self._peak.read()
+
+    def send_messages(self) -> None:
+        """Otherwise the jobs that the process claimed last would wait until their messages count as lost."""
+        self.sender.stop()
+        self._sending.join(FLUSH_SECONDS)
 
 
 @signals.worker_process_init.connect
 def run_jobs_here(**_: Any) -> None:
-    """Prepare the process: it dies with its parent, ends what its bodies start, has a seat and sessions of its name.
+    """Prepare the process: it dies with its parent, ends what its bodies start, has an entry in the running table.
 
     It does itself what the parent's threads do for the parent: threads are not forked.
     """
     set_pdeathsig(signal.SIGKILL)  # otherwise it would run its job unknown to everybody (Linux)
     os.setpgid(0, 0)
-    desk.sit_down(current_process().index)  # type: ignore[attr-defined]  # not in its stubs
-    store.name_sessions(message.WORKER_ID, os.getpid())
-    last_words = _send_beside()
-    dispatch.relay_to(bell.ring)  # for the submits of bodies
-    announce.announce_by(None)
-    message.run_jobs_here(
-        Host(
-            message.WORKER_ID,
-            next(iter(_pool), None),
-            seat=desk,
-            limit=Timer(),
-            peak=Peak(),
-            waited_for_core=waited_for_core,
-            speaking=store.OwnSession().speaking,
-            draining=lambda: desk.drains,
-            told_to_exit=terminate_handler_fired,
-            last_words=last_words,
-        )
-    )
-
-
-def _send_beside() -> Callable[[], None]:
-    """Send messages in a thread: a broker that hangs must not keep the process from the job it kept for itself.
-
-    Returns what sends the rest. Otherwise the jobs that the process claimed last would wait until their messages count
-    as lost: JOBS_HAND_OVER_TIMEOUT.
-    """
-    sending = Sender()
-    thread = threading.Thread(target=sending.run, args=[Progress()], name="sender", daemon=True)
-    thread.start()
-    dispatch.connect(sending.hand_over)
-
-    def send_the_rest(**_: Any) -> None:
-        sending.stop()
-        thread.join(LAST_WORDS)
-
-    signals.worker_process_shutdown.connect(send_the_rest, weak=False)
-    return send_the_rest
+    running_table.take_entry(current_process().index)  # type: ignore[attr-defined]  # not in its stubs
+    store.name_sessions(WORKER_ID, os.getpid())
+    child = Child(WORKER_ID, next(iter(celery_app().amqp.queues.consume_from), None))
+    runtime.start(Runtime(carrier=child.sender.hand_over, relay=wakeup.request, host=child))
+    signals.worker_process_shutdown.connect(lambda **_: child.send_messages(), weak=False)

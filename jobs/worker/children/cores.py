@@ -3,17 +3,17 @@
 import os
 
 # Linux, Documentation/scheduler/sched-stats.rst: ns on a core, ns ready to run without one, number of times on one.
-TOLD = "/proc/thread-self/schedstat"
-LONGEST = 100  # bytes
+SCHEDSTAT = "/proc/thread-self/schedstat"
+MAX_BYTES = 100  # bytes
 NANOSECOND = 1e-9
 
 
 def waited_for_core() -> float:
     """The seconds for which this thread was ready to run and no core was free, in its life; 0 if nobody counts them."""
     try:
-        file = os.open(TOLD, os.O_RDONLY | os.O_CLOEXEC)  # each time: a body may close any file that stays open
+        file = os.open(SCHEDSTAT, os.O_RDONLY | os.O_CLOEXEC)  # each time: a body may close any file that stays open
         try:
-            _, waited, _ = map(int, os.read(file, LONGEST).split())
+            _, waited, _ = map(int, os.read(file, MAX_BYTES).split())
         finally:
             os.close(file)
     except (OSError, ValueError):

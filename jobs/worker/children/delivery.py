@@ -3,8 +3,7 @@
 from billiard.einfo import ExceptionInfo
 from celery.worker.request import Request
 
-from jobs.worker.children import kills, reports
-from jobs.worker.children.reports import Ended
+from jobs.worker.children import kills
 from jobs.worker.message import Message
 
 
@@ -14,12 +13,9 @@ class AttemptRequest(Request):
     def on_failure(self, exc_info: ExceptionInfo, send_failed_event: bool = True, return_ok: bool = False) -> None:
         """The child died, or could not settle an outcome: its attempts have no holder any more."""
         message = Message.decode(self.args)
-        error = exc_info.exception
-        error = getattr(error, "exc", error)
+        error = getattr(exc_info.exception, "exc", exc_info.exception)
         pid = int(self.worker_pid or 0)  # text in Celery's stubs; None before a child has taken the message
-        sentence = None
         if pid:
             kills.end(pid)  # with its subprocesses; the slot must not become free while the code still runs
-            sentence = kills.sentence_of(pid)
-        reports.ended.put(Ended(pid, message.job_id, message.attempt, str(error), sentence))
+        kills.report(pid, message.job_id, message.attempt, str(error))
         super().on_failure(exc_info, send_failed_event, return_ok)

@@ -1,21 +1,53 @@
-"""End a process of the pool, together with all processes that its body started."""
+"""End a process of the pool, remember why, and say that it has ended: in the worker's parent."""
 
 import os
+import queue
 import signal
 from contextlib import suppress
 from typing import Any
 
-from jobs.engine.recover import Sentence
+from jobs.engine.recover import Death, Kill
 
-MOST_REMEMBERED = 1024  # the latest sentences
-
-_condemned: dict[int, Sentence] = {}
+MAX_REMEMBERED = 1024  # the latest kills
 
 
-def pids_of(pool: Any) -> list[int]:
-    """The processes of Celery's pool; none once it was terminated, while our threads still look."""
-    processes = pool._pool
-    return [process.pid for process in processes._pool] if processes else []
+class Pool:
+    """The processes of a worker. pool: Celery's."""
+
+    def __init__(self, pool: Any) -> None:
+        self._pool = pool
+
+    def pids(self) -> list[int]:
+        """Those of now; none once the pool was terminated, while our threads still look."""
+        processes = self._pool._pool
+        return [process.pid for process in processes._pool] if processes else []
+
+
+_kills: dict[int, Kill] = {}  # by pid
+# Several threads put deaths here, of which none may wait for PostgreSQL; they stay until it has them (reports.py).
+deaths: queue.SimpleQueue[Death] = queue.SimpleQueue()
+
+
+def kill(why: Kill) -> None:
+    """End a process, and remember why first, so that it is known when the process dies."""
+    _kills.pop(why.pid, None)
+    _kills[why.pid] = why
+    if len(_kills) > MAX_REMEMBERED:
+        del _kills[next(iter(_kills))]
+    end(why.pid)
+
+
+def kill_of(pid: int) -> Kill | None:
+    """The kill of a process that this worker ended; None for other deaths. Celery's thread and ours may both ask.
+
+    It names an attempt, so it does no harm to a later process with the same pid.
+    """
+    return _kills.get(pid)
+
+
+def report(pid: int, job_id: int, attempt: int, error: str) -> None:
+    """Report that a process has ended, of which nothing runs any more. The parameters are those of `Death`."""
+    deaths.put(Death(pid, job_id, attempt, error, _kills.get(pid)))
 
 
 def end(pid: int) -> None:
@@ -26,20 +58,3 @@ def end(pid: int) -> None:
             return
     with suppress(ProcessLookupError):  # its group may outlive it
         os.killpg(pid, signal.SIGKILL)
-
-
-def condemn(pid: int, sentence: Sentence) -> None:
-    """End a process, and record the sentence first, so that it is known when the process dies."""
-    _condemned.pop(pid, None)
-    _condemned[pid] = sentence
-    if len(_condemned) > MOST_REMEMBERED:
-        del _condemned[next(iter(_condemned))]
-    end(pid)
-
-
-def sentence_of(pid: int) -> Sentence | None:
-    """The sentence of a process that this worker ended; None for other deaths. Celery's thread and ours may both ask.
-
-    It names an attempt, so it does no harm to a later process with the same pid.
-    """
-    return _condemned.get(pid)

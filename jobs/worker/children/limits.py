@@ -1,102 +1,99 @@
-"""Limits: the parent watches its processes (see desk.py), and ends one that exceeds its time or its memory.
+"""Limits: the parent watches its processes, and ends one that exceeds its time or its memory.
 
 It also notices that a process died during a body. Celery reports this too, but may be waiting for a broker that hangs.
 
-The parent does it because a body that hangs or allocates in C lets no thread of its own process run. It reads the desk
-because that needs no message, no broker and no PostgreSQL.
+The parent does it because a body that hangs or allocates in C lets no thread of its own process run. It reads the
+running table because that needs no message, no broker and no PostgreSQL.
 """
 
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Collection
 from contextlib import suppress
 
 import psutil
 
 from jobs import telemetry
-from jobs.engine.recover import Sentence
+from jobs.engine.recover import Kill
 from jobs.store import Failure
-from jobs.worker.children.kills import condemn, end, sentence_of
-from jobs.worker.children.reports import Ended, ended
-from jobs.worker.children.running_table import Desk, Note
+from jobs.worker.children import kills
+from jobs.worker.children.kills import Pool
+from jobs.worker.children.running_table import Entry, RunningTable
 from jobs.worker.threads.watchdog import Progress
 
-LOOK_EVERY = 0.2  # seconds
+LOOK_INTERVAL = 0.2  # seconds
 MIB = 1024 * 1024
 
 
 class Limits:
-    """Runs in a thread of the parent until `stop` is set. children: the pids of the pool, now."""
+    """Runs in a thread of the parent until `stop` is set."""
 
-    def __init__(self, desk: Desk, stop: threading.Event, children: Callable[[], Collection[int]]) -> None:
-        self._desk = desk
+    def __init__(self, table: RunningTable, stop: threading.Event, pool: Pool) -> None:
+        self._table = table
         self._stop = stop
-        self._children = children
-        self._over: set[Note] = set()  # their limits, at the last look
-        self._condemned: set[Note] = set()
-        self._dead: set[Note] = set()
+        self._pool = pool
+        self._over_limit: set[Entry] = set()  # at the last look
+        self._reported: set[Entry] = set()  # dead
 
     def run(self, progress: Progress) -> None:
         """Enforce limits until stopped."""
-        while not self._stop.wait(LOOK_EVERY):
+        while not self._stop.wait(LOOK_INTERVAL):
             progress.note()
             self.look()
 
     def look(self) -> None:
         """Check all that runs."""
-        running = self._desk.running()
-        self._over.intersection_update(running)
-        self._condemned.intersection_update(running)
-        self._dead.intersection_update(running)
-        # A dead process cannot clear its seat, and its pid may later belong to a stranger.
-        pool = set(self._children())
-        for note in running:
-            if note.pid in pool and note not in self._dead:
-                self._judge(note)
+        running = self._table.running()
+        self._over_limit.intersection_update(running)
+        self._reported.intersection_update(running)
+        # A dead process cannot clear its entry, and its pid may later belong to a process of somebody else.
+        pool = set(self._pool.pids())
+        for entry in running:
+            if entry.pid in pool and entry not in self._reported:
+                self._check(entry)
 
-    def _judge(self, note: Note) -> None:
+    def _check(self, entry: Entry) -> None:
         """Report a death, or end a process over its limits. Wait for a process that was ended already."""
-        if (death := death_of(note.pid)) is not None:
-            self._dead.add(note)
-            end(note.pid)  # for its subprocesses
-            ended.put(Ended(note.pid, note.job_id, note.attempt, death, sentence_of(note.pid)))
-        elif note in self._condemned:
+        kill = kills.kill_of(entry.pid)
+        if (death := death_of(entry.pid)) is not None:
+            self._reported.add(entry)
+            kills.end(entry.pid)  # for its subprocesses
+            kills.report(entry.pid, entry.job_id, entry.attempt, death)
+        elif kill is not None and (kill.job_id, kill.attempt) == (entry.job_id, entry.attempt):
             pass
-        elif note.deadline < time.monotonic():
-            self._end(note, None)
-        elif note.memory and (used := memory_of(note.pid)) > note.memory:
-            error = f"used {used} MiB of memory; {note.memory} MiB are allowed"
-            self._end(note, Failure("MemoryExceeded", error))
+        elif entry.deadline < time.monotonic():
+            self._end(entry, None)
+        elif entry.memory and (used := memory_of(entry.pid)) > entry.memory:
+            error = f"used {used} MiB of memory; {entry.memory} MiB are allowed"
+            self._end(entry, Failure("MemoryExceeded", error))
 
-    def _end(self, note: Note, failure: Failure | None) -> None:
-        """Condemn at the second look that finds the same note over its limit: a kill cannot be taken back."""
-        if note not in self._over:
-            self._over.add(note)
+    def _end(self, entry: Entry, reason: Failure | None) -> None:
+        """Kill at the second look that finds the same entry over its limit: a kill cannot be taken back."""
+        if entry not in self._over_limit:
+            self._over_limit.add(entry)
             return
-        if note not in self._desk.running():  # the code has ended meanwhile
+        if entry not in self._table.running():  # the code has ended meanwhile
             return
-        self._condemned.add(note)
-        of = {"job": note.job_id, "attempt": note.attempt, "pid": note.pid}
-        if failure is None:
-            telemetry.noticed("time limit enforced", **of)
+        facts = {"job": entry.job_id, "attempt": entry.attempt, "pid": entry.pid}
+        if reason is None:
+            telemetry.noticed("time limit enforced", **facts)
         else:
-            telemetry.noticed("memory limit enforced", **of)
-        condemn(note.pid, Sentence(note.job_id, note.attempt, failure))
+            telemetry.noticed("memory limit enforced", **facts)
+        kills.kill(Kill(entry.pid, entry.job_id, entry.attempt, reason))
 
 
 def death_of(pid: int) -> str | None:
     """How a child died; None if it is alive. The child is not reaped here."""
     try:
-        found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        state = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:  # it was reaped already
         return None
-    if found is None:
+    if state is None:
         return None
-    if found.si_code == os.CLD_EXITED:
-        return f"its process ended with status {found.si_status}"
-    return f"its process was ended by {signal.Signals(found.si_status).name}"
+    if state.si_code == os.CLD_EXITED:
+        return f"its process ended with status {state.si_status}"
+    return f"its process was ended by {signal.Signals(state.si_status).name}"
 
 
 def memory_of(pid: int) -> int:

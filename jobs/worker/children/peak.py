@@ -29,7 +29,7 @@ class Peak:
         if self._file is None:
             return
         try:
-            # An earlier body may have closed it, and its number may now be that of a stranger's file.
+            # An earlier body may have closed it, and its number may now be that of another file.
             if os.fstat(self._file)[:3] == self._identity:
                 self._known = os.write(self._file, _RESET) > 0
         except OSError:

@@ -10,7 +10,10 @@ from typing import Any
 from celery import bootsteps
 from celery.worker.consumer.tasks import Tasks
 
-FIRST, LAST = 0.02, 2.0  # seconds until it looks again; each time twice as long. Then Celery's own look comes
+FIRST_PAUSE, LAST_PAUSE = (
+    0.02,
+    2.0,
+)  # seconds until it looks again; each time twice as long. Then Celery's own look comes
 
 
 class ReapAtOnce(bootsteps.StartStopStep):
@@ -29,10 +32,10 @@ def reaping(pool: Any, celerys_own: Any) -> Any:
 
     def closed(hub: Any, process: Any) -> None:
         celerys_own(hub, process)
-        look_again(hub, process, FIRST)
+        look_again(hub, process, FIRST_PAUSE)
 
     def look_again(hub: Any, process: Any, seconds: float) -> None:
-        if process in pool._pool and seconds < LAST:
+        if process in pool._pool and seconds < LAST_PAUSE:
             hub.call_later(seconds, look, hub, process, seconds)
 
     def look(hub: Any, process: Any, seconds: float) -> None:

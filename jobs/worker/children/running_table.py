@@ -1,10 +1,10 @@
-"""The desk of a worker: what each of its processes holds, in memory that the parent and its children share.
+"""The running table of a worker: what each of its processes holds, in memory that the parent and its children share.
 
-Each process has a seat, by its number in the pool. There it notes the attempt that it holds, from before the statement
-that starts it until after the one that settles it, and the limits of the stranger's code that it runs meanwhile. The
-parent reads the desk to enforce limits, and to compare it with the rows of PostgreSQL (reconcile.py), without messages.
+Each process has an entry, by its number in the pool. There it writes the attempt that it holds, from before the
+statement that starts it until after the one that settles it, and the limits of the user code that it runs meanwhile.
+The parent reads the table to enforce limits, and to compare it with PostgreSQL's rows (reconcile.py).
 
-A process may be preempted between any two words that it writes, so each note has a version, which is odd while it is
+A process may be preempted between any two words that it writes, so each entry has a version, which is odd while it is
 being written (a sequence lock, as in Linux: Documentation/locking/seqlock.rst). A word is stored whole: it is aligned,
 and written by one store.
 """
@@ -15,19 +15,19 @@ import os
 import time
 from dataclasses import dataclass
 
-SEATS = 1024  # processes of one worker, at most
+MAX_PROCESSES = 1024  # of one worker
 _WORD = 8  # bytes
-_WORDS = 6  # of a seat: version, pid, job, attempt, deadline, MiB
+_WORDS = 6  # of an entry: version, pid, job, attempt, deadline, MiB
 _VERSION, _PID, _JOB, _ATTEMPT, _DEADLINE, _MEMORY = range(_WORDS)
 
 
 @dataclass(frozen=True)
-class Note:
-    """What a seat says.
+class Entry:
+    """What the table says of one process.
 
-    version: it grows with each note of the seat; odd: the note is being written, and says nothing else. job_id: 0: the
-    process holds no attempt. deadline: of time.monotonic(), which is one clock for all processes of a machine;
-    infinite: no stranger's code runs. memory: MiB that it may use; 0: no limit.
+    version: it grows with each change; odd: the entry is being written, and says nothing else. job_id: 0: the process
+    holds no attempt. deadline: of time.monotonic(), which is one clock for all processes of a machine; infinite: no
+    user code runs. memory: MiB that it may use; 0: no limit.
     """
 
     version: int
@@ -43,50 +43,52 @@ class Note:
 
     @property
     def runs(self) -> bool:
-        """Whether a stranger's code runs. If not, the process starts or settles the attempt, or holds none."""
+        """Whether user code runs. If not, the process starts or settles the attempt, or holds none."""
         return self.deadline != math.inf
 
 
-class Desk:
+class RunningTable:
     """Created in the parent before its pool forks."""
 
-    def __init__(self, seats: int = SEATS) -> None:
-        shared = memoryview(mmap.mmap(-1, (1 + seats * _WORDS) * _WORD))
-        self._seats = seats
+    def __init__(self, size: int = MAX_PROCESSES) -> None:
+        shared = memoryview(mmap.mmap(-1, (1 + size * _WORDS) * _WORD))
+        self._size = size
         self._words = shared.cast("q")  # the first one: whether the worker drains
         self._moments = shared.cast("d")  # the same memory
         self._mine = 1
 
     # --- in a process of the pool
 
-    def sit_down(self, seat: int) -> None:
-        """Take that seat. Raises IndexError if it does not exist."""
-        if not 0 <= seat < self._seats:
-            raise IndexError(f"a worker has at most {self._seats} processes")
-        self._mine = 1 + seat * _WORDS
+    def take_entry(self, index: int) -> None:
+        """Write into this entry from now on. Raises IndexError if it does not exist."""
+        if not 0 <= index < self._size:
+            raise IndexError(f"a worker has at most {self._size} processes")
+        self._mine = 1 + index * _WORDS
         self.let_go()
 
     def hold(self, job_id: int, attempt: int) -> None:
-        """Note that this process is about to start the attempt, or has got it; it holds no other."""
+        """Say that this process is about to start the attempt, or has got it; it holds no other."""
         self._write(job_id, attempt, math.inf, 0)
 
     def let_go(self) -> None:
-        """Note that this process holds no attempt any more."""
+        """Say that this process holds no attempt any more."""
         self._write(0, 0, math.inf, 0)
 
     def limit(self, seconds: float, memory: int) -> None:
         """Limit what runs here from now on, in the attempt that is held. memory: MiB; 0: no limit."""
         self._write(self._own(_JOB), self._own(_ATTEMPT), time.monotonic() + seconds, memory)
 
-    def lift(self) -> None:
-        """Lift the limits: the stranger's code has ended."""
+    def lift_limit(self) -> None:
+        """Lift the limits: the user code has ended."""
         self._write(self._own(_JOB), self._own(_ATTEMPT), math.inf, 0)
 
     def _own(self, word: int) -> int:
         return self._words[self._mine + word]
 
     def _write(self, job_id: int, attempt: int, deadline: float, memory: int) -> None:
-        odd = self._own(_VERSION) | 1  # it is odd already if an exception, or a death, has ended the last note half-way
+        odd = (
+            self._own(_VERSION) | 1
+        )  # it is odd already if an exception, or a death, has ended the last write half-way
         self._words[self._mine + _VERSION] = odd
         self._words[self._mine + _PID] = os.getpid()
         self._words[self._mine + _JOB] = job_id
@@ -106,21 +108,21 @@ class Desk:
         """Tell the processes to take no more jobs."""
         self._words[0] = 1
 
-    def notes(self) -> list[Note]:
-        """What the seats say that were ever taken."""
-        seats = range(1, 1 + self._seats * _WORDS, _WORDS)
-        return [self._read(at) for at in seats if self._words[at + _PID]]
+    def entries(self) -> list[Entry]:
+        """The entries that were ever taken."""
+        places = range(1, 1 + self._size * _WORDS, _WORDS)
+        return [self._read(place) for place in places if self._words[place + _PID]]
 
-    def running(self) -> list[Note]:
-        """The attempts of which a stranger's code runs now. A torn note is left out until the next look."""
-        return [note for note in self.notes() if note.job_id and note.runs and not note.is_torn]
+    def running(self) -> list[Entry]:
+        """The attempts of which user code runs now. A torn entry is left out until the next look."""
+        return [entry for entry in self.entries() if entry.job_id and entry.runs and not entry.is_torn]
 
-    def _read(self, at: int) -> Note:
+    def _read(self, place: int) -> Entry:
         words = self._words
-        version = words[at + _VERSION]
-        pid, job_id, attempt = words[at + _PID], words[at + _JOB], words[at + _ATTEMPT]
-        deadline, memory = self._moments[at + _DEADLINE], words[at + _MEMORY]
-        return Note(version | (words[at + _VERSION] != version), pid, job_id, attempt, deadline, memory)
+        version = words[place + _VERSION]
+        pid, job_id, attempt = words[place + _PID], words[place + _JOB], words[place + _ATTEMPT]
+        deadline, memory = self._moments[place + _DEADLINE], words[place + _MEMORY]
+        return Entry(version | (words[place + _VERSION] != version), pid, job_id, attempt, deadline, memory)
 
 
-desk = Desk()  # the parent imports it before it forks, so all processes of a worker share the memory
+running_table = RunningTable()  # the parent imports it before it forks, so all processes of a worker share the memory

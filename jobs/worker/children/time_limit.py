@@ -1,6 +1,6 @@
-"""The time limit of a body, in its own process: a timer whose signal must interrupt strangers' code and nothing else.
+"""The time limit of a body, in its own process: a timer whose signal must interrupt user code and nothing else.
 
-The parent ends a process that ignores the signal: it reads the deadline on the desk.
+The parent ends a process that ignores the signal: it reads the deadline in the running table.
 """
 
 import signal
@@ -13,14 +13,15 @@ from types import FrameType
 from celery.exceptions import SoftTimeLimitExceeded
 
 from jobs.conf import settings
+from jobs.engine.host import TimeLimit
 from jobs.store import Started
-from jobs.worker.children.running_table import desk
+from jobs.worker.children.running_table import running_table
 
 
-class Timer:
+class Timer(TimeLimit):
     """The timer of a process that runs jobs; its main thread runs the bodies."""
 
-    time_is_up: type[BaseException] = SoftTimeLimitExceeded
+    time_is_up = SoftTimeLimitExceeded
 
     def __init__(self) -> None:
         self.overran = False
@@ -32,7 +33,7 @@ class Timer:
     def arm(self, job: Started, seconds: float) -> None:
         """Start the timer. Undo an earlier body's changes of the signal handler."""
         memory = settings.JOBS_DEFAULT_MEMORY if job.memory is None else job.memory
-        desk.limit(seconds + settings.JOBS_TIMEOUT_GRACE, memory)
+        running_table.limit(seconds + settings.JOBS_TIMEOUT_GRACE, memory)
         signal.signal(signal.SIGALRM, self._interrupt)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
         self._armed, self._late, self.overran = True, False, False
@@ -48,7 +49,7 @@ class Timer:
             self._armed = False
             self.overran = time.monotonic() >= self._ends_at
         signal.setitimer(signal.ITIMER_REAL, 0)
-        desk.lift()
+        running_table.lift_limit()
 
     @contextmanager
     def deferred(self) -> Iterator[None]:

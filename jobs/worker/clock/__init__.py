@@ -7,9 +7,7 @@ All tenants depend on the clock, so it waits for nobody. Its statements skip loc
 session has time limits, the upkeep runs long reads in another thread, and it does not talk to the broker.
 """
 
+from jobs.worker.clock.background import Recorder, Schedules, Upkeep
 from jobs.worker.clock.clock import Clock
-from jobs.worker.clock.recorder import Recorder
-from jobs.worker.clock.schedules import Schedules
-from jobs.worker.clock.upkeep import Upkeep
 
 __all__ = ["Clock", "Recorder", "Schedules", "Upkeep"]

@@ -14,7 +14,7 @@ from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.watchdog import Progress
 
 SHORTEST_SLEEP = 0.1  # seconds after a tick that could not promote a due job because its row is locked
-SILENT = 5.0  # seconds of silence after which a leader counts as stopped
+SILENT_SECONDS = 5.0  # seconds of silence after which a leader counts as stopped
 LOCK_TIMEOUT = 1.0  # seconds that a statement of the clock may wait for a lock
 STATEMENT_TIMEOUT = 10.0  # seconds that a statement of the clock may take
 
@@ -55,7 +55,7 @@ class Clock:
             return True
         self.leads.clear()
         if not store.lead():
-            if store.depose(SILENT):
+            if store.depose(SILENT_SECONDS):
                 telemetry.noticed("silent clock deposed")
             return False
         self._session = connection.connection

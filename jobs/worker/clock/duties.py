@@ -11,8 +11,9 @@ from jobs import store, telemetry
 from jobs.conf import settings
 from jobs.engine import expire, history, pause, prune, recount, recover
 from jobs.engine.deaths import notify
-from jobs.recording import inspection
+from jobs.recording import inspection, record, sample, statements
 
+REST_FACTOR = 50.0  # looks, samples, and the counts of hours, take at most a fiftieth of the time each
 _IN_TIME = (
     psycopg.errors.LockNotAvailable,
     psycopg.errors.QueryCanceled,
@@ -74,4 +75,15 @@ def slow_duties() -> list[Duty]:
         Duty(60.0, prune.forget_orphans),
         Duty(3600.0, prune.prune),
         Duty(60.0, inspection.Inspection().run),
+    ]
+
+
+def recording_duties() -> list[Duty]:
+    """The duties that count what happened."""
+    return [
+        Duty(3600.0, record.keep_partitions),
+        Duty(5.0, statements.note_may_run, rest=REST_FACTOR),
+        Duty(20.0, sample.record_sample, rest=REST_FACTOR),
+        Duty(20.0, record.record_minutes),
+        Duty(60.0, record.record_hours, rest=REST_FACTOR),
     ]

@@ -1,4 +1,4 @@
-"""The announcer: run the receivers of `job_died` in a thread of their own, since strangers' code may be slow."""
+"""The announcer: run the receivers of `job_died` in a thread of their own, since user code may be slow."""
 
 import queue
 
@@ -9,7 +9,7 @@ from jobs.worker.threads.watchdog import Progress
 
 
 class Announcer:
-    """Given to `announce.announce_by`."""
+    """The announcer of a runtime."""
 
     def __init__(self) -> None:
         self._deaths: queue.SimpleQueue[tuple[int, int] | None] = queue.SimpleQueue()

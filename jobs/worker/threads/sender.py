@@ -6,23 +6,22 @@ are left when the worker ends.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic
 
 from jobs import telemetry
-from jobs.engine import dispatch
 from jobs.store import Claimed
 from jobs.worker import message
 from jobs.worker.threads.watchdog import Progress
 
-LONGEST = 30.0  # seconds for which a thread may send before another goes on
-MOST_LEFT = 3  # threads that wait for their answers; with a broker that is out of reach for hours there are no more
+MAX_SEND_SECONDS = 30.0  # for which a thread may send before another goes on
+MAX_LEFT_THREADS = 3  # that wait for their answers; with a broker that is out of reach for hours there are no more
 
 
 class Sender:
-    """The carrier for `dispatch.connect`; it does not send a waiting message twice."""
+    """The carrier of a runtime; it does not send a waiting message twice."""
 
-    def __init__(self, carrier: dispatch.HandOver = message.hand_over) -> None:
+    def __init__(self, carrier: Callable[[Sequence[Claimed]], object] = message.hand_over) -> None:
         self._carrier = carrier
         self._waiting: dict[tuple[int, int], Claimed] = {}
         self._changed = threading.Condition()
@@ -52,9 +51,9 @@ class Sender:
 
     def _leave_one_that_waits(self) -> None:
         since = self._sends_since
-        if since is None or monotonic() - since < LONGEST or self._left == MOST_LEFT or self._stopped:
+        if since is None or monotonic() - since < MAX_SEND_SECONDS or self._left == MAX_LEFT_THREADS or self._stopped:
             return
-        telemetry.noticed("broker does not answer", seconds=round(LONGEST))
+        telemetry.noticed("broker does not answer", seconds=round(MAX_SEND_SECONDS))
         self._turn += 1
         self._left += 1
         self._sends_since = None

@@ -1,4 +1,4 @@
-"""The bell of a worker: a process rings it after a body has submitted a job, and the parent's dispatcher hears it.
+"""Wake the dispatcher of a worker's parent: a process does so after a body has submitted a job.
 
 So a body never waits for the door or the broker, and one dispatch serves many submits.
 """
@@ -7,27 +7,27 @@ import os
 import select
 from contextlib import suppress
 
+from jobs.engine.dispatcher import Wakeup
 
-class Bell:
-    """A non-blocking pipe, created in the parent before its pool forks."""
+
+class WakeupPipe(Wakeup):
+    """A non-blocking pipe, created in the parent before its pool forks. A full one wakes already."""
 
     def __init__(self) -> None:
-        self._ear, self._rope = os.pipe()
-        os.set_blocking(self._ear, False)
-        os.set_blocking(self._rope, False)
+        self._read_end, self._write_end = os.pipe()
+        os.set_blocking(self._read_end, False)
+        os.set_blocking(self._write_end, False)
 
-    def ring(self) -> None:
-        """Request a dispatch. Never raises: a full pipe rings already, and the clock makes up for a lost ring."""
-        with suppress(OSError):
-            os.write(self._rope, b"!")
+    def request(self) -> None:
+        with suppress(OSError):  # never raises: the clock makes up for a lost request
+            os.write(self._write_end, b"!")
 
     def wait(self) -> None:
-        """Block until the bell rings, then reset it. For one thread of the parent."""
-        ear = select.poll()
-        ear.register(self._ear, select.POLLIN)
-        ear.poll()
+        poll = select.poll()
+        poll.register(self._read_end, select.POLLIN)
+        poll.poll()
         with suppress(BlockingIOError):
-            os.read(self._ear, 65536)
+            os.read(self._read_end, 65536)
 
 
-bell = Bell()  # the parent imports it before it forks, so all processes of a worker share the pipe
+wakeup = WakeupPipe()  # the parent imports it before it forks, so all processes of a worker share the pipe

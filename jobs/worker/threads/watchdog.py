@@ -12,7 +12,7 @@ from django.db import connection
 
 from jobs import telemetry
 
-EVERY = 0.5  # seconds between two looks
+LOOK_INTERVAL = 0.5  # seconds between two looks
 
 
 class Progress:
@@ -40,39 +40,39 @@ Run = Callable[[Progress], None]
 
 @dataclass
 class _Watched:
-    """patience: the longest standstill in seconds; None: no limit, since the thread calls strangers' code."""
+    """standstill: the longest standstill in seconds; None: no limit, since the thread calls user code."""
 
     thread: threading.Thread
     progress: Progress
-    patience: float | None
+    standstill: float | None
     rounds: int = -1  # at the last look
     still: int = 0  # looks without progress
 
     def fault(self) -> str | None:
         if not self.thread.is_alive():
             return "died"
-        if self.patience is None:
+        if self.standstill is None:
             return None
         moves = self.progress.asks or self.progress.rounds != self.rounds
         self.rounds, self.still = self.progress.rounds, 0 if moves else self.still + 1
         # Count looks, not seconds: a stopped process stops the watchdog as well.
-        return "stands still" if self.still * EVERY > self.patience else None
+        return "stands still" if self.still * LOOK_INTERVAL > self.standstill else None
 
 
 class Watchdog:
-    """Starts the threads, and calls `bite` with the reason if one fails before `stop` is set."""
+    """Starts the threads, and calls `abort` with the reason if one fails before `stop` is set."""
 
-    def __init__(self, stop: threading.Event, bite: Callable[[str], object]) -> None:
+    def __init__(self, stop: threading.Event, abort: Callable[[str], object]) -> None:
         self._stop = stop
-        self._bite = bite
+        self._abort = abort
         self._watched: list[_Watched] = []
 
-    def start(self, name: str, run: Run, patience: float | None = None) -> None:
+    def start(self, name: str, run: Run, standstill: float | None = None) -> None:
         """Run this in a thread of its own, with a database connection of its own."""
         progress = Progress()
         thread = threading.Thread(target=self._run, args=(run, progress), name=name, daemon=True)
         thread.start()
-        self._watched.append(_Watched(thread, progress, patience))
+        self._watched.append(_Watched(thread, progress, standstill))
 
     @staticmethod
     def _run(run: Run, progress: Progress) -> None:
@@ -84,11 +84,11 @@ class Watchdog:
 
     def run(self) -> None:
         """Watch until stopped."""
-        while not self._stop.wait(EVERY):
+        while not self._stop.wait(LOOK_INTERVAL):
             for watched in self._watched:
                 fault = watched.fault()
                 if fault and not self._stop.is_set():
-                    self._bite(f"thread {watched.thread.name} {fault}")
+                    self._abort(f"thread {watched.thread.name} {fault}")
                     return
 
     def join(self, seconds: float) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from jobs.engine import dispatch
+from jobs.engine import runtime
 from jobs.store import clock
 from tests.concurrency.walk import callers, door, holders, naive, operators
 from tests.concurrency.walk.world import World, world
@@ -54,13 +54,13 @@ VERBS: dict[Callable[[World], object], int] = OFTEN | dict.fromkeys(SELDOM, 1)
 def nobody_else(settings):
     """The walk alone dispatches; workers may be silent for a while; ended jobs go to the history early."""
     settings.JOBS_BEAT_INTERVAL = 20.0
-    previous = dispatch.relay_to(lambda: None)
+    previous = runtime.change(relay=lambda: None)
     logging.disable(logging.INFO)  # a line for each transition, of thousands
     for setting in ("SUCCESS", "ERROR", "CANCELLED"):
         setattr(settings, f"JOBS_ARCHIVE_AFTER_{setting}", 30 / 86_400)
     yield
     logging.disable(logging.NOTSET)
-    dispatch.relay_to(previous)
+    runtime.start(previous)
 
 
 def wrong(walk: World, verb: Callable[[World], object]) -> list[str]:

@@ -12,6 +12,7 @@ from jobs.authoring.exceptions import Cancelled
 from jobs.engine import recover
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.settle import Outcome, settle
+from jobs.engine.user_code import in_a_thread
 from jobs.lifecycle import FINAL, Status
 from jobs.models import FailedAttempt, Job
 from jobs.store import EVERY_TENANT, Failure, Started
@@ -241,14 +242,14 @@ class TestRaces:
     def test_a_request_that_commits_first_lets_nothing_be_tried_again(self, error, running, meanwhile):
         with transaction.atomic():
             assert cancel(running.id, tenant_id=EVERY_TENANT) == Cancellation.REQUESTED
-            settling = meanwhile(settle, running, Outcome(error=error))
+            settling = meanwhile(settle, running, Outcome(error=error), in_a_thread)
         settling.result(30)
         assert now_is(running.id).status == "cancelled"
 
     def test_a_request_that_rolls_back_leaves_the_retry(self, running, meanwhile):
         with transaction.atomic():
             assert cancel(running.id, tenant_id=EVERY_TENANT) == Cancellation.REQUESTED
-            settling = meanwhile(settle, running, Outcome(error=ValueError("no")))
+            settling = meanwhile(settle, running, Outcome(error=ValueError("no")), in_a_thread)
             transaction.set_rollback(True)
         settling.result(30)
         assert now_is(running.id).status == "scheduled"
@@ -278,7 +279,7 @@ class TestRaces:
     def test_a_request_that_commits_first_takes_no_success_away(self, running, meanwhile):
         with transaction.atomic():
             assert cancel(running.id, tenant_id=EVERY_TENANT) == Cancellation.REQUESTED
-            settling = meanwhile(settle, running, Outcome(value="done"))
+            settling = meanwhile(settle, running, Outcome(value="done"), in_a_thread)
         settling.result(30)
         assert now_is(running.id).status == "success"
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 from django.db import connection
 
-from jobs.engine import dispatch, dispatcher
+from jobs.engine import dispatch, dispatcher, runtime
 from jobs.engine.dispatcher import Dispatcher
 from jobs.engine.submit import submit
 from tests.conftest import request_for
@@ -27,7 +27,7 @@ def started(monkeypatch):
 
     dispatchers: list[Dispatcher] = []
     yield start
-    dispatch.relay_to(None)
+    runtime.change(relay=None)
     for one in dispatchers:
         one.stop()
         one._thread.join(30)

@@ -322,7 +322,7 @@ class TestALostDatabase:
         def away(*args: object, **kwargs: object) -> bool:
             raise OperationalError("away")
 
-        monkeypatch.setattr(patience, "PATIENCE", 0.0)
+        monkeypatch.setattr(patience, "DATABASE_PATIENCE", 0.0)
         job_id = thing.async_.echo()
         with monkeypatch.context() as patched:
             patched.setattr(store, "succeed", away)

@@ -9,7 +9,7 @@ from jobs import store
 from jobs.engine import cancel as engine
 from jobs.engine import dispatch, pause, recover
 from jobs.engine.cancel import Cancellation, cancel
-from jobs.engine.recover import Sentence
+from jobs.engine.recover import Death, Kill
 from jobs.models import Job, Worker
 from jobs.store import EVERY_TENANT, Failure, Process
 from jobs.store.claiming import Pass
@@ -135,7 +135,8 @@ def test_a_job_that_moves_between_waiting_and_running_is_cancelled_all_the_same(
 
 def test_a_process_killed_at_its_hard_limit_before_its_start_was_through_leaves_nothing_behind(worker, sent):
     job = ThingFactory().async_.echo()
-    recover.process_ended(Process(worker, os.getpid()), job, 1, "was killed", Sentence(job, 1, None))
+    kill = Kill(os.getpid(), job, 1, None)
+    recover.process_ended(worker, Death(os.getpid(), job, 1, "was killed", kill))
     assert store.start(job, 1, worker) is None
     taken_back = Job.objects.get(pk=job)
     assert (taken_back.status, taken_back.attempt, taken_back.crashes) == ("scheduled", 1, 0)

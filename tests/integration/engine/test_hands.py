@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-from dataclasses import replace
 
 import psycopg
 import pytest
@@ -16,6 +15,7 @@ from jobs.engine.host import Host
 from jobs.models import FailedAttempt, Job, Lane
 from jobs.store import OwnSession
 from jobs.worker.children.time_limit import Timer
+from tests.attempts import changed
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing
 from tests.waiting import wait_until
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 @pytest.fixture
 def host(register):
     own = OwnSession()
-    yield Host(register(concurrency=1), pool="default", speaking=own.speaking)
+    yield changed(Host(register(concurrency=1), pool="default"), own_session=own.speaking)
     with own.speaking():
         from jobs.store import session
 
@@ -249,7 +249,7 @@ def test_a_statement_that_a_time_limit_has_cut_off_does_not_go_on_in_the_server(
     job_id = ThingFactory().async_.echo()
     before = signal.getsignal(signal.SIGALRM)
     try:
-        assert execute(job_id, 1, replace(host, limit=Timer()))
+        assert execute(job_id, 1, changed(host, limit=Timer()))
     finally:
         signal.signal(signal.SIGALRM, before)
     assert Job.objects.get().last_error == "TimeoutError: timed out after 0.3 s"

@@ -15,6 +15,7 @@ from jobs.models import Job, PausedJobType, Worker
 from jobs.store import Keeper, claiming
 from jobs.store.attempts import starting
 from jobs.store.rows import rows
+from tests.attempts import changed
 from tests.factories import ThingFactory
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity", "short_slices")]
@@ -122,20 +123,20 @@ class TestAProcess:
             return found
 
         monkeypatch.setattr(store, "claim", claim_without_answer)
-        seat = Seat()
-        execute(two[0], 1, replace(host, seat=seat))
+        parent = Parent()
+        execute(two[0], 1, changed(host, **parent.told))
         assert statuses() == ["success"] * 2
-        assert seat.notes == [(two[0], 1), (two[1], 1), None]
+        assert parent.said == [(two[0], 1), (two[1], 1), None]
 
     def test_waits_for_its_next_message_if_its_dispatch_failed(self, host, two, monkeypatch):
         def fail(**how):
             raise DatabaseError
 
         monkeypatch.setattr(store, "claim", fail)
-        seat = Seat()
-        execute(two[0], 1, replace(host, seat=seat))
+        parent = Parent()
+        execute(two[0], 1, changed(host, **parent.told))
         assert statuses() == ["success", "created"]
-        assert seat.notes == [(two[0], 1), None]
+        assert parent.said == [(two[0], 1), None]
 
     def test_does_not_run_again_what_it_has_settled_though_postgresql_has_lost_that(self, host, two, monkeypatch):
         def lose_the_end(**how):
@@ -149,19 +150,19 @@ class TestAProcess:
         execute(two[0], 1, host)
         assert statuses() == ["running", "queued"]
 
-    def test_holds_the_last_one_at_its_desk_until_it_knows_what_it_keeps(self, host, two, monkeypatch):
-        seat, during = Seat(), []
+    def test_holds_the_last_one_until_it_knows_what_it_keeps(self, host, two, monkeypatch):
+        parent, during = Parent(), []
         claim = store.claim
-        monkeypatch.setattr(store, "claim", lambda **how: during.append(seat.notes[-1]) or claim(**how))
-        execute(two[0], 1, replace(host, seat=seat))
+        monkeypatch.setattr(store, "claim", lambda **how: during.append(parent.said[-1]) or claim(**how))
+        execute(two[0], 1, changed(host, **parent.told))
         assert during == [(two[0], 1), (two[1], 1)]
-        assert seat.notes == [(two[0], 1), (two[1], 1), None]
+        assert parent.said == [(two[0], 1), (two[1], 1), None]
 
     def test_that_keeps_nothing_lets_go_before_its_dispatch(self, host, two, monkeypatch):
-        seat, during = Seat(), []
+        parent, during = Parent(), []
         claim = store.claim
-        monkeypatch.setattr(store, "claim", lambda **how: during.append(seat.notes[-1]) or claim(**how))
-        execute(two[0], 1, replace(host, seat=seat, draining=lambda: True))
+        monkeypatch.setattr(store, "claim", lambda **how: during.append(parent.said[-1]) or claim(**how))
+        execute(two[0], 1, changed(host, **parent.told, is_draining=lambda: True))
         assert during == [None]
 
 
@@ -217,23 +218,28 @@ class TestTheSuccess:
         assert settled_alone == [two[0]]
 
     def test_that_postgresql_cannot_store_is_a_failure(self, host, two, monkeypatch):
-        def keep(job, outcome):
+        def keep(outcome, job):
             outcome.result_ttl = 1e300 if job.id == two[0] else None
 
-        monkeypatch.setattr(engine_body, "keep_result", keep)
+        monkeypatch.setattr(engine_body.Outcome, "keep_result", keep)
         execute(two[0], 1, host)
         assert statuses() == ["error", "success"]
         assert "DataError" in Job.objects.get(pk=two[0]).last_error
 
 
 @dataclass
-class Seat:
-    """What the parent is told; None: nothing is held."""
+class Parent:
+    """What it is told; None: nothing is held."""
 
-    notes: list[tuple[int, int] | None] = field(default_factory=list)
+    said: list[tuple[int, int] | None] = field(default_factory=list)
 
     def hold(self, job_id: int, attempt: int) -> None:
-        self.notes.append((job_id, attempt))
+        self.said.append((job_id, attempt))
 
     def let_go(self) -> None:
-        self.notes.append(None)
+        self.said.append(None)
+
+    @property
+    def told(self) -> dict[str, object]:
+        """What a host calls to tell it."""
+        return {"hold": self.hold, "let_go": self.let_go}

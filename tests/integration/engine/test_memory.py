@@ -34,7 +34,7 @@ def run(sent, monkeypatch):
 
     def run(body, on: Thing, **options) -> Job:
         monkeypatch.setattr(Thing, "again", job(dedup=False)(lambda self: body()))
-        return attempts.run(sent, on.async_.again(), speaking=own.speaking, **options)
+        return attempts.run(sent, on.async_.again(), own_session=own.speaking, **options)
 
     yield run
     own._connection.close()

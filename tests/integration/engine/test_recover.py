@@ -12,7 +12,7 @@ from django.utils import timezone
 from jobs import store
 from jobs.engine import recover
 from jobs.engine.dispatch import dispatch
-from jobs.engine.recover import Sentence
+from jobs.engine.recover import Death, Kill
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Lane, Worker
 from jobs.store import Failure, Process
@@ -223,7 +223,7 @@ class TestCrashes:
         process = Process(register(), 4711)
         job = running(tenant, process.worker, worker_pid=4711)
         waiting = make_job(tenant, priority=0)
-        assert recover.process_ended(process, job.pk, 1, "killed")
+        assert recover.process_ended(process.worker, Death(process.pid, job.pk, 1, "killed"))
         assert [message.id for message in sent] == [waiting.pk]
 
 
@@ -237,14 +237,14 @@ class TestAProcessThatIsNoMore:
 
     def test_everything_that_ran_in_it_is_taken_back_whatever_its_message_named(self, tenant, process):
         jobs = [self.left(tenant, process) for _ in range(2)]
-        assert recover.process_ended(process, 2**31, 1, "signal 9")
+        assert recover.process_ended(process.worker, Death(process.pid, 2**31, 1, "signal 9"))
         assert [now_is(job) for job in jobs] == [("scheduled", 1, 1)] * 2
         assert {kept.error_class for kept in FailedAttempt.objects.all()} == {"ProcessDied"}
 
     def test_as_long_as_it_has_a_session_it_is_too_early_to_look(self, tenant, process, monkeypatch):
         job = self.left(tenant, process)
         monkeypatch.setattr(store, "end_sessions", lambda *_, **__: False)
-        assert not recover.process_ended(process, job.pk, 1, "signal 9")
+        assert not recover.process_ended(process.worker, Death(process.pid, job.pk, 1, "signal 9"))
         assert now_is(job)[0] == "running"
 
     def test_nothing_else_is(self, tenant, process, register):
@@ -254,24 +254,24 @@ class TestAProcessThatIsNoMore:
             make_job(tenant, Status.QUEUED),
         ]
         ended = make_job(tenant, Status.SUCCESS, worker=process.worker, worker_pid=4711)
-        assert recover.process_ended(process, ended.pk, 1, "signal 9")
+        assert recover.process_ended(process.worker, Death(process.pid, ended.pk, 1, "signal 9"))
         assert [now_is(job)[0] for job in [*others, ended]] == ["running", "running", "queued", "success"]
 
     def test_the_attempt_of_its_message_that_had_not_started_waits_again_without_a_crash(self, tenant, process):
         job, stale = make_job(tenant, Status.QUEUED, attempt=3), make_job(tenant, Status.QUEUED, attempt=3)
-        assert recover.process_ended(process, job.pk, 3, "signal 9")
-        assert recover.process_ended(process, stale.pk, 2, "signal 9")
+        assert recover.process_ended(process.worker, Death(process.pid, job.pk, 3, "signal 9"))
+        assert recover.process_ended(process.worker, Death(process.pid, stale.pk, 2, "signal 9"))
         assert (now_is(job), now_is(stale)) == (("scheduled", 3, 0), ("queued", 3, 0))
 
     def test_so_it_does_when_no_process_had_taken_it_up(self, tenant, process):
         job = make_job(tenant, Status.QUEUED)
-        assert recover.process_ended(Process(process.worker, 0), job.pk, 1, "no process")
+        assert recover.process_ended(process.worker, Death(0, job.pk, 1, "no process"))
         assert now_is(job) == ("scheduled", 1, 0)
 
-    def test_it_was_sentenced_for_one_attempt_and_the_others_are_not_to_blame(self, tenant, process):
+    def test_it_was_killed_for_one_attempt_and_the_others_are_not_to_blame(self, tenant, process):
         guilty, other = self.left(tenant, process), self.left(tenant, process)
-        sentence = Sentence(guilty.pk, 1, Failure("MemoryExceeded", "used 9 MiB"))
-        assert recover.process_ended(process, other.pk, 1, "signal 9", sentence)
+        kill = Kill(process.pid, guilty.pk, 1, Failure("MemoryExceeded", "used 9 MiB"))
+        assert recover.process_ended(process.worker, Death(process.pid, other.pk, 1, "signal 9", kill))
         kept = dict(FailedAttempt.objects.values_list("job_id", "error_class"))
         assert kept == {guilty.pk: "MemoryExceeded", other.pk: "ProcessDied"}
 
@@ -279,18 +279,20 @@ class TestAProcessThatIsNoMore:
         locked, other = self.left(tenant, process), self.left(tenant, process)
         with transaction.atomic():
             Job.objects.select_for_update().get(pk=locked.pk)
-            assert not elsewhere(recover.process_ended, process, 2**31, 1, "signal 9").result(30)
+            assert not elsewhere(
+                recover.process_ended, process.worker, Death(process.pid, 2**31, 1, "signal 9")
+            ).result(30)
             assert now_is(other) == ("scheduled", 1, 1)
-        assert recover.process_ended(process, 2**31, 1, "signal 9")
+        assert recover.process_ended(process.worker, Death(process.pid, 2**31, 1, "signal 9"))
         assert now_is(locked) == ("scheduled", 1, 1)
 
     def test_nor_when_it_ran_out_of_its_time(self, tenant, process, elsewhere):
         job = self.left(tenant, process)
-        sentence = Sentence(job.pk, 1, None)
+        death = Death(process.pid, job.pk, 1, "signal 9", Kill(process.pid, job.pk, 1, None))
         with transaction.atomic():
             Job.objects.select_for_update().get(pk=job.pk)
-            assert not elsewhere(recover.process_ended, process, job.pk, 1, "signal 9", sentence).result(30)
-        assert recover.process_ended(process, job.pk, 1, "signal 9", sentence)
+            assert not elsewhere(recover.process_ended, process.worker, death).result(30)
+        assert recover.process_ended(process.worker, death)
         assert now_is(job) == ("error", 1, 0)
 
     def test_its_sessions_are_ended_first_and_those_of_no_other(self, tenant, process, sessions):
@@ -303,7 +305,7 @@ class TestAProcessThatIsNoMore:
             sessions(store.session_name(process.worker, "beat")),
         ]
         its.execute("UPDATE jobs SET progress = 0.5 WHERE id = %s", [job.pk])
-        assert recover.process_ended(process, job.pk, 1, "signal 9")
+        assert recover.process_ended(process.worker, Death(process.pid, job.pk, 1, "signal 9"))
         assert now_is(job) == ("scheduled", 1, 1)
         with pytest.raises(psycopg.OperationalError):
             its.execute("SELECT 1")
@@ -332,7 +334,7 @@ class TestTimeOut:
     def test_an_attempt_killed_at_its_limit_is_an_error_and_no_crash(self, tenant, register, sent):
         process = Process(register(), 4711)
         job, waiting = running(tenant, process.worker, worker_pid=4711, timeout=2.5), make_job(tenant)
-        assert recover.process_ended(process, job.pk, 1, "killed", Sentence(job.pk, 1, None))
+        assert recover.process_ended(process.worker, Death(4711, job.pk, 1, "killed", Kill(4711, job.pk, 1, None)))
         assert now_is(job) == ("error", 1, 0)
         assert job.last_error == "TimeoutError: timed out after 2.5 s and was killed"
         assert [message.id for message in sent] == [waiting.pk]

@@ -2,7 +2,6 @@
 
 import time
 import uuid
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -11,15 +10,17 @@ from django.utils import timezone
 
 from jobs import current_job, job, store
 from jobs.engine import execute as engine
-from jobs.engine import patience, pause, slices
+from jobs.engine import patience, pause, runtime, slices
 from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
 from jobs.engine.host import Host
 from jobs.engine.recount import recount_waiting
+from jobs.engine.runtime import Runtime
 from jobs.models import FreedSlot, Job, Lane, PausedJobType, Queue, TenantBook, Worker
 from jobs.store import Holder
 from jobs.worker import message
 from tenants.models import TenantQueue
+from tests.attempts import changed
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, ThingFactory, fold, make_job
 from tests.sample.models import Thing
@@ -206,9 +207,9 @@ class TestTheFence:
             raise OperationalError("away")
 
         job_id = thing.async_.echo()
-        monkeypatch.setattr(patience, "PATIENCE", 0.0)
+        monkeypatch.setattr(patience, "DATABASE_PATIENCE", 0.0)
         monkeypatch.setattr(store, "succeed_and_follow", away)
-        monkeypatch.setattr(message, "_host", [host])
+        monkeypatch.setattr(runtime, "_runtime", Runtime(host=host))
         with pytest.raises(SystemExit):
             message.run_attempt(job_id, 1)
 
@@ -298,7 +299,7 @@ class TestAMessage:
     def test_while_it_only_waited_for_a_core_it_goes_on_with_the_lane(self, host, thing, monkeypatch):
         monkeypatch.setattr(slices, "QUANTUM", 0.0)
         first, other, second = thing.async_.echo(0), ThingFactory().async_.echo(1), thing.async_.echo(2)
-        execute(first, 1, replace(host, waited_for_core=lambda: 2 * time.monotonic()))
+        execute(first, 1, changed(host, waited_for_core=lambda: 2 * time.monotonic()))
         assert list(Job.objects.order_by("start_time").values_list("id", flat=True)) == [first, second, other]
 
     def test_after_its_slack_the_next_one_is_handed_over(self, host, thing, sent, monkeypatch):
@@ -334,7 +335,7 @@ class TestAMessage:
 
     def test_a_worker_that_drains_goes_on_with_nothing(self, host, thing, sent):
         first, second = thing.async_.echo(0), thing.async_.echo(1)
-        execute(first, 1, Host(host.worker, pool="default", draining=lambda: True))
+        execute(first, 1, changed(host, is_draining=lambda: True))
         assert [message.id for message in sent] == [first, second]
         assert statuses() == ["success", "queued"]
 

@@ -219,7 +219,7 @@ class TestAfterItsTime:
         assert "ValueError: half of it is done" in FailedAttempt.objects.get().traceback
 
     def test_a_policy_that_goes_on_has_given_no_answer(self, run, timer, monkeypatch):
-        monkeypatch.setattr(user_code, "PATIENCE", 0.1)
+        monkeypatch.setattr(user_code, "ANSWER_SECONDS", 0.1)
 
         def go_on(*_: object) -> float:
             with suppress(Exception):
@@ -249,7 +249,7 @@ class TestAfterAHardLimit:
         assert (ended.status, ended.last_error) == ("dead", "SystemExit: 3")
 
     def test_one_that_hangs_is_left_behind(self, time_out, monkeypatch):
-        monkeypatch.setattr(user_code, "PATIENCE", 0.01)
+        monkeypatch.setattr(user_code, "ANSWER_SECONDS", 0.01)
         hangs = threading.Event()
         try:
             ended = time_out(lambda *_: hangs.wait())

@@ -1,4 +1,4 @@
-"""Processes like those of a pool, which hold attempts at a desk."""
+"""Processes like those of a pool, which hold attempts in a running table."""
 
 import os
 import subprocess
@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from jobs.worker.children import kills, reports
+from jobs.worker.children import kills
 from jobs.worker.children.limits import MIB
-from jobs.worker.children.running_table import Desk
+from jobs.worker.children.running_table import RunningTable
 
 HOUR = 3600.0  # seconds
 
@@ -41,25 +41,25 @@ def start() -> Iterator[Callable[..., int]]:
 @pytest.fixture(autouse=True)
 def nothing_told() -> Iterator[None]:
     yield
-    while not reports.ended.empty():
-        reports.ended.get_nowait()
+    while not kills.deaths.empty():
+        kills.deaths.get_nowait()
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk(8)
+def table() -> RunningTable:
+    return RunningTable(8)
 
 
 @pytest.fixture
-def lay(desk, monkeypatch):
-    """Let a process run this attempt: `lay(seat, pid, job_id=1, seconds=HOUR, memory=0)`; None: hold it only."""
+def lay(table, monkeypatch):
+    """Let a process run this attempt: `lay(index, pid, job_id=1, seconds=HOUR, memory=0)`; None: hold it only."""
 
-    def lay(seat: int, pid: int, job_id: int = 1, seconds: float | None = HOUR, memory: int = 0) -> None:
+    def lay(index: int, pid: int, job_id: int = 1, seconds: float | None = HOUR, memory: int = 0) -> None:
         with monkeypatch.context() as patch:
             patch.setattr(os, "getpid", lambda: pid)
-            desk.sit_down(seat)
-            desk.hold(job_id, 1)
+            table.take_entry(index)
+            table.hold(job_id, 1)
             if seconds is not None:
-                desk.limit(seconds, memory)
+                table.limit(seconds, memory)
 
     return lay

@@ -7,9 +7,9 @@ from django.db import IntegrityError
 
 from jobs.engine.schedules import change
 from jobs.models import Job, Schedule
-from jobs.worker.clock import schedules
+from jobs.worker.clock import background
+from jobs.worker.clock.background import Schedules
 from jobs.worker.clock.clock import SHORTEST_SLEEP, Clock
-from jobs.worker.clock.schedules import Schedules
 from tests.factories import ThingFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,7 +35,7 @@ def test_a_list_of_tenants_that_cannot_be_stored_stops_no_job_that_is_due(thread
     def fail():
         raise IntegrityError
 
-    monkeypatch.setattr(thread._declare, "run", fail)
+    monkeypatch.setattr(thread._duties[0], "run", fail)
     for _ in range(2):
         with pytest.raises(IntegrityError):
             thread.turn()
@@ -57,7 +57,7 @@ def test_a_batch_that_waits_too_long_for_a_lock_ends_no_thread(thread, onlooker,
     due()
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = '100ms'")
-    monkeypatch.setattr(schedules, "declare", lambda: None)
+    monkeypatch.setattr(background, "declare", lambda: None)
     with onlooker.transaction():
         onlooker.execute("LOCK TABLE schedule_runs IN ACCESS EXCLUSIVE MODE")
         assert thread.turn() == SHORTEST_SLEEP

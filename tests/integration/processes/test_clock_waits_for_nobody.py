@@ -13,11 +13,11 @@ from jobs import store
 from jobs.engine.submit import submit
 from jobs.lifecycle import Status
 from jobs.models import Job, Worker
-from jobs.worker.clock import clock, duties, upkeep
+from jobs.worker.clock import background, clock, duties
+from jobs.worker.clock.background import Upkeep
 from jobs.worker.clock.clock import Clock
 from jobs.worker.clock.duties import Duty
 from jobs.worker.clock.time import Time
-from jobs.worker.clock.upkeep import Upkeep
 from jobs.worker.threads.watchdog import Progress
 from tests.conftest import request_for
 from tests.factories import TenantFactory, make_job
@@ -142,7 +142,7 @@ class TestADuty:
 
     def test_of_the_upkeep_may_take_long_beside_the_clock(self, start, register, monkeypatch):
         inside, leave = threading.Event(), threading.Event()
-        monkeypatch.setattr(upkeep, "slow_duties", lambda: [Duty(0.0, lambda: (inside.set(), leave.wait(30)))])
+        monkeypatch.setattr(background, "slow_duties", lambda: [Duty(0.0, lambda: (inside.set(), leave.wait(30)))])
         register()
         start()
         assert inside.wait(30)
@@ -151,8 +151,8 @@ class TestADuty:
 
     def test_of_the_upkeep_is_the_leaders(self, monkeypatch):
         done, stop = [], threading.Event()
-        monkeypatch.setattr(upkeep, "slow_duties", lambda: [Duty(0.0, lambda: done.append(True))])
-        monkeypatch.setattr(upkeep, "LONGEST_SLEEP", 0.01)
+        monkeypatch.setattr(background, "slow_duties", lambda: [Duty(0.0, lambda: done.append(True))])
+        monkeypatch.setattr(background, "LONGEST_SLEEP", 0.01)
         one, progress = Clock(stop), Progress()
         thread = threading.Thread(target=Upkeep(stop, one).run, args=(progress,))
         thread.start()
@@ -170,8 +170,8 @@ class TestADuty:
             turns.append(True)
             raise DatabaseError
 
-        monkeypatch.setattr(upkeep, "slow_duties", lambda: [Duty(0.0, fails)])
-        monkeypatch.setattr(upkeep, "LONGEST_SLEEP", 0.01)
+        monkeypatch.setattr(background, "slow_duties", lambda: [Duty(0.0, fails)])
+        monkeypatch.setattr(background, "LONGEST_SLEEP", 0.01)
         one = Clock(stop)
         one.leads.set()
         thread = threading.Thread(target=Upkeep(stop, one).run)

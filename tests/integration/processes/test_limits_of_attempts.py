@@ -2,17 +2,17 @@
 
 import threading
 from collections.abc import Callable
+from types import SimpleNamespace as Object
 
 import psutil
 import pytest
 from billiard.einfo import ExceptionInfo
 from billiard.exceptions import WorkerLostError
 
-from jobs.engine.recover import Sentence
-from jobs.worker.children import kills, limits, reports
+from jobs.engine.recover import Death, Kill
+from jobs.worker.children import kills, limits
 from jobs.worker.children.delivery import AttemptRequest
 from jobs.worker.children.limits import Limits, memory_of
-from jobs.worker.children.reports import Ended
 from tests.integration.processes.pool import is_gone
 from tests.waiting import wait_until
 
@@ -21,19 +21,19 @@ OVER = -1.0  # seconds from now
 
 
 @pytest.fixture
-def pool(desk) -> Callable[..., Limits]:
+def pool(table) -> Callable[..., Limits]:
     """The limits of a pool of these processes."""
-    return lambda *pids: Limits(desk, threading.Event(), lambda: pids)
+    return lambda *pids: Limits(table, threading.Event(), Object(pids=lambda: pids))
 
 
 @pytest.fixture
 def look(pool) -> Callable[..., Limits]:
-    """Two looks at a pool of these processes: the first one condemns nobody."""
+    """Two looks at a pool of these processes: the first one kills nothing."""
 
     def look(*pids: int) -> Limits:
         limits = pool(*pids)
         limits.look()
-        assert [kills.sentence_of(pid) for pid in pids] == [None] * len(pids)
+        assert [kills.kill_of(pid) for pid in pids] == [None] * len(pids)
         limits.look()
         return limits
 
@@ -48,8 +48,8 @@ class TestTime:
         look(late, early)
         wait_until(lambda: is_gone(late), "the late one is killed")
         assert not is_gone(early)
-        assert kills.sentence_of(late) == Sentence(7, 1, None)
-        assert kills.sentence_of(early) is None
+        assert kills.kill_of(late) == Kill(late, 7, 1, None)
+        assert kills.kill_of(early) is None
 
     def test_what_its_body_has_started_ends_with_it(self, start, lay, look):
         late = start(below=1)
@@ -67,12 +67,12 @@ class TestTime:
         wait_until(lambda: is_gone(own), "the look is over")
         assert not is_gone(stranger)
 
-    def test_no_more_sentences_are_remembered_than_processes_may_be(self, monkeypatch):
+    def test_no_more_kills_are_remembered_than_processes_may_be(self, monkeypatch):
         monkeypatch.setattr(kills, "end", lambda pid: None)
         for pid in range(2**23, 2**23 + 1025):
-            kills.condemn(pid, Sentence(1, 1, None))
-        assert kills.sentence_of(2**23) is None
-        assert kills.sentence_of(2**23 + 1024) is not None
+            kills.kill(Kill(pid, 1, 1, None))
+        assert kills.kill_of(2**23) is None
+        assert kills.kill_of(2**23 + 1024) is not None
 
     def test_a_process_that_has_died_is_told_once_also_while_celery_waits_for_its_broker(self, start, lay, pool):
         dead = start()
@@ -82,18 +82,18 @@ class TestTime:
         wait_until(lambda: is_gone(dead), "it is gone")
         looks.look()
         looks.look()
-        assert reports.ended.get_nowait() == Ended(dead, 7, 1, "its process was ended by SIGKILL")
-        assert reports.ended.empty()
+        assert kills.deaths.get_nowait() == Death(dead, 7, 1, "its process was ended by SIGKILL")
+        assert kills.deaths.empty()
 
-    def test_so_is_one_that_was_condemned_with_its_sentence(self, start, lay, look):
+    def test_so_is_one_that_was_killed_with_the_reason(self, start, lay, look):
         late = start()
         lay(0, late, 7, OVER)
         looks = look(late)
         wait_until(lambda: is_gone(late), "it is killed")
         looks.look()
-        assert reports.ended.get_nowait().sentence == Sentence(7, 1, None)
+        assert kills.deaths.get_nowait().kill == Kill(late, 7, 1, None)
         looks.look()
-        assert reports.ended.empty()
+        assert kills.deaths.empty()
 
     @pytest.mark.parametrize("next_job", [7, 8])
     def test_a_body_that_has_ended_at_the_second_look_lives_whatever_its_process_runs_then(
@@ -110,13 +110,13 @@ class TestTime:
         looks.look()
         wait_until(lambda: is_gone(late), "now it is over its limit at two looks")
 
-    def test_a_body_that_ends_while_it_is_looked_at_has_ended(self, start, lay, pool, desk, monkeypatch):
+    def test_a_body_that_ends_while_it_is_looked_at_has_ended(self, start, lay, pool, table, monkeypatch):
         late = start()
         lay(0, late, 7, OVER)
         looks = pool(late)
         looks.look()
-        seen = [desk.running(), []]
-        monkeypatch.setattr(desk, "running", lambda: seen.pop(0))
+        seen = [table.running(), []]
+        monkeypatch.setattr(table, "running", lambda: seen.pop(0))
         looks.look()
         assert not is_gone(late)
         assert seen == []
@@ -130,10 +130,10 @@ class TestMemory:
         look(small, large)
         wait_until(lambda: is_gone(large), "the large one is killed")
         assert not is_gone(small)
-        sentence = kills.sentence_of(large)
-        assert (sentence.job_id, sentence.attempt, sentence.failure.error_class) == (2, 1, "MemoryExceeded")
-        assert sentence.failure.error.endswith(f"MiB of memory; {CEILING} MiB are allowed")
-        assert int(sentence.failure.error.split()[1]) > CEILING
+        kill = kills.kill_of(large)
+        assert (kill.job_id, kill.attempt, kill.reason.error_class) == (2, 1, "MemoryExceeded")
+        assert kill.reason.error.endswith(f"MiB of memory; {CEILING} MiB are allowed")
+        assert int(kill.reason.error.split()[1]) > CEILING
 
     def test_what_it_has_started_counts(self, start, lay, look):
         large = start(1, below=2 * CEILING)
@@ -151,11 +151,11 @@ class TestMemory:
         assert memory_of(2**22 + 1) == 0  # no pid of Linux is so large
 
 
-def test_the_limits_look_again_and_again_in_a_thread(start, lay, desk, monkeypatch):
-    monkeypatch.setattr(limits, "LOOK_EVERY", 0.01)
+def test_the_limits_look_again_and_again_in_a_thread(start, lay, table, monkeypatch):
+    monkeypatch.setattr(limits, "LOOK_INTERVAL", 0.01)
     late, stop = start(), threading.Event()
     progress = limits.Progress()
-    thread = threading.Thread(target=Limits(desk, stop, lambda: [late]).run, args=(progress,))
+    thread = threading.Thread(target=Limits(table, stop, Object(pids=lambda: [late])).run, args=(progress,))
     thread.start()
     wait_until(lambda: progress.rounds > 2, "it looks")
     lay(0, late, 7, OVER)
@@ -174,7 +174,7 @@ class TestTheMessage:
 
         monkeypatch.setattr(Request, "on_failure", lambda self, *_, **__: None)
 
-        def lost(job_id: int, pid: int | None, error: Exception) -> Ended:
+        def lost(job_id: int, pid: int | None, error: Exception) -> Death:
             request = object.__new__(AttemptRequest)
             request._args = (job_id, 3, 5.0, None)
             request.worker_pid = pid
@@ -182,7 +182,7 @@ class TestTheMessage:
                 raise error
             except Exception:
                 request.on_failure(ExceptionInfo())
-            return reports.ended.get_nowait()
+            return kills.deaths.get_nowait()
 
         return lost
 
@@ -192,9 +192,9 @@ class TestTheMessage:
         look(large)
         told = lost(1, large, WorkerLostError("signal 9 (SIGKILL)"))
         assert (told.pid, told.job_id, told.attempt) == (large, 1, 3)
-        assert told.sentence.failure.error_class == "MemoryExceeded"
+        assert told.kill.reason.error_class == "MemoryExceeded"
         told = lost(2, other, WorkerLostError("signal 9 (SIGKILL)"))
-        assert (told.sentence, told.error) == (None, "signal 9 (SIGKILL)")
+        assert (told.kill, told.error) == (None, "signal 9 (SIGKILL)")
 
     def test_a_process_that_could_not_settle_is_ended_before_anybody_is_told(self, lost, start):
         """It may be at the next job already; what it is running is given to others."""
@@ -213,4 +213,4 @@ class TestTheMessage:
         wait_until(lambda: not below.is_running() or below.status() == psutil.STATUS_ZOMBIE, "it is killed")
 
     def test_without_a_process_nothing_is_killed(self, lost):
-        assert lost(1, None, RuntimeError("never taken up")) == Ended(0, 1, 3, "never taken up")
+        assert lost(1, None, RuntimeError("never taken up")) == Death(0, 1, 3, "never taken up")

@@ -10,18 +10,18 @@ import pytest
 from django.db import OperationalError, connection
 
 from jobs import signals, store
-from jobs.engine import dispatch, recover
-from jobs.engine.deaths import announce
+from jobs.engine import dispatch, recover, runtime
+from jobs.engine.recover import Death
 from jobs.lifecycle import Status
 from jobs.models import Job, Worker
 from jobs.store import Claimed
-from jobs.worker.children import reports
-from jobs.worker.children.reports import Ended, Reports
+from jobs.worker.children import kills, reports
+from jobs.worker.children.reports import Reports
 from jobs.worker.threads import watchdog
 from jobs.worker.threads.announcer import Announcer
 from jobs.worker.threads.heartbeat import Heartbeat, Identity
-from jobs.worker.threads.sender import LONGEST, MOST_LEFT, Sender
-from jobs.worker.threads.wakeup import Bell
+from jobs.worker.threads.sender import MAX_LEFT_THREADS, MAX_SEND_SECONDS, Sender
+from jobs.worker.threads.wakeup import WakeupPipe
 from jobs.worker.threads.watchdog import Progress, Watchdog
 from tests.factories import TenantFactory, make_job
 from tests.waiting import wait_until
@@ -122,10 +122,10 @@ class TestTheSender:
         sender, used = threads_of(unanswered=1)
         sender.hand_over([Claimed(1, 1, "default")])
         wait_until(lambda: len(used) == 1, "it sends")
-        now[0] = LONGEST - 1
+        now[0] = MAX_SEND_SECONDS - 1
         sender.hand_over([Claimed(2, 1, "default")])
         assert not caplog.records
-        now[0] = LONGEST
+        now[0] = MAX_SEND_SECONDS
         for count in (2, 3):
             sender.hand_over([Claimed(count, 1, "default")])
             wait_until(lambda count=count: len(used) == count, "another one sends")
@@ -137,13 +137,13 @@ class TestTheSender:
 
     def test_while_the_broker_is_away_for_long_no_more_than_some_threads_wait(self, threads_of, now, broker):
         sender, used = threads_of(unanswered=100)
-        for job in range(3 + MOST_LEFT):
+        for job in range(3 + MAX_LEFT_THREADS):
             sender.hand_over([Claimed(job, 1, "default")])
-            wait_until(lambda job=job: len(used) == min(job, MOST_LEFT) + 1, "it sends")
-            now[0] += LONGEST
+            wait_until(lambda job=job: len(used) == min(job, MAX_LEFT_THREADS) + 1, "it sends")
+            now[0] += MAX_SEND_SECONDS
         broker.set()
         wait_until(lambda: sum(one.is_alive() for one in set(used)) == 2, "one sends, and the first one waits")
-        assert len(set(used)) == MOST_LEFT + 1
+        assert len(set(used)) == MAX_LEFT_THREADS + 1
 
     def test_stopped_it_sends_what_it_has(self, thread):
         sent: list[Claimed] = []
@@ -167,7 +167,7 @@ class TestTheAnnouncer:
         announcer = Announcer()
         thread(announcer.run, Progress())
         signals.job_died.connect(slowly)
-        announce.announce_by(announcer.announce)
+        runtime.change(announcer=announcer.announce)
         try:
             jobs = [make_job(TenantFactory(), Status.RUNNING) for _ in range(2)]
             for job in jobs:
@@ -178,49 +178,49 @@ class TestTheAnnouncer:
             wait_until(lambda: heard == [(job.pk, 1) for job in jobs], "both are announced, each once")
         finally:
             go_on.set()
-            announce.announce_by(None)
+            runtime.change(announcer=None)
             signals.job_died.disconnect(slowly)
 
 
-class TestTheBell:
-    def test_it_is_heard_once_however_often_it_rang(self, thread):
-        bell, heard = Bell(), []
+class TestTheWakeup:
+    def test_it_is_heard_once_however_often_it_is_requested(self, thread):
+        wakeup, heard = WakeupPipe(), []
         for _ in range(100_000):  # more than a pipe holds
-            bell.ring()
-        bell.wait()
-        bell.ring()
-        bell.wait()
-        listening = thread(lambda: (bell.wait(), heard.append(True)))
+            wakeup.request()
+        wakeup.wait()
+        wakeup.request()
+        wakeup.wait()
+        listening = thread(lambda: (wakeup.wait(), heard.append(True)))
         assert listening.is_alive()
         assert not heard
-        bell.ring()
+        wakeup.request()
         wait_until(lambda: heard, "it is heard")
 
-    def test_a_forked_process_rings_it_for_its_parent(self):
-        bell = Bell()
+    def test_a_forked_process_requests_it_of_its_parent(self):
+        wakeup = WakeupPipe()
         child = os.fork()
         if child == 0:
-            bell.ring()
+            wakeup.request()
             os._exit(0)
-        bell.wait()
+        wakeup.wait()
         os.waitpid(child, 0)
 
-    def test_who_commits_rings_and_does_not_dispatch(self, monkeypatch, transactional_db):
+    def test_who_commits_requests_and_does_not_dispatch(self, monkeypatch, transactional_db):
         rung, made = [], []
         monkeypatch.setattr(dispatch, "dispatch", lambda: made.append(True))
-        dispatch.relay_to(lambda: rung.append(True))
+        runtime.change(relay=lambda: rung.append(True))
         try:
             dispatch.on_commit()
             dispatch.request()
         finally:
-            dispatch.relay_to(None)
+            runtime.change(relay=None)
         assert (len(rung), made) == (2, [])
 
 
 class TestTheWatchdog:
     @pytest.fixture(autouse=True)
     def often(self, monkeypatch) -> None:
-        monkeypatch.setattr(watchdog, "EVERY", 0.02)
+        monkeypatch.setattr(watchdog, "LOOK_INTERVAL", 0.02)
 
     @pytest.fixture
     def stop(self) -> Iterator[threading.Event]:
@@ -228,56 +228,56 @@ class TestTheWatchdog:
         stop.set()
 
     @pytest.fixture
-    def bitten(self) -> list[str]:
+    def aborted(self) -> list[str]:
         return []
 
     @pytest.fixture
-    def dog(self, thread, stop, bitten, transactional_db) -> Watchdog:
-        return Watchdog(stop, bitten.append)
+    def dog(self, thread, stop, aborted, transactional_db) -> Watchdog:
+        return Watchdog(stop, aborted.append)
 
-    def test_a_thread_that_dies_ends_the_worker(self, thread, dog, bitten, monkeypatch):
+    def test_a_thread_that_dies_ends_the_worker(self, thread, dog, aborted, monkeypatch):
         monkeypatch.setattr(threading, "excepthook", lambda *_: None)
         dog.start("clock", lambda progress: 1 / 0)
         thread(dog.run)
-        wait_until(lambda: bitten == ["thread clock died"], "it is noticed")
+        wait_until(lambda: aborted == ["thread clock died"], "it is noticed")
 
-    def test_so_does_one_that_ends_without_having_been_stopped(self, thread, dog, bitten):
+    def test_so_does_one_that_ends_without_having_been_stopped(self, thread, dog, aborted):
         dog.start("beat", lambda progress: None)
         thread(dog.run)
-        wait_until(lambda: bitten == ["thread beat died"], "it is noticed")
+        wait_until(lambda: aborted == ["thread beat died"], "it is noticed")
 
-    def test_and_one_that_makes_no_progress(self, thread, dog, bitten, stop):
-        dog.start("limits", lambda progress: stop.wait(30), patience=0.1)
+    def test_and_one_that_makes_no_progress(self, thread, dog, aborted, stop):
+        dog.start("limits", lambda progress: stop.wait(30), standstill=0.1)
         thread(dog.run)
-        wait_until(lambda: bitten == ["thread limits stands still"], "it is noticed")
+        wait_until(lambda: aborted == ["thread limits stands still"], "it is noticed")
 
-    def test_one_that_goes_on_lives_and_so_does_one_that_may_stand_still(self, thread, dog, bitten, stop):
+    def test_one_that_goes_on_lives_and_so_does_one_that_may_stand_still(self, thread, dog, aborted, stop):
         def goes_on(progress: Progress) -> None:
             while not stop.wait(0.02):
                 progress.note()
 
-        dog.start("beat", goes_on, patience=0.2)
+        dog.start("beat", goes_on, standstill=0.2)
         dog.start("sender", lambda progress: stop.wait(30))
         witness = Progress()
         dog.start("witness", lambda progress: (stop.wait(1), stop.set(), witness.note()))
         thread(dog.run)
         wait_until(lambda: witness.rounds, "a second passes")
-        assert bitten == []
+        assert aborted == []
 
-    def test_to_wait_for_the_database_is_not_to_stand_still(self, thread, dog, bitten, stop):
+    def test_to_wait_for_the_database_is_not_to_stand_still(self, thread, dog, aborted, stop):
         done = []
 
         def waits(progress: Progress) -> None:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_sleep(1)")
-            done.append(list(bitten))
+            done.append(list(aborted))
             stop.wait(30)
 
-        dog.start("beat", waits, patience=0.2)
+        dog.start("beat", waits, standstill=0.2)
         thread(dog.run)
         wait_until(lambda: done, "the statement is through")
         assert done == [[]]
-        wait_until(lambda: bitten == ["thread beat stands still"], "after that it stands still")
+        wait_until(lambda: aborted == ["thread beat stands still"], "after that it stands still")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -342,7 +342,7 @@ class TestReports:
 
     @pytest.fixture
     def reporting(self, thread, worker, monkeypatch) -> Iterator[None]:
-        monkeypatch.setattr(reports, "AGAIN", 0.05)
+        monkeypatch.setattr(reports, "RETRY_SECONDS", 0.05)
         stop = threading.Event()
         thread(Reports(worker, stop).run, Progress())
         yield
@@ -352,7 +352,7 @@ class TestReports:
         return make_job(TenantFactory(), Status.RUNNING, worker=worker, worker_pid=pid)
 
     def told(self, job: Job) -> None:
-        reports.ended.put(Ended(job.worker_pid, job.pk, 1, "signal 9"))
+        kills.deaths.put(Death(job.worker_pid, job.pk, 1, "signal 9"))
 
     def taken_back(self, job: Job) -> bool:
         return Job.objects.filter(pk=job.pk, status="scheduled", crashes=1).exists()
@@ -372,7 +372,7 @@ class TestReports:
         progress, stop, rounds = Progress(), threading.Event(), []
         monkeypatch.setattr(recover, "process_ended", lambda *_: rounds.append(progress.rounds) or True)
         for pid in (1, 2, 3):
-            reports.ended.put(Ended(pid, 1, 1, "signal 9"))
+            kills.deaths.put(Death(pid, 1, 1, "signal 9"))
         thread(Reports(worker, stop).run, progress)
         wait_until(lambda: len(rounds) == 3, "all are told")
         stop.set()

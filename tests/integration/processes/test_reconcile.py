@@ -3,6 +3,7 @@
 import threading
 import uuid
 from collections.abc import Callable
+from types import SimpleNamespace as Object
 
 import pytest
 from django.db import OperationalError
@@ -10,13 +11,12 @@ from django.utils import timezone
 
 from jobs import store
 from jobs.engine import repairs
-from jobs.engine.recover import Sentence
+from jobs.engine.recover import Death, Kill
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
 from jobs.store import Failure
-from jobs.worker.children import kills, reconcile, reports
-from jobs.worker.children.reconcile import LOOKS, Reconciler
-from jobs.worker.children.reports import Ended
+from jobs.worker.children import kills, reconcile
+from jobs.worker.children.reconcile import CONFIRMING_LOOKS, Reconciler
 from jobs.worker.threads.watchdog import Progress
 from tests.chaos.freezing import ROW, Held
 from tests.factories import NO_PID, TenantFactory, make_job
@@ -34,9 +34,9 @@ def worker(register) -> uuid.UUID:
 
 
 @pytest.fixture
-def looks(worker, desk) -> Callable[..., Reconciler]:
+def looks(worker, table) -> Callable[..., Reconciler]:
     """The reconciler of a pool of these processes."""
-    return lambda *pids: Reconciler(worker, desk, threading.Event(), lambda: pids)
+    return lambda *pids: Reconciler(worker, table, threading.Event(), Object(pids=lambda: pids))
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ class TestARowThatNobodyHolds:
         job = runs(MINE)
         lay(0, MINE, job.pk + 1)  # for an hour, at something else
         reconciler = looks(MINE)
-        for _ in range(LOOKS):
+        for _ in range(CONFIRMING_LOOKS):
             reconciler.look()
             assert status(job) == Status.RUNNING
         reconciler.look()
@@ -80,7 +80,7 @@ class TestARowThatNobodyHolds:
         lay(0, MINE, job.pk)
         assert attempt != 2
         reconciler = looks(MINE)
-        for _ in range(LOOKS + 1):
+        for _ in range(CONFIRMING_LOOKS + 1):
             reconciler.look()
         assert status(job) == Status.SCHEDULED
 
@@ -88,14 +88,14 @@ class TestARowThatNobodyHolds:
         job = runs(MINE)
         lay(0, MINE, 0, seconds=None)
         reconciler = looks(MINE)
-        for _ in range(LOOKS + 1):
+        for _ in range(CONFIRMING_LOOKS + 1):
             reconciler.look()
         assert status(job) == Status.SCHEDULED
 
     def test_also_if_its_process_hurries_from_statement_to_statement(self, lay, looks, runs):
         job = runs(MINE)
         reconciler = looks(MINE)
-        for other in range(LOOKS + 1):
+        for other in range(CONFIRMING_LOOKS + 1):
             lay(0, MINE, job.pk + 1 + other, seconds=None)
             reconciler.look()
         assert status(job) == Status.SCHEDULED
@@ -105,22 +105,22 @@ class TestARowThatNobodyHolds:
         job = runs(MINE)
         lay(0, MINE, job.pk + 1, seconds=None)
         reconciler = looks(MINE)
-        for _ in range(LOOKS + 3):
+        for _ in range(CONFIRMING_LOOKS + 3):
             reconciler.look()
         assert status(job) == Status.RUNNING
         lay(0, MINE, job.pk)
         reconciler.look()
         lay(0, MINE, job.pk + 1)  # it held the job meanwhile: all begins anew
-        for _ in range(LOOKS):
+        for _ in range(CONFIRMING_LOOKS):
             reconciler.look()
         assert status(job) == Status.RUNNING
 
-    def test_a_note_that_is_being_written_says_nothing(self, lay, looks, runs, desk):
+    def test_an_entry_that_is_being_written_says_nothing(self, lay, looks, runs, table):
         job = runs(MINE)
         lay(0, MINE, job.pk + 1)
-        desk._words[1] += 1  # its version: the process stands still in the middle of a note
+        table._words[1] += 1  # its version: the process stands still in the middle of an entry
         reconciler = looks(MINE)
-        for _ in range(LOOKS + 3):
+        for _ in range(CONFIRMING_LOOKS + 3):
             reconciler.look()
         assert status(job) == Status.RUNNING
 
@@ -128,7 +128,7 @@ class TestARowThatNobodyHolds:
         job = runs(MINE)
         reconciler = looks(MINE)
         lay(0, MINE, job.pk + 1)
-        for _ in range(LOOKS):
+        for _ in range(CONFIRMING_LOOKS):
             reconciler.look()
         found = store.running_here(job.worker, 0)
         store.succeed(job.pk, 1, {}, None)
@@ -140,7 +140,7 @@ class TestARowThatNobodyHolds:
         job = runs(MINE)
         reconciler = looks(MINE, OTHER)
         lay(0, MINE, job.pk + 1)
-        for _ in range(LOOKS):
+        for _ in range(CONFIRMING_LOOKS):
             reconciler.look()
         found = store.running_here(job.worker, 0)
         Job.objects.filter(pk=job.pk).update(worker_pid=OTHER)
@@ -153,28 +153,27 @@ class TestARowThatNobodyHolds:
         lay(0, MINE, job.pk + 1)
         reconciler = looks(MINE)
         with Held(ROW, job.pk):
-            for _ in range(LOOKS + 2):
+            for _ in range(CONFIRMING_LOOKS + 2):
                 reconciler.look()
             assert status(job) == Status.RUNNING
-        reconciler.look()
-        assert status(job) == Status.SCHEDULED
+        wait_until(lambda: reconciler.look() or status(job) == Status.SCHEDULED, "the server frees the row")
 
     def test_of_a_process_that_is_gone_the_reports_are_told_once(self, lay, looks, runs):
         """They end its sessions first. Its death was reported, and PostgreSQL has lost what they did."""
         job = runs(MINE)
-        lay(0, MINE, job.pk)  # a dead process cannot clear its seat
+        lay(0, MINE, job.pk)  # a dead process cannot clear its entry
         reconciler = looks(OTHER)
-        for _ in range(LOOKS + 3):
+        for _ in range(CONFIRMING_LOOKS + 3):
             reconciler.look()
-        assert reports.ended.get_nowait() == Ended(MINE, job.pk, 1, "its process is gone")
-        assert reports.ended.empty()
+        assert kills.deaths.get_nowait() == Death(MINE, job.pk, 1, "its process is gone")
+        assert kills.deaths.empty()
         assert status(job) == Status.RUNNING
 
     def test_a_row_of_another_worker_is_its_own_business(self, lay, looks, runs):
         job = runs(MINE, worker=uuid.uuid4())
         lay(0, MINE, job.pk + 1)
         reconciler = looks(MINE)
-        for _ in range(LOOKS + 1):
+        for _ in range(CONFIRMING_LOOKS + 1):
             reconciler.look()
         assert status(job) == Status.RUNNING
 
@@ -197,7 +196,7 @@ class TestAskedToStop:
         look(pid)
         wait_until(lambda: is_gone(pid), "it is killed")
         error = "did not stop within 0 s and was killed"
-        assert kills.sentence_of(pid) == Sentence(job, 1, Failure("Cancelled", error))
+        assert kills.kill_of(pid) == Kill(pid, job, 1, Failure("Cancelled", error))
 
     def test_one_that_nobody_asked_is_left_alone(self, start, lay, look, overdue):
         pid = start()
@@ -224,16 +223,16 @@ class TestAskedToStop:
         assert not is_gone(pid)
 
 
-def test_the_look_outlives_a_database_that_is_away(worker, desk, monkeypatch):
+def test_the_look_outlives_a_database_that_is_away(worker, table, monkeypatch):
     asked, stop = [], threading.Event()
 
     def away(*_: object) -> list:
         asked.append(True)
         raise OperationalError
 
-    monkeypatch.setattr(reconcile, "LOOK_EVERY", 0.01)
+    monkeypatch.setattr(reconcile, "LOOK_INTERVAL", 0.01)
     monkeypatch.setattr(store, "running_here", away)
-    thread = threading.Thread(target=Reconciler(worker, desk, stop, list).run, args=(Progress(),))
+    thread = threading.Thread(target=Reconciler(worker, table, stop, Object(pids=list)).run, args=(Progress(),))
     thread.start()
     wait_until(lambda: len(asked) > 2, "it asks again")
     stop.set()

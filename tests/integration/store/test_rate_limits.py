@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine import dispatch, limits
+from jobs.engine import dispatch, limits, runtime
 from jobs.engine.submit import submit_all
 from jobs.models import Job, Lane, Queue, TenantBook
 from jobs.worker.clock import clock
@@ -175,7 +175,7 @@ def rarely_ticking(tenant, register, elsewhere, monkeypatch) -> Iterator[Callabl
             assert store.start(job.id, job.attempt, worker)
             assert store.succeed(job.id, job.attempt, {}, None)
 
-    dispatch.connect(run)
+    runtime.change(carrier=run)
     runs = []
     yield lambda: runs.append(elsewhere(clock.Clock(stop).run))
     stop.set()

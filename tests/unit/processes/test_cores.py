@@ -8,7 +8,7 @@ from jobs.worker.children.cores import waited_for_core
 
 @pytest.fixture
 def told(monkeypatch, tmp_path):
-    monkeypatch.setattr(cores, "TOLD", str(tmp_path / "schedstat"))
+    monkeypatch.setattr(cores, "SCHEDSTAT", str(tmp_path / "schedstat"))
     return tmp_path / "schedstat"
 
 

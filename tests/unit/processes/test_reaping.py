@@ -1,6 +1,6 @@
 """A process that has closed its files may need a moment to end: the pool is looked after until it has."""
 
-from jobs.worker.children.reaping import LAST, reaping
+from jobs.worker.children.reaping import LAST_PAUSE, reaping
 
 
 class Pool:
@@ -49,4 +49,4 @@ def test_one_that_ends_a_moment_later_is_seen_a_moment_later():
 def test_one_that_does_not_end_is_left_to_celerys_timer():
     pool, hub = looked_after(1000)
     assert pool._pool == ["doomed", "other"]
-    assert hub.now < 2 * LAST
+    assert hub.now < 2 * LAST_PAUSE

@@ -11,7 +11,7 @@ import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 
 from jobs.worker.children import time_limit
-from jobs.worker.children.running_table import desk
+from jobs.worker.children.running_table import running_table
 from jobs.worker.children.time_limit import Timer
 
 LONG, OVER = 3600.0, 1e-6  # seconds
@@ -22,7 +22,7 @@ def as_it_was():
     before = signal.getsignal(signal.SIGALRM)
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
-    desk.let_go()
+    running_table.let_go()
     signal.signal(signal.SIGALRM, before)
 
 
@@ -127,14 +127,14 @@ def test_a_thread_of_the_body_puts_nothing_off(timer):
 
 def test_the_parent_reads_who_runs_what_until_when_and_with_how_much(timer, settings):
     settings.JOBS_DEFAULT_MEMORY = 100
-    desk.sit_down(3)
-    desk.hold(7, 2)
+    running_table.take_entry(3)
+    running_table.hold(7, 2)
     timer.arm(job(), LONG)
-    (running,) = desk.running()
+    (running,) = running_table.running()
     assert (running.pid, running.job_id, running.attempt, running.memory) == (os.getpid(), 7, 2, 100)
     timer.arm(job(memory=50), LONG)
-    assert desk.running()[0].memory == 50
+    assert running_table.running()[0].memory == 50
     timer.disarm()
-    assert desk.running() == []
-    (note,) = [note for note in desk.notes() if note.job_id]
-    assert (note.job_id, note.attempt, note.runs) == (7, 2, False)
+    assert running_table.running() == []
+    (entry,) = [entry for entry in running_table.entries() if entry.job_id]
+    assert (entry.job_id, entry.attempt, entry.runs) == (7, 2, False)

@@ -4,11 +4,11 @@ from types import SimpleNamespace as Object
 
 from celery.concurrency.prefork import TaskPool
 
-from jobs.worker.children.kills import pids_of
+from jobs.worker.children.kills import Pool
 
 
 def test_those_of_a_pool_that_runs():
-    assert pids_of(Object(_pool=Object(_pool=[Object(pid=7), Object(pid=9)]))) == [7, 9]
+    assert Pool(Object(_pool=Object(_pool=[Object(pid=7), Object(pid=9)]))).pids() == [7, 9]
 
 
 def test_none_of_a_pool_that_was_terminated():
@@ -16,4 +16,4 @@ def test_none_of_a_pool_that_was_terminated():
     pool = TaskPool(limit=1)
     pool._pool = Object(terminate=lambda: None)
     pool.on_terminate()
-    assert pids_of(pool) == []
+    assert Pool(pool).pids() == []

@@ -1,0 +1,59 @@
+"""The runtime: what the engine uses of the process around it. The entry point of the process makes it, once.
+
+A web process has a carrier and a relay; a worker's parent an announcer too; a worker's child a host.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from jobs.engine.host import Host
+from jobs.store import Claimed
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """Each part may be None.
+
+    carrier: sends claimed jobs to workers. It must not raise: recover repeats lost messages. None: nobody sends them.
+    relay: requests the dispatches after commits; None: the committing thread makes them itself.
+    announcer: sends the signal `job_died` of a job and an attempt; None: the thread that buries the job does.
+    host: this process, if it runs jobs.
+    """
+
+    carrier: Callable[[Sequence[Claimed]], object] | None = None
+    relay: Callable[[], object] | None = None
+    announcer: Callable[[int, int], object] | None = None
+    host: Host | None = None
+
+
+_runtime = Runtime()
+
+
+def current() -> Runtime:
+    """The runtime of this process."""
+    return _runtime
+
+
+def start(runtime: Runtime) -> None:
+    """Let this process have it from now on."""
+    global _runtime  # noqa: PLW0603 - a process has one, like its environment
+    _runtime = runtime
+
+
+def change(**parts: Any) -> Runtime:
+    """Replace these parts; return the runtime as it was."""
+    before = _runtime
+    start(replace(before, **parts))
+    return before
+
+
+@contextmanager
+def changed(**parts: Any) -> Iterator[None]:
+    """Replace these parts inside the block."""
+    before = change(**parts)
+    try:
+        yield
+    finally:
+        start(before)

@@ -1,0 +1,85 @@
+"""The threads of the leading clock beside its loop, for work that may take long. Two leaders at once do no harm."""
+
+import threading
+from collections.abc import Sequence
+
+from django.db import DatabaseError, InterfaceError, connection
+
+from jobs import store, telemetry
+from jobs.engine.schedules.declared import declare
+from jobs.engine.schedules.run import run_due
+from jobs.worker.clock.clock import LOCK_TIMEOUT, SHORTEST_SLEEP, Clock
+from jobs.worker.clock.duties import Duty, given_up_in_time, recording_duties, slow_duties
+from jobs.worker.clock.time import LONGEST_SLEEP
+from jobs.worker.message import WORKER_ID
+from jobs.worker.threads.watchdog import Progress
+
+
+class Background:
+    """Does its duties until `stop` is set, while the clock leads. name: of its sessions. timeout: s, of a statement."""
+
+    name: str
+    timeout: float
+
+    def __init__(self, stop: threading.Event, clock: Clock, duties: Sequence[Duty]) -> None:
+        self._stop = stop
+        self._clock = clock
+        self._duties = duties
+
+    def run(self, progress: Progress | None = None) -> None:
+        """Take turns until stopped. Survives the loss of the database."""
+        store.keep_sessions(WORKER_ID, self.name, lock_timeout=LOCK_TIMEOUT, statement_timeout=self.timeout)
+        progress = progress or Progress()
+        pause = 0.0
+        while not self._stop.wait(pause):
+            progress.note()
+            pause = LONGEST_SLEEP
+            try:
+                if self._clock.leads.is_set():
+                    pause = self.turn()
+                else:
+                    connection.close()
+            except (DatabaseError, InterfaceError) as error:
+                telemetry.noticed("clock without database", thread=self.name, error=type(error).__name__)
+                connection.close()
+
+    def turn(self) -> float:
+        """Do what is to be done now; the seconds until the next turn. Raises the database's errors."""
+        for duty in self._duties:
+            duty.run_if_due()
+        return LONGEST_SLEEP
+
+
+class Upkeep(Background):
+    """Runs the duties that read much."""
+
+    name, timeout = "upkeep", 120.0
+
+    def __init__(self, stop: threading.Event, clock: Clock) -> None:
+        super().__init__(stop, clock, slow_duties())
+
+
+class Recorder(Background):
+    """Keeps the partitions, looks at what is under way, and counts what has ended: much, and nobody waits for it."""
+
+    name, timeout = "recorder", 20.0
+
+    def __init__(self, stop: threading.Event, clock: Clock) -> None:
+        super().__init__(stop, clock, recording_duties())
+
+
+class Schedules(Background):
+    """Submits due jobs at their moments (I10): many that are due at 6:00 must not delay retries."""
+
+    name, timeout = "schedules", 30.0
+
+    def __init__(self, stop: threading.Event, clock: Clock) -> None:
+        super().__init__(stop, clock, [Duty(60.0, declare)])
+
+    def turn(self) -> float:
+        given_up_in_time(run_due)
+        super().turn()  # last: a fault in the list of one job type must not stop the due jobs
+        seconds = store.next_run()
+        if seconds is None:
+            return LONGEST_SLEEP
+        return min(max(seconds, SHORTEST_SLEEP), LONGEST_SLEEP)  # what is due and still there is locked

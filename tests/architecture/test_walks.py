@@ -1,0 +1,64 @@
+"""The files that a reader opens, counted from the code. A budget only shrinks."""
+
+import pytest
+
+from tests.architecture.sources import floor
+from tests.architecture.walks import Walk, walk
+
+CANCEL = (
+    "jobs.engine.cancel:cancel",  # what portal, pages, command line and API call; the row says it to the worker
+    "jobs.worker.children.reconcile:Reconciler.look",  # its thread kills the process
+    "jobs.worker.children.delivery:AttemptRequest.on_failure",  # Celery hears of the death
+    "jobs.worker.children.reports:Reports.report",  # a thread tells PostgreSQL
+)
+NOT_A_CANCEL = (
+    "jobs.engine.dispatch:on_commit",  # what is free now, another walk gives away
+    "jobs.engine.dispatch:request",
+    "jobs.engine.recover:time_out",  # ends of other kinds
+    "jobs.engine.recover:take_back_unheld",
+    "jobs.engine.deaths.announce:announce",
+    "jobs.store.leading:wake_clock",
+)
+
+OTHER_PROCESSES = ("jobs.apps", "jobs.management", "jobs.worker.bootstrap", "jobs.engine.dispatcher")
+
+
+def described(walked: Walk) -> str:
+    """For a failure: what was opened, and what was unnatural."""
+    return "\n".join(
+        [*walked.files, *(f"climb {one}" for one in walked.climbs), *(f"return {one}" for one in walked.returns)]
+    )
+
+
+def test_the_cancel_of_a_running_job_until_its_process_is_killed_and_settled_opens_few_files() -> None:
+    walked = walk(*CANCEL, beyond=NOT_A_CANCEL)
+    assert "jobs/sql/settling/take_back.sql" in walked.files, "the walk is cut off"
+    assert len(walked.files) <= 20, described(walked)
+
+
+def test_one_attempt_in_a_worker_from_start_to_next_dispatch_goes_down() -> None:
+    walked = walk("jobs.engine.execute:execute", elsewhere=OTHER_PROCESSES)
+    assert {"jobs/engine/settle.py", "jobs/sql/claiming/claim.sql"} <= {*walked.files}, "the walk is cut off"
+    assert len(walked.climbs) <= 3, described(walked)
+    assert len(walked.returns) <= 5, described(walked)
+
+
+def test_a_hook_is_followed_to_the_higher_floor_where_it_was_given() -> None:
+    walked = walk("jobs.engine.execute:_keeper")
+    assert "jobs/worker/children/running_table.py" in walked.files
+    assert [to for _, to in walked.climbs] == ["jobs.worker.children.child"], "the host of a worker"
+
+
+def test_a_statement_is_one_file_with_its_chapters() -> None:
+    walked = walk("jobs.store.control:cancel")
+    assert "jobs/sql/control/cancel.sql" in walked.files
+    assert "jobs/sql/shared/freed.sql" in walked.chapters
+
+
+def test_a_module_stands_above_what_it_imports() -> None:
+    assert floor("jobs.engine.execute") > floor("jobs.engine.settle") > floor("jobs.store.settling")
+
+
+def test_an_unknown_start_is_refused() -> None:
+    with pytest.raises(ValueError, match="no function"):
+        walk("jobs.engine.cancel:nothing")
