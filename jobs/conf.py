@@ -80,4 +80,4 @@ class Settings:
 
 
 settings = Settings()
-EVERY: dict[str, Setting[Any]] = {name: one for name, one in vars(Settings).items() if isinstance(one, Setting)}
+ALL_SETTINGS: dict[str, Setting[Any]] = {name: one for name, one in vars(Settings).items() if isinstance(one, Setting)}

@@ -22,7 +22,7 @@ FINAL = frozenset({Status.SUCCESS, Status.ERROR, Status.DEAD, Status.CANCELLED})
 
 @dataclass(frozen=True)
 class Arrow:
-    """One transition of a job: each of its guarded statements (`jobs/sql/*/<name>.sql`) performs it.
+    """One transition of a job: each of its guarded statements (`jobs/sql`) performs it.
 
     sources: the statuses that it leaves; empty if it puts the job into the table `jobs`. target: None if it takes the
     job out of the table.

@@ -1,15 +1,16 @@
 """Run one read-only query against a customer's database. Only this module opens such connections."""
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date, datetime, time
 from typing import Any, cast
 
 import psycopg
 from psycopg import sql
 
 from jobs import TenantError
-from reports.plain import plain
 
 CONNECT_TIMEOUT = 5  # seconds
 
@@ -84,3 +85,27 @@ def _connection(url: str) -> Iterator[psycopg.Connection[Any]]:
 
 def _message(error: psycopg.Error) -> str:
     return error.diag.message_primary or str(error).partition("\n")[0] or type(error).__name__
+
+
+def plain(value: Any) -> Any:
+    """The JSON value of `value`; types that JSON lacks become text.
+
+    A numeric becomes text, digit by digit: a JSON number would become a binary float in some program, which is wrong
+    for money. Infinity and NaN are not JSON either.
+    """
+    match value:
+        case None | bool() | int() | str():
+            found: Any = value
+        case float() if math.isfinite(value):
+            found = value
+        case datetime() | date() | time():
+            found = value.isoformat()
+        case bytes() | memoryview():
+            found = bytes(value).hex()
+        case list() | tuple():
+            found = [plain(item) for item in value]
+        case dict():
+            found = {str(key): plain(item) for key, item in value.items()}
+        case _:
+            found = str(value)
+    return found

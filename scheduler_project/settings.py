@@ -172,7 +172,7 @@ UNFOLD = {
 
 # --- the scheduler: jobs/conf.py explains each setting -----------------------------------------------------
 
-vars().update({name: env(name, cast=type(one.default), default=one.default) for name, one in conf.EVERY.items()})
+vars().update({name: env(name, cast=type(one.default), default=one.default) for name, one in conf.ALL_SETTINGS.items()})
 
 # --- mail -----------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
 
-from tenants.bounds import LONGEST, MOST_DAYS, MOST_SLOTS
+from tenants.bounds import MAX_SECONDS, MOST_DAYS, MOST_SLOTS
 from tenants.conf import TENANT_MODEL
 from tenants.names import named
 
@@ -45,7 +45,7 @@ def rate_is_whole() -> models.Q:
         rate_limit__gte=1,
         rate_window__isnull=False,
         rate_window__gte=SHORTEST_WINDOW,
-        rate_window__lte=LONGEST,
+        rate_window__lte=MAX_SECONDS,
     )
 
 
@@ -90,7 +90,7 @@ class TenantQueue(models.Model):
         "rate window (seconds)",
         null=True,
         blank=True,
-        validators=[MinValueValidator(SHORTEST_WINDOW), MaxValueValidator(LONGEST)],
+        validators=[MinValueValidator(SHORTEST_WINDOW), MaxValueValidator(MAX_SECONDS)],
         help_text="The length of the window in seconds.",
     )
     max_waiting = models.PositiveIntegerField(

@@ -1,6 +1,6 @@
 """Exceptions with which a running method decides how its attempt ends."""
 
-from tenants.bounds import LONGEST
+from tenants.bounds import MAX_SECONDS
 
 
 class TenantError(Exception):
@@ -32,8 +32,8 @@ def delay_of(error: RetryLater) -> float:
 
 def _checked(seconds: float) -> float:
     number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-    if not number or not 0 <= seconds <= LONGEST:  # nan fails every comparison
-        raise ValueError(f"RetryLater takes a number of seconds from 0 to {LONGEST:.0f}, not {seconds!r}")
+    if not number or not 0 <= seconds <= MAX_SECONDS:  # nan fails every comparison
+        raise ValueError(f"RetryLater takes a number of seconds from 0 to {MAX_SECONDS:.0f}, not {seconds!r}")
     return seconds
 
 

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from cron_descriptor import FormatError, Options, get_description
 from cronsim import CronSim, CronSimError
 
-from tenants.bounds import LONGEST
+from tenants.bounds import MAX_SECONDS
 
 MACROS = {
     "@hourly": "0 * * * *",
@@ -58,9 +58,10 @@ class Recurrence:
             raise InvalidRecurrence("every", "give either every or cron")
         if self.every is not None:
             number = isinstance(self.every, (int, float)) and not isinstance(self.every, bool)
-            if not number or not MIN_INTERVAL <= self.every <= LONGEST:  # not a number (nan) lies nowhere
+            if not number or not MIN_INTERVAL <= self.every <= MAX_SECONDS:  # not a number (nan) lies nowhere
                 raise InvalidRecurrence(
-                    "every", f"must be a number of seconds from {MIN_INTERVAL:g} to {LONGEST:.0f}, not {self.every!r}"
+                    "every",
+                    f"must be a number of seconds from {MIN_INTERVAL:g} to {MAX_SECONDS:.0f}, not {self.every!r}",
                 )
             return
         zone = _zone(self.tz)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from tenants.bounds import LONGEST
+from tenants.bounds import MAX_SECONDS
 
 Answer = float | Literal["exponential", False]
 Decide = Callable[[BaseException, int], Answer]
@@ -47,12 +47,12 @@ class Retry:
         if not (_is_number(self.jitter) and 0 <= self.jitter <= 1):
             raise ValueError(f"jitter: must be from 0 to 1, not {self.jitter!r}")
         _check_seconds("base", self.base, most=sys.float_info.max)
-        _check_seconds("cap", self.cap, most=LONGEST)
+        _check_seconds("cap", self.cap, most=MAX_SECONDS)
 
     @classmethod
     def every(cls, seconds: float, *, max_retries: int, queue: str | None = None, jitter: float = 0.0) -> "Retry":
         """Wait the same time before each retry."""
-        _check_seconds("seconds", seconds, most=LONGEST)
+        _check_seconds("seconds", seconds, most=MAX_SECONDS)
         return cls(lambda error, n: seconds, max_retries, queue, cap=seconds, jitter=jitter)
 
     @classmethod

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from jobs.calls.arguments import as_text, check_text
 from jobs.calls.refusals import InvalidRequest
-from tenants.bounds import LONGEST
+from tenants.bounds import MAX_SECONDS
 
 LAST_PRIORITY = 10
 MAX_WHOLE = 1_000_000  # MiB, retries
@@ -94,8 +94,8 @@ _kind_of: Callable[[JobRequest], tuple[object, ...]] = attrgetter(*JobRequest.KI
 
 def _check_seconds(field: str, value: float, *, least: float) -> None:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not least <= value <= LONGEST:  # nan fails every comparison
-        raise InvalidRequest(field, f"must be a number of seconds from {least} to {LONGEST:.0f}, not {value!r}")
+    if not number or not least <= value <= MAX_SECONDS:  # nan fails every comparison
+        raise InvalidRequest(field, f"must be a number of seconds from {least} to {MAX_SECONDS:.0f}, not {value!r}")
 
 
 def _check_whole(field: str, value: int | None, *, least: int) -> None:

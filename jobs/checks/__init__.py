@@ -17,7 +17,7 @@ from django.core.checks import CheckMessage, Error, Warning, register, run_check
 from django.db.utils import load_backend
 
 from jobs.celery import celery_app, is_configured
-from jobs.conf import EVERY, settings
+from jobs.conf import ALL_SETTINGS, settings
 
 TAG = "jobs"
 OF_ONE_PROCESS = ("LocMemCache", "DummyCache")  # cache backends that no other process can read
@@ -79,7 +79,7 @@ def postgresql() -> Iterator[CheckMessage]:
 @registered(TAG)
 def numbers() -> Iterator[CheckMessage]:
     """Refuse senseless numbers, such as a beat every 0 seconds or results of NaN bytes, before any process starts."""
-    for name, setting in EVERY.items():
+    for name, setting in ALL_SETTINGS.items():
         if not isinstance(setting.default, int | float):
             continue
         number = getattr(settings, name)
@@ -198,7 +198,7 @@ def connections() -> Iterator[CheckMessage]:
 @registered(TAG)
 def known_names() -> Iterator[CheckMessage]:
     """A misspelt setting would have no effect."""
-    known = {*EVERY, *OTHERS}
+    known = {*ALL_SETTINGS, *OTHERS}
     for name in dir(project):
         if name.startswith("JOBS_") and name not in known:
             alike = get_close_matches(name, known, 1)

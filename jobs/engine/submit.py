@@ -11,7 +11,7 @@ from jobs.calls.request import JobRequest
 from jobs.engine import dispatch
 from jobs.models import Queue
 from jobs.store import Answer
-from tenants.bounds import LONGEST
+from tenants.bounds import MAX_SECONDS
 
 MOST_TRIES = 10  # each waits for another transaction that decides about an identical job
 
@@ -89,7 +89,7 @@ def _refusal(answer: Answer, requests: Sequence[JobRequest], left: Sequence[int]
     at = requests[index].at
     if at is not None and answer.refused == "past":
         return Passed("at", f"must be in the future; {at.isoformat()} is past", index)
-    return InvalidRequest("at", f"must be within {LONGEST / 86400:.0f} days", index)
+    return InvalidRequest("at", f"must be within {MAX_SECONDS / 86400:.0f} days", index)
 
 
 def unknown_queue(name: str, index: int | None = None) -> InvalidRequest:

@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from tenants.bounds import LONGEST
+from tenants.bounds import MAX_SECONDS
 from tenants.models import SHORTEST_WINDOW, check_rate, rate_is_whole
 from tenants.names import named
 
@@ -26,7 +26,7 @@ class Queue(models.Model):
     default_timeout = models.FloatField(
         null=True,
         blank=True,
-        validators=[MinValueValidator(0.1), MaxValueValidator(LONGEST)],
+        validators=[MinValueValidator(0.1), MaxValueValidator(MAX_SECONDS)],
         help_text="Seconds that a job may run, unless it has its own timeout. Empty: JOBS_DEFAULT_TIMEOUT.",
     )
     default_max_retries = models.PositiveSmallIntegerField(
@@ -34,7 +34,7 @@ class Queue(models.Model):
     )
     default_backoff = models.FloatField(
         default=10.0,
-        validators=[MinValueValidator(0.0), MaxValueValidator(LONGEST)],
+        validators=[MinValueValidator(0.0), MaxValueValidator(MAX_SECONDS)],
         help_text="Seconds before the first of those retries.",
     )
     backoff_grows = models.BooleanField(
@@ -49,7 +49,7 @@ class Queue(models.Model):
     rate_window = models.FloatField(
         null=True,
         blank=True,
-        validators=[MinValueValidator(SHORTEST_WINDOW), MaxValueValidator(LONGEST)],
+        validators=[MinValueValidator(SHORTEST_WINDOW), MaxValueValidator(MAX_SECONDS)],
         help_text="Seconds of the rate limit's window.",
     )
     paused = models.BooleanField(default=False, help_text="Waiting jobs stay waiting; running jobs continue.")
@@ -59,12 +59,12 @@ class Queue(models.Model):
         ordering = ["name"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(default_backoff__gte=0, default_backoff__lte=LONGEST), name="queues_backoff_bounded"
+                condition=Q(default_backoff__gte=0, default_backoff__lte=MAX_SECONDS), name="queues_backoff_bounded"
             ),
             models.CheckConstraint(condition=rate_is_whole(), name="queues_rate_limit_has_window"),
             models.CheckConstraint(condition=Q(weight__gte=1), name="queues_weight_positive"),
             models.CheckConstraint(
-                condition=Q(default_timeout__isnull=True) | Q(default_timeout__gt=0, default_timeout__lte=LONGEST),
+                condition=Q(default_timeout__isnull=True) | Q(default_timeout__gt=0, default_timeout__lte=MAX_SECONDS),
                 name="queues_timeout_positive",
             ),
         ]

@@ -1,7 +1,8 @@
-"""The statements, one per file, in folders named after the modules that run them: `statement("claim")`.
+"""The statements, in folders named after the modules that run them: `statement("claim")`.
 
-A line `-- include claim/lanes` inserts that file, from beside the statement or from this folder: a chapter. Several
-statements may share a chapter, so that no formula exists twice. The line stays as the chapter's title.
+A statement has a file, `claiming/claim.sql`; the short ones of a folder share its `short.sql`, each below a line
+`-- name: beat`. A line `-- include claim/lanes` inserts that file, from beside the statement or from this folder: a
+chapter. Several statements may share a chapter, so that no formula exists twice. The line stays as the chapter's title.
 `python -m jobs.sql claim` prints the whole statement.
 """
 
@@ -13,6 +14,7 @@ from pathlib import Path
 COMMENT = re.compile(r"\s*--.*$", re.MULTILINE)
 MARGIN = re.compile(r"\n\s*")
 INCLUDE = re.compile(r"^ *-- include (\S+)$", re.MULTILINE)
+NAME = re.compile(r"^-- name: (\S+)\n", re.MULTILINE)
 HERE = Path(__file__).parent
 
 
@@ -25,21 +27,31 @@ def statement(name: str) -> str:
     """
     from tenants.tenant_model import for_this_project  # late: `python -m jobs.sql` runs without Django
 
-    bare = MARGIN.sub("\n", COMMENT.sub("", whole(files()[name])))
+    bare = MARGIN.sub("\n", COMMENT.sub("", whole(name)))
     return for_this_project(f"-- {name}\n{bare.strip()}")
 
 
 @cache
 def files() -> dict[str, Path]:
     """The file of each statement, by name."""
-    return {path.stem: path for path in sorted(HERE.glob("*/*.sql")) if path.parent.name != "shared"}
+    paths = [path for path in sorted(HERE.glob("*/*.sql")) if path.parent.name != "shared"]
+    return {name: path for path in paths for name in NAME.findall(path.read_text()) or [path.stem]}
 
 
-def whole(path: Path, read: Callable[[Path], str] = Path.read_text) -> str:
-    """The text of a file, with its chapters inserted."""
+def whole(name: str, read: Callable[[Path], str] = Path.read_text) -> str:
+    """The text of a statement, with its header and its chapters. Raises KeyError if it does not exist."""
+    path = files()[name]
+    text = read(path)
+    if path.stem != name:
+        _, *blocks = NAME.split(text)  # the names and the texts in turn
+        text = dict(zip(blocks[::2], blocks[1::2], strict=True))[name].rstrip() + "\n"
+    return _with_chapters(path, text, read)
 
+
+def _with_chapters(path: Path, text: str, read: Callable[[Path], str]) -> str:
     def chapter(found: re.Match[str]) -> str:
         beside, shared = path.parent / f"{found[1]}.sql", HERE / f"{found[1]}.sql"
-        return f"{found[0]}\n{whole(beside if beside.exists() else shared, read).rstrip()}"
+        file = beside if beside.exists() else shared
+        return f"{found[0]}\n{_with_chapters(file, read(file), read).rstrip()}"
 
-    return INCLUDE.sub(chapter, read(path))
+    return INCLUDE.sub(chapter, text)

@@ -2,6 +2,6 @@
 
 import sys
 
-from jobs.sql import files, whole
+from jobs.sql import whole
 
-sys.stdout.write(whole(files()[sys.argv[1]]))
+sys.stdout.write(whole(sys.argv[1]))

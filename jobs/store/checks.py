@@ -6,7 +6,7 @@ from datetime import datetime
 
 from jobs.conf import settings
 from jobs.store.claiming import inside_the_door
-from jobs.store.rows import rows
+from jobs.store.rows import objects, rows
 
 
 def isolation() -> str:
@@ -28,7 +28,7 @@ class Excess:
 
 def excesses() -> list[Excess]:
     """The levels over their limits, including limits that were lowered."""
-    return [Excess(*row) for row in rows("check_levels")]
+    return objects(Excess, "check_levels")
 
 
 def odd_states(bound: float, now: datetime | None = None) -> list[tuple[str, int, str]]:
@@ -57,13 +57,13 @@ class WrongBook:
 
 def wrong_books() -> list[WrongBook]:
     """The books that say another number of slots in use than the jobs hold, or other slots."""
-    return [WrongBook(*row) for row in rows("wrong_books")]
+    return objects(WrongBook, "wrong_books")
 
 
 def recount_books() -> list[WrongBook]:
     """Write the wrong books anew, inside the door; return what was wrong."""
     with inside_the_door():
-        return [WrongBook(*row) for row in rows("recount_books")]
+        return objects(WrongBook, "recount_books")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Head:
 
 def heads(bound: float, most: int, now: datetime | None = None) -> list[Head]:
     """The first jobs of at most `most` lanes that have waited for `bound` seconds."""
-    return [Head(*row) for row in rows("heads", bound=bound, most=most, now=now)]
+    return objects(Head, "heads", bound=bound, most=most, now=now)
 
 
 def find_lane(job_ids: Collection[int]) -> int:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from jobs.store.rows import rows
+from jobs.store.rows import objects, rows
 
 
 class Numbers(NamedTuple):
@@ -18,7 +18,7 @@ class Numbers(NamedTuple):
 
 def numbers() -> Numbers:
     """Raises the database's error on a standby, and where the role may not ask which server it is."""
-    return Numbers(*rows("numbers")[0])
+    return objects(Numbers, "numbers")[0]
 
 
 def notice_server() -> bool:

@@ -12,7 +12,7 @@ from jobs.store.rows import rows
 from jobs.store.session import session
 from tenants.names import named
 
-PATIENCE = 1.0  # seconds to wait for a lock that hardly any insert needs
+LOCK_SECONDS = 1.0  # seconds to wait for a lock that hardly any insert needs
 DROP_PATIENCE = 0.1  # seconds to wait for the lock of a drop: all inserts wait behind it
 
 
@@ -23,7 +23,7 @@ def ensure(parent: str, starts: datetime, ends: datetime) -> bool:
     a lock for too long, and a database error if another partition overlaps.
     """
     with transaction.atomic():
-        _lock(parent, PATIENCE)
+        _lock(parent, LOCK_SECONDS)
         commands = rows("missing_partition", parent=named(parent), starts=starts, ends=ends)
         for (command,) in commands:
             _run(command)

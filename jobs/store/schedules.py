@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from jobs.store.rows import rows
+from jobs.store.rows import objects, rows
 
 ON_TIME = 60.0  # seconds that a clock may be late, or pause between two looks, until what was due counts as missed
 
@@ -68,10 +68,8 @@ class Moved:
 
 def due_schedules(batch: int, now: datetime | None = None) -> list[DueSchedule]:
     """At most `batch` schedules that are due, locked for this transaction."""
-    found = [list(row) for row in rows("due", batch=batch, on_time=ON_TIME, now=now)]
-    for row in found:
-        row[6] = json.loads(row[6])  # args
-    return [DueSchedule(*row) for row in found]
+    found = objects(DueSchedule, "due", batch=batch, on_time=ON_TIME, now=now)
+    return [replace(one, args=json.loads(str(one.args))) for one in found]
 
 
 def note_look(now: datetime | None = None) -> None:

@@ -17,7 +17,7 @@ from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.rows import rows
 from jobs.telemetry import traces
-from tenants.bounds import LONGEST
+from tenants.bounds import MAX_SECONDS
 from tenants.prepared import prepared
 
 _text = json.JSONEncoder().encode
@@ -60,7 +60,7 @@ def insert(requests: Sequence[JobRequest], *, caller: int | None = None, now: da
         calls=f"[{calls}]",
         caller=caller,
         held_until=HELD_UNTIL,
-        longest=LONGEST,
+        longest=MAX_SECONDS,
         max_waiting=settings.JOBS_MAX_WAITING,
         window=float(settings.JOBS_DEDUP_WINDOW),
         trace_parent=traces.parent(),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jobs.conf import settings
-from jobs.store.rows import Applied, Claimed, Process, rows
+from jobs.store.rows import Applied, Claimed, Process, objects, rows
 from jobs.store.worker_sessions import session_name
 
 LIVE_BEATS = 3  # a worker that misses so many beats is gone; the statements repeat this number
@@ -47,7 +47,7 @@ class Orphan:
 
 def orphans(now: datetime | None = None) -> list[Orphan]:
     """The running attempts of gone workers."""
-    return [Orphan(*row) for row in rows("orphans", unknown_for=LIVE_BEATS * settings.JOBS_BEAT_INTERVAL, now=now)]
+    return objects(Orphan, "orphans", unknown_for=LIVE_BEATS * settings.JOBS_BEAT_INTERVAL, now=now)
 
 
 def bar_worker(worker: uuid.UUID) -> bool:
@@ -78,8 +78,7 @@ class LeftBehind:
 
 def left_behind(process: Process, job_id: int, attempt: int) -> list[LeftBehind]:
     """The attempts of a dead process: those it was running, and that of its message if it had not started."""
-    found = rows("left_behind", worker=process.worker, pid=process.pid, id=job_id, attempt=attempt)
-    return [LeftBehind(*row) for row in found]
+    return objects(LeftBehind, "left_behind", worker=process.worker, pid=process.pid, id=job_id, attempt=attempt)
 
 
 def end_sessions(worker: uuid.UUID, pid: int | None = None, *, patience: float = 0) -> bool:
@@ -99,4 +98,4 @@ def count_repairs(kind: str, number: int) -> None:
 
 def hand_over_again(patience: float, now: datetime | None = None) -> list[Claimed]:
     """The queued jobs whose message must be lost: no idle process started them within `patience` seconds."""
-    return [Claimed(*row) for row in rows("hand_over_again", patience=patience, now=now)]
+    return objects(Claimed, "hand_over_again", patience=patience, now=now)

@@ -108,13 +108,6 @@ MERIDIAN = Customer(
             [_choice("state", "State", "all", "AK", "TX", "CA", "NY", "HI")],
             heavy=True,
         ),
-        Sample(
-            "hub_sites",
-            "Sites for a hub",
-            "Which airport has most others within reach?",
-            [_choice("radius_km", "Within, km", 150, 100, 200, 300)],
-            heavy=True,
-        ),
     ),
 )
 
@@ -123,8 +116,8 @@ FINCH = Customer(
     slug="alder-finch-capital",
     slots=5,
     username="ines",
-    source="Markets and motors",
-    datasets=("stocks", "cars"),
+    source="Share prices",
+    datasets=("stocks",),
     samples=(
         Sample(
             "growth_of_1000",
@@ -149,12 +142,6 @@ FINCH = Customer(
                 _choice("paths", "Simulated years", 100_000, 10_000, 200_000),
             ],
             heavy=True,
-        ),
-        Sample(
-            "fuel_economy",
-            "Fuel economy by origin",
-            "Who built the thrifty cars?",
-            [_choice("origin", "Built in", "all", "USA", "Europe", "Japan")],
         ),
     ),
 )

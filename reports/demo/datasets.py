@@ -1,10 +1,9 @@
-"""The demo's real data: four data sets from the local files of the package vega_datasets.
+"""The demo's real data: three data sets from the local files of the package vega_datasets.
 
 They are read as plain files. The package's own loaders need pandas, which takes a second to import.
 """
 
 import csv
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -67,11 +66,6 @@ def _month(text: str) -> date:
     return datetime.strptime(text, "%b %d %Y").date()  # noqa: DTZ007 - a calendar month has no zone
 
 
-def _cars() -> Iterator[Row]:
-    for row in json.loads(_read("cars.json")):
-        yield tuple(row.values())
-
-
 DATASETS = {
     dataset.table: dataset
     for dataset in (
@@ -90,12 +84,6 @@ DATASETS = {
             "stocks",
             "symbol text, month date, price numeric(10, 2) NOT NULL, PRIMARY KEY (symbol, month)",
             _stocks,
-        ),
-        Dataset(
-            "cars",
-            "name text, miles_per_gallon float8, cylinders int, displacement float8, horsepower int,"
-            " weight_lb int, acceleration float8, year date, origin text",
-            _cars,
         ),
     )
 }

@@ -21,7 +21,7 @@ from reports.demo.summary import Line, add_up
 from tenants import auth
 from tenants.models import Tenant
 
-PATIENCE = 30.0  # seconds without the end of a job, after which the rest counts as lost
+SECONDS_WITHOUT_AN_END = 30.0  # seconds without the end of a job, after which the rest counts as lost
 REDRAW_EVERY = 0.1  # seconds
 
 
@@ -91,7 +91,7 @@ def _watch(parts: list[Submissions], observer: Observer, screen: Screen) -> None
     """Show the progress until every job has ended, or until none has for too long."""
     expected = len(set[int]().union(*(part.ids for part in parts)))
     ended, since = -1, time.monotonic()
-    while ended < expected and time.monotonic() - since < PATIENCE:
+    while ended < expected and time.monotonic() - since < SECONDS_WITHOUT_AN_END:
         screen.show(observer.sights)
         time.sleep(REDRAW_EVERY)
         now = sum(sight.ended for sight in observer.sights.values())

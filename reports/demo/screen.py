@@ -4,16 +4,14 @@ import time
 from collections.abc import Mapping, Sequence
 
 from rich import box
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.live import Live
-from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
 from reports.demo.observer import Sight
 from reports.demo.summary import Line
 
-WIDE = 100  # from this width on there is room for a bar
 LINE_EVERY = 2.0  # seconds between two plain lines
 
 
@@ -51,20 +49,19 @@ class Screen:
         ]
 
     def _table(self, sights: Mapping[int, Sight]) -> Table:
-        wide = self._console.width >= WIDE
-        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-        table.add_column("Tenant", no_wrap=True)
-        table.add_column("Slots", no_wrap=True)
-        for heading in ("Waiting", "Ended", "Errors"):
-            table.add_column(heading, justify="right")
-        if wide:
-            table.add_column("", width=self._console.width - WIDE + 35)
+        table = _table("Slots", "Waiting", "Ended", "Errors")
         for tenant_id, sight in sights.items():
-            numbers: list[RenderableType] = [str(sight.waiting), str(sight.ended), count(sight.errors)]
-            total = max(1, sight.waiting + sight.in_use + sight.ended)
-            bar: list[RenderableType] = [ProgressBar(total=total, completed=sight.ended, complete_style="cyan")]
-            table.add_row(self._names[tenant_id], slots(sight), *numbers, *(bar if wide else []))
+            waiting, ended = str(sight.waiting), str(sight.ended)
+            table.add_row(self._names[tenant_id], slots(sight), waiting, ended, count(sight.errors))
         return table
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("Tenant", no_wrap=True)
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
 
 
 def slots(sight: Sight) -> Text:
@@ -79,17 +76,10 @@ def count(number: int, style: str = "yellow") -> Text:
     return Text(str(number), style=style if number else "dim")
 
 
-def summary(lines: Sequence[Line], console: Console) -> Table:
-    """The final table, without the longest times in a narrow terminal."""
-    wide = console.width >= WIDE
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("Tenant", no_wrap=True)
-    headings = ["Jobs", "Done", "Errors", "Lost", "Dupl."]
-    headings += ["Mean wait s", "Longest", "Mean run s", "Longest"] if wide else ["Wait s", "Run s"]
-    for heading in [*headings, "Peak"]:
-        table.add_column(heading, justify="right", no_wrap=True)
+def summary(lines: Sequence[Line]) -> Table:
+    """The final table; its times are means."""
+    table = _table("Jobs", "Done", "Errors", "Lost", "Dupl.", "Wait s", "Run s", "Peak")
     for line in lines:
-        times = [line.mean_wait, line.longest_wait, line.mean_run, line.longest_run]
         table.add_row(
             line.tenant,
             str(line.jobs),
@@ -97,7 +87,8 @@ def summary(lines: Sequence[Line], console: Console) -> Table:
             count(line.errors),
             count(line.lost, "red"),
             str(line.deduplicated),
-            *(f"{seconds:.2f}" for seconds in (times if wide else times[::2])),
+            f"{line.wait:.2f}",
+            f"{line.run:.2f}",
             peak(line.sight),
         )
     return table

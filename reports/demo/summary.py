@@ -13,16 +13,14 @@ OUTCOMES = """
            count(*) FILTER (WHERE status IN ('error', 'dead')),
            count(*) FILTER (WHERE end_time IS NOT NULL),
            coalesce(avg(extract(epoch FROM start_time - created_at)), 0)::float8,
-           coalesce(max(extract(epoch FROM start_time - created_at)), 0)::float8,
-           coalesce(avg(extract(epoch FROM end_time - start_time)), 0)::float8,
-           coalesce(max(extract(epoch FROM end_time - start_time)), 0)::float8
+           coalesce(avg(extract(epoch FROM end_time - start_time)), 0)::float8
     FROM jobs WHERE tenant_id = %s AND id = ANY(%s)
 """
 
 
 @dataclass(frozen=True)
 class Line:
-    """One tenant's part of the burst. Waiting (submitted to started) and running times are in seconds."""
+    """One tenant's part of the burst. wait (submitted to started) and run: means in seconds."""
 
     tenant: str
     jobs: int
@@ -30,10 +28,8 @@ class Line:
     errors: int
     lost: int  # submitted, but without a final status, or without a row
     deduplicated: int
-    mean_wait: float
-    longest_wait: float
-    mean_run: float
-    longest_run: float
+    wait: float
+    run: float
     sight: Sight
 
     @property
@@ -47,17 +43,6 @@ def add_up(name: str, tenant_id: int, submissions: Sequence[Submissions], sight:
     ids = set[int]().union(*(part.ids for part in submissions))
     with connection.cursor() as cursor:
         cursor.execute(OUTCOMES, [tenant_id, list(ids)])
-        successes, errors, ended, mean_wait, longest_wait, mean_run, longest_run = cursor.fetchone()
-    return Line(
-        tenant=name,
-        jobs=len(ids),
-        successes=successes,
-        errors=errors,
-        lost=len(ids) - ended,
-        deduplicated=sum(part.deduplicated for part in submissions),
-        mean_wait=mean_wait,
-        longest_wait=longest_wait,
-        mean_run=mean_run,
-        longest_run=longest_run,
-        sight=sight,
-    )
+        successes, errors, ended, wait, run = cursor.fetchone()
+    lost, deduplicated = len(ids) - ended, sum(part.deduplicated for part in submissions)
+    return Line(name, len(ids), successes, errors, lost, deduplicated, wait, run, sight)

@@ -11,17 +11,6 @@ from django.core.paginator import Paginator
 from django.forms import Select
 from django.utils.html import format_html
 
-__all__ = [
-    "ChangeList",
-    "ModelAdmin",
-    "Select",
-    "StackedInline",
-    "TabularInline",
-    "UncountedPaginator",
-    "badge",
-    "display",
-]
-
 MOST_COUNTED = 10_000
 
 

@@ -7,17 +7,6 @@ from unfold.paginator import InfinitePaginator as UncountedPaginator
 from unfold.views import ChangeList
 from unfold.widgets import UnfoldAdminSelectWidget as Select
 
-__all__ = [
-    "ChangeList",
-    "ModelAdmin",
-    "Select",
-    "StackedInline",
-    "TabularInline",
-    "UncountedPaginator",
-    "badge",
-    "display",
-]
-
 
 def badge(text: str, kind: str) -> str:
     """A coloured label on a detail page: unfold colours labels only in lists."""

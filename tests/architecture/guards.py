@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from jobs.sql import files
+from jobs.sql import NAME, files
 from jobs.sql import whole as with_chapters
 
 GUARD = re.compile(r" *(?P<code>\S.*?) *-- guard(?P<invariant> I\d+)?$")
@@ -20,18 +20,17 @@ WHERE_IT_STANDS = (
 
 @dataclass(frozen=True)
 class Guard:
-    """What keeps a statement from doing harm. path: below the repository; first, line: its lines, from 1."""
+    """What keeps a statement from doing harm. path: below the repository; first, line: its lines, from 1.
+
+    statement: whose guard it is; a chapter goes by its own name, those of the claim by the claim's.
+    """
 
     path: Path
     first: int
     line: int
     code: str
     invariant: str  # "I3", or ""
-
-    @property
-    def statement(self) -> str:
-        """Whose guard it is; a chapter that has tests of its own goes by its own name."""
-        return "claim" if self.path.parent.name == "claim" else self.path.stem
+    statement: str
 
     def __str__(self) -> str:
         return f"{self.path.name}:{self.line}"
@@ -41,22 +40,29 @@ def guards(repository: Path) -> Iterator[Guard]:
     """Every guard, file by file."""
     for path in sorted((repository / "jobs" / "sql").rglob("*.sql")):
         lines = path.read_text(encoding="utf-8").splitlines()
+        name = "claim" if path.parent.name == "claim" else path.stem
         for number, line in enumerate(lines, 1):
+            if named := NAME.fullmatch(f"{line}\n"):
+                name = named[1]
             if found := GUARD.fullmatch(line):
                 first = next(n for n in range(number, 0, -1) if BEGIN.match(lines[n - 1]))
                 code = " ".join(part.strip() for part in [*lines[first - 1 : number - 1], found["code"]])
-                yield Guard(path.relative_to(repository), first, number, code, (found["invariant"] or "").strip())
+                invariant = (found["invariant"] or "").strip()
+                yield Guard(path.relative_to(repository), first, number, code, invariant, name)
 
 
-def whole(path: Path, text: str) -> str:
-    """A statement with this text for the file at `path`: the file itself, or the first with this chapter."""
+def whole(guard: Guard, repository: Path, text: str) -> str:
+    """The statement of the guard, or the first with its chapter, with this text for the guard's file."""
+    path = repository / guard.path
     seen: set[Path] = set()
 
     def read(file: Path) -> str:
         seen.add(file)
         return text if file == path else file.read_text(encoding="utf-8")
 
-    statements = (with_chapters(file, read) for file in files().values())
+    if path in files().values():
+        return with_chapters(guard.statement, read)
+    statements = (with_chapters(name, read) for name in files())
     return next(statement for statement in statements if path in seen)
 
 

@@ -47,7 +47,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "succeed": (*VERBS, *SLICES),
     **dict.fromkeys(("running_in", "start_kept"), SLICES),
     "bar_worker": (*VERBS, "tests/integration/engine/test_gaps.py"),
-    **dict.fromkeys(("fail", "retry", "snooze", "stop"), (*VERBS, *SLICES)),
+    **dict.fromkeys(("fenced", "retry", "snooze", "stop"), (*VERBS, *SLICES)),
     **dict.fromkeys(("left_behind", "end_sessions"), RECOVER),
     "take_back": (
         *VERBS,

@@ -8,18 +8,18 @@ from django.db import connection
 
 from jobs.lifecycle import ARROWS
 from jobs.sql import HERE, files, statement
+from jobs.sql import whole as as_written
 from tests.architecture.guards import Guard, guards, whole, without
 from tests.architecture.mutants import KNOWING, REPOSITORY, VERBS, everything
 
 JOBS = REPOSITORY / "jobs"
-STATEMENTS = sorted(files().values())
-GOING = {path: path.read_text(encoding="utf-8") for path in STATEMENTS}
-GOING = {path: text for path, text in GOING.items() if text.startswith("-- Arrow:")}
+GOING = {name: as_written(name) for name in files()}
+GOING = {name: text for name, text in GOING.items() if text.startswith("-- Arrow:")}
 GUARDS = list(guards(REPOSITORY))
 
 
 def guard_of(code: str) -> Guard:
-    return Guard(Path("jobs/sql/example.sql"), 2, 2, code, "")
+    return Guard(Path("jobs/sql/example.sql"), 2, 2, code, "", "example")
 
 
 def accepted(statement: str) -> None:
@@ -38,20 +38,20 @@ def moves(text: str) -> bool:
 @pytest.mark.parametrize("arrow", ARROWS, ids=lambda arrow: arrow.verb)
 def test_the_statements_of_an_arrow_name_it(arrow):
     for name in arrow.statements:
-        header = re.match(r"(?:--.*\n)+", files()[name].read_text())[0].partition("-- Who:")[0]
+        header = re.match(r"(?:--.*\n)+", as_written(name))[0].partition("-- Who:")[0]
         assert re.search(rf"\b{arrow.verb}\b", header), name
 
 
 def test_no_other_statement_moves_a_job():
     named = {name for arrow in ARROWS for name in arrow.statements}
-    assert {path.stem for path in GOING} == named
-    assert {path.stem for path in STATEMENTS if moves(statement(path.stem))} == named
+    assert set(GOING) == named
+    assert {name for name in files() if moves(statement(name))} == named
 
 
-@pytest.mark.parametrize("path", STATEMENTS, ids=lambda path: path.stem)
-def test_a_statement_lies_in_the_folder_of_the_one_module_that_runs_it(path):
-    folder = path.relative_to(HERE).parts[0]
-    names = re.compile(rf"""[(=]\s*"{path.stem}\"""")
+@pytest.mark.parametrize("name", files())
+def test_a_statement_lies_in_the_folder_of_the_one_module_that_runs_it(name):
+    folder = files()[name].relative_to(HERE).parts[0]
+    names = re.compile(rf"""[(=]\s*(?:\w+, )?"{name}\"""")
     packages = ("deaths", "explain", "health", "recording", "ops")  # one module of each runs all its statements
     others = ("reading/looking", "reading/queries", "reading/explain/reads", "reading/health/looks")
     others += ("recording/statements", "console/ops/looks", "engine/deaths/unannounced")
@@ -60,15 +60,15 @@ def test_a_statement_lies_in_the_folder_of_the_one_module_that_runs_it(path):
     assert [module.parent.name if module.parent.name in packages else module.stem for module in running] == [folder]
 
 
-@pytest.mark.parametrize("path", GOING, ids=lambda path: path.stem)
-def test_a_statement_that_goes_an_arrow_has_a_guard(path):
-    assert [guard for guard in GUARDS if guard.statement == path.stem]
+@pytest.mark.parametrize("name", GOING)
+def test_a_statement_that_goes_an_arrow_has_a_guard(name):
+    assert "-- guard" in GOING[name]
 
 
-@pytest.mark.parametrize("path", sorted(GOING), ids=lambda path: path.stem)
-def test_a_statement_tells_the_door_what_it_has_to_know(path):
+@pytest.mark.parametrize("name", GOING)
+def test_a_statement_tells_the_door_what_it_has_to_know(name):
     """Of a job that becomes ready, and of a slot that becomes free; a wake-up would be lost otherwise."""
-    text = GOING[path]
+    text = GOING[name]
     if re.search(r"\bready_at = (?!NULL)", text) or "INSERT INTO jobs" in text:
         assert "-- include shared/arrive" in text
     if "slot = NULL" in text:
@@ -77,20 +77,19 @@ def test_a_statement_tells_the_door_what_it_has_to_know(path):
 
 @pytest.mark.parametrize("arrow", [arrow for arrow in ARROWS if arrow.fenced], ids=lambda arrow: arrow.verb)
 def test_a_fenced_arrow_is_guarded_by_the_attempt(arrow):
-    fence = re.compile(r"\battempt = (%\(attempt\)s|.*'jobs\.kept')")  # the latter is the claim's
+    fence = re.compile(r"\battempt = (%\(attempt\)s|.*'jobs\.kept').*-- guard")  # the latter is the claim's
     for name in arrow.statements:
-        assert [guard for guard in GUARDS if guard.statement == name and fence.search(guard.code)]
+        assert fence.search(GOING[name])
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("guard", GUARDS, ids=str)
 def test_without_a_guard_there_is_still_a_statement_and_another_one(guard):
-    path = REPOSITORY / guard.path
-    text = path.read_text(encoding="utf-8")
+    text = (REPOSITORY / guard.path).read_text(encoding="utf-8")
     mutant = without(text, guard)
     assert mutant != text
-    accepted(whole(path, text))
-    accepted(whole(path, mutant))
+    accepted(whole(guard, REPOSITORY, text))
+    accepted(whole(guard, REPOSITORY, mutant))
 
 
 @pytest.mark.parametrize(
@@ -117,13 +116,21 @@ def test_a_guard_of_two_lines_goes_as_one(tmp_path):
     assert without(text, guard) == "SELECT 1\nWHERE true\n\n"
 
 
+def test_a_guard_belongs_to_the_statement_whose_name_stands_above_it(tmp_path):
+    folder = tmp_path / "jobs" / "sql"
+    folder.mkdir(parents=True)
+    (folder / "short.sql").write_text("-- name: one\nSELECT 1\n\n-- name: two\nSELECT 2\nWHERE true  -- guard\n")
+    (guard,) = guards(tmp_path)
+    assert (guard.statement, guard.line) == ("two", 6)
+
+
 def test_a_guard_of_an_unknown_kind_is_refused():
     with pytest.raises(ValueError, match=r"example\.sql:2: how is this guard removed\? LIMIT 1"):
         without("first\nLIMIT 1  -- guard\n", guard_of("LIMIT 1"))
 
 
 def test_the_tests_that_know_a_statement_are_there():
-    statements = {path.stem for path in STATEMENTS} | {guard.statement for guard in GUARDS}
+    statements = set(files()) | {guard.statement for guard in GUARDS}
     assert set(KNOWING) <= statements
     for tests in (VERBS, *KNOWING.values(), everything()):
         assert all((REPOSITORY / path).exists() for path in tests)

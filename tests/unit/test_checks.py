@@ -146,7 +146,7 @@ def _is_number(value: object) -> bool:
 
 RANGES = {"LOGIN_FAILURES": ("tenants.E003", False)}
 RANGES |= dict.fromkeys(checks.NOT_NEGATIVE, ("scheduler.E008", True))
-RANGES |= {name: ("jobs.E002", one.zero) for name, one in conf.EVERY.items() if _is_number(one.default)}
+RANGES |= {name: ("jobs.E002", one.zero) for name, one in conf.ALL_SETTINGS.items() if _is_number(one.default)}
 
 
 @pytest.mark.parametrize("name", RANGES)

@@ -24,7 +24,7 @@ MUST_BE_SET = {"ENVIRONMENT", "SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL", "CE
 
 def variables_of_settings() -> dict[str, str]:
     """Name and default, as text, of each `env.<type>("NAME", default)` in settings.py, and of each of jobs/conf.py."""
-    found = {name: _text(setting.default) for name, setting in conf.EVERY.items()}
+    found = {name: _text(setting.default) for name, setting in conf.ALL_SETTINGS.items()}
     for node in ast.walk(ast.parse((REPOSITORY / "scheduler_project/settings.py").read_text())):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="env")), args=[ast.Constant(value=name), *rest]):

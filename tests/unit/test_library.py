@@ -187,7 +187,7 @@ def test_only_the_workers_of_a_configured_app_are_refused(settings, capsys) -> N
 
 def test_a_setting_is_its_default_unless_the_project_has_one(settings) -> None:
     del settings.JOBS_DEDUP_WINDOW
-    assert conf.settings.JOBS_DEDUP_WINDOW == conf.EVERY["JOBS_DEDUP_WINDOW"].default == 600
+    assert conf.settings.JOBS_DEDUP_WINDOW == conf.ALL_SETTINGS["JOBS_DEDUP_WINDOW"].default == 600
     settings.JOBS_DEDUP_WINDOW = 5
     assert conf.settings.JOBS_DEDUP_WINDOW == 5
 

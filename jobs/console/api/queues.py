@@ -11,12 +11,12 @@ from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.api.changes import PROBLEMS, REFUSED, change, no_such, storable
 from jobs.portal.api.inputs import Body, Integer, Name, left_out
 from jobs.portal.api.schemas import Problem
-from tenants.bounds import LONGEST
+from tenants.bounds import MAX_SECONDS
 
 CHANGE = may("jobs.change_queue")
 router = Router(tags=["operators"], auth=may("jobs.view_queue"))
 
-Seconds = Annotated[StrictFloat, Field(le=LONGEST, allow_inf_nan=False)]
+Seconds = Annotated[StrictFloat, Field(le=MAX_SECONDS, allow_inf_nan=False)]
 
 
 class Queue(Schema):

@@ -37,19 +37,3 @@ else:
             from django_tasks.exceptions import InvalidTaskError as InvalidTask
 
     AnyTask, AnyResult = Task, TaskResult
-
-__all__ = [
-    "AnyResult",
-    "AnyTask",
-    "BaseTaskBackend",
-    "InvalidTask",
-    "TaskContext",
-    "TaskError",
-    "TaskResult",
-    "TaskResultDoesNotExist",
-    "TaskResultStatus",
-    "normalize_json",
-    "task_enqueued",
-    "task_finished",
-    "task_started",
-]

@@ -1,4 +1,4 @@
-"""Results of tasks, read from their jobs."""
+"""The tasks that may run as jobs, and their results, read from their jobs."""
 
 import copy
 import re
@@ -9,7 +9,8 @@ from typing import Any
 
 from django.core.signing import BadSignature, Signer
 
-from jobs.contrib.django_tasks import known
+from jobs.calls import functions
+from jobs.calls.refusals import InvalidRequest
 from jobs.contrib.django_tasks.endings import ENDINGS
 from jobs.contrib.django_tasks.interface import (
     AnyResult,
@@ -25,6 +26,7 @@ from jobs.models import AnyFailedAttempt, AnyJob
 from jobs.reading import queries
 from jobs.store import results as kept
 
+TASKS: dict[tuple[str, str], AnyTask] = {}  # by the module and the name of their functions, as they were first declared
 STATUSES = {
     Status.RUNNING: TaskResultStatus.RUNNING,
     Status.SUCCESS: TaskResultStatus.SUCCESSFUL,
@@ -104,7 +106,11 @@ def _read(job: AnyJob, task: AnyTask, backend: str) -> AnyResult:
 
 def _task(job: AnyJob) -> AnyTask | None:
     """The task of a job, with its options as it was enqueued; None if the job is none of a task."""
-    found = known.find(job.source_type, job.source_method)
+    try:
+        functions.find(job.source_type, job.source_method)  # its module may have to be imported
+    except InvalidRequest:
+        return None
+    found = TASKS.get((job.source_type, job.source_method))
     if found is None:
         return None
     run_after = job.args.get("run_after")

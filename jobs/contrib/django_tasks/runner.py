@@ -19,7 +19,7 @@ from jobs.contrib.django_tasks.interface import (
     task_finished,
     task_started,
 )
-from jobs.contrib.django_tasks.known import TASKS
+from jobs.contrib.django_tasks.results import TASKS
 
 LEVELS = 20  # of a task's priorities (-100 to 100, the highest first) become one of a job (0 to 10, the lowest first)
 

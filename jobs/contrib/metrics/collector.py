@@ -15,7 +15,7 @@ from jobs.reading.statistics import BOUNDS, added
 from jobs.reading.tenant_state import State
 
 STEP = 4  # buckets of the tables that make one of ours: ten are enough for a quantile, and for Prometheus's memory
-KEPT = BOUNDS[STEP - 1 :: STEP]
+UPPER_BOUNDS = BOUNDS[STEP - 1 :: STEP]
 
 
 class Look(Collector):
@@ -119,5 +119,5 @@ def _type(total: TotalLook) -> str:
 def _buckets(histograms: Iterable[Sequence[int]]) -> list[tuple[str, float]]:
     """Cumulative counts by upper bound, as Prometheus has them."""
     counts = added(histograms)
-    bounds = [(str(bound), float(sum(counts[: STEP * n + STEP]))) for n, bound in enumerate(KEPT)]
+    bounds = [(str(bound), float(sum(counts[: STEP * n + STEP]))) for n, bound in enumerate(UPPER_BOUNDS)]
     return [*bounds, ("+Inf", float(sum(counts)))]

@@ -26,7 +26,7 @@ from jobs.reading.health import Condition, Facts, conditions, look
 from jobs.reading.health.looks import TIMEOUT, TotalLook, look_totals
 from jobs.reading.looking import looking
 
-MOST_OFTEN = 5.0  # seconds between two looks of a process, however many ask
+SECONDS_BETWEEN_LOOKS = 5.0  # seconds between two looks of a process, however many ask
 NOT_CACHED = {"Cache-Control": "no-store"}
 AWAY = Condition("no_database", "critical", "The database does not answer in time.", "postgresql-was-restarted")
 PROXIED = ("X-Forwarded-For", "Forwarded", "X-Real-IP")
@@ -47,7 +47,7 @@ class Watch(Generic[Seen]):
     def look(self) -> Seen:
         """Raises a DatabaseError or InterfaceError if the database does not answer in time."""
         with self._lock:
-            if self._seen is None or time.monotonic() - self._at >= MOST_OFTEN:
+            if self._seen is None or time.monotonic() - self._at >= SECONDS_BETWEEN_LOOKS:
                 self._seen = None
                 self._seen = self._look()
                 self._at = time.monotonic()

@@ -1,16 +1,19 @@
-"""Assert which jobs the code under test has submitted."""
+"""Assert which jobs the code under test has submitted: jobs are compared with a call, `report.async_().execute`."""
 
 import json
-from typing import Any
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Protocol
 
-from jobs.contrib.testing.calls import calls, differences
+from jobs.calls.arguments import as_json
+from jobs.calls.compose import user_key
 from jobs.engine.proxy import Call
 from jobs.models import AnyJob
 
-SHOWN = 20  # jobs in a message
+MAX_LISTED = 20  # jobs in a message
 
 
-def submitted(call: Call[...] | None = None, /, **args: Any) -> list[AnyJob]:
+def submitted(call: Call[...][...] | None = None, /, **args: Any) -> list[AnyJob]:
     """The jobs that this test can see, the first one first: all, or those of a call with at least these arguments.
 
     The call is written as when it is submitted: `report.async_(queue="critical").execute`. The options in it count. A
@@ -22,7 +25,7 @@ def submitted(call: Call[...] | None = None, /, **args: Any) -> list[AnyJob]:
     return [job for job in every if calls(job, call) and not differences(job, call, args)]
 
 
-def assert_submitted(call: Call[...], /, **args: Any) -> list[AnyJob]:
+def assert_submitted(call: Call[...][...], /, **args: Any) -> list[AnyJob]:
     """Return the jobs as `submitted` does. Raises AssertionError if there are none, and tells what there is instead."""
     found = submitted(call, **args)
     if not found:
@@ -30,7 +33,7 @@ def assert_submitted(call: Call[...], /, **args: Any) -> list[AnyJob]:
     return found
 
 
-def assert_not_submitted(call: Call[...] | None = None, /, **args: Any) -> None:
+def assert_not_submitted(call: Call[...][...] | None = None, /, **args: Any) -> None:
     """Raises AssertionError if there is such a job; without a call, if there is any job."""
     found = submitted(call, **args)
     if found:
@@ -38,14 +41,14 @@ def assert_not_submitted(call: Call[...] | None = None, /, **args: Any) -> None:
         raise AssertionError(f"No job{wanted} should have been submitted. Submitted:\n{_listed(found)}")
 
 
-def _wanted(call: Call[...], args: dict[str, Any]) -> str:
+def _wanted(call: Call[...][...], args: dict[str, Any]) -> str:
     target, instance = call.target, call.instance
     which = "" if instance is None or target.class_level else f":{instance.pk}"
     options = "".join(f", {name} {value}" for name, value in call.options.items())
     return f"{target.source_type}{which} {target.method} {_text(args)}{options}"
 
 
-def _instead(call: Call[...], args: dict[str, Any]) -> str:
+def _instead(call: Call[...][...], args: dict[str, Any]) -> str:
     every = submitted()
     if not every:
         return "No job was submitted at all."
@@ -55,16 +58,55 @@ def _instead(call: Call[...], args: dict[str, Any]) -> str:
 
 def _listed(found: list[AnyJob], near: dict[int, list[str]] | None = None) -> str:
     lines = []
-    for job in found[:SHOWN]:
+    for job in found[:MAX_LISTED]:
         which = f"{job.source_type}:{job.source_id}" if job.source_id is not None else job.source_type
         differs = f"  (differs in {', '.join(near[job.pk])})" if near and job.pk in near else ""
         lines.append(
             f"  {job.pk}  {which} {job.source_method} {_text(job.args)}, {job.status}, queue {job.queue.name},"
             f" priority {job.priority}, tenant {job.tenant.slug}{differs}"
         )
-    more = len(found) - SHOWN
+    more = len(found) - MAX_LISTED
     return "\n".join([*lines, f"  and {more} more"] if more > 0 else lines)
 
 
 def _text(args: dict[str, Any]) -> str:
     return json.dumps(args, ensure_ascii=False, default=str)
+
+
+class Source(Protocol):
+    """The fields that say which method of which object a job calls."""
+
+    @property
+    def source_type(self) -> str: ...
+    @property
+    def source_id(self) -> str | None: ...
+    @property
+    def source_method(self) -> str: ...
+
+
+def calls(job: Source, call: Call[...]) -> bool:
+    """Whether the job calls that method; if the call has an object, on that object."""
+    return (job.source_type, job.source_method) == (call.target.source_type, call.target.method) and (
+        call.instance is None or call.target.class_level or job.source_id == str(call.instance.pk)
+    )
+
+
+def differences(job: AnyJob, call: Call[...], args: Mapping[str, Any]) -> list[str]:
+    """The names of the given arguments and options in which the job differs from the call."""
+    passed = as_json(call.target.signature.complete(job.args))
+    wanted: dict[str, Any] = as_json(dict(args))
+    return [
+        *(name for name, value in wanted.items() if name not in passed or passed[name] != value),
+        *(name for name, value in call.options.items() if not _has(job, name, value)),
+    ]
+
+
+def _has(job: AnyJob, option: str, value: Any) -> bool:
+    if option == "dedup":
+        return True  # it decides whether the job is stored, and is not kept
+    if option == "delay":
+        delay = value if isinstance(value, timedelta) else timedelta(seconds=value)
+        return job.due_at is not None and job.due_at - job.created_at == delay
+    columns = {"queue": job.queue.name, "user": job.user_key, "tenant": job.tenant, "at": job.due_at}
+    stored = columns[option] if option in columns else getattr(job, option)
+    return bool(stored == (user_key(value) if option == "user" else value))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from jobs.contrib.testing.calls import calls
+from jobs.contrib.testing.assertions import calls
 from jobs.engine.proxy import Call
 from jobs.store import Started
 

@@ -13,7 +13,7 @@ from jobs.engine.schedules.call import request_of
 from jobs.engine.schedules.plan import first_due
 from jobs.engine.submit import unknown_queue
 from jobs.models import Queue, Schedule
-from tenants.bounds import LONGEST
+from tenants.bounds import MAX_SECONDS
 
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo=UTC)  # the calendar goes on beyond
 
@@ -50,8 +50,10 @@ def check_times(schedule: Schedule) -> None:
         first_due(schedule, store.database_now())
     except InvalidRecurrence as error:
         raise InvalidRequest(error.field, error.message) from None
-    if not 0 <= schedule.jitter <= LONGEST:
-        raise InvalidRequest("jitter", f"must be a number of seconds from 0 to {LONGEST:.0f}, not {schedule.jitter!r}")
+    if not 0 <= schedule.jitter <= MAX_SECONDS:
+        raise InvalidRequest(
+            "jitter", f"must be a number of seconds from 0 to {MAX_SECONDS:.0f}, not {schedule.jitter!r}"
+        )
 
 
 def name_taken(schedule: Schedule) -> InvalidRequest:

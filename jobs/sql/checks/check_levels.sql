@@ -5,7 +5,8 @@ WITH held AS MATERIALIZED (
     FROM jobs j JOIN queues q ON q.id = j.queue_id
     WHERE j.slot IS NOT NULL
 )
-SELECT 'tenant', t.slug, count(*), max(tq.num_slots), max(h.queued_at)
+SELECT
+    'tenant' AS level, t.slug AS name, count(*) AS held, max(tq.num_slots) AS "limit", max(h.queued_at) AS newest
 FROM held h JOIN tenants_tenant t ON t.id = h.tenant_id JOIN tenant_queues tq ON tq.tenant_id = t.id
 GROUP BY t.slug HAVING count(*) > max(tq.num_slots)
 UNION ALL

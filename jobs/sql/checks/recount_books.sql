@@ -40,4 +40,4 @@ told AS (
     SELECT pg_current_xact_id()::text::bigint, tenant_id, -1 FROM tenant_due CROSS JOIN inside
     ON CONFLICT (xid, tenant_id, job_id) DO NOTHING
 )
-SELECT book, tenant_id, queue_id, said, n FROM wrong CROSS JOIN inside
+SELECT book, tenant_id, queue_id, said, n AS in_use FROM wrong CROSS JOIN inside

@@ -3,13 +3,8 @@
 SELECT
     w.id, w.name, w.pid, w.pool, w.concurrency, w.beat_interval, w.started_at, w.beat_at, w.gone_at,
     EXISTS (
-        SELECT FROM pg_locks l
-        JOIN pg_stat_activity a ON a.pid = l.pid
-        WHERE l.locktype = 'advisory'
-          AND l.granted
-          AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-          AND l.classid = (hashtext('jobs.clock')::bigint & 4294967295)::oid
-          AND l.objid = 0
+        SELECT
+        -- include shared/clock_lock
           AND a.application_name LIKE 'jobs:' || replace(w.id::text, '-', '') || ':%%'
     ) AS leads
 FROM workers w

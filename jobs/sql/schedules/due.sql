@@ -16,6 +16,6 @@ SELECT
     s.queue, s.priority, s.every, s.cron, s.tz, s.jitter, s.starts_at, s.ends_at, s.catch_up, s.overlap, s.next_due,
     s.last_job_id,
     EXISTS (SELECT FROM jobs j WHERE j.id = s.last_job_id AND j.end_time IS NULL) AS under_way,
-    clock.now, missed.upto
+    clock.now, missed.upto AS missed_upto
 FROM due s CROSS JOIN clock CROSS JOIN missed
 ORDER BY s.next_at

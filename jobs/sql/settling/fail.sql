@@ -13,21 +13,10 @@ ended AS (
         stats = coalesce(%(stats)s, stats),
         peak_memory = %(peak_memory)s,
         last_error = %(error_class)s || ': ' || %(error)s
-    FROM clock CROSS JOIN before
-    WHERE id = %(id)s
-      AND attempt = %(attempt)s  -- guard I3
-      AND status = 'running'  -- guard I3
-      AND (%(pid)s::int IS NULL OR (worker = %(worker)s::uuid AND worker_pid = %(pid)s::int))  -- guard I3
+    -- include holder/fenced
     RETURNING
-        -- include shared/ended
-        , queue_id, status AS outcome,
-        extract(epoch FROM clock.now - coalesce(%(since)s::timestamptz, start_time))::float8 AS seconds,
-        followed, %(lost)s::bool AS lost
+        -- include holder/charged
+        , queue_id, status AS outcome
 )
 -- include shared/failed_attempt
--- include shared/freed
-, logged AS (
-    -- include shared/attempt
-    FROM ended
-)
-SELECT id, attempt FROM ended
+-- include holder/freed

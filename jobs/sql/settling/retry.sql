@@ -16,24 +16,13 @@ ended AS (
         stats = coalesce(%(stats)s, stats),
         peak_memory = %(peak_memory)s,
         last_error = %(error_class)s || ': ' || %(error)s
-    FROM clock CROSS JOIN before
-    WHERE id = %(id)s
-      AND attempt = %(attempt)s  -- guard I3
-      AND status = 'running'  -- guard I3
-      AND (%(pid)s::int IS NULL OR (worker = %(worker)s::uuid AND worker_pid = %(pid)s::int))  -- guard I3
+    -- include holder/fenced
       AND cancel_requested_at IS NULL  -- guard
     RETURNING
-        -- include shared/ended
-        , before.queue_id, jobs.queue_id AS next_queue_id, 'retry' AS outcome,
-        extract(epoch FROM clock.now - coalesce(%(since)s::timestamptz, start_time))::float8 AS seconds,
-        followed, %(lost)s::bool AS lost
+        -- include holder/charged
+        , before.queue_id, jobs.queue_id AS next_queue_id, 'retry' AS outcome
 ),
 arriving AS (SELECT next_queue_id AS queue_id, tenant_id, NULL::bigint AS place, 1 AS jobs FROM ended)
 -- include shared/arrive
 -- include shared/failed_attempt
--- include shared/freed
-, logged AS (
-    -- include shared/attempt
-    FROM ended
-)
-SELECT id, attempt FROM ended
+-- include holder/freed

@@ -12,23 +12,12 @@ ended AS (
         crashes = 0,
         stats = %(stats)s,
         peak_memory = %(peak_memory)s
-    FROM clock CROSS JOIN before
-    WHERE id = %(id)s
-      AND attempt = %(attempt)s  -- guard I3
-      AND status = 'running'  -- guard I3
-      AND (%(pid)s::int IS NULL OR (worker = %(worker)s::uuid AND worker_pid = %(pid)s::int))  -- guard I3
+    -- include holder/fenced
       AND cancel_requested_at IS NULL  -- guard
     RETURNING
-        -- include shared/ended
-        , queue_id, 'snooze' AS outcome,
-        extract(epoch FROM clock.now - coalesce(%(since)s::timestamptz, start_time))::float8 AS seconds,
-        followed, %(lost)s::bool AS lost
+        -- include holder/charged
+        , queue_id, 'snooze' AS outcome
 ),
 arriving AS (SELECT queue_id, tenant_id, NULL::bigint AS place, 1 AS jobs FROM ended)
 -- include shared/arrive
--- include shared/freed
-, logged AS (
-    -- include shared/attempt
-    FROM ended
-)
-SELECT id, attempt FROM ended
+-- include holder/freed

@@ -16,11 +16,7 @@ settled AS (
         peak_memory = %(peak_memory)s,
         result_bytes = %(result_bytes)s,
         result_expires_at = clock.now + %(result_ttl)s * interval '1 s'
-    FROM clock CROSS JOIN before
-    WHERE id = %(id)s
-      AND attempt = %(attempt)s  -- guard I3
-      AND status = 'running'  -- guard I3
-      AND (%(pid)s::int IS NULL OR (worker = %(worker)s::uuid AND worker_pid = %(pid)s::int))  -- guard I3
+    -- include holder/fenced
     RETURNING
         -- include shared/ended
         , queue_id, status AS outcome,

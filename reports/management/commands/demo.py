@@ -33,7 +33,7 @@ class Command(BaseCommand):
             began = time.monotonic()
             lines, looks = run.run(port, everyone, console)
             took = time.monotonic() - began
-        console.print(screen.summary(lines, console))
+        console.print(screen.summary(lines))
         jobs = sum(line.jobs for line in lines)
         console.print(f"{jobs} jobs in {took:.1f} s. The observer took {looks:,} looks at committed states.")
         console.print("Peak: the most slots that the observer saw in use at once, out of the tenant's slots.")

@@ -73,8 +73,8 @@ def test_the_five_minutes(seeded, register):
     assert told[0] == lines[0]
     assert [line.split("  ")[0] for line in told[1:]] == [line.split("  ")[0] for line in lines[1:]]
     assert f"{waiting}, reports.datareport:{futures.pk} execute" in told[1]
-    assert "reports.datareport:13 execute" in lines[1]
-    assert futures.pk == 13
+    assert "reports.datareport:12 execute" in lines[1]
+    assert futures.pk == 12
     assert told[-1] == lines[-1]
 
     # 4. The request of the page, with a key of the tenant.
@@ -84,6 +84,6 @@ def test_the_five_minutes(seeded, register):
     program = Client(headers={"Authorization": f"Bearer {key}"})
     answer = program.post("/api/v1/jobs", json.loads(body), content_type="application/json")
     assert answer.status_code == 202, answer.content
-    assert DataReport.objects.get(pk=9).name == "Growth of 1,000 dollars"
+    assert DataReport.objects.get(pk=json.loads(body)["source_id"]).name == "Growth of 1,000 dollars"
     assert program.get(f"/api/v1/jobs/{answer.json()['id']}").status_code == 200
     assert program.get(f"/api/v1/jobs/{answer.json()['id']}/result").status_code == 202

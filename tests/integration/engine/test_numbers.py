@@ -34,7 +34,7 @@ def promoted() -> None:
 
 
 def ids() -> list[str]:
-    return [found.id for found in check(app_configs=None, databases=["default"])]
+    return [found.id for found in check()]
 
 
 class TestTheClock:

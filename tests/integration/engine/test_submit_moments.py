@@ -8,7 +8,7 @@ from django.db import connection
 from jobs.calls.refusals import InvalidRequest
 from jobs.engine.submit import submit, submit_all
 from jobs.models import Job
-from tenants.bounds import LONGEST
+from tenants.bounds import MAX_SECONDS
 from tests.conftest import request_for
 from tests.factories import TenantFactory
 
@@ -55,7 +55,7 @@ def test_the_ends_of_time_are_refused(at, said):
 
 
 def test_a_year_ahead_is_the_farthest(now):
-    tenant, far = TenantFactory(), timedelta(seconds=LONGEST)
+    tenant, far = TenantFactory(), timedelta(seconds=MAX_SECONDS)
     submit(request_for(tenant, at=now + far))
     with pytest.raises(InvalidRequest, match="within 366 days"):
         submit(request_for(tenant, at=now + far + HOUR))

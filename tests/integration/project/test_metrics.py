@@ -121,7 +121,7 @@ def test_however_many_ask_one_looks(token, monkeypatch):
     for thread in threads:
         thread.join(30)
     assert looks == [True]
-    monkeypatch.setattr(views, "MOST_OFTEN", 0.0)
+    monkeypatch.setattr(views, "SECONDS_BETWEEN_LOOKS", 0.0)
     watch.look()
     assert looks == [True, True]
 

@@ -45,25 +45,25 @@ def read(url: str, statement: str) -> list[list[object]]:
 
 
 def test_the_owner_reads_its_data_and_a_stranger_does_not(provide):
-    owner, stranger = provide(TenantFactory(), "cars"), provide(TenantFactory(), "stocks")
-    assert read(owner, "SELECT count(*) FROM cars") == [[406]]
+    owner, stranger = provide(TenantFactory(), "weather"), provide(TenantFactory(), "stocks")
+    assert read(owner, "SELECT count(*) FROM weather") == [[1461]]
     assert read(stranger, "SELECT count(*) FROM stocks") == [[560]]
     with pytest.raises(ReportFailed, match="does not exist"):
-        read(stranger, "SELECT count(*) FROM cars")
+        read(stranger, "SELECT count(*) FROM weather")
 
 
 def test_a_stranger_cannot_connect_to_the_owners_database(provide):
-    owner, stranger = provide(TenantFactory(), "cars"), provide(TenantFactory())
+    owner, stranger = provide(TenantFactory(), "weather"), provide(TenantFactory())
     owners = psycopg.conninfo.conninfo_to_dict(owner)["dbname"]
     with pytest.raises(psycopg.OperationalError, match=r"permission denied for database|does not have CONNECT"):
         psycopg.connect(stranger, dbname=owners)
 
 
 def test_the_role_reads_and_nothing_else(provide):
-    with psycopg.connect(provide(TenantFactory(), "cars")) as customer:
+    with psycopg.connect(provide(TenantFactory(), "weather")) as customer:
         customer.read_only = False  # beneath the report's own guard there is the role's
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            customer.execute("DELETE FROM cars")
+            customer.execute("DELETE FROM weather")
         customer.rollback()
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             customer.execute("CREATE TABLE loot (n int)")
@@ -100,9 +100,9 @@ def test_a_database_is_dropped_as_soon_as_the_last_session_of_its_customer_ends(
 
 def test_providing_again_keeps_the_data_and_the_password(provide):
     tenant = TenantFactory()
-    first = provide(tenant, "cars")
-    assert provide(tenant, "cars", known_url=first) == first
-    assert read(first, "SELECT count(*) FROM cars") == [[406]]
+    first = provide(tenant, "weather")
+    assert provide(tenant, "weather", known_url=first) == first
+    assert read(first, "SELECT count(*) FROM weather") == [[1461]]
 
 
 def test_the_demo_has_three_tenants_and_every_report_of_it_runs(seeded):

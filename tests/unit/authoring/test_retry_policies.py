@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jobs.authoring.retry import Retry
-from tenants.bounds import LONGEST
+from tenants.bounds import MAX_SECONDS
 
 ERROR = ConnectionError("no route")
 MANY = 10**6  # retries
@@ -96,11 +96,11 @@ class TestRefusals:
             Retry.exponential(max_retries=1, **{name: seconds})
 
     def test_a_cap_beyond_a_year_whose_moment_the_database_might_not_hold(self):
-        Retry.polynomial(max_retries=1, cap=LONGEST)
+        Retry.polynomial(max_retries=1, cap=MAX_SECONDS)
         with pytest.raises(ValueError, match=r"^cap: must be"):
-            Retry.polynomial(max_retries=1, cap=LONGEST + 1)
+            Retry.polynomial(max_retries=1, cap=MAX_SECONDS + 1)
 
-    @pytest.mark.parametrize("seconds", [-1, math.nan, math.inf, "10", None, LONGEST + 1])
+    @pytest.mark.parametrize("seconds", [-1, math.nan, math.inf, "10", None, MAX_SECONDS + 1])
     def test_a_bad_interval(self, seconds):
         with pytest.raises(ValueError, match=r"^seconds: must be"):
             Retry.every(seconds, max_retries=1)
@@ -116,7 +116,7 @@ class TestRefusals:
             Retry.custom(decide, max_retries=1)
 
 
-SECONDS = st.floats(0, LONGEST)
+SECONDS = st.floats(0, MAX_SECONDS)
 COUNTS = st.integers(0, MANY)
 ANSWERS = st.one_of(st.just("exponential"), st.floats(0, 1e300), st.integers(0, 10**400))
 
@@ -165,7 +165,7 @@ class TestWhateverThePolicy:
         assert whole * (1 - policy.jitter) * (1 - 1e-9) <= seconds <= whole
 
     @given(st.floats(1e-3, 1e6), SECONDS, COUNTS)
-    @example(1e-3, LONGEST, MANY)
+    @example(1e-3, MAX_SECONDS, MANY)
     def test_an_exponential_delay_doubles_until_the_cap_and_stays_there(self, base, cap, n):
         policy = Retry.exponential(max_retries=MANY + 2, base=base, cap=cap)
         first, second = policy.delay(ERROR, n), policy.delay(ERROR, n + 1)

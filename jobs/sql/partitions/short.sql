@@ -1,3 +1,11 @@
+-- name: lock_partitions
+-- Locks:  the table, against others that change its partitions, until the end of the transaction; inserts go on. No lock of
+--         this transaction is awaited longer than `patience` milliseconds. Who: the upkeep of partitions.
+-- The command is returned as text, since no parameter can name a table.
+SELECT format('LOCK TABLE ONLY %%s IN SHARE UPDATE EXCLUSIVE MODE', %(parent)s::regclass)
+FROM set_config('lock_timeout', %(patience)s::text, true)
+
+-- name: old_partitions
 -- Reads:  the commands that remove all rows of a table before a moment: one for each partition that ends by then, and one
 --         for the rows that found no partition. Who: the upkeep of partitions.
 -- Locks of the commands: the table, ACCESS EXCLUSIVE, for as long as it takes to forget a partition: milliseconds.

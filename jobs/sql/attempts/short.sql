@@ -1,0 +1,52 @@
+-- name: cancel_requested
+-- Reads:  whether a running attempt was asked to stop. Who: its holder, fenced. Index: primary key.
+SELECT cancel_requested_at IS NOT NULL FROM jobs
+WHERE id = %(id)s
+  AND attempt = %(attempt)s  -- guard I3
+  AND status = 'running'  -- guard I3
+  AND worker = %(worker)s AND worker_pid = %(pid)s  -- guard I8
+
+-- name: holder
+-- Reads:  the data of a running attempt's holder. Who: a parent process that settles it in place of its child. The child's
+--         pid is part of the fence, since a duplicate message may let another child die during the same attempt.
+SELECT
+-- include shared/started
+FROM jobs j JOIN queues q ON q.id = j.queue_id
+WHERE j.id = %(id)s
+  AND j.attempt = %(attempt)s  -- guard I3
+  AND j.status = 'running'
+  AND (%(pid)s::int IS NULL OR (j.worker = %(worker)s AND j.worker_pid = %(pid)s))  -- guard I3
+
+-- name: progress
+-- Change: the progress of a running job. Who: its holder, fenced. Locks: the row. Index: primary key (HOT).
+UPDATE jobs
+SET progress = %(fraction)s, progress_note = %(note)s
+WHERE id = %(id)s
+  AND attempt = %(attempt)s  -- guard I3
+  AND status = 'running'  -- guard I3
+  AND worker = %(worker)s AND worker_pid = %(pid)s  -- guard I8
+RETURNING id
+
+-- name: running_in
+-- Reads:  the attempt that this process is running according to the database. Who: a process that lost its connection
+--         while settling, and does not know whether it got the next job of the lane. Index: jobs_one_job_per_slot.
+-- That one started after the job that was settled. An earlier one is an attempt whose end PostgreSQL has lost, by a failover
+-- or a restore: its body has run, and must not run again as the same attempt. Its parent takes it back (reconcile.py).
+SELECT
+-- include shared/started
+FROM jobs j JOIN queues q ON q.id = j.queue_id
+WHERE j.slot IS NOT NULL
+  AND j.status = 'running'
+  AND j.worker = %(worker)s AND j.worker_pid = %(pid)s  -- guard I3
+  AND j.start_time > %(after)s  -- guard I3
+
+-- name: start
+-- Arrow:  start, queued -> running.
+-- Who:    the worker process that received the message (job, attempt). A duplicate, late or repeated message finds no row.
+-- Locks:  the row. Index: primary key.
+UPDATE jobs j
+-- include shared/start
+  AND j.id = %(id)s
+  AND j.attempt = %(attempt)s  -- guard I3
+RETURNING
+-- include shared/started

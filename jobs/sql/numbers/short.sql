@@ -1,0 +1,35 @@
+-- name: notice_server
+-- Change: note the PostgreSQL server on which we are, if it is new here: after a failover or a point-in-time restore it has
+--         another timeline, after a restore of a dump another identifier. Returns whether there was one before it: then it
+--         may lack the last numbers of jobs that the other had given out.
+-- Who:    the clock that takes the lead. Locks: none. Index: servers_once.
+WITH new AS (
+    INSERT INTO servers (identifier, timeline, noticed_at)
+    SELECT
+        system_identifier, ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int, clock_timestamp()
+    FROM pg_control_system()
+    ON CONFLICT (identifier, timeline) DO NOTHING  -- guard
+    RETURNING id
+)
+SELECT EXISTS (SELECT FROM servers) FROM new
+
+-- name: numbers
+-- Reads:  the number that was given to the last job (null: to none yet), the greatest that a job has, and whether this server
+--         is known, or the first one. Who: a system check (jobs/checks/databases.py). Locks: none. Index: primary keys.
+SELECT
+    pg_sequence_last_value(pg_get_serial_sequence('jobs', 'id')::regclass) AS given,
+    greatest((SELECT max(id) FROM jobs), (SELECT max(id) FROM job_history)) AS greatest,
+    NOT EXISTS (SELECT FROM servers) OR EXISTS (
+        SELECT FROM servers s JOIN pg_control_system() c ON c.system_identifier = s.identifier
+        WHERE s.timeline = ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int
+    ) AS server_known
+
+-- name: skip_numbers
+-- Change: the next job gets a number that is greater by so many than any that was given out here, or that a job has. Returns
+--         it. Who: the clock after a failover or restore; an operator. Locks: none; setval waits for nobody.
+-- Index:  primary keys.
+SELECT setval(sequence, greatest(nextval(sequence), known.most) + %(by)s)
+FROM (SELECT pg_get_serial_sequence('jobs', 'id')::regclass AS sequence) jobs_id
+CROSS JOIN (
+    SELECT greatest((SELECT max(id) FROM jobs), (SELECT max(id) FROM job_history)) AS most
+) known

@@ -1,6 +1,0 @@
--- Change: take these due times, each at most once for ever. Returns those that were still free.
--- Who:    the leading clock, before it submits. Locks: it waits for transactions that are taking the same due times.
-INSERT INTO schedule_runs (schedule_id, due, note)
-SELECT schedule_id, due, note FROM jsonb_to_recordset(%(runs)s::jsonb) AS run (schedule_id bigint, due timestamptz, note text)
-ON CONFLICT (schedule_id, due) DO NOTHING  -- guard I10
-RETURNING schedule_id, due

@@ -1,0 +1,82 @@
+-- name: bar_worker
+-- Change: record a worker as gone that holds a job but never registered, so that its first beat makes it stop.
+-- Who:    recover, before it takes the job back. Not if the worker has registered meanwhile. Index: primary key.
+INSERT INTO workers (id, name, pid, pool, concurrency, beat_interval, started_at, beat_at, gone_at)
+VALUES (%(id)s, 'unknown', 0, '', 0, 1, clock_timestamp(), clock_timestamp(), clock_timestamp())
+ON CONFLICT (id) DO NOTHING  -- guard
+RETURNING id
+
+-- name: beat
+-- Change: record a worker's heartbeat; the first one registers it. Who: the worker's parent process.
+-- Locks:  its row. Returns no row if the worker was declared gone: then it must stop its jobs.
+INSERT INTO workers (id, name, pid, pool, concurrency, beat_interval, started_at, beat_at)
+SELECT %(id)s, %(name)s, %(pid)s, %(pool)s, %(concurrency)s, %(interval)s, clock.now, clock.now
+FROM (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now) clock
+ON CONFLICT (id) DO UPDATE
+SET beat_at = excluded.beat_at, concurrency = excluded.concurrency
+WHERE workers.gone_at IS NULL  -- guard
+RETURNING (xmax = 0) AS registered
+
+-- name: count_repairs
+-- Change: add a number to the repairs of a kind. Who: the clock. Locks: its row. Index: primary key.
+INSERT INTO repairs AS r (kind, count, last_at) VALUES (%(kind)s, %(number)s, clock_timestamp())
+ON CONFLICT (kind) DO UPDATE SET count = r.count + excluded.count, last_at = excluded.last_at
+
+-- name: end_sessions
+-- Change: end the sessions of a dead process, or of a whole worker (name%%): this rolls back their transactions and frees
+--         their locks. Who: recover, before it takes back the jobs.
+-- `patience`: milliseconds to wait for each; 0: do not wait.
+-- Returns whether all have ended within that time: a session that is left may still execute a statement.
+SELECT coalesce(bool_and(CASE
+    WHEN %(patience)s::bigint > 0 THEN pg_terminate_backend(pid, %(patience)s) ELSE pg_terminate_backend(pid)
+END), true)
+FROM pg_stat_activity
+WHERE datname = current_database()
+  AND pid <> pg_backend_pid()
+  AND application_name LIKE %(name)s  -- guard I3
+
+-- name: leave
+-- Change: record that a worker stopped in good order. Who: the worker itself, after its last job.
+UPDATE workers SET gone_at = clock_timestamp() WHERE id = %(id)s AND gone_at IS NULL
+
+-- name: left_behind
+-- Reads:  the attempts of a dead process: those that run in it, and that of its message, if it is still queued. Who: its
+--         parent. Index: jobs_one_job_per_slot; primary key.
+-- Locks:  none that last: it tests whether the row is free; if it is not, the caller tries again.
+WITH left_over AS MATERIALIZED (
+    SELECT id, attempt FROM jobs
+    WHERE slot IS NOT NULL AND status = 'running' AND worker = %(worker)s AND worker_pid = %(pid)s  -- guard I3
+    UNION ALL
+    SELECT id, attempt FROM jobs
+    WHERE id = %(id)s AND attempt = %(attempt)s AND status = 'queued'  -- guard I3
+),
+free AS MATERIALIZED (
+    SELECT j.id FROM jobs j JOIN left_over USING (id) FOR NO KEY UPDATE OF j SKIP LOCKED
+)
+SELECT l.id, l.attempt, free.id IS NOT NULL AS free FROM left_over l LEFT JOIN free USING (id)
+
+-- name: orphans
+-- Reads:  running attempts whose worker is gone. Who: recover. Locks: none; take_back is fenced.
+-- Index:  jobs_one_job_per_slot: it reads only jobs that hold a slot.
+-- A worker may start a job before its first beat arrives: an unknown worker counts as gone only after `unknown_for` seconds.
+SELECT j.id, j.attempt, j.worker, w.name
+FROM jobs j
+CROSS JOIN (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now) clock
+LEFT JOIN workers w ON w.id = j.worker
+WHERE j.slot IS NOT NULL
+  AND j.status = 'running'
+  AND CASE WHEN w.id IS NULL THEN j.start_time < clock.now - %(unknown_for)s * interval '1 second'
+           ELSE w.gone_at IS NOT NULL END  -- guard I3
+
+-- name: running_here
+-- Reads:  the attempts that run in this worker, with their processes, and whether they were asked to stop and still run after
+--         the grace period. Who: its parent process, which compares them with what its processes hold; so this needs no
+--         other process, and works in a draining worker.
+-- Index:  jobs_one_job_per_slot.
+SELECT
+    id, attempt, tenant_id, worker_pid,
+    coalesce(cancel_requested_at < coalesce(%(now)s::timestamptz, clock_timestamp()) - %(grace)s * interval '1 second', false)
+FROM jobs
+WHERE slot IS NOT NULL
+  AND status = 'running'  -- guard I3
+  AND worker = %(worker)s  -- guard
