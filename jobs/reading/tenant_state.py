@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from jobs.reading.explain.gates import Gate
+from jobs.allocation.gates import Gate
 from jobs.reading.looking import Lane
 from jobs.reading.shares import Share, is_short
 from jobs.reading.waits import PROCESS, Cut

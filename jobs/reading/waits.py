@@ -9,9 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from math import inf
 
-from jobs.reading.explain.gates import Gate
+from jobs.allocation.gates import Gate
+from jobs.allocation.room import left, of_tokens
 from jobs.reading.looking import Lane, Queue
 
 PROCESS = frozenset({Gate.NO_WORKER, Gate.POOL_FULL, Gate.NEXT})  # the gates that more processes would open
@@ -81,10 +81,7 @@ def closed(queue: Queue) -> bool:
 
 def _room(queue: Queue) -> list[float]:
     """What the queue's limit and its rate leave free."""
-    return [
-        inf if queue.concurrency is None else max(queue.concurrency - queue.held, 0),
-        inf if queue.tokens is None else max(int(queue.tokens), 0),
-    ]
+    return [left(queue.concurrency, queue.held), of_tokens(queue.tokens)]
 
 
 def _cut(lane: Lane, queue: Queue, room: list[float], processes: dict[str, int]) -> Iterator[tuple[Gate, int]]:

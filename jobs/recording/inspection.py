@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jobs import store, telemetry
+from jobs.allocation.gates import Gate
 from jobs.engine import repairs
 from jobs.engine.recount import recount_books
 from jobs.reading.explain.explanation import explain
-from jobs.reading.explain.gates import Gate
 from jobs.store import EVERY_TENANT
 from jobs.store.checks import Excess, WrongBook
 

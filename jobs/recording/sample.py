@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db import transaction
 
+from jobs.allocation.gates import Gate
 from jobs.reading import looking, waits
-from jobs.reading.explain.gates import Gate
 from jobs.reading.health.facts import starving
 from jobs.reading.looking import Queue
 from jobs.reading.shares import JUDGED, Work, entitled, jain

@@ -10,6 +10,7 @@ import psycopg
 from django.db import transaction
 from django.db.transaction import TransactionManagementError
 
+from jobs.allocation import order
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.sql import statement
@@ -46,10 +47,13 @@ def release(now: datetime | None = None) -> list[Applied]:
     return moved("release", rows("release", held_until=HELD_UNTIL, now=now))
 
 
-# The rules of the claim. credit: seconds that a lane or queue can be behind the time of its queue or pool, at most.
-# slot: the weight of one slot in use against earlier use, in seconds. batch: the most jobs of a queue in one pass; what
-# a pass reads grows with its square. visits: the most lanes of a queue in one pass.
-RULES = {"credit": 1.0, "slot": 1.0, "batch": 32, "visits": 1000}
+# The rules of the claim. visits: the most lanes of a queue in one pass.
+RULES = {
+    "credit": order.CREDIT_SECONDS,
+    "slot": order.SLOT_SECONDS,
+    "batch": order.JOBS_OF_A_PASS,
+    "visits": 1000,
+}
 
 
 class Pass(list[Claimed]):

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embedded import REPOSITORY
+from jobs.allocation.gates import Gate
 from jobs.authoring.text import duration
 from jobs.console.ops import cached, charts, strips
 from jobs.console.ops.life import like_it, way
@@ -25,7 +26,6 @@ from jobs.console.ops.tenant_state import standings
 from jobs.models import AnyFailedAttempt, AnyJob
 from jobs.pages.attempts_chart import WIDTH, pieces
 from jobs.reading import listing
-from jobs.reading.explain.gates import Gate
 from jobs.reading.looking import Held
 from jobs.reading.masked import masked
 from jobs.reading.statistics import BUCKETS, Ended

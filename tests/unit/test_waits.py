@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jobs.allocation.gates import Gate
 from jobs.console.ops.gate_words import GATES
 from jobs.reading import waits
-from jobs.reading.explain.gates import Gate
 from jobs.reading.looking import Lane, Queue
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

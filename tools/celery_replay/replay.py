@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 
-CREDIT = 1.0  # seconds that a tenant may be behind the others, however long it had no work
-SLOT = 1.0  # seconds: the weight of a slot in use against the seconds that were used
+from jobs.allocation import order, room
 
 
 @dataclass(frozen=True)
@@ -92,12 +91,12 @@ class _Replay:
             tenant = self._tasks[number].tenant
             if not self._waiting[tenant] and not self._in_use[tenant]:  # it was idle, and gets no credit for that
                 busy = [self._used[one] for one in self._used if self._waiting[one] or self._in_use[one]]
-                self._used[tenant] = max(self._used[tenant], min(busy, default=0.0) - CREDIT)
+                self._used[tenant] = order.at_least(self._used[tenant], min(busy, default=0.0), weight=1)
             self._waiting[tenant].append(number)
 
     def _start(self, now: float) -> None:
         while self._free and (able := [tenant for tenant, line in self._waiting.items() if line and self._may(tenant)]):
-            tenant = min(able, key=lambda one: self._used[one] + SLOT * self._in_use[one])
+            tenant = min(able, key=lambda one: order.turn(self._used[one], self._in_use[one], weight=1))
             number = self._waiting[tenant].popleft()
             self._waits[number] = now - self._tasks[number].ready
             self._free -= 1
@@ -106,7 +105,7 @@ class _Replay:
 
     def _may(self, tenant: str) -> bool:
         slots = self._slots if isinstance(self._slots, int) else self._slots.get(tenant)
-        return slots is None or self._in_use[tenant] < slots
+        return room.left(slots, self._in_use[tenant]) > 0
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The gates in a few words, for many jobs at once; `explain` has a sentence for one job."""
 
-from jobs.reading.explain.gates import Gate
+from jobs.allocation.gates import Gate
 
 GATES = {
     Gate.TENANT_PAUSED: "their tenant is paused",

@@ -16,10 +16,10 @@ from typing import Any
 
 from django.db import DatabaseError
 
+from jobs.allocation.gates import Gate
 from jobs.console.ops import looks
 from jobs.console.ops.looks import Counts, Tenant, Worker
 from jobs.reading import looking, waits
-from jobs.reading.explain.gates import Gate
 from jobs.reading.looking import Held, Lane, Queue
 from jobs.reading.waits import Cut, Pool
 

@@ -13,7 +13,7 @@ from jobs.models import AnyJob
 MAX_LISTED = 20  # jobs in a message
 
 
-def submitted(call: Call[...][...] | None = None, /, **args: Any) -> list[AnyJob]:
+def submitted(call: Call[...] | None = None, /, **args: Any) -> list[AnyJob]:
     """The jobs that this test can see, the first one first: all, or those of a call with at least these arguments.
 
     The call is written as when it is submitted: `report.async_(queue="critical").execute`. The options in it count. A
@@ -25,7 +25,7 @@ def submitted(call: Call[...][...] | None = None, /, **args: Any) -> list[AnyJob
     return [job for job in every if calls(job, call) and not differences(job, call, args)]
 
 
-def assert_submitted(call: Call[...][...], /, **args: Any) -> list[AnyJob]:
+def assert_submitted(call: Call[...], /, **args: Any) -> list[AnyJob]:
     """Return the jobs as `submitted` does. Raises AssertionError if there are none, and tells what there is instead."""
     found = submitted(call, **args)
     if not found:
@@ -33,7 +33,7 @@ def assert_submitted(call: Call[...][...], /, **args: Any) -> list[AnyJob]:
     return found
 
 
-def assert_not_submitted(call: Call[...][...] | None = None, /, **args: Any) -> None:
+def assert_not_submitted(call: Call[...] | None = None, /, **args: Any) -> None:
     """Raises AssertionError if there is such a job; without a call, if there is any job."""
     found = submitted(call, **args)
     if found:
@@ -41,14 +41,14 @@ def assert_not_submitted(call: Call[...][...] | None = None, /, **args: Any) -> 
         raise AssertionError(f"No job{wanted} should have been submitted. Submitted:\n{_listed(found)}")
 
 
-def _wanted(call: Call[...][...], args: dict[str, Any]) -> str:
+def _wanted(call: Call[...], args: dict[str, Any]) -> str:
     target, instance = call.target, call.instance
     which = "" if instance is None or target.class_level else f":{instance.pk}"
     options = "".join(f", {name} {value}" for name, value in call.options.items())
     return f"{target.source_type}{which} {target.method} {_text(args)}{options}"
 
 
-def _instead(call: Call[...][...], args: dict[str, Any]) -> str:
+def _instead(call: Call[...], args: dict[str, Any]) -> str:
     every = submitted()
     if not every:
         return "No job was submitted at all."

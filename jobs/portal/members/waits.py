@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from jobs.allocation.gates import Gate
 from jobs.lifecycle import Status
 from jobs.models import JobRow
 from jobs.portal.members import words
 from jobs.reading.explain.explanation import explain
-from jobs.reading.explain.gates import Gate
 from jobs.reading.explain.reads import FEW, places
 
 GROUPS = 5  # that are explained on one page: jobs of one queue and one user wait for the same

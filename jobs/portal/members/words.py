@@ -1,9 +1,9 @@
 """A job's state in words for the tenant whose job it is: nothing of other tenants, of machines, or of operators."""
 
+from jobs.allocation.gates import Gate
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, JobRow
 from jobs.reading.explain.explanation import Explanation
-from jobs.reading.explain.gates import Gate
 
 WORDS = {
     Status.SCHEDULED: "Scheduled",

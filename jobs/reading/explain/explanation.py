@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from jobs.allocation.gates import Gate
 from jobs.lifecycle import Status
 from jobs.reading.explain import statuses
-from jobs.reading.explain.gates import Blocker, Gate, closed
+from jobs.reading.explain.gates import Blocker, closed
 from jobs.reading.explain.reads import MOST, Facts, Line, facts, line
 from jobs.store import TenantId
 

@@ -1,33 +1,14 @@
-"""The gates between a ready job and a worker. Each closed gate comes with a sentence for people."""
+"""The gates that hold a ready job now, by `jobs.allocation`. Each comes with its use and a sentence for people."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
+from jobs.allocation import gates
+from jobs.allocation.gates import Gate
+from jobs.allocation.nouns import Pool, Queue, Tenant
 from jobs.authoring.text import count_of_jobs
 from jobs.reading.explain.reads import Facts
-
-
-class Gate(StrEnum):
-    """The reasons why a job waits. The values are stable: programs may compare them."""
-
-    ENDED = "ended"  # final: no process moves it on
-    RUNNING = "running"
-    QUEUED = "queued"  # handed over; no worker has started it yet
-    SCHEDULED = "scheduled"  # due later: a delay, or the backoff of a retry
-    HELD = "held"  # its job type is paused
-    TENANT_PAUSED = "tenant_paused"
-    NO_SLOTS = "no_slots"  # the tenant has 0 slots, or its slots were never set
-    SLOTS_FULL = "slots_full"
-    QUEUE_PAUSED = "queue_paused"
-    QUEUE_FULL = "queue_full"
-    QUEUE_RATE = "queue_rate"
-    TENANT_RATE = "tenant_rate"
-    USER_FULL = "user_full"
-    NO_WORKER = "no_worker"
-    POOL_FULL = "pool_full"
-    NEXT = "next"  # all gates are open: the next dispatch that reaches its place claims it
 
 
 @dataclass(frozen=True)
@@ -47,78 +28,62 @@ def as_text(moment: datetime) -> str:
 
 
 def closed(job: Facts) -> Iterator[Blocker]:
-    """The closed gates; the tenant's come first, since its owner can change them."""
+    """The closed gates of a job that waits or is due later."""
     if job.type_paused:
         yield Blocker(Gate.HELD, f"The job type {job.source_type} {job.source_method} is paused.")
-    yield from _slots(job)
-    yield from _queue(job)
-    yield from _rate(
-        Gate.TENANT_RATE,
-        f"Tenant {job.tenant}",
-        (job.tenant_rate_limit, job.tenant_rate_window, job.tenant_tokens, job.tenant_token_at),
+    tenant = Tenant(
+        id=job.tenant_id,
+        num_slots=job.num_slots,
+        in_use=job.tenant_held,
+        paused=bool(job.tenant_paused),
+        tokens=job.tenant_tokens,
+        user_slots=job.user_slots,
+        users={job.user_key: job.user_held},
     )
-    if job.user_key and job.user_slots is not None and job.user_held >= job.user_slots:
-        yield Blocker(
-            Gate.USER_FULL,
-            f"User {job.user_key} has reached the slot limit of tenant {job.tenant} per user: "
-            f"{job.user_held} of {job.user_slots}.",
-            job.user_held,
-            job.user_slots,
-        )
-    yield from _pool(job)
+    queue = Queue(
+        id=job.queue_id,
+        pool=job.pool,
+        concurrency=job.queue_concurrency,
+        in_use=job.queue_held,
+        paused=job.queue_paused,
+        tokens=job.queue_tokens,
+    )
+    pool = Pool(job.pool, job.pool_capacity, job.pool_held)
+    for gate in gates.closed(tenant, queue, pool, job.user_key):
+        yield _blocker(gate, job)
 
 
-def _slots(job: Facts) -> Iterator[Blocker]:
-    if job.tenant_paused:
-        yield Blocker(Gate.TENANT_PAUSED, f"Tenant {job.tenant} is paused.")
-    if not job.num_slots:
-        which = "no slots: they were never set" if job.num_slots is None else "0 slots"
-        yield Blocker(Gate.NO_SLOTS, f"Tenant {job.tenant} has {which}.", job.tenant_held, 0)
-    elif job.tenant_held >= job.num_slots:
-        yield Blocker(
-            Gate.SLOTS_FULL,
-            f"All slots of tenant {job.tenant} are in use: {job.tenant_held} of {job.num_slots}.",
-            job.tenant_held,
-            job.num_slots,
-        )
+def _blocker(gate: Gate, job: Facts) -> Blocker:
+    if gate == Gate.TENANT_RATE:
+        return _rate(gate, f"Tenant {job.tenant}", job.tenant_rate_limit, job.tenant_rate_window, job.tenant_token_at)
+    if gate == Gate.QUEUE_RATE:
+        return _rate(gate, f"Queue {job.queue}", job.queue_rate_limit, job.queue_rate_window, job.queue_token_at)
+    sentence, used, limit = _uses(job)[gate]
+    of = "" if limit is None or gate in {Gate.NO_SLOTS, Gate.NO_WORKER} else f": {used} of {limit}"
+    return Blocker(gate, f"{sentence}{of}.", used, limit)
 
 
-def _queue(job: Facts) -> Iterator[Blocker]:
-    if job.queue_paused:
-        yield Blocker(Gate.QUEUE_PAUSED, f"Queue {job.queue} is paused.")
-    if job.queue_concurrency is not None and job.queue_held >= job.queue_concurrency:
-        yield Blocker(
-            Gate.QUEUE_FULL,
-            f"Queue {job.queue} has reached its concurrency limit: {job.queue_held} of {job.queue_concurrency}.",
+def _uses(job: Facts) -> dict[Gate, tuple[str, int | None, int | None]]:
+    """What is said of each gate without tokens, its use and its limit."""
+    which = "no slots: they were never set" if job.num_slots is None else "0 slots"
+    user = f"User {job.user_key} has reached the slot limit of tenant {job.tenant} per user"
+    return {
+        Gate.TENANT_PAUSED: (f"Tenant {job.tenant} is paused", None, None),
+        Gate.NO_SLOTS: (f"Tenant {job.tenant} has {which}", job.tenant_held, 0),
+        Gate.SLOTS_FULL: (f"All slots of tenant {job.tenant} are in use", job.tenant_held, job.num_slots),
+        Gate.QUEUE_PAUSED: (f"Queue {job.queue} is paused", None, None),
+        Gate.QUEUE_FULL: (
+            f"Queue {job.queue} has reached its concurrency limit",
             job.queue_held,
             job.queue_concurrency,
-        )
-    yield from _rate(
-        Gate.QUEUE_RATE,
-        f"Queue {job.queue}",
-        (job.queue_rate_limit, job.queue_rate_window, job.queue_tokens, job.queue_token_at),
-    )
+        ),
+        Gate.USER_FULL: (user, job.user_held, job.user_slots),
+        Gate.NO_WORKER: (f"No live worker serves pool {job.pool}", job.pool_held, 0),
+        Gate.POOL_FULL: (f"All processes of pool {job.pool} are in use", job.pool_held, job.pool_capacity),
+    }
 
 
-Bucket = tuple[int | None, float | None, float | None, datetime | None]
-
-
-def _rate(gate: Gate, whose: str, bucket: Bucket) -> Iterator[Blocker]:
-    limit, window, tokens, next_at = bucket
-    if limit is None or tokens is None or tokens >= 1:
-        return
+def _rate(gate: Gate, whose: str, limit: int | None, window: float | None, next_at: datetime | None) -> Blocker:
     then = "" if next_at is None else f" The next job may start at {as_text(next_at)}."
-    sentence = f"{whose} has reached its rate limit of {count_of_jobs(limit)} per {window:g} s.{then}"
-    yield Blocker(gate, sentence, limit, limit, next_at)
-
-
-def _pool(job: Facts) -> Iterator[Blocker]:
-    if job.pool_capacity == 0:
-        yield Blocker(Gate.NO_WORKER, f"No live worker serves pool {job.pool}.", job.pool_held, 0)
-    elif job.pool_held >= job.pool_capacity:
-        yield Blocker(
-            Gate.POOL_FULL,
-            f"All processes of pool {job.pool} are in use: {job.pool_held} of {job.pool_capacity}.",
-            job.pool_held,
-            job.pool_capacity,
-        )
+    sentence = f"{whose} has reached its rate limit of {count_of_jobs(limit or 0)} per {window or 0:g} s.{then}"
+    return Blocker(gate, sentence, limit, limit, next_at)

@@ -27,6 +27,8 @@ class Facts:
     """A job and its limits at one moment. None means no limit; moments are aware, windows are in seconds."""
 
     id: int
+    tenant_id: int
+    queue_id: int
     status: str
     attempt: int
     retries: int

@@ -2,11 +2,12 @@
 
 from datetime import timedelta
 
+from jobs.allocation.gates import Gate
 from jobs.authoring.text import duration
 from jobs.engine.policy import most_retries
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
-from jobs.reading.explain.gates import Blocker, Gate, as_text, closed
+from jobs.reading.explain.gates import Blocker, as_text, closed
 from jobs.reading.explain.reads import Facts
 
 
