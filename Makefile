@@ -9,9 +9,11 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --python-
 	--custom-compile-command 'make lock'
 UV := uv==0.13.8
 POSTGRESQL_15 := /usr/lib/postgresql/15/bin
-ON_15 := tests/integration/store/test_claim.py tests/integration/store/test_claim_plan.py tests/concurrency \
-	tests/acceptance/test_plain_database.py
+ON_15 = tests/integration/store/test_claim.py tests/integration/store/test_claim_plan.py tests/concurrency \
+	tests/acceptance/test_plain_database.py $(BESIDE)
 BESIDE := -n auto --maxschedchunk 1 # one after the other from the start: the long ones are there
+ALL ?=
+SHORT := $(if $(ALL)$(THOROUGH),,-m 'not long')
 
 # Set on some machines: then each of the hundreds of processes that the tests start would compile all it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -30,8 +32,8 @@ demo: .venv/.installed ## Run real reports of several tenants, and watch (under 
 up: .venv/.installed ## Start web, workers and engines until Ctrl-C (WEB_PORT, DATA_DIR, WORKER_CONCURRENCY)
 	@$(EMBEDDED) up
 
-test: .venv/.installed-dev chromium ## Run the tests beside each other, or some (ARGS="tests/unit -k slots", THOROUGH=1)
-	@$(EMBEDDED) run --throwaway -- $(BIN)/python -m pytest $(or $(ARGS),$(BESIDE))
+test: .venv/.installed-dev chromium ## Run the tests of six minutes, all (ALL=1), or some (ARGS="tests/unit -k slots")
+	@$(EMBEDDED) run --throwaway -- $(BIN)/python -m pytest $(or $(ARGS),$(BESIDE) $(SHORT))
 
 test-15: .venv/.installed-dev postgresql-15 ## Run the tests of the claim on Debian's PostgreSQL 15 (ARGS)
 	@if [ -x $(POSTGRESQL_15)/postgres ]; then POSTGRESQL_BIN=$(POSTGRESQL_15) \

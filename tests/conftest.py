@@ -50,11 +50,25 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest first: at the end the other processes would wait for them."""
+    for item in items:
+        for mark in item.iter_markers("long"):
+            assert mark.args, f"{item.nodeid}: mark.long says which fault the short run may miss"
     items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
 
 
 # With a new connection each test would plan every statement anew, the claim for 10 ms. `flush` undoes what one leaves.
 TransactionTestCase._should_reload_connections = lambda self: False
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """At the end, end the sessions that the server has not heard of yet: the database could not be dropped."""
+    yield
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        )
 
 
 @pytest.fixture(autouse=True)

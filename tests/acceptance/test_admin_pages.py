@@ -19,6 +19,7 @@ from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
 from tests.thorough import THOROUGH
 
 pytestmark = [
+    pytest.mark.long("long names in the admin's layout"),
     pytest.mark.browser,
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(shutil.which(CHROMIUM) is None, reason="no Chromium here"),

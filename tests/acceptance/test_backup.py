@@ -21,7 +21,12 @@ from tests.acceptance.restoring import DUMP, TypeIn, restored_elsewhere, worker_
 from tests.factories import ThingFactory, make_job
 from tests.sample.models import Run
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.long(
+        "what a dump of a running system brings back; skipped numbers are in tests/integration/engine/test_numbers.py"
+    ),
+]
 ELSEWHERE = f"""
 manage() {{ (cd {REPOSITORY} && .venv/bin/python manage.py "$@"); }}
 systemctl() {{ :; }}

@@ -15,6 +15,8 @@ from tests.acceptance.following import ended
 from tests.factories import ThingFactory
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.long("TLS to a broker, and a cluster that is refused")
+
 REDIS = shutil.which("redis-server")  # the embedded Valkey was built without TLS
 READ = """
 import json

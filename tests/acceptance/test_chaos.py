@@ -3,8 +3,12 @@
 import subprocess
 import sys
 
+import pytest
+
 from embedded import REPOSITORY
 from tests.thorough import sized
+
+pytestmark = pytest.mark.long("deaths that happen together; one alone is in tests/integration/engine/test_recover.py")
 
 SECONDS = sized(20, thorough=30)  # of deaths; the start, the calm afterwards and the verdict take about as long again
 

@@ -23,7 +23,12 @@ from tests.factories import TenantFactory, ThingFactory, make_job
 from tests.sample.models import Run, Thing
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.long(
+        "what a death or a lock does to bystanders; tests/integration/processes has the locks of the clock"
+    ),
+]
 
 
 @pytest.fixture

@@ -14,7 +14,10 @@ from tests.factories import ThingFactory
 from tests.sample.models import Run
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.long("RabbitMQ; that a lost message is sent again is in test_execution.py"),
+]
 
 rabbitmq_of_this_machine = pytest.mark.skipif(
     not os.environ.get("CELERY_BROKER_URL", "").startswith("amqp") or shutil.which("rabbitmqctl") is None,

@@ -26,6 +26,8 @@ from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run
 from tests.waiting import wait_until
 
+LONG = pytest.mark.long("an engine that stops or stands still; lost messages and cut connections stay")
+
 
 @pytest.fixture
 def engines(tmp_path: Path, django_db_blocker) -> Iterator[Engines]:
@@ -53,6 +55,7 @@ def check(job_id: int) -> None:
     wait_until(lambda: not Job.objects.filter(slot__isnull=False).exists(), "all slots are free")
 
 
+@LONG
 def test_a_result_computed_while_postgresql_was_away_is_settled_when_it_is_back(engines, worker, tmp_path):
     thing = ThingFactory()
     job_id = thing.async_.wait_for_file(str(tmp_path / "go"))
@@ -70,6 +73,7 @@ def test_a_result_computed_while_postgresql_was_away_is_settled_when_it_is_back(
     assert worker.alive
 
 
+@LONG
 def test_a_job_whose_object_is_looked_up_while_postgresql_restarts_begins_when_it_is_back(engines, worker, tmp_path):
     thing = ThingFactory()
     (tmp_path / "go").touch()
@@ -86,6 +90,7 @@ def test_a_job_whose_object_is_looked_up_while_postgresql_restarts_begins_when_i
     assert worker.alive
 
 
+@LONG
 def test_a_worker_survives_a_broker_that_is_killed_while_it_runs_a_job(engines, worker, tmp_path):
     """celery 5.7.0 does not."""
     thing = ThingFactory()
@@ -101,6 +106,7 @@ def test_a_worker_survives_a_broker_that_is_killed_while_it_runs_a_job(engines, 
     assert Worker.objects.filter(gone_at=None).count() == 1
 
 
+@LONG
 def test_a_broker_that_stands_still_kills_no_worker_and_holds_up_no_clock(engines, worker, tmp_path):
     thing = ThingFactory(tenant=TenantFactory(queue__num_slots=9))
     innocent = thing.async_.wait_for_file(str(tmp_path / "go"))
@@ -127,6 +133,7 @@ def test_a_broker_that_stands_still_kills_no_worker_and_holds_up_no_clock(engine
     assert ended(thing.async_.again()).status == "success"
 
 
+@LONG
 def test_what_is_submitted_while_no_broker_can_be_reached_runs_when_it_is_back(engines, worker):
     engines.valkey.restart = False
     os.kill(engines.valkey.pid, signal.SIGKILL)

@@ -19,6 +19,7 @@ from tests.sample.models import Run
 from tests.waiting import wait_until
 
 pytestmark = [
+    pytest.mark.long("RabbitMQ's quorum queues"),
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(not rabbitmq.PROGRAMS.is_dir(), reason="Debian's rabbitmq-server is not installed"),
 ]

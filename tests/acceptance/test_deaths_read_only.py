@@ -21,6 +21,10 @@ from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.long(
+    "a server that only reads; what counts as away is in tests/integration/store/test_away.py"
+)
+
 DATABASE = "scheduler"
 
 

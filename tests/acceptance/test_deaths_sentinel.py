@@ -13,7 +13,10 @@ from tests.acceptance.sentinel import Watched
 from tests.factories import ThingFactory
 from tests.sample.models import Run
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.long("Sentinel; that a lost message is sent again is in test_execution.py"),
+]
 
 
 @pytest.fixture

@@ -19,7 +19,10 @@ from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.long("deaths of a job of several slices; slices are in tests/integration/engine/test_slices.py"),
+]
 
 
 @pytest.fixture

@@ -18,6 +18,8 @@ from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing
 from tests.waiting import wait_until
 
+LONG = pytest.mark.long("a death at this step; tests/integration/engine/test_recover.py has what becomes of the rows")
+
 pytestmark = pytest.mark.django_db(transaction=True)
 
 Survive = Callable[[], None]
@@ -63,6 +65,7 @@ def check(job_id: int, attempt: int, crashes: int, bodies: list[int]) -> None:
     wait_until(lambda: not Job.objects.filter(slot__isnull=False).exists(), "all slots are free")
 
 
+@LONG
 @pytest.mark.parametrize(
     ("victim", "statement", "attempt", "crashes"),
     [
@@ -100,6 +103,7 @@ def test_killed_after_the_start_and_before_the_body(worker, thing, start_worker,
     check(job_id, attempt=2, crashes=1, bodies=[2])
 
 
+@LONG
 @pytest.mark.parametrize(
     ("victim", "statement", "attempt", "crashes", "bodies"),
     [
@@ -126,6 +130,7 @@ def test_killed_after_the_body_and_before_the_settling(
     check(job_id, attempt, crashes, bodies)
 
 
+@LONG
 @pytest.mark.parametrize(
     ("victim", "statement", "attempt", "crashes"),
     [
@@ -155,6 +160,7 @@ def test_killed_after_the_settling_and_before_the_next_dispatch(
     assert (job.status, job.attempt, job.crashes) == ("success", attempt, crashes)
 
 
+@LONG
 def test_a_start_that_the_server_carries_out_after_the_death_was_told_starts_nothing(
     register, start_worker, thing, unsent
 ):

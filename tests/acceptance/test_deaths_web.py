@@ -12,7 +12,12 @@ from tests.acceptance.following import ended
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.long(
+        "a web process that dies between its steps; tests/integration/engine/test_recover.py sends again what is lost"
+    ),
+]
 
 
 @pytest.fixture

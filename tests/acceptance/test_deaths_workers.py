@@ -17,6 +17,8 @@ from tests.factories import ThingFactory
 from tests.sample.models import Run, Thing
 from tests.waiting import wait_until
 
+LONG = pytest.mark.long("a worker that stops or returns; that a late result is refused stays")
+
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -41,6 +43,7 @@ def clocks_session() -> int | None:
     return found[0] if found else None
 
 
+@LONG
 def test_a_worker_that_comes_back_after_it_was_declared_gone_stops_what_it_runs_and_exits(start_worker, thing):
     stale = start_worker(concurrency=1)
     with Held(NUMBER, 7) as body:
@@ -83,6 +86,7 @@ def test_a_result_of_a_worker_that_was_stopped_with_all_its_processes_comes_too_
     assert not Job.objects.filter(slot__isnull=False).exists()
 
 
+@LONG
 def test_a_cold_stop_ends_its_processes_and_is_no_outcome_of_their_jobs(start_worker, thing, tmp_path):
     stopped_in_haste = start_worker(concurrency=1)
     job_id = thing.async_.wait_for_file(str(tmp_path / "go"))
@@ -96,6 +100,7 @@ def test_a_cold_stop_ends_its_processes_and_is_no_outcome_of_their_jobs(start_wo
     assert not stopped_in_haste.wait(30)
 
 
+@LONG
 def test_a_supervised_worker_that_was_declared_gone_registers_anew(environ, processes, settings, thing, tmp_path):
     settings.JOBS_BEAT_INTERVAL = float(
         environ["JOBS_BEAT_INTERVAL"]
@@ -111,6 +116,7 @@ def test_a_supervised_worker_that_was_declared_gone_registers_anew(environ, proc
     assert ended(thing.async_.echo()).status == "success"
 
 
+@LONG
 def test_when_the_clocks_leader_is_killed_another_leads_and_recovery_goes_on(start_worker, thing):
     leader = start_worker(concurrency=1)  # the only one, so far
     wait_until(clocks_session, "its clock leads")

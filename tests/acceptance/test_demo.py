@@ -9,7 +9,10 @@ from jobs.models import Job
 from reports.demo import customer_database
 from tenants.models import ApiKey, Tenant
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.long("the command of the demo; what it shows is in tests/integration/reports/test_demo.py"),
+]
 
 
 def test_the_demo_runs_every_job_within_the_limits(environ, start_worker):

@@ -24,6 +24,10 @@ from tests.sample.models import Thing
 from tests.thorough import sized
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.long(
+    "a standby that takes over; skipped numbers are in tests/integration/engine/test_numbers.py"
+)
+
 LOST = sized(60, thorough=300)  # jobs: more than the 32 numbers of a sequence that a standby skips
 SOON = 60.0  # seconds after a promotion within which every job is final
 

@@ -12,6 +12,8 @@ from tenants import auth
 from tests.factories import TenantFactory, ThingFactory
 from tests.waiting import wait_until
 
+LONG = pytest.mark.long("a trace that ends at a process; tests/integration/project/test_traces.py has its parts")
+
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -47,6 +49,7 @@ def traced(environ):
     environ |= {"TRACES": "console"}
 
 
+@LONG
 def test_a_trace_goes_from_the_web_process_into_the_workers(traced, start_worker, web, tmp_path):
     start_worker(concurrency=1)
     job = submitted(web, TenantFactory())

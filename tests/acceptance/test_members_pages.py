@@ -17,6 +17,8 @@ from tests.acceptance.test_ops_pages import FINE, LOOK, RULES
 from tests.factories import MemberFactory, TenantFactory, database_url, make_job
 from tests.waiting import wait_until
 
+LONG = pytest.mark.long("long names in the layout, and what the script moves")
+
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.django_db(transaction=True),
@@ -26,6 +28,7 @@ OPENED = [Status.CREATED, Status.RUNNING, Status.SUCCESS, Status.DEAD]  # jobs w
 SHOTS = os.environ.get("OPS_SHOTS")  # a folder that gets a picture of each page
 
 
+@LONG
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])
 def test_nothing_is_cut_off_and_nobody_kept_out_whatever_the_names(context_of, width, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
@@ -56,6 +59,7 @@ def test_without_scripts_a_member_sees_a_job_wait_and_cancels_it(context_of):
     wait_until(lambda: Job.objects.get(pk=first.pk).status == "cancelled", "it is cancelled")
 
 
+@LONG
 def test_the_list_follows_what_happens_and_moves_no_row(context_of):
     tenant = TenantFactory()
     job = make_job(tenant, Status.RUNNING, progress=0.1)

@@ -13,6 +13,8 @@ from tests.acceptance.ops_world import build
 from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job
 from tests.waiting import wait_until
 
+LONG = pytest.mark.long("this part of the script; what the pages answer is in tests/integration/dashboard")
+
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.django_db(transaction=True),
@@ -55,6 +57,7 @@ def test_a_refresh_keeps_focus_selection_and_open_details_and_brings_what_is_new
     expect(page.get_by_role("status").filter(has_text="weight 1 → 7")).to_be_visible()
 
 
+@LONG
 def test_the_page_says_when_nobody_answers_and_goes_on_when_somebody_does(context, problems):
     page = context().new_page()
     page.goto("")
@@ -65,6 +68,7 @@ def test_the_page_says_when_nobody_answers_and_goes_on_when_somebody_does(contex
     problems.clear()  # Chromium's own words about the requests that failed
 
 
+@LONG
 def test_paused_it_asks_nothing_and_remembers(context):
     page = context().new_page()
     page.goto("")
@@ -77,6 +81,7 @@ def test_paused_it_asks_nothing_and_remembers(context):
         pass
 
 
+@LONG
 def test_single_keys_lead_everywhere_and_can_be_switched_off(context):
     job = make_job(TenantFactory(), Status.ERROR)
     page = context().new_page()
@@ -96,6 +101,7 @@ def test_single_keys_lead_everywhere_and_can_be_switched_off(context):
     expect(page.get_by_role("searchbox")).not_to_be_focused()
 
 
+@LONG
 @pytest.mark.parametrize("scripts", [True, False])
 def test_many_dead_are_revived_with_progress_by_script_or_by_hand(context, scripts):
     tenant = TenantFactory()
@@ -118,6 +124,7 @@ def copies(job: Job, count: int) -> None:
     Job.objects.bulk_create([Job(**fields) for _ in range(count)])
 
 
+@LONG
 def test_all_that_fit_are_cancelled_with_progress_and_stopped_half_way(context):
     """Stopped before the second thousand: the script waits a moment, so that somebody can."""
     copies(make_job(TenantFactory(slug="acme"), Status.SCHEDULED), 2_400)
@@ -136,6 +143,7 @@ def test_all_that_fit_are_cancelled_with_progress_and_stopped_half_way(context):
     assert Job.objects.filter(status="cancelled").count() == 1_000
 
 
+@LONG
 def test_rows_of_a_list_stay_and_newer_jobs_are_told(context):
     tenant = TenantFactory(slug="acme")
     job = make_job(tenant)
@@ -150,6 +158,7 @@ def test_rows_of_a_list_stay_and_newer_jobs_are_told(context):
     expect(rows).to_have_text([str(newer.pk), str(job.pk)])
 
 
+@LONG
 @pytest.mark.parametrize(
     "path", ["", "tenants/alder/", "queues/", "jobs/", "dead/", "workers/", "schedules/", "health/"]
 )

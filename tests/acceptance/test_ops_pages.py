@@ -12,6 +12,7 @@ from tests.acceptance.ops_world import build
 from tests.thorough import THOROUGH
 
 pytestmark = [
+    pytest.mark.long("long names in the layout of /ops/, in several windows"),
     pytest.mark.browser,
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(shutil.which(CHROMIUM) is None, reason="no Chromium here"),

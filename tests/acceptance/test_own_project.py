@@ -24,6 +24,8 @@ from embedded.processes import Processes
 from tests.pages import Block, blocks
 from tests.thorough import only_thorough
 
+pytestmark = pytest.mark.long("a file that the wheel lacks, a step of docs/own-project.md that fails")
+
 PAGE = REPOSITORY / "docs" / "own-project.md"
 TEXT = PAGE.read_text()
 

@@ -21,6 +21,9 @@ from tests.waiting import wait_until
 
 PGBOUNCER = shutil.which("pgbouncer", path="/usr/sbin:/usr/bin:/usr/local/bin")
 pytestmark = [
+    pytest.mark.long(
+        "what PgBouncer loses of a session; what is stated for each is in tests/integration/store/test_stated.py"
+    ),
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(PGBOUNCER is None, reason="no pgbouncer here"),
 ]

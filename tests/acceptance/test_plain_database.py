@@ -18,6 +18,8 @@ from tests.chaos import own_engines
 from tests.factories import TenantFactory, ThingFactory
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.long("settings of a plain server; `make test-15` runs it, too")
+
 # Whatever is compiled is told: each statement, with its plan, when it has ended.
 TOLD = {"session_preload_libraries": "auto_explain", "auto_explain.log_min_duration": "0"}
 TEXT = re.compile(r"Query Text: -- (\w+)\n")

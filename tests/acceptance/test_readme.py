@@ -17,6 +17,9 @@ from tests.pages import blocks
 from tests.waiting import wait_until
 
 pytestmark = [
+    pytest.mark.long(
+        "a sentence of the README's walk that is true no more; its commands are parsed in tests/integration/docs"
+    ),
     pytest.mark.browser,
     pytest.mark.skipif(shutil.which(CHROMIUM) is None, reason="no Chromium here"),
 ]

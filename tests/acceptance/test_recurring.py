@@ -4,12 +4,17 @@ import os
 import signal
 from itertools import pairwise
 
+import pytest
 from django.db.models import Count
 
 from jobs.models import Job, ScheduleRun, Worker
 from tests.acceptance.following import bystanders_go_through
 from tests.factories import TenantFactory
 from tests.waiting import wait_until
+
+pytestmark = pytest.mark.long(
+    "schedules while workers die; each step is in tests/integration/engine/test_schedules*.py"
+)
 
 
 def done(count: int) -> bool:

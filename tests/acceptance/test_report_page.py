@@ -17,6 +17,8 @@ from tests.acceptance.conftest import ARGUMENTS, CHROMIUM
 from tests.factories import MemberFactory, TenantFactory, database_url
 from tests.waiting import wait_until
 
+LONG = pytest.mark.long("this state of the page; the API's answers are in tests/integration/api")
+
 LOCK = 4242  # while the test holds it, the report that asks for it runs
 
 pytestmark = [
@@ -102,6 +104,7 @@ def test_a_run_shows_its_table_without_a_reload(page, start_worker, make_report)
     assert page.evaluate("window.loadedOnce")
 
 
+@LONG
 def test_where_no_stream_comes_through_the_run_is_followed_all_the_same(page, start_worker, make_report):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
@@ -116,6 +119,7 @@ def test_where_no_stream_comes_through_the_run_is_followed_all_the_same(page, st
     assert any("?wait=" in url for url in asked)
 
 
+@LONG
 def test_ten_clicks_run_one_job_and_say_so(page, start_worker, make_report):
     start_worker()
     page.goto(address(make_report(f"SELECT 1 AS n FROM pg_advisory_xact_lock_shared({LOCK})")))
@@ -131,6 +135,7 @@ def test_ten_clicks_run_one_job_and_say_so(page, start_worker, make_report):
     assert Job.objects.count() == 1
 
 
+@LONG
 def test_a_reload_during_a_run_picks_it_up_again(page, start_worker, make_report):
     start_worker()
     page.goto(address(make_report(f"SELECT 'found' AS n FROM pg_advisory_xact_lock_shared({LOCK})")))
@@ -144,6 +149,7 @@ def test_a_reload_during_a_run_picks_it_up_again(page, start_worker, make_report
     assert Job.objects.count() == 1
 
 
+@LONG
 def test_a_run_waits_visibly_until_there_is_a_worker(page, start_worker, make_report):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
@@ -156,6 +162,7 @@ def test_a_run_waits_visibly_until_there_is_a_worker(page, start_worker, make_re
     assert not any("?wait=" in url for url in asked), "the stream has told everything"
 
 
+@LONG
 def test_a_report_that_fails_shows_why(page, start_worker, make_report):
     start_worker()
     page.goto(address(make_report("SELECT 1 / 0")))
@@ -173,6 +180,7 @@ def test_a_refused_request_shows_which_field(page, make_report):
     expect(page.get_by_role("alert")).to_contain_text("source_id")
 
 
+@LONG
 def test_a_full_backlog_is_told_kindly(page, tenant, make_report):
     TenantQueue.objects.filter(tenant=tenant).update(max_waiting=0)
     page.goto(address(make_report("SELECT 1")))

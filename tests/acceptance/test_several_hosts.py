@@ -14,7 +14,7 @@ from tests.acceptance.asking import ask
 from tests.factories import ThingFactory
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long("a URL of several hosts")]
 
 SHOW = """
 import django; django.setup()

@@ -21,6 +21,7 @@ from tests.factories import ThingFactory
 from tests.waiting import wait_until
 
 pytestmark = [
+    pytest.mark.long("two deployments that share a broker or a cache"),
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(not settings.CELERY_BROKER_URL.startswith("redis"), reason="on RabbitMQ: a virtual host each"),
 ]

@@ -15,6 +15,8 @@ from psycopg import sql
 from embedded import REPOSITORY
 from tests.factories import database_url
 
+pytestmark = pytest.mark.long("a database of an earlier release")
+
 DUMP = REPOSITORY / "tests" / "upgrades" / "0.1.0.sql"
 HELD = """
 SELECT tenant_id, count(*)::int, range_agg(int4range(slot, slot + 1)) FROM jobs WHERE slot IS NOT NULL

@@ -14,7 +14,10 @@ from tenants import auth
 from tests.factories import QueueFactory, TenantFactory, ThingFactory
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.long("a reload of the web processes; secrets are in tests/integration/project/test_secrets.py"),
+]
 SECRET = "hunter2-of-the-broker"
 
 

@@ -19,7 +19,11 @@ from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 from tests.thorough import sized
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("exact_capacity"),
+    pytest.mark.long("limits under many threads; the order of steps is in tests/concurrency/walk and test_door.py"),
+]
 
 WORKERS, SUBMITTERS = 8, 4
 JOBS = sized(1_000, thorough=3_000)

@@ -56,13 +56,19 @@ def test_our_tables_have_the_prefix_and_theirs_stay():
     assert run_checks(databases=["default"]) == []
 
 
-@pytest.mark.parametrize("name", sorted(files()))
-def test_every_statement_finds_its_tables(name, onlooker):
+def numbered(sql: str) -> str:
+    """With $1 for the first parameter, as PostgreSQL itself has it."""
     numbers: dict[str, int] = {}
-    sql = re.sub(r"%\((\w+)\)s", lambda m: f"${numbers.setdefault(m[1], len(numbers) + 1)}", statement(name))
-    prepared = onlooker.pgconn.prepare(b"", sql.replace("%%", "%").encode())
-    wrong = prepared.error_field(DiagnosticField.SQLSTATE)
-    assert wrong in (None, TYPE_IS_OPEN), prepared.error_message.decode()
+    sql = re.sub(r"%\((\w+)\)s", lambda m: f"${numbers.setdefault(m[1], len(numbers) + 1)}", sql)
+    return sql.replace("%%", "%")
+
+
+def test_every_statement_finds_its_tables(subtests, onlooker):
+    for name in files():
+        with subtests.test(name):
+            prepared = onlooker.pgconn.prepare(b"", numbered(statement(name)).encode())
+            wrong = prepared.error_field(DiagnosticField.SQLSTATE)
+            assert wrong in (None, TYPE_IS_OPEN), prepared.error_message.decode()
 
 
 class TestALife:

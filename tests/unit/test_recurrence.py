@@ -1,7 +1,7 @@
 """When something that recurs is due: forwards and backwards alike, also where the clocks of a zone change."""
 
 from datetime import UTC, datetime, timedelta
-from itertools import islice, pairwise, takewhile
+from itertools import islice, pairwise, product, takewhile
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -47,13 +47,15 @@ class TestSummerTime:
         assert {later - earlier for earlier, later in pairwise(due)} == {timedelta(minutes=30)}
 
     @pytest.mark.parametrize("zone", ZONES)
-    @pytest.mark.parametrize("expression", EXPRESSIONS)
-    @pytest.mark.parametrize("change", CHANGES, ids=str)
-    def test_backwards_it_was_due_when_it_is_forwards(self, zone, expression, change):
-        recurrence = Recurrence(cron=expression, tz=zone)
-        end = change + timedelta(days=3)
-        forwards = list(takewhile(lambda due: due <= end, recurrence.after(change)))
-        assert recurrence.last(1000, change + timedelta(microseconds=1), end) == forwards
+    def test_backwards_it_was_due_when_it_is_forwards(self, zone):
+        different = []
+        for expression, change in product(EXPRESSIONS, CHANGES):
+            recurrence = Recurrence(cron=expression, tz=zone)
+            end = change + timedelta(days=3)
+            forwards = list(takewhile(lambda due, end=end: due <= end, recurrence.after(change)))
+            if recurrence.last(1000, change + timedelta(microseconds=1), end) != forwards:
+                different.append((expression, str(change)))
+        assert different == []
 
 
 def changes_of(zone: str) -> list[datetime]:

@@ -1,5 +1,6 @@
 """The workflows of GitHub run what the repository has."""
 
+import os
 import re
 import subprocess
 import sys
@@ -49,7 +50,20 @@ def test_every_supported_postgresql_and_both_brokers_are_tried():
     assert {(one["postgresql"], one["broker"]) for one in matrix["include"]} == {("15", "rabbitmq"), ("18", "rabbitmq")}
     run = (REPOSITORY / ".ci/run").read_text()
     done = {step.get("run") for job in CI["jobs"].values() for step in job["steps"]}
-    assert {"make lint", "make test"} <= done & set(run.splitlines())
+    assert {"make lint", "make test"} <= done
+    assert {"make lint", "make test-15", "make test ALL=1"} <= set(run.splitlines())
+    assert CI["jobs"]["test"]["steps"][-1]["env"]["THOROUGH"] == "1", "which means ALL"
+
+
+@pytest.mark.parametrize(
+    ("asked", "short"), [([], True), (["ALL=1"], False), (["THOROUGH=1"], False), (["ARGS=tests/unit"], False)], ids=str
+)
+def test_the_long_tests_are_left_out_only_where_nobody_asks_for_more(asked, short):
+    ours = ("ALL", "THOROUGH", "ARGS", "MAKEFLAGS", "MAKEOVERRIDES")  # of the make that runs this test
+    environ = {name: value for name, value in os.environ.items() if name not in ours}
+    argv = ["make", "--dry-run", *asked, "test"]
+    done = subprocess.run(argv, cwd=REPOSITORY, env=environ, capture_output=True, text=True, check=True).stdout
+    assert ("-m 'not long'" in done) == short
 
 
 def test_the_python_is_the_oldest_that_is_supported():

@@ -21,24 +21,25 @@ from tests.pages import PAGES, anchors, blocks, prose, table
 DOCS = REPOSITORY / "docs"
 ARCHITECTURE = DOCS / "architecture.md"
 QUERIES = [block.text for block in blocks(DOCS / "operations.md", "sql")]
-EVERY_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
 
 
-@EVERY_PAGE
-def test_every_link_within_the_repository_leads_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\((?!https?://)([^)\s]+)\)", prose(page)):
-        name, _, anchor = target.partition("#")
-        linked = (page.parent / name).resolve() if name else page
-        assert linked.exists(), target
-        assert not anchor or anchor in anchors(linked), target
+def test_every_link_within_the_repository_leads_somewhere(subtests: pytest.Subtests) -> None:
+    for page in PAGES:
+        with subtests.test(str(page.relative_to(REPOSITORY))):
+            for target in re.findall(r"\]\((?!https?://)([^)\s]+)\)", prose(page)):
+                name, _, anchor = target.partition("#")
+                linked = (page.parent / name).resolve() if name else page
+                assert linked.exists(), target
+                assert not anchor or anchor in anchors(linked), target
 
 
-@EVERY_PAGE
-def test_every_picture_that_is_shown_exists_with_words_for_those_who_do_not_see_it(page: Path) -> None:
-    for tag in re.findall(r"<(?:img|source)\b[^>]*>", prose(page)):
-        picture = page.parent / re.search(r'src(?:set)?="([^"]+)"', tag)[1]
-        assert picture.read_bytes().startswith(b"\x89PNG"), picture
-        assert tag.startswith("<source") or re.search(r'alt="[^"]{20,}"', tag), tag
+def test_every_picture_that_is_shown_exists_with_words_for_those_who_do_not_see_it(subtests: pytest.Subtests) -> None:
+    for page in PAGES:
+        with subtests.test(str(page.relative_to(REPOSITORY))):
+            for tag in re.findall(r"<(?:img|source)\b[^>]*>", prose(page)):
+                picture = page.parent / re.search(r'src(?:set)?="([^"]+)"', tag)[1]
+                assert picture.read_bytes().startswith(b"\x89PNG"), picture
+                assert tag.startswith("<source") or re.search(r'alt="[^"]{20,}"', tag), tag
 
 
 def test_every_picture_is_shown_and_light() -> None:
@@ -50,27 +51,30 @@ def test_every_picture_is_shown_and_light() -> None:
     assert max(picture.stat().st_size for picture in pictures) <= LARGEST
 
 
-@EVERY_PAGE
-def test_every_path_that_is_named_exists(page: Path) -> None:
-    folders = "deploy|docs|embedded|jobs|reports|scheduler_project|tenants|tests"
-    for path in re.findall(rf"`((?:{folders})/[\w./-]*)(?:::\w+)?`", prose(page)):
-        assert (REPOSITORY / path).exists(), path
+def test_every_path_that_is_named_exists(subtests: pytest.Subtests) -> None:
+    for page in PAGES:
+        with subtests.test(str(page.relative_to(REPOSITORY))):
+            folders = "deploy|docs|embedded|jobs|reports|scheduler_project|tenants|tests"
+            for path in re.findall(rf"`((?:{folders})/[\w./-]*)(?:::\w+)?`", prose(page)):
+                assert (REPOSITORY / path).exists(), path
 
 
-@EVERY_PAGE
-def test_every_test_that_is_named_exists(page: Path) -> None:
-    for path, name in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page.read_text()):
-        assert re.search(rf"def {name}\(", (REPOSITORY / path).read_text()), f"{path}::{name}"
+def test_every_test_that_is_named_exists(subtests: pytest.Subtests) -> None:
+    for page in PAGES:
+        with subtests.test(str(page.relative_to(REPOSITORY))):
+            for path, name in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page.read_text()):
+                assert re.search(rf"def {name}\(", (REPOSITORY / path).read_text()), f"{path}::{name}"
 
 
-@EVERY_PAGE
-def test_every_make_target_and_setting_that_is_named_exists(page: Path) -> None:
+def test_every_make_target_and_setting_that_is_named_exists(subtests: pytest.Subtests) -> None:
     targets = re.findall(r"^([a-z]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
-    assert set(re.findall(r"`(?:[A-Z_]+=\S+ )*make ([a-z]+)", page.read_text())) <= set(targets)
     homes = ("scheduler_project/settings.py", "jobs/conf.py", "tenants/conf.py", "deploy/.env.example")
     known = "".join((REPOSITORY / home).read_text() for home in homes)
-    for name in re.findall(r"`((?:JOBS|DB|WEB|WORKER)_[A-Z_]+)\b", page.read_text()):
-        assert name in known, name
+    for page in PAGES:
+        with subtests.test(str(page.relative_to(REPOSITORY))):
+            assert set(re.findall(r"`(?:[A-Z_]+=\S+ )*make ([a-z]+)", page.read_text())) <= set(targets)
+            for name in re.findall(r"`((?:JOBS|DB|WEB|WORKER)_[A-Z_]+)\b", page.read_text()):
+                assert name in known, name
 
 
 def test_every_decision_is_listed() -> None:
@@ -78,9 +82,10 @@ def test_every_decision_is_listed() -> None:
     assert listed == sorted(path.name for path in (DOCS / "adr").glob("*.md"))
 
 
-@pytest.mark.parametrize("page", sorted((DOCS / "adr").glob("*.md")), ids=lambda page: page.stem)
-def test_every_decision_says_why_what_and_at_which_price(page: Path) -> None:
-    assert re.findall(r"^## (.+)$", page.read_text(), re.MULTILINE) == ["Context", "Decision", "Price"]
+def test_every_decision_says_why_what_and_at_which_price(subtests: pytest.Subtests) -> None:
+    for page in (DOCS / "adr").glob("*.md"):
+        with subtests.test(str(page.relative_to(REPOSITORY))):
+            assert re.findall(r"^## (.+)$", page.read_text(), re.MULTILINE) == ["Context", "Decision", "Price"]
 
 
 def test_every_option_of_job_is_listed_with_its_default() -> None:
@@ -147,12 +152,13 @@ def commands(page: Path) -> list[str]:
 class TestOperations:
     """What an operator is told to type."""
 
-    @pytest.mark.parametrize("typed", sorted({typed for page in PAGES for typed in commands(page)}))
-    def test_every_command_is_understood(self, typed: str) -> None:
-        name, *arguments = shlex.split(typed)
-        app = get_commands()[name]
-        command = app if isinstance(app, BaseCommand) else load_command_class(app, name)
-        command.create_parser("manage.py", name).parse_args(arguments)
+    def test_every_command_is_understood(self, subtests: pytest.Subtests) -> None:
+        for typed in sorted({typed for page in PAGES for typed in commands(page)}):
+            with subtests.test(typed):
+                name, *arguments = shlex.split(typed)
+                app = get_commands()[name]
+                command = app if isinstance(app, BaseCommand) else load_command_class(app, name)
+                command.create_parser("manage.py", name).parse_args(arguments)
 
     def test_every_warning_is_explained(self) -> None:
         explained = " ".join(warnings for warnings, _ in table(DOCS / "operations.md", "warning", "meaning"))

@@ -17,6 +17,7 @@ from tests.plans import Dispatcher, Read, fill
 from tests.thorough import sized
 
 pytestmark = [
+    pytest.mark.long("a plan of the claim that grows with the jobs; `make test-15` runs it, too"),
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("exact_capacity"),
     pytest.mark.timeout(600),

@@ -9,7 +9,7 @@ from jobs.sql import statement
 from tests.factories import QueueFactory, TenantFactory
 from tests.plans import buffers, fill, indexes_of_jobs
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long("a plan of `explain` that grows with the jobs")]
 
 FEW, MANY = 5_000, 100_000
 INDEXES = {

@@ -7,7 +7,11 @@ from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 from tests.thorough import THOROUGH
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("exact_capacity"),
+    pytest.mark.long("shares over a long time; tests/integration/store/test_fairness.py has them over a short one"),
+]
 
 
 def paused_tenant(**options):

@@ -126,7 +126,11 @@ def workers_for_ever(settings, register) -> None:
     register(concurrency=1000)
 
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity", "workers_for_ever")]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("exact_capacity", "workers_for_ever"),
+    pytest.mark.long("odd orders of rate limits; tests/integration/store/test_rate_limits.py has the usual ones"),
+]
 long_runs = settings(
     max_examples=sized(15, thorough=40),
     derandomize=True,
