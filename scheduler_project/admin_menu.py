@@ -7,16 +7,12 @@ from django.http import HttpRequest
 
 SECTIONS = {
     "Work": {
-        "Job": "list_alt",
         "Schedule": "event_repeat",
-        "DeadLetter": "report",
-        "PausedJobType": "pause_circle",
         "JobMemory": "psychology",
     },
     "Capacity": {
         "TenantQueue": "speed",
         "Queue": "stacks",
-        "Worker": "memory",
     },
     "Access": {
         "Tenant": "apartment",

@@ -166,7 +166,6 @@ UNFOLD = {
     "SITE_TITLE": "Scheduler",
     "SITE_HEADER": "Scheduler",
     "STYLES": [lambda request: static("jobs/admin.css")],
-    "DASHBOARD_CALLBACK": "jobs.console.admin.glance.numbers",
     "SIDEBAR": {"navigation": "scheduler_project.admin_menu.navigation"},
 }
 

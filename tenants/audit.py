@@ -1,24 +1,29 @@
 """The audit log: the actor and their address, the object, the old and new values of each change by a person.
 
 Requests and commands set the actor; changes without one are not recorded here, but in the log. Rows of watched models
-are recorded when they are saved. Other actions, such as those on jobs, call `note`.
+are recorded when they are saved. Other actions, such as those on jobs, call `note` in their own transaction, so that
+there is no action without its entry.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
+from uuid import UUID
 
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db.models import Model
+from django.db import transaction
+from django.db.models import Model, Q
 from django.db.models.signals import post_delete, post_save, pre_save
 
-from tenants.models import Change
+from tenants.models import Change, ChangeSubject
 from tenants.names import kind_of
 from tenants.tenant_model import get_tenant_model
 
 SECRET = frozenset({"password", "digest", "url"})  # recorded as changed, without their values
+DIGITS = 19  # of PostgreSQL's bigint
 UNNOTED = frozenset(
     {"last_login", "last_used_at", "created_at", "next_due", "next_at", "last_job_id"}  # the system writes these
 )
@@ -36,7 +41,10 @@ class Actor:
     tenant_id: int | None = None
 
 
+Named = tuple[Any, str]  # an id and a name
+Of = tuple[str, type[Model], int | None]  # a verb, what it was done to, and whose that is
 _actor = ContextVar[Actor | None]("actor", default=None)
+_gathered = ContextVar[dict[Of, list[Named]] | None]("gathered", default=None)
 
 
 @contextmanager
@@ -55,21 +63,77 @@ def identify(who: str, key: str = "", tenant_id: int | None = None) -> None:
         _actor.set(replace(present, who=who[:200], key=key, tenant_id=tenant_id))
 
 
+def is_acting() -> bool:
+    """Whether there is an actor, so that actions are recorded."""
+    return _named() is not None
+
+
+@contextmanager
+def in_bulk(bulk: UUID | None, sought: str = "") -> Iterator[None]:
+    """A transaction that records what `note_one` is told as one entry for each verb and tenant, with their number.
+
+    One entry for each tenant, not one for all: a tenant sees the entries of its own things, and no number or id of
+    another's. bulk: an action of several transactions has the same in each, and they continue the same entries. None:
+    an action on one thing, recorded as such. sought: the filter that chose them, in words; "" if they were named.
+    """
+    with transaction.atomic():
+        if bulk is None:
+            yield
+            return
+        gathered: dict[Of, list[Named]] = defaultdict(list)
+        token = _gathered.set(gathered)
+        try:
+            yield
+        finally:
+            _gathered.reset(token)
+        for of, named in gathered.items():
+            _note_many(bulk, sought, of, named)
+
+
+def note_one(verb: str, model: type[Model], pk: int, name: str, *, tenant_id: int | None) -> None:
+    """Record an action on one of a model, or count it in the entry of the bulk action that it belongs to."""
+    gathered = _gathered.get()
+    if gathered is None:
+        note(verb, model, [(pk, name)], tenant_id=tenant_id)
+    else:
+        gathered[verb, model, tenant_id].append((pk, name))
+
+
 def note(
     verb: str,
     model: type[Model],
-    subjects: Iterable[tuple[Any, str]],
+    subjects: Iterable[Named],
     values: dict[str, Any] | None = None,
     *,
     tenant_id: int | None,
-) -> None:
+    bulk: UUID | None = None,
+) -> list[Change]:
     """Record an action on these (id, name) of a model, if there is an actor. tenant_id: whose they are, or None."""
     actor = _named()
     if actor is None:
-        return
+        return []
     by = {"who": actor.who, "key": actor.key, "address": actor.address, "actor_tenant_id": actor.tenant_id}
-    of = {"verb": verb, "kind": kind_of(model), "tenant_id": tenant_id, "values": values or {}}
-    Change.objects.bulk_create(Change(**by, **of, subject_id=str(pk), subject=name[:300]) for pk, name in subjects)
+    of = {"verb": verb, "kind": kind_of(model), "tenant_id": tenant_id, "values": values or {}, "bulk": bulk}
+    entries = (Change(**by, **of, subject_id=str(pk), subject=name[:300]) for pk, name in subjects)
+    return Change.objects.bulk_create(entries)
+
+
+def complete(entries: Iterable[Change], values: dict[str, Any]) -> None:
+    """Give the entries of an action its values, which were not known when it began."""
+    for entry in entries:
+        entry.values = values
+        entry.save(update_fields=["subject_id", "subject", "values"])
+
+
+def about(kind: str | None = None, subject_id: str | None = None) -> Q:
+    """The entries about this kind, or this one of it, alone or among the many of a bulk action."""
+    found = Q() if kind is None else Q(kind=kind)
+    if subject_id is None:
+        return found
+    many: list[int] = []
+    if subject_id.isdecimal() and len(subject_id) < DIGITS:
+        many = list(ChangeSubject.objects.filter(subject_id=int(subject_id)).values_list("change_id", flat=True))
+    return found & (Q(subject_id=subject_id) | Q(pk__in=many))
 
 
 def watch(model: type[Model]) -> None:
@@ -78,6 +142,20 @@ def watch(model: type[Model]) -> None:
     pre_save.connect(_remember, sender=model)
     post_save.connect(_saved, sender=model)
     post_delete.connect(_deleted, sender=model)
+
+
+def _note_many(bulk: UUID, sought: str, of: Of, named: list[Named]) -> None:
+    verb, model, tenant_id = of
+    entries = list(Change.objects.select_for_update().filter(bulk=bulk, verb=verb, tenant_id=tenant_id))
+    if not entries:
+        values = {"filter": sought} if sought else {}
+        entries = note(verb, model, named[:1], values, tenant_id=tenant_id, bulk=bulk)
+    for entry in entries:  # one, or none if there is no actor
+        ChangeSubject.objects.bulk_create(ChangeSubject(change=entry, subject_id=pk) for pk, _ in named)
+        number = entry.subjects.count() if entry.subject_id else entry.values["number"] + len(named)
+        if number > 1:
+            entry.subject_id, entry.subject = "", f"{number:,} {model._meta.verbose_name_plural}"
+            complete([entry], {**entry.values, "number": number})
 
 
 def _remember(instance: Model, raw: bool = False, **_: Any) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
-from django.db import DEFAULT_DB_ALIAS
+from django.db import DEFAULT_DB_ALIAS, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -36,7 +36,8 @@ def issue(tenant: Tenant, name: str, expires_at: datetime | None = None) -> tupl
     """
     key = ApiKey(tenant=tenant, name=name, expires_at=expires_at)
     token = mint(key)
-    key.save()
+    with transaction.atomic():  # with its entry in the audit log
+        key.save()
     return key, token
 
 
@@ -44,7 +45,8 @@ def issue_to_operator(user: User, name: str, expires_at: datetime | None = None)
     """Store a new key that acts as this user; otherwise like `issue`."""
     key = OperatorKey(user=user, name=name, expires_at=expires_at)
     token = mint(key)
-    key.save()
+    with transaction.atomic():
+        key.save()
     return key, token
 
 
@@ -57,8 +59,9 @@ def mint(key: Key) -> str:
 
 def revoke(key: Key) -> None:
     """Invalidate the key from now on. The moment of the first revocation is kept."""
-    type(key)._default_manager.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now())
-    audit.note("revoked", type(key), [(key.pk, str(key))], tenant_id=getattr(key, "tenant_id", None))
+    with transaction.atomic():
+        type(key)._default_manager.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now())
+        audit.note("revoked", type(key), [(key.pk, str(key))], tenant_id=getattr(key, "tenant_id", None))
 
 
 def tenant_of(token: str) -> Tenant | None:

@@ -198,9 +198,17 @@ class Change(models.Model):
     subject_id = models.CharField(max_length=300)
     subject = models.CharField(max_length=300)  # its name at that moment
     values = models.JSONField(default=dict, db_default={})  # {"num_slots": [5, 0]}: before and after
+    bulk = models.UUIDField(null=True, editable=False)  # of an action on many: see `tenants.audit.in_bulk`
 
     class Meta:
         db_table = named("changes")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["bulk", "verb", "tenant_id"],
+                condition=models.Q(bulk__isnull=False),
+                name="changes_one_of_bulk",
+            )
+        ]
         indexes = [
             models.Index(fields=["kind", "subject_id", "at"], name="changes_of_one"),
             models.Index(
@@ -210,3 +218,17 @@ class Change(models.Model):
 
     def __str__(self) -> str:
         return f"{self.who} {self.verb} {self.subject}"
+
+
+class ChangeSubject(models.Model):
+    """One of the many that a bulk action changed; the change itself has their number only."""
+
+    change = models.ForeignKey(Change, models.CASCADE, related_name="subjects")
+    subject_id = models.BigIntegerField(db_index=True)
+
+    class Meta:
+        db_table = named("change_subjects")
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return str(self.subject_id)

@@ -18,7 +18,7 @@ from jobs import store
 from jobs.calls.request import JobRequest
 from jobs.engine import execute, runtime, slices
 from jobs.models import Job
-from jobs.store import Claimed
+from jobs.store import Claimed, claiming
 from jobs.worker import message
 from tests.beside import how_many
 from tests.fleet import Fleet, Habit
@@ -83,6 +83,7 @@ def sent() -> Iterator[list[Claimed]]:
 @pytest.fixture(autouse=True)
 def time_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """No slice and no slack ends because the machine is slow; a test of their end says when they end."""
+    monkeypatch.setitem(claiming.RULES, "seconds", 3600.0)
     monkeypatch.setattr(slices, "QUANTUM", 3600.0)
     monkeypatch.setattr(slices, "MAX_SLICE", 3600.0)
     monkeypatch.setattr(execute, "SLACK", 3600.0)

@@ -6,6 +6,7 @@ from django.db import transaction
 
 from jobs import store, telemetry
 from jobs.engine import dispatch
+from jobs.engine.audit import note_job
 from jobs.store import TenantId
 
 
@@ -15,11 +16,6 @@ class Cancellation(StrEnum):
     CANCELLED = "cancelled"  # the job was waiting and will not run
     REQUESTED = "requested"  # the job is running and was asked to stop
     TOO_LATE = "too late"  # the job has ended, or this tenant has no such job
-
-    @property
-    def noted(self) -> str:
-        """The verb in the audit log."""
-        return "asked to stop" if self is Cancellation.REQUESTED else self.value
 
 
 def cancel(job_id: int, *, tenant_id: TenantId) -> Cancellation:
@@ -32,8 +28,10 @@ def cancel(job_id: int, *, tenant_id: TenantId) -> Cancellation:
         dispatch.on_commit()
         while True:
             if store.cancel(job_id, tenant_id=tenant_id):
+                note_job("cancelled", job_id, tenant_id)
                 return Cancellation.CANCELLED
             if store.request_cancel(job_id, tenant_id=tenant_id):
+                note_job("asked to stop", job_id, tenant_id)
                 telemetry.noticed("cancel requested", job=job_id)
                 return Cancellation.REQUESTED
             # Between the two, the job may start or be taken back any number of times: repeat until one applies.

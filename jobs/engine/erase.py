@@ -1,9 +1,11 @@
 """Erase: remove what a tenant's jobs were about. That they ran, when and how they ended stays."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from jobs import store
 from jobs.store import erasing, results
+from tenants import audit
+from tenants.tenant_model import all_tenants, get_tenant_model
 
 
 @dataclass
@@ -21,9 +23,12 @@ class Report:
 def erase(tenant_id: int) -> Report:
     """Remove arguments, statistics, errors, users and results of the tenant's ended jobs, kept answers, and memories.
 
-    It works in batches: a failure leaves the rest as it was, and the next call goes on.
+    It works in batches: a failure leaves the rest as it was, and the next call goes on. The entry in the audit log
+    comes first, so that nothing is erased without it; it gets the numbers at the end.
     """
     report = Report()
+    named = [(tenant.pk, str(tenant)) for tenant in all_tenants().filter(pk=tenant_id)]
+    entries = audit.note("erased", get_tenant_model(), named, tenant_id=tenant_id)
     for batch in erasing.erase_jobs(tenant_id):
         report.jobs += batch.jobs
         report.under_way += batch.under_way
@@ -33,4 +38,5 @@ def erase(tenant_id: int) -> Report:
     erasing.erase_users(tenant_id)
     report.memories = store.forget(tenant_id)
     report.answers = erasing.forget_answers(tenant_id)
+    audit.complete(entries, asdict(report))
     return report

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from django.db import transaction
+
 from jobs.engine import dispatch
 from jobs.models import Queue
 from tenants.models import TenantQueue
@@ -22,5 +24,6 @@ def store(row: Queue | TenantQueue, fields: Collection[str] | None = None) -> No
     Only these are written, since another user may be changing the others. The audit log (tenants/audit.py) gets the old
     and new values and the actor. A dispatch after the commit starts jobs that the old values held up.
     """
-    row.save(update_fields=None if fields is None else list(fields))
-    dispatch.on_commit()
+    with transaction.atomic():  # with its entry in the audit log
+        row.save(update_fields=None if fields is None else list(fields))
+        dispatch.on_commit()

@@ -7,13 +7,17 @@ and results are fenced in any case; with new numbers, nothing that is lost has t
 from django.db import DatabaseError, OperationalError, transaction
 
 from jobs import store, telemetry
+from jobs.models import Job
+from tenants import audit
 
 SKIPPED = 1_000_000  # more than any standby lags behind; a number has 58 bits in its place in the lane
 
 
 def skip(by: int = SKIPPED) -> int:
     """Skip so many numbers; return that of the next job."""
-    number = store.skip_numbers(by)
+    with transaction.atomic():
+        number = store.skip_numbers(by)
+        audit.note("skipped numbers", Job, [(number, "the next job")], {"by": by}, tenant_id=None)
     telemetry.noticed("numbers of jobs skipped", next=number)
     return number
 

@@ -5,6 +5,7 @@ from django.db import transaction
 from jobs import store
 from jobs.calls.refusals import TooManyWaiting
 from jobs.engine import dispatch
+from jobs.engine.audit import note_job
 from jobs.models import JobRow
 from jobs.store import EVERY_TENANT, TenantId
 
@@ -23,6 +24,7 @@ def revive(job_id: int, *, tenant_id: TenantId) -> bool:
             return False
         if tenant_id is not EVERY_TENANT:
             _refuse_if_full(tenant_id)
+        note_job("revived", job_id, tenant_id)
         dispatch.on_commit()
     return True
 
@@ -44,4 +46,8 @@ def _refuse_if_full(tenant_id: int) -> None:
 
 def discard(job_id: int) -> bool:
     """Remove a dead job from the dead-letter queue for good; False if it is not dead."""
-    return store.discard(job_id)
+    with transaction.atomic():
+        discarded = store.discard(job_id)
+        if discarded:
+            note_job("discarded", job_id, EVERY_TENANT)
+    return discarded

@@ -47,12 +47,14 @@ def release(now: datetime | None = None) -> list[Applied]:
     return moved("release", rows("release", held_until=HELD_UNTIL, now=now))
 
 
-# The rules of the claim. visits: the most lanes of a queue in one pass.
+# The rules of the claim. visits: the most lanes of a queue in one pass. seconds: until it visits no further lane.
 RULES = {
     "credit": order.CREDIT_SECONDS,
     "slot": order.SLOT_SECONDS,
     "batch": order.JOBS_OF_A_PASS,
+    "quantum": order.SHORTEST_QUANTUM,
     "visits": 1000,
+    "seconds": 0.1,
 }
 
 

@@ -19,7 +19,6 @@ ChangeList: Any = _style.ChangeList
 UncountedPaginator: Any = _style.UncountedPaginator
 Select: Any = _style.Select
 display: Any = _style.display
-badge: Any = _style.badge
 
 
 def rate(row: Any) -> str | None:

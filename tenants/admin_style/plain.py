@@ -9,7 +9,6 @@ from django.contrib.admin import StackedInline, TabularInline
 from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Paginator
 from django.forms import Select
-from django.utils.html import format_html
 
 MOST_COUNTED = 10_000
 
@@ -38,7 +37,3 @@ def display(*, label: object = None, **options: Any) -> Callable[[Any], Any]:
     """As unfold's, but without the colours of labels."""
     shown: Callable[[Any], Any] = admin.display(**options)
     return shown
-
-
-def badge(text: str, kind: str) -> str:
-    return format_html("<strong>{}</strong>", text)

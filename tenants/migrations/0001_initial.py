@@ -67,10 +67,24 @@ class Migration(migrations.Migration):
                 ('subject_id', models.CharField(max_length=300)),
                 ('subject', models.CharField(max_length=300)),
                 ('values', models.JSONField(db_default={}, default=dict)),
+                ('bulk', models.UUIDField(editable=False, null=True)),
             ],
             options={
                 'db_table': named('changes'),
                 'indexes': [models.Index(fields=['kind', 'subject_id', 'at'], name='changes_of_one'), models.Index(condition=models.Q(('tenant_id__isnull', False)), fields=['tenant_id', '-id'], name='changes_of_tenant')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('bulk__isnull', False)), fields=('bulk', 'verb', 'tenant_id'), name='changes_one_of_bulk')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ChangeSubject',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('subject_id', models.BigIntegerField(db_index=True)),
+                ('change', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='subjects', to=named('tenants.change'))),
+            ],
+            options={
+                'db_table': named('change_subjects'),
+                'default_permissions': (),
             },
         ),
         migrations.CreateModel(

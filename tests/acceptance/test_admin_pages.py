@@ -1,21 +1,17 @@
 """The operators' pages in a real browser, with the longest names: nothing overlaps, and nothing is out of sight."""
 
 import shutil
-import uuid
 
 import pytest
 from django.utils import timezone
 from playwright.sync_api import sync_playwright
 
-from jobs import store
-from jobs.lifecycle import Status
-from jobs.models import PausedJobType, Schedule, ScheduleRun
-from jobs.store import Failure
+from jobs.models import Schedule, ScheduleRun
 from reports.models import DataReport, DataSource
 from tenants import auth
 from tenants.models import Member
 from tests.acceptance.conftest import ARGUMENTS, CHROMIUM
-from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, UserFactory
 from tests.thorough import THOROUGH
 
 pytestmark = [
@@ -44,20 +40,6 @@ def pages(db):
     user.save()
     tenant = TenantFactory(name="T" * 200)
     queue = QueueFactory(name="q" * 50)
-    job = make_job(
-        tenant,
-        Status.RUNNING,
-        queue=queue,
-        user_key="u" * 100,
-        source_id="1" * 100,
-        source_method="m" * 100,
-        args={"k" * 200: "v" * 200},
-        stats={"s" * 200: 1},
-        progress_note="n" * 200,
-    )
-    store.fail(job.pk, job.attempt, Failure("E" * 200, "x" * 400, "z" * 400), dead=True)
-    store.beat(uuid.uuid4(), name="w" * 200, pid=1, pool="default", concurrency=4)
-    PausedJobType.objects.create(source_type="p" * 200, source_method="m" * 100)
     auth.issue(tenant, "k" * 100)
     member = UserFactory(username="l" * 150, email="e" * 200 + "@example.com", first_name="f" * 100)
     Member.objects.create(user=member, tenant=tenant)
@@ -77,8 +59,7 @@ def pages(db):
     ScheduleRun.objects.create(schedule=schedule, due=timezone.now(), note="o" * 300)
     DataReport.objects.create(tenant=tenant, source=source, name="R" * 100, question="Q" * 300, sql="SELECT 1")
     return [
-        "", *(f"jobs/{name}/" for name in ("job", "deadletter", "queue", "worker", "pausedjobtype")),
-        *(f"jobs/{name}/{job.pk}/change/" for name in ("job", "deadletter")), f"jobs/queue/{queue.pk}/change/",
+        "", "jobs/queue/", f"jobs/queue/{queue.pk}/change/",
         "jobs/schedule/", "jobs/schedule/add/", f"jobs/schedule/{schedule.pk}/change/",
         *(f"tenants/{name}/" for name in ("tenantqueue", "tenant", "apikey")), f"tenants/tenant/{tenant.pk}/change/",
         "auth/user/", f"auth/user/{member.pk}/change/", "reports/datareport/", "reports/datasource/",

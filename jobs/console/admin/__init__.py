@@ -1,5 +1,5 @@
-"""The operators' pages: edit queues and schedules, pause job types, revive dead jobs, clear memories, read the rest."""
+"""The records that operators edit, memories and the audit log. What happens now is under `/ops/`."""
 
-from jobs.console.admin import changes, dead, jobs, memories, paused, queues, schedules, slots, workers
+from jobs.console.admin import changes, memories, queues, schedules, slots
 
-__all__ = ["changes", "dead", "jobs", "memories", "paused", "queues", "schedules", "slots", "workers"]
+__all__ = ["changes", "memories", "queues", "schedules", "slots"]

@@ -37,7 +37,7 @@ class NewestFirst(ChangeList):
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> QuerySet[Any]:
         found: QuerySet[Any] = super().get_queryset(request, exclude_parameters)
         look = self.model_admin.newest_looked_at
-        if look is None or not (self.has_active_filters or self.query) or self.query.strip().isdecimal():
+        if not (self.has_active_filters or self.query) or self.query.strip().isdecimal():
             return found
         end = self.root_queryset.order_by("-pk").values_list("pk", flat=True)[look - 1 : look].first()
         if end is None:
@@ -47,14 +47,13 @@ class NewestFirst(ChangeList):
 
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[str]:
         # Ignore `?o=`: Django obeys it even for columns that `sortable_by` excludes.
-        return list(self.model_admin.newest_first)
+        return ["-pk"]
 
 
 class HugeTableAdmin(ReadOnly, ModelAdmin):
     """Pages for millions of rows: they never count all rows, and sort only by an index."""
 
-    newest_first: tuple[str, ...] = ("-pk",)
-    newest_looked_at: int | None = 100_000  # rows; a filter looks at no others
+    newest_looked_at = 100_000  # rows; a filter looks at no others
     paginator = UncountedPaginator  # has "Previous" and "Next", but no count
     show_full_result_count = False
     list_disable_select_all = True  # "select all 9,999,999,999"

@@ -19,6 +19,7 @@ VERBS = (
     *("cancelled", "asked to stop", "revived", "discarded"),  # jobs
     "requested",  # of older rows: asked to stop
 )
+SHOWN = 1000  # ids of a bulk action
 KINDS = ("jobs.job", "jobs.jobmemory")  # beside the watched models
 
 
@@ -51,8 +52,8 @@ class ChangeAdmin(HugeTableAdmin):
     list_display = ["moment", "who", "address", "verb", "kind", "what", "values_changed"]
     list_filter = [VerbFilter, KindFilter]
     search_fields = ["who", "key", "address", "subject", "subject_id"]
-    fields = ["moment", ("who", "key", "address"), "verb", ("kind", "subject_id"), "subject", "values"]
-    readonly_fields = ["moment"]
+    fields = ["moment", ("who", "key", "address"), "verb", ("kind", "subject_id"), "subject", "values", "ids"]
+    readonly_fields = ["moment", "ids"]
 
     @display(description="at (UTC)")
     def moment(self, change: Change) -> str:
@@ -61,6 +62,11 @@ class ChangeAdmin(HugeTableAdmin):
     @display(description="subject")
     def what(self, change: Change) -> str:
         return cut(change.subject, 60)
+
+    @display(description="ids of a bulk action", empty_value="")
+    def ids(self, change: Change) -> str | None:
+        found = [str(pk) for pk in change.subjects.order_by("subject_id").values_list("subject_id", flat=True)[:SHOWN]]
+        return ", ".join(found) + (", …" if len(found) == SHOWN else "") or None
 
     @display(description="fields")
     def values_changed(self, change: Change) -> str:

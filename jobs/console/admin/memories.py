@@ -3,18 +3,13 @@
 # The bases have no types:
 # mypy: allow-subclassing-any, allow-untyped-decorators
 
-from typing import cast
-
 from django.contrib import admin, messages
-from django.contrib.admin.models import DELETION, LogEntry
-from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from jobs import store
 from jobs.console.admin.base import HugeTableAdmin, cut
+from jobs.engine.memories import clear
 from jobs.models import JobMemory
-from tenants import audit
 from tenants.admin_style import display
 from tenants.names import named
 
@@ -48,12 +43,7 @@ class JobMemoryAdmin(HugeTableAdmin):
 
     @admin.action(description="Clear: the next run begins without it", permissions=["clear"])
     def clear(self, request: HttpRequest, memories: QuerySet[JobMemory]) -> None:
-        chosen = list(memories)
-        cleared = [memory for memory in chosen if store.forget(memory.tenant_id, memory_id=memory.pk)]
-        for memory in cleared:
-            of = [(memory.pk, str(memory))]
-            audit.note("cleared", JobMemory, of, tenant_id=memory.tenant_id)
+        cleared = sum(map(clear, memories))
         if cleared:
-            LogEntry.objects.log_actions(cast("User", request.user).pk, cleared, DELETION, "Cleared.")
-            count = "1 memory" if len(cleared) == 1 else f"{len(cleared)} memories"
+            count = "1 memory" if cleared == 1 else f"{cleared} memories"
             self.message_user(request, f"Cleared {count}.", messages.SUCCESS)

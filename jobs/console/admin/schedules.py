@@ -11,7 +11,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html, format_html_join
 
 from jobs.calls.refusals import InvalidRequest
@@ -156,5 +156,8 @@ def _moment(at: datetime) -> str:
 def _job(run: ScheduleRun) -> str:
     if run.job_id is None:
         return ""
-    address = reverse(f"admin:{named('jobs_job_change')}", args=[run.job_id])
+    try:
+        address = reverse("ops:job", args=[run.job_id])
+    except NoReverseMatch:  # a project without the live pages
+        return f"job {run.job_id}"
     return format_html('<a class="underline" href="{}">job {}</a>', address, run.job_id)

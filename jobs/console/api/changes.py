@@ -1,14 +1,12 @@
-"""Store an operator's change, with the checks and the log of the admin."""
+"""Store an operator's change, with the checks of the admin."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
 from jobs.engine import limits
-from jobs.engine.audit import note
 from jobs.models import Queue
 from jobs.portal.api import schemas
 from jobs.portal.api.problems import ProblemError
@@ -18,7 +16,7 @@ REFUSED = frozenset({401, 403, 405})
 PROBLEMS = {REFUSED | {400, 404, 413, 422}: schemas.Problem}
 
 
-def change(user: User, row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
+def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
     """Store these values in a row that the caller has locked. Raises a problem that names the invalid fields."""
     if not values:
         return
@@ -26,7 +24,6 @@ def change(user: User, row: Queue | TenantQueue, values: Mapping[str, Any]) -> N
         limits.change(row, values)
     except ValidationError as error:
         raise ProblemError.unfit({field: " ".join(told) for field, told in error.message_dict.items()}) from None
-    note(user, [row], [{"changed": {"fields": sorted(values)}}])
 
 
 def no_such(what: str) -> ProblemError:

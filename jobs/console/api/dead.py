@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from functools import partial
 from urllib.parse import urlencode
+from uuid import uuid4
 
-from django.db import transaction
 from django.db.models import Q
 from django.urls import reverse
 from ninja import Query, Router, Schema
@@ -13,15 +13,14 @@ from pydantic import Field
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.api.changes import PROBLEMS, REFUSED
 from jobs.console.api.letters import MOST, Filters, Letter, Letters, Listing, Position, Selection
-from jobs.engine.audit import note
 from jobs.engine.revive import discard, revive
-from jobs.models import Job
 from jobs.portal.api.inputs import refuse_unknown_names
 from jobs.portal.api.problems import ProblemError
 from jobs.portal.api.schemas import Problem
 from jobs.reading import queries
 from jobs.reading.listing import LOOK
 from jobs.store import EVERY_TENANT
+from tenants import audit
 
 CHANGE = may("jobs.change_deadletter")
 BATCH = 100  # letters in one transaction: one dispatch for all, and short locks
@@ -62,28 +61,26 @@ def list_dead(request: OperatorRequest, wanted: Query[Listing]) -> Letters:
 @router.post("dead/revive", auth=CHANGE, response={200: Revived, **PROBLEMS})
 def revive_dead(request: OperatorRequest, wanted: Selection) -> Revived:
     """Give the selected jobs a new series of attempts."""
-    done, skipped, more = _each(request, wanted, partial(revive, tenant_id=EVERY_TENANT), "Revived.")
+    done, skipped, more = _each(wanted, partial(revive, tenant_id=EVERY_TENANT))
     return Revived(revived=done, skipped=skipped, more=more)
 
 
 @router.post("dead/discard", auth=CHANGE, response={200: Discarded, **PROBLEMS})
 def discard_dead(request: OperatorRequest, wanted: Selection) -> Discarded:
     """Remove the selected jobs from the dead letters for good; the jobs stay as cancelled."""
-    done, skipped, more = _each(request, wanted, discard, "Discarded.")
+    done, skipped, more = _each(wanted, discard)
     return Discarded(discarded=done, skipped=skipped, more=more)
 
 
-def _each(
-    request: OperatorRequest, wanted: Selection, verb: Callable[[int], bool], message: str
-) -> tuple[int, int, bool]:
+def _each(wanted: Selection, verb: Callable[[int], bool]) -> tuple[int, int, bool]:
     """Apply the verb; return the numbers of applied and skipped letters, and whether more match."""
     ids, more = _chosen(wanted)
+    bulk = None if wanted.ids and len(ids) == 1 else uuid4()
     done: list[int] = []
     for first in range(0, len(ids), BATCH):
         batch = sorted(ids[first : first + BATCH])  # each transaction in this order, so that no two can deadlock
-        with transaction.atomic():
+        with audit.in_bulk(bulk, wanted.in_words()):
             applied = [job_id for job_id in batch if verb(job_id)]
-            note(request.auth, list(Job.objects.filter(pk__in=applied).defer("args", "stats")), message)
         done += applied
     asked = len(ids) if wanted.ids is None else len(set(wanted.ids))
     return len(done), asked - len(done), more

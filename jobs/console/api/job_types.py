@@ -6,7 +6,6 @@ from pydantic import Field
 from jobs.calls import registry
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.api.changes import PROBLEMS, REFUSED
-from jobs.engine.audit import note
 from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.models import PausedJobType
 from jobs.portal.api.inputs import Body, Name, Text
@@ -49,14 +48,11 @@ def list_job_types(request: OperatorRequest) -> list[JobType]:
 def pause_type(request: OperatorRequest, wanted: NamedType) -> Held:
     """Start no more jobs of this type. Waiting jobs are held and do not block others."""
     held = pause_job_type(wanted.source_type, wanted.source_method)
-    note(request.auth, list(PausedJobType.objects.filter(**wanted.model_dump())), "Paused.")
     return Held(**wanted.model_dump(), paused=True, jobs=held)
 
 
 @router.post("job-types/resume", auth=may("jobs.delete_pausedjobtype"), response={200: Released, **PROBLEMS})
 def resume_type(request: OperatorRequest, wanted: NamedType) -> Released:
     """Release the held jobs of a paused type, even if its code was removed."""
-    paused = list(PausedJobType.objects.filter(**wanted.model_dump()))
     released = resume_job_type(wanted.source_type, wanted.source_method)
-    note(request.auth, paused, "Resumed.")
     return Released(**wanted.model_dump(), paused=False, jobs=released)

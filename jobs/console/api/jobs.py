@@ -12,7 +12,6 @@ from pydantic import Field
 from jobs import models
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.api.changes import PROBLEMS, REFUSED, no_such
-from jobs.engine.audit import note
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.revive import revive, why_not
 from jobs.lifecycle import Status
@@ -107,11 +106,6 @@ def cancel_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
         shown = _shown(job_id)
         if outcome is Cancellation.TOO_LATE:
             raise ProblemError(409, f"The job has already ended as {shown.status}.")
-        note(
-            request.auth,
-            [models.Job(pk=job_id)],
-            "Cancelled." if outcome is Cancellation.CANCELLED else "Asked to stop.",
-        )
     return Answer(200 if outcome is Cancellation.CANCELLED else 202, shown)
 
 
@@ -123,7 +117,6 @@ def revive_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
         job = _job_of(job_id)
         if not revived:
             raise ProblemError(409, why_not(job, tenant_id=EVERY_TENANT))
-        note(request.auth, [models.Job(pk=job_id)], "Revived.")
     return Answer(202, WholeJob(**WholeJob.values(job)))
 
 

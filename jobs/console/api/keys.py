@@ -7,7 +7,6 @@ from pydantic import Field
 
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.api.changes import PROBLEMS, REFUSED, no_such, storable
-from jobs.engine.audit import note
 from jobs.portal.api.inputs import Text, Whole, refuse_unknown_names
 from jobs.portal.api.schemas import Problem
 from tenants import auth
@@ -55,6 +54,5 @@ def revoke_key(request: OperatorRequest, prefix: str) -> ApiKey:
     if key is None:
         raise no_such("key")
     auth.revoke(key)
-    note(request.auth, [key], "Revoked.")
     key.refresh_from_db()
     return key

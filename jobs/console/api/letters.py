@@ -116,3 +116,8 @@ class Selection(Filters, Body):
     """The letters with these ids, or all that match the filters."""
 
     ids: Ids | None = None
+
+    def in_words(self) -> str:
+        """The filters, for the audit log: queue:mail error_class:ValueError"""
+        said = self.model_dump(mode="json", include=set(Filters.model_fields), exclude_none=True)
+        return " ".join(f"{name}:{value}" for name, value in said.items())

@@ -89,5 +89,5 @@ def _change(request: OperatorRequest, name: str, values: dict[str, Any]) -> mode
     queue = models.Queue.objects.select_for_update(no_key=True).filter(name=storable(name)).first()
     if queue is None:
         raise no_such("queue")
-    change(request.auth, queue, values)
+    change(queue, values)
     return queue

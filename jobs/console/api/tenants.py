@@ -81,7 +81,7 @@ def change_tenant(request: OperatorRequest, slug: str, wanted: SlotsChange) -> T
     # A tenant without a row has no slots; changing another field must not give it any.
     TenantQueue.objects.get_or_create(tenant=tenant, defaults={"num_slots": 0})
     slots = TenantQueue.objects.select_for_update(no_key=True).get(tenant=tenant)
-    change(request.auth, slots, wanted.model_dump(exclude_unset=True))
+    change(slots, wanted.model_dump(exclude_unset=True))
     return slots
 
 

@@ -49,9 +49,17 @@ def _changes(options: Options) -> Iterator[dict[str, object]]:
     if options["until"]:
         found = found.filter(at__lt=_aware(options["until"]))
     after = 0
-    while batch := list(found.filter(pk__gt=after).values(*FIELDS)[:BATCH]):
-        yield from batch
-        after = batch[-1]["id"]
+    while batch := list(found.filter(pk__gt=after)[:BATCH]):
+        for change in batch:
+            yield {name: getattr(change, name) for name in FIELDS} | {"values": change.values | _ids(change)}
+        after = batch[-1].pk
+
+
+def _ids(change: Change) -> dict[str, list[int]]:
+    """Those of a bulk action."""
+    if change.bulk is None:
+        return {}
+    return {"ids": list(change.subjects.order_by("subject_id").values_list("subject_id", flat=True))}
 
 
 def _aware(moment: datetime) -> datetime:

@@ -1,6 +1,7 @@
 """`manage.py jobs cancel | revive | discard`: change the given jobs, and print the outcome of each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from uuid import uuid4
 
 from django.core.management.base import CommandError, CommandParser
 
@@ -8,10 +9,10 @@ from jobs.console.cli import inputs
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand
 from jobs.engine import cancel, revive
-from jobs.engine.audit import note_jobs
 from jobs.engine.cancel import Cancellation
 from jobs.models import AnyJob
 from jobs.store import EVERY_TENANT
+from tenants import audit
 
 Change = Callable[[int], str | None]  # the outcome; None: the change did not apply
 
@@ -35,7 +36,7 @@ SAYS = {
     "revived": "waits again with a new series of attempts",
     "discarded": "is discarded",
 }
-NOTED = {outcome.value: outcome.noted for outcome in Cancellation}  # the others are noted by their names
+BATCH = 100  # jobs of one transaction
 
 
 def _subcommand(name: str, help: str, change: Change, possible: str) -> Subcommand:
@@ -43,10 +44,7 @@ def _subcommand(name: str, help: str, change: Change, possible: str) -> Subcomma
         parser.add_argument("ids", metavar="id", type=inputs.job_id, nargs="+")
 
     def run(options: Options, screen: Screen) -> None:
-        outcomes = {job_id: change(job_id) for job_id in dict.fromkeys(options["ids"])}
-        for job_id, outcome in outcomes.items():
-            if outcome is not None:
-                note_jobs(NOTED.get(outcome, outcome), [job_id])
+        outcomes = _each(list(dict.fromkeys(options["ids"])), change)
         screen.document({"jobs": [{"id": job_id, "outcome": outcome} for job_id, outcome in outcomes.items()]})
         for job_id, outcome in outcomes.items():
             if outcome is not None:
@@ -56,6 +54,17 @@ def _subcommand(name: str, help: str, change: Change, possible: str) -> Subcomma
             raise CommandError(f"id: {'; '.join(refused)}. {possible}")
 
     return Subcommand(name, help, arguments, run)
+
+
+def _each(ids: Sequence[int], change: Change) -> dict[int, str | None]:
+    """The outcomes, in the order of the ids. Several jobs are one entry in the audit log."""
+    bulk = uuid4() if len(ids) > 1 else None
+    outcomes: dict[int, str | None] = dict.fromkeys(ids)
+    for first in range(0, len(ids), BATCH):
+        with audit.in_bulk(bulk):
+            for job_id in sorted(ids[first : first + BATCH]):  # in this order, so that no two can deadlock
+                outcomes[job_id] = change(job_id)
+    return outcomes
 
 
 def _why(job_id: int) -> str:

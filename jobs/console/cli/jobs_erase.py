@@ -8,7 +8,6 @@ from jobs.console.cli import inputs
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand
 from jobs.engine.erase import erase
-from tenants import audit
 
 
 def arguments(parser: CommandParser) -> None:
@@ -18,7 +17,6 @@ def arguments(parser: CommandParser) -> None:
 def run(options: Options, screen: Screen) -> None:
     tenant = inputs.tenant_named(options["tenant"])
     report = erase(tenant.pk)
-    audit.note("erased", type(tenant), [(tenant.pk, str(tenant))], asdict(report), tenant_id=tenant.pk)
     screen.document({"tenant": tenant.slug} | asdict(report))
     screen.say(f"Erased arguments, statistics, errors and users of {tenant.slug}.")
     screen.facts(

@@ -6,13 +6,12 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from jobs import store
 from jobs.console.cli import inputs
 from jobs.console.cli.screen import Column, Screen, moment
 from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.engine.memories import clear_all
 from jobs.models import JobMemory
 from jobs.reading import queries
-from tenants import audit
 from tenants.models import Tenant
 
 MOST = 1000
@@ -71,12 +70,8 @@ def _of_type(tenant: Tenant, name: str) -> dict[str, str]:
     return {"source_type": source_type, "source_method": method}
 
 
-def _clear(tenant: Tenant, wanted: dict[str, Any], screen: Screen) -> None:
-    count = store.forget(tenant.pk, **wanted)
-    of = " ".join([f"{tenant.slug}:", *wanted.values()])
-    if count:
-        values = {"memories": [count, 0]}
-        audit.note("cleared", JobMemory, [(tenant.slug, of)], values, tenant_id=tenant.pk)
+def _clear(tenant: Tenant, wanted: dict[str, str], screen: Screen) -> None:
+    count = clear_all(tenant, **wanted)
     screen.document({"cleared": count})
     screen.say(f"Cleared {count:,} {'memory' if count == 1 else 'memories'}.")
 

@@ -7,7 +7,6 @@ from jobs.console.cli.schedules_change import number
 from jobs.console.cli.schedules_list import on_one, show
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand
-from jobs.engine.audit import note_run
 from jobs.engine.schedules import change
 from jobs.models import Schedule
 
@@ -39,7 +38,6 @@ def _run_now(schedule: Schedule, options: Options, screen: Screen) -> None:
     except TooManyWaiting as full:
         allow = f"allow more: manage.py tenants slots {schedule.tenant.slug} --max-waiting N"
         raise CommandError(f"tenant: {full}, or {allow}") from None
-    note_run(schedule)
     screen.document({"id": schedule.pk, "job_id": job_id})
     screen.say(f"Submitted job {job_id}.")
 

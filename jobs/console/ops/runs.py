@@ -17,14 +17,16 @@ class Run:
     """What was chosen, and how far it is.
 
     action: the name of its address. user: the operator. chosen: ids; or else `filters` that fit, in the words of the
-    page, and nothing beyond `upto`. at: the moment of the choice. position: where the next step begins; None: at the
-    start. total: jobs that were counted at the start; more: there were others. outcomes: jobs by what came of them.
+    page, and nothing beyond `upto`. at: the moment of the choice. bulk: the UUID of its entries in the audit log.
+    position: where the next step begins; None: at the start. total: jobs that were counted at the start; more: there
+    were others. outcomes: jobs by what came of them.
     """
 
     action: str
     user: int
     back: str
     at: str
+    bulk: str
     chosen: list[int] = field(default_factory=list)
     filters: dict[str, str] = field(default_factory=dict)
     upto: str = ""
@@ -41,6 +43,10 @@ class Run:
     def left(self) -> int:
         """Of those that were counted."""
         return max(self.total - self.done, 0)
+
+    def in_words(self) -> str:
+        """The filters, for the audit log, as the pages take them: status:error tenant:acme"""
+        return " ".join(value if name == "q" else f"{name}:{value}" for name, value in self.filters.items())
 
     def signed(self) -> str:
         return signing.dumps(asdict(self), salt=SALT, compress=True)

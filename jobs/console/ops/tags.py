@@ -25,8 +25,16 @@ register.filter(waited)
 
 @register.filter
 def in_admin(view: str) -> str:
-    """{% url "jobs_job_change"|in_admin job.pk %}: the name of an admin's page."""
+    """{% url "jobs_schedule_change"|in_admin one.pk %}: the name of an admin's page."""
     return f"admin:{named(view)}"
+
+
+@register.filter
+def from_to(values: Any) -> str:
+    """A field of a change: 5 → 0; what has no value of before, such as the filter of a bulk action, as it is."""
+    if not isinstance(values, list):
+        return str(values)
+    return " → ".join("none" if value is None else str(value) for value in values)
 
 
 @register.filter

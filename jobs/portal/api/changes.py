@@ -9,6 +9,7 @@ from pydantic import Field
 
 from jobs.portal.api import inputs, pages, schemas
 from jobs.portal.api.auth import CallerRequest
+from tenants.audit import about
 from tenants.models import Change
 
 router = Router(tags=["changes"])
@@ -53,7 +54,7 @@ def list_changes(request: CallerRequest, wanted: Query[WantedChanges]) -> dict[s
     inputs.refuse_unknown_names(request, WantedChanges.model_fields)
     tenant_id = request.auth.tenant.pk
     filters = wanted.model_dump(include=FILTERS, exclude_none=True)
-    found = Change.objects.filter(tenant_id=tenant_id, **filters).order_by("-pk")
+    found = Change.objects.filter(about(**filters), tenant_id=tenant_id).order_by("-pk")
     if wanted.before is not None:
         found = found.filter(pk__lt=wanted.before)
     changes, older = pages.page(found, reverse("api:changes"), wanted, lambda last: {"before": last.pk})
@@ -64,4 +65,5 @@ def _shown(change: Change, tenant_id: int) -> dict[str, Any]:
     of = {name: getattr(change, name) for name in ChangeToYours.model_fields}
     if change.actor_tenant_id != tenant_id:
         of |= {"who": OPERATOR, "key": "", "address": ""}
+        of["values"] = {name: value for name, value in change.values.items() if name != "filter"}  # may name errors
     return of

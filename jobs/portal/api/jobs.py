@@ -16,7 +16,6 @@ from ninja import Status as Answer
 from jobs import models
 from jobs.calls.compose import compose_by_name
 from jobs.calls.request import JobRequest
-from jobs.engine.audit import note_of
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.revive import revive, why_not
 from jobs.engine.submit import Submitted, submit
@@ -129,8 +128,6 @@ def cancel_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.J
     tenant_id = request.auth.tenant.pk
     outcome = cancel(job_id, tenant_id=tenant_id)
     job = _job_of(tenant_id, job_id)
-    if outcome is not Cancellation.TOO_LATE:
-        note_of(outcome.noted, [job_id], tenant_id)
     if outcome is Cancellation.TOO_LATE:
         raise ProblemError(409, f"The job has already ended as {job.status}.")
     return Answer(200 if outcome is Cancellation.CANCELLED else 202, schemas.Job.of(job))
@@ -150,7 +147,6 @@ def revive_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.J
     job = _job_of(tenant_id, job_id)
     if not revived:
         raise ProblemError(409, why_not(job, tenant_id=tenant_id))
-    note_of("revived", [job_id], tenant_id)
     return Answer(202, schemas.Job.of(job))
 
 

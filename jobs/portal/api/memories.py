@@ -8,13 +8,13 @@ from ninja import Path, Query, Router, Schema
 from ninja import Status as Answer
 from pydantic import Field
 
-from jobs import models, store
+from jobs import models
 from jobs.conf import settings
+from jobs.engine.memories import clear
 from jobs.portal.api import inputs, pages, schemas
 from jobs.portal.api.auth import CallerRequest
 from jobs.portal.api.problems import ProblemError
 from jobs.reading import queries
-from tenants import audit
 
 router = Router(tags=["memories"])
 
@@ -80,10 +80,8 @@ def read_memory(request: CallerRequest, memory_id: MemoryId) -> dict[str, Any]:
 @router.delete("memories/{memory_id}", response={204: None, MISSING | REFUSED: schemas.Problem})
 def clear_memory(request: CallerRequest, memory_id: MemoryId) -> Answer[None]:
     """Delete a memory: the next run begins without one. 503: a job is writing it; try again."""
-    memory = _memory_of(request, memory_id)
-    if not store.forget(memory.tenant_id, memory_id=memory.pk):
+    if not clear(_memory_of(request, memory_id)):
         raise _not_found()  # somebody else was faster
-    audit.note("cleared", models.JobMemory, [(memory_id, str(memory))], tenant_id=memory.tenant_id)
     return Answer(204, None)
 
 

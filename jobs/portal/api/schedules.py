@@ -9,7 +9,6 @@ from ninja import Query, Router
 from ninja import Status as Answer
 
 from jobs import models
-from jobs.engine.audit import note_run
 from jobs.engine.schedules import change
 from jobs.portal.api import idempotency, inputs, pages, schemas
 from jobs.portal.api import schedule_inputs as taken
@@ -120,7 +119,6 @@ def run_schedule_now(request: CallerRequest, schedule_id: taken.ScheduleId) -> H
 def _run_now(request: CallerRequest, schedule_id: int) -> HttpResponse:
     schedule = _schedule_of(request, schedule_id)
     job_id = _unless_gone(lambda: change.run_now(schedule))
-    note_run(schedule)
     url = reverse("api:job", kwargs={"job_id": job_id})
     answer = schemas.answer(202, {"job_id": job_id, "url": url})
     answer["Location"] = url

@@ -7,7 +7,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs.calls.refusals import TooManyWaiting
-from jobs.engine.audit import note_of
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.revive import revive
 from jobs.lifecycle import Status
@@ -72,7 +71,6 @@ def cancel_job(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     if outcome is Cancellation.TOO_LATE:
         messages.error(request, f"Job {pk} had already ended.")
     else:
-        note_of(outcome.noted, [pk], tenant.pk)
         done = outcome is Cancellation.CANCELLED
         messages.success(request, f"Job {pk} is cancelled." if done else f"Job {pk} was asked to stop.")
     return SeeOther(back(request, reverse("members:jobs")))
@@ -90,7 +88,6 @@ def run_again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
         messages.error(request, f"{refused}.")
         return SeeOther(back(request, reverse("members:jobs")))
     if revived:
-        note_of("revived", [pk], tenant.pk)
         messages.success(request, f"Job {pk} runs again when its turn comes.")
     elif (job := _job(tenant, pk)).is_erased:
         messages.error(request, f"The arguments of job {pk} were erased: nobody can run it again.")

@@ -1,9 +1,14 @@
 """The audit log in the admin: for whoever may see it, and for nobody to change."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import Permission
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
+from jobs.console.admin.changes import ChangeAdmin
 from jobs.models import Job
 from tenants import audit
 from tenants.models import Change
@@ -44,6 +49,28 @@ def test_is_listed_and_filtered(change):
         page = reader.get(f"{LIST}?{query}").content.decode()
         assert ("job 8" in page) == bool(shown), query
     assert "cancelled" in reader.get(f"{LIST}{change.pk}/change/").content.decode()
+
+
+def test_no_page_counts_or_sorts_the_whole_table(change):
+    reader = logged_in("view_change")
+    for query in ("", "?verb=revived", "?q=olga", "?o=6", "?all="):
+        with CaptureQueriesContext(connection) as queries:
+            assert reader.get(LIST + query).status_code == 200
+        *bounds, rows = [one["sql"] for one in queries if 'FROM "changes"' in one["sql"]]
+        assert len(bounds) == ("?q" in query or "verb" in query)  # the oldest row that a filter looks at
+        for sql in (*bounds, rows):
+            assert "COUNT(" not in sql
+            assert re.search(r'ORDER BY ("changes"."id"|1) DESC LIMIT', sql), sql
+
+
+def test_a_filter_says_how_far_it_looked(change, monkeypatch):
+    monkeypatch.setattr(ChangeAdmin, "newest_looked_at", 1)
+    reader, newest = logged_in("view_change"), Change.objects.latest("pk")
+    page = reader.get(f"{LIST}?kind=jobs.job")
+    assert [row.pk for row in page.context["cl"].result_list] == [newest.pk]
+    assert f"Looked at the newest 1, down to number {newest.pk}" in page.content.decode()
+    assert [row.pk for row in reader.get(f"{LIST}?q=7").context["cl"].result_list] == [change.pk], "a number"
+    assert "Looked at" not in reader.get(LIST).content.decode()
 
 
 def test_nobody_changes_it(change):

@@ -22,15 +22,15 @@ def menu_of(user):
 def test_every_page_is_in_it_once(admin_user):
     links = [link for section in menu_of(admin_user).values() for link in section]
     assert len(links) == len(set(links)) == len(admin.site._registry)
-    assert "/admin/jobs/deadletter/" in menu_of(admin_user)["Work"]
+    assert "/admin/jobs/schedule/" in menu_of(admin_user)["Work"]
 
 
 def test_who_may_see_one_page_gets_one(client):
     user = UserFactory(is_staff=True)
     assert menu_of(user) == {}
-    user.user_permissions.add(Permission.objects.get(codename="view_deadletter"))
+    user.user_permissions.add(Permission.objects.get(codename="view_schedule"))
     user = type(user).objects.get(pk=user.pk)  # permissions are cached
-    assert menu_of(user) == {"Work": ["/admin/jobs/deadletter/"]}
+    assert menu_of(user) == {"Work": ["/admin/jobs/schedule/"]}
 
 
 def test_every_page_of_it_opens(admin_client, admin_user):

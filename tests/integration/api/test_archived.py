@@ -109,9 +109,9 @@ def test_the_command_line_erases_what_it_was_about(archived, before, capsys):
     assert ArchivedJob.objects.get().args == {}
 
 
-def test_an_operator_finds_it_in_the_admin(admin_client, archived, before):
-    listed = admin_client.get("/admin/jobs/job/")
+def test_an_operator_finds_it_on_the_pages(admin_client, archived, before):
+    listed = admin_client.get("/ops/jobs/")
     assert str(archived.pk) in listed.content.decode()
-    page = admin_client.get(f"/admin/jobs/job/{archived.pk}/change/").content.decode()
+    page = admin_client.get(f"/ops/jobs/{archived.pk}/").content.decode()
     assert "Attempt 1: TenantError" in page
     assert "line 7" in page

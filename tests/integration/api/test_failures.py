@@ -66,7 +66,7 @@ LONG = "9" * 4301
 
 def test_a_number_of_very_many_digits_is_no_job(owner, mate, operator, report, tenant):
     assert mate.get(f"/reports/{report.pk}/?job={LONG}").status_code == 200
-    assert operator.get(f"/admin/jobs/job/?q={LONG}").status_code == 200
+    assert operator.get(f"/ops/jobs/?q={LONG}").status_code == 200
     assert owner.get(f"/api/v1/jobs/{LONG}").status_code == 422
 
 
@@ -74,8 +74,8 @@ def test_a_number_of_very_many_digits_is_no_job(owner, mate, operator, report, t
     "path",
     [
         "/admin/autocomplete/?term=%00&app_label=tenants&model_name=tenantqueue&field_name=tenant",
-        "/admin/jobs/job/?q=%00",
-        "/admin/jobs/job/?queue__id__exact=%00",
+        "/ops/jobs/?q=%00",
+        "/admin/jobs/queue/?pool__exact=%00",
         "/?next=%00",
     ],
 )

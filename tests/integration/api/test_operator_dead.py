@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -13,6 +12,7 @@ from jobs.console.api import dead, letters
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
 from tenants import auth
+from tenants.models import Change
 from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
 
 pytestmark = pytest.mark.django_db
@@ -217,11 +217,25 @@ class TestReviveAndDiscard:
         assert post(operator, "revive", {"ids": []}).json() == {"revived": 0, "skipped": 0, "more": False}
         assert status_of(job) == ["dead"]
 
-    def test_who_did_it_is_in_the_history_of_the_job(self, operator):
+    def test_who_did_it_to_one_is_in_the_log_of_changes(self, operator):
         job = dead_job()
         post(operator, "discard", {"ids": [job.pk]})
-        entry = LogEntry.objects.get()
-        assert (entry.get_edited_object(), entry.change_message) == (job, "Discarded.")
+        entry = Change.objects.get()
+        assert (entry.verb, entry.subject) == ("discarded", f"job {job.pk}")
+        assert entry.bulk is None
+
+    def test_many_are_one_change_of_each_tenant_with_the_filter_and_the_ids(self, operator, monkeypatch):
+        monkeypatch.setattr(dead, "BATCH", 2)
+        acme, other = TenantFactory(slug="acme"), TenantFactory(slug="other")
+        jobs = [dead_job(acme) for _ in range(5)]
+        alone = dead_job(other)
+        post(operator, "revive", {"error_class": "ValueError"})
+        entry, of_other = Change.objects.order_by("tenant_id")
+        assert (entry.verb, entry.subject, entry.tenant_id) == ("revived", "5 jobs", acme.pk)
+        assert entry.values == {"filter": "error_class:ValueError", "number": 5}
+        assert list(entry.subjects.order_by("subject_id").values_list("subject_id", flat=True)) == [j.pk for j in jobs]
+        assert (of_other.subject, of_other.tenant_id) == (f"job {alone.pk}", other.pk)
+        assert of_other.subjects.get().subject_id == alone.pk
 
     @pytest.mark.django_db(transaction=True)
     def test_the_revived_start_at_once(self, operator, register, sent):

@@ -1,13 +1,13 @@
 """Operators list, see, cancel and revive jobs of all tenants, and see tenants, queues and keys. No tenant does."""
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
 from django.test import Client
 
 from jobs.engine.revive import discard
 from jobs.lifecycle import Status
 from tenants import auth
+from tenants.models import Change
 from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
 
 pytestmark = pytest.mark.django_db
@@ -88,11 +88,11 @@ def test_a_job_is_seen_whole_cancelled_and_revived_and_both_are_noted(operator, 
     assert operator.post(f"{url}/revive").json()["status"] == "created"
     assert operator.post(f"{url}/revive").status_code == 409
     assert operator.post(f"{OPERATOR}/jobs/{jobs[2].pk}/cancel").status_code == 202
-    entries = LogEntry.objects.order_by("pk").values_list("user", "object_id", "object_repr")
-    assert [(user, int(pk)) for user, pk, _ in entries] == [
-        (operator.user.pk, jobs[0].pk),
-        (operator.user.pk, jobs[0].pk),
-        (operator.user.pk, jobs[2].pk),
+    entries = Change.objects.order_by("pk").values_list("who", "subject_id", "verb")
+    assert [(who, int(pk), verb) for who, pk, verb in entries] == [
+        (operator.user.username, jobs[0].pk, "cancelled"),
+        (operator.user.username, jobs[0].pk, "revived"),
+        (operator.user.username, jobs[2].pk, "asked to stop"),
     ]
 
 

@@ -3,13 +3,12 @@
 import json
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.test import Client
 
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Job, PausedJobType, Queue
 from tenants import auth
-from tenants.models import TenantQueue
+from tenants.models import Change, TenantQueue
 from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
 
 pytestmark = pytest.mark.django_db
@@ -119,7 +118,7 @@ class TestQueues:
 
     def test_an_empty_change_changes_nothing(self, operator):
         assert send(operator, "PATCH", "/queues/default", {}).status_code == 200
-        assert not LogEntry.objects.exists()
+        assert not Change.objects.exists()
 
     def test_it_is_paused_and_resumed(self, operator):
         assert send(operator, "POST", "/queues/default/pause").json()["paused"] is True
@@ -132,11 +131,11 @@ class TestQueues:
         for method, path in (("PATCH", ""), ("POST", "/pause"), ("POST", "/resume")):
             assert_problem(send(operator, method, f"/queues/{name}{path}", {}), 404)
 
-    def test_who_changed_it_is_in_its_history(self, operator):
+    def test_who_changed_it_is_in_the_log_of_changes(self, operator):
         send(operator, "PATCH", "/queues/default", {"weight": 3})
-        entry = LogEntry.objects.get()
-        assert (entry.user, entry.get_edited_object()) == (operator.user, Queue.objects.get(name="default"))
-        assert entry.get_change_message() == "Changed weight."
+        entry = Change.objects.get()
+        assert (entry.who, entry.subject_id) == (operator.user.username, str(Queue.objects.get(name="default").pk))
+        assert entry.values == {"weight": [1, 3]}
 
 
 class TestTenants:

@@ -86,7 +86,7 @@ def test_a_character_that_postgresql_does_not_store_is_found_nowhere(client, set
     assert client.get(f"/ops/{path}").status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/ops/jobs/", "/admin/jobs/job/", "/admin/jobs/deadletter/"])
+@pytest.mark.parametrize("path", ["/ops/jobs/", "/ops/dead/"])
 def test_a_list_of_jobs_joins_nothing_before_it_has_its_page(client, path):
     """Where PostgreSQL knows that tenants are few, it would join every job to them, and sort them all."""
     make_job(TenantFactory(), Status.DEAD)

@@ -20,7 +20,7 @@ from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
 
 pytestmark = pytest.mark.django_db
 PAGES = ("", "tenants/", "queues/", "jobs/", "dead/", "workers/", "schedules/", "health/")
-MODELS = ("job", "deadletter", "schedule", "jobmemory")
+MODELS = ("schedule", "jobmemory")
 
 
 @pytest.fixture(params=["tenants_tenant", "queues"])
@@ -56,7 +56,6 @@ def test_the_admins_lists(model, orphans, admin_client):
 def test_the_page_of_such_a_job(number, orphans, admin_client):
     pk = orphans[number].pk
     assert admin_client.get(f"/ops/jobs/{pk}/").status_code in (200, 404)
-    assert admin_client.get(reverse(f"admin:{named('jobs')}_job_change", args=[pk])).status_code in (200, 302, 404)
 
 
 @pytest.mark.parametrize("words", ["jobs list", "jobs list --status dead", "schedules list", "queues list"])

@@ -94,11 +94,11 @@ def test_the_bound_of_nothing_refuses_everything(tenant):
     assert Job.objects.get(pk=job.pk).status == Status.DEAD
 
 
-def test_an_operator_in_the_admin_revives_what_was_discarded(tenant):
+def test_an_operator_on_the_pages_revives_what_was_discarded(tenant):
     operator = Client()
     operator.force_login(UserFactory(is_staff=True, is_superuser=True))
     job = make_job(tenant, Status.DEAD)
     discard(job.pk)
-    operator.post("/admin/jobs/job/", {"action": "revive_jobs", "_selected_action": [job.pk]})
+    operator.post("/ops/jobs/revive", {"ids": [job.pk]})
     job.refresh_from_db()
     assert job.status == Status.CREATED

@@ -42,6 +42,21 @@ def held(**filters) -> int:
     return Job.objects.filter(slot__isnull=False, **filters).count()
 
 
+@pytest.mark.parametrize("bound", [{"seconds": -1.0}, {"visits": 1}])
+def test_a_pass_that_has_taken_long_leaves_the_rest_to_the_next(register, monkeypatch, sent, bound):
+    """Whoever decides is inside the door, and all others wait for it."""
+    tenants = [TenantFactory(queue__num_slots=1, queue__paused=True) for _ in range(3)]
+    for tenant in tenants:
+        submit(tenant)
+    resume(*tenants)
+    register()
+    for name, value in bound.items():
+        monkeypatch.setitem(claiming.RULES, name, value)
+    first = store.claim()
+    assert (len(first), first.more) == (1, True)
+    assert dispatch() == 2
+
+
 class TestSlots:
     def test_a_tenant_gets_as_many_jobs_as_it_has_slots_and_each_its_own_number(self, register):
         register()

@@ -94,7 +94,7 @@ def test_what_tenants_do_to_their_jobs(owner, mate, stranger, tenant):
 def test_dead_letters_and_actions(program, session, tenant):
     letters = [make_job(tenant, Status.DEAD) for _ in range(3)]
     program.post("/api/v1/operator/dead/discard", {"ids": [letters[0].pk]}, content_type="application/json")
-    session.post("/admin/jobs/deadletter/", {"action": "revive_jobs", "_selected_action": [letters[1].pk]})
+    session.post("/ops/dead/revive", {"ids": [letters[1].pk]})
     program.post(f"/api/v1/operator/jobs/{letters[2].pk}/revive")
     assert [change[:3] for change in changes()] == [
         ("olga", program.key, "discarded"),

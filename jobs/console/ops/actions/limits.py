@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
-from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -12,7 +11,6 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from jobs.console.ops.access import action_for
 from jobs.console.ops.answers import done, refused
 from jobs.engine import limits
-from jobs.engine.audit import note
 from jobs.models import Queue
 from tenants.models import TenantQueue
 from tenants.tenant_model import all_tenants
@@ -93,7 +91,6 @@ def _change(request: HttpRequest, row: Queue | TenantQueue, known: Mapping[str, 
             limits.change(row, values)
     except ValidationError as error:
         return _unchanged(request, f"{name}: {_why(error)}")
-    note(cast("User", request.user), [row], [{"changed": {"fields": sorted(values)}}])
     said = ", ".join(f"{_label(row, field)} {_told(was[field])} → {_told(values[field])}" for field in values)
     return done(request, f"{name}: {said}.")
 

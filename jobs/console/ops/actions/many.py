@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
+from uuid import UUID, uuid4
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -20,11 +20,10 @@ from jobs.console.ops.answers import back, done, refused
 from jobs.console.ops.menu import menu
 from jobs.console.ops.runs import Run, ids, signed_run
 from jobs.console.ops.selections import Found, Letters, Selection, Step
-from jobs.engine.audit import note
 from jobs.lifecycle import Status
-from jobs.models import Job
 from jobs.pages.answers import SeeOther
 from jobs.reading import queries
+from tenants import audit
 
 MOST = 1000  # jobs of one request
 TICKED = 500  # boxes of one form
@@ -79,7 +78,7 @@ class Action:
     def _chosen(self, request: HttpRequest) -> Run:
         """The form's choice. Raises InvalidRequest."""
         now = store.database_now()
-        run = Run(self.name, cast("User", request.user).pk, back(request), now.isoformat())
+        run = Run(self.name, cast("User", request.user).pk, back(request), now.isoformat(), uuid4().hex)
         if "all" in request.POST:
             filters, upto = self.selection.read(request.POST, now)
             return replace(run, filters=filters, upto=upto)
@@ -101,7 +100,7 @@ class Action:
         step = self._step(run, MOST)
         outcomes = Counter(run.outcomes)
         for first in range(0, len(step.ids), BATCH):
-            outcomes += _apply(self.verb, step.ids[first : first + BATCH], cast("User", request.user))
+            outcomes += _apply(self.verb, step.ids[first : first + BATCH], run)
         run = replace(run, outcomes=dict(outcomes), position=step.position)
         if run.position is not None:
             return SeeOther(f"{reverse(f'ops:{self.name}-progress')}?run={run.signed()}")
@@ -114,15 +113,10 @@ class Action:
         return render(request, f"jobs/ops/run/{name}.html", around | about | shown)
 
 
-def _apply(verb: Verb, batch: Sequence[int], user: User) -> Counter[str]:
-    """Do it, and note it. Every transaction takes its jobs in the order of their ids, so that no two can deadlock."""
-    with transaction.atomic():
-        came = {pk: verb.apply(pk) for pk in sorted(batch)}
-        for name, outcome in verb.outcomes.items():
-            if outcome.noted:
-                moved = [pk for pk, what in came.items() if what == name]
-                note(user, list(Job.objects.filter(pk__in=moved).defer("args", "stats")), outcome.noted)
-    return Counter(came.values())
+def _apply(verb: Verb, batch: Sequence[int], run: Run) -> Counter[str]:
+    """Every transaction takes its jobs in the order of their ids, so that no two can deadlock."""
+    with audit.in_bulk(None if len(run.chosen) == 1 else UUID(run.bulk), run.in_words()):
+        return Counter(verb.apply(pk) for pk in sorted(batch))
 
 
 def _either(verb: Verb) -> str:

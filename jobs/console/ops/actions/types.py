@@ -1,16 +1,11 @@
 """Pause and resume a job type."""
 
-from typing import cast
-
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.ops.access import action_for
 from jobs.console.ops.answers import done, refused
-from jobs.engine.audit import note
 from jobs.engine.pause import pause_job_type, resume_job_type
-from jobs.models import PausedJobType
 
 
 @action_for("jobs.add_pausedjobtype")
@@ -21,8 +16,6 @@ def pause(request: HttpRequest) -> HttpResponse:
         held = pause_job_type(source_type, method)
     except InvalidRequest as error:
         return refused(request, f"{error}.")
-    paused = PausedJobType.objects.filter(source_type=source_type, source_method=method)
-    note(cast("User", request.user), list(paused), "Paused.")
     return done(request, f"Paused {source_type}.{method}: {held:,} waiting jobs are held.")
 
 
@@ -30,12 +23,10 @@ def pause(request: HttpRequest) -> HttpResponse:
 def resume(request: HttpRequest) -> HttpResponse:
     """Release the held jobs of a type."""
     source_type, method = _type(request)
-    paused = list(PausedJobType.objects.filter(source_type=source_type, source_method=method))
     try:
         released = resume_job_type(source_type, method)
     except InvalidRequest as error:  # another operator was faster
         return refused(request, f"{error}.")
-    note(cast("User", request.user), paused, "Resumed.")
     return done(request, f"Resumed {source_type}.{method}: {released:,} jobs are released.")
 
 

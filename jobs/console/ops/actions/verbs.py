@@ -1,4 +1,4 @@
-"""The verbs for many jobs: what each does to a job, and what is said and noted of what came of it."""
+"""The verbs for many jobs: what each does to a job, and what is said of what came of it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from jobs.store import EVERY_TENANT
 
 @dataclass(frozen=True)
 class Outcome:
-    """said: to the operator, about a number of jobs. noted: in the logs; "" if the job stayed as it was."""
+    """said: to the operator, about a number of jobs. applied: whether the jobs were changed."""
 
     said: str
-    noted: str = ""
+    applied: bool = True
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Verb:
 
     def applied(self, outcomes: Mapping[str, int]) -> int:
         """The number of jobs that were changed."""
-        return sum(count for name, count in outcomes.items() if self.outcomes[name].noted)
+        return sum(count for name, count in outcomes.items() if self.outcomes[name].applied)
 
     def told(self, outcomes: Mapping[str, int]) -> str:
         """Sentences about these numbers of jobs."""
@@ -56,9 +56,9 @@ CANCEL = Verb(
     statuses=frozenset(Status) - FINAL,
     apply=partial(cancelling.cancel, tenant_id=EVERY_TENANT),
     outcomes={
-        Cancellation.CANCELLED: Outcome("Cancelled {}.", "Cancelled."),
-        Cancellation.REQUESTED: Outcome("Asked {} to stop: running until the code stops.", "Asked to stop."),
-        Cancellation.TOO_LATE: Outcome("Too late for {}: already ended."),
+        Cancellation.CANCELLED: Outcome("Cancelled {}."),
+        Cancellation.REQUESTED: Outcome("Asked {} to stop: running until the code stops."),
+        Cancellation.TOO_LATE: Outcome("Too late for {}: already ended.", applied=False),
     },
 )
 REVIVE = Verb(
@@ -68,8 +68,8 @@ REVIVE = Verb(
     statuses=FINAL - {Status.SUCCESS},
     apply=partial(_done_or_skipped, partial(reviving.revive, tenant_id=EVERY_TENANT)),
     outcomes={
-        "done": Outcome("Revived {}.", "Revived."),
-        "skipped": Outcome("Skipped {}: under way, ended well, or their arguments were erased."),
+        "done": Outcome("Revived {}."),
+        "skipped": Outcome("Skipped {}: under way, ended well, or their arguments were erased.", applied=False),
     },
 )
 DISCARD = Verb(
@@ -78,6 +78,6 @@ DISCARD = Verb(
     warning="They leave the dead letters for good, and stay as cancelled jobs.",
     statuses=frozenset({Status.DEAD}),
     apply=partial(_done_or_skipped, reviving.discard),
-    outcomes={"done": Outcome("Discarded {}.", "Discarded."), "skipped": Outcome("Skipped {}: not dead.")},
+    outcomes={"done": Outcome("Discarded {}."), "skipped": Outcome("Skipped {}: not dead.", applied=False)},
     asks=True,
 )

@@ -8,6 +8,7 @@ from jobs.console.ops.access import page_for
 from jobs.console.ops.life import like_it, way
 from jobs.console.remedies import remedy
 from jobs.lifecycle import FINAL, Status
+from jobs.models import HELD_UNTIL, Worker
 from jobs.pages.attempts_chart import pieces
 from jobs.reading import queries
 from jobs.reading.explain.explanation import explain
@@ -18,6 +19,7 @@ from jobs.telemetry import traces
 RESULT = 64 * 1024  # bytes of a result that are shown
 MOMENTS = (
     ("submitted", "created_at"),
+    ("due", "due_at"),
     ("ready", "ready_at"),
     ("queued", "queued_at"),
     ("started", "start_time"),
@@ -50,7 +52,8 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "trace_url": trace and settings.JOBS_TRACE_URL.replace("{trace_id}", trace),
         "failed": failed[::-1],
         "pieces": pieces(job, failed, why.now),
-        "moments": [(name, getattr(job, column)) for name, column in MOMENTS if getattr(job, column)],
+        "moments": [(name, at) for name, column in MOMENTS if (at := getattr(job, column)) and at != HELD_UNTIL],
+        "worker": job.worker and Worker.objects.filter(pk=job.worker).values_list("name", flat=True).first(),
         "may_cancel": status not in FINAL,
         "may_revive": status in FINAL - {Status.SUCCESS} and not job.is_erased,
         "is_dead": status == Status.DEAD,

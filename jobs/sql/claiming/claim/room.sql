@@ -9,7 +9,7 @@ open_queue AS MATERIALIZED (
     SELECT
         *, pool_capacity - pool_in_use AS pool_free,
         least(pool_capacity - pool_in_use, concurrency - in_use, tokens, %(batch)s::int)::int AS room,
-        greatest(0.3, 2 * mean_seconds) AS quantum,
+        greatest(%(quantum)s::float8, 2 * mean_seconds) AS quantum,
         greatest(virtual_time + seconds / weight, pool_now - %(credit)s::float8 / weight) AS present
     FROM queue_state
     WHERE current_setting('jobs.door', true) LIKE 'waiting%%'  -- guard I1

@@ -1,6 +1,6 @@
 -- 2. The walk: round the circle of each open queue, from the end of the last pass, until there are as many lanes to serve as
 -- there is room for, or the circle ends. A visited lane goes to the end of the circle, so none is met twice, and those before
--- `head` are done. A pass ends after so many visits, or after a tenth of a second; the next one continues.
+-- `head` are done. A pass ends after so many visits, or after so long; the next one continues.
 -- front: the places of the lane's first jobs, and some more to replace those that others have locked. If the tenant limits its
 -- users, they take turns, from `last_user` on. in_time: whether the lane is at most a quantum ahead of the others.
 visit AS MATERIALIZED (
@@ -19,7 +19,7 @@ visit AS MATERIALIZED (
         SELECT
             walk.queue_id, walk.room, walk.lane_time, walk.quantum, walk.now, walk.queue_rate, lane.position,
             walk.nth + 1, walk.found + (cardinality(line.front) > 0 AND own.in_time)::int,
-            clock_timestamp() > statement_timestamp() + interval '0.1 s',
+            clock_timestamp() > statement_timestamp() + %(seconds)s::float8 * interval '1 s',
             lane.row, lane.tenant_id, own.weight, lane.in_use, coalesce(tenant.num_slots, 0),
             tenant.user_slots, tenant.rate_limit, tenant.rate_window,
             book.row, book.version, coalesce(book.in_use, 0), book.slots, book.users,

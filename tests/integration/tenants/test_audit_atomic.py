@@ -1,0 +1,144 @@
+"""No action without its entry: if the entry cannot be written, the action is rolled back, by whichever way it came."""
+
+import re
+from contextlib import suppress
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from django.core.management import call_command
+from django.db import Error, connection
+
+from jobs.engine.cancel import Cancellation, cancel
+from jobs.engine.pause import pause_job_type
+from jobs.lifecycle import Status
+from jobs.models import Job, JobMemory, PausedJobType, Queue
+from tenants import audit
+from tenants.models import ApiKey, Change
+from tests.factories import QueueFactory, make_job
+
+SURFACES = ("jobs/console", "jobs/portal", "jobs/contrib", "jobs/management", "jobs/admin.py", "jobs/api.py")
+VERBS = {"cancel": Status.CREATED, "revive": Status.DEAD, "discard": Status.DEAD}
+
+
+@pytest.fixture
+def broken(db):
+    """No entry can be written."""
+
+    def break_it():
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE changes ADD CONSTRAINT broken CHECK (false) NOT VALID")
+
+    yield break_it
+    if not connection.in_atomic_block:  # else it is rolled back
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE changes DROP CONSTRAINT IF EXISTS broken")
+
+
+def refused(act):
+    """Call it: a web client may answer with an error instead of raising the database's."""
+    with suppress(Error):
+        response = act()
+        assert response is not None and response.status_code >= 500
+
+
+@pytest.mark.parametrize("verb", ["cancel", "revive"])
+def test_over_http(owner, tenant, broken, verb):
+    owner.raise_request_exception = False
+    job = make_job(tenant, VERBS[verb])
+    broken()
+    refused(lambda: owner.post(f"/api/v1/jobs/{job.pk}/{verb}"))
+    assert Job.objects.get().status == VERBS[verb]
+
+
+@pytest.mark.parametrize(("verb", "path"), [("cancel", "cancel"), ("revive", "run-again")])
+def test_on_the_members_pages(mate, tenant, broken, verb, path):
+    mate.raise_request_exception = False
+    job = make_job(tenant, VERBS[verb])
+    broken()
+    refused(lambda: mate.post(f"/jobs/{job.pk}/{path}"))
+    assert Job.objects.get().status == VERBS[verb]
+
+
+@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("verb", VERBS)
+def test_at_the_command_line(tenant, broken, verb, number):
+    jobs = [make_job(tenant, VERBS[verb]) for _ in range(number)]
+    broken()
+    with pytest.raises(Error):
+        call_command("jobs", verb, *(str(job.pk) for job in jobs))
+    assert set(Job.objects.values_list("status", flat=True)) == {VERBS[verb]}
+
+
+@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("verb", VERBS)
+def test_on_the_operators_pages(admin_client, tenant, broken, verb, number):
+    admin_client.raise_request_exception = False
+    ids = [make_job(tenant, VERBS[verb]).pk for _ in range(number)]
+    form = {"ids": ids}
+    if verb == "discard":  # it asks
+        page = admin_client.post("/ops/jobs/discard", form).content.decode()
+        form = {"run": re.search(r'name="run" value="([^"]+)"', page)[1]}
+    broken()
+    refused(lambda: admin_client.post(f"/ops/jobs/{verb}", form))
+    assert set(Job.objects.values_list("status", flat=True)) == {VERBS[verb]}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_limits_types_keys_and_memories(admin_client, owner, tenant, broken):
+    admin_client.raise_request_exception = owner.raise_request_exception = False
+    QueueFactory(name="mail", weight=1)
+    pause_job_type("reports.datareport", "execute")
+    memory = JobMemory.objects.create(tenant=tenant, source_type="a.b", source_method="c", content={})
+    key = ApiKey.objects.get(tenant=tenant)
+    broken()
+    refused(lambda: admin_client.post("/ops/queues/mail/change", {"weight": "5"}))
+    refused(lambda: call_command("queues", "set", "mail", "--weight", "5"))
+    refused(lambda: admin_client.post("/ops/job-types/resume", {"type": "reports.datareport.execute"}))
+    refused(lambda: owner.delete(f"/api/v1/memories/{memory.pk}"))
+    refused(lambda: admin_client.post("/admin/tenants/apikey/", {"action": "revoke", "_selected_action": [key.pk]}))
+    key.refresh_from_db()
+    assert key.revoked_at is None
+    assert Queue.objects.get(name="mail").weight == 1
+    assert PausedJobType.objects.exists() and JobMemory.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_is_erased_before_it_is_noted(tenant, broken):
+    make_job(tenant, Status.SUCCESS, args={"region": "EU"})
+    broken()
+    with pytest.raises(Error):
+        call_command("jobs", "erase", "--tenant", tenant.slug)
+    assert Job.objects.get().args == {"region": "EU"}
+
+
+def test_without_an_actor_nothing_is_noted(tenant, broken):
+    broken()
+    job = make_job(tenant)
+    with audit.in_bulk(uuid4()):
+        assert cancel(job.pk, tenant_id=tenant.pk) is Cancellation.CANCELLED
+    assert not Change.objects.exists()
+
+
+def test_a_tenant_finds_its_job_among_many_and_no_filter_of_an_operator(owner, stranger, admin_client, tenant):
+    jobs = [make_job(tenant, Status.DEAD, last_error="ValueError: secret") for _ in range(3)]
+    form = {"all": "1", "error": "ValueError", "upto": "2100-01-01T00:00:00+00:00"}
+    admin_client.post("/ops/dead/revive", form)
+    [change] = owner.get(f"/api/v1/changes?kind=jobs.job&subject_id={jobs[1].pk}").json()["changes"]
+    assert (change["who"], change["verb"], change["subject"]) == ("operator", "revived", "3 jobs")
+    assert change["values"] == {"number": 3}
+    assert stranger.get(f"/api/v1/changes?kind=jobs.job&subject_id={jobs[1].pk}").json()["changes"] == []
+    assert 'revived <span class="name">3 jobs</span>: filter error:ValueError, number 3' in re.sub(
+        r"\s+", " ", admin_client.get("/ops/health/").content.decode()
+    )
+    page = admin_client.get(f"/admin/tenants/change/{change['id']}/change/").content.decode()
+    assert all(str(job.pk) in page for job in jobs)
+
+
+def test_no_surface_notes():
+    """The engine's verbs do, in their own transaction."""
+    root = Path(__file__).parents[3]
+    calls = re.compile(r"\b(audit\.(note\w*|complete)\(|note_(job|run)s?\(|engine\.audit\b|LogEntry)")
+    files = [path for one in SURFACES for path in ([root / one] if one.endswith(".py") else (root / one).rglob("*.py"))]
+    assert len(files) > 50
+    assert [str(path) for path in files if calls.search(path.read_text(encoding="utf-8"))] == []
