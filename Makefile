@@ -40,11 +40,12 @@ test-15: .venv/.installed-dev postgresql-15 ## Run the tests of the claim on Deb
 		$(EMBEDDED) run --throwaway -- $(BIN)/python -m pytest $(or $(ARGS),$(ON_15)); \
 	else echo "Not tested on PostgreSQL 15, which could not be installed."; fi
 
-lint: .venv/.installed-dev ## Check style, layers, types and migrations
+lint: .venv/.installed-dev ## Check style, layers, types, templates and migrations
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/ruff format --quiet --check
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/python -m tools.template_lines
 	@$(BIN)/python -W 'ignore:Got an error checking a consistent migration history:RuntimeWarning' \
 		manage.py makemigrations --check --dry-run # the warning: no database is running
 

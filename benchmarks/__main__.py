@@ -8,7 +8,7 @@ from pathlib import Path
 import environ
 
 from benchmarks import EVERY_VERSION, LARGE, ROWS, postgresqls, run
-from embedded import REPOSITORY, EmbeddedError, leftovers, signals
+from embedded import REPOSITORY, EmbeddedError, orphans, signals
 from embedded.processes import Processes
 
 
@@ -17,7 +17,7 @@ def main() -> int:
     arguments = _arguments()
     environ.Env.read_env(REPOSITORY / ".env")  # a URL there replaces the embedded engines, as everywhere
     signals.on_stop(signals.leave)
-    leftovers.inherit()
+    orphans.inherit()
     outcomes: list[run.Outcome] = []
     try:
         for place, server in enumerate(postgresqls.found(os.environ)):
@@ -29,7 +29,7 @@ def main() -> int:
         print(error, file=sys.stderr)  # noqa: T201
         return 2
     finally:
-        leftovers.sweep(spared=Processes())
+        orphans.sweep(spared=Processes())
 
 
 def _arguments() -> argparse.Namespace:

@@ -37,7 +37,8 @@ def kept(path: Path) -> Iterator[Path]:
 @contextmanager
 def throwaway() -> Iterator[Path]:
     """Create a fresh directory, and remove it at the end; also remove those of killed runs."""
-    parent = Path(tempfile.gettempdir())
+    # As root, do not use TMPDIR: engines that run as another user may not reach it.
+    parent = Path("/tmp" if os.geteuid() == 0 else tempfile.gettempdir())  # noqa: S108
     _remove_abandoned(parent)
     path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
     try:
@@ -62,7 +63,7 @@ def write_private(path: Path, text: str) -> None:
 def socket_directory(path: Path, name: str) -> Path:
     """A short private directory for Unix sockets: `path/name`, or a temporary directory with a link from there.
 
-    The kernel takes 107 bytes for the whole address, "/.s.PGSQL.5432" included.
+    The kernel takes 107 bytes (103 on macOS) for the whole address, "/.s.PGSQL.5432" included.
     """
     directory = path / name
     if len(bytes(directory)) <= 85:  # noqa: PLR2004
@@ -111,7 +112,7 @@ def _remove_abandoned(parent: Path) -> None:
                 continue
             lock = _lock(path)
             if lock is not None:
-                leftovers.stop_engines(path)
+                leftovers.stop_all(path)
                 shutil.rmtree(path, ignore_errors=True)
                 os.close(lock)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from embedded import data_dir, leftovers, postgresql, valkey
+from embedded import data_dir, postgresql, valkey
 from embedded.processes import Processes
 
 DATABASE, BROKER, CACHE = "DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL"
@@ -41,7 +41,6 @@ def running(
 
     On leaving, `processes` are stopped, the youngest first, so start the users of the engines there, too.
     """
-    leftovers.stop_engines(directory)
     urls: dict[str, str] = {}
     names = []
     try:
@@ -56,4 +55,4 @@ def running(
         yield result
     finally:
         processes.stop()
-        data_dir.remove_socket_directory(directory, postgresql.SOCKET)
+        postgresql.tidy(directory)

@@ -1,6 +1,9 @@
-"""End the processes that somebody left behind: a killed launcher its engines, a command its descendants."""
+"""Stop engines that a killed launcher has left running; their pid files show them.
 
-import ctypes
+They are not reused: they may have other settings, and a server that is not our child would neither be restarted nor
+end with us. On Linux they end by themselves (PR_SET_PDEATHSIG), and this only waits for that.
+"""
+
 import os
 import signal
 import subprocess
@@ -8,105 +11,64 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-import psutil
-
 from embedded import EmbeddedError
-from embedded.process import Process
-from embedded.processes import Processes
 
-PR_SET_CHILD_SUBREAPER = 36
-# How to ask each engine to stop, then to insist.
-POSTGRESQL = (signal.SIGINT, signal.SIGQUIT)  # fast, then immediate: never SIGKILL, which leaves shared memory
-VALKEY = (signal.SIGTERM, signal.SIGKILL)
-SECONDS_TO_STOP = 20.0  # for each of the two signals
+# Where each engine leaves its pid, relative to its directory; how to ask it to stop, then to insist.
+POSTGRESQL = ("postmaster.pid", signal.SIGINT, signal.SIGQUIT)  # fast, then immediate: never SIGKILL,
+VALKEY = ("valkey.pid", signal.SIGTERM, signal.SIGKILL)  # which leaves backends and shared memory
+PATIENCE = 20.0  # seconds for each of the two signals
 
 
-def stop_engines(directory: Path) -> None:
-    """Stop the engines that still run in a data directory of ours. Raises `EmbeddedError` if one does not stop.
-
-    They are not reused: they may have other settings, and a server that is not our child would neither be restarted
-    nor end with us. Most are about to end by themselves, by their death signal.
-    """
-    _stop(directory / "valkey", VALKEY)
-    _stop(directory / "postgresql", POSTGRESQL)
-    # Its number may be another process' by now, which PostgreSQL would mistake for its predecessor.
-    (directory / "postgresql" / "postmaster.pid").unlink(missing_ok=True)
+def stop_all(directory: Path) -> None:
+    """Stop the engines that still run in a data directory of ours."""
+    stop(directory / "valkey", *VALKEY)
+    stop(directory / "postgresql", *POSTGRESQL)
 
 
-def inherit() -> None:
-    """From now on orphaned descendants become our children, instead of init's, even those in a session of their own."""
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+def stop(home: Path, pid_file: str, *signals: signal.Signals) -> None:
+    """Stop the engine whose data is in `home`, if it runs. Raises `EmbeddedError` if it does not stop."""
+    try:
+        pid = int((home / pid_file).read_text().split("\n", 1)[0])
+    except (OSError, ValueError):
+        return
+    for number in signals:
+        # Check each time: a pid file outlives its process, and the kernel reuses pids.
+        if not _runs_in(pid, home):
+            if _exists(pid):  # another process by now, which PostgreSQL would mistake for its predecessor
+                (home / pid_file).unlink(missing_ok=True)
+            return
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+        _wait_until_gone(pid, home)
+    if _runs_in(pid, home):
+        raise EmbeddedError(f"Process {pid}, left in {home} by an earlier run, does not stop.")
 
 
-def wait(command: Process, engines: Processes) -> int:
-    """Wait for `command`; return its return code. Meanwhile reap orphans that end: they would stay zombies."""
-    while True:
-        # Always with a time limit: a signal that comes just before the system call is not forwarded until the call
-        # returns, since Python runs its handlers only between bytecodes.
-        with suppress(subprocess.TimeoutExpired):
-            return command.wait(0.2)
-        while True:
-            # Look, but leave the zombie: a Popen object may still need its status.
-            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | os.WNOHANG)
-            if ended is None or ended.si_pid == command.pid:
-                break
-            if not any(engine.pid == ended.si_pid and not engine.alive for engine in engines):
-                _reap(ended.si_pid)  # an orphan; an engine's own Popen has just reaped it
-
-
-def sweep(spared: Processes, grace: float = 3.0) -> None:
-    """End all our descendants except `spared` and theirs: ask them, and kill them after `grace` seconds."""
-    deadline = time.monotonic() + grace
-    asked: set[int] = set()
-    while found := _descendants({process.pid for process in spared}):
-        late = time.monotonic() > deadline
-        for pid in found:
-            if late or pid not in asked:
-                asked.add(pid)
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL if late else signal.SIGTERM)
+def _wait_until_gone(pid: int, home: Path) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while _runs_in(pid, home) and time.monotonic() < deadline:
         time.sleep(0.02)
 
 
-def _stop(home: Path, signals: tuple[signal.Signals, ...]) -> None:
-    for number in signals:
-        for server in _servers(home):
-            with suppress(psutil.NoSuchProcess):
-                server.send_signal(number)
-        deadline = time.monotonic() + SECONDS_TO_STOP
-        while running := _servers(home):
-            if time.monotonic() > deadline:
-                break
-            time.sleep(0.05)
-        if not running:
-            return
-    raise EmbeddedError(f"Process {running[0].pid}, left in {home} by an earlier run, does not stop.")
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError as error:
+        return isinstance(error, PermissionError)
+    return True
 
 
-def _servers(home: Path) -> list[psutil.Process]:
-    """The processes that work in `home`, without their children; a zombie works nowhere."""
-    place = str(home.resolve())
-    found = {process.pid: process for process in psutil.process_iter(["cwd", "ppid"]) if process.info["cwd"] == place}
-    return [process for process in found.values() if process.info["ppid"] not in found]
-
-
-def _descendants(spared: set[int]) -> list[int]:
-    """The living descendants; it also reaps our dead children."""
-    found: list[int] = []
-    parents = [psutil.Process()]
-    while parents:
-        with suppress(psutil.NoSuchProcess):
-            for child in parents.pop().children():
-                if child.pid in spared:
-                    continue
-                if child.status() == psutil.STATUS_ZOMBIE:
-                    _reap(child.pid)
-                else:
-                    found.append(child.pid)
-                    parents.append(child)
-    return found
-
-
-def _reap(pid: int) -> None:
-    with suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)
+def _runs_in(pid: int, home: Path) -> bool:
+    """Whether `pid` is a process with the working directory `home`; a zombie has none."""
+    try:
+        if Path("/proc/self").exists():
+            return Path(f"/proc/{pid}/cwd").resolve(strict=True) == home.resolve()
+        listing = subprocess.run(
+            ["lsof", "-a", "-d", "cwd", "-Fn", "-p", str(pid)],  # noqa: S607  # macOS
+            capture_output=True,
+            check=False,
+            text=True,
+        )
+        return f"n{home.resolve()}\n" in listing.stdout
+    except OSError:
+        return False

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import psycopg
 from psycopg import sql
 
-from embedded import EmbeddedError, account, binaries, data_dir, ready
+from embedded import EmbeddedError, account, binaries, data_dir, leftovers, ready
 from embedded.processes import Processes
 
 ADMIN, ROLE, DATABASE = "postgres", "app", "scheduler"
@@ -31,10 +31,14 @@ NOT_DURABLE = {"fsync": "off", "full_page_writes": "off"}
 
 def start(directory: Path, processes: Processes, *, durable: bool) -> str:
     """Start it with its data beneath `directory`; create role and database if missing. Return its URL."""
-    program, identity = binaries.postgres(), account.choose()
-    data = directory / "postgresql"
+    program = binaries.postgres()
+    identity = account.choose(program)
+    home = account.home(directory, identity)
+    program = account.reachable_copy(program, identity, home)
+    data = home / "postgresql"
+    leftovers.stop(data, *leftovers.POSTGRESQL)
     _ensure_cluster(program, data, identity, durable=durable)
-    socket = account.own(data_dir.socket_directory(directory, SOCKET), identity)
+    socket = account.own(data_dir.socket_directory(home, SOCKET), identity)
     settings = SETTINGS | ({} if durable else NOT_DURABLE)
     settings["unix_socket_directories"] = '"' + str(socket).replace('"', '""') + '"'
     options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
@@ -44,11 +48,18 @@ def start(directory: Path, processes: Processes, *, durable: bool) -> str:
         environment(os.environ),
         log=directory / "log" / "postgresql.log",
         restart=True,
-        server_signal=signal.SIGINT,  # fast: SIGTERM would wait for every client to leave
+        stop_signal=signal.SIGINT,  # fast: SIGTERM would wait for every client to leave
+        death_signal=signal.SIGINT,
+        account=identity.ids,
     )
     ready.wait(process, lambda: _answers(socket))
     _ensure_database(socket)
     return url(socket)
+
+
+def tidy(directory: Path) -> None:
+    """Remove the files outside the data directory after the server has stopped."""
+    data_dir.remove_socket_directory(directory, SOCKET)
 
 
 def url(socket: Path) -> str:
@@ -81,7 +92,6 @@ def _ensure_cluster(program: Path, data: Path, identity: account.Account, *, dur
             raise EmbeddedError(
                 f"{data} belongs to PostgreSQL {found}, but {program} is {major}: move the directory away."
             )
-        account.own(data, identity)
         return
     unfinished = data.with_name("postgresql.new")  # renamed when complete: initdb may be killed half-way
     shutil.rmtree(unfinished, ignore_errors=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -12,12 +13,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+TETHER = Path(__file__).with_name("tether.py")
 LONGEST_PAUSE = 30.0  # seconds before a child that keeps dying is started again
 HEALTHY_AFTER = 60.0  # seconds of life after which a death counts as the first one again
 
 
 class Process:
-    """One child and, after restarts, its successors. `Processes.start` creates it, and says what its options mean."""
+    """One child and, after restarts, its successors. `Processes.start` creates it."""
 
     def __init__(
         self,
@@ -27,20 +29,20 @@ class Process:
         env: Mapping[str, str] | None,
         log: Path | None,
         restart: bool,
-        server_signal: signal.Signals | None,
+        stop_signal: signal.Signals,
+        death_signal: signal.Signals,
+        account: tuple[int, int] | None,
     ) -> None:
         self.name = name
         self.log = log
         self.restart = restart
         self.restarts = 0
         self._early_deaths = 0
-        self._stop_signal = server_signal or signal.SIGTERM
-        # The death signal is by default one that cannot be delayed: if all die at once, a Celery worker that gets
-        # SIGTERM waits for a broker that is gone. It is set by a program and not by a `preexec_fn`, which runs Python
-        # between fork and exec: that may deadlock if we have threads.
-        death_signal = server_signal or signal.SIGKILL
-        self._argv = ["setpriv", f"--pdeathsig={death_signal.name.removeprefix('SIG')}", "--", *argv]
-        self._env = env
+        self._argv = list(argv)
+        self._env = dict(os.environ if env is None else env)
+        self._stop_signal = stop_signal
+        self._death_signal = death_signal
+        self._account = account or (-1, -1)
         self._lock = threading.Lock()  # a stop must not meet a restart half-way
         if log is not None:
             log.parent.mkdir(parents=True, exist_ok=True)
@@ -48,17 +50,19 @@ class Process:
         self._spawn()
 
     def _spawn(self) -> None:
+        tether = [sys.executable, "-IS", str(TETHER), str(int(self._death_signal)), str(os.getpid())]
+        tether += [str(number) for number in self._account]
         self._started = time.monotonic()
         if self.log is None:
-            self._popen = self._popen_with(None, None)
+            self._popen = self._popen_with(tether, None, None)
             return
         # Write to a file: a child that inherits our output keeps it open after us, and `make demo | tail` hangs.
         with self.log.open("ab") as output:
-            self._popen = self._popen_with(subprocess.DEVNULL, output)
+            self._popen = self._popen_with(tether, subprocess.DEVNULL, output)
 
-    def _popen_with(self, stdin: int | None, output: IO[bytes] | None) -> subprocess.Popen[bytes]:
+    def _popen_with(self, tether: list[str], stdin: int | None, output: IO[bytes] | None) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            self._argv,
+            [*tether, *self._argv],
             env=self._env,
             stdin=stdin,
             stdout=output,
@@ -86,7 +90,7 @@ class Process:
 
     def signal_group(self, number: int) -> None:
         """Signal the child and the processes in its group, if any are left."""
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError, PermissionError):  # macOS: EPERM for a group of zombies
             os.killpg(self.pid, number)
 
     def stop(self, limit: float = 15.0) -> None:

@@ -17,7 +17,7 @@ POLL = 0.1  # seconds between two looks at the children
 class Processes:
     """A set of children: `with Processes() as processes: processes.start(...)`.
 
-    Each child gets its death signal if we die suddenly (PR_SET_PDEATHSIG). The kernel sends it when the
+    On Linux each child gets its death signal if we die suddenly (PR_SET_PDEATHSIG). The kernel sends it when the
     *thread* that started the child ends: call `start` from a thread that stays.
     """
 
@@ -35,16 +35,28 @@ class Processes:
         *,
         log: Path | None = None,
         restart: bool = False,
-        server_signal: signal.Signals | None = None,
+        stop_signal: signal.Signals = signal.SIGTERM,
+        death_signal: signal.Signals = signal.SIGKILL,
+        account: tuple[int, int] | None = None,
     ) -> Process:
         """Start a child in a session of its own.
 
         `env` is its whole environment (ours by default). Without `log` it shares our input and output.
-        With `restart` it is started again whenever it ends, until it is stopped.
-        `server_signal` stops it, and ends it if we die; by default these are SIGTERM and SIGKILL.
+        With `restart` it is started again whenever it ends, until it is stopped. `account`: (uid, gid).
+        `death_signal` is by default one that cannot be delayed: if all die at once, a Celery worker that gets SIGTERM
+        waits for a broker that is gone.
         If the command cannot be executed, the child ends with 127 or 126.
         """
-        child = Process(name, argv, env=env, log=log, restart=restart, server_signal=server_signal)
+        child = Process(
+            name,
+            argv,
+            env=env,
+            log=log,
+            restart=restart,
+            stop_signal=stop_signal,
+            death_signal=death_signal,
+            account=account,
+        )
         self._children.append(child)
         if restart and self._watcher is None:
             self._watcher = threading.Thread(target=self._watch, name="processes", daemon=True)

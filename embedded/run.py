@@ -4,7 +4,7 @@ import os
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from embedded import REPOSITORY, data_dir, engines, leftovers, signals
+from embedded import REPOSITORY, data_dir, engines, orphans, signals
 from embedded.processes import Processes
 
 
@@ -15,7 +15,7 @@ def run(argv: list[str], *, throwaway: bool) -> int:
     When this returns, no process that was started beneath it is left.
     """
     signals.on_stop(signals.leave)
-    leftovers.inherit()
+    orphans.inherit()
     place = data_dir.throwaway() if throwaway else kept_data()
     with (
         place as directory,
@@ -27,11 +27,11 @@ def run(argv: list[str], *, throwaway: bool) -> int:
             command = commands.start(argv[0], argv, environ)
             # Ctrl-C reached only us: the command is in a session of its own, so it gets the signal once.
             signals.on_stop(command.signal_group)
-            code = leftovers.wait(command, processes)
+            code = orphans.wait(command, processes)
         finally:
             signals.on_stop(signals.ignore)
             commands.stop()
-            leftovers.sweep(spared=processes)
+            orphans.sweep(spared=processes)
     return code if code >= 0 else 128 - code
 
 

@@ -45,7 +45,7 @@ def up() -> int:
         _say(BANNER.format(port=port, directory=_short(directory)) + _indented(logins))
         asked = threading.Event()
         signals.on_stop(lambda _number: asked.set())
-        while not asked.wait(1):  # always with a time limit: see leftovers.wait
+        while not asked.wait(1):  # always with a time limit: see orphans.wait
             pass
         _say("\nStopping; running jobs may take some seconds ...")
         signals.on_stop(signals.ignore)

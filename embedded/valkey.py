@@ -1,12 +1,13 @@
 """The embedded Valkey: broker and cache, on a loopback port, with a new password for each run."""
 
 import secrets
+import signal
 from functools import partial
 from pathlib import Path
 
 import redis
 
-from embedded import EmbeddedError, binaries, data_dir, ready
+from embedded import EmbeddedError, binaries, data_dir, leftovers, ready
 from embedded.fleet import free_port
 from embedded.processes import Processes
 
@@ -19,13 +20,16 @@ def start(directory: Path, processes: Processes) -> tuple[str, str]:
     program = binaries.valkey()
     home = directory / "valkey"
     home.mkdir(mode=0o700, exist_ok=True)
+    leftovers.stop(home, *leftovers.VALKEY)
     password = secrets.token_urlsafe(32)
     for attempt in range(1, ATTEMPTS + 1):
         port = free_port()
         file = home / "valkey.conf"  # a file, because every user can read a command line
         data_dir.write_private(file, configuration(home, port, password))
         log = directory / "log" / "valkey.log"
-        process = processes.start("valkey", [str(program), str(file)], log=log, restart=True)
+        process = processes.start(
+            "valkey", [str(program), str(file)], log=log, restart=True, death_signal=signal.SIGTERM
+        )
         try:
             with redis.Redis(port=port, password=password, socket_timeout=5) as client:
                 ready.wait(process, partial(_answers, client))
@@ -50,7 +54,7 @@ def configuration(home: Path, port: int, password: str) -> str:
 port {port}
 requirepass {password}
 dir "{quoted}"
-pidfile "{quoted}/valkey.pid"
+pidfile "{quoted}/{leftovers.VALKEY[0]}"
 appendonly yes
 appendfsync everysec
 save ""

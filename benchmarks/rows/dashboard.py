@@ -25,7 +25,7 @@ from django.test import Client
 
 from benchmarks import cpu, installation
 from benchmarks.bars import Bar, Figures
-from jobs.console.ops import cached, snapshot
+from jobs.console.ops import live, past, snapshot
 from jobs.contrib.metrics.views import look_at_everything
 from jobs.recording import record, sample, statements
 
@@ -151,7 +151,8 @@ def _scripts() -> list[str]:
 
 def _refresh(client: Client) -> dict[str, float]:
     """With everything fresh: nothing has changed; and the weight of the largest region."""
-    snapshot.FRESH = cached.KEPT = 3600.0
+    for kept in (snapshot.current, live.alarms, past.drawn, past.last_hour, past.use_of_last_hour, past.fairness):
+        kept.seconds = 3600.0
     page = client.get("/ops/").content.decode()
     known = [f"{name}={version}" for name, version in re.findall(r'data-region="(\w+)" data-v="(\w+)"', page)]
     used = cpu.Meter(os.getpid())

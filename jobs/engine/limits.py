@@ -7,7 +7,16 @@ from django.db import transaction
 
 from jobs.engine import dispatch
 from jobs.models import Queue
-from tenants.models import TenantQueue
+from tenants.models import Tenant, TenantQueue
+
+
+def locked_slots(tenant: Tenant) -> TenantQueue:
+    """The tenant's row, locked for a change in the caller's transaction.
+
+    A tenant without a row has no slots; changing another field must not give it any.
+    """
+    TenantQueue.objects.get_or_create(tenant=tenant, defaults={"num_slots": 0})
+    return TenantQueue.objects.select_for_update(no_key=True).get(tenant=tenant)
 
 
 def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from jobs.models import AnyFailedAttempt, JobRow
 
 WIDTH = 1000.0
-LEAST = 2.0  # of WIDTH: a piece that can still be seen
+MIN_WIDTH = 2.0  # of WIDTH: a piece that can still be seen
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,6 @@ def pieces(job: JobRow, failed: Sequence[AnyFailedAttempt], now: datetime) -> li
                 continue
             x = max((since - start).total_seconds() / whole, 0) * WIDTH
             seconds = (until - since).total_seconds()
-            width = max(min(seconds / whole * WIDTH, WIDTH - x), LEAST)
-            found.append(Piece(what, round(min(x, WIDTH - LEAST), 1), round(width, 1), seconds, attempt))
+            width = max(min(seconds / whole * WIDTH, WIDTH - x), MIN_WIDTH)
+            found.append(Piece(what, round(min(x, WIDTH - MIN_WIDTH), 1), round(width, 1), seconds, attempt))
     return found

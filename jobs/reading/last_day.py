@@ -8,7 +8,7 @@ from jobs.reading import counts, queries
 from jobs.reading.statistics import Summary, UnderWay, summaries
 
 DAY = timedelta(days=1)
-MOST = 10_000  # waiting jobs counted by type, of each queue
+MAX_COUNTED = 10_000  # waiting jobs counted by type, of each queue
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class LastDay:
 def of_tenant(tenant_id: int, now: datetime) -> LastDay:
     """Of one tenant: 24 hours and the part of an hour before them."""
     since = now.replace(minute=0, second=0, microsecond=0) - DAY
-    ended, under_way = queries.ended(tenant_id, since), queries.under_way(tenant_id, MOST)
+    ended, under_way = queries.ended(tenant_id, since), queries.under_way(tenant_id, MAX_COUNTED)
     return LastDay(
         since,
         _counted_at("hours"),

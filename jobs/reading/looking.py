@@ -11,10 +11,10 @@ from django.db import transaction
 from jobs.store.rows import prepared, rows
 from jobs.store.session import session
 
-PATIENCE = 1.0  # seconds that a look may take
-LANES = 100  # lanes that are looked at: those with the most waiting jobs, and as many whose turn is next
-EXACT = 20  # waiting jobs of a lane that are counted
-APART = 5.0  # seconds between the two looks that find the same job waiting for a process
+STATEMENT_TIMEOUT = 1.0  # seconds that a look may take
+MAX_LANES = 100  # that are looked at: those with the most waiting jobs, and as many whose turn is next
+MAX_COUNTED = 20  # waiting jobs of a lane
+LATE_SECONDS = 5.0  # seconds between the two looks that find the same job waiting for a process
 # Lanes and tenants are joined as sets, whatever the statistics say of their number.
 PLANNER = (
     "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_nestloop = off;"
@@ -23,18 +23,18 @@ PLANNER = (
 
 
 @dataclass(frozen=True)
-class Held:
-    """Slots in use. worker: None if the jobs are handed over, and no process has started them yet."""
+class SlotsInUse:
+    """Of a tenant in a queue. worker: None if the jobs are handed over, and no process has started them yet."""
 
     tenant_id: int
     queue_id: int
     worker: UUID | None
-    held: int
+    slots: int
 
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue. held, pool_held: slots in use of the queue, and processes in use of its pool. None: no limit."""
+    """A queue. in_use, pool_in_use: its slots, and the processes of its pool. None: no limit."""
 
     id: int
     name: str
@@ -44,8 +44,8 @@ class Queue:
     paused: bool
     rate_limit: int | None
     rate_window: float | None
-    held: int
-    pool_held: int
+    in_use: int
+    pool_in_use: int
     pool_processes: int
     tokens: float | None
     next_at: datetime | None
@@ -76,9 +76,9 @@ class Lane:
 
 @contextmanager
 def looking(seconds: float | None = None) -> Iterator[None]:
-    """A transaction whose statements give up after so many seconds (PATIENCE)."""
+    """A transaction whose statements give up after so many seconds (STATEMENT_TIMEOUT)."""
     with transaction.atomic():
-        rows("look_briefly", milliseconds=round((PATIENCE if seconds is None else seconds) * 1000))
+        rows("look_briefly", milliseconds=round((STATEMENT_TIMEOUT if seconds is None else seconds) * 1000))
         yield
 
 
@@ -99,9 +99,9 @@ def reading_as_sets() -> Iterator[None]:
         transaction.set_rollback(True)
 
 
-def look_held(now: datetime | None = None) -> list[Held]:
+def look_slots(now: datetime | None = None) -> list[SlotsInUse]:
     """The slots in use."""
-    return [Held(*row) for row in prepared("look_held", now=now)]
+    return [SlotsInUse(*row) for row in prepared("look_held", now=now)]
 
 
 def look_queues(now: datetime | None = None) -> dict[int, Queue]:
@@ -112,7 +112,7 @@ def look_queues(now: datetime | None = None) -> dict[int, Queue]:
 def look_lanes(now: datetime | None = None, *, tenants: Collection[int] | None = None) -> list[Lane]:
     """The lanes with jobs in line; of these tenants alone, if some are given."""
     asked = None if tenants is None else sorted(tenants)
-    bounds = {"most": LANES, "exact": EXACT, "apart": APART}
+    bounds = {"most": MAX_LANES, "exact": MAX_COUNTED, "apart": LATE_SECONDS}
     with reading_as_sets():
         found = rows("look_lanes", tenants=asked, now=now, **bounds)
     return [Lane(*row) for row in found]

@@ -9,7 +9,7 @@ from jobs.reading.looking import Lane
 from jobs.reading.shares import Share, is_short
 from jobs.reading.waits import PROCESS, Cut
 
-PATIENCE = timedelta(seconds=60)  # for which a job of a starved tenant has waited
+STARVED_AFTER = timedelta(seconds=60)  # for which a job of a starved tenant has waited
 
 
 class State(StrEnum):
@@ -46,6 +46,6 @@ def starved(share: Share | None, lanes: Iterable[Lane], found: Iterable[Cut], no
     """
     open_queues = {cut.queue_id for cut in found if cut.gate in PROCESS}
     return is_short(share) and any(
-        lane.first_since is not None and now - lane.first_since > PATIENCE and lane.queue_id in open_queues
+        lane.first_since is not None and now - lane.first_since > STARVED_AFTER and lane.queue_id in open_queues
         for lane in lanes
     )

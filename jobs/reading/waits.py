@@ -38,7 +38,7 @@ class Pool:
 
     name: str
     processes: int
-    held: int
+    in_use: int
     may_run: int
     late: int
     first_since: datetime | None
@@ -47,7 +47,7 @@ class Pool:
     @property
     def demand(self) -> int:
         """The processes that would be busy if there were enough."""
-        return self.held + self.may_run
+        return self.in_use + self.may_run
 
     @property
     def is_short(self) -> bool:
@@ -62,7 +62,7 @@ class Pool:
 def cuts(lanes: Iterable[Lane], queues: Mapping[int, Queue]) -> list[Cut]:
     """Where the waiting jobs of each lane wait."""
     room = {pk: _room(queue) for pk, queue in queues.items()}
-    processes = {queue.pool: queue.pool_processes - queue.pool_held for queue in queues.values()}
+    processes = {queue.pool: queue.pool_processes - queue.pool_in_use for queue in queues.values()}
     found = []
     for lane in lanes:
         queue = queues.get(lane.queue_id)
@@ -81,7 +81,7 @@ def closed(queue: Queue) -> bool:
 
 def _room(queue: Queue) -> list[float]:
     """What the queue's limit and its rate leave free."""
-    return [left(queue.concurrency, queue.held), of_tokens(queue.tokens)]
+    return [left(queue.concurrency, queue.in_use), of_tokens(queue.tokens)]
 
 
 def _cut(lane: Lane, queue: Queue, room: list[float], processes: dict[str, int]) -> Iterator[tuple[Gate, int]]:
@@ -115,7 +115,7 @@ def pools(
 ) -> list[Pool]:
     """The pools of all queues by name; and `others`, the processes of pools that perhaps no queue has."""
     processes = {**(others or {}), **{queue.pool: queue.pool_processes for queue in queues.values()}}
-    held = {queue.pool: queue.pool_held for queue in queues.values()}
+    in_use = {queue.pool: queue.pool_in_use for queue in queues.values()}
     may_run: Counter[int] = Counter()
     for cut in found:
         if cut.gate in PROCESS:
@@ -133,7 +133,7 @@ def pools(
         Pool(
             name,
             processes[name],
-            held.get(name, 0),
+            in_use.get(name, 0),
             sum(may_run[pk] for pk, queue in queues.items() if queue.pool == name),
             sum(min(late[pk], may_run[pk]) for pk, queue in queues.items() if queue.pool == name),
             min(first[name], default=None),

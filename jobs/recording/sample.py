@@ -64,7 +64,7 @@ def fair_seconds(
             demand = lane.held + (0 if waits.closed(queue) else lane.in_line.passing)
             wishes[queue.pool].append(Work(lane.tenant_id, lane.queue_id, MINUTE * demand, lane.weight))
     weights = {pk: float(queue.weight) for pk, queue in queues.items()}
-    most = {pk: MINUTE * max(queue.concurrency, queue.held) for pk, queue in queues.items() if queue.concurrency}
+    most = {pk: MINUTE * max(queue.concurrency, queue.in_use) for pk, queue in queues.items() if queue.concurrency}
     found: dict[int, float] = defaultdict(float)
     for pool, lanes in wishes.items():
         for tenant_id, seconds in entitled(capacity[pool], lanes, weights, most).items():
@@ -116,4 +116,4 @@ def _pools(
     queues: Mapping[int, Queue], work: Sequence[LaneWork], found: Iterable[waits.Cut]
 ) -> dict[str, dict[str, int]]:
     pools = waits.pools([lane.in_line for lane in work], queues, found)
-    return {one.name: {"held": one.held, "processes": one.processes, "may_run": one.may_run} for one in pools}
+    return {one.name: {"held": one.in_use, "processes": one.processes, "may_run": one.may_run} for one in pools}

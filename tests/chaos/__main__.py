@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from rich.console import Console
 
-from embedded import leftovers, signals
+from embedded import orphans, signals
 from embedded.processes import Processes
 from tests.chaos import world
 from tests.waiting import wait_until
@@ -23,12 +23,12 @@ CALM = 120.0  # seconds after the last death within which every job must be fina
 def main() -> int:
     arguments = _arguments()
     signals.on_stop(signals.leave)
-    leftovers.inherit()
+    orphans.inherit()
     try:
         with world.created(synchronous=not arguments.lag) as created:
             return run(created, arguments)
     finally:
-        leftovers.sweep(spared=Processes())
+        orphans.sweep(spared=Processes())
 
 
 def run(created: world.World, arguments: argparse.Namespace) -> int:

@@ -38,7 +38,7 @@ class Server:
     @classmethod
     def at(cls, directory: Path, process: Process) -> "Server":
         """The embedded server in that directory."""
-        return cls(directory, process)
+        return cls(account.home(directory, account.choose(binaries.postgres())), process)
 
     @property
     def socket(self) -> Path:
@@ -90,8 +90,8 @@ class Server:
 
     def copy(self, into: Path, *options: str) -> None:
         """A base backup into this directory, which is new or empty."""
-        identity = account.choose()
-        program = binaries.postgres().with_name("pg_basebackup")
+        identity = account.choose(binaries.postgres())
+        program = account.reachable_copy(binaries.postgres(), identity, self.home).with_name("pg_basebackup")
         argv = [str(program), "-h", str(self.socket), "-U", postgresql.ADMIN, "-D", str(account.own(into, identity))]
         done = account.run(identity, [*argv, "-c", "fast", "--no-sync", *options], postgresql.environment(os.environ))
         assert done.returncode == 0, done.stderr
@@ -127,10 +127,11 @@ class Pair:
         self._synchronous = synchronous
         primary.set("wal_retrieve_retry_interval", "100ms")  # of the standby, which gets a copy of the settings
         directory = primary.home / "standby"
-        directory.mkdir()
-        primary.copy(directory / "postgresql", "-R")
+        directory.mkdir(mode=0o711)
+        home = account.home(directory, account.choose(binaries.postgres()))
+        primary.copy(home / "postgresql", "-R")
         postgresql.start(directory, processes, durable=False)
-        self.standby = Server(directory, list(processes)[-1])
+        self.standby = Server(home, list(processes)[-1])
         self.wait_for_standby()
 
     def url(self, session: str) -> str:

@@ -3,6 +3,7 @@
 import hashlib
 import re
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from embedded import REPOSITORY
 from jobs.allocation.gates import Gate
 from jobs.authoring.text import duration
-from jobs.console.ops import cached, charts, strips
+from jobs.console.ops import cached, charts
 from jobs.console.ops.life import like_it, way
 from jobs.console.ops.looks import Tenant, Worker
 from jobs.console.ops.past import failing
@@ -26,7 +27,7 @@ from jobs.console.ops.tenant_state import standings
 from jobs.models import AnyFailedAttempt, AnyJob
 from jobs.pages.attempts_chart import WIDTH, pieces
 from jobs.reading import listing
-from jobs.reading.looking import Held
+from jobs.reading.looking import SlotsInUse
 from jobs.reading.masked import masked
 from jobs.reading.statistics import BUCKETS, Ended
 from jobs.reading.tenant_state import State
@@ -61,7 +62,7 @@ def test_a_pool_without_a_queue_is_shown_too():
     idle = Worker(uuid4(), "i", 1, "idle", 2, 5.0, NOW, NOW, None, False)
     seen = snapshot([], [queue(processes=4, used=1)], [lane(passing=8)], workers=[worker, idle])
     default, other = seen.pools
-    assert (default.name, default.processes, default.held, default.may_run) == ("default", 4, 1, 8)
+    assert (default.name, default.processes, default.in_use, default.may_run) == ("default", 4, 1, 8)
     assert (other.name, other.processes, other.demand, other.missing) == ("idle", 2, 0, 0)
 
 
@@ -77,8 +78,8 @@ def test_tenants_that_need_attention_come_first():
         lane(7, passing=1, since=long_ago),
         lane(None, passing=9, lanes=9, since=None),
     ]
-    held = [Held(1, 1, None, 1), Held(3, 1, None, 1)]
-    seen = snapshot([*tenants, hungry], [queue(1), queue(2, paused=True)], lanes, held=held)
+    in_use = [SlotsInUse(1, 1, None, 1), SlotsInUse(3, 1, None, 1)]
+    seen = snapshot([*tenants, hungry], [queue(1), queue(2, paused=True)], lanes, in_use=in_use)
     told = [(one.tenant.id, one.state) for one in standings(seen)]
     assert told == [
         (2, State.PAUSED),
@@ -195,7 +196,7 @@ def test_no_template_has_an_inline_style_or_script():
         assert not re.search(r"\bstyle=|\bon\w+=\"|<style|<script(?![^>]* src=)|\|safe\b|autoescape off", text), path
 
 
-def letters(one: strips.Strip, steps: int) -> str:
+def letters(one: charts.Strip, steps: int) -> str:
     """A letter for each step of a strip, as its paths draw it."""
     found = [" "] * steps
     for letter, path in (("s", one.some), ("m", one.much), ("f", one.full)):
@@ -206,20 +207,20 @@ def letters(one: strips.Strip, steps: int) -> str:
 
 
 def test_a_strip_shows_each_step_by_its_level_and_what_is_unknown_as_nothing():
-    one = strips.strip([None, 0.0, 0.01, 0.49, 0.5, 0.94, 0.95, 1.0, None, 1.0])
+    one = charts.strip([None, 0.0, 0.01, 0.49, 0.5, 0.94, 0.95, 1.0, None, 1.0])
     assert letters(one, 10) == "  ssmmff f"
     assert (one.steps, one.full_steps, one.known_steps) == (10, 3, 8)
-    assert strips.strip([]).known_steps == 0
+    assert charts.strip([]).known_steps == 0
 
 
 @given(st.lists(st.none() | st.floats(0, 1), max_size=30))
 def test_a_strip_draws_every_step_that_was_in_use_once(shares):
-    assert letters(strips.strip(shares), len(shares)).count(" ") == sum(not share for share in shares)
+    assert letters(charts.strip(shares), len(shares)).count(" ") == sum(not share for share in shares)
 
 
 def test_a_curve_reaches_its_top_at_the_most_and_is_nothing_without_any():
-    assert strips.curve([0, None, 4, 2]) == "M0 20V20h1V20h1V0h1V10h1V20z"
-    assert strips.curve([0, None]) == strips.curve([]) == ""
+    assert charts.curve([0, None, 4, 2]) == "M0 20V20h1V20h1V0h1V10h1V20z"
+    assert charts.curve([0, None]) == charts.curve([]) == ""
 
 
 def attempts(method: str, outcome: str, count: int) -> Ended:
@@ -280,7 +281,7 @@ def test_a_job_leads_to_those_like_it_by_words_that_the_search_understands():
     ]
 
 
-def test_what_is_kept_is_read_again_when_it_is_old_and_stays_if_it_cannot_be_read(monkeypatch):
+def test_what_is_kept_is_read_again_when_it_is_old_and_stays_if_it_cannot_be_read():
     read: list[str] = []
 
     def slow(key: str) -> int:
@@ -289,14 +290,17 @@ def test_what_is_kept_is_read_again_when_it_is_old_and_stays_if_it_cannot_be_rea
             raise DatabaseError
         return len(read)
 
-    one = cached.Kept(slow, 0)
-    assert [one.get("a"), one.get("a"), one.get("b")] == [1, 1, 2]
-    monkeypatch.setattr(cached, "KEPT", 0.0)
-    assert [one.get("a"), one.get("a")] == [1, 4]
+    one = cached.Cached(slow, before=0, seconds=30.0)
+    assert [one("a"), one("a"), one("b")] == [1, 1, 2]
+    assert one.age("a") is None
+    one.seconds = 0.0
+    assert one("a") == 1
+    assert one.age("a") > 0
+    assert one("a") == 4
+    assert one.age("a") is None
 
 
-def test_while_one_reads_what_is_kept_the_others_get_the_last_value_and_the_first_ones_wait(monkeypatch):
-    monkeypatch.setattr(cached, "KEPT", 0.0)
+def test_while_one_reads_what_is_kept_the_others_get_the_last_value_and_the_first_ones_wait():
     begun, go_on = threading.Event(), threading.Event()
     values = iter((1, 2, 3))
 
@@ -305,29 +309,39 @@ def test_while_one_reads_what_is_kept_the_others_get_the_last_value_and_the_firs
         assert go_on.wait(30)
         return next(values)
 
-    one = cached.Kept(slow, 0)
+    one = cached.Cached(slow, before=0, seconds=0.0)
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(one.get, "a")
+        first = pool.submit(one, "a")
         assert begun.wait(30)
-        second = pool.submit(one.get, "a")  # there is no value yet
+        second = pool.submit(one, "a")  # there is no value yet
         go_on.set()
         assert sorted((first.result(30), second.result(30))) == [1, 2]
         begun.clear()
         go_on.clear()
-        third = pool.submit(one.get, "a")
+        third = pool.submit(one, "a")
         assert begun.wait(30)
-        assert one.get("a") == 2
+        assert one("a") == 2
         go_on.set()
         assert third.result(30) == 3
 
 
 def test_what_is_kept_does_not_grow_for_ever(monkeypatch):
-    monkeypatch.setattr(cached, "MOST", 2)
+    monkeypatch.setattr(cached, "MAX_VALUES", 2)
     read: list[int] = []
-    one = cached.Kept(read.append, None)
+    one = cached.Cached(read.append, before=None, seconds=30.0)
     for key in (1, 2, 3, 3, 1):
-        one.get(key)
+        one(key)
     assert read == [1, 2, 3, 1]
+
+
+def test_what_takes_long_to_read_rests_until_somebody_changed_something():
+    read: list[None] = []
+    one = cached.Cached(lambda: read.append(time.sleep(0.01)), before=None, seconds=0.0, rest=1000.0)
+    one(), one()
+    assert len(read) == 1
+    one.forget()
+    one()
+    assert len(read) == 2
 
 
 def test_the_next_token_of_any_queue_opens_the_gate_of_rates():

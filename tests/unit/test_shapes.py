@@ -19,7 +19,7 @@ from jobs.console.ops import shapes
         ("E:\n  two\tlines", "E: two lines"),
         ("KeyError", "KeyError"),
         ("something 12 odd", "something # odd"),
-        ("", shapes.NONE),
+        ("", shapes.NO_ERROR),
         (" odd", "… odd"),
     ],
 )
@@ -31,5 +31,5 @@ def test_errors_that_differ_in_numbers_ids_and_quotes_have_one_shape(error, shap
 def test_a_shape_survives_a_form_and_tells_the_class_of_its_error(error) -> None:
     shape = shapes.shape(error)
     assert shape == shape.strip() == " ".join(shape.split())
-    assert len(shape) <= shapes.LONGEST
-    assert shape == shapes.NONE or shapes.class_of(shape) == shapes.class_of(error)
+    assert len(shape) <= shapes.MAX_SHAPE
+    assert shape == shapes.NO_ERROR or shapes.class_of(shape) == shapes.class_of(error)

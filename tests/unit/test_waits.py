@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.allocation.gates import Gate
-from jobs.console.ops.gate_words import GATES
+from jobs.console.ops.tags import GATES
 from jobs.reading import waits
 from jobs.reading.looking import Lane, Queue
 
@@ -98,7 +98,7 @@ class TestPools:
 
     def test_a_pool_demands_what_it_runs_and_what_it_could_run(self):
         [pool] = self.pools([EIGHT, lane(2, 2, passing=2)], queue(processes=4, used=1), queue(2, processes=4, used=1))
-        assert (pool.processes, pool.held, pool.may_run, pool.demand, pool.missing) == (4, 1, 10, 11, 7)
+        assert (pool.processes, pool.in_use, pool.may_run, pool.demand, pool.missing) == (4, 1, 10, 11, 7)
 
     def test_a_pool_that_has_enough_misses_nothing(self):
         [pool] = self.pools([lane(passing=1)], queue(processes=4, used=1))

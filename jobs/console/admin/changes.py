@@ -55,6 +55,14 @@ class ChangeAdmin(HugeTableAdmin):
     fields = ["moment", ("who", "key", "address"), "verb", ("kind", "subject_id"), "subject", "values", "ids"]
     readonly_fields = ["moment", "ids"]
 
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Change], search_term: str
+    ) -> tuple[QuerySet[Change], bool]:
+        """Finds a number among the many of a bulk action too."""
+        found, duplicates = super().get_search_results(request, queryset, search_term)
+        number = search_term.strip()
+        return (found | queryset.filter(audit.about(subject_id=number)) if number.isdecimal() else found), duplicates
+
     @display(description="at (UTC)")
     def moment(self, change: Change) -> str:
         return f"{change.at:%Y-%m-%d %H:%M:%S}"

@@ -9,6 +9,7 @@ from pydantic import Field, StrictBool
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.api.changes import PROBLEMS, REFUSED, change, no_such, storable
 from jobs.console.api.queues import Seconds
+from jobs.engine import limits
 from jobs.portal.api.inputs import Body, Integer, Name, Text, Whole, left_out, refuse_unknown_names
 from jobs.portal.api.schemas import Problem
 from tenants.models import Tenant, TenantQueue
@@ -77,10 +78,7 @@ def read_tenant(request: OperatorRequest, slug: str) -> TenantQueue:
 @transaction.atomic
 def change_tenant(request: OperatorRequest, slug: str, wanted: SlotsChange) -> TenantQueue:
     """Change a tenant's slots. With fewer, running jobs may finish; with more, waiting jobs start at once."""
-    tenant = _tenant(slug)
-    # A tenant without a row has no slots; changing another field must not give it any.
-    TenantQueue.objects.get_or_create(tenant=tenant, defaults={"num_slots": 0})
-    slots = TenantQueue.objects.select_for_update(no_key=True).get(tenant=tenant)
+    slots = limits.locked_slots(_tenant(slug))
     change(slots, wanted.model_dump(exclude_unset=True))
     return slots
 

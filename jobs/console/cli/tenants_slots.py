@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.db import transaction
 
 from jobs.console.cli import inputs, limits
 from jobs.console.cli.screen import Column, Screen, rate
 from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.engine.limits import locked_slots
 from jobs.reading import counts
 from tenants.bounds import MOST_DAYS, MOST_SLOTS
 from tenants.models import Tenant, TenantQueue
@@ -111,9 +113,8 @@ def _changes(options: Options) -> dict[str, Any]:
 
 
 def _change(tenant: Tenant, changes: dict[str, Any]) -> None:
-    # A tenant without a row has no slots; changing another field must not give it any.
-    slots, _ = TenantQueue.objects.get_or_create(tenant=tenant, defaults={"num_slots": 0})
-    limits.change(slots, changes)
+    with transaction.atomic():
+        limits.change(locked_slots(tenant), changes)
 
 
 def _lines(tenants: Iterable[Tenant]) -> list[dict[str, Any]]:

@@ -1,9 +1,10 @@
-"""Who may open a page or do an action: staff with its permission, checked here and not in a template.
+"""Who may open a page or do an action: staff with its permission, checked here and not in a template; and the menu.
 
 Nobody logged in: the login. Somebody who is not staff, such as a tenant's member: there is no such page (404).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
 
@@ -12,9 +13,9 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from jobs.console.ops.menu import menu
 from tenants.names import OURS, named
 
 View = Callable[..., HttpResponseBase]
@@ -66,3 +67,37 @@ def theme(request: HttpRequest) -> str:
     """The chosen theme; "" for that of the system."""
     chosen = request.COOKIES.get("theme", "")
     return chosen if chosen in THEMES else ""
+
+
+PAGES = (  # name, label, key after "g", permission
+    ("overview", "Overview", "o", "jobs.view_job"),
+    ("tenants", "Tenants", "t", "tenants.view_tenantqueue"),
+    ("queues", "Queues", "q", "jobs.view_queue"),
+    ("jobs", "Jobs", "j", "jobs.view_job"),
+    ("dead", "Dead", "d", "jobs.view_deadletter"),
+    ("workers", "Workers", "w", "jobs.view_worker"),
+    ("schedules", "Schedules", "s", "jobs.view_schedule"),
+    ("health", "Health", "h", "jobs.view_worker"),
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """count: a number beside the label that somebody should look at; "" for none."""
+
+    label: str
+    key: str
+    address: str
+    here: bool
+    count: str = ""
+
+
+def menu(request: HttpRequest, counts: Mapping[str, str] | None = None) -> list[Entry]:
+    """The entries, the open page marked. counts: by the name of the page."""
+    entries = [
+        Entry(label, key, reverse(f"ops:{name}"), False, (counts or {}).get(name, ""))
+        for name, label, key, permission in PAGES
+        if request.user.has_perm(named(permission))
+    ]
+    here = max((entry.address for entry in entries if request.path.startswith(entry.address)), key=len, default="")
+    return [replace(entry, here=entry.address == here) for entry in entries]

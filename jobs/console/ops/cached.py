@@ -1,46 +1,100 @@
-"""What is read rarely, and kept for all viewers of a web process."""
+"""What is read for all viewers of a web process, and kept for a while: the present (2 s), conditions (10 s), the past.
+
+One rule for all: a value is read again when it is too old and somebody asks. One thread reads; meanwhile the others get
+the last value, and wait only if there is none. A value that cannot be read stays, and gets old.
+"""
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from contextlib import suppress
+from collections.abc import Callable
+from dataclasses import dataclass
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from django.db import DatabaseError
 
-KEPT = 30.0  # seconds
-MOST = 200  # values of one kind
+PAST_SECONDS = 30.0  # for which what the recorder counted is kept
+MAX_VALUES = 200  # of one function
+MAX_REST = 10.0  # seconds
 NEVER = float("-inf")
-Key = TypeVar("Key", bound=Hashable)
+Key = ParamSpec("Key")
 Value = TypeVar("Value")
 
 
-class Kept(Generic[Key, Value]):
-    """Values by a key, each read again when it is older than `seconds`; one that cannot be read stays."""
+@dataclass(frozen=True)
+class _Kept(Generic[Value]):
+    """tried_at: when the last read ended. read_at: when the value was read, or first asked for. Both: monotonic."""
 
-    def __init__(self, read: Callable[[Key], Value], before: Value, seconds: float | None = None) -> None:
-        self._read, self._before, self._seconds = read, before, seconds
-        self._lock = Lock()
-        self._values: OrderedDict[Key, tuple[float, Value]] = OrderedDict()
+    value: Value
+    tried_at: float
+    read_at: float
+    rest: float = 0.0
+    failed: bool = False
 
-    def get(self, key: Key) -> Value:
-        """One thread reads at a time; meanwhile the others get the last value, if there is one."""
-        at, value = self._values.get(key, (NEVER, self._before))
-        if self._fresh(at) or not self._lock.acquire(blocking=at == NEVER):
-            return value
+
+class Cached(Generic[Key, Value]):
+    """A function whose values are kept by its arguments, each for `seconds`.
+
+    before: the value if the first read fails. rest: a value is kept for at least so many times as long as it took to
+    read it, at most MAX_REST.
+    """
+
+    def __init__(self, read: Callable[Key, Value], *, before: Value, seconds: float, rest: float = 0.0) -> None:
+        self.read: Callable[..., Value] = read
+        self.before, self.seconds, self.rest = before, seconds, rest
+        self.lock = Lock()
+        self._kept: OrderedDict[Any, _Kept[Value]] = OrderedDict()
+
+    def __call__(self, *key: Key.args, **_: Key.kwargs) -> Value:
+        """The value, at most so old; or the last one. Other errors than Django's DatabaseError go to the caller."""
+        kept = self._kept.get(key)
+        if self._is_fresh(kept) or not self.lock.acquire(blocking=kept is None):
+            assert kept is not None  # noqa: S101 - for the type checker
+            return kept.value
         try:
-            at, value = self._values.get(key, (NEVER, self._before))
-            if not self._fresh(at):
-                with suppress(DatabaseError):
-                    value = self._read(key)
-                self._values[key] = time.monotonic(), value
-                self._values.move_to_end(key)
-                if len(self._values) > MOST:
-                    self._values.popitem(last=False)
-            return value
+            kept = self._kept.get(key)
+            if not self._is_fresh(kept):
+                kept = self._kept[key] = self._read(key, kept)
+                self._kept.move_to_end(key)
+                if len(self._kept) > MAX_VALUES:
+                    self._kept.popitem(last=False)
+            assert kept is not None  # noqa: S101 - for the type checker
+            return kept.value
         finally:
-            self._lock.release()
+            self.lock.release()
 
-    def _fresh(self, at: float) -> bool:
-        return time.monotonic() - at < min(KEPT, self._seconds or KEPT)
+    def forget(self) -> None:
+        """Read again at the next request: somebody has just changed something."""
+        for key, kept in [*self._kept.items()]:
+            self._kept[key] = _Kept(kept.value, NEVER, kept.read_at, failed=kept.failed)
+
+    def last(self, *key: Key.args, **_: Key.kwargs) -> Value:
+        """The last value, however old."""
+        return self._kept[key].value if key in self._kept else self.before
+
+    def was_read_since(self, moment: float, *key: Key.args, **_: Key.kwargs) -> bool:
+        """Whether the value was read at this monotonic time or later."""
+        return key in self._kept and not self._kept[key].failed and self._kept[key].read_at >= moment
+
+    def age(self, *key: Key.args, **_: Key.kwargs) -> float | None:
+        """Seconds since the value was read, if the last read failed; else None."""
+        kept = self._kept.get(key)
+        return time.monotonic() - kept.read_at if kept is not None and kept.failed else None
+
+    def _is_fresh(self, kept: _Kept[Value] | None) -> bool:
+        return kept is not None and time.monotonic() - kept.tried_at < max(self.seconds, kept.rest)
+
+    def _read(self, key: Any, kept: _Kept[Value] | None) -> _Kept[Value]:
+        begin = time.monotonic()
+        try:
+            value = self.read(*key)
+        except DatabaseError:
+            value, read_at = (self.before, begin) if kept is None else (kept.value, kept.read_at)
+            return _Kept(value, time.monotonic(), read_at, failed=True)
+        end = time.monotonic()
+        return _Kept(value, end, end, rest=min(self.rest * (end - begin), MAX_REST))
+
+
+def cached(seconds: float, *, before: Any) -> Callable[[Callable[Key, Value]], Cached[Key, Value]]:
+    """Keep the values of a function for so many seconds. before: as of Cached."""
+    return lambda read: Cached(read, before=before, seconds=seconds)

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from django.db.models import Q, QuerySet
 
-from jobs.console.ops.shapes import NONE, class_of, shape
-from jobs.console.ops.strips import curve
+from jobs.console.ops.charts import curve
+from jobs.console.ops.shapes import NO_ERROR, class_of, shape
 from jobs.models import DeadLetter
 
 FILTERS = ("tenant", "queue", "type", "error", "like", "since")
@@ -61,7 +61,7 @@ def matching(
     if error := filters.get("error"):
         found &= _of_class(error)
     if like := filters.get("like"):  # the rest of the shape: `fitting`
-        if like == NONE:
+        if like == NO_ERROR:
             found &= Q(last_error="")
         elif name := class_of(like):
             found &= _of_class(name)

@@ -1,20 +1,24 @@
-"""The frame of the operators' pages, around their live regions."""
+"""The frame of the operators' pages, around their live regions: the menu, and what is wrong."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 
-from jobs.console.ops import alarms, looks, snapshot
-from jobs.console.ops.access import frame
-from jobs.console.ops.menu import menu
+from jobs.console.ops import looks, snapshot
+from jobs.console.ops.access import frame, menu
+from jobs.console.ops.cached import cached
 from jobs.console.ops.snapshot import Snapshot
 from jobs.pages import regions as live_regions
-from jobs.reading.health import Condition
+from jobs.reading.health import Condition, Facts, conditions, look
 from tenants.names import named
 
-EVERYWHERE = ("jobs/ops/everywhere/pages", "jobs/ops/everywhere/alarm")  # regions of all pages
-EVERY = 2  # seconds between two questions of a page, unless it says otherwise
+EVERYWHERE = ("pages", "alarm")  # regions of all pages
+SHARED = {*EVERYWHERE, "old", "ended", "waited", "changes"}  # regions whose template several pages use
+CONDITIONS_SECONDS = 10.0
+REFRESH_SECONDS = 2  # between two questions of a page, unless it says otherwise
 
 
 def page(
@@ -24,7 +28,7 @@ def page(
     regions: Iterable[str],
     shown: Mapping[str, Any],
     *,
-    every: int = EVERY,
+    every: int = REFRESH_SECONDS,
     ask: str = "",
 ) -> HttpResponse:
     """The page `jobs/ops/<name>.html` with its regions, or the changed ones of them.
@@ -33,18 +37,37 @@ def page(
     with, if it is not the page's own.
     """
     seen = snapshot.current()
-    known = alarms.current() if request.user.has_perm(named("jobs.view_worker")) else None
-    conditions = known.conditions if known else None
-    counted = menu(request, _counts(seen, conditions))
-    context = {"now": seen.now, "conditions": conditions, **shown, "menu": counted, **frame(request, title)}
+    known = alarms() if request.user.has_perm(named("jobs.view_worker")) else None
+    hold = known.conditions if known else None
+    counted = menu(request, _counts(seen, hold))
+    context = {"now": seen.now, "conditions": hold, **shown, "menu": counted, **frame(request, title)}
     everywhere = EVERYWHERE if name != "health" else EVERYWHERE[:1]  # Health lists all conditions
-    paths = [f"jobs/ops/{name}/{region}" for region in regions]
+    paths = [f"jobs/ops/{'everywhere' if region in SHARED else name}/{region}" for region in (*regions, *everywhere)]
     asking = {"every": every, "ask": ask}
-    return live_regions.page(request, f"jobs/ops/{name}", [*paths, *everywhere], context, asking)
+    return live_regions.page(request, f"jobs/ops/{name}", paths, context, asking)
 
 
-def _counts(seen: Snapshot, conditions: Sequence[Condition] | None) -> dict[str, str]:
+def _counts(seen: Snapshot, hold: Sequence[Condition] | None) -> dict[str, str]:
     """What somebody should look at."""
     dead = seen.counts.dead if seen.counts else 0
-    signs = {"dead": f"{dead:,}{'+' if dead >= looks.MOST else ''}" if dead else ""}
-    return signs | {"health": str(len(conditions)) if conditions else ""}
+    signs = {"dead": f"{dead:,}{'+' if dead >= looks.MAX_COUNT else ''}" if dead else ""}
+    return signs | {"health": str(len(hold)) if hold else ""}
+
+
+@dataclass(frozen=True)
+class Alarms:
+    """conditions: those that hold, critical ones first."""
+
+    facts: Facts
+    conditions: Sequence[Condition]
+
+
+@cached(CONDITIONS_SECONDS, before=None)
+def alarms() -> Alarms | None:
+    """What is wrong. None if the database has not answered in time: nobody knows whether all is well."""
+    seen = snapshot.current()
+    try:
+        facts = look(queues=seen.queues, lanes=seen.lanes) if seen.has_just_read("queues", "lanes") else look()
+    except DatabaseError:
+        return None
+    return Alarms(facts, conditions(facts))

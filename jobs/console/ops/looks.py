@@ -14,9 +14,9 @@ from jobs.models import HELD_UNTIL
 from jobs.reading.looking import Lane, look_lanes, looking
 from jobs.sql import statement
 
-WORKERS = 500
-MOST = 2_000  # jobs that are counted for one number
-WORKED = 20_000  # those of all workers
+MAX_WORKERS = 500
+MAX_COUNT = 2_000  # jobs that are counted for one number
+MAX_WORKED = 20_000  # those of all workers
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Worked:
 
 @dataclass(frozen=True)
 class Counts:
-    """Each number is at most MOST. now: the database's clock."""
+    """Each number is at most MAX_COUNT. now: the database's clock."""
 
     now: datetime
     scheduled: int
@@ -124,17 +124,17 @@ def lanes_of(tenants: set[int]) -> list[Lane]:
 
 def worked() -> dict[UUID, Worked]:
     """By the id of a worker; without those that did nothing."""
-    return {worker: Worked(*counted) for worker, *counted in _rows("look_worked", most=WORKED)}
+    return {worker: Worked(*counted) for worker, *counted in _rows("look_worked", most=MAX_WORKED)}
 
 
 def workers() -> list[Worker]:
     """The live workers by pool, then those that went in the last day, latest first."""
-    return [Worker(*row) for row in _rows("look_workers", most=WORKERS)]
+    return [Worker(*row) for row in _rows("look_workers", most=MAX_WORKERS)]
 
 
 def counts() -> Counts:
     """The numbers that are not in a line."""
-    return Counts(*_rows("look_counts", most=MOST, held_until=HELD_UNTIL)[0])
+    return Counts(*_rows("look_counts", most=MAX_COUNT, held_until=HELD_UNTIL)[0])
 
 
 def minutes(since: datetime, step: timedelta) -> list[Ended]:
@@ -155,8 +155,8 @@ def day(tenant_ids: Collection[int], since: datetime) -> list[tuple[int, str, in
 
 
 def held_types() -> dict[tuple[str, str], int]:
-    """The held jobs of each paused type; among the first MOST."""
-    rows = _rows("look_held_types", held_until=HELD_UNTIL, most=MOST)
+    """The held jobs of each paused type; among the first MAX_COUNT."""
+    rows = _rows("look_held_types", held_until=HELD_UNTIL, most=MAX_COUNT)
     return {(source_type, method): jobs for source_type, method, jobs in rows}
 
 

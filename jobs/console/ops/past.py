@@ -1,15 +1,16 @@
 """What was counted of the past, mostly by the recorder (ADR 0019), kept for half a minute for all viewers."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from jobs.console.ops import looks
-from jobs.console.ops.cached import Kept
-from jobs.console.ops.charts import KINDS, Chart, chart
-from jobs.console.ops.looks import Worked
+from jobs.console.ops import looks, snapshot
+from jobs.console.ops.cached import PAST_SECONDS, cached
+from jobs.console.ops.charts import KINDS, Chart, Strip, chart, curve, strip
+from jobs.console.ops.looks import Sample, Worked
+from jobs.console.ops.tenant_state import standings
 from jobs.reading import queries
 from jobs.reading.health.looks import look_sample
 from jobs.reading.statistics import Ended, Summary, Times, added, summaries
@@ -17,11 +18,15 @@ from jobs.reading.statistics import Ended, Summary, Times, added, summaries
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 RANGES = {"1h": (MINUTE, 60), "6h": (6 * MINUTE, 60), "24h": (24 * MINUTE, 60)}  # a step, and the number of steps
 MINUTES, HOURS = 60, 24
-MANY = 0.05  # of its attempts, for a tenant's failures to stand out
+QUARTER, QUARTERS = 15, 96  # minutes of a step, and the steps of a day
+STRIPS = 100  # tenants: those that need attention first
+MANY_FAILED = 0.05  # of its attempts, for a tenant's failures to stand out
 FAILING = 5  # job types that are listed
 
 
-def _drawn(length: str) -> Chart:
+@cached(PAST_SECONDS, before=None)
+def drawn(length: str) -> Chart | None:
+    """What ended; length: one of RANGES."""
     step, count = RANGES[length]
     since = minute() - count * step
     return chart(looks.minutes(since, step), since, step, count)
@@ -35,7 +40,9 @@ class LastHour:
     failing: Sequence[tuple[str, int, int]] = ()
 
 
-def _last_hour(_: None) -> LastHour:
+@cached(PAST_SECONDS, before=LastHour())
+def last_hour() -> LastHour:
+    """What ended in the last hour."""
     ended = queries.ended_in_queues(minute() - MINUTES * MINUTE)
     return LastHour(summaries(ended, (), "queue"), failing(ended))
 
@@ -64,7 +71,9 @@ class Day:
     types: Mapping[tuple[str, ...], Summary]
 
 
-def _day(tenant_id: int) -> Day | None:
+@cached(PAST_SECONDS, before=None)
+def day_of(tenant_id: int) -> Day | None:
+    """What ended of this tenant."""
     since = minute().replace(minute=0) - (HOURS - 1) * HOUR
     return Day(
         chart(looks.hours(tenant_id, since), since, HOUR, HOURS),
@@ -82,10 +91,12 @@ class InADay:
 
     @property
     def many_failed(self) -> bool:
-        return self.failed > MANY * self.attempts
+        return self.failed > MANY_FAILED * self.attempts
 
 
-def _tenants(ids: frozenset[int]) -> Mapping[int, InADay]:
+@cached(PAST_SECONDS, before={})
+def days_of(ids: frozenset[int]) -> Mapping[int, InADay]:
+    """The last 24 hours of each of these tenants that had any attempts."""
     rows: dict[int, list[tuple[str, int, Sequence[int]]]] = defaultdict(list)
     for tenant_id, outcome, attempts, buckets in looks.day(ids, minute().replace(minute=0) - (HOURS - 1) * HOUR):
         rows[tenant_id].append((outcome, attempts, buckets))
@@ -104,14 +115,67 @@ def minute() -> datetime:
     return datetime.now(UTC).replace(second=0, microsecond=0)
 
 
-drawn: Kept[str, Chart | None] = Kept(_drawn, None)
-last_hour: Kept[None, LastHour] = Kept(_last_hour, LastHour())
-fairness: Kept[None, float | None] = Kept(lambda _: look_sample().fairness, None)
-day_of: Kept[int, Day | None] = Kept(_day, None)
-worked: Kept[None, Mapping[UUID, Worked]] = Kept(lambda _: looks.worked(), {})
-days_of: Kept[frozenset[int], Mapping[int, InADay]] = Kept(_tenants, {})
+@cached(PAST_SECONDS, before=None)
+def fairness() -> float | None:
+    """Jain's index of the recorder's newest sample."""
+    return look_sample().fairness
 
 
-def of_tenants(ids: Collection[int]) -> Mapping[int, InADay]:
-    """The last 24 hours of each of these tenants that had any attempts."""
-    return days_of.get(frozenset(ids))
+@cached(PAST_SECONDS, before={})
+def worked() -> Mapping[UUID, Worked]:
+    """What each worker did lately."""
+    return looks.worked()
+
+
+@dataclass(frozen=True)
+class Use:
+    """The last hour, by name or id: the use of pools and tenants, and curves of what waited in queues."""
+
+    pools: Mapping[str, Strip] = field(default_factory=dict)
+    tenants: Mapping[int, Strip] = field(default_factory=dict)
+    queues: Mapping[int, str] = field(default_factory=dict)
+
+
+@cached(PAST_SECONDS, before=Use())
+def use_of_last_hour() -> Use:
+    """Slots and processes that were in use, by the recorder's samples."""
+    seen = snapshot.current()
+    tenant_ids = {one.tenant.id for one in standings(seen)[:STRIPS]}
+    first = minute() - (MINUTES - 1) * MINUTE
+    at = {sample.at: sample for sample in looks.samples(first, tenant_ids, step=1)}
+    samples = [at.get(first + minute * MINUTE) for minute in range(MINUTES)]
+    known = [sample for sample in samples if sample is not None]
+    pools, queues = {name for one in known for name in one.pools}, {pk for one in known for pk in one.queues}
+    return Use(
+        {name: strip([_pool(one, name) for one in samples]) for name in pools},
+        {pk: strip([_tenant(one, pk) for one in samples]) for pk in tenant_ids},
+        {int(pk): curve([None if one is None else _waiting(one, pk) for one in samples]) for pk in queues},
+    )
+
+
+def _pool(sample: Sample | None, name: str) -> float | None:
+    return None if sample is None else _share(sample.pools.get(name), "processes")
+
+
+def _tenant(sample: Sample | None, pk: int) -> float | None:
+    return None if sample is None else _share(sample.tenants.get(str(pk)), "slots")
+
+
+def _waiting(sample: Sample, pk: str) -> int:
+    return sample.queues.get(pk, {}).get("waiting", 0)
+
+
+def _share(of: Mapping[str, int] | None, limit: str) -> float:
+    """The share of the limit that was in use."""
+    in_use = of["held"] if of else 0
+    return min(in_use / of[limit], 1.0) if of and of[limit] else float(in_use > 0)
+
+
+@cached(PAST_SECONDS, before=None)
+def use_of_day(tenant_id: int) -> Strip | None:
+    """The slots of a tenant, by quarters of an hour."""
+    first = minute() - (QUARTERS - 1) * QUARTER * MINUTE
+    first = first.replace(minute=first.minute // QUARTER * QUARTER)
+    at = {sample.at: sample for sample in looks.samples(first, {tenant_id}, step=QUARTER)}
+    samples = [at.get(first + place * QUARTER * MINUTE) for place in range(QUARTERS)]
+    return strip([_tenant(one, tenant_id) for one in samples])

@@ -12,7 +12,7 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.console.ops import terms
 from jobs.console.ops.dead_letters import filters_of, fits, matching
 from jobs.console.ops.runs import Run
-from jobs.console.ops.shapes import READ
+from jobs.console.ops.shapes import MAX_READ
 from jobs.lifecycle import Status
 from jobs.reading import listing
 from jobs.reading.queries import LARGEST_ID
@@ -58,7 +58,7 @@ class Letters:
             text, _, pk = run.position.partition(" ")
             died_at = datetime.fromisoformat(text)
             found = found.filter(Q(died_at__gt=died_at) | Q(died_at=died_at, pk__gt=int(pk)))
-        start = Left("last_error", READ)
+        start = Left("last_error", MAX_READ)
         rows = list(found.order_by("died_at", "pk").values_list("died_at", "pk", start)[: most + 1])
         fitting = [pk for _, pk, error in rows[:most] if fits(run.filters, error)]
         if len(rows) <= most:

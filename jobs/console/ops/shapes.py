@@ -3,9 +3,9 @@
 import re
 from functools import lru_cache
 
-LONGEST = 300  # characters of a shape
-READ = 1000  # characters of an error that are looked at
-NONE = "no error was noted"
+MAX_SHAPE = 300  # characters of a shape
+MAX_READ = 1000  # characters of an error that are looked at
+NO_ERROR = "no error was noted"
 CLASS = re.compile(r"[\w.]{1,200}(?=:|$)")
 MASKS = (
     # Quoted text; not the apostrophe of "can't".
@@ -20,13 +20,13 @@ MASKS = (
 def shape(error: str) -> str:
     """Of "Class: text" the class, and the text with `#` for numbers and ids, and `…` for what is quoted."""
     if not error:
-        return NONE
+        return NO_ERROR
     name = class_of(error)
-    text = error[len(name) : READ]
+    text = error[len(name) : MAX_READ]
     for pattern, mask in MASKS:
         text = pattern.sub(mask, text)
-    found = f"{name}{' '.join(text.split())}"[:LONGEST].strip()
-    return found if class_of(found) == name else f"… {found}"[:LONGEST].strip()  # what remained looks like a class
+    found = f"{name}{' '.join(text.split())}"[:MAX_SHAPE].strip()
+    return found if class_of(found) == name else f"… {found}"[:MAX_SHAPE].strip()  # what remained looks like a class
 
 
 def class_of(error: str) -> str:

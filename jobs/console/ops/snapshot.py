@@ -1,37 +1,28 @@
 """What all pages show of the present moment: one look for any number of viewers, taken only when one asks.
 
-A web process looks at most every two seconds. While one thread looks, the others get the last snapshot. A look that
-fails leaves its part as it was, and the part gets old: pages say so. A look that takes long (10,000 lanes) is not taken
-again before it has rested REST times as long, so that it takes less than a hundredth of the database's time.
+A web process looks at most every two seconds. A look that fails leaves its part as it was, and the part gets old: pages
+say so. A look that takes long (10,000 lanes) is not taken again before it has rested REST times as long, so that it
+takes less than a hundredth of the database's time.
 """
 
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
-from django.db import DatabaseError
-
 from jobs.allocation.gates import Gate
 from jobs.console.ops import looks
+from jobs.console.ops.cached import Cached, cached
 from jobs.console.ops.looks import Counts, Tenant, Worker
 from jobs.reading import looking, waits
-from jobs.reading.looking import Held, Lane, Queue
+from jobs.reading.looking import Lane, Queue, SlotsInUse
 from jobs.reading.waits import Cut, Pool
 
-FRESH = 2.0  # seconds
-REST, LONGEST_REST = 160.0, 10.0  # times the time that a look took; seconds
-LOOKS: Mapping[str, Callable[[], Any]] = {
-    "held": looking.look_held,
-    "lanes": looking.look_lanes,
-    "queues": looking.look_queues,
-    "workers": looks.workers,
-    "counts": looks.counts,
-}
+REFRESH_SECONDS = 2.0
+REST = 160.0  # times the time that a look took
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +33,7 @@ class Snapshot:
     """
 
     at: datetime
-    held: list[Held] = field(default_factory=list)
+    in_use: list[SlotsInUse] = field(default_factory=list)
     lanes: list[Lane] = field(default_factory=list)
     tenants: Mapping[int, Tenant] = field(default_factory=dict)
     queues: Mapping[int, Queue] = field(default_factory=dict)
@@ -61,12 +52,12 @@ class Snapshot:
         return self.counts.now if self.counts else self.at
 
     @cached_property
-    def held_by_tenant(self) -> Mapping[int, int]:
-        return _sum((one.tenant_id, one.held) for one in self.held)
+    def in_use_by_tenant(self) -> Mapping[int, int]:
+        return _sum((one.tenant_id, one.slots) for one in self.in_use)
 
     @cached_property
-    def held_by_worker(self) -> Mapping[Any, int]:
-        return _sum((one.worker, one.held) for one in self.held)
+    def in_use_by_worker(self) -> Mapping[Any, int]:
+        return _sum((one.worker, one.slots) for one in self.in_use)
 
     @cached_property
     def waiting_by_queue(self) -> Mapping[int, int]:
@@ -118,64 +109,43 @@ def _sum(pairs: Any) -> Mapping[Any, int]:
     return counted
 
 
-class Snapshots:
-    """The last snapshot of this process."""
+def _part(look: Callable[[], Any]) -> Cached[[], Any]:
+    """A look of each snapshot, unless it rests."""
 
-    def __init__(self) -> None:
-        self._looking = threading.Lock()
-        self._last: Snapshot | None = None
-        self._read: dict[str, float] = {}
-        self._failed: set[str] = set()
-        self._rests_until: dict[str, float] = {}
-        self._at = float("-inf")
+    def bounded() -> Any:
+        with looking.looking():
+            return look()
 
-    def current(self) -> Snapshot:
-        """A snapshot at most FRESH seconds old, or the last one while another thread looks."""
-        last = self._last
-        if last is not None and time.monotonic() - self._at < FRESH:
-            return last
-        if not self._looking.acquire(blocking=last is None):
-            assert last is not None  # noqa: S101 - for the type checker
-            return last
-        try:
-            if self._last is None or time.monotonic() - self._at >= FRESH:
-                self._last = self._look(self._last or Snapshot(at=datetime.now(UTC)))
-                self._at = time.monotonic()
-            return self._last
-        finally:
-            self._looking.release()
-
-    def forget(self) -> None:
-        """Look again at the next request: somebody has just changed something."""
-        self._rests_until.clear()
-        self._at = float("-inf")
-
-    def _look(self, last: Snapshot) -> Snapshot:
-        found: dict[str, Any] = {}
-        for name, look in LOOKS.items():
-            self._one(found, name, look)
-        ids = {one.tenant_id for name in ("held", "lanes") for one in found.get(name, getattr(last, name))} - {None}
-        self._one(found, "tenants", lambda: looks.tenants(ids))
-        now = time.monotonic()
-        old = {name: now - self._read[name] for name in sorted(self._failed)}
-        return replace(last, at=datetime.now(UTC), old=old, just_read=frozenset(found), **found)
-
-    def _one(self, found: dict[str, Any], name: str, look: Callable[[], Any]) -> None:
-        begins = time.monotonic()
-        self._read.setdefault(name, begins)
-        if begins < self._rests_until.get(name, begins):
-            return
-        try:
-            with looking.looking():
-                found[name] = look()
-        except DatabaseError:
-            self._failed.add(name)  # the page says how old this part is
-            return
-        self._failed.discard(name)
-        self._read[name] = ends = time.monotonic()
-        self._rests_until[name] = ends + min(REST * (ends - begins), LONGEST_REST)
+    return Cached(bounded, before=None, seconds=0.0, rest=REST)
 
 
-_snapshots = Snapshots()
-current = _snapshots.current
-forget = _snapshots.forget
+def _tenants() -> dict[int, Tenant]:
+    """Those with slots in use or jobs in line."""
+    listed = [one.tenant_id for name in ("in_use", "lanes") for one in PARTS[name].last() or ()]
+    return looks.tenants({pk for pk in listed if pk is not None})
+
+
+PARTS: Mapping[str, Cached[[], Any]] = {
+    "in_use": _part(looking.look_slots),
+    "lanes": _part(looking.look_lanes),
+    "queues": _part(looking.look_queues),
+    "workers": _part(looks.workers),
+    "counts": _part(looks.counts),
+    "tenants": _part(_tenants),
+}
+
+
+@cached(REFRESH_SECONDS, before=Snapshot(datetime.min.replace(tzinfo=UTC)))
+def current() -> Snapshot:
+    """The last snapshot, or a new one."""
+    begin = time.monotonic()
+    found = {name: value for name, part in PARTS.items() if (value := part()) is not None}
+    old = {name: age for name, part in sorted(PARTS.items()) if (age := part.age()) is not None}
+    just_read = frozenset(name for name, part in PARTS.items() if part.was_read_since(begin))
+    return Snapshot(datetime.now(UTC), **found, old=old, just_read=just_read)
+
+
+def forget() -> None:
+    """Look again at the next request: somebody has just changed something."""
+    for kept in (*PARTS.values(), current):
+        kept.forget()

@@ -9,6 +9,7 @@ from django.http import QueryDict
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from jobs.allocation.gates import Gate
 from jobs.authoring.text import duration, printable
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, JobRow
@@ -18,9 +19,28 @@ from tenants.names import named
 
 register = template.Library()
 
+# The gates in a few words, for many jobs at once; `explain` has a sentence for one job.
+GATES = {
+    Gate.TENANT_PAUSED: "their tenant is paused",
+    Gate.NO_SLOTS: "their tenant has no slots",
+    Gate.SLOTS_FULL: "slots of their own tenant",
+    Gate.QUEUE_PAUSED: "their queue is paused",
+    Gate.QUEUE_FULL: "the queue's concurrency limit",
+    Gate.QUEUE_RATE: "the queue's rate limit",
+    Gate.TENANT_RATE: "the tenant's rate limit",
+    Gate.NO_WORKER: "a live worker of their pool",
+    Gate.POOL_FULL: "a free process of their pool",
+    Gate.NEXT: "nothing: the next dispatch takes them",
+}
 
 register.filter(named)  # {{ "jobs.view_job"|named }}
 register.filter(waited)
+
+
+@register.filter
+def gate(one: Gate) -> str:
+    """What the jobs at a gate wait for."""
+    return GATES[one]
 
 
 @register.filter

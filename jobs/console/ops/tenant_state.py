@@ -22,7 +22,7 @@ class Standing:
 
     tenant: Tenant
     state: State
-    held: int
+    in_use: int
     waiting: int
     about: bool
     first_since: datetime | None
@@ -34,14 +34,14 @@ class Standing:
 
 
 def _need(one: Standing) -> tuple[Any, ...]:
-    return list(State).index(one.state), -one.waiting, -one.held, one.tenant.name
+    return list(State).index(one.state), -one.waiting, -one.in_use, one.tenant.name
 
 
 ATTENTION = "needs attention"
 SORTS: Mapping[str, Callable[[Standing], tuple[Any, ...]]] = {
     ATTENTION: _need,
     "waiting": lambda one: (-one.waiting, one.tenant.name),
-    "slots in use": lambda one: (-one.held, one.tenant.name),
+    "slots in use": lambda one: (-one.in_use, one.tenant.name),
     "first in line": lambda one: (one.first_since is None, one.first_since, one.tenant.name),
     "name": lambda one: (one.tenant.name, one.tenant.id),
 }
@@ -55,7 +55,7 @@ def standings(snapshot: Snapshot, sort: str = ATTENTION) -> Sequence[Standing]:
 
 @lru_cache(maxsize=1)  # 10,000 tenants take 20 ms, and nothing else of a refresh takes as long
 def _by_need(snapshot: Snapshot) -> Sequence[Standing]:
-    with_work = {one.tenant_id for one in snapshot.held} | {one.tenant_id for one in snapshot.lanes}
+    with_work = {one.tenant_id for one in snapshot.in_use} | {one.tenant_id for one in snapshot.lanes}
     tenants = [tenant for pk, tenant in snapshot.tenants.items() if pk in with_work]
     found = of_tenants(snapshot, tenants, snapshot.lanes, snapshot.cuts)
     return tuple(sorted(found, key=_need))
@@ -76,16 +76,16 @@ def of_tenants(
 
 
 def _standing(snapshot: Snapshot, tenant: Tenant, lanes: list[Lane], cuts: list[Cut]) -> Standing:
-    held = snapshot.held_by_tenant.get(tenant.id, 0)
+    in_use = snapshot.in_use_by_tenant.get(tenant.id, 0)
     return Standing(
         tenant,
         state_of(
             closed=tenant.paused or not tenant.num_slots,
-            held=held,
+            held=in_use,
             gates={cut.gate for cut in cuts},
             starved=starved(tenant, lanes, cuts, snapshot.now),
         ),
-        held,
+        in_use,
         sum(lane.waiting for lane in lanes),
         any(lane.about for lane in lanes),
         min((lane.first_since for lane in lanes if lane.first_since), default=None),

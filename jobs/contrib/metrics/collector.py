@@ -51,7 +51,7 @@ def _queues(facts: Facts) -> Iterator[Metric]:
 def _pools(facts: Facts) -> Iterator[Metric]:
     of = facts.pools
     yield _gauge("pool_processes", "Processes of its live workers.", ["pool"], [([p.name], p.processes) for p in of])
-    yield _gauge("pool_held", "Jobs that hold a slot.", ["pool"], [([p.name], p.held) for p in of])
+    yield _gauge("pool_held", "Jobs that hold a slot.", ["pool"], [([p.name], p.in_use) for p in of])
     late = [([p.name], p.late) for p in of]
     yield _gauge("may_run_jobs", "Jobs that only lacked a process in both of two looks, of up to 200.", ["pool"], late)
     waits = [([p.name], facts.seconds(p.late_since)) for p in of]

@@ -37,7 +37,9 @@ class Counted(Schema):
 
 
 class CountedNow(Counted):
-    waiting: int = Field(description=f"Jobs that wait now. By job type, at most {last_day.MOST:,} of a queue count.")
+    waiting: int = Field(
+        description=f"Jobs that wait now. By job type, at most {last_day.MAX_COUNTED:,} of a queue count."
+    )
     running: int = Field(description="Jobs that hold a slot now: queued or running.")
 
 

@@ -22,7 +22,7 @@ from tenants.members import for_members
 from tenants.models import Tenant
 
 A_PAGE = 25
-EVERY = 3  # seconds between two questions of a page
+REFRESH_SECONDS = 3  # seconds between two questions of a page
 LIST_REGIONS = ("jobs/members/jobs/slots", "jobs/members/jobs/list", "jobs/members/jobs/schedules")
 JOB_REGIONS = ("jobs/members/job/head", "jobs/members/job/why", "jobs/members/job/attempts", "jobs/members/job/facts")
 
@@ -47,7 +47,7 @@ def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
         "here": request.path + asked.address(before=top),
     }
     # The refreshing asks for the jobs that are shown: no row moves while somebody is about to press its button.
-    frame = {"tabs": asked.tabs(), "every": EVERY, "ask": asked.address(before=top)}
+    frame = {"tabs": asked.tabs(), "every": REFRESH_SECONDS, "ask": asked.address(before=top)}
     return regions.page(request, "jobs/members/jobs", LIST_REGIONS, context, frame)
 
 
@@ -57,7 +57,7 @@ def job_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     """One job: why it waits or how it ended, its attempts, times and arguments."""
     job = _job(tenant, pk)
     context = shown.common([job], tenant, request) | shown.detail(job, tenant)
-    frame = {"every": EVERY if context["may_cancel"] else 0}
+    frame = {"every": REFRESH_SECONDS if context["may_cancel"] else 0}
     return regions.page(request, "jobs/members/job", JOB_REGIONS, context, frame)
 
 

@@ -64,13 +64,13 @@ def _no_worker(facts: Facts) -> Iterator[str]:
 
 def _stalled(facts: Facts) -> Iterator[str]:
     for pool in facts.pools:
-        if pool.processes > pool.held and pool.late and facts.seconds(pool.late_since) > STALLED:
+        if pool.processes > pool.in_use and pool.late and facts.seconds(pool.late_since) > STALLED:
             yield f"Pool {pool.name} has an idle process, and {count_of_jobs(pool.late)} may run but did not start."
 
 
 def _pool_short(facts: Facts) -> Iterator[str]:
     for pool in facts.pools:
-        if 0 < pool.processes <= pool.held and pool.late and facts.seconds(pool.late_since) > SHORT:
+        if 0 < pool.processes <= pool.in_use and pool.late and facts.seconds(pool.late_since) > SHORT:
             more = f"{pool.missing} more would be busy."
             yield f"Pool {pool.name}: {count_of_jobs(pool.may_run)} may run and find no process; {more}"
 

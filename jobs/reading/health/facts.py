@@ -60,7 +60,7 @@ class Facts:
         for pk, queue in self.queues.items():
             lanes = [lane for lane in self.lanes if lane.queue_id == pk]
             oldest = max((self.seconds(lane.first_since) for lane in lanes), default=0.0)
-            found.append(QueueNumbers(queue.name, sum(lane.waiting for lane in lanes), queue.held, oldest))
+            found.append(QueueNumbers(queue.name, sum(lane.waiting for lane in lanes), queue.in_use, oldest))
         return found
 
     def seconds(self, since: datetime | None) -> float:

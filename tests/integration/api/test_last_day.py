@@ -110,7 +110,7 @@ def test_it_says_when_it_was_counted(owner):
 
 
 def test_at_most_so_many_waiting_jobs_of_a_queue_are_counted(owner, tenant, monkeypatch):
-    monkeypatch.setattr(last_day, "MOST", 2)
+    monkeypatch.setattr(last_day, "MAX_COUNTED", 2)
     for _ in range(3):
         make_job(tenant)
     assert day(owner)["queues"][0]["waiting"] == 2

@@ -13,7 +13,7 @@ from jobs.console.cli import audit_export
 from jobs.models import Job
 from tenants import audit
 from tenants.models import Change
-from tests.factories import TenantFactory
+from tests.factories import TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
 
@@ -53,6 +53,14 @@ def test_a_time_and_a_tenant_choose(changes, tenant):
     since, until = (now - timedelta(days=3.5)).isoformat(), (now - timedelta(days=0.5)).isoformat()
     chosen = exported("--since", since, "--until", until, "--tenant", tenant.slug)
     assert [json.loads(line)["subject_id"] for line in chosen.splitlines()] == ["2", "3"]
+
+
+def test_a_bulk_action_is_one_line_with_its_ids(tenant):
+    jobs = [make_job(tenant) for _ in range(3)]
+    call_command("jobs", "cancel", *(str(job.pk) for job in jobs), stdout=io.StringIO())
+    [line] = [json.loads(line) for line in exported("--tenant", tenant.slug).splitlines()]
+    assert (line["verb"], line["subject"]) == ("cancelled", "3 jobs")
+    assert line["values"] == {"number": 3, "ids": [job.pk for job in jobs]}
 
 
 def test_csv_has_a_head_and_no_formula(changes):

@@ -6,16 +6,20 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.test import Client
 
-from jobs.console.ops import cached, snapshot
+from jobs.console.ops import live, past, snapshot
+from jobs.console.ops.cached import Cached
+from jobs.console.ops.views import health
 from tests.factories import UserFactory
 
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each request looks for itself."""
-    monkeypatch.setattr(snapshot, "FRESH", 0.0)
-    monkeypatch.setattr(snapshot, "REST", 0.0)
-    monkeypatch.setattr(cached, "KEPT", 0.0)
+    named = [value for module in (live, past, snapshot, health) for value in vars(module).values()]
+    for kept in (*named, *snapshot.PARTS.values()):
+        if isinstance(kept, Cached):
+            monkeypatch.setattr(kept, "seconds", 0.0)
+            monkeypatch.setattr(kept, "rest", 0.0)
     snapshot.forget()
     yield
     snapshot.forget()

@@ -45,6 +45,17 @@ class TestLimits:
         change = Change.objects.get()
         assert (change.who, change.values) == (admin.user.username, {"num_slots": [2, 7]})
 
+    def test_days_of_history_and_other_queues_are_changed(self, admin):
+        tenant = TenantFactory(name="Acme", slug="acme")
+        response = admin.post("/ops/tenants/acme/change", {"history_days": "30", "queues": "mail, critical,,mail"})
+        assert "Acme: history (days) none → 30, other queues none → mail, critical." in said(response)
+        row = TenantQueue.objects.get(tenant=tenant)
+        assert (row.history_days, row.queues) == (30, ["mail", "critical"])
+        assert "history_days: " in said(admin.post("/ops/tenants/acme/change", {"history_days": "0"}))
+        admin.post("/ops/tenants/acme/change", {"history_days": "", "queues": ""})
+        row.refresh_from_db()
+        assert (row.history_days, row.queues) == (None, [])
+
     @pytest.mark.django_db(transaction=True)
     def test_a_raised_limit_starts_what_waited(self, admin, register, sent):
         register(concurrency=4)

@@ -159,7 +159,7 @@ class TestJob:
         page = text(client.get(f"/ops/jobs/{job.pk}/"))
         assert "&lt;b&gt;bold" in page
         assert "t-789" not in page and "<b>bold" not in page and "\x1b" not in page
-        monkeypatch.setattr("jobs.console.ops.views.job.RESULT", 10)
+        monkeypatch.setattr("jobs.console.ops.views.job.MAX_RESULT", 10)
         page = text(client.get(f"/ops/jobs/{job.pk}/"))
         assert "bold" not in page and "too large for this page" in page
         Job.objects.update(result_expires_at=timezone.now() - timedelta(hours=1))

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jobs.console.ops import alarms, past, use
+from jobs.console.ops import live, past
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, JobMinute, PausedJobType, Sample, TenantHour
 from jobs.reading.statistics import BUCKETS
@@ -40,7 +40,7 @@ def test_strips_show_the_use_of_the_last_hour_and_no_other_tenants():
     both = {owner.pk: {"held": 2, "slots": 2, "waiting": 1}, stranger.pk: {"held": 1, "slots": 2, "waiting": 0}}
     sample(10, tenants=both, queues={queue.pk: {"held": 3, "waiting": 8}}, pools={"heavy": {"held": 1, "processes": 4}})
     sample(70, tenants=both)
-    seen = use.last_hour.get(None)
+    seen = past.use_of_last_hour()
     assert set(seen.tenants) == {owner.pk}
     assert (seen.tenants[owner.pk].full_steps, seen.tenants[owner.pk].known_steps) == (1, 1)
     assert (seen.pools["heavy"].some, seen.pools["heavy"].full_steps) == ("M49 0h1v1h-1z", 0)
@@ -51,9 +51,9 @@ def test_a_day_of_a_tenant_is_read_in_quarters_of_an_hour():
     owner = TenantFactory()
     for back in range(60):
         sample(back, tenants={owner.pk: {"held": 2, "slots": 2, "waiting": 0}})
-    assert use.day_of.get(owner.pk).known_steps == 4
-    assert use.day_of.get(owner.pk).full_steps == 4
-    assert use.day_of.get(TenantFactory().pk).full_steps == 0
+    assert past.use_of_day(owner.pk).known_steps == 4
+    assert past.use_of_day(owner.pk).full_steps == 4
+    assert past.use_of_day(TenantFactory().pk).full_steps == 0
 
 
 def test_the_day_of_each_tenant_is_its_own():
@@ -63,7 +63,7 @@ def test_the_day_of_each_tenant_is_its_own():
     TenantHour.objects.create(tenant_id=owner.pk, hour=hour - timedelta(hours=2), **tally("retry", 10))
     TenantHour.objects.create(tenant_id=owner.pk, hour=hour - timedelta(hours=30), **tally("dead", 99))
     TenantHour.objects.create(tenant_id=stranger.pk, hour=hour, **tally("success", 7))
-    found = past.of_tenants([owner.pk, stranger.pk, idle.pk])
+    found = past.days_of(frozenset({owner.pk, stranger.pk, idle.pk}))
     assert {pk: (one.attempts, one.failed, one.many_failed) for pk, one in found.items()} == {
         owner.pk: (100, 10, True),
         stranger.pk: (7, 0, False),
@@ -102,4 +102,4 @@ def test_every_page_shows_the_worst_condition_to_those_who_may_see_workers(clien
     assert "<strong>Critical:</strong> No clock leads" in page
     assert '<span class="count">1</span>' in page
     assert "No clock leads" not in operator("view_job").get("/ops/jobs/").content.decode()
-    assert alarms.current().conditions[0].code == "no_clock"
+    assert live.alarms().conditions[0].code == "no_clock"

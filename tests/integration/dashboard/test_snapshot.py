@@ -3,6 +3,7 @@
 import gzip
 import time
 import uuid
+from collections import OrderedDict
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from jobs import store
-from jobs.console.ops import alarms, looks, snapshot
+from jobs.console.ops import live, looks, snapshot
 from jobs.lifecycle import Status
 from jobs.reading import looking
 from tenants.models import TenantQueue
@@ -21,17 +22,14 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def snapshots(monkeypatch):
-    """A holder of its own, which counts its looks."""
-    monkeypatch.setattr(snapshot, "FRESH", 3600.0)
+def looked(monkeypatch):
+    """What was looked at; a snapshot stays fresh."""
+    monkeypatch.setattr(snapshot.current, "seconds", 3600.0)
     looked = []
-    counted = {
-        name: lambda name=name, look=look: looked.append(name) or look() for name, look in snapshot.LOOKS.items()
-    }
-    monkeypatch.setattr(snapshot, "LOOKS", counted)
-    snapshots = snapshot.Snapshots()
-    snapshots.looked = looked
-    return snapshots
+    for name, part in snapshot.PARTS.items():
+        counted = lambda name=name, look=part.read: looked.append(name) or look()  # noqa: E731
+        monkeypatch.setattr(part, "read", counted)
+    return looked
 
 
 def test_it_knows_who_holds_who_waits_and_where(register):
@@ -41,14 +39,14 @@ def test_it_knows_who_holds_who_waits_and_where(register):
     make_job(tenant, Status.QUEUED)
     first = make_job(tenant, priority=1)
     make_job(tenant)
-    seen = snapshot.Snapshots().current()
+    seen = snapshot.current()
     [lane] = seen.lanes
-    assert seen.held_by_tenant == {tenant.pk: 2}
-    assert seen.held_by_worker == {worker: 1, None: 1}
+    assert seen.in_use_by_tenant == {tenant.pk: 2}
+    assert seen.in_use_by_worker == {worker: 1, None: 1}
     assert (lane.tenant_id, lane.queue_id, lane.waiting, lane.about) == (tenant.pk, queue.pk, 2, False)
     assert (lane.first_since, lane.gate, lane.beyond_slots) == (first.ready_at, "slots_full", 2)
     assert seen.tenants[tenant.pk].num_slots == 2
-    assert (seen.queues[queue.pk].held, seen.queues[queue.pk].pool_held) == (2, 2)
+    assert (seen.queues[queue.pk].in_use, seen.queues[queue.pk].pool_in_use) == (2, 2)
     assert seen.queues[queue.pk].pool_processes == 3
     assert [one.id for one in seen.workers] == [worker]
 
@@ -57,7 +55,7 @@ def test_it_counts_what_is_in_no_line():
     tenant = TenantFactory()
     for status in (Status.SCHEDULED, Status.SUCCESS, Status.SUCCESS, Status.ERROR, Status.CANCELLED, Status.DEAD):
         make_job(tenant, status)
-    counts = snapshot.Snapshots().current().counts
+    counts = snapshot.current().counts
     assert (counts.scheduled, counts.held, counts.dead, counts.died_today) == (1, 0, 1, 1)
     assert (counts.succeeded_now, counts.failed_now, counts.cancelled_now, counts.died_now) == (2, 1, 1, 1)
     assert counts.ended_now == 5
@@ -72,45 +70,44 @@ def test_the_leader_is_told_by_its_session(onlooker):
     assert [one.leads for one in looks.workers()] == [True]
 
 
-def test_it_is_shared_until_it_is_old_or_somebody_changed_something(snapshots):
-    first = snapshots.current()
-    assert snapshots.current() is first
-    assert len(snapshots.looked) == 5
-    snapshots.forget()
-    assert snapshots.current() is not first
+def test_it_is_shared_until_it_is_old_or_somebody_changed_something(looked):
+    first = snapshot.current()
+    assert snapshot.current() is first
+    assert len(looked) == len(snapshot.PARTS)
+    snapshot.forget()
+    assert snapshot.current() is not first
 
 
 @pytest.mark.django_db(transaction=True)
-def test_while_one_looks_the_others_get_the_last_one(snapshots, elsewhere, monkeypatch):
-    last = snapshots.current()
-    snapshots.forget()
-    with snapshots._looking:  # somebody looks
-        assert elsewhere(snapshots.current).result(timeout=10) is last
-    assert elsewhere(snapshots.current).result(timeout=10) is not last
+def test_while_one_looks_the_others_get_the_last_one(looked, elsewhere):
+    last = snapshot.current()
+    snapshot.forget()
+    with snapshot.current.lock:  # somebody looks
+        assert elsewhere(snapshot.current).result(timeout=10) is last
+    assert elsewhere(snapshot.current).result(timeout=10) is not last
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_first_viewers_at_once_make_one_look(snapshots, elsewhere):
-    found = [viewer.result(timeout=30) for viewer in [elsewhere(snapshots.current) for _ in range(8)]]
+def test_the_first_viewers_at_once_make_one_look(looked, elsewhere, monkeypatch):
+    monkeypatch.setattr(snapshot.current, "_kept", OrderedDict())
+    found = [viewer.result(timeout=30) for viewer in [elsewhere(snapshot.current) for _ in range(8)]]
     assert all(one is found[0] for one in found)
-    assert len(snapshots.looked) == 5
+    assert len(looked) == len(snapshot.PARTS)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_look_that_takes_too_long_leaves_its_part_as_it_was_and_the_page_standing(onlooker, monkeypatch):
-    monkeypatch.setattr(looking, "PATIENCE", 0.2)
+    monkeypatch.setattr(looking, "STATEMENT_TIMEOUT", 0.2)
     tenant = TenantFactory(name="Owner & Co.")
     make_job(tenant)
     client = Client()
     client.force_login(UserFactory(is_staff=True, is_superuser=True))
-    snapshots = snapshot.Snapshots()
-    monkeypatch.setattr(snapshot, "current", snapshots.current)
-    assert snapshots.current().workers == []
+    assert snapshot.current().workers == []
     assert client.get("/ops/").status_code == 200
     store.beat(uuid.uuid4(), name="w", pid=1, pool="default", concurrency=1)
     with onlooker.transaction():
         onlooker.execute("LOCK TABLE workers")  # the looks at workers and at queues wait for it
-        snapshots.forget()
+        snapshot.forget()
         started = time.monotonic()
         response = client.get("/ops/")
         assert time.monotonic() - started < 10
@@ -118,7 +115,7 @@ def test_a_look_that_takes_too_long_leaves_its_part_as_it_was_and_the_page_stand
     assert response.status_code == 200
     assert "The look at workers failed" in page
     assert "Owner &amp; Co." in page
-    snapshots.forget()
+    snapshot.forget()
     assert "The look at workers failed" not in client.get("/ops/").content.decode()
 
 
@@ -153,8 +150,8 @@ def test_a_page_takes_few_statements_however_many_rows_it_shows(path, monkeypatc
     client = Client()
     client.force_login(UserFactory(is_staff=True, is_superuser=True))
     tenant = TenantFactory(slug="acme")
-    monkeypatch.setattr(snapshot, "FRESH", 3600.0)
-    monkeypatch.setattr(alarms, "current", lambda: None)  # has a test of its own
+    monkeypatch.setattr(snapshot.current, "seconds", 3600.0)
+    monkeypatch.setattr(live, "alarms", lambda: None)  # has a test of its own
 
     def statements() -> int:
         snapshot.forget()
@@ -179,9 +176,9 @@ def test_the_conditions_share_what_the_snapshot_has_just_read(monkeypatch):
     looked = []
     look = looking.look_lanes
     monkeypatch.setattr(looking, "look_lanes", lambda *args, **given: looked.append("again") or look(*args, **given))
-    assert alarms.current().facts.numbers[0].waiting == 1
+    assert live.alarms().facts.numbers[0].waiting == 1
     assert looked == []
     resting = replace(snapshot.current(), just_read=frozenset({"queues"}), lanes=[])
-    monkeypatch.setattr(snapshot, "current", lambda: resting)
-    assert alarms.current().facts.numbers[0].waiting == 1
+    monkeypatch.setattr(snapshot.current, "read", lambda: resting)
+    assert live.alarms().facts.numbers[0].waiting == 1
     assert looked == ["again"]

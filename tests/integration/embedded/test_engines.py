@@ -6,6 +6,7 @@ Each test has a data directory of its own, and looks at the end for processes th
 import json
 import os
 import pwd
+import shutil
 import signal
 import socket
 import subprocess
@@ -247,9 +248,10 @@ def test_a_killed_launcher_takes_all_with_it_and_the_next_run_works_at_once(data
 
 
 def test_engines_that_outlived_their_launcher_are_stopped(data):
-    """As where a launcher dies before they have asked for their death signal: started here without any tie to it."""
+    """As where the kernel does not tell them (macOS): started here without any tie to a parent."""
     probe(data)
-    server, identity = binaries.postgres(), account.choose()
+    server = binaries.postgres()
+    identity = account.choose(server)
     left = [
         subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         for argv in (
@@ -299,14 +301,22 @@ def test_up_says_which_port_is_taken(data):
 
 
 @pytest.mark.skipif(not ROOT, reason="only root has to become somebody else")
-def test_instead_of_root_another_user_runs_postgresql_also_beneath_directories_of_root_alone(data):
-    data.parent.chmod(0o700)
-    assert probe(data)["marks"] == 1
-    server = data / "postgresql"
-    assert server.stat().st_uid == account.choose().ids[0] != 0
-    for path in (server, *server.rglob("*")):  # as of a copy that root has made
-        os.chown(path, 0, 0, follow_symlinks=False)
-    assert probe(data)["marks"] == 2
+def test_root_where_user_namespaces_are_forbidden_becomes_another_user(data):
+    without = data.parent / "bin"
+    without.mkdir()
+    (without / "unshare").write_text("#!/bin/sh\nexit 1\n")
+    (without / "unshare").chmod(0o755)
+    path = f"{without}:{os.environ['PATH']}"
+    data.mkdir()
+    stand_in = account.home(data, account.Account(ids=(0, 0)))  # not whatever is in its place: others run beside us
+    try:
+        answer = probe(data, PATH=path)
+        assert answer["marks"] == 1
+        assert probe(data, PATH=path)["marks"] == 2
+    finally:
+        if stand_in != data:
+            assert (stand_in / "postgresql").stat().st_uid != 0
+            shutil.rmtree(stand_in)
 
 
 def interpreter_for(user: pwd.struct_passwd) -> str | None:

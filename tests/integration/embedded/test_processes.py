@@ -86,6 +86,7 @@ def test_output_goes_to_the_log_and_the_status_is_the_shells(tmp_path):
     assert "/no/such/program: No such file" in (tmp_path / "missing").read_text()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_children_do_not_ignore_a_broken_pipe(tmp_path):
     """Python ignores SIGPIPE, and what is ignored stays ignored through exec."""
     log = tmp_path / "log"
@@ -95,6 +96,7 @@ def test_children_do_not_ignore_a_broken_pipe(tmp_path):
     assert not ignored & 1 << (signal.SIGPIPE - 1)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells children of their parent's death")
 def test_children_end_when_we_are_killed_also_those_that_ignore_sigterm(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

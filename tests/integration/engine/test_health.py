@@ -53,7 +53,7 @@ class TestMayRun:
     def test_as_many_as_its_tenant_has_free_slots(self, tenant):
         make_job(tenant, Status.RUNNING)
         ready(tenant, 5)
-        assert (pool().held, pool().may_run, pool().demand) == (1, 2, 3)
+        assert (pool().in_use, pool().may_run, pool().demand) == (1, 2, 3)
 
     def test_all_if_there_are_fewer(self, tenant):
         ready(tenant, 2)

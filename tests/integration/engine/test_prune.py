@@ -12,7 +12,7 @@ from django.utils import timezone
 from jobs.engine import prune
 from jobs.lifecycle import Status
 from jobs.models import DeathNotice, Job, ScheduleRun, Worker
-from tenants.models import Change
+from tenants.models import Change, ChangeSubject
 from tests.factories import TenantFactory, UserFactory, make_job
 from tests.integration.engine.test_schedules import hourly, thing  # noqa: F401 - a fixture
 
@@ -68,12 +68,13 @@ def test_logs(monkeypatch):
     monkeypatch.setattr(prune, "BATCH", 2)
     user, kind = UserFactory(), ContentType.objects.get_for_model(Job)
     for at in [OLD, OLD, OLD, YOUNG]:
-        Change.objects.create(at=at, who="ines", verb="changed", kind="x", subject_id="1", subject="x")
+        change = Change.objects.create(at=at, who="ines", verb="changed", kind="x", subject_id="1", subject="x")
+        ChangeSubject.objects.create(change=change, subject_id=1)
         LogEntry.objects.create(
             action_time=at, user=user, content_type=kind, object_id="1", object_repr="x", action_flag=2
         )
     prune.prune(NOW)
-    assert Change.objects.get().at == YOUNG
+    assert Change.objects.get().at == ChangeSubject.objects.get().change.at == YOUNG
     assert LogEntry.objects.get().action_time == YOUNG
 
 

@@ -52,7 +52,7 @@ class TestLanes:
         assert lane.waiting == 1
 
     def test_what_is_due_later_adds_nothing_to_a_lane_that_was_empty(self, tenant, monkeypatch):
-        monkeypatch.setattr(looking, "EXACT", 2)
+        monkeypatch.setattr(looking, "MAX_COUNTED", 2)
         jobs(tenant, 3, status=Status.SCHEDULED)
         store.claim()
         jobs(tenant, 3)
@@ -66,7 +66,7 @@ class TestLanes:
         assert look_lanes() == []
 
     def test_many_waiting_jobs_are_told_by_the_number_that_the_lane_keeps(self, tenant, monkeypatch):
-        monkeypatch.setattr(looking, "EXACT", 2)
+        monkeypatch.setattr(looking, "MAX_COUNTED", 2)
         jobs(tenant, 2)
         assert [(lane.waiting, lane.about) for lane in look_lanes()] == [(2, False)]
         jobs(tenant, 1)
@@ -75,7 +75,7 @@ class TestLanes:
         assert [(lane.waiting, lane.about) for lane in look_lanes()] == [(500, True)]
 
     def test_lanes_that_are_not_looked_at_are_told_together(self, monkeypatch):
-        monkeypatch.setattr(looking, "LANES", 1)
+        monkeypatch.setattr(looking, "MAX_LANES", 1)
         most, first, other, shut = (TenantFactory(queue__num_slots=2) for _ in range(4))
         TenantQueue.objects.filter(tenant=shut).update(paused=True)
         for one, count in ((first, 3), (other, 3), (shut, 2), (most, 5)):

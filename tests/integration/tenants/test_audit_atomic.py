@@ -131,6 +131,8 @@ def test_a_tenant_finds_its_job_among_many_and_no_filter_of_an_operator(owner, s
     assert 'revived <span class="name">3 jobs</span>: filter error:ValueError, number 3' in re.sub(
         r"\s+", " ", admin_client.get("/ops/health/").content.decode()
     )
+    listed = admin_client.get(f"/admin/tenants/change/?q={jobs[1].pk}").context["cl"].result_list
+    assert [row.pk for row in listed] == [change["id"]]
     page = admin_client.get(f"/admin/tenants/change/{change['id']}/change/").content.decode()
     assert all(str(job.pk) in page for job in jobs)
 

@@ -36,6 +36,11 @@ def _seconds_or_none(text: str) -> float | None:
     return float(text)
 
 
+def _names(text: str) -> list[str]:
+    """mail, critical: each once, in the order that was typed."""
+    return list(dict.fromkeys(name for part in text.replace("\x00", "").split(",") if (name := part.strip())))
+
+
 def _switch(text: str) -> bool:
     return text == "1"
 
@@ -46,6 +51,8 @@ OF_TENANT: Mapping[str, Read] = {
     "user_slots": _number_or_none,
     "weight": _whole,
     "max_waiting": _number_or_none,
+    "history_days": _number_or_none,
+    "queues": _names,
     "rate_limit": _number_or_none,
     "rate_window": _seconds_or_none,
     "paused": _switch,
@@ -65,10 +72,7 @@ def change_tenant(request: HttpRequest, slug: str) -> HttpResponse:
     tenant = all_tenants().filter(slug=slug).first()
     if tenant is None:
         raise Http404
-    # A tenant without a row has no slots; changing another field must not give it any.
-    TenantQueue.objects.get_or_create(tenant=tenant, defaults={"num_slots": 0})
-    row = TenantQueue.objects.select_for_update(no_key=True).get(tenant=tenant)
-    return _change(request, row, OF_TENANT, str(tenant))
+    return _change(request, limits.locked_slots(tenant), OF_TENANT, str(tenant))
 
 
 @action_for("jobs.change_queue")
@@ -125,6 +129,8 @@ def _label(row: Queue | TenantQueue, field: str) -> str:
 
 
 def _told(value: Any) -> str:
-    if value is None:
+    if value is None or value == []:
         return "none"
+    if isinstance(value, list):
+        return ", ".join(value)
     return ("no", "yes")[value] if isinstance(value, bool) else str(value)

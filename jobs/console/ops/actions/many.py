@@ -14,10 +14,9 @@ from django.urls import URLPattern, path, reverse
 
 from jobs import store
 from jobs.calls.refusals import InvalidRequest
-from jobs.console.ops.access import action_for, frame, page_for
+from jobs.console.ops.access import action_for, frame, menu, page_for
 from jobs.console.ops.actions.verbs import CANCEL, DISCARD, REVIVE, Verb
 from jobs.console.ops.answers import back, done, refused
-from jobs.console.ops.menu import menu
 from jobs.console.ops.runs import Run, ids, signed_run
 from jobs.console.ops.selections import Found, Letters, Selection, Step
 from jobs.lifecycle import Status

@@ -5,24 +5,23 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from jobs import store
-from jobs.console.ops import alarms, live, snapshot
+from jobs.console.ops import live, snapshot
 from jobs.console.ops.access import page_for
-from jobs.console.ops.cached import Kept
+from jobs.console.ops.cached import PAST_SECONDS, cached
 from jobs.models import PausedJobType
 from jobs.reading.health import RULES
 from jobs.recording.inspection import BOUND
 from tenants.models import Change
 from tenants.names import named
 
-CHANGES = 20
-EVERY = 10  # seconds
+MAX_LISTED = 20  # changes, and findings of each check
 
 
 @page_for("jobs.view_worker")
 def show(request: HttpRequest) -> HttpResponse:
     seen = snapshot.current()
-    known = alarms.current()
-    odd, over = checks.get(None)
+    known = live.alarms()
+    odd, over = checks()
     found = known.conditions if known else None
     sees_changes = request.user.has_perm(named("tenants.view_change"))
     shown = {
@@ -36,13 +35,12 @@ def show(request: HttpRequest) -> HttpResponse:
         "paused_queues": [queue for queue in seen.queues.values() if queue.paused],
         "paused_types": list(PausedJobType.objects.order_by("paused_at")),
         "repairs": known.facts.repairs if known else [],
-        "changes": list(Change.objects.order_by("-pk")[:CHANGES]) if sees_changes else [],
+        "changes": list(Change.objects.order_by("-pk")[:MAX_LISTED]) if sees_changes else [],
     }
-    return live.page(request, "health", "Health", ("old", "conditions", "repairs", "changes"), shown, every=EVERY)
+    return live.page(request, "health", "Health", ("old", "conditions", "repairs", "changes"), shown, every=10)
 
 
-def _checks(_: None) -> tuple[list[Any], list[Any]]:
-    return store.odd_states(BOUND)[:CHANGES], store.excesses()[:CHANGES]
-
-
-checks: Kept[None, tuple[list[Any], list[Any]]] = Kept(_checks, ([], []))  # they read much
+@cached(PAST_SECONDS, before=([], []))
+def checks() -> tuple[list[Any], list[Any]]:
+    """Odd states, and limits that are exceeded; they read much."""
+    return store.odd_states(BOUND)[:MAX_LISTED], store.excesses()[:MAX_LISTED]

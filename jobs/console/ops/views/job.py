@@ -16,7 +16,7 @@ from jobs.reading.explain.reads import MOST
 from jobs.store import EVERY_TENANT, results
 from jobs.telemetry import traces
 
-RESULT = 64 * 1024  # bytes of a result that are shown
+MAX_RESULT = 64 * 1024  # bytes of a result that are shown
 MOMENTS = (
     ("submitted", "created_at"),
     ("due", "due_at"),
@@ -39,7 +39,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     failed = queries.failed_attempts(job)
     status, trace = Status(job.status), traces.trace_of(job.trace_parent)
     is_kept = job.result_expires_at is not None and job.result_expires_at > why.now
-    is_large = (job.result_bytes or 0) > RESULT
+    is_large = (job.result_bytes or 0) > MAX_RESULT
     shown = {
         "now": why.now,
         "job": job,
@@ -61,4 +61,4 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "result_is_large": is_kept and is_large,
     }
     regions = ("head", "why", "attempts", "facts", "failures")
-    return live.page(request, "job", f"Job {pk}", regions, shown, every=0 if status in FINAL else live.EVERY)
+    return live.page(request, "job", f"Job {pk}", regions, shown, every=0 if status in FINAL else live.REFRESH_SECONDS)

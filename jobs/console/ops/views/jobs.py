@@ -17,7 +17,7 @@ from jobs.reading.listing import LOOK, Page
 from jobs.reading.queries import LARGEST_ID
 
 A_PAGE = 50
-EVERY = 5  # seconds
+REFRESH_SECONDS = 5  # seconds
 
 
 @page_for("jobs.view_job")
@@ -56,7 +56,7 @@ def show(request: HttpRequest) -> HttpResponseBase:
         "look": LOOK,
         "numbers": _numbers(seen),
     }
-    return live.page(request, "jobs", "Jobs", ("old", "numbers", "newer"), shown, every=EVERY, ask=stays)
+    return live.page(request, "jobs", "Jobs", ("old", "numbers", "newer"), shown, every=REFRESH_SECONDS, ask=stays)
 
 
 def _page(sought: Sought, upto: int) -> Page:
@@ -72,14 +72,14 @@ def _submitted(page: Page) -> datetime | None:
 
 def _numbers(seen: Snapshot) -> list[tuple[str, str, str]]:
     """(status, number, sign that there are more) for the statuses that are counted; the others have no number."""
-    most = looks.MOST
+    most = looks.MAX_COUNT
     counts = seen.counts
     counted = {
         "created": seen.waiting,
         "scheduled": counts.scheduled if counts else 0,
         "held": counts.held if counts else 0,
-        "queued": sum(one.held for one in seen.held if one.worker is None),
-        "running": sum(one.held for one in seen.held if one.worker is not None),
+        "queued": sum(one.slots for one in seen.in_use if one.worker is None),
+        "running": sum(one.slots for one in seen.in_use if one.worker is not None),
         "dead": counts.dead if counts else 0,
     }
     signs = {name: "+" if name != "created" and number >= most else "" for name, number in counted.items()}

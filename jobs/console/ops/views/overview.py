@@ -2,9 +2,8 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from jobs.console.ops import live, past, snapshot, use
+from jobs.console.ops import live, past, snapshot
 from jobs.console.ops.access import page_for
-from jobs.console.ops.gate_words import GATES
 from jobs.console.ops.tenant_state import standings
 from jobs.reading.waits import PROCESS
 
@@ -20,22 +19,22 @@ def show(request: HttpRequest) -> HttpResponse:
     seen = snapshot.current()
     pools, gates = seen.pools, seen.gates
     tenants = standings(seen)
-    in_use = use.last_hour.get(None)
+    in_use = past.use_of_last_hour()
     shown = {
         "snapshot": seen,
         "pools": [(pool, in_use.pools.get(pool.name)) for pool in pools],
         "short": [(pool, pool.late or pool.may_run) for pool in pools if pool.is_short],
-        "fairness": past.fairness.get(None),
+        "fairness": past.fairness(),
         "may_run": sum(pool.may_run for pool in pools),
         "processes": sum(pool.processes for pool in pools),
-        "held": sum(one.held for one in seen.held),
-        "gates": [(GATES[gate], jobs, gate in PROCESS, seen.opens_at(gate)) for gate, jobs in gates],
+        "under_way": sum(one.slots for one in seen.in_use),
+        "gates": [(gate, jobs, gate in PROCESS, seen.opens_at(gate)) for gate, jobs in gates],
         "most": max((jobs for _, jobs in gates), default=0),
         "length": length,
         "lengths": past.RANGES,
         "bar": past.RANGES[length][0] // past.MINUTE,
-        "chart": past.drawn.get(length),
-        "failing": past.last_hour.get(None).failing,
+        "chart": past.drawn(length),
+        "failing": past.last_hour().failing,
         "busiest": [(one, in_use.tenants.get(one.tenant.id)) for one in tenants[:BUSIEST]],
         "with_work": len(tenants),
     }

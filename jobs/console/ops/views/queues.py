@@ -3,9 +3,8 @@
 from django.http import HttpRequest, HttpResponse
 
 from jobs.calls import registry
-from jobs.console.ops import live, looks, past, snapshot, use
+from jobs.console.ops import live, looks, past, snapshot
 from jobs.console.ops.access import page_for
-from jobs.console.ops.gate_words import GATES
 from jobs.models import PausedJobType
 from jobs.reading import waits
 from tenants.names import named
@@ -15,7 +14,7 @@ from tenants.names import named
 def show(request: HttpRequest) -> HttpResponse:
     seen = snapshot.current()
     paused = list(PausedJobType.objects.order_by("source_type", "source_method"))
-    ended, curves = past.last_hour.get(None).queues, use.last_hour.get(None).queues
+    ended, curves = past.last_hour().queues, past.use_of_last_hour().queues
     held = looks.held_types() if paused else {}
     names, may_pause = set(map(str, paused)), request.user.has_perm(named("jobs.add_pausedjobtype"))
     shown = {
@@ -31,10 +30,7 @@ def show(request: HttpRequest) -> HttpResponse:
                 ),
                 "past": ended.get((queue.name,)),
                 "curve": curves.get(queue.id),
-                "gates": [
-                    (GATES[gate], jobs)
-                    for gate, jobs in waits.by_gate(cut for cut in seen.cuts if cut.queue_id == queue.id)
-                ],
+                "gates": waits.by_gate(cut for cut in seen.cuts if cut.queue_id == queue.id),
             }
             for queue in seen.queues.values()
         ],

@@ -14,7 +14,7 @@ from jobs.reading.queries import LARGEST_ID
 from jobs.reading.schedule_view import state_of
 
 A_PAGE = 50
-RUNS = 10
+MAX_RUNS = 10
 
 
 @page_for("jobs.view_schedule")
@@ -39,12 +39,12 @@ def show(request: HttpRequest) -> HttpResponse:
         ],
         "after": schedules[-1].pk if len(listed) > A_PAGE else None,
     }
-    return live.page(request, "schedules", "Schedules", ("schedules",), shown, every=live.EVERY * 5)
+    return live.page(request, "schedules", "Schedules", ("schedules",), shown, every=live.REFRESH_SECONDS * 5)
 
 
 def _runs(schedules: list[Schedule]) -> dict[int, list[Run]]:
     """The last runs of each, latest first."""
     found: dict[int, list[Run]] = defaultdict(list)
-    for run in looks.runs([one.pk for one in schedules], most=RUNS):
+    for run in looks.runs([one.pk for one in schedules], most=MAX_RUNS):
         found[run.schedule_id].append(run)
     return found

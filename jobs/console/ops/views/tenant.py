@@ -5,9 +5,8 @@ from collections import Counter
 from django.http import Http404, HttpRequest, HttpResponse
 
 from jobs.conf import settings
-from jobs.console.ops import live, looks, past, snapshot, use
+from jobs.console.ops import live, looks, past, snapshot
 from jobs.console.ops.access import page_for
-from jobs.console.ops.gate_words import GATES
 from jobs.console.ops.tenant_state import of_tenants
 from jobs.models import Job
 from jobs.reading import waits
@@ -16,8 +15,8 @@ from tenants.models import Change, Tenant, TenantQueue
 from tenants.names import kind_of, named
 from tenants.tenant_model import all_tenants
 
-SLOTS = 100  # that are listed
-CHANGES = 10
+MAX_SLOTS = 100  # that are listed
+MAX_CHANGES = 10
 
 
 @page_for("tenants.view_tenantqueue")
@@ -30,7 +29,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     cuts = waits.cuts(lanes, seen.queues)
     [standing] = of_tenants(seen, looks.tenants({tenant.pk}).values(), lanes, cuts)
     limits = TenantQueue.objects.filter(tenant=tenant).first()
-    day = past.day_of.get(tenant.pk)
+    day = past.day_of(tenant.pk)
     slots = _slots(request, tenant)
     shown = {
         "snapshot": seen,
@@ -41,12 +40,12 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
         "users": Counter(job.user_key for job in slots if job.user_key).most_common(),
         "most_waiting": _most_waiting(limits),
         "lanes": [
-            (lane, seen.queues.get(lane.queue_id), [(GATES[cut.gate], cut.jobs) for cut in cuts if _same(cut, lane)])
+            (lane, seen.queues.get(lane.queue_id), [(cut.gate, cut.jobs) for cut in cuts if _same(cut, lane)])
             for lane in lanes
         ],
         "chart": day and day.chart,
         "types": [(".".join(name), summary) for name, summary in day.types.items()] if day else [],
-        "used": use.day_of.get(tenant.pk),
+        "used": past.use_of_day(tenant.pk),
         "changes": _changes(request, limits),
     }
     return live.page(request, "tenant", tenant.name, ("old", "now", "limits", "lanes", "past", "changes"), shown)
@@ -66,11 +65,11 @@ def _slots(request: HttpRequest, tenant: Tenant) -> list[Job]:
     if not request.user.has_perm(named("jobs.view_job")):
         return []
     held = Job.objects.filter(tenant=tenant, slot__isnull=False).order_by("slot")
-    return list(held.select_related("queue").defer("args", "stats")[:SLOTS])
+    return list(held.select_related("queue").defer("args", "stats")[:MAX_SLOTS])
 
 
 def _changes(request: HttpRequest, limits: TenantQueue | None) -> list[Change]:
     if limits is None or not request.user.has_perm(named("tenants.view_change")):
         return []
     of_limits = Change.objects.filter(kind=kind_of(TenantQueue), subject_id=str(limits.pk))
-    return list(of_limits.order_by("-at")[:CHANGES])
+    return list(of_limits.order_by("-at")[:MAX_CHANGES])

@@ -28,12 +28,12 @@ def show(request: HttpRequest) -> HttpResponse:
     chosen = [one for one in with_work if (not state or one.state == state) and _fits(one.tenant, name.lower())]
     every = state == "all" or (name and not chosen)
     chosen = _by_name(seen, with_work, name, page) if every else chosen[page * A_PAGE :]
-    days = past.of_tenants([one.tenant.id for one in chosen[:A_PAGE]])
+    days = past.days_of(frozenset(one.tenant.id for one in chosen[:A_PAGE]))
     shown = {
         "snapshot": seen,
         "tenants": [(one, days.get(one.tenant.id)) for one in chosen[:A_PAGE]],
         "with_work": len(with_work),
-        "fairness": past.fairness.get(None),
+        "fairness": past.fairness(),
         "q": name,
         "state": state,
         "sort": sort,

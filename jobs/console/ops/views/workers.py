@@ -15,20 +15,20 @@ from jobs.models import Job, Recorded
 from jobs.store import LIVE_BEATS
 from tenants.names import named
 
-RUNNING = 500  # jobs that are listed
+MAX_RUNNING = 500  # jobs that are listed
 
 
 @page_for("jobs.view_worker")
 def show(request: HttpRequest) -> HttpResponse:
     seen = snapshot.current()
-    runs, worked = _running(request), past.worked.get(None)
+    runs, worked = _running(request), past.worked()
     shown = {
         "snapshot": seen,
         "workers": [
             (
                 worker,
                 state_of(worker, seen),
-                seen.held_by_worker.get(worker.id, 0),
+                seen.in_use_by_worker.get(worker.id, 0),
                 worked.get(worker.id, Worked()),
                 runs.get(worker.id, []),
             )
@@ -38,7 +38,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "gone": [(worker, worked.get(worker.id, Worked())) for worker in seen.workers if worker.gone_at is not None],
         "leader": next((worker for worker in seen.workers if worker.leads), None),
         "recorded_at": Recorded.objects.exclude(task="missed").aggregate(at=Max("at"))["at"],
-        "handed_over": seen.held_by_worker.get(None, 0),
+        "handed_over": seen.in_use_by_worker.get(None, 0),
     }
     return live.page(request, "workers", "Workers", ("old", "workers", "gone"), shown)
 
@@ -57,6 +57,6 @@ def _running(request: HttpRequest) -> dict[Any, list[Job]]:
     found: dict[Any, list[Job]] = defaultdict(list)
     if request.user.has_perm(named("jobs.view_job")):
         held = Job.objects.filter(slot__isnull=False, worker__isnull=False).order_by("ticket")
-        for job in held.select_related("tenant", "queue").defer("args", "stats")[:RUNNING]:
+        for job in held.select_related("tenant", "queue").defer("args", "stats")[:MAX_RUNNING]:
             found[job.worker].append(job)
     return found

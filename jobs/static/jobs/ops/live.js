@@ -42,7 +42,7 @@ async function ask() {
     wait = every;
   } catch {
     wait = Math.min(Math.max(wait * 2, 4000), LONGEST);
-    away.textContent = `No answer since ${last.toISOString().slice(11, 19)}; shown is what was known then.`;
+    away.textContent = `No answer since ${last.toISOString().slice(11, 19)}: this page shows the state of that time.`;
     away.hidden = false;
   } finally {
     asking = false;
