@@ -19,6 +19,12 @@ def locked_slots(tenant: Tenant) -> TenantQueue:
     return TenantQueue.objects.select_for_update(no_key=True).get(tenant=tenant)
 
 
+def locked_queue(name: str) -> Queue | None:
+    """The queue of this name, locked for a change in the caller's transaction."""
+    # no_key: a submit, which refers to the row, need not wait.
+    return Queue.objects.select_for_update(no_key=True).filter(name=name).first()
+
+
 def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
     """Check and store these values by field. Raises Django's ValidationError by field; then nothing is stored."""
     for name, value in values.items():

@@ -1,19 +1,42 @@
 """Store an operator's change, with the checks of the admin."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any
 
 from django.core.exceptions import ValidationError
+from pydantic import Field, StrictBool, StrictFloat, create_model
 
+from jobs.console.operations.limits import Kind, Limit
 from jobs.engine import limits
 from jobs.models import Queue
 from jobs.portal.api import schemas
+from jobs.portal.api.inputs import Body, Integer, Name, left_out
 from jobs.portal.api.problems import ProblemError
+from tenants.bounds import MAX_SECONDS
 from tenants.models import TenantQueue
 
 REFUSED = frozenset({401, 403, 405})
 PROBLEMS = {REFUSED | {400, 404, 413, 422}: schemas.Problem}
+TYPES: Mapping[Kind, Any] = {  # of a request's fields; the model holds their bounds
+    Kind.WHOLE: Integer,
+    Kind.SECONDS: Annotated[StrictFloat, Field(le=MAX_SECONDS, allow_inf_nan=False)],
+    Kind.SWITCH: StrictBool,
+    Kind.NAME: Name,
+    Kind.NAMES: Annotated[list[Name], Field(max_length=100)],
+}
+
+
+def changes_of(table: Iterable[Limit]) -> type[Body]:
+    """The body of a request that changes some of these limits."""
+    fields: dict[str, Any] = {}
+    for limit in table:
+        help = limit.told("Null")
+        if limit.optional:
+            fields[limit.name] = (TYPES[limit.kind] | None, Field(None, description=help))
+        else:
+            fields[limit.name] = (TYPES[limit.kind], left_out(help))
+    return create_model("Changes", __base__=Body, **fields)
 
 
 def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:

@@ -1,7 +1,5 @@
 """Dead letters: list, revive, discard."""
 
-from collections.abc import Callable
-from functools import partial
 from urllib.parse import urlencode
 from uuid import uuid4
 
@@ -12,31 +10,28 @@ from pydantic import Field
 
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.api.changes import PROBLEMS, REFUSED
-from jobs.console.api.letters import MOST, Filters, Letter, Letters, Listing, Position, Selection
-from jobs.engine.revive import discard, revive
+from jobs.console.api.letters import MAX_CHANGED, Filters, Letter, Letters, Listing, Position, Selection
+from jobs.console.operations.verbs import DISCARD, REVIVE, Verb
 from jobs.portal.api.inputs import refuse_unknown_names
 from jobs.portal.api.problems import ProblemError
 from jobs.portal.api.schemas import Problem
 from jobs.reading import queries
 from jobs.reading.listing import LOOK
-from jobs.store import EVERY_TENANT
-from tenants import audit
 
 CHANGE = may("jobs.change_deadletter")
-BATCH = 100  # letters in one transaction: one dispatch for all, and short locks
 router = Router(tags=["operators"], auth=may("jobs.view_deadletter"))
 
 
 class Revived(Schema):
     revived: int
     skipped: int = Field(description="Jobs that are not dead, or no longer; and those whose arguments were erased.")
-    more: bool = Field(description=f"More than {MOST} jobs match: repeat the request for the others.")
+    more: bool = Field(description=f"More than {MAX_CHANGED} jobs match: repeat the request for the others.")
 
 
 class Discarded(Schema):
     discarded: int
     skipped: int = Field(description="Jobs that are not dead, or no longer.")
-    more: bool = Field(description=f"More than {MOST} jobs match: repeat the request for the others.")
+    more: bool = Field(description=f"More than {MAX_CHANGED} jobs match: repeat the request for the others.")
 
 
 @router.get("dead", url_name="dead", response={200: Letters, REFUSED | {422}: Problem})
@@ -61,38 +56,32 @@ def list_dead(request: OperatorRequest, wanted: Query[Listing]) -> Letters:
 @router.post("dead/revive", auth=CHANGE, response={200: Revived, **PROBLEMS})
 def revive_dead(request: OperatorRequest, wanted: Selection) -> Revived:
     """Give the selected jobs a new series of attempts."""
-    done, skipped, more = _each(wanted, partial(revive, tenant_id=EVERY_TENANT))
+    done, skipped, more = _each(wanted, REVIVE)
     return Revived(revived=done, skipped=skipped, more=more)
 
 
 @router.post("dead/discard", auth=CHANGE, response={200: Discarded, **PROBLEMS})
 def discard_dead(request: OperatorRequest, wanted: Selection) -> Discarded:
     """Remove the selected jobs from the dead letters for good; the jobs stay as cancelled."""
-    done, skipped, more = _each(wanted, discard)
+    done, skipped, more = _each(wanted, DISCARD)
     return Discarded(discarded=done, skipped=skipped, more=more)
 
 
-def _each(wanted: Selection, verb: Callable[[int], bool]) -> tuple[int, int, bool]:
+def _each(wanted: Selection, verb: Verb) -> tuple[int, int, bool]:
     """Apply the verb; return the numbers of applied and skipped letters, and whether more match."""
     ids, more = _chosen(wanted)
     bulk = None if wanted.ids and len(ids) == 1 else uuid4()
-    done: list[int] = []
-    for first in range(0, len(ids), BATCH):
-        batch = sorted(ids[first : first + BATCH])  # each transaction in this order, so that no two can deadlock
-        with audit.in_bulk(bulk, wanted.in_words()):
-            applied = [job_id for job_id in batch if verb(job_id)]
-        done += applied
+    done = len(verb.applied(verb.each(ids, bulk=bulk, filters=wanted.in_words()).values()))
     asked = len(ids) if wanted.ids is None else len(set(wanted.ids))
-    return len(done), asked - len(done), more
+    return done, asked - done, more
 
 
 def _chosen(wanted: Selection) -> tuple[list[int], bool]:
     """The ids of the matching jobs that are dead now, earliest death first; and whether more match."""
-    filtered = wanted.model_dump(include=set(Filters.model_fields), exclude_none=True)
-    if (wanted.ids is None) == (not filtered):
+    if (wanted.ids is None) == (not wanted.given()):
         raise ProblemError.unfit(
             {"ids": f"give either ids or at least one of {', '.join(Filters.model_fields)}, not both"}
         )
     dead = wanted.matching() if wanted.ids is None else wanted.matching().filter(pk__in=wanted.ids)
-    ids = list(dead.order_by("died_at", "pk").values_list("pk", flat=True)[: MOST + 1])
-    return ids[:MOST], len(ids) > MOST
+    ids = list(dead.order_by("died_at", "pk").values_list("pk", flat=True)[: MAX_CHANGED + 1])
+    return ids[:MAX_CHANGED], len(ids) > MAX_CHANGED

@@ -3,8 +3,8 @@
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
 from django.urls import reverse
+from django.utils import timezone
 from ninja import Query, Router, Schema
 from ninja import Status as Answer
 from pydantic import Field
@@ -12,6 +12,7 @@ from pydantic import Field
 from jobs import models
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.api.changes import PROBLEMS, REFUSED, no_such
+from jobs.console.operations.filters import Filter
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.revive import revive, why_not
 from jobs.lifecycle import Status
@@ -20,10 +21,8 @@ from jobs.portal.api.inputs import JobId, Name, RowId, Text, Whole, refuse_unkno
 from jobs.portal.api.problems import ProblemError
 from jobs.reading import listing, queries
 from jobs.store import EVERY_TENANT
-from tenants.tenant_model import all_tenants
 
 CHANGE = may("jobs.change_job")
-COLUMNS = {"queue": "queue__name", "user": "user_key"}
 router = Router(tags=["operators"], auth=may("jobs.view_job"))
 
 
@@ -74,17 +73,10 @@ class Sought(Schema):
 def list_all_jobs(request: OperatorRequest, wanted: Query[Sought]) -> AnyJobs:
     """List the jobs of all tenants, newest first, in pages. Each looks at 10,000 jobs."""
     refuse_unknown_names(request, Sought.model_fields)
-    filters = wanted.model_dump(exclude={"before", "limit", "status", "tenant"}, exclude_none=True)
-    tenant = None if wanted.tenant is None else all_tenants().filter(slug=wanted.tenant).first()
-    if wanted.tenant is not None and tenant is None:
-        return AnyJobs(jobs=[], next=None)
-    found = listing.page(
-        Q(**{COLUMNS.get(name, name): value for name, value in filters.items()}),
-        wanted.limit,
-        tenant=tenant,
-        status=wanted.status,
-        before=wanted.before,
-    )
+    sought = Filter()
+    for name, value in wanted.model_dump(exclude={"before", "limit"}, exclude_none=True).items():
+        sought.add(name, value, timezone.now())
+    found = listing.page(sought.others, wanted.limit, tenant=sought.tenant, status=sought.status, before=wanted.before)
     older = None if found.before is None else pages.onward(reverse("api:operator_jobs"), wanted, before=found.before)
     return AnyJobs(jobs=[AnyJob(**AnyJob.values(job)) for job in found.jobs], next=older)
 

@@ -4,18 +4,20 @@ from datetime import datetime
 from typing import Annotated, Any, NamedTuple, Self
 
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 from ninja import Schema
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field, StrictInt
 
+from jobs.console.operations.filters import Filter
 from jobs.models import DeadLetter
 from jobs.portal.api.inputs import AS_INTEGER, Body, Name, Text, Whole, as_moment
 from jobs.reading import queries
 from jobs.reading.queries import LARGEST_ID
 
-MOST = 1000  # letters that one request revives or discards
+MAX_CHANGED = 1000  # letters that one request revives or discards
 
 DeadId = Annotated[StrictInt, Field(ge=1, le=LARGEST_ID), AS_INTEGER]
-Ids = Annotated[list[DeadId], Field(max_length=MOST, fail_fast=True)]
+Ids = Annotated[list[DeadId], Field(max_length=MAX_CHANGED, fail_fast=True)]
 When = Annotated[AwareDatetime, BeforeValidator(as_moment)]
 
 
@@ -63,15 +65,21 @@ class Filters(BaseModel):
     died_before: When | None = None
 
     def matching(self) -> QuerySet[DeadLetter]:
-        """The matching dead letters, latest death first."""
-        column = {
-            "queue": "queue__name",
-            "tenant": "tenant__slug",
-            "died_after": "died_at__gt",
-            "died_before": "died_at__lt",
-        }
-        said = {name: getattr(self, name) for name in Filters.model_fields if getattr(self, name) is not None}
-        return queries.dead_letters().filter(**{column.get(name, name): value for name, value in said.items()})
+        """The matching dead letters, latest death first. Raises InvalidRequest if the tenant or queue is unknown."""
+        wanted = Filter()
+        for name, value in self.given().items():
+            match name:
+                case "died_after":
+                    wanted.others &= Q(died_at__gt=self.died_after)
+                case "died_before":
+                    wanted.others &= Q(died_at__lt=self.died_before)
+                case _:
+                    wanted.add("error" if name == "error_class" else name, value, timezone.now())
+        return queries.dead_letters().filter(wanted.everything)
+
+    def given(self) -> dict[str, Any]:
+        """Those that were given, as JSON has them."""
+        return self.model_dump(mode="json", include=set(Filters.model_fields), exclude_none=True)
 
 
 class Position(NamedTuple):
@@ -119,5 +127,4 @@ class Selection(Filters, Body):
 
     def in_words(self) -> str:
         """The filters, for the audit log: queue:mail error_class:ValueError"""
-        said = self.model_dump(mode="json", include=set(Filters.model_fields), exclude_none=True)
-        return " ".join(f"{name}:{value}" for name, value in said.items())
+        return " ".join(f"{name}:{value}" for name, value in self.given().items())

@@ -1,16 +1,14 @@
 """Tenants: the slots and the rate limit of each."""
 
-from typing import Annotated
-
 from django.db import transaction
-from ninja import Query, Router, Schema
-from pydantic import Field, StrictBool
+from ninja import ModelSchema, Query, Router, Schema
+from pydantic import Field
 
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.api.changes import PROBLEMS, REFUSED, change, no_such, storable
-from jobs.console.api.queues import Seconds
+from jobs.console.api.changes import PROBLEMS, REFUSED, change, changes_of, no_such, storable
+from jobs.console.operations.limits import OF_TENANT
 from jobs.engine import limits
-from jobs.portal.api.inputs import Body, Integer, Name, Text, Whole, left_out, refuse_unknown_names
+from jobs.portal.api.inputs import Text, Whole, refuse_unknown_names
 from jobs.portal.api.schemas import Problem
 from tenants.models import Tenant, TenantQueue
 from tenants.tenant_model import all_tenants
@@ -18,37 +16,16 @@ from tenants.tenant_model import all_tenants
 router = Router(tags=["operators"], auth=may("tenants.view_tenantqueue"))
 
 
-class TenantSlots(Schema):
+class TenantSlots(ModelSchema):
     tenant: str = Field(alias="tenant.slug", description="Its slug.")
-    num_slots: int
-    user_slots: int | None
-    weight: int
-    max_waiting: int | None
-    history_days: int | None
-    rate_limit: int | None
-    rate_window: float | None
-    queues: list[str] = Field(description="Queues that the tenant may name over HTTP besides a job's own.")
-    paused: bool
+
+    class Meta:
+        model = TenantQueue
+        fields = tuple(limit.name for limit in OF_TENANT)
 
 
-class SlotsChange(Body):
+class SlotsChange(changes_of(OF_TENANT)):  # type: ignore[misc]  # made at run time
     """The fields to change; omitted fields stay as they are. Null, where allowed, means no limit or no default."""
-
-    num_slots: Integer = left_out("The most jobs at once. 0 pauses the tenant.")
-    user_slots: Integer | None = Field(None, description="The most slots of one user. Null: no limit per user.")
-    weight: Integer = left_out("The tenant's share of the workers while tenants compete.")
-    max_waiting: Integer | None = Field(None, description="The most jobs that may wait. Null: JOBS_MAX_WAITING.")
-    history_days: Integer | None = Field(
-        None, description="Days that its ended jobs are kept. Null: as long as everybody's."
-    )
-    rate_limit: Integer | None = Field(
-        None, description="The most jobs started per window. Both fields null: no limit."
-    )
-    rate_window: Seconds | None = Field(None, description="The length of the window in seconds.")
-    queues: Annotated[list[Name], Field(max_length=100)] = left_out(
-        "Queues that the tenant may name over HTTP besides a job's own."
-    )
-    paused: StrictBool = left_out("Waiting jobs stay waiting; running jobs continue.")
 
 
 class SoughtTenants(Schema):

@@ -12,6 +12,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from jobs.console.cli import inputs
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.operations.named import tenant_named
 from tenants.models import Change
 
 FIELDS = (
@@ -43,7 +44,7 @@ def _changes(options: Options) -> Iterator[dict[str, object]]:
     """Batch by batch by the primary key: the log may be long, and grows meanwhile."""
     found = Change.objects.order_by("pk")
     if options["tenant"]:
-        found = found.filter(tenant_id=inputs.tenant_named(options["tenant"]).pk)
+        found = found.filter(tenant_id=tenant_named(options["tenant"]).pk)
     if options["since"]:
         found = found.filter(at__gte=_aware(options["since"]))
     if options["until"]:

@@ -3,21 +3,18 @@
 import json
 import re
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime
 from math import isfinite
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.management.base import CommandError
-from django.db.models import QuerySet
 
-from jobs.models import AnyJob, Queue
+from jobs.models import AnyJob
 from jobs.reading import queries
 from jobs.reading.queries import LARGEST_ID
-from tenants.models import Tenant
-from tenants.tenant_model import all_tenants
 
-NAMED = 10  # the most known names that a refusal lists
+T = TypeVar("T")
 MOST_NUMBER = 2**31 - 1  # what the columns hold
 
 
@@ -35,9 +32,13 @@ def whole(least: int, most: int = MOST_NUMBER) -> Callable[[str], int]:
 
 def whole_or_none(least: int, most: int = MOST_NUMBER) -> Callable[[str], int | None]:
     """A whole number in a range, or "none" for no limit."""
-    number = whole(least, most)
+    return or_none(whole(least, most))
 
-    def read(text: str) -> int | None:
+
+def or_none(number: Callable[[str], T]) -> Callable[[str], T | None]:
+    """What the other reads, or "none" for no limit."""
+
+    def read(text: str) -> T | None:
         try:
             return None if text == "none" else number(text)
         except ArgumentTypeError as refused:
@@ -97,25 +98,9 @@ def json_object(text: str) -> dict[str, Any]:
 job_id = whole(1, LARGEST_ID)
 
 
-def tenant_named(slug: str) -> Tenant:
-    """Raises CommandError, listing the known names."""
-    return all_tenants().filter(slug=slug).first() or _unknown("tenant", slug, all_tenants().values_list("slug"))
-
-
-def queue_named(name: str) -> Queue:
-    """Raises CommandError, listing the known names."""
-    return Queue.objects.filter(name=name).first() or _unknown("queue", name, Queue.objects.values_list("name"))
-
-
 def job_numbered(number: int) -> AnyJob:
     """Raises CommandError."""
     found = queries.any_job(number)
     if found is None:
         raise CommandError(f"id: there is no job {number}")
     return found
-
-
-def _unknown(field: str, name: str, known: "QuerySet[Any, tuple[str]]") -> Any:
-    names: Iterable[str] = sorted(name for (name,) in known[: NAMED + 1])
-    shown = ", ".join([*names][:NAMED]) + (", …" if len([*names]) > NAMED else "")
-    raise CommandError(f"{field}: {name!r} is unknown; known: {shown or 'none'}")

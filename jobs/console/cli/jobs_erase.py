@@ -4,9 +4,9 @@ from dataclasses import asdict
 
 from django.core.management.base import CommandParser
 
-from jobs.console.cli import inputs
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.operations.named import tenant_named
 from jobs.engine.erase import erase
 
 
@@ -15,7 +15,7 @@ def arguments(parser: CommandParser) -> None:
 
 
 def run(options: Options, screen: Screen) -> None:
-    tenant = inputs.tenant_named(options["tenant"])
+    tenant = tenant_named(options["tenant"])
     report = erase(tenant.pk)
     screen.document({"tenant": tenant.slug} | asdict(report))
     screen.say(f"Erased arguments, statistics, errors and users of {tenant.slug}.")

@@ -4,19 +4,19 @@ from collections.abc import Sequence
 
 from django.core.management.base import CommandParser
 from django.db.models import Q
+from django.utils import timezone
 
-from jobs.calls import registry
-from jobs.calls.refusals import InvalidRequest
 from jobs.console.cli import inputs, job_view
 from jobs.console.cli.screen import Column, Screen, length, moment
 from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.operations.filters import HELD, Filter
 from jobs.lifecycle import Status
 from jobs.models import Job, JobRow
 from jobs.reading import listing, queries
 
 # These have an order and an index of their own.
 ORDERS = {Status.SCHEDULED: "due_at", Status.DEAD: "-died_at"}
-MOST = 10_000
+MAX_LISTED = 10_000
 
 COLUMNS = [
     Column("ID", right=True),
@@ -58,7 +58,7 @@ FAILED_COLUMNS = [
 def arguments(parser: CommandParser) -> None:
     parser.add_argument("--tenant", metavar="SLUG")
     parser.add_argument("--queue", metavar="NAME")
-    parser.add_argument("--status", choices=[status.value for status in Status], metavar="STATUS")
+    parser.add_argument("--status", choices=[*Status, HELD], metavar="STATUS")
     parser.add_argument(
         "--type", metavar="TYPE", help="reports.datareport, or with a method: reports.datareport.execute"
     )
@@ -67,7 +67,7 @@ def arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--before", type=inputs.job_id, metavar="ID", help="Only jobs with a lower id; a look reads 10,000."
     )
-    parser.add_argument("--limit", type=inputs.whole(1, MOST), default=20, metavar="N", help="Default: 20.")
+    parser.add_argument("--limit", type=inputs.whole(1, MAX_LISTED), default=20, metavar="N", help="Default: 20.")
 
 
 def run(options: Options, screen: Screen) -> None:
@@ -88,47 +88,22 @@ def run(options: Options, screen: Screen) -> None:
 
 def _selected(options: Options) -> tuple[Sequence[JobRow], str]:
     """The jobs, and how to see more; "" if these are all."""
-    limit, status = options["limit"], options["status"] and Status(options["status"])
-    tenant = inputs.tenant_named(options["tenant"]) if options["tenant"] else None
-    chosen = _chosen(options)
-    if status in ORDERS:
-        chosen &= queries.of_status(status) & (Q(tenant=tenant) if tenant else Q())
-        if status == Status.DEAD:
+    limit, before, wanted = options["limit"], options["before"], Filter()
+    for name in ("tenant", "status", "queue", "type", "user", "error"):
+        if options[name]:
+            wanted.add(name, options[name], timezone.now())
+    if wanted.status in ORDERS:
+        chosen = queries.of_status(wanted.status) & wanted.everything
+        if wanted.status == Status.DEAD:
             chosen &= Q(died_at__isnull=False)
-        if options["before"]:
-            chosen &= Q(pk__lt=options["before"])
-        found = list(
-            Job.objects.prefetch_related("tenant", "queue").filter(chosen).order_by(ORDERS[status])[: limit + 1]
-        )
+        if before:
+            chosen &= Q(pk__lt=before)
+        jobs = Job.objects.prefetch_related(*queries.RELATED).filter(chosen).order_by(ORDERS[wanted.status])
+        found = list(jobs[: limit + 1])
         more = f"More jobs match; --limit N shows more than {limit}." if len(found) > limit else ""
         return [job for job in found[:limit] if queries.is_whole(job)], more
-    page = listing.page(chosen, limit, tenant=tenant, status=status or None, before=options["before"])
+    page = listing.page(wanted.others, limit, tenant=wanted.tenant, status=wanted.status, before=before)
     return page.jobs, f"Older jobs may match: --before {page.before}" if page.before else ""
-
-
-def _chosen(options: Options) -> Q:
-    chosen = Q()
-    if options["queue"]:
-        chosen &= Q(queue=inputs.queue_named(options["queue"]))
-    if options["type"]:
-        chosen &= _of_type(options["type"])
-    if options["user"]:
-        chosen &= Q(user_key=options["user"])
-    if options["error"]:
-        chosen &= Q(last_error__startswith=f"{options['error']}:")
-    return chosen
-
-
-def _of_type(text: str) -> Q:
-    """Filter by source type, perhaps with a method. Raises InvalidRequest, listing the known types."""
-    source_type, _, method = text.rpartition(".")
-    if registry.is_source_type(text):
-        return Q(source_type=text)
-    if registry.is_source_type(source_type):
-        registry.resolve(source_type, method)
-        return Q(source_type=source_type, source_method=method)
-    known = {target.source_type for target in registry.targets()}
-    raise InvalidRequest("type", f"{text!r} is unknown; known: {', '.join(sorted(known))}")
 
 
 def _row(job: JobRow) -> list[object]:

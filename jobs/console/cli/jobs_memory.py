@@ -9,6 +9,7 @@ from django.core.management.base import CommandParser
 from jobs.console.cli import inputs
 from jobs.console.cli.screen import Column, Screen, moment
 from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.operations.named import tenant_named
 from jobs.engine.memories import clear_all
 from jobs.models import JobMemory
 from jobs.reading import queries
@@ -37,7 +38,7 @@ def _arguments(parser: CommandParser) -> None:
 
 
 def _run(options: Options, screen: Screen) -> None:
-    tenant = inputs.tenant_named(options["tenant"])
+    tenant = tenant_named(options["tenant"])
     wanted = _of_type(tenant, options["type"]) if options["type"] else {}
     if options["clear"]:
         _clear(tenant, wanted, screen)

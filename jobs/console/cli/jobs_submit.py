@@ -9,6 +9,7 @@ from jobs.calls.request import LAST_PRIORITY
 from jobs.console.cli import inputs
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.operations.named import tenant_named
 from jobs.engine.submit import submit
 
 
@@ -41,7 +42,7 @@ def arguments(parser: CommandParser) -> None:
 def run(options: Options, screen: Screen) -> None:
     given = ("queue", "priority", "delay", "at", "timeout", "user", "dedup")
     request = compose_by_name(
-        inputs.tenant_named(options["tenant"]),
+        tenant_named(options["tenant"]),
         source_type=options["source_type"],
         source_id=None if options["source_id"] == "-" else options["source_id"],
         source_method=options["source_method"],

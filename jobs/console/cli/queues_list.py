@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 
 from jobs.console.cli.screen import Column, Screen, rate
 from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.operations.limits import OF_QUEUE
 from jobs.models import Queue
 from jobs.reading import counts
 
@@ -22,10 +23,6 @@ COLUMNS = [
     Column("RETRIES", right=True, wide=True),
     Column("STATE"),
 ]
-SETTINGS = (
-    *("name", "pool", "weight", "concurrency", "rate_limit", "rate_window", "paused"),
-    *("default_timeout", "default_max_retries", "default_backoff", "backoff_grows"),
-)
 
 
 def arguments(parser: CommandParser) -> None:
@@ -40,7 +37,7 @@ def show(queues: Sequence[Queue] | Any, screen: Screen) -> None:
     """Show these queues as a table or as a JSON document."""
     holding, waiting = counts.holding("queue"), counts.waiting("queue")
     lines = [
-        {name: getattr(queue, name) for name in SETTINGS}
+        {name: getattr(queue, name) for name in ("name", *(limit.name for limit in OF_QUEUE))}
         | {"in_use": holding.get(queue.pk, 0), "waiting": waiting.get(queue.pk, 0)}
         for queue in queues
     ]

@@ -12,6 +12,7 @@ from jobs.console.cli import inputs
 from jobs.console.cli.schedules_list import on_one, show
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.operations.named import tenant_named
 from jobs.engine.schedules import change
 from jobs.models import Schedule
 
@@ -75,7 +76,7 @@ def _source_id(text: str) -> str | None:
 
 
 def _add(options: Options, screen: Screen) -> None:
-    tenant = inputs.tenant_named(options["tenant"])
+    tenant = tenant_named(options["tenant"])
     _store(options, screen, lambda said: change.add(tenant, **said))
 
 

@@ -9,6 +9,7 @@ from django.utils import timezone
 from jobs.console.cli import inputs
 from jobs.console.cli.screen import Column, Screen, length, moment, utc
 from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.operations.named import tenant_named
 from jobs.models import Schedule
 from jobs.reading import schedule_view
 
@@ -39,7 +40,7 @@ def run(options: Options, screen: Screen) -> None:
     found = Schedule.objects.select_related("tenant").order_by("tenant__slug", "name")
     # A default: `schedules` alone is `list`, whose options it does not have.
     if options.get("tenant"):
-        found = found.filter(tenant=inputs.tenant_named(options["tenant"]))
+        found = found.filter(tenant=tenant_named(options["tenant"]))
     if options.get("paused"):
         found = found.filter(paused=True)
     limit = options.get("limit", 50)
@@ -97,7 +98,7 @@ def on_one(verb: Callable[[Schedule, Options, Screen], None]) -> Callable[[Optio
     def run(options: Options, screen: Screen) -> None:
         found = Schedule.objects.select_related("tenant").filter(pk=options["id"])
         if options["tenant"]:
-            found = found.filter(tenant=inputs.tenant_named(options["tenant"]))
+            found = found.filter(tenant=tenant_named(options["tenant"]))
         try:
             verb(found.get(), options, screen)
         except Schedule.DoesNotExist:  # or somebody has deleted it since

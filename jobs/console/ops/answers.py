@@ -4,9 +4,12 @@ from django.contrib import messages
 from django.http import HttpRequest
 from django.urls import reverse
 
+from jobs.calls.refusals import InvalidRequest
 from jobs.console.ops import snapshot
 from jobs.pages import answers
 from jobs.pages.answers import SeeOther
+
+WHOLE = ("q", "id", "ids", "all")  # a form's only field, or none
 
 
 def done(request: HttpRequest, said: str) -> SeeOther:
@@ -20,6 +23,12 @@ def refused(request: HttpRequest, why: str) -> SeeOther:
     """Back to the page that asked, with the reason."""
     messages.error(request, why)
     return SeeOther(back(request))
+
+
+def sentence(refused: InvalidRequest) -> str:
+    """A refusal in words. It names the filter to correct; what is wrong with a form as a whole needs no name."""
+    message = refused.message if refused.field in WHOLE else str(refused)
+    return f"{message[:1].upper()}{message[1:]}."
 
 
 def back(request: HttpRequest) -> str:

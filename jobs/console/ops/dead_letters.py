@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 
 from django.db.models import Q, QuerySet
 
+from jobs.console.operations.filters import Filter, of_class
 from jobs.console.ops.charts import curve
 from jobs.console.ops.shapes import NO_ERROR, class_of, shape
 from jobs.models import DeadLetter
 
 FILTERS = ("tenant", "queue", "type", "error", "like", "since")
 HOUR, HOURS = timedelta(hours=1), 24
-SINCE = {"1h": timedelta(hours=1), "24h": timedelta(hours=24), "7d": timedelta(days=7), "30d": timedelta(days=30)}
+SINCE = ("1h", "24h", "7d", "30d")
 LATEST = 1000  # letters that are read for the groups
 
 
@@ -42,34 +43,24 @@ def filters_of(given: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def matching(
-    filters: Mapping[str, str], upto: datetime | None = None, now: datetime | None = None
-) -> QuerySet[DeadLetter]:
-    """The dead letters that fit all filters, latest death first; those up to a moment. now: the end of `since`."""
-    found = Q(died_at__isnull=False)
-    if now is not None and (length := SINCE.get(filters.get("since", ""))):
-        found &= Q(died_at__gt=now - length)
-    if upto is not None:
-        found &= Q(died_at__lte=upto)
-    if slug := filters.get("tenant"):
-        found &= Q(tenant__slug=slug)
-    if queue := filters.get("queue"):
-        found &= Q(queue__name=queue)
-    if job_type := filters.get("type"):
-        source_type, _, method = job_type.rpartition(".")
-        found &= Q(source_type=source_type, source_method=method)
-    if error := filters.get("error"):
-        found &= _of_class(error)
-    if like := filters.get("like"):  # the rest of the shape: `fitting`
-        if like == NO_ERROR:
-            found &= Q(last_error="")
-        elif name := class_of(like):
-            found &= _of_class(name)
-    return DeadLetter.objects.filter(found).order_by("-died_at", "-pk")
+def matching(filters: Mapping[str, str], now: datetime, upto: datetime | None = None) -> QuerySet[DeadLetter]:
+    """The dead letters that fit all filters, latest death first; those up to a moment. now: the end of `since`.
+
+    Raises InvalidRequest, naming the filter and what is allowed.
+    """
+    found = Filter(since="died_at")
+    for name, value in filters.items():
+        if name == "like":  # the rest of the shape: `fits`
+            found.others &= Q(last_error="") if value == NO_ERROR else _of_class_of(value)
+        else:
+            found.add(name, value, now)
+    dead = Q(died_at__isnull=False) if upto is None else Q(died_at__lte=upto)
+    return DeadLetter.objects.filter(dead, found.everything).order_by("-died_at", "-pk")
 
 
-def _of_class(error: str) -> Q:
-    return Q(last_error=error) | Q(last_error__startswith=f"{error}:")
+def _of_class_of(like: str) -> Q:
+    name = class_of(like)
+    return of_class(name) if name else Q()
 
 
 def fits(filters: Mapping[str, str], error: str) -> bool:

@@ -36,7 +36,7 @@ class Selection(Protocol):
         """`filters` and `upto` of a run of all that fit. Raises InvalidRequest."""
 
     def step(self, run: Run, statuses: Collection[Status], most: int) -> Step:
-        """The next jobs of these statuses."""
+        """The next jobs of these statuses. Raises InvalidRequest if a filter means nothing any more."""
 
 
 class Letters:
@@ -47,13 +47,14 @@ class Letters:
     def read(self, form: Mapping[str, str], now: datetime) -> tuple[dict[str, str], str]:
         filters, upto = filters_of(form), _moment(form.get("upto", ""))
         if not filters or upto is None:
-            raise InvalidRequest("all", "filter the dead letters first: all of them are more than anybody has seen")
+            raise InvalidRequest("all", "filter the dead letters first; an action on every one there is is refused")
         return filters, upto.isoformat()
 
     def step(self, run: Run, statuses: Collection[Status], most: int) -> Step:
+        at = datetime.fromisoformat(run.at)
         if run.chosen:
-            return Step(list(matching({}).filter(pk__in=run.chosen).values_list("pk", flat=True)), None)
-        found = matching(run.filters, datetime.fromisoformat(run.upto), datetime.fromisoformat(run.at))
+            return Step(list(matching({}, at).filter(pk__in=run.chosen).values_list("pk", flat=True)), None)
+        found = matching(run.filters, at, datetime.fromisoformat(run.upto))
         if run.position is not None:
             text, _, pk = run.position.partition(" ")
             died_at = datetime.fromisoformat(text)
@@ -63,9 +64,9 @@ class Letters:
         fitting = [pk for _, pk, error in rows[:most] if fits(run.filters, error)]
         if len(rows) <= most:
             return Step(fitting, None)
-        at, pk_of_last, _ = rows[most - 1]
-        assert at is not None  # noqa: S101 - for the type checker: it is dead
-        return Step(fitting, f"{at.isoformat()} {pk_of_last}")
+        died_at, pk_of_last, _ = rows[most - 1]
+        assert died_at is not None  # noqa: S101 - for the type checker: it is dead
+        return Step(fitting, f"{died_at.isoformat()} {pk_of_last}")
 
 
 class Found:
@@ -75,16 +76,16 @@ class Found:
 
     def read(self, form: Mapping[str, str], now: datetime) -> tuple[dict[str, str], str]:
         typed, upto = form.get("q", "").replace("\x00", "").strip(), form.get("upto", "")
-        sought = terms.read(typed, now)
-        if not typed or sought.job_id is not None or not (upto.isascii() and upto.isdecimal()):
-            raise InvalidRequest("all", "search for some jobs first: all of them are more than anybody has seen")
+        if not typed or terms.job_id(typed) is not None or not (upto.isascii() and upto.isdecimal()):
+            raise InvalidRequest("all", "search for some jobs first; an action on every job there is is refused")
+        terms.read(typed, now)
         return {"q": typed}, str(min(int(upto[: terms.DIGITS]), LARGEST_ID - 1))
 
     def step(self, run: Run, statuses: Collection[Status], most: int) -> Step:
         if run.chosen:
             return Step(run.chosen, None)
         sought = terms.read(run.filters["q"], datetime.fromisoformat(run.at))
-        chosen, before = sought.chosen & Q(status__in=statuses), int(run.position or int(run.upto) + 1)
+        chosen, before = sought.others & Q(status__in=statuses), int(run.position or int(run.upto) + 1)
         if sought.status is not None and sought.status not in statuses:
             return Step([], None)
         found, end = listing.ids(chosen, most, tenant=sought.tenant, status=sought.status, before=before, looks=LOOKS)

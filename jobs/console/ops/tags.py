@@ -58,6 +58,16 @@ def from_to(values: Any) -> str:
 
 
 @register.filter
+def setting(value: Any) -> str:
+    """The value of a limit: 3, yes, mail, critical; a dash for none."""
+    if value is None or value == []:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(value) if isinstance(value, list) else f"{value:g}"
+
+
+@register.filter
 def n(number: float | None) -> str:
     """1,204; a dash for None."""
     return "–" if number is None else f"{number:,.0f}"

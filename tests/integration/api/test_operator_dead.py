@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from jobs.console.api import dead, letters
+from jobs.console.operations import verbs
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
 from tenants import auth
@@ -181,8 +182,8 @@ class TestReviveAndDiscard:
         assert status_of(fits, other_error, other_tenant) == ["cancelled", "dead", "dead"]
 
     def test_more_than_one_request_takes_is_said_and_the_earliest_go_first(self, operator, monkeypatch):
-        monkeypatch.setattr(dead, "MOST", 3)
-        monkeypatch.setattr(dead, "BATCH", 2)
+        monkeypatch.setattr(dead, "MAX_CHANGED", 3)
+        monkeypatch.setattr(verbs, "BATCH", 2)
         jobs = [dead_job(died_at=NOON - timedelta(minutes=minutes)) for minutes in range(4)]
         assert post(operator, "revive", {"queue": "default"}).json() == {"revived": 3, "skipped": 0, "more": True}
         assert status_of(*jobs) == ["dead", "created", "created", "created"]
@@ -197,7 +198,7 @@ class TestReviveAndDiscard:
             ({"ids": ["1"]}, "ids[0]"),
             ({"ids": [0]}, "ids[0]"),
             ({"ids": [2**63]}, "ids[0]"),
-            ({"ids": list(range(1, letters.MOST + 2))}, "ids"),
+            ({"ids": list(range(1, letters.MAX_CHANGED + 2))}, "ids"),
             ({"ids": "all"}, "ids"),
             ({"tenant": None}, "ids"),
             ({"tennant": "acme"}, "tennant"),
@@ -225,7 +226,7 @@ class TestReviveAndDiscard:
         assert entry.bulk is None
 
     def test_many_are_one_change_of_each_tenant_with_the_filter_and_the_ids(self, operator, monkeypatch):
-        monkeypatch.setattr(dead, "BATCH", 2)
+        monkeypatch.setattr(verbs, "BATCH", 2)
         acme, other = TenantFactory(slug="acme"), TenantFactory(slug="other")
         jobs = [dead_job(acme) for _ in range(5)]
         alone = dead_job(other)

@@ -131,8 +131,9 @@ class TestQueues:
         QueueFactory(name="emails")
         assert queues("pause", "emails")[0]["paused"]
         make_job(tenant, queue=Queue.objects.get(name="emails"))
-        queues("set", "emails", "--weight", 2)
+        queues("set", "emails", "--weight", 2, "--default-timeout", 2.5, "--no-backoff-grows")
         assert held() == 0
+        assert Queue.objects.filter(name="emails", weight=2, default_timeout=2.5, backoff_grows=False).exists()
         assert queues("resume", "emails")[0]["in_use"] == 1
 
     def test_set(self, tenant, register):
@@ -163,7 +164,7 @@ class TestQueues:
         [
             (["pause", "no"], "queue: 'no' is unknown; known: "),
             (["pause"], "the following arguments are required: name"),
-            (["set", "emails"], "set: give at least one of --weight, --concurrency, --rate"),
+            (["set", "emails"], "set: say what to change; see: manage.py queues set --help"),
             (["set", "emails", "--weight", "0"], "argument --weight: must be a whole number from 1 to"),
             (["set", "emails", "--concurrency", "-1"], "none for no limit"),
             (["set", "emails", "--rate", "x/y"], "argument --rate: must be jobs/seconds"),

@@ -47,7 +47,7 @@ class TestLimits:
 
     def test_days_of_history_and_other_queues_are_changed(self, admin):
         tenant = TenantFactory(name="Acme", slug="acme")
-        response = admin.post("/ops/tenants/acme/change", {"history_days": "30", "queues": "mail, critical,,mail"})
+        response = admin.post("/ops/tenants/acme/change", {"history_days": "30", "queues": "mail, critical"})
         assert "Acme: history (days) none → 30, other queues none → mail, critical." in said(response)
         row = TenantQueue.objects.get(tenant=tenant)
         assert (row.history_days, row.queues) == (30, ["mail", "critical"])
@@ -87,14 +87,16 @@ class TestLimits:
     @pytest.mark.parametrize(
         ("form", "told"),
         [
-            ({"num_slots": "-1"}, "num_slots: '-1' is not a whole number from 0."),
-            ({"num_slots": "many", "weight": "x"}, "weight: 'x' is not"),
+            ({"num_slots": "-1"}, "num_slots: Ensure this value is greater than or equal to 0."),
+            ({"num_slots": "many", "weight": "x"}, "weight: Enter a whole number."),
             ({"num_slots": "10001"}, "num_slots: Ensure this value is less than or equal to 10000."),
             ({"num_slots": "9" * 5000}, "num_slots: "),
             ({"weight": "0"}, "weight: "),
             ({"rate_limit": "5"}, "rate_window: A rate limit needs a window"),
-            ({"rate_limit": "5", "rate_window": "nan"}, "rate_window: 'nan' is not a number of seconds."),
+            ({"rate_limit": "5", "rate_window": "nan"}, "rate_window: Enter a number."),
             ({"rate_limit": "5", "rate_window": "1e999"}, "rate_window: "),
+            ({"queues": "mail,,critical"}, "queues: Item 2"),
+            ({"queues": "a\x00b"}, "queues: "),
             ({"num_slots": "2"}, "nothing was changed"),
             ({"slots": "2"}, "nothing was changed"),
         ],
@@ -113,6 +115,8 @@ class TestLimits:
         queue = Queue.objects.get(name="mail")
         assert (queue.concurrency, queue.rate_limit, queue.rate_window, queue.paused) == (4, 10, 0.5, True)
         assert "Queue mail: paused no → yes." in said(response)
+        response = admin.post("/ops/queues/mail/change", {"default_timeout": "2.5", "backoff_grows": "False"})
+        assert "Queue mail: default timeout none → 2.5, backoff grows yes → no." in said(response)
 
     def test_what_is_not_there_is_not_found(self, admin):
         for path in ("tenants/nobody/change", "queues/none/change", "schedules/1/act", f"schedules/{2**70}/act"):

@@ -7,20 +7,22 @@ import pytest
 from django.contrib.messages import get_messages
 from django.utils import timezone
 
+from jobs.console.operations import verbs
 from jobs.console.ops.actions import many
 from jobs.lifecycle import Status
 from jobs.models import Job
 from jobs.reading import listing
 from tenants.models import Change
-from tests.factories import TenantFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    for name, number in {"MOST": 4, "BATCH": 2, "UNASKED": 3}.items():
+    for name, number in {"MAX_A_REQUEST": 4, "MAX_UNASKED": 3}.items():
         monkeypatch.setattr(many, name, number)
+    monkeypatch.setattr(verbs, "BATCH", 2)
 
 
 @pytest.fixture
@@ -145,6 +147,14 @@ class TestDeadLetters:
         for path in ("/ops/dead/discard", "/ops/jobs/revive"):
             assert admin.post(path, {"run": signature}).status_code == 404
         assert {status(job) for job in dead} == {"dead"}
+
+    def test_a_run_whose_queue_was_removed_meanwhile_ends_with_the_reason(self, admin, dead):
+        queue = QueueFactory(name="removed")
+        Job.objects.update(queue=queue)
+        signature = signed(admin.post("/ops/dead/revive", self.form(queue="removed")))
+        Job.objects.update(queue=1)
+        queue.delete()
+        assert "Queue: 'removed' is unknown" in said(admin.post("/ops/dead/revive", {"run": signature}))
 
 
 class TestJobs:

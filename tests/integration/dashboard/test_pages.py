@@ -105,9 +105,9 @@ class TestSearch:
         [
             ("nonsense", "is not of the form name:value"),
             ("colour:red", "is unknown; names: status, tenant"),
-            ("status:lost", "there are: scheduled, created"),
-            ("tenant:nobody", "there is no tenant"),
-            ("queue:none", "there is no queue"),
+            ("status:lost", "status: 'lost' is unknown; known: scheduled, created"),
+            ("tenant:nobody", "'nobody' is unknown; known: "),
+            ("queue:none", "'none' is unknown; known: "),
             ("since:yesterday", "30m, 1h, 7d"),
             ("since:999999999d", "at most ten years"),
             ("9" * 30, "no job has an id above"),

@@ -201,7 +201,7 @@ def buffers_of_a_submit(tenant) -> int:
 
 
 def pages() -> int:
-    """So many were looked at by this transaction. Not those of the catalogues: autovacuum has them read anew at any time."""
+    """So many of our tables were looked at by this transaction; autovacuum has the catalogues read anew at any time."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT sum(pg_stat_get_xact_blocks_fetched(oid))::int FROM pg_class"

@@ -1,69 +1,34 @@
 """Change a limit of a tenant or a queue, or pause it. Only the fields of the form are changed."""
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.forms import ModelForm, Select, modelform_factory
+from django.http import Http404, HttpRequest, HttpResponse
 
+from jobs.console.operations.limits import OF_QUEUE, OF_TENANT, Kind, Limit
 from jobs.console.ops.access import action_for
 from jobs.console.ops.answers import done, refused
+from jobs.console.ops.tags import setting
 from jobs.engine import limits
 from jobs.models import Queue
 from tenants.models import TenantQueue
 from tenants.tenant_model import all_tenants
 
-LARGEST = 2**31 - 1  # of PostgreSQL's integer
+# A box that is not ticked is not sent: nobody could tell it from one that the form has not.
+YES_OR_NO = ((True, "yes"), (False, "no"))
 
 
-def _whole(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST)) and int(text) <= LARGEST):
-        raise ValueError("a whole number from 0")
-    return int(text)
-
-
-def _number_or_none(text: str) -> int | None:
-    return _whole(text) if text else None
-
-
-def _seconds_or_none(text: str) -> float | None:
-    if not text:
-        return None
-    if not re.fullmatch(r"\d{1,10}(\.\d{1,10})?", text, re.ASCII):
-        raise ValueError("a number of seconds")
-    return float(text)
-
-
-def _names(text: str) -> list[str]:
-    """mail, critical: each once, in the order that was typed."""
-    return list(dict.fromkeys(name for part in text.replace("\x00", "").split(",") if (name := part.strip())))
-
-
-def _switch(text: str) -> bool:
-    return text == "1"
-
-
-Read = Callable[[str], Any]
-OF_TENANT: Mapping[str, Read] = {
-    "num_slots": _whole,
-    "user_slots": _number_or_none,
-    "weight": _whole,
-    "max_waiting": _number_or_none,
-    "history_days": _number_or_none,
-    "queues": _names,
-    "rate_limit": _number_or_none,
-    "rate_window": _seconds_or_none,
-    "paused": _switch,
-}
-OF_QUEUE: Mapping[str, Read] = {
-    "weight": _whole,
-    "concurrency": _number_or_none,
-    "rate_limit": _number_or_none,
-    "rate_window": _seconds_or_none,
-    "paused": _switch,
-}
+def form_of(row: Queue | TenantQueue, table: Sequence[Limit], data: Any = None) -> "ModelForm[Any]":
+    """The form of these limits. data: of those that are to be changed; the others stay as they are."""
+    switches: dict[str, Any] = {limit.name: Select(choices=YES_OR_NO) for limit in table if limit.kind is Kind.SWITCH}
+    form = modelform_factory(type(row), fields=[limit.name for limit in table], widgets=switches)
+    for limit in table:
+        form.base_fields[limit.name].widget.attrs["placeholder"] = limit.unset.rstrip(".")
+        form.base_fields[limit.name].show_hidden_initial = False  # compare with the row
+    shown = form(instance=row, auto_id=False)  # a page may have many
+    return shown if data is None else form({field.name: field.value() for field in shown} | data.dict(), instance=row)
 
 
 @action_for("tenants.change_tenantqueue")
@@ -78,25 +43,22 @@ def change_tenant(request: HttpRequest, slug: str) -> HttpResponse:
 @action_for("jobs.change_queue")
 @transaction.atomic
 def change_queue(request: HttpRequest, name: str) -> HttpResponse:
-    # no_key: a submit, which refers to the row, need not wait.
-    row = Queue.objects.select_for_update(no_key=True).filter(name=name).first()
+    row = limits.locked_queue(name)
     if row is None:
         raise Http404
     return _change(request, row, OF_QUEUE, f"Queue {name}")
 
 
-def _change(request: HttpRequest, row: Queue | TenantQueue, known: Mapping[str, Read], name: str) -> HttpResponse:
-    try:
-        values = {field: value for field, value in _read(request.POST, known).items() if getattr(row, field) != value}
-        if not values:
-            return _unchanged(request, f"{name}: nothing was changed.")
-        was = {field: getattr(row, field) for field in values}
-        with transaction.atomic():
-            limits.change(row, values)
-    except ValidationError as error:
-        return _unchanged(request, f"{name}: {_why(error)}")
-    said = ", ".join(f"{_label(row, field)} {_told(was[field])} → {_told(values[field])}" for field in values)
-    return done(request, f"{name}: {said}.")
+def _change(request: HttpRequest, row: Queue | TenantQueue, table: Sequence[Limit], name: str) -> HttpResponse:
+    form = form_of(row, table, request.POST)
+    if not form.is_valid():
+        return _unchanged(request, f"{name}: {_why(form)}")
+    if not form.has_changed():
+        return _unchanged(request, f"{name}: nothing was changed.")
+    values = {field: form.cleaned_data[field] for field in form.changed_data}
+    limits.change(row, values)
+    said = (f"{_label(row, field)} {_told(form.initial[field])} → {_told(values[field])}" for field in values)
+    return done(request, f"{name}: {', '.join(said)}.")
 
 
 def _unchanged(request: HttpRequest, why: str) -> HttpResponse:
@@ -104,23 +66,9 @@ def _unchanged(request: HttpRequest, why: str) -> HttpResponse:
     return refused(request, why)
 
 
-def _read(form: QueryDict, known: Mapping[str, Read]) -> dict[str, Any]:
-    """The values of the form's known fields. Raises ValidationError by field."""
-    values, wrong = {}, {}
-    for field, read in known.items():
-        if field in form:
-            try:
-                values[field] = read(str(form[field]).strip())
-            except ValueError as error:
-                wrong[field] = f"{form[field]!r} is not {error}."
-    if wrong:
-        raise ValidationError(wrong)
-    return values
-
-
-def _why(error: ValidationError) -> str:
+def _why(form: "ModelForm[Any]") -> str:
     return " ".join(
-        f"{'' if field == '__all__' else f'{field}: '}{' '.join(told)}" for field, told in error.message_dict.items()
+        f"{'' if field == '__all__' else f'{field}: '}{' '.join(map(str, told))}" for field, told in form.errors.items()
     )
 
 
@@ -129,8 +77,4 @@ def _label(row: Queue | TenantQueue, field: str) -> str:
 
 
 def _told(value: Any) -> str:
-    if value is None or value == []:
-        return "none"
-    if isinstance(value, list):
-        return ", ".join(value)
-    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
+    return "none" if value in (None, []) else setting(value)

@@ -1,7 +1,6 @@
 """Cancel, revive or discard many jobs: chosen ones, or all that fit; after a confirmation, a thousand at a request."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 from uuid import UUID, uuid4
@@ -14,21 +13,19 @@ from django.urls import URLPattern, path, reverse
 
 from jobs import store
 from jobs.calls.refusals import InvalidRequest
+from jobs.console.operations.verbs import CANCEL, DISCARD, REVIVE, Verb
 from jobs.console.ops.access import action_for, frame, menu, page_for
-from jobs.console.ops.actions.verbs import CANCEL, DISCARD, REVIVE, Verb
-from jobs.console.ops.answers import back, done, refused
+from jobs.console.ops.answers import back, done, refused, sentence
 from jobs.console.ops.runs import Run, ids, signed_run
 from jobs.console.ops.selections import Found, Letters, Selection, Step
 from jobs.lifecycle import Status
 from jobs.pages.answers import SeeOther
 from jobs.reading import queries
-from tenants import audit
 
-MOST = 1000  # jobs of one request
-TICKED = 500  # boxes of one form
-BATCH = 100  # of one transaction: one dispatch for all, and short locks
-UNASKED = 100  # jobs that are done without a confirmation
-COUNTED = 10_000
+MAX_A_REQUEST = 1000  # jobs
+MAX_TICKED = 500  # boxes of one form
+MAX_UNASKED = 100  # jobs that are done without a confirmation
+MAX_COUNTED = 10_000
 EXAMPLES = 3
 
 
@@ -54,17 +51,19 @@ class Action:
 
     def act(self, request: HttpRequest) -> HttpResponseBase:
         """A form's choice: `ids`, or `all` that fit up to `upto`; or a `run` that was confirmed."""
-        if "run" in request.POST:
-            return self._continue(request, self._signed(request, request.POST["run"]))
         try:
-            run = self._chosen(request)
-        except InvalidRequest as error:
-            return refused(request, f"{error.message[:1].upper()}{error.message[1:]}.")
-        first = self._step(run, COUNTED)
+            if "run" in request.POST:
+                return self._continue(request, self._signed(request, request.POST["run"]))
+            return self._begin(request, self._chosen(request))
+        except InvalidRequest as error:  # a run's tenant or queue may have been deleted meanwhile
+            return refused(request, sentence(error))
+
+    def _begin(self, request: HttpRequest, run: Run) -> HttpResponse:
+        first = self._step(run, MAX_COUNTED)
         run = replace(run, total=len(first.ids), more=first.position is not None)
         if not run.total and not run.more:
             return refused(request, f"Nothing to {self.verb.name}: the jobs are {_either(self.verb)} no longer.")
-        if self.verb.asks or run.total > UNASKED or run.more:
+        if self.verb.asks or run.total > MAX_UNASKED or run.more:
             found = queries.all_jobs().filter(pk__in=first.ids[:EXAMPLES]).defer("args", "stats")
             examples = [job for job in found if queries.is_whole(job)]
             return self._page(request, "confirm", run, {"examples": examples, "warning": self.verb.warning})
@@ -82,8 +81,8 @@ class Action:
             filters, upto = self.selection.read(request.POST, now)
             return replace(run, filters=filters, upto=upto)
         chosen = ids(request.POST.getlist("ids"))
-        if not chosen or len(chosen) > TICKED:
-            raise InvalidRequest("ids", f"choose 1 to {TICKED} jobs: tick their boxes")
+        if not chosen or len(chosen) > MAX_TICKED:
+            raise InvalidRequest("ids", f"choose 1 to {MAX_TICKED} jobs: tick their boxes")
         return replace(run, chosen=chosen)
 
     def _signed(self, request: HttpRequest, text: str) -> Run:
@@ -96,10 +95,10 @@ class Action:
         return self.selection.step(run, self.verb.statuses, most)
 
     def _continue(self, request: HttpRequest, run: Run) -> HttpResponse:
-        step = self._step(run, MOST)
+        step = self._step(run, MAX_A_REQUEST)
         outcomes = Counter(run.outcomes)
-        for first in range(0, len(step.ids), BATCH):
-            outcomes += _apply(self.verb, step.ids[first : first + BATCH], run)
+        bulk = None if len(run.chosen) == 1 else UUID(run.bulk)
+        outcomes += Counter(self.verb.each(step.ids, bulk=bulk, filters=run.in_words()).values())
         run = replace(run, outcomes=dict(outcomes), position=step.position)
         if run.position is not None:
             return SeeOther(f"{reverse(f'ops:{self.name}-progress')}?run={run.signed()}")
@@ -107,15 +106,9 @@ class Action:
         return answer(request, self.verb.told(outcomes) or "None was left.")
 
     def _page(self, request: HttpRequest, name: str, run: Run, shown: dict[str, Any]) -> HttpResponse:
-        around = {**frame(request, self.verb.doing), "menu": menu(request), "most": MOST}
+        around = {**frame(request, self.verb.doing), "menu": menu(request), "most": MAX_A_REQUEST}
         about = {"run": run, "verb": self.verb, "jobs": self.selection.jobs, "address": reverse(f"ops:{self.name}")}
         return render(request, f"jobs/ops/run/{name}.html", around | about | shown)
-
-
-def _apply(verb: Verb, batch: Sequence[int], run: Run) -> Counter[str]:
-    """Every transaction takes its jobs in the order of their ids, so that no two can deadlock."""
-    with audit.in_bulk(None if len(run.chosen) == 1 else UUID(run.bulk), run.in_words()):
-        return Counter(verb.apply(pk) for pk in sorted(batch))
 
 
 def _either(verb: Verb) -> str:

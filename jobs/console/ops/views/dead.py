@@ -2,8 +2,10 @@
 
 from django.http import HttpRequest, HttpResponse
 
+from jobs.calls.refusals import InvalidRequest
 from jobs.console.ops import live, snapshot
 from jobs.console.ops.access import page_for
+from jobs.console.ops.answers import sentence
 from jobs.console.ops.dead_letters import LATEST, SINCE, filters_of, fits, groups, matching
 from jobs.models import DeadLetter
 
@@ -16,11 +18,16 @@ def show(request: HttpRequest) -> HttpResponse:
     """`tenant`, `queue`, `type`, `error`, `like`: only letters that fit. `since`: one of SINCE."""
     seen = snapshot.current()
     filters = filters_of(request.GET)
-    latest = list(matching(filters, now=seen.now).values_list(*COLUMNS, named=True)[:LATEST])
+    wrong, latest = "", []
+    try:
+        latest = list(matching(filters, seen.now).values_list(*COLUMNS, named=True)[:LATEST])
+    except InvalidRequest as refused:
+        wrong = sentence(refused)
     letters = [letter for letter in latest if fits(filters, letter.last_error)]
     shown = {
         "snapshot": seen,
         "filters": filters,
+        "wrong": wrong,
         "groups": groups(letters, seen.now),
         "letters": _whole([letter.pk for letter in letters[:A_PAGE]]),
         "more": len(letters) > A_PAGE,

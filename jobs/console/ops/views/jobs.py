@@ -7,11 +7,12 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 
 from jobs.calls.refusals import InvalidRequest
+from jobs.console.operations.filters import Filter
 from jobs.console.ops import live, looks, snapshot, terms
 from jobs.console.ops.access import page_for
+from jobs.console.ops.answers import sentence
 from jobs.console.ops.snapshot import Snapshot
 from jobs.console.ops.tags import query_with
-from jobs.console.ops.terms import Sought
 from jobs.reading import listing, queries
 from jobs.reading.listing import LOOK, Page
 from jobs.reading.queries import LARGEST_ID
@@ -31,17 +32,17 @@ def show(request: HttpRequest) -> HttpResponseBase:
     asked_again = request.headers.get("Live") is not None
     wrong, page, newer = "", Page([], None), (0, False)
     try:
+        if (pk := terms.job_id(typed)) is not None:
+            return redirect("ops:job", pk)
         sought = terms.read(typed, seen.now)
-        if sought.job_id is not None:
-            return redirect("ops:job", sought.job_id)
         if upto is None:
             upto = listing.newest()
         else:
-            newer = listing.newer(sought.chosen, tenant=sought.tenant, status=sought.status, upto=upto)
+            newer = listing.newer(sought.others, tenant=sought.tenant, status=sought.status, upto=upto)
         if not asked_again:
             page = _page(sought, upto if before is None else min(upto, before - 1))
     except InvalidRequest as refused:
-        wrong = f"{refused.message[:1].upper()}{refused.message[1:]}."
+        wrong = sentence(refused)
     stays = query_with(request.GET, upto=upto)
     shown = {
         "snapshot": seen,
@@ -59,8 +60,8 @@ def show(request: HttpRequest) -> HttpResponseBase:
     return live.page(request, "jobs", "Jobs", ("old", "numbers", "newer"), shown, every=REFRESH_SECONDS, ask=stays)
 
 
-def _page(sought: Sought, upto: int) -> Page:
-    return listing.page(sought.chosen, A_PAGE, tenant=sought.tenant, status=sought.status, before=upto + 1)
+def _page(sought: Filter, upto: int) -> Page:
+    return listing.page(sought.others, A_PAGE, tenant=sought.tenant, status=sought.status, before=upto + 1)
 
 
 def _submitted(page: Page) -> datetime | None:

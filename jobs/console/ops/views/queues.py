@@ -3,9 +3,11 @@
 from django.http import HttpRequest, HttpResponse
 
 from jobs.calls import registry
+from jobs.console.operations.limits import OF_QUEUE
 from jobs.console.ops import live, looks, past, snapshot
 from jobs.console.ops.access import page_for
-from jobs.models import PausedJobType
+from jobs.console.ops.actions.limits import form_of
+from jobs.models import PausedJobType, Queue
 from jobs.reading import waits
 from tenants.names import named
 
@@ -17,6 +19,8 @@ def show(request: HttpRequest) -> HttpResponse:
     ended, curves = past.last_hour().queues, past.use_of_last_hour().queues
     held = looks.held_types() if paused else {}
     names, may_pause = set(map(str, paused)), request.user.has_perm(named("jobs.add_pausedjobtype"))
+    may_change = request.user.has_perm(named("jobs.change_queue"))
+    rows = Queue.objects.in_bulk(list(seen.queues)) if may_change else {}
     shown = {
         "snapshot": seen,
         "queues": [
@@ -30,6 +34,7 @@ def show(request: HttpRequest) -> HttpResponse:
                 ),
                 "past": ended.get((queue.name,)),
                 "curve": curves.get(queue.id),
+                "form": form_of(rows[queue.id], OF_QUEUE) if queue.id in rows else None,
                 "gates": waits.by_gate(cut for cut in seen.cuts if cut.queue_id == queue.id),
             }
             for queue in seen.queues.values()

@@ -5,8 +5,10 @@ from collections import Counter
 from django.http import Http404, HttpRequest, HttpResponse
 
 from jobs.conf import settings
+from jobs.console.operations.limits import OF_TENANT
 from jobs.console.ops import live, looks, past, snapshot
 from jobs.console.ops.access import page_for
+from jobs.console.ops.actions.limits import form_of
 from jobs.console.ops.tenant_state import of_tenants
 from jobs.models import Job
 from jobs.reading import waits
@@ -28,17 +30,18 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     lanes = looks.lanes_of({tenant.pk})
     cuts = waits.cuts(lanes, seen.queues)
     [standing] = of_tenants(seen, looks.tenants({tenant.pk}).values(), lanes, cuts)
-    limits = TenantQueue.objects.filter(tenant=tenant).first()
+    limits = TenantQueue.objects.filter(tenant=tenant).first() or TenantQueue(tenant=tenant, num_slots=0)
     day = past.day_of(tenant.pk)
     slots = _slots(request, tenant)
     shown = {
         "snapshot": seen,
         "tenant": tenant,
-        "limits": limits or TenantQueue(tenant=tenant, num_slots=0),
+        "limits": limits,
+        "form": form_of(limits, OF_TENANT),
         "standing": standing,
         "slots": slots,
         "users": Counter(job.user_key for job in slots if job.user_key).most_common(),
-        "most_waiting": _most_waiting(limits),
+        "most_waiting": settings.JOBS_MAX_WAITING if limits.max_waiting is None else limits.max_waiting,
         "lanes": [
             (lane, seen.queues.get(lane.queue_id), [(cut.gate, cut.jobs) for cut in cuts if _same(cut, lane)])
             for lane in lanes
@@ -49,11 +52,6 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
         "changes": _changes(request, limits),
     }
     return live.page(request, "tenant", tenant.name, ("old", "now", "limits", "lanes", "past", "changes"), shown)
-
-
-def _most_waiting(limits: TenantQueue | None) -> int:
-    """The jobs that may wait."""
-    return settings.JOBS_MAX_WAITING if limits is None or limits.max_waiting is None else limits.max_waiting
 
 
 def _same(cut: waits.Cut, lane: Lane) -> bool:
@@ -68,8 +66,8 @@ def _slots(request: HttpRequest, tenant: Tenant) -> list[Job]:
     return list(held.select_related("queue").defer("args", "stats")[:MAX_SLOTS])
 
 
-def _changes(request: HttpRequest, limits: TenantQueue | None) -> list[Change]:
-    if limits is None or not request.user.has_perm(named("tenants.view_change")):
+def _changes(request: HttpRequest, limits: TenantQueue) -> list[Change]:
+    if limits.pk is None or not request.user.has_perm(named("tenants.view_change")):
         return []
     of_limits = Change.objects.filter(kind=kind_of(TenantQueue), subject_id=str(limits.pk))
     return list(of_limits.order_by("-at")[:MAX_CHANGES])

@@ -1,0 +1,67 @@
+"""The limits that operators change: one table, from which forms, schemas and options are made.
+
+Each is a field of `TenantQueue` or `Queue`, which says its type, its bounds and what it is for.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import BaseValidator, MaxValueValidator, MinValueValidator
+from django.db import models
+
+from jobs.models import Queue
+from tenants.models import TenantQueue
+
+Kind = Enum("Kind", "WHOLE SECONDS SWITCH NAME NAMES")
+KINDS: dict[type[models.Field], Kind] = {  # type: ignore[type-arg]
+    models.PositiveIntegerField: Kind.WHOLE,
+    models.PositiveSmallIntegerField: Kind.WHOLE,
+    models.FloatField: Kind.SECONDS,
+    models.BooleanField: Kind.SWITCH,
+    models.SlugField: Kind.NAME,
+    ArrayField: Kind.NAMES,
+}
+
+
+@dataclass(frozen=True)
+class Limit:
+    """name: of the field. optional: may be None, which means `unset`. least, most: of a number; None: the column's."""
+
+    name: str
+    kind: Kind
+    optional: bool
+    least: float | None
+    most: float | None
+    help: str
+    unset: str
+
+    def told(self, none: str) -> str:
+        """The help, with what None is called: empty, null."""
+        return f"{self.help} {none}: {self.unset}" if self.unset else self.help
+
+
+def _limits(model: type[models.Model], *names: str) -> tuple[Limit, ...]:
+    return tuple(_limit(model._meta.get_field(name)) for name in names)
+
+
+def _limit(field: Any) -> Limit:
+    least, most = _bound(field, MinValueValidator), _bound(field, MaxValueValidator)
+    help, _, unset = str(field.help_text).partition(" Empty: ")
+    return Limit(field.name, KINDS[type(field)], field.null, least, most, help, unset)
+
+
+def _bound(field: Any, kind: type[BaseValidator]) -> float | None:
+    # Not `validators`: it has those of the column, too, and asks for a connection.
+    return next((one.limit_value for one in field._validators if isinstance(one, kind)), None)
+
+
+RATE = ("rate_limit", "rate_window")  # both or none
+OF_TENANT = _limits(
+    TenantQueue, "num_slots", "user_slots", "weight", "max_waiting", *RATE, "history_days", "queues", "paused"
+)
+OF_QUEUE = _limits(
+    *(Queue, "weight", "pool", "concurrency", *RATE, "default_timeout", "default_max_retries"),
+    *("default_backoff", "backoff_grows", "paused"),
+)

@@ -1,0 +1,28 @@
+"""The tenant or the queue that an operator names. A refusal lists those that there are."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+
+from jobs.calls.refusals import InvalidRequest
+from jobs.models import Queue
+from tenants.models import Tenant
+from tenants.tenant_model import all_tenants
+
+MAX_LISTED = 10  # known names in a refusal
+
+
+def tenant_named(slug: str) -> Tenant:
+    """Raises InvalidRequest."""
+    return all_tenants().filter(slug=slug).first() or _unknown("tenant", slug, all_tenants().values_list("slug"))
+
+
+def queue_named(name: str) -> Queue:
+    """Raises InvalidRequest."""
+    return Queue.objects.filter(name=name).first() or _unknown("queue", name, Queue.objects.values_list("name"))
+
+
+def _unknown(field: str, name: str, known: "QuerySet[Any, tuple[str]]") -> Any:
+    names = sorted(name for (name,) in known[: MAX_LISTED + 1])
+    shown = ", ".join(names[:MAX_LISTED]) + (", …" if len(names) > MAX_LISTED else "")
+    raise InvalidRequest(field, f"{name!r} is unknown; known: {shown or 'none'}")

@@ -1,0 +1,119 @@
+"""Cancel, revive and discard jobs, one or many: what each verb does, what may come of it, and what is then said."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from uuid import UUID
+
+from jobs.authoring.text import count_of_jobs
+from jobs.engine import cancel as cancelling
+from jobs.engine import revive as reviving
+from jobs.engine.cancel import Cancellation
+from jobs.lifecycle import FINAL, Status
+from jobs.store import EVERY_TENANT
+from tenants import audit
+
+BATCH = 100  # jobs of one transaction: one dispatch for all, and short locks
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """one: said of a job. many: said of a number of jobs. applied: whether the jobs were changed."""
+
+    one: str
+    many: str
+    applied: bool = True
+
+
+@dataclass(frozen=True)
+class Verb:
+    """statuses: of the jobs that it can change; in words: possible. warning: what it will do. apply: it, to a job;
+    returns the name of an outcome. asks: for a confirmation, however few the jobs.
+    """
+
+    name: str
+    doing: str
+    help: str
+    warning: str
+    possible: str
+    statuses: frozenset[Status]
+    apply: Callable[[int], str]
+    outcomes: Mapping[str, Outcome]
+    asks: bool = False
+
+    def each(self, ids: Sequence[int], *, bulk: UUID | None, filters: str = "") -> dict[int, str]:
+        """Apply it to these jobs; return the outcome of each, in their order.
+
+        bulk: the jobs of one UUID are one entry in the audit log, with the `filters` that chose them; None: each job
+        is one of its own. A batch is a transaction; what an earlier one has done stays done.
+        """
+        outcomes = dict.fromkeys(ids, "")
+        for first in range(0, len(ids), BATCH):
+            with audit.in_bulk(bulk, filters):
+                for job_id in sorted(ids[first : first + BATCH]):  # in this order, so that no two can deadlock
+                    outcomes[job_id] = self.apply(job_id)
+        return outcomes
+
+    def applied(self, outcomes: Iterable[str]) -> list[str]:
+        """Those of jobs that were changed."""
+        return [name for name in outcomes if self.outcomes[name].applied]
+
+    def told(self, outcomes: Mapping[str, int]) -> str:
+        """Sentences about these numbers of jobs."""
+        return " ".join(
+            outcome.many.format(count_of_jobs(outcomes[name]))
+            for name, outcome in self.outcomes.items()
+            if outcomes.get(name)
+        )
+
+
+def _one_of(verb: Callable[[int], bool], done: str, job_id: int) -> str:
+    return done if verb(job_id) else SKIPPED
+
+
+SKIPPED = "skipped"
+CANCEL = Verb(
+    name="cancel",
+    doing="Cancelling",
+    help="Cancel waiting jobs; ask running jobs to stop.",
+    warning="Waiting jobs end as cancelled. Running jobs are asked to stop.",
+    possible="Only jobs that have not ended can be cancelled.",
+    statuses=frozenset(Status) - FINAL,
+    apply=partial(cancelling.cancel, tenant_id=EVERY_TENANT),
+    outcomes={
+        Cancellation.CANCELLED: Outcome("is cancelled", "Cancelled {}."),
+        Cancellation.REQUESTED: Outcome(
+            "is running and was asked to stop", "Asked {} to stop: running until the code stops."
+        ),
+        Cancellation.TOO_LATE: Outcome("has ended", "Too late for {}: already ended.", applied=False),
+    },
+)
+REVIVE = Verb(
+    name="revive",
+    doing="Reviving",
+    help="Give failed, dead or cancelled jobs a new series of attempts.",
+    warning="Each gets a new series of attempts.",
+    possible="Only jobs that ended as error, dead or cancelled can be revived, unless their arguments were erased.",
+    statuses=FINAL - {Status.SUCCESS},
+    apply=partial(_one_of, partial(reviving.revive, tenant_id=EVERY_TENANT), "revived"),
+    outcomes={
+        "revived": Outcome("waits again with a new series of attempts", "Revived {}."),
+        SKIPPED: Outcome(
+            "was skipped", "Skipped {}: under way, ended well, or their arguments were erased.", applied=False
+        ),
+    },
+)
+DISCARD = Verb(
+    name="discard",
+    doing="Discarding",
+    help="Remove jobs from the dead letters.",
+    warning="They leave the dead letters for good, and stay as cancelled jobs.",
+    possible="Only dead jobs can be discarded.",
+    statuses=frozenset({Status.DEAD}),
+    apply=partial(_one_of, reviving.discard, "discarded"),
+    outcomes={
+        "discarded": Outcome("is discarded", "Discarded {}."),
+        SKIPPED: Outcome("was skipped", "Skipped {}: not dead.", applied=False),
+    },
+    asks=True,
+)
