@@ -69,7 +69,7 @@ def _sample(now: datetime, minute: int, load: float, queue: Queue, tenants: dict
     waiting = {tenant: round(60 * load * load) if held[tenant] == slots else 0 for tenant, slots in tenants.items()}
     return Sample(
         at=now - minute * MINUTE,
-        tenants={one.pk: {"held": held[one], "slots": tenants[one], "waiting": waiting[one]} for one in tenants},
-        queues={queue.pk: {"held": sum(held.values()), "waiting": sum(waiting.values())}},
-        pools={"default": {"held": sum(held.values()), "processes": sum(tenants.values())}},
+        tenants={one.pk: {"in_use": held[one], "slots": tenants[one], "waiting": waiting[one]} for one in tenants},
+        queues={queue.pk: {"in_use": sum(held.values()), "waiting": sum(waiting.values())}},
+        pools={"default": {"in_use": sum(held.values()), "processes": sum(tenants.values())}},
     )

@@ -328,7 +328,7 @@ class Migration(migrations.Migration):
                 ('last_user', models.CharField(default='', max_length=100)),
                 ('opens_at', models.DateTimeField(null=True)),
                 ('in_use', models.IntegerField(db_default=0, default=0)),
-                ('held', models.BigIntegerField(db_default=0, default=0)),
+                ('tickets', models.BigIntegerField(db_default=0, default=0)),
             ],
             options={
                 'db_table': named('lanes'),
@@ -393,7 +393,7 @@ class Migration(migrations.Migration):
                 ('timed_at', models.DateTimeField(null=True)),
                 ('full_at', models.DateTimeField(null=True)),
                 ('in_use', models.IntegerField(db_default=0, default=0)),
-                ('held', models.BigIntegerField(db_default=0, default=0)),
+                ('tickets', models.BigIntegerField(db_default=0, default=0)),
                 ('mean_seconds', models.FloatField(db_default=0, default=0)),
             ],
             options={

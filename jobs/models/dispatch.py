@@ -70,7 +70,7 @@ class Lane(models.Model):
 
     state: ready (in the circle, at `position`), empty (no job waits), or closed (its tenant cannot start jobs now).
     virtual_time: worker-seconds divided by the tenant's weight. head: no job waits at a lower place. in_use: its jobs
-    in slots. held: the sum of their tickets, so that in_use * now - held is the time that they have had their slots.
+    in slots. tickets: their sum, so that in_use * now - tickets is the time that they have had their slots.
     """
 
     class State(models.TextChoices):
@@ -90,7 +90,7 @@ class Lane(models.Model):
     last_user = models.CharField(max_length=100, default="")  # the circle of its users continues after this one
     opens_at = models.DateTimeField(null=True)  # a closed lane: when the tenant's rate limit has its next token
     in_use = models.IntegerField(default=0, db_default=0)
-    held = models.BigIntegerField(default=0, db_default=0)  # milliseconds
+    tickets = models.BigIntegerField(default=0, db_default=0)  # milliseconds
 
     class Meta:
         db_table = named("lanes")
@@ -111,7 +111,7 @@ class QueueTurn(models.Model):
     lane_time: the virtual time of its lanes. head: the circle continues after this position. circle_end: the end of the
     round. round_least: the least virtual time met in the round. growth: of lane_time since timed_at, in a second: the
     least jobs in slots of a lane, divided by its weight; round_growth: met in the round. full_at: when the rate limit's
-    bucket is full again. in_use, held: as of a lane. mean_seconds: a moving mean of what an attempt is charged.
+    bucket is full again. in_use, tickets: as of a lane. mean_seconds: a moving mean of what an attempt is charged.
     """
 
     pk = models.CompositePrimaryKey("queue_id", "version")
@@ -128,7 +128,7 @@ class QueueTurn(models.Model):
     timed_at = models.DateTimeField(null=True)
     full_at = models.DateTimeField(null=True)
     in_use = models.IntegerField(default=0, db_default=0)
-    held = models.BigIntegerField(default=0, db_default=0)  # milliseconds
+    tickets = models.BigIntegerField(default=0, db_default=0)  # milliseconds
     mean_seconds = models.FloatField(default=0, db_default=0)
 
     class Meta:

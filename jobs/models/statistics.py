@@ -102,9 +102,9 @@ class Sample(models.Model):
     """What was under way at a moment of this minute: objects by the id of a tenant or queue, or the name of a pool."""
 
     at = models.DateTimeField(primary_key=True)
-    tenants = models.JSONField()  # held, slots, waiting, seconds entitled to in this minute; of tenants with work
-    queues = models.JSONField()  # held, waiting; of queues with work
-    pools = models.JSONField()  # held, processes, may_run
+    tenants = models.JSONField()  # in_use, slots, waiting, seconds entitled to in this minute; of tenants with work
+    queues = models.JSONField()  # in_use, waiting; of queues with work
+    pools = models.JSONField()  # in_use, processes, may_run
     states = models.JSONField(default=dict, db_default={})  # the number of tenants with work in each state
     fairness = models.FloatField(null=True)  # Jain's index of what tenants got of their shares in the last hour
 

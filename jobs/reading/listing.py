@@ -10,7 +10,7 @@ from jobs.models import Job, JobRow, Queue
 from jobs.reading import queries
 from tenants.models import Tenant
 
-LOOK = 10_000  # jobs that one page reads at most
+MAX_LOOKED_AT = 10_000  # jobs that one page reads at most
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ def page(
 ) -> Page:
     """The newest jobs that fit, with lower ids than `before`; of all tenants if `tenant` is None.
 
-    A page may have fewer jobs than `limit`, even none, and a next page: it has looked at LOOK jobs.
+    A page may have fewer jobs than `limit`, even none, and a next page: it has looked at MAX_LOOKED_AT jobs.
     """
     found, end = _fitting(chosen, tenant, status, before)
     fitting = list(found.defer("args", "stats")[: limit + 1])  # one extra job shows that there are more
@@ -38,7 +38,7 @@ def page(
 def ids(
     chosen: Q, limit: int, *, tenant: Tenant | None, status: Status | None = None, before: int | None = None, looks: int
 ) -> tuple[list[int], int | None]:
-    """The ids of the newest jobs that fit, and `before` of the next ones. It looks at `looks` times LOOK jobs."""
+    """The ids of the newest jobs that fit, and `before` of the next ones. It makes so many `looks`."""
     together: list[int] = []
     for _ in range(looks):
         found, end = _fitting(chosen, tenant, status, before)
@@ -57,10 +57,10 @@ def newest() -> int:
 
 
 def newer(chosen: Q, *, tenant: Tenant | None, status: Status | None = None, upto: int) -> tuple[int, bool]:
-    """The number of jobs that fit with higher ids than `upto`; and whether there are more than LOOK to look at."""
+    """The number of jobs that fit with higher ids than `upto`; and whether there are more to look at."""
     owned = Q(pk__gt=upto) if tenant is None else Q(pk__gt=upto, tenant=tenant)
     came = queries.all_jobs().filter(owned)
-    last = came.order_by("pk").values_list("pk", flat=True)[LOOK - 1 : LOOK].first()
+    last = came.order_by("pk").values_list("pk", flat=True)[MAX_LOOKED_AT - 1 : MAX_LOOKED_AT].first()
     if status is not None:
         chosen &= Q(status=status)
     return came.filter(chosen, pk__lte=last or queries.LARGEST_ID).count(), last is not None
@@ -90,7 +90,7 @@ def _fitting(
         jobs: QuerySet[JobRow] = Job.objects.filter(older, pk__in=few)
         jobs = jobs.prefetch_related(*queries.RELATED).order_by("-pk")
     elif chosen or status is not None:
-        end = found.values_list("pk", flat=True)[LOOK - 1 : LOOK].first()
+        end = found.values_list("pk", flat=True)[MAX_LOOKED_AT - 1 : MAX_LOOKED_AT].first()
         jobs = found.filter(pk__gte=end or 0)
     else:
         jobs = found
@@ -112,5 +112,5 @@ def _few(status: Status, owned: Q) -> list[int] | None:
         jobs = Job.objects.filter(queries.witnessed(status), owned)
     if status == Status.CREATED:  # the index begins with the queue
         jobs = jobs.filter(queue__in=list(Queue.objects.values_list("pk", flat=True)))
-    ids = list(jobs.order_by().values_list("pk", flat=True)[: LOOK + 1])
-    return ids if len(ids) <= LOOK else None
+    ids = list(jobs.order_by().values_list("pk", flat=True)[: MAX_LOOKED_AT + 1])
+    return ids if len(ids) <= MAX_LOOKED_AT else None

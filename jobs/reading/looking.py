@@ -101,7 +101,7 @@ def reading_as_sets() -> Iterator[None]:
 
 def look_slots(now: datetime | None = None) -> list[SlotsInUse]:
     """The slots in use."""
-    return [SlotsInUse(*row) for row in prepared("look_held", now=now)]
+    return [SlotsInUse(*row) for row in prepared("look_slots", now=now)]
 
 
 def look_queues(now: datetime | None = None) -> dict[int, Queue]:

@@ -24,7 +24,7 @@ class State(StrEnum):
     IDLE = "idle"
 
 
-def state_of(*, closed: bool, held: int, gates: Collection[Gate], starved: bool = False) -> State:
+def state_of(*, closed: bool, in_use: int, gates: Collection[Gate], starved: bool = False) -> State:
     """The state, by the gates at which the jobs of a tenant wait. closed: it is paused or has no slots."""
     if closed:
         return State.PAUSED
@@ -36,7 +36,7 @@ def state_of(*, closed: bool, held: int, gates: Collection[Gate], starved: bool 
         return State.STARVED
     if gates:
         return State.WAITING
-    return State.BUSY if held else State.IDLE
+    return State.BUSY if in_use else State.IDLE
 
 
 def starved(share: Share | None, lanes: Iterable[Lane], found: Iterable[Cut], now: datetime) -> bool:

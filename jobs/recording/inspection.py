@@ -93,7 +93,7 @@ def _said(book: WrongBook) -> str:
 def _over_limits(before: Look, after: Look) -> list[Finding]:
     return [
         Finding(
-            "over_limit", f"{excess.level} {excess.name}", f"holds {excess.held} slots; the limit is {excess.limit}"
+            "over_limit", f"{excess.level} {excess.name}", f"holds {excess.in_use} slots; the limit is {excess.limit}"
         )
         for key, excess in after.excesses.items()
         if key in before.excesses

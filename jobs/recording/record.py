@@ -18,7 +18,7 @@ BATCH = HOUR  # counted in one statement while the recorder catches up
 REACH = DAY.total_seconds()  # the furthest that it catches up
 AHEAD = 2  # days for which partitions are made
 SAMPLES_KEPT = 8 * DAY
-KEPT = {"job_minutes": 3 * DAY, "tenant_hours": 35 * DAY}
+KEPT_FOR = {"job_minutes": 3 * DAY, "tenant_hours": 35 * DAY}
 
 
 def record_minutes(now: datetime | None = None) -> None:
@@ -63,7 +63,7 @@ def keep_partitions(now: datetime | None = None) -> None:
     """Make the partitions of yesterday and of the coming days, and drop those that nobody needs any longer."""
     now = now or store.database_now()
     today = datetime.combine(now.astimezone(UTC), time(), UTC)
-    for table, kept in (KEPT | {"attempts": timedelta(seconds=settings.JOBS_ATTEMPTS_KEPT)}).items():
+    for table, kept in (KEPT_FOR | {"attempts": timedelta(seconds=settings.JOBS_ATTEMPTS_KEPT)}).items():
         for day in range(-1, AHEAD + 1):
             store.ensure_partition(table, today + day * DAY, today + (day + 1) * DAY)
         store.drop_partitions(table, now - kept)

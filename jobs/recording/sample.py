@@ -61,7 +61,7 @@ def fair_seconds(
     for lane in work:
         queue = queues.get(lane.queue_id)
         if queue is not None:
-            demand = lane.held + (0 if waits.closed(queue) else lane.in_line.passing)
+            demand = lane.in_use + (0 if waits.closed(queue) else lane.in_line.passing)
             wishes[queue.pool].append(Work(lane.tenant_id, lane.queue_id, MINUTE * demand, lane.weight))
     weights = {pk: float(queue.weight) for pk, queue in queues.items()}
     most = {pk: MINUTE * max(queue.concurrency, queue.in_use) for pk, queue in queues.items() if queue.concurrency}
@@ -80,23 +80,24 @@ def fairness(shares: Iterable[tuple[float, float]]) -> float | None:
 def states(work: Iterable[LaneWork], found: Iterable[waits.Cut], hungry: Collection[int]) -> dict[int, State]:
     """The state of each tenant with work. hungry: those that are starved."""
     gates: dict[int | None, set[Gate]] = defaultdict(set)
-    held: Counter[int] = Counter()
+    in_use: Counter[int] = Counter()
     closed: dict[int, bool] = {}
     for cut in found:
         gates[cut.tenant_id].add(cut.gate)
     for lane in work:
-        held[lane.tenant_id] += lane.held
+        in_use[lane.tenant_id] += lane.in_use
         closed[lane.tenant_id] = lane.paused or not lane.slots
     return {
-        pk: state_of(closed=shut, held=held[pk], gates=gates[pk], starved=pk in hungry) for pk, shut in closed.items()
+        pk: state_of(closed=shut, in_use=in_use[pk], gates=gates[pk], starved=pk in hungry)
+        for pk, shut in closed.items()
     }
 
 
 def _tenants(work: Iterable[LaneWork], fair: Mapping[int, float]) -> dict[int, dict[str, Any]]:
     found: dict[int, dict[str, Any]] = {}
     for lane in work:
-        one = found.setdefault(lane.tenant_id, {"held": 0, "slots": lane.slots, "waiting": 0})
-        one["held"] += lane.held
+        one = found.setdefault(lane.tenant_id, {"in_use": 0, "slots": lane.slots, "waiting": 0})
+        one["in_use"] += lane.in_use
         one["waiting"] += lane.in_line.waiting
     for pk, one in found.items():
         one["entitled"] = round(fair.get(pk, 0.0), 1)
@@ -106,8 +107,8 @@ def _tenants(work: Iterable[LaneWork], fair: Mapping[int, float]) -> dict[int, d
 def _queues(work: Iterable[LaneWork]) -> dict[int, dict[str, int]]:
     found: dict[int, dict[str, int]] = {}
     for lane in work:
-        one = found.setdefault(lane.queue_id, {"held": 0, "waiting": 0})
-        one["held"] += lane.held
+        one = found.setdefault(lane.queue_id, {"in_use": 0, "waiting": 0})
+        one["in_use"] += lane.in_use
         one["waiting"] += lane.in_line.waiting
     return found
 
@@ -116,4 +117,4 @@ def _pools(
     queues: Mapping[int, Queue], work: Sequence[LaneWork], found: Iterable[waits.Cut]
 ) -> dict[str, dict[str, int]]:
     pools = waits.pools([lane.in_line for lane in work], queues, found)
-    return {one.name: {"held": one.in_use, "processes": one.processes, "may_run": one.may_run} for one in pools}
+    return {one.name: {"in_use": one.in_use, "processes": one.processes, "may_run": one.may_run} for one in pools}

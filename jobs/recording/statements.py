@@ -38,11 +38,11 @@ def record_hours(starts: datetime, ends: datetime) -> None:
 
 @dataclass(frozen=True)
 class LaneWork:
-    """What is under way in a lane: held slots, and in_line, its jobs in line. slots, weight, paused: of its tenant."""
+    """What is under way in a lane: in_use: slots. in_line: its jobs in line. slots, weight, paused: of its tenant."""
 
     tenant_id: int
     queue_id: int
-    held: int
+    in_use: int
     in_line: Lane
     slots: int
     weight: int
@@ -57,11 +57,11 @@ def work(now: datetime | None = None) -> list[LaneWork]:
         LaneWork(
             tenant,
             queue,
-            held,
+            in_use,
             Lane(tenant, queue, gate, 1, waiting, True, None, slots_, rate, passing, 0, None),
             *of_tenant,
         )
-        for tenant, queue, held, waiting, gate, slots_, rate, passing, *of_tenant in found
+        for tenant, queue, in_use, waiting, gate, slots_, rate, passing, *of_tenant in found
     ]
 
 

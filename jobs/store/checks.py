@@ -21,7 +21,7 @@ class Excess:
 
     level: str
     name: str
-    held: int
+    in_use: int
     limit: int
     newest: datetime
 

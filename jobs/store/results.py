@@ -19,7 +19,7 @@ from jobs import telemetry
 from jobs.conf import settings
 from jobs.models import JobRow
 
-COUNTED = 64 * 1024  # bytes; smaller results are not counted, since counting costs more than they do
+MIN_COUNTED_BYTES = 64 * 1024  # bytes; smaller results are not counted, since counting costs more than they do
 
 
 class ResultRefused(ValueError):
@@ -77,7 +77,7 @@ def keep(job: Executed, text: str | None, ttl: float) -> int | None:
         return 0
     size = len(text)
     try:
-        if size >= COUNTED and not _has_room(job.tenant_id, size, ttl):
+        if size >= MIN_COUNTED_BYTES and not _has_room(job.tenant_id, size, ttl):
             telemetry.noticed("result over budget", job=job.id, tenant=job.tenant_id)
             return None
         cache.set(_key(job), text, timeout=ttl)

@@ -123,8 +123,8 @@ def _sample(tenant: Tenant, queue: Queue, minute: datetime, step: int) -> Sample
     held = (0, 1, 3)[step // 17 % 3]
     return Sample(
         at=minute - timedelta(minutes=step),
-        tenants={tenant.pk: {"held": held, "slots": 3, "waiting": step % 30}},
-        queues={queue.pk: {"held": held, "waiting": step % 30}},
-        pools={"default": {"held": held, "processes": 4}},
+        tenants={tenant.pk: {"in_use": held, "slots": 3, "waiting": step % 30}},
+        queues={queue.pk: {"in_use": held, "waiting": step % 30}},
+        pools={"default": {"in_use": held, "processes": 4}},
         fairness=0.987,
     )

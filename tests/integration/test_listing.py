@@ -43,7 +43,7 @@ def _of(wanted) -> dict:
     ),
 )
 def test_all_pages_together_have_each_job_that_fits_once(monkeypatch, statuses, archived, look, wanted):
-    monkeypatch.setattr(listing, "LOOK", look)
+    monkeypatch.setattr(listing, "MAX_LOOKED_AT", look)
     Job.objects.all().delete()
     ArchivedJob.objects.all().delete()
     tenant, other = TenantFactory(), TenantFactory()
@@ -64,7 +64,7 @@ def test_all_pages_together_have_each_job_that_fits_once(monkeypatch, statuses, 
 @pytest.mark.parametrize("look", [1, 100])
 @pytest.mark.parametrize("status", Status)
 def test_no_page_of_a_tenant_has_a_strangers_job(status, look, monkeypatch):
-    monkeypatch.setattr(listing, "LOOK", look)
+    monkeypatch.setattr(listing, "MAX_LOOKED_AT", look)
     owner, stranger = TenantFactory(), TenantFactory()
     make_job(stranger, status)
     own = make_job(owner, status).pk
@@ -74,7 +74,7 @@ def test_no_page_of_a_tenant_has_a_strangers_job(status, look, monkeypatch):
 
 
 def test_a_page_without_a_hit_says_how_far_it_looked(monkeypatch):
-    monkeypatch.setattr(listing, "LOOK", 3)
+    monkeypatch.setattr(listing, "MAX_LOOKED_AT", 3)
     tenant = TenantFactory()
     jobs = [make_job(tenant, Status.SUCCESS).pk for _ in range(5)]
     page = listing.page(Q(user_key="anna"), 2, tenant=tenant)
@@ -84,7 +84,7 @@ def test_a_page_without_a_hit_says_how_far_it_looked(monkeypatch):
 
 
 def test_the_few_of_a_status_are_found_at_once_however_many_jobs_came_later(monkeypatch):
-    monkeypatch.setattr(listing, "LOOK", 3)
+    monkeypatch.setattr(listing, "MAX_LOOKED_AT", 3)
     tenant = TenantFactory()
     found = {
         status: make_job(tenant, status).pk

@@ -9,7 +9,7 @@ from jobs.store import results
 from tests.factories import make_job
 
 pytestmark = pytest.mark.django_db
-BIG = "x" * results.COUNTED
+BIG = "x" * results.MIN_COUNTED_BYTES
 
 
 @pytest.fixture(autouse=True)

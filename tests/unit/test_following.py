@@ -63,7 +63,7 @@ def test_a_silent_stream_shows_that_it_lives_and_is_over_in_five_minutes():
     beats = stream.parts[2:]
     assert set(beats) == {":\n\n"}
     assert 18 <= len(beats) <= 20
-    assert following.LONGEST <= stream.seconds < following.LONGEST + 1
+    assert following.MAX_STREAM_SECONDS <= stream.seconds < following.MAX_STREAM_SECONDS + 1
 
 
 def test_looks_grow_rarer_and_are_quick_again_after_a_status_but_not_after_progress():

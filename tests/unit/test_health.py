@@ -112,6 +112,6 @@ def test_a_starved_tenant_is_told_by_name_with_its_part():
 def test_a_queue_adds_up_its_lanes():
     lanes = [WAITING, lane(2, passing=3, since=NOW - timedelta(seconds=4)), lane(None, beyond_slots=5, since=None)]
     [told] = replace(GOOD, lanes=lanes).numbers
-    assert (told.name, told.waiting, told.held, told.oldest) == ("q1", 17, 3, 9 * 3600.0)
+    assert (told.name, told.waiting, told.in_use, told.oldest) == ("q1", 17, 3, 9 * 3600.0)
     [empty] = replace(GOOD, lanes=[]).numbers
     assert (empty.waiting, empty.oldest) == (0, 0.0)

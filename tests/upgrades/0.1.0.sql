@@ -154,9 +154,9 @@ $$;
 CREATE FUNCTION public.worked(started timestamp with time zone, ended timestamp with time zone, most double precision) RETURNS double precision
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN COALESCE(LEAST(GREATEST((EXTRACT(epoch FROM (ended - started)))::double precision, (0)::double precision), most), (0)::double precision);
-CREATE FUNCTION public.worked_since(n integer, held bigint, now timestamp with time zone) RETURNS double precision
+CREATE FUNCTION public.worked_since(n integer, tickets bigint, now timestamp with time zone) RETURNS double precision
     LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN ((GREATEST(((n * public.in_ms(now)) - held), (0)::bigint))::double precision / (1000.0)::double precision);
+    RETURN ((GREATEST(((n * public.in_ms(now)) - tickets), (0)::bigint))::double precision / (1000.0)::double precision);
 CREATE AGGREGATE public.sum_buckets(bigint[], integer) (
     SFUNC = public.add_buckets,
     STYPE = bigint[]
@@ -798,7 +798,7 @@ CREATE TABLE public.lanes (
     last_user character varying(100) NOT NULL,
     opens_at timestamp with time zone,
     in_use integer DEFAULT 0 NOT NULL,
-    held bigint DEFAULT 0 NOT NULL,
+    tickets bigint DEFAULT 0 NOT NULL,
     CONSTRAINT lanes_in_use_from_0 CHECK ((in_use >= 0))
 );
 CREATE TABLE public.may_run (
@@ -833,7 +833,7 @@ CREATE TABLE public.queue_turns (
     timed_at timestamp with time zone,
     full_at timestamp with time zone,
     in_use integer DEFAULT 0 NOT NULL,
-    held bigint DEFAULT 0 NOT NULL,
+    tickets bigint DEFAULT 0 NOT NULL,
     mean_seconds double precision DEFAULT 0.0 NOT NULL,
     CONSTRAINT queue_turns_in_use_from_0 CHECK ((in_use >= 0))
 );

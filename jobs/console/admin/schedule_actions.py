@@ -11,7 +11,7 @@ from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
 from jobs.engine.schedules import change
 from jobs.models import Schedule
 
-LONGEST = 60  # characters of a name in a message
+MAX_NAME = 60  # characters of a name in a message
 
 
 @admin.action(description="Pause: no due times until it is resumed", permissions=["operate"])
@@ -41,7 +41,7 @@ def _each(
         try:
             verb(schedule)
         except (InvalidRequest, TooManyWaiting, Undecided) as refused:
-            page.message_user(request, f"{schedule.name[:LONGEST]}: {refused}.", messages.WARNING)
+            page.message_user(request, f"{schedule.name[:MAX_NAME]}: {refused}.", messages.WARNING)
         except Schedule.DoesNotExist:
             continue  # somebody else was faster
         else:

@@ -24,7 +24,7 @@ from jobs.reading import schedule_view
 from tenants.admin_style import WITH_UNFOLD, ModelAdmin, Searched, display
 from tenants.names import named
 
-LONGEST = 60  # characters of a name in the list
+MAX_NAME = 60  # characters of a name in the list
 RUNS = 10
 SHOWN = ["rule", "next_times", "state", "because", "runs"]
 COLOURS = {"on": "success", "late": "warning", "paused itself": "danger", "paused": "info", "ended": ""}
@@ -109,7 +109,7 @@ class ScheduleAdmin(Searched, ModelAdmin):
 
     @display(description="name", ordering="name")
     def name_cut(self, schedule: Schedule) -> str:
-        return cut(schedule.name, LONGEST)
+        return cut(schedule.name, MAX_NAME)
 
     @display(description="due")
     def rule(self, schedule: Schedule) -> str:

@@ -16,7 +16,7 @@ from jobs.portal.api.inputs import refuse_unknown_names
 from jobs.portal.api.problems import ProblemError
 from jobs.portal.api.schemas import Problem
 from jobs.reading import queries
-from jobs.reading.listing import LOOK
+from jobs.reading.listing import MAX_LOOKED_AT
 
 CHANGE = may("jobs.change_deadletter")
 router = Router(tags=["operators"], auth=may("jobs.view_deadletter"))
@@ -39,7 +39,7 @@ def list_dead(request: OperatorRequest, wanted: Query[Listing]) -> Letters:
     """List the dead letters of all tenants, latest death first, in pages. Each looks at 10,000."""
     refuse_unknown_names(request, Listing.model_fields)
     after = Q() if wanted.after is None else wanted.after.earlier()
-    last = queries.dead_letters().filter(after).only("died_at")[LOOK - 1 : LOOK].first()
+    last = queries.dead_letters().filter(after).only("died_at")[MAX_LOOKED_AT - 1 : MAX_LOOKED_AT].first()
     end = None if last is None else Position.of(last)
     found = wanted.matching().filter(after, end.not_earlier() if end else Q())
     letters = list(found.prefetch_related(*queries.RELATED).defer("args", "stats")[: wanted.limit + 1])

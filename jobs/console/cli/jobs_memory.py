@@ -15,7 +15,7 @@ from jobs.models import JobMemory
 from jobs.reading import queries
 from tenants.models import Tenant
 
-MOST = 1000
+MAX_LISTED = 1000
 COLUMNS = [
     Column("ID", right=True),
     Column("JOB TYPE", flexible=True),
@@ -33,7 +33,7 @@ def _arguments(parser: CommandParser) -> None:
     )
     parser.add_argument("--clear", action="store_true", help="Delete them: the next runs begin without a memory.")
     parser.add_argument(
-        "--limit", type=inputs.whole(1, MOST), default=50, metavar="N", help="Show at most so many; 50."
+        "--limit", type=inputs.whole(1, MAX_LISTED), default=50, metavar="N", help="Show at most so many; 50."
     )
 
 

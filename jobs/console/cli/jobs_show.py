@@ -13,7 +13,7 @@ from jobs.console.remedies import remedy
 from jobs.models import AnyFailedAttempt, AnyJob, Job
 from jobs.reading import queries
 from jobs.reading.explain.explanation import Explanation, explain
-from jobs.reading.explain.reads import MOST
+from jobs.reading.explain.reads import MAX_COUNTED_PLACE
 from jobs.store import EVERY_TENANT, results
 
 LONGEST_RESULT = 1_000  # characters of a result that a terminal shows
@@ -133,7 +133,11 @@ def _since(found: Explanation) -> str | None:
 def _place(found: Explanation) -> str | None:
     if found.place is None:
         return None
-    return f"{found.place:,} in its lane" if found.place <= MOST else f"behind more than {MOST:,} jobs of its lane"
+    return (
+        f"{found.place:,} in its lane"
+        if found.place <= MAX_COUNTED_PLACE
+        else f"behind more than {MAX_COUNTED_PLACE:,} jobs of its lane"
+    )
 
 
 def _competitors(found: Explanation) -> str:

@@ -6,7 +6,7 @@ from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand
 from jobs.engine import numbers
 
-MOST = 10**12
+MAX_SKIPPED = 10**12
 
 
 def arguments(parser: CommandParser) -> None:
@@ -15,8 +15,8 @@ def arguments(parser: CommandParser) -> None:
 
 def run(options: Options, screen: Screen) -> None:
     by = options["by"]
-    if not 1 <= by <= MOST:
-        raise CommandError(f"--by must be from 1 to {MOST:,}, not {by:,}.")
+    if not 1 <= by <= MAX_SKIPPED:
+        raise CommandError(f"--by must be from 1 to {MAX_SKIPPED:,}, not {by:,}.")
     number = numbers.skip(by)
     screen.document({"next": number})
     screen.say(f"The next job is number {number:,}.")

@@ -13,7 +13,7 @@ from jobs.console.operations.named import tenant_named
 from jobs.models import Schedule
 from jobs.reading import schedule_view
 
-MOST = 1000
+MAX_LISTED = 1000
 COLUMNS = [
     Column("ID", right=True),
     Column("TENANT", flexible=True),
@@ -33,7 +33,9 @@ FIELDS = (
 def arguments(parser: CommandParser) -> None:
     parser.add_argument("--tenant", metavar="SLUG", help="Only this tenant's.")
     parser.add_argument("--paused", action="store_true", help="Only what is paused.")
-    parser.add_argument("--limit", type=inputs.whole(1, MOST), default=50, metavar="N", help="At most so many; 50.")
+    parser.add_argument(
+        "--limit", type=inputs.whole(1, MAX_LISTED), default=50, metavar="N", help="At most so many; 50."
+    )
 
 
 def run(options: Options, screen: Screen) -> None:

@@ -15,7 +15,7 @@ from jobs.models import DeadLetter
 FILTERS = ("tenant", "queue", "type", "error", "like", "since")
 HOUR, HOURS = timedelta(hours=1), 24
 SINCE = ("1h", "24h", "7d", "30d")
-LATEST = 1000  # letters that are read for the groups
+MAX_GROUPED = 1000  # letters that are read for the groups
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from django.core import signing
 
 from jobs.reading.queries import LARGEST_ID
 
-SALT, LONGEST = "ops.run", 3600  # seconds for which a run may continue
+SALT, MAX_AGE = "ops.run", 3600  # seconds for which a run may continue
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Run:
 def signed_run(text: str, action: str, user: int) -> Run | None:
     """The run of this operator; None if the text is not of one, or is too old."""
     try:
-        run = Run(**signing.loads(text, salt=SALT, max_age=LONGEST))
+        run = Run(**signing.loads(text, salt=SALT, max_age=MAX_AGE))
     except signing.BadSignature:
         return None
     return run if (run.action, run.user) == (action, user) else None

@@ -17,7 +17,7 @@ from jobs.lifecycle import Status
 from jobs.reading import listing
 from jobs.reading.queries import LARGEST_ID
 
-LOOKS = 10  # pages of a list that one request looks at
+MAX_PAGES = 10  # pages of a list that one request looks at
 
 
 class Step(NamedTuple):
@@ -88,7 +88,9 @@ class Found:
         chosen, before = sought.others & Q(status__in=statuses), int(run.position or int(run.upto) + 1)
         if sought.status is not None and sought.status not in statuses:
             return Step([], None)
-        found, end = listing.ids(chosen, most, tenant=sought.tenant, status=sought.status, before=before, looks=LOOKS)
+        found, end = listing.ids(
+            chosen, most, tenant=sought.tenant, status=sought.status, before=before, looks=MAX_PAGES
+        )
         return Step(found, None if end is None else str(end))
 
 

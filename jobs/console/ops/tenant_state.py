@@ -81,7 +81,7 @@ def _standing(snapshot: Snapshot, tenant: Tenant, lanes: list[Lane], cuts: list[
         tenant,
         state_of(
             closed=tenant.paused or not tenant.num_slots,
-            held=in_use,
+            in_use=in_use,
             gates={cut.gate for cut in cuts},
             starved=starved(tenant, lanes, cuts, snapshot.now),
         ),

@@ -43,7 +43,7 @@ def _gauge(name: str, text: str, labels: Sequence[str], rows: Iterable[tuple[Seq
 def _queues(facts: Facts) -> Iterator[Metric]:
     of = facts.numbers
     yield _gauge("waiting_jobs", "Jobs scheduled or ready, about.", ["queue"], [([q.name], q.waiting) for q in of])
-    yield _gauge("held_jobs", "Jobs that hold a slot.", ["queue"], [([q.name], q.held) for q in of])
+    yield _gauge("held_jobs", "Jobs that hold a slot.", ["queue"], [([q.name], q.in_use) for q in of])
     oldest = [([q.name], q.oldest) for q in of]
     yield _gauge("oldest_waiting_seconds", "Longest time that a first job has been ready.", ["queue"], oldest)
 

@@ -17,7 +17,7 @@ class TenantNumbers:
     """oldest: seconds that a first job of its lanes has been ready; 0 if none waits. waiting: about."""
 
     slug: str
-    held: int
+    in_use: int
     slots: int
     waiting: int
     oldest: float
@@ -38,7 +38,7 @@ class TenantsLook(Collector):
         self._numbers = numbers
 
     def collect(self) -> Iterator[Metric]:
-        for (name, text), field in zip(GAUGES.items(), ("held", "slots", "waiting", "oldest"), strict=True):
+        for (name, text), field in zip(GAUGES.items(), ("in_use", "slots", "waiting", "oldest"), strict=True):
             family = GaugeMetricFamily(f"scheduler_tenant_{name}", text, labels=["tenant"])
             for one in self._numbers:
                 family.add_metric([one.slug], getattr(one, field))
@@ -56,5 +56,5 @@ def look_tenants(slugs: Sequence[str], now: datetime | None = None) -> list[Tena
         own = [lane for lane in lanes if lane.tenant_id == tenant.tenant_id]
         oldest = max(((now - lane.first_since).total_seconds() for lane in own if lane.first_since), default=0.0)
         waiting = sum(lane.waiting for lane in own)
-        found.append(TenantNumbers(tenant.slug, tenant.held, tenant.slots, waiting, oldest))
+        found.append(TenantNumbers(tenant.slug, tenant.in_use, tenant.slots, waiting, oldest))
     return found

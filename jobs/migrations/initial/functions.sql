@@ -24,9 +24,9 @@ RETURN coalesce(least(greatest(extract(epoch FROM ended - started)::float8, 0), 
 CREATE FUNCTION in_ms(at timestamptz) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
 RETURN (date_part('epoch', at) * 1000)::bigint;
 
--- The seconds that n jobs have had their slots, whose tickets add up to `held`.
-CREATE FUNCTION worked_since(n int, held bigint, now timestamptz) RETURNS float8 LANGUAGE sql STABLE PARALLEL SAFE
-RETURN greatest(n * in_ms(now) - held, 0) / 1000.0::float8;
+-- The seconds that n jobs have had their slots, whose tickets add up to `tickets`.
+CREATE FUNCTION worked_since(n int, tickets bigint, now timestamptz) RETURNS float8 LANGUAGE sql STABLE PARALLEL SAFE
+RETURN greatest(n * in_ms(now) - tickets, 0) / 1000.0::float8;
 
 -- A token bucket (the generic cell rate algorithm, ITU-T I.371) of `allowed` tokens that refills evenly over `seconds`, kept as the
 -- moment when it will be full. Half a microsecond is forgiven: moments are rounded to whole ones. One that would be full only after

@@ -17,7 +17,7 @@ from jobs.portal.api import schemas, waiting
 from jobs.reading import queries
 from jobs.reading.queries import State
 
-LONGEST = 300.0  # seconds of one stream; the client then comes again, and proves again who it is
+MAX_STREAM_SECONDS = 300.0  # seconds of one stream; the client then comes again, and proves again who it is
 BEAT = 15.0  # seconds without an event, after which a comment shows proxies and clients that the stream lives
 CHECK = 5.0  # seconds between two looks whether the caller may still come in
 RECONNECT = 2000  # milliseconds until a browser tries again
@@ -89,7 +89,7 @@ async def follow(
     sleep: waiting.Sleep = asyncio.sleep,
     clock: waiting.Clock = time.monotonic,
 ) -> AsyncGenerator[str, None]:
-    """Yield a stream: this event, then those that looks find; until the end, or LONGEST, or the caller may not know.
+    """Yield a stream: this event, then those that looks find; until the end, MAX_STREAM_SECONDS, or a lost permission.
 
     While the database is away the stream stays open: it goes on when the database does.
     """
@@ -100,7 +100,7 @@ async def follow(
         if event is not None or clock() - told >= BEAT:
             yield str(event or ":\n\n")
             told = clock()
-        if (event and event.name == "end") or clock() - began >= LONGEST:
+        if (event and event.name == "end") or clock() - began >= MAX_STREAM_SECONDS:
             return
         if event and event.name == "status":  # often the next change is near
             pause = waiting.FIRST_PAUSE

@@ -14,7 +14,7 @@ Seconds = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
 CatchUp = Literal["none", "one", "all"]
 Overlap = Literal["skip", "queue", "cancel"]
 
-EVERY = "Seconds between two due times. Give either this or `cron`."
+EVERY_HELP = "Seconds between two due times. Give either this or `cron`."
 CRON = "Five fields, or `@daily` and the like, in the time zone `tz`."
 JITTER = "Seconds: each run is late by a fixed part of them, which differs between schedules."
 CATCH_UP = "The times missed in an outage that still run: none, the last one, or all up to a hundred."
@@ -25,7 +25,7 @@ ENDS_AT = "The last possible due time, with a time zone. Null: it does not end."
 class ScheduleRule(Body):
     """The rule of the due times."""
 
-    every: Seconds | None = Field(None, description=EVERY, examples=[3600])
+    every: Seconds | None = Field(None, description=EVERY_HELP, examples=[3600])
     cron: Text = Field("", description=CRON, examples=["0 6 * * 1-5"])
     tz: Name = Field("UTC", examples=["Europe/Berlin"])
     starts_at: Moment | None = Field(None, description="The first possible due time, with a time zone. Default: now.")
@@ -57,7 +57,7 @@ class ScheduleChange(Body):
     args: dict[str, Any] = left_out("All arguments; they replace the old ones.")
     queue: Name | None = Field(None, description="Null: the queue of the method.")
     priority: Priority | None = Field(None, description="Null: the priority of the method.")
-    every: Seconds | None = Field(None, description=EVERY)
+    every: Seconds | None = Field(None, description=EVERY_HELP)
     cron: Text = left_out(CRON)
     tz: Name = left_out("The time zone of `cron`.")
     jitter: Seconds = left_out(JITTER)

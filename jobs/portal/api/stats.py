@@ -14,7 +14,7 @@ from jobs.reading import last_day, queries
 from tenants.models import TenantQueue
 
 router = Router(tags=["jobs"])
-LATEST = 1000  # jobs; counting all that ever ended would read millions
+MAX_COUNTED = 1000  # jobs; counting all that ever ended would read millions
 
 
 class Slots(Schema):
@@ -37,7 +37,7 @@ class UnderWay(Schema):
 class Ended(Schema):
     """The ended jobs among the latest ones, by status."""
 
-    among: int = Field(description=f"The number of your latest jobs that were counted: at most {LATEST}.")
+    among: int = Field(description=f"The number of your latest jobs that were counted: at most {MAX_COUNTED}.")
     success: int
     error: int
     dead: int
@@ -84,5 +84,5 @@ def _under_way(tenant_id: int) -> UnderWay:
 
 
 def _ended(tenant_id: int) -> Ended:
-    statuses = list(queries.jobs(tenant_id).values_list("status", flat=True)[:LATEST])
+    statuses = list(queries.jobs(tenant_id).values_list("status", flat=True)[:MAX_COUNTED])
     return Ended(among=len(statuses), **{status.value: statuses.count(status) for status in FINAL})

@@ -13,7 +13,7 @@ from jobs.pages.attempts_chart import pieces
 from jobs.portal.members import names, words
 from jobs.reading import listing, queries
 from jobs.reading.explain.explanation import explain
-from jobs.reading.explain.reads import MOST
+from jobs.reading.explain.reads import MAX_COUNTED_PLACE
 from jobs.reading.public_error import told
 from jobs.reading.schedule_view import in_words, state_of
 from tenants.models import Tenant, TenantQueue
@@ -69,7 +69,7 @@ def detail(job: AnyJob, tenant: Tenant) -> dict[str, Any]:
         "now": why.now,
         "reason": words.reason(why),
         "why": why,
-        "far": why.place is not None and why.place > MOST,
+        "far": why.place is not None and why.place > MAX_COUNTED_PLACE,
         "error": told(job.last_error) if status not in (Status.SUCCESS, Status.CANCELLED) else "",
         "pieces": pieces(job, failed, why.now),
         "failed": [(one, told(f"{one.error_class}: {one.error}")) for one in reversed(failed)],

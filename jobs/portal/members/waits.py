@@ -8,21 +8,21 @@ from jobs.lifecycle import Status
 from jobs.models import JobRow
 from jobs.portal.members import words
 from jobs.reading.explain.explanation import explain
-from jobs.reading.explain.reads import FEW, places
+from jobs.reading.explain.reads import MAX_LISTED_PLACE, places
 
 GROUPS = 5  # that are explained on one page: jobs of one queue and one user wait for the same
 
 
 @dataclass(frozen=True)
 class Wait:
-    """place: in its line, from 1; None if it is beyond `FEW`. why: "" if it is not known."""
+    """place: in its line, from 1; None if it is beyond `MAX_LISTED_PLACE`. why: "" if it is not known."""
 
     place: int | None
     why: str
 
     @property
     def few(self) -> int:
-        return FEW
+        return MAX_LISTED_PLACE
 
 
 def waits(jobs: Iterable[JobRow], tenant_id: int) -> dict[int, Wait]:
@@ -51,4 +51,4 @@ def _reason(job_id: int, tenant_id: int) -> str:
 def _wait(place: int, why: str) -> Wait:
     if why == words.FIRST and place > 1:
         why = words.BEHIND
-    return Wait(place if place <= FEW else None, why)
+    return Wait(place if place <= MAX_LISTED_PLACE else None, why)

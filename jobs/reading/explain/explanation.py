@@ -7,7 +7,7 @@ from jobs.allocation.gates import Gate
 from jobs.lifecycle import Status
 from jobs.reading.explain import statuses
 from jobs.reading.explain.gates import Blocker, closed
-from jobs.reading.explain.reads import MOST, Facts, Line, facts, line
+from jobs.reading.explain.reads import MAX_COUNTED_PLACE, Facts, Line, facts, line
 from jobs.store import TenantId
 
 __all__ = ["Explanation", "Gate", "explain"]
@@ -19,9 +19,9 @@ class Explanation:
 
     gate, sentence: the reason, as a stable code and for people. used, limit: the use of that gate; for a retry, its
     number and the most. opens_at: when the gate opens by itself (due moment, next token of a rate limit).
-    since: when the job got its status. also: further closed gates. place: in its lane, from 1; MOST + 1 stands for
-    all places beyond. tenants, queues: the first few that wait for the same workers; for operators only, since a
-    tenant must not learn of another.
+    since: when the job got its status. also: further closed gates. place: in its lane, from 1; MAX_COUNTED_PLACE + 1
+    stands for all places beyond. tenants, queues: the first few that wait for the same workers; for operators only,
+    since a tenant must not learn of another.
     """
 
     id: int
@@ -88,5 +88,9 @@ def _blockers(job: Facts, standing: Line | None) -> list[Blocker]:
 def _next(standing: Line | None) -> Blocker:
     if standing is None or standing.place == 1:
         return Blocker(Gate.NEXT, "Nothing blocks this job: it is first in its lane, and the next dispatch claims it.")
-    place = f"number {standing.place:,}" if standing.place <= MOST else f"behind more than {MOST:,} others"
+    place = (
+        f"number {standing.place:,}"
+        if standing.place <= MAX_COUNTED_PLACE
+        else f"behind more than {MAX_COUNTED_PLACE:,} others"
+    )
     return Blocker(Gate.NEXT, f"Nothing blocks this job: it is {place} in its lane, and the jobs before it go first.")

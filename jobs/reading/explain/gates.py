@@ -34,21 +34,21 @@ def closed(job: Facts) -> Iterator[Blocker]:
     tenant = Tenant(
         id=job.tenant_id,
         num_slots=job.num_slots,
-        in_use=job.tenant_held,
+        in_use=job.tenant_in_use,
         paused=bool(job.tenant_paused),
         tokens=job.tenant_tokens,
         user_slots=job.user_slots,
-        users={job.user_key: job.user_held},
+        users={job.user_key: job.user_in_use},
     )
     queue = Queue(
         id=job.queue_id,
         pool=job.pool,
         concurrency=job.queue_concurrency,
-        in_use=job.queue_held,
+        in_use=job.queue_in_use,
         paused=job.queue_paused,
         tokens=job.queue_tokens,
     )
-    pool = Pool(job.pool, job.pool_capacity, job.pool_held)
+    pool = Pool(job.pool, job.pool_capacity, job.pool_in_use)
     for gate in gates.closed(tenant, queue, pool, job.user_key):
         yield _blocker(gate, job)
 
@@ -69,17 +69,17 @@ def _uses(job: Facts) -> dict[Gate, tuple[str, int | None, int | None]]:
     user = f"User {job.user_key} has reached the slot limit of tenant {job.tenant} per user"
     return {
         Gate.TENANT_PAUSED: (f"Tenant {job.tenant} is paused", None, None),
-        Gate.NO_SLOTS: (f"Tenant {job.tenant} has {which}", job.tenant_held, 0),
-        Gate.SLOTS_FULL: (f"All slots of tenant {job.tenant} are in use", job.tenant_held, job.num_slots),
+        Gate.NO_SLOTS: (f"Tenant {job.tenant} has {which}", job.tenant_in_use, 0),
+        Gate.SLOTS_FULL: (f"All slots of tenant {job.tenant} are in use", job.tenant_in_use, job.num_slots),
         Gate.QUEUE_PAUSED: (f"Queue {job.queue} is paused", None, None),
         Gate.QUEUE_FULL: (
             f"Queue {job.queue} has reached its concurrency limit",
-            job.queue_held,
+            job.queue_in_use,
             job.queue_concurrency,
         ),
-        Gate.USER_FULL: (user, job.user_held, job.user_slots),
-        Gate.NO_WORKER: (f"No live worker serves pool {job.pool}", job.pool_held, 0),
-        Gate.POOL_FULL: (f"All processes of pool {job.pool} are in use", job.pool_held, job.pool_capacity),
+        Gate.USER_FULL: (user, job.user_in_use, job.user_slots),
+        Gate.NO_WORKER: (f"No live worker serves pool {job.pool}", job.pool_in_use, 0),
+        Gate.POOL_FULL: (f"All processes of pool {job.pool} are in use", job.pool_in_use, job.pool_capacity),
     }
 
 

@@ -11,8 +11,8 @@ from jobs.models import ERASED
 from jobs.sql import statement
 from jobs.store.owner import TenantId, tenant_or_any
 
-MOST = 1_000  # the most jobs that are counted before it; beyond, its place is "more than 1,000"
-FEW = 100  # the same, for each job of a list
+MAX_COUNTED_PLACE = 1_000  # the most jobs that are counted before it; beyond, its place is "more than 1,000"
+MAX_LISTED_PLACE = 100  # the same, for each job of a list
 PROBES = 1_000  # the most users and tenants that are read
 NAMES = 5  # the most competitors that are named
 # As in the claim: no plan may depend on the age of a table's statistics.
@@ -56,8 +56,8 @@ class Facts:
     tenant_paused: bool | None  # this and num_slots: None for a tenant without a row in tenant_queues
     num_slots: int | None
     user_slots: int | None
-    tenant_held: int
-    user_held: int
+    tenant_in_use: int
+    user_in_use: int
     tenant_rate_limit: int | None
     tenant_rate_window: float | None
     tenant_tokens: float | None
@@ -68,19 +68,19 @@ class Facts:
     default_max_retries: int | None
     default_backoff: float
     backoff_grows: bool
-    queue_held: int
+    queue_in_use: int
     queue_rate_limit: int | None
     queue_rate_window: float | None
     queue_tokens: float | None
     queue_token_at: datetime | None
     pool: str
     pool_capacity: int  # the processes of its live workers
-    pool_held: int
+    pool_in_use: int
 
 
 @dataclass(frozen=True)
 class Line:
-    """place: in its lane, from 1; MOST + 1 stands for all beyond. tenants, queues: the first NAMES competitors."""
+    """place: in its lane, from 1; MAX_COUNTED_PLACE + 1: all beyond. tenants, queues: the first NAMES competitors."""
 
     place: int
     tenants: list[str]
@@ -95,13 +95,13 @@ def facts(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> F
 
 def line(job_id: int) -> Line | None:
     """The place of a ready job; None if it is not waiting, or no longer."""
-    found = _row("explain_line", id=job_id, most=MOST, probes=PROBES, names=NAMES, now=None)
+    found = _row("explain_line", id=job_id, most=MAX_COUNTED_PLACE, probes=PROBES, names=NAMES, now=None)
     return None if found is None else Line(**found)
 
 
 def places(job_ids: Sequence[int], *, tenant_id: int) -> dict[int, int]:
-    """The places of those of the tenant's jobs that are ready; FEW + 1 stands for all beyond."""
-    found = _rows("places", ids=list(job_ids), tenant_id=tenant_id, most=FEW) if job_ids else []
+    """The places of those of the tenant's jobs that are ready; MAX_LISTED_PLACE + 1 stands for all beyond."""
+    found = _rows("places", ids=list(job_ids), tenant_id=tenant_id, most=MAX_LISTED_PLACE) if job_ids else []
     return {row["id"]: row["place"] for row in found}
 
 

@@ -20,7 +20,7 @@ TRANSACTION = 600.0  # seconds of a transaction that keeps dead rows
 RECORDER = 180.0  # seconds; it counts minutes every 20; what else it does rests when it is slow
 REPAIRED = 600.0  # seconds for which a repair counts as recent
 CONNECTIONS = 0.8  # of those that the server allows
-FEW, FAILED = 50, 0.2  # attempts below which no share is judged; the share of failures
+MIN_JUDGED_ATTEMPTS, MAX_FAILED_SHARE = 50, 0.2  # attempts below which no share is judged; the share of failures
 DEATHS = 10  # a minute
 
 
@@ -94,7 +94,7 @@ def _worker_silent(facts: Facts) -> Iterator[str]:
 
 def _failures(facts: Facts) -> Iterator[str]:
     ended = facts.ended
-    if ended.attempts >= FEW and ended.failed > FAILED * ended.attempts:
+    if ended.attempts >= MIN_JUDGED_ATTEMPTS and ended.failed > MAX_FAILED_SHARE * ended.attempts:
         yield f"{ended.failed} of {ended.attempts} attempts failed in {MINUTES} minutes."
 
 

@@ -25,7 +25,7 @@ class QueueNumbers:
 
     name: str
     waiting: int
-    held: int
+    in_use: int
     oldest: float
 
 

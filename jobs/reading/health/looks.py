@@ -86,7 +86,7 @@ class TenantLook:
 
     tenant_id: int
     slug: str
-    held: int
+    in_use: int
     slots: int
 
 

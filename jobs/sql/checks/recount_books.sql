@@ -11,21 +11,21 @@ WITH
     WHERE current_setting('jobs.door', true) LIKE 'waiting%%'  -- guard I1
 ),
 lanes_mended AS (
-    UPDATE lanes l SET version = nextval('door_seq'), in_use = d.n, held = d.held
+    UPDATE lanes l SET version = nextval('door_seq'), in_use = d.n, tickets = d.tickets
     FROM lane_due d CROSS JOIN inside WHERE l.ctid = d.row
 ),
 lanes_made AS (
-    INSERT INTO lanes (tenant_id, queue_id, version, position, state, virtual_time, head, waiting, last_user, in_use, held)
-    SELECT tenant_id, queue_id, nextval('door_seq'), 0, 'empty', 0, 0, 0, '', n, held
+    INSERT INTO lanes (tenant_id, queue_id, version, position, state, virtual_time, head, waiting, last_user, in_use, tickets)
+    SELECT tenant_id, queue_id, nextval('door_seq'), 0, 'empty', 0, 0, 0, '', n, tickets
     FROM lane_due CROSS JOIN inside WHERE row IS NULL
 ),
 turns_mended AS (
-    UPDATE queue_turns t SET version = nextval('door_seq'), in_use = d.n, held = d.held
+    UPDATE queue_turns t SET version = nextval('door_seq'), in_use = d.n, tickets = d.tickets
     FROM turn_due d CROSS JOIN inside WHERE t.ctid = d.row
 ),
 turns_made AS (
-    INSERT INTO queue_turns (queue_id, version, in_use, held)
-    SELECT queue_id, nextval('door_seq'), n, held FROM turn_due CROSS JOIN inside WHERE row IS NULL
+    INSERT INTO queue_turns (queue_id, version, in_use, tickets)
+    SELECT queue_id, nextval('door_seq'), n, tickets FROM turn_due CROSS JOIN inside WHERE row IS NULL
 ),
 tenants_mended AS (
     UPDATE tenant_books b SET version = nextval('door_seq'), in_use = d.n, slots = d.slots, users = d.users

@@ -43,7 +43,7 @@ freed AS (
 -- before it in its slice, of which its row does not tell. While tokens of the queue's rate limit are scarce, its lanes pay
 -- for each token what the processes could work until it comes again, if that is more (docs/adr/0008).
 charge AS MATERIALIZED (
-    SELECT f.tenant_id, f.queue_id, q.weight, count(f.slot)::int AS slots, coalesce(sum(f.ticket) FILTER (WHERE f.slot IS NOT NULL), 0)::bigint AS held,
+    SELECT f.tenant_id, f.queue_id, q.weight, count(f.slot)::int AS slots, coalesce(sum(f.ticket) FILTER (WHERE f.slot IS NOT NULL), 0)::bigint AS tickets,
         sum(f.followed)::int AS followed, count(*)::int AS attempts, sum(took.seconds) AS seconds,
         sum(greatest(took.seconds, token.seconds)) AS of_lane
     FROM freed f
@@ -78,11 +78,11 @@ opening AS MATERIALIZED (  -- lanes whose tenant has a token again
 -- for a round.
 news AS MATERIALIZED (
     SELECT queue_id, tenant_id, min(head) AS head, sum(jobs)::int AS jobs, sum(seconds) AS seconds, sum(slots)::int AS slots,
-        sum(held)::bigint AS held, bool_or(opens) AS opens
+        sum(tickets)::bigint AS tickets, bool_or(opens) AS opens
     FROM (
-        SELECT queue_id, tenant_id, head, jobs, 0::float8 AS seconds, 0 AS slots, 0::bigint AS held, false AS opens FROM arrival
+        SELECT queue_id, tenant_id, head, jobs, 0::float8 AS seconds, 0 AS slots, 0::bigint AS tickets, false AS opens FROM arrival
         UNION ALL
-        SELECT queue_id, tenant_id, NULL, -followed, of_lane, slots, held, false FROM charge
+        SELECT queue_id, tenant_id, NULL, -followed, of_lane, slots, tickets, false FROM charge
         UNION ALL
         SELECT q.id, f.tenant_id, NULL, 0, 0, 0, 0, true FROM (SELECT DISTINCT tenant_id FROM freed) f CROSS JOIN queues q
         UNION ALL
@@ -124,10 +124,10 @@ lanes_told AS (
         waiting = l.waiting + k.jobs,
         virtual_time = l.virtual_time + k.seconds / k.weight,
         in_use = l.in_use - k.slots,
-        held = l.held - k.held,
+        tickets = l.tickets - k.tickets,
         opens_at = CASE WHEN NOT k.wakes THEN l.opens_at END
     FROM (  -- lanes return to the end of the circle, in the order in which they left it; or are visited next
-        SELECT row, head, jobs, seconds, slots, held, weight, wakes, number,
+        SELECT row, head, jobs, seconds, slots, tickets, weight, wakes, number,
             CASE WHEN wakes AND state <> 'ready' THEN circle_place(number, before_all_from) END AS position
         FROM (
             SELECT *, nextval('door_seq') AS number FROM (SELECT * FROM known ORDER BY position) known
@@ -173,10 +173,10 @@ tenants_told AS (
 turns_told AS (  -- the mean follows the attempts: each counts a tenth
     UPDATE queue_turns t
     SET version = nextval('door_seq'), virtual_time = t.virtual_time + c.seconds / c.weight,
-        in_use = t.in_use - c.slots, held = t.held - c.held,
+        in_use = t.in_use - c.slots, tickets = t.tickets - c.tickets,
         mean_seconds = t.mean_seconds + (c.seconds / c.attempts - t.mean_seconds) * (1 - power(0.9, c.attempts))
     FROM (
-        SELECT queue_id, weight, sum(seconds) AS seconds, sum(slots)::int AS slots, sum(held)::bigint AS held,
+        SELECT queue_id, weight, sum(seconds) AS seconds, sum(slots)::int AS slots, sum(tickets)::bigint AS tickets,
             sum(attempts)::int AS attempts
         FROM charge GROUP BY queue_id, weight
     ) c

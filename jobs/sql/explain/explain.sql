@@ -12,7 +12,7 @@ job AS MATERIALIZED (
       AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
 ),
 -- include shared/own_use
-held AS (
+slots AS (
     SELECT u.n AS by_tenant, coalesce((u.users ->> job.user_key)::int, 0) AS by_user FROM job JOIN own_use u USING (tenant_id)
 )
 SELECT
@@ -29,18 +29,18 @@ SELECT
     ) AS type_paused,
     runner.name AS worker,
     tenant.name AS tenant, tq.paused AS tenant_paused, tq.num_slots, tq.user_slots,
-    held.by_tenant AS tenant_held, held.by_user AS user_held,
+    slots.by_tenant AS tenant_in_use, slots.by_user AS user_in_use,
     tq.rate_limit AS tenant_rate_limit, tq.rate_window AS tenant_rate_window,
     rate_tokens(tq.rate_limit, tq.rate_window, bucket.full_at, clock.now) AS tenant_tokens,
     rate_next_at(tq.rate_limit, tq.rate_window, rate_full_at(tq.rate_window, bucket.full_at, clock.now)) AS tenant_token_at,
     q.name AS queue, q.paused AS queue_paused, q.concurrency AS queue_concurrency, q.default_max_retries, q.default_backoff, q.backoff_grows,
-    q.in_use AS queue_held,
+    q.in_use AS queue_in_use,
     q.rate_limit AS queue_rate_limit, q.rate_window AS queue_rate_window,
     q.tokens AS queue_tokens, rate_next_at(q.rate_limit, q.rate_window, q.full_at) AS queue_token_at,
-    q.pool, q.pool_capacity, q.pool_in_use AS pool_held
+    q.pool, q.pool_capacity, q.pool_in_use
 FROM job
 CROSS JOIN clock
-CROSS JOIN held
+CROSS JOIN slots
 JOIN queue_state q ON q.id = job.queue_id
 JOIN tenants_tenant tenant ON tenant.id = job.tenant_id
 LEFT JOIN tenant_queues tq ON tq.tenant_id = job.tenant_id

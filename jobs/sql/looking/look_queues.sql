@@ -8,7 +8,7 @@ WITH
 listed AS (
     SELECT
         id, name, pool, weight, concurrency, paused, rate_limit, rate_window,
-        in_use AS held, pool_in_use AS pool_held, pool_capacity AS pool_processes,
+        in_use, pool_in_use, pool_capacity AS pool_processes,
         tokens, rate_next_at(rate_limit, rate_window, full_at) AS next_at
     FROM queue_state
 )

@@ -27,7 +27,7 @@ queue_state AS (
             t.lane_time + t.growth * passed.seconds AS lane_time, t.growth,
             t.round_least + t.round_growth * passed.seconds AS round_least, t.round_growth,
             t.mean_seconds,
-            worked_since(t.in_use, t.held, clock.now) AS seconds
+            worked_since(t.in_use, t.tickets, clock.now) AS seconds
         FROM turn t
         CROSS JOIN clock
         LEFT JOIN leaving l ON l.queue_id = t.id

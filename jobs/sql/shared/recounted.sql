@@ -8,21 +8,21 @@ holding AS MATERIALIZED (
     SELECT tenant_id, queue_id, user_key, slot, ticket FROM freed_slots WHERE slot IS NOT NULL
 ),
 lane_due AS MATERIALIZED (
-    SELECT tenant_id, queue_id, l.row, coalesce(h.n, 0) AS n, coalesce(h.held, 0) AS held, l.in_use AS said
-    FROM (SELECT ctid AS row, tenant_id, queue_id, in_use, held FROM lanes) l
+    SELECT tenant_id, queue_id, l.row, coalesce(h.n, 0) AS n, coalesce(h.tickets, 0) AS tickets, l.in_use AS said
+    FROM (SELECT ctid AS row, tenant_id, queue_id, in_use, tickets FROM lanes) l
     FULL JOIN (
-        SELECT tenant_id, queue_id, count(*)::int AS n, sum(ticket)::bigint AS held FROM holding GROUP BY tenant_id, queue_id
+        SELECT tenant_id, queue_id, count(*)::int AS n, sum(ticket)::bigint AS tickets FROM holding GROUP BY tenant_id, queue_id
     ) h USING (tenant_id, queue_id)
-    WHERE (l.in_use, l.held) IS DISTINCT FROM (coalesce(h.n, 0), coalesce(h.held, 0))
+    WHERE (l.in_use, l.tickets) IS DISTINCT FROM (coalesce(h.n, 0), coalesce(h.tickets, 0))
       AND (l.row IS NOT NULL OR EXISTS (SELECT FROM tenants_tenant t WHERE t.id = tenant_id))  -- a deleted one has none
 ),
 turn_due AS MATERIALIZED (
-    SELECT queue_id, t.row, coalesce(h.n, 0) AS n, coalesce(h.held, 0) AS held, t.in_use AS said
-    FROM (SELECT ctid AS row, queue_id, in_use, held FROM queue_turns) t
+    SELECT queue_id, t.row, coalesce(h.n, 0) AS n, coalesce(h.tickets, 0) AS tickets, t.in_use AS said
+    FROM (SELECT ctid AS row, queue_id, in_use, tickets FROM queue_turns) t
     FULL JOIN (
-        SELECT queue_id, count(*)::int AS n, sum(ticket)::bigint AS held FROM holding GROUP BY queue_id
+        SELECT queue_id, count(*)::int AS n, sum(ticket)::bigint AS tickets FROM holding GROUP BY queue_id
     ) h USING (queue_id)
-    WHERE (t.in_use, t.held) IS DISTINCT FROM (coalesce(h.n, 0), coalesce(h.held, 0))
+    WHERE (t.in_use, t.tickets) IS DISTINCT FROM (coalesce(h.n, 0), coalesce(h.tickets, 0))
 ),
 tenant_due AS MATERIALIZED (
     SELECT tenant_id, b.row, coalesce(h.n, 0) AS n, coalesce(h.slots, '{}') AS slots, users.counts AS users,

@@ -78,7 +78,7 @@ def _wrong_books(picture: Picture, notes: Notes) -> Iterator[str]:
             n[book] += 1
             tickets[book] += one.ticket
     for of, book in (notes.lanes | notes.turns).items():
-        if (book.in_use, book.held) != (n[of], tickets[of]):
+        if (book.in_use, book.tickets) != (n[of], tickets[of]):
             yield f"the book of {book} says {book.in_use}, in use are {n[of]}"
     for tenant, book in notes.books.items():
         mine = [one for one in held if one.tenant_id == tenant]

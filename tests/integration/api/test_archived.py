@@ -64,7 +64,7 @@ def test_it_is_in_the_lists_of_its_owner(owner, archived, before):
 
 
 def test_a_list_goes_on_where_the_page_stopped_looking(owner, tenant, archived, before, monkeypatch):
-    monkeypatch.setattr(listing, "LOOK", 2)
+    monkeypatch.setattr(listing, "MAX_LOOKED_AT", 2)
     for _ in range(3):
         make_job(tenant, Status.SUCCESS)
     first = owner.get(f"{JOBS}?status=error").json()

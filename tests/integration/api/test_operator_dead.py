@@ -78,7 +78,7 @@ class TestList:
         assert found(operator.get(DEAD)) == [latest.pk, late.pk, early.pk]
 
     def test_a_page_that_finds_nothing_says_how_far_it_looked(self, operator, monkeypatch):
-        monkeypatch.setattr(dead, "LOOK", 2)
+        monkeypatch.setattr(dead, "MAX_LOOKED_AT", 2)
         sought = dead_job(error_class="KeyError", died_at=NOON - timedelta(hours=1))
         for _ in range(3):
             dead_job(died_at=NOON)

@@ -57,7 +57,7 @@ def test_a_tenant_without_slots_has_none(owner, tenant):
 
 
 def test_only_the_latest_that_ended_are_looked_at(owner, tenant, monkeypatch):
-    monkeypatch.setattr(stats, "LATEST", 2)
+    monkeypatch.setattr(stats, "MAX_COUNTED", 2)
     for status in (Status.ERROR, Status.SUCCESS, Status.SUCCESS):
         make_job(tenant, status)
     assert read(owner)["ended"] == {"among": 2, "success": 2, "error": 0, "dead": 0, "cancelled": 0}

@@ -37,8 +37,10 @@ def sample(back: int, **of) -> None:
 def test_strips_show_the_use_of_the_last_hour_and_no_other_tenants():
     owner, stranger, queue = TenantFactory(), TenantFactory(), QueueFactory()
     make_job(owner)
-    both = {owner.pk: {"held": 2, "slots": 2, "waiting": 1}, stranger.pk: {"held": 1, "slots": 2, "waiting": 0}}
-    sample(10, tenants=both, queues={queue.pk: {"held": 3, "waiting": 8}}, pools={"heavy": {"held": 1, "processes": 4}})
+    both = {owner.pk: {"in_use": 2, "slots": 2, "waiting": 1}, stranger.pk: {"in_use": 1, "slots": 2, "waiting": 0}}
+    sample(
+        10, tenants=both, queues={queue.pk: {"in_use": 3, "waiting": 8}}, pools={"heavy": {"in_use": 1, "processes": 4}}
+    )
     sample(70, tenants=both)
     seen = past.use_of_last_hour()
     assert set(seen.tenants) == {owner.pk}
@@ -50,7 +52,7 @@ def test_strips_show_the_use_of_the_last_hour_and_no_other_tenants():
 def test_a_day_of_a_tenant_is_read_in_quarters_of_an_hour():
     owner = TenantFactory()
     for back in range(60):
-        sample(back, tenants={owner.pk: {"held": 2, "slots": 2, "waiting": 0}})
+        sample(back, tenants={owner.pk: {"in_use": 2, "slots": 2, "waiting": 0}})
     assert past.use_of_day(owner.pk).known_steps == 4
     assert past.use_of_day(owner.pk).full_steps == 4
     assert past.use_of_day(TenantFactory().pk).full_steps == 0

@@ -98,7 +98,7 @@ def test_a_lane_that_no_dispatch_looks_at_is_found_and_brought_back(tenant, harm
     "harm",
     [
         lambda: Lane.objects.update(in_use=0),
-        lambda: Lane.objects.update(held=1),
+        lambda: Lane.objects.update(tickets=1),
         lambda: QueueTurn.objects.update(in_use=2),
         lambda: TenantBook.objects.update(in_use=0),
         lambda: TenantBook.objects.update(slots=Multirange([Range(7, 8)])),

@@ -98,8 +98,8 @@ def test_the_first_starts_next_and_the_others_after_it(mate, tenant, register):
 
 
 def test_far_behind_the_place_is_not_counted(mate, tenant, monkeypatch):
-    monkeypatch.setattr("jobs.reading.explain.reads.FEW", 2)
-    monkeypatch.setattr(waits, "FEW", 2)
+    monkeypatch.setattr("jobs.reading.explain.reads.MAX_LISTED_PLACE", 2)
+    monkeypatch.setattr(waits, "MAX_LISTED_PLACE", 2)
     jobs = [make_job(tenant) for _ in range(4)]
     assert "Number 2 in line." in row(mate, jobs[1])
     assert "More than 2 before it." in row(mate, jobs[3])
@@ -168,7 +168,7 @@ def test_a_job_that_has_ended_is_asked_for_no_more(mate, tenant, job):
 
 
 def test_the_number_of_newer_jobs_is_bounded(mate, tenant, job, monkeypatch):
-    monkeypatch.setattr(listing, "LOOK", 1)
+    monkeypatch.setattr(listing, "MAX_LOOKED_AT", 1)
     for _ in range(2):
         make_job(tenant)
     assert "1+ newer" in page(mate, f"{LIST}?before={job.pk + 1}")

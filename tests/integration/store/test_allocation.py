@@ -128,7 +128,7 @@ class Installation:
 
     def _queue(self, queue: models.Queue, turn: QueueTurn, pool_time: float) -> Queue:
         passed = (self.now - turn.timed_at).total_seconds() if turn.timed_at else 0
-        worked = self._worked(turn.in_use, turn.held)
+        worked = self._worked(turn.in_use, turn.tickets)
         return Queue(
             id=queue.pk,
             pool=queue.pool,
@@ -169,12 +169,12 @@ class Installation:
             ],
             in_use=lane.in_use,
             virtual_time=lane.virtual_time,
-            seconds=self._worked(lane.in_use, lane.held),
+            seconds=self._worked(lane.in_use, lane.tickets),
             last_user=lane.last_user,
         )
 
-    def _worked(self, in_use: int, held: int) -> float:
-        return value("SELECT worked_since(%s, %s, %s)", in_use, held, self.now)
+    def _worked(self, in_use: int, tickets: int) -> float:
+        return value("SELECT worked_since(%s, %s, %s)", in_use, tickets, self.now)
 
     def _tokens(self, limits: Any, full_at: datetime | None) -> float | None:
         bucket = (limits.rate_limit, limits.rate_window, full_at, self.now)

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection, transaction
 
 from jobs.models import ERASED, Job
-from jobs.reading.explain.reads import MOST, NAMES, PLANNER, PROBES
+from jobs.reading.explain.reads import MAX_COUNTED_PLACE, NAMES, PLANNER, PROBES
 from jobs.sql import statement
 from tests.factories import QueueFactory, TenantFactory
 from tests.plans import buffers, fill, indexes_of_jobs
@@ -23,7 +23,7 @@ INDEXES = {
 def plan_of(name: str, job_id: int, tenant_id: int) -> dict:
     parameters = {"id": job_id, "ids": [job_id], "tenant_id": tenant_id, "erased": ERASED}
     parameters |= {"now": None, "default_timeout": 1.0, "overtime": 1.0}
-    parameters |= {"most": MOST, "probes": PROBES, "names": NAMES}
+    parameters |= {"most": MAX_COUNTED_PLACE, "probes": PROBES, "names": NAMES}
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(PLANNER)
         cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + statement(name), parameters)

@@ -85,7 +85,7 @@ def test_what_is_read_depends_on_the_page_and_not_on_the_history(tenants, monkey
         analyse_small_tables()
     elif believed == "many tenants":
         were_many(tenants)
-    monkeypatch.setattr(listing, "LOOK", 500)
+    monkeypatch.setattr(listing, "MAX_LOOKED_AT", 500)
     small, big = tenants
     grow(tenants, FEW)
     old = ArchivedJob.objects.latest("id").id

@@ -32,13 +32,13 @@ def test_a_sample_has_what_tenants_queues_and_pools_hold_and_what_waits(register
     sample = Sample.objects.get()
     assert sample.at == NOON
     assert sample.tenants == {
-        str(busy.pk): {"held": 2, "slots": 5, "waiting": 7, "entitled": 60.0},
-        str(waiter.pk): {"held": 0, "slots": 0, "waiting": 2, "entitled": 0.0},
+        str(busy.pk): {"in_use": 2, "slots": 5, "waiting": 7, "entitled": 60.0},
+        str(waiter.pk): {"in_use": 0, "slots": 0, "waiting": 2, "entitled": 0.0},
     }
-    assert sample.queues == {str(heavy.pk): {"held": 1, "waiting": 9}, str(light.pk): {"held": 1, "waiting": 0}}
+    assert sample.queues == {str(heavy.pk): {"in_use": 1, "waiting": 9}, str(light.pk): {"in_use": 1, "waiting": 0}}
     assert sample.pools == {
-        "heavy": {"held": 1, "processes": 3, "may_run": 3},
-        "default": {"held": 1, "processes": 0, "may_run": 0},
+        "heavy": {"in_use": 1, "processes": 3, "may_run": 3},
+        "default": {"in_use": 1, "processes": 0, "may_run": 0},
     }
     assert sample.states == {"full": 1, "paused": 1}
 
@@ -47,7 +47,7 @@ def test_where_nothing_is_under_way_there_is_an_empty_sample():
     record_sample(NOON)
     sample = Sample.objects.get()
     assert sample.tenants == sample.queues == sample.states == {}
-    assert sample.pools["default"] == {"held": 0, "processes": 0, "may_run": 0}
+    assert sample.pools["default"] == {"in_use": 0, "processes": 0, "may_run": 0}
     assert sample.fairness is None
 
 

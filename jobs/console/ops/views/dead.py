@@ -6,7 +6,7 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.console.ops import live, snapshot
 from jobs.console.ops.access import page_for
 from jobs.console.ops.answers import sentence
-from jobs.console.ops.dead_letters import LATEST, SINCE, filters_of, fits, groups, matching
+from jobs.console.ops.dead_letters import MAX_GROUPED, SINCE, filters_of, fits, groups, matching
 from jobs.models import DeadLetter
 
 A_PAGE = 50
@@ -20,7 +20,7 @@ def show(request: HttpRequest) -> HttpResponse:
     filters = filters_of(request.GET)
     wrong, latest = "", []
     try:
-        latest = list(matching(filters, seen.now).values_list(*COLUMNS, named=True)[:LATEST])
+        latest = list(matching(filters, seen.now).values_list(*COLUMNS, named=True)[:MAX_GROUPED])
     except InvalidRequest as refused:
         wrong = sentence(refused)
     letters = [letter for letter in latest if fits(filters, letter.last_error)]
@@ -31,8 +31,8 @@ def show(request: HttpRequest) -> HttpResponse:
         "groups": groups(letters, seen.now),
         "letters": _whole([letter.pk for letter in letters[:A_PAGE]]),
         "more": len(letters) > A_PAGE,
-        "all_read": len(latest) < LATEST,
-        "latest": LATEST,
+        "all_read": len(latest) < MAX_GROUPED,
+        "latest": MAX_GROUPED,
         "lengths": SINCE,
         "upto": letters[0].died_at if letters else None,  # a selection has none that die later
     }

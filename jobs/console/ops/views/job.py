@@ -12,7 +12,7 @@ from jobs.models import HELD_UNTIL, Worker
 from jobs.pages.attempts_chart import pieces
 from jobs.reading import queries
 from jobs.reading.explain.explanation import explain
-from jobs.reading.explain.reads import MOST
+from jobs.reading.explain.reads import MAX_COUNTED_PLACE
 from jobs.store import EVERY_TENANT, results
 from jobs.telemetry import traces
 
@@ -44,7 +44,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "now": why.now,
         "job": job,
         "why": why,
-        "far": why.place is not None and why.place > MOST,
+        "far": why.place is not None and why.place > MAX_COUNTED_PLACE,
         "remedy": remedy(why.gate, job),
         "way": way(job),
         "like_it": like_it(job),

@@ -14,7 +14,7 @@ from jobs.console.ops.answers import sentence
 from jobs.console.ops.snapshot import Snapshot
 from jobs.console.ops.tags import query_with
 from jobs.reading import listing, queries
-from jobs.reading.listing import LOOK, Page
+from jobs.reading.listing import MAX_LOOKED_AT, Page
 from jobs.reading.queries import LARGEST_ID
 
 A_PAGE = 50
@@ -54,7 +54,7 @@ def show(request: HttpRequest) -> HttpResponseBase:
         "upto": upto,
         "newer": newer,
         "stays": f"{request.path}{stays}",
-        "look": LOOK,
+        "look": MAX_LOOKED_AT,
         "numbers": _numbers(seen),
     }
     return live.page(request, "jobs", "Jobs", ("old", "numbers", "newer"), shown, every=REFRESH_SECONDS, ask=stays)

@@ -61,7 +61,7 @@ visit AS MATERIALIZED (
                         OR lane.queue_id || ':' || lane.tenant_id = ANY(%(locked)s::text[])  -- guard I2
                         AS passed_over,
                         rate_full_at(tenant.rate_window, book.full_at, walk.now) AS full_at,
-                        worked_since(lane.in_use, lane.held, walk.now) AS seconds,
+                        worked_since(lane.in_use, lane.tickets, walk.now) AS seconds,
                         greatest(least(
                             tenant.num_slots - coalesce(book.in_use, 0),
                             rate_tokens(tenant.rate_limit, tenant.rate_window, book.full_at, walk.now)

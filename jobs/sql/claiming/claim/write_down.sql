@@ -40,7 +40,7 @@ lanes_moved_on AS (
         head = CASE WHEN o.user_slots IS NULL THEN coalesce(o.rest, o.last + 1, l.head) ELSE l.head END,
         waiting = l.waiting - o.n,  -- below 0 if it came after the fold: its arrival follows
         in_use = l.in_use + o.n,
-        held = l.held + o.n * in_ms(o.now),
+        tickets = l.tickets + o.n * in_ms(o.now),
         last_user = CASE WHEN o.all_users THEN '' ELSE o.last_user END,
         opens_at = CASE WHEN o.state = 'closed' AND o.next_token_at > o.now THEN o.next_token_at END
     FROM outcome o
@@ -96,7 +96,7 @@ turns_moved_on AS (
         round_growth = CASE WHEN NOT n.round_ends THEN least(n.round_growth, n.least_growth) END,
         full_at = coalesce(rate_after(n.rate_limit, n.rate_window, n.full_at, n.now, n.n), t.full_at),
         in_use = t.in_use + n.n,
-        held = t.held + n.n * in_ms(n.now)
+        tickets = t.tickets + n.n * in_ms(n.now)
     FROM next_turn n
     WHERE t.ctid = n.turn_row AND n.moved
 )
