@@ -36,18 +36,24 @@ def closed(tenant: Tenant, queue: Queue, pool: Pool, user: str = "") -> Iterator
         yield Gate.NO_SLOTS
     elif not room.left(tenant.num_slots, tenant.in_use):
         yield Gate.SLOTS_FULL
-    yield from _of_queue(queue)
+    yield from of_queue(queue)
     if not room.of_tokens(tenant.tokens):
         yield Gate.TENANT_RATE
     if not room.of_user(user, tenant.user_slots, tenant.users):
         yield Gate.USER_FULL
-    if not pool.processes:
+    yield from of_pool(pool.processes, pool.in_use)
+
+
+def of_pool(processes: int, in_use: int) -> Iterator[Gate]:
+    """The closed gate of a pool."""
+    if not processes:
         yield Gate.NO_WORKER
-    elif not room.left(pool.processes, pool.in_use):
+    elif not room.left(processes, in_use):
         yield Gate.POOL_FULL
 
 
-def _of_queue(queue: Queue) -> Iterator[Gate]:
+def of_queue(queue: room.Limited) -> Iterator[Gate]:
+    """The closed gates of a queue."""
     if queue.paused:
         yield Gate.QUEUE_PAUSED
     if not room.left(queue.concurrency, queue.in_use):

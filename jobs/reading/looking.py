@@ -55,20 +55,22 @@ class Queue:
 class Lane:
     """The jobs in line of a tenant in a queue; or those of `lanes` further lanes of the queue (tenant_id None).
 
-    Of the waiting jobs, beyond_slots wait at the gate of their tenant's slots, beyond_rate for its tokens, and passing
-    go on to the queue. about: the number is not exact. first_since: the earliest moment at which one of the first
-    became ready; None: not read. late: jobs that may run, and could at an earlier look; late_since: since when.
+    gate: of the slots of the tenant, if it lets none of them go now; no_tokens: whether its rate limit lets none go.
+    of_full_users: jobs of users who have all slots that they may have, as far as they were counted. passing: jobs that
+    the tenant's limits would let go at once. about: the number of those that wait is not exact. first_since: the
+    earliest moment at which one of the first became ready; None: not read. late: jobs that may run, and could at an
+    earlier look; late_since: since when.
     """
 
     tenant_id: int | None
     queue_id: int
-    gate: str
+    gate: str | None
+    no_tokens: bool
     lanes: int
     waiting: int
     about: bool
     first_since: datetime | None
-    beyond_slots: int
-    beyond_rate: int
+    of_full_users: int
     passing: int
     late: int
     late_since: datetime | None

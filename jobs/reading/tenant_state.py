@@ -16,9 +16,9 @@ class State(StrEnum):
     """In the order in which tenants need attention."""
 
     PAUSED = "paused"  # or without slots, and jobs wait
+    STARVED = "starved"  # may take slots, waits, and gets too little of its share: the operators' fault
     FULL = "full"  # holds all its slots, and more jobs wait
     LIMITED = "limited"  # out of tokens of its rate limit
-    STARVED = "starved"  # may take slots, waits, and gets too little of its share: the operators' fault
     WAITING = "waiting"  # for a queue or for a process
     BUSY = "busy"
     IDLE = "idle"
@@ -28,12 +28,12 @@ def state_of(*, closed: bool, in_use: int, gates: Collection[Gate], starved: boo
     """The state, by the gates at which the jobs of a tenant wait. closed: it is paused or has no slots."""
     if closed:
         return State.PAUSED
+    if starved:
+        return State.STARVED
     if Gate.SLOTS_FULL in gates:
         return State.FULL
     if Gate.TENANT_RATE in gates:
         return State.LIMITED
-    if starved:
-        return State.STARVED
     if gates:
         return State.WAITING
     return State.BUSY if in_use else State.IDLE

@@ -1,8 +1,7 @@
 """What the waiting jobs wait for, over counts: the gates of `explain`, for all lanes at once. Pure.
 
-A look has sent the jobs of each lane through the limits of their tenant (`jobs/sql/shared/lane_cuts.sql`). Here the
-rest goes on through the gates of its queue and of its pool; each job stays at the first gate that is closed for it.
-What passes all gates but finds no process is the operators' own part of the wait. Limits per user are not known here.
+A job waits at the first gate that is closed for it now, whatever its place in its lane: as `explain` says of one job.
+Apart from that, `pools` tells how many jobs more processes would run at once: those that all limits would let go.
 """
 
 from collections import Counter, defaultdict
@@ -10,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from jobs.allocation import gates
 from jobs.allocation.gates import Gate
-from jobs.allocation.room import left, of_tokens
+from jobs.allocation.room import of_queue
 from jobs.reading.looking import Lane, Queue
 
 PROCESS = frozenset({Gate.NO_WORKER, Gate.POOL_FULL, Gate.NEXT})  # the gates that more processes would open
@@ -61,45 +61,36 @@ class Pool:
 
 def cuts(lanes: Iterable[Lane], queues: Mapping[int, Queue]) -> list[Cut]:
     """Where the waiting jobs of each lane wait."""
-    room = {pk: _room(queue) for pk, queue in queues.items()}
-    processes = {queue.pool: queue.pool_processes - queue.pool_in_use for queue in queues.values()}
-    found = []
-    for lane in lanes:
-        queue = queues.get(lane.queue_id)
-        if queue is None:
-            continue  # it came, or went, between two looks
-        for gate, jobs in _cut(lane, queue, room[queue.id], processes):
-            if jobs:
-                found.append(Cut(lane.tenant_id, lane.queue_id, gate, jobs))
-    return found
+    return [
+        Cut(lane.tenant_id, lane.queue_id, gate, jobs)
+        for lane in lanes
+        if lane.queue_id in queues  # it came, or went, between two looks
+        for gate, jobs in _cut(lane, queues[lane.queue_id])
+        if jobs
+    ]
+
+
+def _cut(lane: Lane, queue: Queue) -> Iterator[tuple[Gate, int]]:
+    for gate in _closed(lane, queue):
+        yield gate, lane.waiting
+        return
+    yield Gate.USER_FULL, lane.of_full_users
+    at_pool = next(gates.of_pool(queue.pool_processes, queue.pool_in_use), Gate.NEXT)
+    yield at_pool, lane.waiting - lane.of_full_users
+
+
+def _closed(lane: Lane, queue: Queue) -> Iterator[Gate]:
+    """The gates that are closed for all jobs of a lane, in the order of `allocation.gates.closed`."""
+    if lane.gate is not None:
+        yield Gate(lane.gate)
+    yield from gates.of_queue(queue)
+    if lane.no_tokens:
+        yield Gate.TENANT_RATE
 
 
 def closed(queue: Queue) -> bool:
     """Whether a queue lets no job go on, however many processes there are."""
-    return queue.paused or min(_room(queue)) < 1
-
-
-def _room(queue: Queue) -> list[float]:
-    """What the queue's limit and its rate leave free."""
-    return [left(queue.concurrency, queue.in_use), of_tokens(queue.tokens)]
-
-
-def _cut(lane: Lane, queue: Queue, room: list[float], processes: dict[str, int]) -> Iterator[tuple[Gate, int]]:
-    """Where the jobs of a lane stay. What they use of the room and of the processes is gone for the next lane."""
-    yield Gate(lane.gate), lane.beyond_slots
-    yield Gate.TENANT_RATE, lane.beyond_rate
-    if queue.paused:
-        yield Gate.QUEUE_PAUSED, lane.passing
-        return
-    within = int(min(lane.passing, room[0]))
-    passing = int(min(within, room[1]))
-    yield Gate.QUEUE_FULL, lane.passing - within
-    yield Gate.QUEUE_RATE, within - passing
-    room[:] = (space - passing for space in room)
-    next_ = min(passing, max(processes[queue.pool], 0))
-    processes[queue.pool] -= next_
-    yield (Gate.POOL_FULL if queue.pool_processes else Gate.NO_WORKER), passing - next_
-    yield Gate.NEXT, next_
+    return next(gates.of_queue(queue), None) is not None
 
 
 def by_gate(found: Iterable[Cut]) -> list[tuple[Gate, int]]:
@@ -110,21 +101,16 @@ def by_gate(found: Iterable[Cut]) -> list[tuple[Gate, int]]:
     return counted.most_common()
 
 
-def pools(
-    lanes: Sequence[Lane], queues: Mapping[int, Queue], found: Iterable[Cut], others: Mapping[str, int] | None = None
-) -> list[Pool]:
+def pools(lanes: Sequence[Lane], queues: Mapping[int, Queue], others: Mapping[str, int] | None = None) -> list[Pool]:
     """The pools of all queues by name; and `others`, the processes of pools that perhaps no queue has."""
     processes = {**(others or {}), **{queue.pool: queue.pool_processes for queue in queues.values()}}
     in_use = {queue.pool: queue.pool_in_use for queue in queues.values()}
-    may_run: Counter[int] = Counter()
-    for cut in found:
-        if cut.gate in PROCESS:
-            may_run[cut.queue_id] += cut.jobs
+    jobs = may_run(lanes, queues)
     late: Counter[int] = Counter()
     first: dict[str, list[datetime]] = defaultdict(list)
     since: dict[str, list[datetime]] = defaultdict(list)
     for lane in lanes:
-        if may_run[lane.queue_id] and lane.passing:
+        if jobs[lane.queue_id] and lane.passing:
             pool = queues[lane.queue_id].pool
             late[lane.queue_id] += lane.late
             first[pool] += [lane.first_since] if lane.first_since else []
@@ -134,10 +120,22 @@ def pools(
             name,
             processes[name],
             in_use.get(name, 0),
-            sum(may_run[pk] for pk, queue in queues.items() if queue.pool == name),
-            sum(min(late[pk], may_run[pk]) for pk, queue in queues.items() if queue.pool == name),
+            sum(jobs[pk] for pk, queue in queues.items() if queue.pool == name),
+            sum(min(late[pk], jobs[pk]) for pk, queue in queues.items() if queue.pool == name),
             min(first[name], default=None),
             min(since[name], default=None),
         )
         for name in sorted(processes)
     ]
+
+
+def may_run(lanes: Iterable[Lane], queues: Mapping[int, Queue]) -> Counter[int]:
+    """The jobs of each queue that more processes would run. The room that a lane uses is gone for the next."""
+    room = {pk: 0.0 if queue.paused else of_queue(queue) for pk, queue in queues.items()}
+    found: Counter[int] = Counter()
+    for lane in lanes:
+        jobs = int(min(lane.passing, room.get(lane.queue_id, 0)))
+        if jobs:
+            room[lane.queue_id] -= jobs
+            found[lane.queue_id] += jobs
+    return found

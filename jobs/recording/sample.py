@@ -42,7 +42,7 @@ def record_sample(now: datetime | None = None) -> None:
         minute,
         tenants=_tenants(work, fair),
         queues=_queues(work),
-        pools=_pools(queues, work, found),
+        pools=_pools(queues, work),
         states=Counter(state.value for state in states(work, found, hungry).values()),
         fairness=fairness(shares),
     )
@@ -113,8 +113,6 @@ def _queues(work: Iterable[LaneWork]) -> dict[int, dict[str, int]]:
     return found
 
 
-def _pools(
-    queues: Mapping[int, Queue], work: Sequence[LaneWork], found: Iterable[waits.Cut]
-) -> dict[str, dict[str, int]]:
-    pools = waits.pools([lane.in_line for lane in work], queues, found)
+def _pools(queues: Mapping[int, Queue], work: Sequence[LaneWork]) -> dict[str, dict[str, int]]:
+    pools = waits.pools([lane.in_line for lane in work], queues)
     return {one.name: {"in_use": one.in_use, "processes": one.processes, "may_run": one.may_run} for one in pools}

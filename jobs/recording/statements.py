@@ -58,10 +58,10 @@ def work(now: datetime | None = None) -> list[LaneWork]:
             tenant,
             queue,
             in_use,
-            Lane(tenant, queue, gate, 1, waiting, True, None, slots_, rate, passing, 0, None),
+            Lane(tenant, queue, gate, no_tokens, 1, waiting, True, None, 0, passing, 0, None),
             *of_tenant,
         )
-        for tenant, queue, in_use, waiting, gate, slots_, rate, passing, *of_tenant in found
+        for tenant, queue, in_use, waiting, gate, no_tokens, passing, *of_tenant in found
     ]
 
 

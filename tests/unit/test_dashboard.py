@@ -71,11 +71,11 @@ def test_tenants_that_need_attention_come_first():
     hungry = replace(tenant(7), got=30.0, entitled=100.0, got_hour=700.0, entitled_hour=1000.0)
     long_ago = NOW - timedelta(minutes=2)
     lanes = [
-        lane(2, gate=Gate.TENANT_PAUSED, beyond_slots=2),
-        lane(3, beyond_slots=2),
-        lane(4, beyond_rate=2),
+        lane(2, gate=Gate.TENANT_PAUSED, waiting=2),
+        lane(3, gate=Gate.SLOTS_FULL, waiting=2),
+        lane(4, no_tokens=True, waiting=2),
         lane(5, queue_id=2, passing=1),
-        lane(7, passing=1, since=long_ago),
+        lane(7, passing=1, waiting=130, since=long_ago),
         lane(None, passing=9, lanes=9, since=None),
     ]
     in_use = [SlotsInUse(1, 1, None, 1), SlotsInUse(3, 1, None, 1)]
@@ -83,9 +83,9 @@ def test_tenants_that_need_attention_come_first():
     told = [(one.tenant.id, one.state) for one in standings(seen)]
     assert told == [
         (2, State.PAUSED),
+        (7, State.STARVED),
         (3, State.FULL),
         (4, State.LIMITED),
-        (7, State.STARVED),
         (5, State.WAITING),
         (1, State.BUSY),
     ]
@@ -105,11 +105,11 @@ def drawn(*found: charts.Ended) -> charts.Chart:
 
 def test_a_bar_stacks_the_outcomes_from_good_to_bad():
     chart = drawn(ended(2, "error", 1), ended(2, "success", 3), ended(4, "retry", 2), ended(10, "success", 99))
-    assert (chart.total, chart.failed, chart.most) == (6, 1, 4)
+    assert (chart.total, chart.failed, chart.again, chart.most) == (6, 1, 2, 4)
     high, low = chart.bars
     assert [(box.kind, box.y, box.height) for box in high.boxes] == [("good", 25.0, 75.0), ("bad", 0.0, 25.0)]
     assert [(box.kind, box.y, box.height) for box in low.boxes] == [("calm", 50.0, 50.0)]
-    assert high.label == "12:02: 4 ended, 1 of them badly"
+    assert high.label == "12:02: 4 ended, 1 badly"
 
 
 def test_a_bar_is_drawn_with_its_words_for_the_pointer():
@@ -133,9 +133,9 @@ def test_a_chart_of_nothing_has_nothing():
     [
         ([], ""),
         ([None, None], ""),
-        ([2.0], "M300.0 0.0h1"),
+        ([2.0], "M0.0 0.0h600.0"),
         ([1.0, 2.0], "M150.0 50.0L450.0 0.0"),
-        ([2.0, None, 1.0, 1.0], "M75.0 0.0h1M375.0 50.0L525.0 50.0"),
+        ([2.0, None, 1.0, 1.0], "M0.0 0.0h150.0M375.0 50.0L525.0 50.0"),
         ([0.0, 0.0], "M150.0 100.0L450.0 100.0"),
     ],
 )

@@ -5,11 +5,12 @@ from datetime import timedelta
 
 import pytest
 
+from jobs.allocation.gates import Gate
 from jobs.reading.health import RULES, Facts, conditions
 from jobs.reading.health.looks import EndedLook, RepairLook, SampleLook, ServerLook, ShareLook, WorkersLook
 from tests.unit.test_waits import NOW, lane, queue
 
-WAITING = lane(beyond_slots=9, since=NOW - timedelta(hours=9))
+WAITING = lane(gate=Gate.SLOTS_FULL, waiting=9, since=NOW - timedelta(hours=9))
 SERVER = ServerLook(NOW, True, 3.0, 0.5, 80, 100, 0, 5000)
 GOOD = Facts(
     queues={1: queue(processes=4, used=3)},
@@ -110,7 +111,7 @@ def test_a_starved_tenant_is_told_by_name_with_its_part():
 
 
 def test_a_queue_adds_up_its_lanes():
-    lanes = [WAITING, lane(2, passing=3, since=NOW - timedelta(seconds=4)), lane(None, beyond_slots=5, since=None)]
+    lanes = [WAITING, lane(2, passing=3, since=NOW - timedelta(seconds=4)), lane(None, waiting=5, since=None)]
     [told] = replace(GOOD, lanes=lanes).numbers
     assert (told.name, told.waiting, told.in_use, told.oldest) == ("q1", 17, 3, 9 * 3600.0)
     [empty] = replace(GOOD, lanes=[]).numbers

@@ -18,18 +18,18 @@ def lane(
     tenant_id: int | None = 1,
     queue_id: int = 1,
     *,
-    gate: Gate = Gate.SLOTS_FULL,
-    beyond_slots: int = 0,
-    beyond_rate: int = 0,
+    gate: Gate | None = None,
+    no_tokens: bool = False,
+    waiting: int | None = None,
+    of_full_users: int = 0,
     passing: int = 0,
     lanes: int = 1,
     since: datetime | None = NOW,
     late: int = 0,
     late_since: datetime | None = None,
 ) -> Lane:
-    waiting = beyond_slots + beyond_rate + passing
-    cut = (beyond_slots, beyond_rate, passing)
-    return Lane(tenant_id, queue_id, gate, lanes, waiting, False, since, *cut, late, late_since)
+    line = (lanes, passing if waiting is None else waiting, False, since)
+    return Lane(tenant_id, queue_id, gate, no_tokens, *line, of_full_users, passing, late, late_since)
 
 
 def queue(
@@ -50,17 +50,22 @@ def found(lanes: list[Lane], *queues: Queue) -> list[waits.Cut]:
 
 
 EIGHT = lane(passing=8)
+FULL, SLOW = lane(gate=Gate.SLOTS_FULL, waiting=8), lane(no_tokens=True, waiting=8)
 WAITS = [
-    (lane(gate=Gate.TENANT_PAUSED, beyond_slots=8), queue(), {Gate.TENANT_PAUSED: 8}),
-    (lane(gate=Gate.NO_SLOTS, beyond_slots=8), queue(), {Gate.NO_SLOTS: 8}),
-    (lane(beyond_slots=3, passing=5), queue(), {Gate.SLOTS_FULL: 3, Gate.NEXT: 5}),
-    (lane(beyond_rate=7, passing=1), queue(), {Gate.TENANT_RATE: 7, Gate.NEXT: 1}),
+    (lane(gate=Gate.TENANT_PAUSED, waiting=8), queue(), {Gate.TENANT_PAUSED: 8}),
+    (lane(gate=Gate.NO_SLOTS, waiting=8), queue(), {Gate.NO_SLOTS: 8}),
+    (FULL, queue(paused=True), {Gate.SLOTS_FULL: 8}),
+    (SLOW, queue(processes=0), {Gate.TENANT_RATE: 8}),
+    (SLOW, queue(paused=True), {Gate.QUEUE_PAUSED: 8}),
     (EIGHT, queue(paused=True), {Gate.QUEUE_PAUSED: 8}),
-    (EIGHT, queue(concurrency=3, used=1), {Gate.QUEUE_FULL: 6, Gate.NEXT: 2}),
-    (EIGHT, queue(tokens=1.0), {Gate.QUEUE_RATE: 7, Gate.NEXT: 1}),
+    (EIGHT, queue(concurrency=3, used=3), {Gate.QUEUE_FULL: 8}),
+    (EIGHT, queue(concurrency=3, used=2), {Gate.NEXT: 8}),
+    (EIGHT, queue(tokens=0.5), {Gate.QUEUE_RATE: 8}),
+    (lane(waiting=8, of_full_users=3), queue(), {Gate.USER_FULL: 3, Gate.NEXT: 5}),
+    (lane(waiting=8, of_full_users=3), queue(tokens=0.5), {Gate.QUEUE_RATE: 8}),
     (EIGHT, queue(processes=0), {Gate.NO_WORKER: 8}),
-    (EIGHT, queue(processes=4, used=1), {Gate.POOL_FULL: 5, Gate.NEXT: 3}),
-    (lane(beyond_slots=2, passing=6), queue(processes=2), {Gate.SLOTS_FULL: 2, Gate.POOL_FULL: 4, Gate.NEXT: 2}),
+    (EIGHT, queue(processes=4, used=4), {Gate.POOL_FULL: 8}),
+    (lane(waiting=8, passing=6), queue(processes=2, used=1), {Gate.NEXT: 8}),
 ]
 
 
@@ -80,21 +85,21 @@ def test_a_lane_of_a_queue_that_is_no_longer_there_is_left_out():
 @given(
     passing=st.lists(st.integers(0, 9), min_size=1, max_size=8),
     beyond=st.integers(0, 9),
-    processes=st.integers(0, 12),
     concurrency=st.none() | st.integers(0, 5),
 )
-def test_each_waiting_job_waits_at_exactly_one_gate_and_no_limit_is_passed(passing, beyond, processes, concurrency):
-    lanes = [lane(n, n % 2 + 1, passing=jobs, beyond_slots=beyond) for n, jobs in enumerate(passing)]
-    cuts = found(lanes, queue(1, processes=processes, concurrency=concurrency), queue(2, processes=processes))
-    assert sum(cut.jobs for cut in cuts) == sum(one.waiting for one in lanes)
-    passed = [cut for cut in cuts if cut.gate in waits.PROCESS]
-    assert concurrency is None or sum(cut.jobs for cut in passed if cut.queue_id == 1) <= concurrency
-    assert sum(cut.jobs for cut in passed if cut.gate == Gate.NEXT) <= processes
+def test_each_waiting_job_waits_at_exactly_one_gate_and_no_more_may_run_than_a_limit_lets(passing, beyond, concurrency):
+    lanes = [lane(n, n % 2 + 1, passing=jobs, waiting=jobs + beyond) for n, jobs in enumerate(passing)]
+    queues = {1: queue(1, concurrency=concurrency), 2: queue(2, pool="other")}
+    assert sum(cut.jobs for cut in waits.cuts(lanes, queues)) == sum(one.waiting for one in lanes)
+    limited, free = waits.pools(lanes, queues)
+    of_each = [sum(passing[n::2]) for n in (1, 0)]
+    assert limited.may_run == (of_each[1] if concurrency is None else min(of_each[1], concurrency))
+    assert free.may_run == of_each[0]
 
 
 class TestPools:
     def pools(self, lanes, *queues):
-        return waits.pools(lanes, {one.id: one for one in queues}, found(lanes, *queues))
+        return waits.pools(lanes, {one.id: one for one in queues})
 
     def test_a_pool_demands_what_it_runs_and_what_it_could_run(self):
         [pool] = self.pools([EIGHT, lane(2, 2, passing=2)], queue(processes=4, used=1), queue(2, processes=4, used=1))

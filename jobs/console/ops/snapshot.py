@@ -99,7 +99,7 @@ class Snapshot:
     def pools(self) -> list[Pool]:
         """The pools of all queues and of all live workers, by name."""
         processes = _sum((one.pool, one.concurrency) for one in self.workers if one.gone_at is None)
-        return waits.pools(self.lanes, self.queues, self.cuts, processes)
+        return waits.pools(self.lanes, self.queues, processes)
 
 
 def _sum(pairs: Any) -> Mapping[Any, int]:

@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 
 from jobs.allocation.gates import Gate
 from jobs.authoring.text import duration, printable
+from jobs.console.ops.looks import MAX_COUNT
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, JobRow
 from jobs.reading.listing import waited
@@ -30,7 +31,8 @@ GATES = {
     Gate.TENANT_RATE: "the tenant's rate limit",
     Gate.NO_WORKER: "a live worker of their pool",
     Gate.POOL_FULL: "a free process of their pool",
-    Gate.NEXT: "nothing: the next dispatch takes them",
+    Gate.USER_FULL: "slots of their own user",
+    Gate.NEXT: "nothing but their turn",
 }
 
 register.filter(named)  # {{ "jobs.view_job"|named }}
@@ -71,6 +73,12 @@ def setting(value: Any) -> str:
 def n(number: float | None) -> str:
     """1,204; a dash for None."""
     return "–" if number is None else f"{number:,.0f}"
+
+
+@register.filter
+def counted(number: int) -> str:
+    """1,204; 2,000+ for a number that was counted no further."""
+    return f"{number:,}{'+' if number >= MAX_COUNT else ''}"
 
 
 @register.filter

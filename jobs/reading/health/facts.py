@@ -51,7 +51,7 @@ class Facts:
     @cached_property
     def pools(self) -> list[Pool]:
         """The pools of all queues, by name."""
-        return waits.pools(self.lanes, self.queues, waits.cuts(self.lanes, self.queues))
+        return waits.pools(self.lanes, self.queues)
 
     @property
     def numbers(self) -> list[QueueNumbers]:
@@ -95,7 +95,7 @@ def look(
 
 def _abandoned(queues: Mapping[int, Queue], lanes: Sequence[Lane]) -> list[str]:
     """The pools that have jobs for a process, and none."""
-    pools = waits.pools(lanes, queues, waits.cuts(lanes, queues))
+    pools = waits.pools(lanes, queues)
     return [pool.name for pool in pools if pool.may_run and not pool.processes]
 
 

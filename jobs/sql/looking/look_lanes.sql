@@ -1,7 +1,8 @@
 -- Reads:  the lanes with jobs in line, and where their tenants' limits hold these jobs. One row for each lane that is looked
 --         at: the `most` with the most jobs, and the `most` whose turn is next; and one row (tenant null) for the others of
 --         a queue at a gate. Of a lane that is looked at, up to `exact` jobs are counted; of the others, and beyond, the
---         number that the lane keeps tells about how many. tenants: only their lanes; null: all.
+--         number that the lane keeps tells about how many. of_full_users: of those that were counted, the jobs of users who
+--         have all slots that they may have. tenants: only their lanes; null: all.
 --         late: jobs that may run, and could already at a look of the recorder at least `apart` seconds ago. A job that
 --         became ready anew since then (it ran, and waits for a retry) was noted for an earlier wait.
 -- Who:    health, metrics and the operators' pages, every few seconds. Locks: none.
@@ -19,12 +20,18 @@ looked_at AS MATERIALIZED (
     (SELECT tenant_id, queue_id FROM in_line ORDER BY position NULLS FIRST, tenant_id, queue_id LIMIT %(most)s)
 ),
 counted AS MATERIALIZED (
-    SELECT l.tenant_id, l.queue_id, ready.jobs, ready.since
+    SELECT l.tenant_id, l.queue_id, ready.*
     FROM looked_at l
+    LEFT JOIN tenant_queues t ON t.tenant_id = l.tenant_id
+    LEFT JOIN tenant_use u ON u.tenant_id = l.tenant_id
     CROSS JOIN LATERAL (
-        SELECT count(*)::int AS jobs, min(ready_at) AS since
+        SELECT
+            count(*)::int AS jobs, min(ready_at) AS since,
+            (count(*) FILTER (
+                WHERE user_key <> '' AND coalesce((u.users ->> user_key)::int, 0) >= t.user_slots
+            ))::int AS of_full_users
         FROM (
-            SELECT j.ready_at FROM jobs j
+            SELECT j.ready_at, j.user_key FROM jobs j
             WHERE j.ready_at IS NOT NULL AND j.queue_id = l.queue_id AND j.tenant_id = l.tenant_id
             ORDER BY j.priority, j.id
             LIMIT %(exact)s + 1
@@ -53,12 +60,13 @@ late AS MATERIALIZED (
 )
 SELECT
     CASE WHEN l.since IS NOT NULL THEN l.tenant_id END AS looked_at,
-    l.queue_id, l.gate, count(*)::int AS lanes, sum(l.waiting)::int AS waiting,
+    l.queue_id, l.gate, l.no_tokens, count(*)::int AS lanes, sum(l.waiting)::int AS waiting,
     bool_or(l.since IS NULL OR l.waiting > %(exact)s) AS about, min(l.since) AS first_since,
-    sum(l.beyond_slots)::int AS beyond_slots, sum(l.beyond_rate)::int AS beyond_rate, sum(l.passing)::int AS passing,
+    sum(coalesce(c.of_full_users, 0))::int AS of_full_users, sum(l.passing)::int AS passing,
     sum(least(coalesce(late.jobs, 0), l.passing))::int AS late,
     min(late.since) FILTER (WHERE l.passing > 0) AS late_since
 FROM lane_cut l
+LEFT JOIN counted c ON c.tenant_id = l.tenant_id AND c.queue_id = l.queue_id
 LEFT JOIN late ON late.tenant_id = l.tenant_id AND late.queue_id = l.queue_id
-GROUP BY looked_at, l.queue_id, l.gate
+GROUP BY looked_at, l.queue_id, l.gate, l.no_tokens
 ORDER BY l.queue_id, waiting DESC, looked_at

@@ -13,8 +13,7 @@ line AS (SELECT *, NULL::timestamptz AS since FROM in_line),
 used AS MATERIALIZED (SELECT tenant_id, queue_id, n AS in_use FROM lane_use)
 SELECT
     tenant_id, queue_id, coalesce(used.in_use, 0) AS in_use, coalesce(l.waiting, 0) AS waiting,
-    coalesce(l.gate, 'next') AS gate, coalesce(l.beyond_slots, 0) AS beyond_slots, coalesce(l.beyond_rate, 0) AS beyond_rate,
-    coalesce(l.passing, 0) AS passing, coalesce(t.num_slots, 0) AS slots, coalesce(t.weight, 1) AS weight,
+    l.gate, coalesce(l.no_tokens, false) AS no_tokens, coalesce(l.passing, 0) AS passing, coalesce(t.num_slots, 0) AS slots, coalesce(t.weight, 1) AS weight,
     coalesce(t.paused, false) AS paused
 FROM used
 FULL JOIN lane_cut l USING (tenant_id, queue_id)

@@ -1,6 +1,6 @@
--- Where the limits of its tenant hold the jobs of each lane of `line`: `beyond_slots` jobs wait at the `gate` of its slots,
--- `beyond_rate` for its tokens, and `passing` go on to their queue. A tenant's free slots and tokens serve its queues in
--- their order; a job for which its queue has no room takes none. Limits per user are not counted.
+-- What the limits of its tenant do to each lane of `line`: `gate`, if its slots let none of its jobs go now; `no_tokens`, if
+-- its rate does not; and how many are `passing`, which could go on to their queue at once. A tenant's free slots and tokens
+-- serve its queues in their order; a job for which its queue has no room takes none. Limits per user are not counted.
 -- All lanes of all tenants pass here, so each step reads them once, as a set.
 queue_room AS MATERIALIZED (  -- null: no limit
     SELECT id AS queue_id,
@@ -19,7 +19,7 @@ wanting AS MATERIALIZED (
             CASE
                 WHEN t.paused THEN 'tenant_paused'
                 WHEN coalesce(t.num_slots, 0) = 0 THEN 'no_slots'
-                ELSE 'slots_full'
+                WHEN t.num_slots <= coalesce(u.n, 0) THEN 'slots_full'
             END AS gate,
             CASE WHEN t.paused THEN 0 ELSE greatest(coalesce(t.num_slots, 0) - coalesce(u.n, 0), 0) END AS slots,
             CASE WHEN t.rate_limit IS NOT NULL THEN rate_tokens(t.rate_limit, t.rate_window, (
@@ -49,9 +49,9 @@ asking AS (
 ),
 lane_cut AS MATERIALIZED (
     SELECT
-        tenant_id, queue_id, waiting, position, since, room, user_slots, users, gate,
-        waiting - w.within AS beyond_slots, w.within - p.passing AS beyond_rate, p.passing
+        tenant_id, queue_id, waiting, position, since, room, user_slots, users, gate, coalesce(tokens < 1, false) AS no_tokens,
+        least(
+            waiting, greatest(slots - before, 0), CASE WHEN tokens IS NOT NULL THEN greatest(tokens - before, 0) END
+        )::int AS passing
     FROM asking
-    CROSS JOIN LATERAL (SELECT least(waiting, greatest(slots - before, 0))::int AS within) w
-    CROSS JOIN LATERAL (SELECT least(w.within, greatest(coalesce(tokens - before, w.within), 0))::int AS passing) p
 ),

@@ -44,7 +44,7 @@ def test_it_knows_who_holds_who_waits_and_where(register):
     assert seen.in_use_by_tenant == {tenant.pk: 2}
     assert seen.in_use_by_worker == {worker: 1, None: 1}
     assert (lane.tenant_id, lane.queue_id, lane.waiting, lane.about) == (tenant.pk, queue.pk, 2, False)
-    assert (lane.first_since, lane.gate, lane.beyond_slots) == (first.ready_at, "slots_full", 2)
+    assert (lane.first_since, lane.gate, lane.passing) == (first.ready_at, "slots_full", 0)
     assert seen.tenants[tenant.pk].num_slots == 2
     assert (seen.queues[queue.pk].in_use, seen.queues[queue.pk].pool_in_use) == (2, 2)
     assert seen.queues[queue.pk].pool_processes == 3

@@ -36,10 +36,8 @@ def in_queue(name, now=None):
     """The numbers of a queue, and the jobs in it that may run."""
     facts = look(now)
     [numbers] = [one for one in facts.numbers if one.name == name]
-    cuts = waits.cuts(facts.lanes, facts.queues)
-    return numbers, sum(
-        cut.jobs for cut in cuts if facts.queues[cut.queue_id].name == name and cut.gate in waits.PROCESS
-    )
+    [queue_id] = [pk for pk, queue in facts.queues.items() if queue.name == name]
+    return numbers, waits.may_run(facts.lanes, facts.queues)[queue_id]
 
 
 def ready(tenant, count=1, **fields):

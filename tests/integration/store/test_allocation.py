@@ -1,25 +1,33 @@
-"""`jobs.allocation` says what the claim does: the same jobs, in the same order, from random states.
+"""`jobs.allocation` says what the claim does: the same jobs, in the same order, from random states. And what waits for
+what: the pages, which count over lanes, say the same as `explain`, which looks at one job.
 
 Left out, since the pure side cannot know it: rows that others have locked, the bounds of a pass in visits and time, and
 books that must be counted anew.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from unittest.mock import patch
 from uuid import uuid4
 
 import pytest
 from django.db import connection, transaction
+from django.db.models import Count, Min
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs import models, store
 from jobs.allocation import order
+from jobs.allocation.gates import Gate
 from jobs.allocation.nouns import Job, Lane, Pool, Queue, Tenant
 from jobs.allocation.passes import predict
 from jobs.models import QueueTurn, TenantBook
+from jobs.reading import looking, waits
+from jobs.reading.explain import reads
+from jobs.reading.explain.gates import closed
 from tenants.models import TenantQueue
 from tests.conftest import request_for
 from tests.factories import TenantFactory
@@ -126,6 +134,21 @@ class Installation:
         lanes = [self._lane(lane, owners[lane.tenant_id], known[lane.queue_id]) for lane in ready_lanes()]
         return [job.place & ((1 << 58) - 1) for job in predict(lanes, pools)]
 
+    def reasons_of_looks(self) -> Counter[Gate]:
+        """The waiting jobs by gate, as the pages count them."""
+        with patch.object(looking, "MAX_COUNTED", 10_000):
+            lanes = looking.look_lanes(self.now)
+        return Counter(dict(waits.by_gate(waits.cuts(lanes, looking.look_queues(self.now)))))
+
+    def reasons_of_explain(self) -> Counter[Gate]:
+        """The same, asked of one job of each user of each lane: others of the same user wait for the same."""
+        found: Counter[Gate] = Counter()
+        waiting = models.Job.objects.filter(status="created").order_by().values("tenant_id", "queue_id", "user_key")
+        for alike in waiting.annotate(first=Min("pk"), jobs=Count("pk")):
+            facts = reads.facts(alike["first"], tenant_id=alike["tenant_id"], now=self.now)
+            found[next((blocker.gate for blocker in closed(facts)), Gate.NEXT)] += alike["jobs"]
+        return found
+
     def _queue(self, queue: models.Queue, turn: QueueTurn, pool_time: float) -> Queue:
         passed = (self.now - turn.timed_at).total_seconds() if turn.timed_at else 0
         worked = self._worked(turn.in_use, turn.tickets)
@@ -212,4 +235,5 @@ def test_the_claim_takes_what_allocation_predicts_in_this_order(data):
             processes = {pool: data.draw(st.integers(0, 20), pool) for pool in POOLS}
             predicted = installation.predict(processes)
             assert installation.claim(processes) == predicted
+            assert installation.reasons_of_looks() == installation.reasons_of_explain()
         transaction.set_rollback(True)

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from jobs import store
 from jobs.lifecycle import Status
-from jobs.models import Job, Lane, MayRun, Queue
+from jobs.models import Job, Lane, MayRun, Queue, TenantBook
 from jobs.reading import looking, waits
 from jobs.reading.looking import look_lanes, look_queues
 from jobs.recording import statements
@@ -29,9 +29,9 @@ def jobs(tenant, count: int, **fields) -> list[Job]:
     return [make_job(tenant, **fields) for _ in range(count)]
 
 
-def cut(tenant) -> tuple[int, int, int]:
+def cut(tenant) -> tuple[str | None, bool, int]:
     [lane] = look_lanes(tenants={tenant.pk})
-    return lane.beyond_slots, lane.beyond_rate, lane.passing
+    return lane.gate, lane.no_tokens, lane.passing
 
 
 class TestLanes:
@@ -83,9 +83,9 @@ class TestLanes:
             store.claim()
         told = {(lane.tenant_id, lane.gate): (lane.lanes, lane.waiting, lane.passing) for lane in look_lanes()}
         assert told == {
-            (most.pk, "slots_full"): (1, 5, 2),
-            (first.pk, "slots_full"): (1, 3, 2),
-            (None, "slots_full"): (1, 3, 2),
+            (most.pk, None): (1, 5, 2),
+            (first.pk, None): (1, 3, 2),
+            (None, None): (1, 3, 2),
             (None, "tenant_paused"): (1, 2, 0),
         }
 
@@ -100,17 +100,30 @@ class TestLanes:
     def test_the_limits_of_a_tenant_hold_what_is_beyond_them(self, tenant):
         jobs(tenant, 5)
         make_job(tenant, Status.RUNNING)
-        assert cut(tenant) == (3, 0, 2)
+        assert cut(tenant) == (None, False, 2)
         TenantQueue.objects.update(rate_limit=1, rate_window=60.0)
-        assert cut(tenant) == (3, 1, 1)
+        assert cut(tenant) == (None, False, 1)
+        store.claim()
+        TenantBook.objects.update(full_at=timezone.now() + timedelta(minutes=1))
+        assert cut(tenant) == (None, True, 0)
+        TenantQueue.objects.update(num_slots=1)
+        assert cut(tenant) == ("slots_full", True, 0)
         TenantQueue.objects.update(paused=True)
-        assert cut(tenant) == (5, 0, 0)
+        assert cut(tenant) == ("tenant_paused", True, 0)
 
     def test_a_tenant_without_slots_passes_nothing(self):
         tenant = TenantFactory(queue=None)
         jobs(tenant, 2)
         [lane] = look_lanes()
-        assert (lane.gate, lane.beyond_slots, lane.passing) == ("no_slots", 2, 0)
+        assert (lane.gate, lane.waiting, lane.passing) == ("no_slots", 2, 0)
+
+    def test_jobs_of_users_who_have_all_their_slots_are_counted(self):
+        tenant = TenantFactory(queue__num_slots=3, queue__user_slots=1)
+        make_job(tenant, Status.RUNNING, user_key="ines")
+        jobs(tenant, 2, user_key="ines"), jobs(tenant, 1, user_key="jo"), jobs(tenant, 1)
+        assert look_lanes()[0].of_full_users == 2
+        TenantQueue.objects.update(user_slots=None)
+        assert look_lanes()[0].of_full_users == 0
 
 
 class TestEndlessProcesses:
@@ -145,7 +158,7 @@ class TestEndlessProcesses:
         Queue.objects.filter(pk=first.pk).update(**of_queue)
         store.claim()  # folds; there is no process yet
         queues = look_queues()
-        [pool] = waits.pools(lanes := look_lanes(), queues, waits.cuts(lanes, queues))
+        [pool] = waits.pools(look_lanes(), queues)
         register(concurrency=1000)
         taken = 0
         while found := store.claim():
