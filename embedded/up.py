@@ -10,8 +10,11 @@ from embedded.processes import Processes
 from embedded.run import kept_data
 
 BANNER = """
-  Scheduler   http://127.0.0.1:{port}/
-  Admin       http://127.0.0.1:{port}/admin/
+  Reports     http://127.0.0.1:{port}/           the sample product
+  Operators   http://127.0.0.1:{port}/ops/       what runs, what waits and why
+  Members     http://127.0.0.1:{port}/jobs/      a tenant's own jobs
+  Admin       http://127.0.0.1:{port}/admin/     slots, queues, keys
+  API         http://127.0.0.1:{port}/api/v1/docs
   Data, logs  {directory}, {directory}/log
   Stop        Ctrl-C
 

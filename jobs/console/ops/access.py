@@ -43,7 +43,11 @@ def _guarded(view: View, permission: str) -> View:
         if not request.user.has_perm(permission):
             lacks = {"permission": permission, **frame(request, "Not allowed"), "menu": menu(request)}
             return render(request, "jobs/ops/forbidden.html", lacks, status=403)
-        return view(request, *args, **kwargs)
+        try:
+            return view(request, *args, **kwargs)
+        except Http404 as missing:
+            lacks = {"missing": str(missing), **frame(request, "Not found"), "menu": menu(request)}
+            return render(request, "jobs/ops/missing.html", lacks, status=404)
 
     return guarded
 

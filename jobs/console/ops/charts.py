@@ -13,6 +13,7 @@ from jobs.reading.statistics import Times, added
 WIDTH, HEIGHT = 600.0, 100.0
 KINDS = {"success": "good", "error": "bad", "dead": "bad", "crash": "bad"}  # the other outcomes: "calm"
 ORDER = ("good", "calm", "bad")  # from below
+OTHERS = {"calm": "to be tried again or cancelled", "bad": "badly"}
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,15 @@ class Bar:
 
 @dataclass(frozen=True)
 class Chart:
-    """most: the attempts of the highest bar. p50, p95: SVG paths with gaps where nothing ended. longest: seconds."""
+    """again: attempts after which the job goes on, or was cancelled. most: the attempts of the highest bar.
+
+    p50, p95: SVG paths with gaps where nothing ended. longest: seconds.
+    """
 
     bars: list[Bar]
     total: int
     failed: int
+    again: int
     most: int
     p50: str
     p95: str
@@ -84,6 +89,7 @@ def chart(ended: Iterable[Ended], since: datetime, step: timedelta, count: int) 
         bars=[_bar(place, count, of, most, since + place * step) for place, of in enumerate(sums) if of],
         total=sum(sum(of.values()) for of in sums),
         failed=sum(of.get("bad", 0) for of in sums),
+        again=sum(of.get("calm", 0) for of in sums),
         most=most,
         p50=path([time.p50 for time in times], longest),
         p95=path([time.p95 for time in times], longest),
@@ -108,22 +114,24 @@ def _bar(place: int, count: int, of: dict[str, int], most: int, at: datetime) ->
             height = of[kind] / most * HEIGHT
             top -= height
             boxes.append(Box(kind, round(top, 1), round(height, 1)))
-    label = f"{at:%H:%M}: {sum(of.values()):,} ended, {of.get('bad', 0):,} of them badly"
+    other = ", ".join(f"{of[kind]:,} {words}" for kind, words in OTHERS.items() if of.get(kind))
+    label = f"{at:%H:%M}: {sum(of.values()):,} ended{other and ', '}{other}"
     return Bar(round(place * width + width * 0.1, 1), round(width * 0.8, 1), label, boxes)
 
 
 def path(values: Sequence[float | None], most: float) -> str:
-    """A line through the middles of the steps, as an SVG path; a lone value is a short dash."""
+    """A line through the middles of the steps, as an SVG path; a lone value is a dash as wide as its step."""
     width, parts, drawing = WIDTH / max(len(values), 1), [], False
     for place, value in enumerate(values):
         if value is None:
             drawing = False
             continue
         y = HEIGHT - (value / most if most else 0) * HEIGHT
-        parts.append(f"{'L' if drawing else 'M'}{(place + 0.5) * width:.1f} {y:.1f}")
         lone = not drawing and (place + 1 == len(values) or values[place + 1] is None)
         if lone:
-            parts.append("h1")
+            parts.append(f"M{place * width:.1f} {y:.1f}h{width:.1f}")
+        else:
+            parts.append(f"{'L' if drawing else 'M'}{(place + 0.5) * width:.1f} {y:.1f}")
         drawing = True
     return "".join(parts)
 

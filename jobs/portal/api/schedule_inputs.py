@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 
 from ninja import Path, Schema
-from pydantic import Field, StrictFloat
+from pydantic import ConfigDict, Field, StrictFloat
 
 from jobs.portal.api.inputs import ARGS, Body, Moment, Name, Priority, SourceId, Text, Title, Whole, left_out
 
@@ -22,8 +22,17 @@ OVERLAP = "While the previous run is not over: skip a time, queue a run behind i
 ENDS_AT = "The last possible due time, with a time zone. Null: it does not end."
 
 
+RULE: dict[str, Any] = {
+    "cron": "0 6 * * 1-5",
+    "tz": "Europe/Berlin",
+}  # a whole example: `every` and `cron` exclude each other
+CALL: dict[str, Any] = {"source_type": "reports.datareport", "source_id": "42", "source_method": "execute", "args": {}}
+
+
 class ScheduleRule(Body):
     """The rule of the due times."""
+
+    model_config = ConfigDict(json_schema_extra={"example": RULE})
 
     every: Seconds | None = Field(None, description=EVERY_HELP, examples=[3600])
     cron: Text = Field("", description=CRON, examples=["0 6 * * 1-5"])
@@ -34,6 +43,8 @@ class ScheduleRule(Body):
 
 class NewSchedule(ScheduleRule):
     """A call that recurs."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"name": "Every working day", **CALL, **RULE}})
 
     name: Title = Field(description="Unique among your schedules.", examples=["Every working day"])
     source_type: Text = Field(examples=["reports.datareport"])

@@ -1,9 +1,12 @@
 """Follow the messages of the children in the worker's parent process, and report those that ended badly."""
 
+import re
+
 from billiard.einfo import ExceptionInfo
 from celery.worker.request import Request
 
 from jobs.worker.children import kills
+from jobs.worker.children.limits import how
 from jobs.worker.message import Message
 
 
@@ -17,5 +20,13 @@ class AttemptRequest(Request):
         pid = int(self.worker_pid or 0)  # text in Celery's stubs; None before a child has taken the message
         if pid:
             kills.end(pid)  # with its subprocesses; the slot must not become free while the code still runs
-        kills.report(pid, message.job_id, message.attempt, str(error))
+        kills.report(pid, message.job_id, message.attempt, in_words(str(error)))
         super().on_failure(exc_info, send_failed_event, return_ok)
+
+
+def in_words(error: str) -> str:
+    """What billiard says of a dead child, with a number of its own that reads like a job's, in our words."""
+    found = re.search(r"exited prematurely: (?:signal (\d+)|exitcode (\d+))", error)
+    if found is None:
+        return error
+    return how(-int(found[1]) if found[1] else int(found[2]))

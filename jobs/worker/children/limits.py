@@ -91,9 +91,14 @@ def death_of(pid: int) -> str | None:
         return None
     if state is None:
         return None
-    if state.si_code == os.CLD_EXITED:
-        return f"its process ended with status {state.si_status}"
-    return f"its process was ended by {signal.Signals(state.si_status).name}"
+    return how(state.si_status if state.si_code == os.CLD_EXITED else -state.si_status)
+
+
+def how(status: int) -> str:
+    """How a process died, in words. status: of its exit; negative: the signal that ended it."""
+    if status < 0:
+        return f"its process was ended by {signal.Signals(-status).name}"
+    return f"its process ended with status {status}"
 
 
 def memory_of(pid: int) -> int:

@@ -29,3 +29,5 @@ class Command(BaseCommand):
             self.stdout.write("API keys, shown only once:")
         for tenant, token in seeded.tokens.items():
             self.stdout.write(f"  {tenant:<24} {token}")
+        if not seeded.tokens:
+            self.stdout.write("API keys were shown when they were made. For a new one: Admin, API keys, Add.")

@@ -129,7 +129,11 @@ class TestSearch:
     def test_a_number_opens_its_job_and_an_unknown_one_is_not_found(self, client, jobs):
         response = client.get("/ops/jobs/", {"q": str(jobs.pk)})
         assert response["Location"] == f"/ops/jobs/{jobs.pk}/"
-        assert client.get("/ops/jobs/999999999/").status_code == 404
+        response = client.get("/ops/jobs/999999999/")
+        assert response.status_code == 404
+        page = response.content.decode()
+        assert "There is no job 999,999,999. The highest id is " in page
+        assert 'href="/ops/jobs/"' in page, "the menu, to go on"
         assert client.get(f"/ops/jobs/{2**64}/").status_code == 404
 
     @pytest.mark.parametrize("before", ["x", "-1", "٣", "9" * 30])

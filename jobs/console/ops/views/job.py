@@ -10,7 +10,7 @@ from jobs.console.remedies import remedy
 from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL, Worker
 from jobs.pages.attempts_chart import pieces
-from jobs.reading import queries
+from jobs.reading import listing, queries
 from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
 from jobs.store import EVERY_TENANT, results
@@ -35,7 +35,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     job = queries.any_job(pk)
     why = explain(pk, tenant_id=EVERY_TENANT) if job else None
     if job is None or why is None:
-        raise Http404
+        raise Http404(f"There is no job {pk:,}. The highest id is {listing.newest():,}.")
     failed = queries.failed_attempts(job)
     status, trace = Status(job.status), traces.trace_of(job.trace_parent)
     is_kept = job.result_expires_at is not None and job.result_expires_at > why.now

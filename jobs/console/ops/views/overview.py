@@ -23,7 +23,7 @@ def show(request: HttpRequest) -> HttpResponse:
     shown = {
         "snapshot": seen,
         "pools": [(pool, in_use.pools.get(pool.name)) for pool in pools],
-        "short": [(pool, pool.late or pool.may_run) for pool in pools if pool.is_short],
+        "short": any(pool.is_short for pool in pools),
         "fairness": past.fairness(),
         "may_run": sum(pool.may_run for pool in pools),
         "processes": sum(pool.processes for pool in pools),

@@ -25,7 +25,7 @@ MAX_CHANGES = 10
 def show(request: HttpRequest, slug: str) -> HttpResponse:
     tenant = all_tenants().filter(slug=slug).first()
     if tenant is None:
-        raise Http404
+        raise Http404(f"There is no tenant {slug}.")
     seen = snapshot.current()
     lanes = looks.lanes_of({tenant.pk})
     cuts = waits.cuts(lanes, seen.queues)
