@@ -1,33 +1,55 @@
-"""`manage.py jobs cancel | revive | discard`: change the given jobs, and print the outcome of each."""
+"""`manage.py jobs cancel | revive | discard`: change the given jobs, or all that fit filters; say what came of it."""
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from uuid import uuid4
 
 from django.core.management.base import CommandError, CommandParser
+from django.db.models import Q
 
-from jobs.console.cli import inputs
+from jobs.authoring.text import count_of_jobs
+from jobs.console.cli import inputs, searching
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand
 from jobs.console.operations import verbs
+from jobs.console.operations.filters import Filter
 from jobs.console.operations.verbs import Verb
 from jobs.models import AnyJob
+from jobs.reading import listing
+
+STEP = 1000  # jobs that are read before they are changed
+LOOKS = 10  # pages of a list that are read for a step
+EXAMPLES = 3
 
 
 def _subcommand(verb: Verb) -> Subcommand:
     def arguments(parser: CommandParser) -> None:
-        parser.add_argument("ids", metavar="id", type=inputs.job_id, nargs="+")
+        parser.add_argument("ids", metavar="id", type=inputs.job_id, nargs="*", help="Or filters.")
+        searching.add_options(parser)
+        parser.add_argument("--yes", action="store_true", help="Change all that fit; else they are only counted.")
 
     def run(options: Options, screen: Screen) -> None:
-        ids = list(dict.fromkeys(options["ids"]))
-        outcomes = verb.each(ids, bulk=uuid4() if len(ids) > 1 else None)
-        changed = {job_id: name for job_id, name in outcomes.items() if verb.outcomes[name].applied}
-        screen.document({"jobs": [{"id": job_id, "outcome": changed.get(job_id)} for job_id in ids]})
-        for job_id, name in changed.items():
-            screen.say(f"Job {job_id} {verb.outcomes[name].one}.")
-        refused = [_why(job_id) for job_id in ids if job_id not in changed]
-        if refused:
-            raise CommandError(f"id: {'; '.join(refused)}. {verb.possible}")
+        filters = searching.given(options)
+        if bool(options["ids"]) == bool(filters):
+            raise CommandError("id: give ids, or filters such as --status and --since; see --help")
+        if filters:
+            words = " ".join(f"{name}:{value}" for name, value in filters.items())
+            _all_that_fit(verb, searching.filter_of(options), words, screen, sure=options["yes"])
+        else:
+            _each(verb, list(dict.fromkeys(options["ids"])), screen)
 
     return Subcommand(verb.name, verb.help, arguments, run)
+
+
+def _each(verb: Verb, ids: Sequence[int], screen: Screen) -> None:
+    outcomes = verb.each(ids, bulk=uuid4() if len(ids) > 1 else None)
+    changed = {job_id: name for job_id, name in outcomes.items() if verb.outcomes[name].applied}
+    screen.document({"jobs": [{"id": job_id, "outcome": changed.get(job_id)} for job_id in ids]})
+    for job_id, name in changed.items():
+        screen.say(f"Job {job_id} {verb.outcomes[name].one}.")
+    refused = [_why(job_id) for job_id in ids if job_id not in changed]
+    if refused:
+        raise CommandError(f"id: {'; '.join(refused)}. {verb.possible}")
 
 
 def _why(job_id: int) -> str:
@@ -35,6 +57,36 @@ def _why(job_id: int) -> str:
     if job is None:
         return f"there is no job {job_id}"
     return f"job {job_id} is {job.status}" + (", and its arguments were erased" if job.is_erased else "")
+
+
+def _all_that_fit(verb: Verb, wanted: Filter, words: str, screen: Screen, *, sure: bool) -> None:
+    if wanted.status is not None and wanted.status not in verb.statuses:
+        raise CommandError(f"status: {verb.possible}")
+    if sure:
+        bulk, outcomes = uuid4(), Counter[str]()
+        for ids in _steps(verb, wanted):
+            outcomes.update(verb.each(ids, bulk=bulk, filters=words).values())
+        screen.document({"outcomes": outcomes})
+        screen.say(verb.told(outcomes) or "No jobs match.")
+        return
+    found = [job_id for ids in _steps(verb, wanted) for job_id in ids]
+    screen.document({"would_change": len(found)})
+    if not found:
+        screen.say("No jobs match.")
+        return
+    such = ", ".join(map(str, found[:EXAMPLES]))
+    screen.say(
+        f"This would {verb.name} {count_of_jobs(len(found))}, such as {such}. Nothing was changed; --yes does it."
+    )
+
+
+def _steps(verb: Verb, wanted: Filter) -> Iterator[list[int]]:
+    """The ids of what fits now, newest first; not of jobs that come meanwhile."""
+    before: int | None = listing.newest() + 1
+    fits = wanted.others & Q(status__in=verb.statuses)
+    while before is not None:
+        ids, before = listing.ids(fits, STEP, tenant=wanted.tenant, status=wanted.status, before=before, looks=LOOKS)
+        yield ids
 
 
 CANCEL, REVIVE, DISCARD = map(_subcommand, (verbs.CANCEL, verbs.REVIVE, verbs.DISCARD))

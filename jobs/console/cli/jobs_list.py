@@ -4,12 +4,10 @@ from collections.abc import Sequence
 
 from django.core.management.base import CommandParser
 from django.db.models import Q
-from django.utils import timezone
 
-from jobs.console.cli import inputs, job_view
+from jobs.console.cli import inputs, job_view, searching
 from jobs.console.cli.screen import Column, Screen, length, moment
 from jobs.console.cli.subcommands import Options, Subcommand
-from jobs.console.operations.filters import HELD, Filter
 from jobs.lifecycle import Status
 from jobs.models import Job, JobRow
 from jobs.reading import listing, queries
@@ -56,14 +54,7 @@ FAILED_COLUMNS = [
 
 
 def arguments(parser: CommandParser) -> None:
-    parser.add_argument("--tenant", metavar="SLUG")
-    parser.add_argument("--queue", metavar="NAME")
-    parser.add_argument("--status", choices=[*Status, HELD], metavar="STATUS")
-    parser.add_argument(
-        "--type", metavar="TYPE", help="reports.datareport, or with a method: reports.datareport.execute"
-    )
-    parser.add_argument("--error", metavar="CLASS", help="Only jobs whose last error has this class, e.g. ValueError.")
-    parser.add_argument("--user", metavar="KEY", help="Only jobs for this user of a tenant.")
+    searching.add_options(parser)
     parser.add_argument(
         "--before", type=inputs.job_id, metavar="ID", help="Only jobs with a lower id; a look reads 10,000."
     )
@@ -88,10 +79,7 @@ def run(options: Options, screen: Screen) -> None:
 
 def _selected(options: Options) -> tuple[Sequence[JobRow], str]:
     """The jobs, and how to see more; "" if these are all."""
-    limit, before, wanted = options["limit"], options["before"], Filter()
-    for name in ("tenant", "status", "queue", "type", "user", "error"):
-        if options[name]:
-            wanted.add(name, options[name], timezone.now())
+    limit, before, wanted = options["limit"], options["before"], searching.filter_of(options)
     if wanted.status in ORDERS:
         chosen = queries.of_status(wanted.status) & wanted.everything
         if wanted.status == Status.DEAD:

@@ -2,8 +2,10 @@
 
 import json
 import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db.models import Q
@@ -11,18 +13,14 @@ from django.db.models import Q
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations.named import queue_named, tenant_named
 from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL
+from jobs.models import HELD_UNTIL, Worker
 from jobs.reading.masked import masked
 from tenants.models import Tenant
 
-NAMES = ("status", "tenant", "type", "source", "queue", "user", "error", "since", "args.<name>")  # that people type
-COLUMNS = {
-    "source": "source_id",
-    "source_id": "source_id",
-    "source_type": "source_type",
-    "source_method": "source_method",
-    "user": "user_key",
-}
+NAMES = (  # that people type
+    *("status", "tenant", "type", "source", "queue", "user", "worker", "error", "retried", "since", "until"),
+    "args.<name>",
+)
 HELD = "held"  # scheduled, until its job type is resumed
 UNITS = {"m": 60, "h": 3600, "d": 86_400}
 MAX_AGE = 3650 * 86_400  # seconds
@@ -32,7 +30,7 @@ MAX_AGE = 3650 * 86_400  # seconds
 class Filter:
     """The jobs that fit all that was added. The lists take status and tenant apart: they have indexes of their own.
 
-    since: the column that the filter of this name is about.
+    since: the column that the filters `since` and `until` are about.
     """
 
     others: Q = field(default_factory=Q)
@@ -53,7 +51,9 @@ class Filter:
             case "tenant":
                 self.tenant = tenant_named(value)
             case "since":
-                self.others &= Q((f"{self.since}__gt", now - length(value)))
+                self.others &= Q((f"{self.since}__gt", moment("since", value, now)))
+            case "until":
+                self.others &= Q((f"{self.since}__lte", moment("until", value, now)))
             case _:
                 self.others &= _filter(name, value)
 
@@ -68,13 +68,17 @@ class Filter:
             raise InvalidRequest("status", f"{value!r} is unknown; known: {', '.join([*Status, HELD])}") from None
 
 
-def length(text: str) -> timedelta:
-    """30m, 1h, 7d. Raises InvalidRequest."""
-    found = re.fullmatch(r"(\d{1,9})([mhd])", text)
-    seconds = int(found[1]) * UNITS[found[2]] if found else MAX_AGE + 1
-    if seconds > MAX_AGE:
-        raise InvalidRequest("since", "must be a number of minutes, hours or days of at most ten years: 30m, 1h, 7d")
-    return timedelta(seconds=seconds)
+def moment(name: str, text: str, now: datetime) -> datetime:
+    """So long before now: 30m, 1h, 7d; or a moment, in UTC if it has no zone. Raises InvalidRequest by that name."""
+    if found := re.fullmatch(r"(\d{1,9})([mhd])", text):
+        seconds = int(found[1]) * UNITS[found[2]]
+        if seconds <= MAX_AGE:
+            return now - timedelta(seconds=seconds)
+    else:
+        with suppress(ValueError, OverflowError):
+            at = datetime.fromisoformat(text)
+            return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+    raise InvalidRequest(name, "must be like 30m, 1h, 7d, of at most ten years; or a moment like 2030-01-31T02:00")
 
 
 def of_class(error: str) -> Q:
@@ -83,25 +87,28 @@ def of_class(error: str) -> Q:
 
 
 def _filter(name: str, value: Any) -> Q:
-    match name.lower():
-        case "queue":
-            return Q(queue=queue_named(value))
-        case "type":
-            return _of_type(value)
-        case "error":
-            return of_class(value)
-        case known if known in COLUMNS:
-            return Q((COLUMNS[known], value))
-        case _ if name.startswith("args.") and name != "args.":
-            return _of_arguments({name.removeprefix("args."): _value(value)})
-        case _:
-            raise InvalidRequest("q", f"{name!r} is unknown; names: {', '.join(NAMES)}")
+    if name.lower() in MEANINGS:
+        return MEANINGS[name.lower()](value)
+    if name.startswith("args.") and name != "args.":
+        return _of_arguments({name.removeprefix("args."): _value(value)})
+    raise InvalidRequest("q", f"{name!r} is unknown; names: {', '.join(NAMES)}")
+
+
+def _of_worker(name: str) -> Q:
+    return Q(worker__in=list(Worker.objects.filter(name=name).values_list("pk", flat=True)))
 
 
 def _of_type(value: str) -> Q:
     """A source type, or one with its method: `reports.datareport` or `reports.datareport.execute`."""
     source_type, _, method = value.rpartition(".")
     return Q(source_type=value) | Q(source_type=source_type, source_method=method)
+
+
+def _of_retried(value: str) -> Q:
+    if value not in ("yes", "no"):
+        raise InvalidRequest("retried", f"must be yes or no, not {value!r}")
+    failed = Q(retries__gt=0) | Q(crashes__gt=0)
+    return failed if value == "yes" else ~failed
 
 
 def _of_arguments(wanted: dict[str, Any]) -> Q:
@@ -117,3 +124,17 @@ def _value(value: str) -> Any:
         return json.loads(value)
     except ValueError:
         return value
+
+
+MEANINGS: Mapping[str, Callable[[Any], Q]] = {
+    "queue": lambda value: Q(queue=queue_named(value)),
+    "type": _of_type,
+    "source": lambda value: Q(source_id=value),
+    "source_id": lambda value: Q(source_id=value),
+    "source_type": lambda value: Q(source_type=value),
+    "source_method": lambda value: Q(source_method=value),
+    "user": lambda value: Q(user_key=value),
+    "error": of_class,
+    "worker": _of_worker,
+    "retried": _of_retried,
+}

@@ -7,8 +7,10 @@ import pytest
 from django.core.management import ManagementUtility
 
 from jobs import store
+from jobs.console.cli import jobs_change
+from jobs.console.operations import verbs
 from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL, Job, PausedJobType
+from jobs.models import HELD_UNTIL, Job, PausedJobType, Worker
 from jobs.store import Failure
 from tenants.models import Change
 from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job
@@ -126,11 +128,12 @@ class TestList:
             found = run_json("list", "--status", status, "--before", newer)
             assert [job["id"] for job in found["jobs"]] == [older], status
 
-    def test_the_filters(self, tenant):
+    def test_the_filters(self, tenant, register):
         other = TenantFactory(slug="other")
         emails = QueueFactory(name="emails")
-        here = make_job(tenant, Status.RUNNING, source_type="sample.thing", source_method="echo")
-        there = make_job(other, queue=emails, source_type="sample.thing", source_method="urgent")
+        Worker.objects.filter(pk=(worker := register())).update(name="machine")
+        here = make_job(tenant, Status.RUNNING, source_type="sample.thing", source_method="echo", worker=worker)
+        there = make_job(other, queue=emails, source_type="sample.thing", source_method="urgent", retries=1)
         gone = make_job(other, Status.SCHEDULED, source_type="code.gone", source_method="echo", due_at=HELD_UNTIL)
         for words, expected in [
             (["--tenant", "acme"], {here.pk}),
@@ -141,6 +144,11 @@ class TestList:
             (["--type", "sample.thing.urgent"], {there.pk}),
             (["--type", "code.gone"], {gone.pk}),
             (["--status", "held"], {gone.pk}),
+            (["--worker", "machine"], {here.pk}),
+            (["--retried", "yes"], {there.pk}),
+            (["--retried", "no", "--tenant", "other"], {gone.pk}),
+            (["--until", "1h"], set()),
+            (["--since", "1h", "--until", "2999-01-31T02:00"], {here.pk, there.pk, gone.pk}),
             (["--tenant", "acme", "--queue", "emails"], set()),
         ]:
             assert {job["id"] for job in run_json("list", *words)["jobs"]} == expected, words
@@ -277,6 +285,36 @@ class TestChange:
         said = refusal(verb, success.pk, good.pk, 999)
         assert said.startswith(f"id: job {success.pk} is success; there is no job 999. ")
         assert Job.objects.get(pk=good.pk).status == ("queued" if verb == "revive" else "cancelled")
+
+    def test_all_that_fit_are_counted_first_and_changed_with_yes(self, tenant, register, monkeypatch):
+        monkeypatch.setattr(jobs_change, "STEP", 2)
+        monkeypatch.setattr(verbs, "BATCH", 1)
+        worker, other = register(), TenantFactory(slug="other", queue__num_slots=50)
+        fit = [dead(tenant, worker).pk for _ in range(5)]
+        others = [dead(other, worker).pk, dead(tenant, worker, "KeyError").pk]
+        words = ["--tenant", "acme", "--error", "ValueError"]
+        assert run("revive", *words).startswith(f"This would revive 5 jobs, such as {fit[4]}, {fit[3]}, {fit[2]}. ")
+        assert Job.objects.filter(died_at__isnull=False).count() == 7
+        assert run("revive", *words, "--yes") == "Revived 5 jobs.\n"
+        assert set(Job.objects.filter(died_at__isnull=False).values_list("pk", flat=True)) == set(others)
+        change = Change.objects.get(verb="revived")
+        assert change.values["filter"] == "tenant:acme error:ValueError"
+        assert set(change.subjects.values_list("subject_id", flat=True)) == set(fit)
+        assert run("revive", *words) == "No jobs match.\n"
+        assert run_json("discard", *words) == {"would_change": 0}
+
+    @pytest.mark.parametrize(
+        ("words", "says"),
+        [
+            (["cancel"], "id: give ids, or filters"),
+            (["cancel", "1", "--tenant", "acme"], "id: give ids, or filters"),
+            (["cancel", "--status", "dead"], "status: Only jobs that have not ended can be cancelled."),
+            (["revive", "--tenant", "nobody", "--yes"], "tenant: 'nobody' is unknown; known: acme"),
+            (["revive", "--since", "x"], "since: must be like 30m"),
+        ],
+    )
+    def test_filters_that_cannot_be_are_refused(self, tenant, words, says):
+        assert says in refusal(*words)
 
 
 class TestPause:

@@ -108,7 +108,7 @@ class TestSearch:
             ("status:lost", "status: 'lost' is unknown; known: scheduled, created"),
             ("tenant:nobody", "'nobody' is unknown; known: "),
             ("queue:none", "'none' is unknown; known: "),
-            ("since:yesterday", "30m, 1h, 7d"),
+            ("since:yesterday", "since: must be like 30m, 1h, 7d"),
             ("since:999999999d", "at most ten years"),
             ("9" * 30, "no job has an id above"),
             ("status:", "is not of the form"),
