@@ -51,6 +51,7 @@ class Settings:
     JOBS_BEAT_INTERVAL = Setting(5.0)  # a worker that misses three beats is gone
     JOBS_HAND_OVER_TIMEOUT = Setting(10.0)  # until an untaken message counts as lost
     # Results in the cache
+    JOBS_CACHE = Setting("default")  # which of CACHES has them
     JOBS_RESULT_TTL = Setting(3600)
     JOBS_RESULT_MAX_BYTES = Setting(5_000_000)
     JOBS_RESULTS_MAX_BYTES = Setting(100_000_000)  # of one tenant at a time

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error
 
 from jobs import checks
-from jobs.checks import Check, registered
+from jobs.checks import Check, caches, registered
 
 TAG = "scheduler"
 ENVIRONMENTS = ("development", "production")
@@ -102,7 +102,7 @@ def allowed_hosts() -> Iterator[CheckMessage]:
 @_in_production
 def shared_cache() -> Iterator[CheckMessage]:
     """The web process cannot read results in the memory of a worker."""
-    if checks.of_one_process():
+    if caches.of_one_process():
         yield Error(
             "The cache is not shared between processes, so the web could not read any result.",
             hint="Set CACHE_URL to a Redis or Valkey: redis://:password@host:6379/1",

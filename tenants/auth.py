@@ -22,6 +22,7 @@ from django.utils import timezone
 
 from tenants import audit
 from tenants.models import ApiKey, Key, Member, OperatorKey, Tenant
+from tenants.operators import is_operator
 from tenants.prepared import prepared
 from tenants.tenant_model import for_this_project, get_tenant_model
 
@@ -101,13 +102,14 @@ def _good() -> Q:
 
 
 def operator_of(token: str) -> User | None:
-    """The operator of the key; None also if that user is deactivated or no longer staff."""
+    """The operator of the key; None also if that user is deactivated or no longer an operator."""
     parts = TOKEN.fullmatch(token)
     if parts is None:
         return None
-    operators = OperatorKey.objects.select_related("user").filter(user__is_active=True, user__is_staff=True)
-    key = operators.filter(_good(), prefix=parts["prefix"]).first()
+    key = OperatorKey.objects.select_related("user").filter(_good(), prefix=parts["prefix"]).first()
     if key is None or not hmac.compare_digest(key.digest, _digest(parts["secret"])):
+        return None
+    if not (key.user.is_active and is_operator(key.user)):
         return None
     if key.last_used_at is None or key.last_used_at < timezone.now() - LAST_USED_RESOLUTION:
         _note_use(OperatorKey, key.pk)

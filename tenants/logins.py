@@ -14,10 +14,10 @@ from django.contrib.auth.signals import user_login_failed
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.template.loader import render_to_string
-from django.urls import reverse
 
+from tenants.addresses import address, in_admin
 from tenants.conf import login_failures
+from tenants.rendering import rendered
 from tenants.throttle import Throttle
 
 REFILL = 1 / 60  # tries per second after the burst
@@ -33,7 +33,7 @@ def throttled(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callab
     def throttled_view(request: HttpRequest) -> HttpResponseBase:
         if request.method != "POST" or not request.path.endswith("/login/"):  # quickly: most requests are not logins
             return get_response(request)
-        if request.path not in (reverse("login"), reverse("admin:login")):
+        if request.path not in (address("login"), in_admin("login")):
             return get_response(request)
         wait = max(
             failures.wait(key, REFILL, most) for key, most in _buckets(request, request.POST.get("username", ""))
@@ -41,8 +41,8 @@ def throttled(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callab
         if not wait:
             return get_response(request)
         seconds = math.ceil(wait)
-        page = render_to_string("tenants/429.html", {"wait": seconds})
-        return HttpResponse(page, status=429, headers={"Retry-After": str(seconds)})
+        html = rendered(request, "tenants/429.html", {"wait": seconds})
+        return HttpResponse(html, status=429, headers={"Retry-After": str(seconds)})
 
     return throttled_view
 

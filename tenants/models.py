@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 from tenants.bounds import MAX_SECONDS, MOST_DAYS, MOST_SLOTS
 from tenants.conf import TENANT_MODEL
 from tenants.names import named
+from tenants.operators import choices
 
 
 class AbstractTenant(models.Model):
@@ -176,7 +177,7 @@ class OperatorKey(Key):
     """
 
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.CASCADE, related_name="operator_keys", limit_choices_to={"is_staff": True}
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="operator_keys", limit_choices_to=choices
     )
 
     class Meta:

@@ -20,7 +20,6 @@ from jobs.celery import celery_app, is_configured
 from jobs.conf import ALL_SETTINGS, settings
 
 TAG = "jobs"
-OF_ONE_PROCESS = ("LocMemCache", "DummyCache")  # cache backends that no other process can read
 OTHERS = {"JOBS_PREFIX", "JOBS_TENANT_MODEL"}  # settings of the app `tenants`
 TOKEN_LENGTH = 32  # characters
 METRICS_TENANTS = 200  # at most, at /metrics/tenants
@@ -58,20 +57,20 @@ def registered(tag: str) -> Callable[[Check], Check]:
     return with_tag
 
 
-def of_one_process() -> bool:
-    """Whether the cache is in the memory of each process, or nowhere."""
-    return project.CACHES["default"]["BACKEND"].rpartition(".")[2] in OF_ONE_PROCESS
+def on_postgresql() -> bool:
+    """Whether the default database is one, as the backends of django-tenants and PostGIS say, too."""
+    backend = load_backend(project.DATABASES["default"]["ENGINE"])
+    return bool(backend.DatabaseWrapper.vendor == "postgresql")
 
 
 @registered(TAG)
 def postgresql() -> Iterator[CheckMessage]:
     """Slots, the door and the claim need PostgreSQL."""
-    backend = load_backend(project.DATABASES["default"]["ENGINE"])
-    if backend.DatabaseWrapper.vendor != "postgresql":  # as those of django-tenants and PostGIS say, too
+    if not on_postgresql():
         yield Error(
             "The database is not PostgreSQL.",
-            hint='Set DATABASES["default"]["ENGINE"] to "django.db.backends.postgresql" '
-            "(with DATABASE_URL: postgres://user:password@host:5432/name).",
+            hint='Jobs need PostgreSQL as DATABASES["default"], in tests, too; not beside another default. '
+            'ENGINE: "django.db.backends.postgresql" (with DATABASE_URL: postgres://user:password@host:5432/name).',
             id="jobs.E001",
         )
 
@@ -171,19 +170,10 @@ def times_have_zones() -> Iterator[CheckMessage]:
 
 
 @registered(TAG)
-def shared_cache() -> Iterator[CheckMessage]:
-    """The web process cannot read results in the memory of a worker."""
-    if of_one_process():
-        yield Warning(
-            "The cache is not shared between processes, so no other process could read a job's result.",
-            hint='Set CACHES["default"] to a Redis or Valkey, or to a table of the database.',
-            id="jobs.W001",
-        )
-
-
-@registered(TAG)
 def connections() -> Iterator[CheckMessage]:
-    """Each of these costs milliseconds at every job, but changes no outcome."""
+    """Each costs milliseconds at every job, but changes no outcome. Other databases have other options."""
+    if not on_postgresql():
+        return
     database = project.DATABASES["default"]
     options = database.get("OPTIONS", {})
     for missed, message, hint, identity in (
@@ -207,18 +197,6 @@ def known_names() -> Iterator[CheckMessage]:
 
 
 @registered(TAG)
-def results_are_text() -> Iterator[CheckMessage]:
-    """Django's default serializer for Redis is pickle, which can run code when it loads a value."""
-    cache = project.CACHES["default"]
-    if "Redis" in cache["BACKEND"] and "serializer" not in cache.get("OPTIONS", {}):
-        yield Warning(
-            "Who can write to the cache can run code in every process that reads it: its values are pickled.",
-            hint='Add "serializer": "jobs.pages.cache.Text" to the OPTIONS of CACHES["default"], if only jobs use it.',
-            id="jobs.W006",
-        )
-
-
-@registered(TAG)
 def changes_are_audited() -> Iterator[CheckMessage]:
     """Without an actor, changes in the admin are not in the audit log."""
     if "tenants.middleware.audited" not in project.MIDDLEWARE:
@@ -229,4 +207,4 @@ def changes_are_audited() -> Iterator[CheckMessage]:
         )
 
 
-from jobs.checks import brokers  # noqa: E402, F401 - registers its checks, by what is above
+from jobs.checks import brokers, caches  # noqa: E402, F401 - register their checks, by what is above

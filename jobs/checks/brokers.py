@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
-from django.conf import settings as project
 from django.core.checks import CheckMessage, Error, Warning
 
 from jobs.celery import celery_app
-from jobs.checks import TAG, extras, registered
+from jobs.checks import TAG, caches, extras, registered
 
 VERIFIED = "ssl_cert_reqs=required"
 CERTIFICATES = ("required", "optional", "none")  # words that the libraries of broker and cache both know
@@ -24,10 +23,10 @@ def _urls() -> list[str]:
 def redis_is_installed() -> Iterator[CheckMessage]:
     """Celery and Django import it only when they connect, and a worker ends there."""
     missing = extras.missing("redis")
-    cache = "Redis" in project.CACHES["default"]["BACKEND"]
+    cache = "Redis" in caches.chosen()["BACKEND"]
     for name, without in (
         ("CELERY_BROKER_URL", missing if any(url.startswith(("redis", "sentinel")) for url in _urls()) else []),
-        ('CACHES["default"]', [one for one in missing if one == "redis" and cache]),
+        (caches.its_name(), [one for one in missing if one == "redis" and cache]),
     ):
         if without:
             packages = " and ".join(without)
@@ -51,9 +50,10 @@ def tls() -> Iterator[CheckMessage]:
     """With a wrong word the libraries fail at each connection; without one, the broker's trusts every server."""
     brokers = [urlsplit(url) for url in _urls()]
     options = [("CELERY_BROKER_URL", dict(parse_qsl(broker.query))) for broker in brokers]
-    for name, given in [*options, ("CACHE_URL", project.CACHES["default"].get("OPTIONS", {}))]:
+    for name, given in [*options, (caches.its_name(), caches.chosen().get("OPTIONS", {}))]:
         if (word := given.get("ssl_cert_reqs", "required")) not in CERTIFICATES:
-            yield Error(f"{name} has ssl_cert_reqs={word}.", hint=f"Write {name}=...?{VERIFIED}", id="jobs.E013")
+            hint = f"Write {VERIFIED} in {name}; if it comes from a URL, as its query: ...?{VERIFIED}"
+            yield Error(f"{name} has ssl_cert_reqs={word}.", hint=hint, id="jobs.E013")
         if (file := given.get("ssl_ca_certs")) and not Path(file).is_file():
             hint = f"Let ssl_ca_certs in {name} name the PEM file of the authority, which this process can read."
             yield Error(f"{name} has ssl_ca_certs={file}, which is no file.", hint=hint, id="jobs.E013")

@@ -9,7 +9,7 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, router, tran
 from django.db.migrations.recorder import MigrationRecorder
 
 from jobs import store
-from jobs.checks import TAG, Check, registered
+from jobs.checks import TAG, Check, on_postgresql, registered
 from jobs.store.routing import is_ours
 from tenants.names import OURS, PREFIX, named
 
@@ -21,6 +21,8 @@ Migrations = Collection[tuple[str, str]]  # app and name
 @registered(TAG)
 def routers() -> Iterator[CheckMessage]:
     """The engine's statements go to one database. A replica is late, and so is what the ORM reads there."""
+    if not on_postgresql():  # the remedy would send the models there
+        return
     ours = [model for model in apps.get_models() if is_ours(model)]
     used = {way(model) for model in ours for way in (router.db_for_read, router.db_for_write)}
     if used != {DEFAULT_DB_ALIAS}:

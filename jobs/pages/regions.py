@@ -9,9 +9,10 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
-from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+
+from tenants.rendering import rendered
 
 INDENT = re.compile(r"\n\s+(?=[<>])|(?<=>)\n\s+")  # beside a tag; what a template shows is escaped, and so has none
 PLACE = "\x00csrf\x00"  # put in after the version is computed: Django masks the token anew at each request
@@ -45,7 +46,7 @@ def _region(request: HttpRequest, path: str, shown: Mapping[str, Any]) -> tuple[
 
 def _render(request: HttpRequest, path: str, context: Mapping[str, Any]) -> SafeString:
     """The HTML of a template without its indentation, which would be a fifth of a list of jobs."""
-    html = render_to_string(f"{path}.html", {**context}, request)
+    html = rendered(request, f"{path}.html", context)
     return mark_safe(INDENT.sub("\n", html))  # noqa: S308 - it came from a template
 
 

@@ -1,4 +1,4 @@
-"""Results: JSON in Django's cache, for a while.
+"""Results: JSON in the cache that JOBS_CACHE names, for a while. It is text, which every backend and serializer takes.
 
 The key names one execution: the tenant, the attempt, and the moment at which it started. So a stale holder overwrites
 nothing; and the number of a job that PostgreSQL has lost, by a failover or a restore, leads to no result of that job
@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 from asgiref.sync import sync_to_async
-from django.core.cache import cache
+from django.core.cache import BaseCache, caches
 from django.utils import timezone
 
 from jobs import telemetry
@@ -44,6 +44,10 @@ class Executed(Protocol):
     def tenant_id(self) -> int: ...
     @property
     def start_time(self) -> datetime | None: ...
+
+
+def _cache() -> BaseCache:
+    return caches[settings.JOBS_CACHE]
 
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
@@ -80,7 +84,7 @@ def keep(job: Executed, text: str | None, ttl: float) -> int | None:
         if size >= MIN_COUNTED_BYTES and not _has_room(job.tenant_id, size, ttl):
             telemetry.noticed("result over budget", job=job.id, tenant=job.tenant_id)
             return None
-        cache.set(_key(job), text, timeout=ttl)
+        _cache().set(_key(job), text, timeout=ttl)
     except Exception as error:  # any error of the cache's library
         telemetry.noticed("result not kept", job=job.id, error=type(error).__name__)
         return None
@@ -90,14 +94,14 @@ def keep(job: Executed, text: str | None, ttl: float) -> int | None:
 def _has_room(tenant_id: int, size: int, ttl: float) -> bool:
     """Count these bytes per period of `ttl` seconds; so a tenant's results take at most two budgets."""
     counter = f"result-bytes:{tenant_id}:{ttl:g}:{int(time.time() // ttl) if ttl else 0}"
-    cache.add(counter, 0, timeout=ttl + 60)
-    kept: int = cache.incr(counter, size)
+    _cache().add(counter, 0, timeout=ttl + 60)
+    kept: int = _cache().incr(counter, size)
     return bool(kept <= settings.JOBS_RESULTS_MAX_BYTES)
 
 
 def forget(job: Executed) -> bool:
     """Remove a result. Raises the error of the cache's library."""
-    return bool(cache.delete(_key(job)))
+    return bool(_cache().delete(_key(job)))
 
 
 def load(job: JobRow) -> Result | None:
@@ -107,7 +111,7 @@ def load(job: JobRow) -> Result | None:
     if job.result_bytes == 0:
         return Result(None) if job.result_expires_at > timezone.now() else None
     try:
-        text = cache.get(_key(job))
+        text = _cache().get(_key(job))
         return None if text is None else Result(json.loads(text))
     except Exception as error:  # any error of the cache's library, or a foreign value under the key
         telemetry.noticed("result not read", job=job.pk, error=type(error).__name__)

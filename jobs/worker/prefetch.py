@@ -1,4 +1,4 @@
-"""Let RabbitMQ send this worker one message at a time. Redis has a setting for this (`worker_disable_prefetch`).
+"""Let RabbitMQ send this worker one message at a time. For Redis, Celery has a setting (`worker_disable_prefetch`).
 
 A message is acknowledged when a process takes it, and then the broker sends the next one. So one message may wait at
 a busy worker; recover sends it again. With more, a busy worker would hoard messages that an idle one could run.
@@ -6,7 +6,8 @@ a busy worker; recover sends it again. With more, a busy worker would hoard mess
 
 from typing import Any
 
-from celery import bootsteps
+from celery import VERSION, bootsteps
+from celery.worker import state
 from celery.worker.consumer.tasks import Tasks
 from kombu.common import QoS
 
@@ -32,3 +33,12 @@ class TakeOneAtATime(bootsteps.StartStopStep):
         if consumer.connection.transport.driver_type != "redis":
             consumer.qos = OneAtATime(consumer.qos.callback, PREFETCH_COUNT)
             consumer.qos.update()  # now: RabbitMQ lets a consumer keep the limit with which it began
+        elif VERSION < (5, 6):  # without the setting
+            fetch_for_idle_processes(consumer)
+
+
+def fetch_for_idle_processes(consumer: Any) -> None:
+    """Let it ask Redis for a message only while a process has none; as Celery's setting does."""
+    qos = consumer.task_consumer.channel.qos
+    allowed = qos.can_consume
+    qos.can_consume = lambda: len(state.reserved_requests) < consumer.pool.num_processes and allowed()

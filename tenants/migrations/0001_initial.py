@@ -9,6 +9,7 @@ from django.db import migrations, models
 
 from tenants.conf import TENANT_MODEL
 from tenants.names import named
+from tenants.operators import choices
 
 
 class Migration(migrations.Migration):
@@ -106,7 +107,7 @@ class Migration(migrations.Migration):
                 ('expires_at', models.DateTimeField(blank=True, null=True)),
                 ('revoked_at', models.DateTimeField(blank=True, null=True)),
                 ('last_used_at', models.DateTimeField(editable=False, null=True)),
-                ('user', models.ForeignKey(limit_choices_to={'is_staff': True}, on_delete=django.db.models.deletion.CASCADE, related_name='operator_keys', to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(limit_choices_to=choices, on_delete=django.db.models.deletion.CASCADE, related_name='operator_keys', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'verbose_name': 'operator key',

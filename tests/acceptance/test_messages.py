@@ -106,6 +106,18 @@ def test_a_strangers_message_starts_no_attempt_that_postgresql_does_not_know(sta
     assert not Run.objects.filter(job_id=stranger).exists()
 
 
+@pytest.mark.skipif(not settings.CELERY_BROKER_URL.startswith("redis"), reason="of RabbitMQ's one may wait there")
+def test_a_busy_worker_leaves_every_message_to_an_idle_one(start_worker, environ):
+    environ["JOBS_HAND_OVER_TIMEOUT"] = "3600"  # nobody sends one again
+    start_worker(concurrency=1)
+    owner = ThingFactory()
+    with held_lock(23):
+        running(owner.async_.wait_for_lock(23))
+        start_worker(concurrency=1)
+        for number in range(4):  # each to who has waited longest
+            assert ended(owner.async_.echo(number)).status == "success"
+
+
 @pytest.mark.skipif(not settings.CELERY_BROKER_URL.startswith("redis"), reason="RabbitMQ takes no bytes without a form")
 def test_bytes_that_are_no_message_end_the_worker_in_good_order_and_are_gone(start_worker, log):
     """Celery's own reading of them fails. The supervisor starts the worker anew, and it finds them no more."""

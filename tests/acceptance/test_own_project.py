@@ -1,6 +1,6 @@
 """docs/own-project.md, as a reader types it: an empty directory, a virtual environment, and the wheel.
 
-The Python is the `python3` of PATH, and pip chooses the newest Django for it. OWN_PROJECT_ON="3.13 6.0" says which
+The Python is the `python3` of PATH, and pip chooses the newest Django for it. OWN_PROJECT_ON="3.13 6.1" says which
 versions they must be.
 """
 

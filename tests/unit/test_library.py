@@ -20,7 +20,13 @@ from tenants import tenant_model
 
 OPTIONS = {"prepare_threshold": 2}
 SHARED = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "OPTIONS": {"serializer": "jobs.pages.cache.Text"}}
+OTHERS = {
+    "BACKEND": "django_redis.cache.RedisCache",
+    "OPTIONS": {"SERIALIZER": "django_redis.serializers.json.JSONSerializer"},
+}
 LOCAL = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+
+TABLE = {"BACKEND": "django.core.cache.backends.db.DatabaseCache"}
 
 
 @pytest.fixture
@@ -72,6 +78,13 @@ def test_a_project_as_the_page_has_it_passes(project) -> None:
         ("jobs.W005", "JOBS_MAX_RETRYS", 3, "JOBS_MAX_RETRIES"),
         ("jobs.W005", "JOBS_OF_QUITE_ANOTHER_KIND", "red", "jobs/conf.py"),
         ("jobs.W006", "CACHES", {"default": {"BACKEND": SHARED["BACKEND"]}}, "jobs.pages.cache.Text"),
+        (
+            "jobs.W006",
+            "CACHES",
+            {"default": OTHERS | {"OPTIONS": {"serializer": "x"}}},
+            "django_redis.serializers.json",
+        ),
+        ("jobs.E019", "JOBS_CACHE", "elsewhere", "default"),
         ("jobs.W007", "MIDDLEWARE", [], "tenants.middleware.audited"),
     ],
 )
@@ -80,6 +93,27 @@ def test_each_fault_has_one_check_with_its_remedy(project, identity, name, value
     [(its_id, hint)] = found().items()
     assert its_id == identity
     assert remedy in hint
+
+
+@pytest.mark.parametrize("others", [{"BACKEND": SHARED["BACKEND"]}, LOCAL])
+@pytest.mark.parametrize("ours", [SHARED, OTHERS, TABLE])
+def test_what_the_default_cache_is_does_not_matter_beside_one_of_our_own(project, others, ours) -> None:
+    project.CACHES = {"default": others, "results": ours}
+    assert list(found()) in (["jobs.W006"], ["jobs.W001"])
+    project.JOBS_CACHE = "results"
+    assert found() == {}
+
+
+def test_the_remedies_name_the_cache_that_is_used(project) -> None:
+    project.JOBS_CACHE = "results"
+    for wrong in (
+        LOCAL,
+        {"BACKEND": SHARED["BACKEND"]},
+        SHARED | {"OPTIONS": {"serializer": "", "ssl_cert_reqs": "NO"}},
+    ):
+        project.CACHES = {"default": SHARED, "results": wrong}
+        [hint] = found().values()
+        assert 'CACHES["results"]' in hint
 
 
 @pytest.mark.parametrize(
@@ -93,6 +127,24 @@ def test_each_fault_has_one_check_with_its_remedy(project, identity, name, value
 def test_connections_are_as_the_claim_needs_them(project, database, identity, changed) -> None:
     database(**changed)
     assert list(found()) == [identity]
+
+
+def test_another_database_is_told_to_be_one_and_gets_no_remedies_of_postgresql(project, database) -> None:
+    """Nor does a router help that would send everything there: those of a second database send it elsewhere."""
+    database(ENGINE="django.db.backends.sqlite3", CONN_MAX_AGE=0, OPTIONS={})
+    project.DATABASE_ROUTERS = ["tests.unit.test_library.ToPostgresql"]
+    [(identity, hint)] = found().items()
+    assert identity == "jobs.E001"
+    assert 'DATABASES["default"]' in hint and "beside another" in hint
+
+
+class ToPostgresql:
+    """The router of a project with PostgreSQL beside its default database."""
+
+    def db_for_read(self, model, **_: object) -> str:
+        return "postgresql"
+
+    db_for_write = db_for_read
 
 
 @pytest.mark.parametrize(
@@ -118,9 +170,6 @@ def test_the_address_of_the_broker_has_what_its_library_misses_later(
     celery.configure(app)
     monkeypatch.setenv("CELERY_BROKER_URL", url)  # Celery itself reads it, before all settings
     assert sorted(found()) == identities
-
-
-TABLE = {"BACKEND": "django.core.cache.backends.db.DatabaseCache"}
 
 
 @pytest.mark.parametrize(
@@ -151,7 +200,7 @@ def test_redis_without_its_package_is_refused_with_the_extra(project, monkeypatc
 
 def test_a_cache_with_a_word_that_its_library_does_not_know_is_refused(project) -> None:
     project.CACHES = {"default": SHARED | {"OPTIONS": {**SHARED["OPTIONS"], "ssl_cert_reqs": "CERT_REQUIRED"}}}
-    assert "CACHE_URL" in found()["jobs.E013"]
+    assert 'CACHES["default"]' in found()["jobs.E013"]
 
 
 @pytest.mark.parametrize(("conf_of_celery", "identity"), [({}, "jobs.E005"), ({"configured": True}, "jobs.E006")])

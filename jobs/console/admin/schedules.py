@@ -48,7 +48,7 @@ class ScheduleAdmin(Searched, ModelAdmin):
     """The engine stores schedules. Those that the code declares can only be viewed, paused, resumed and run."""
 
     form = ScheduleForm
-    change_form_template = None if WITH_UNFOLD else "jobs/admin/schedule_form.html"
+    change_form_template = None if WITH_UNFOLD else "admin/jobs/schedule_form.html"
     list_display = ["name_cut", "tenant", "rule", "next", "last_run", "state"]
     list_filter = ["paused", ("paused_because", admin.EmptyFieldListFilter), "declared"]
     list_select_related = ["tenant"]

@@ -14,6 +14,7 @@ from jobs.portal.api.auth import Bearer, refuse_forgery
 from jobs.portal.api.problems import ProblemError
 from tenants import audit, auth
 from tenants.names import named
+from tenants.operators import is_operator
 
 
 class OperatorRequest(HttpRequest):
@@ -47,7 +48,7 @@ class StaffSession(SessionAuth):
             return None  # the browser's session must not hide a wrong key
         if isinstance(request.user, AnonymousUser):
             return None
-        if not request.user.is_staff:
+        if not is_operator(request.user):
             raise ProblemError(403, "You are logged in, but not as an operator.")
         refuse_forgery(request)
         return _permitted(request.user, self.permission)

@@ -1,6 +1,6 @@
-"""Who may open a page or do an action: staff with its permission, checked here and not in a template; and the menu.
+"""Who may open a page or do an action: operators with its permission, checked here and not in a template; and the menu.
 
-Nobody logged in: the login. Somebody who is not staff, such as a tenant's member: there is no such page (404).
+Nobody logged in: the login. Somebody who is no operator, such as a tenant's member: there is no such page (404).
 """
 
 from collections.abc import Callable, Mapping
@@ -12,11 +12,12 @@ from django.contrib.auth.context_processors import PermLookupDict, PermWrapper
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from tenants import rendering
 from tenants.names import OURS, named
+from tenants.operators import is_operator
 
 View = Callable[..., HttpResponseBase]
 
@@ -38,16 +39,16 @@ def _guarded(view: View, permission: str) -> View:
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return redirect_to_login(request.get_full_path())
-        if not request.user.is_staff:
+        if not is_operator(request.user):
             raise Http404
         if not request.user.has_perm(permission):
             lacks = {"permission": permission, **frame(request, "Not allowed"), "menu": menu(request)}
-            return render(request, "jobs/ops/forbidden.html", lacks, status=403)
+            return rendering.page(request, "jobs/ops/forbidden.html", lacks, status=403)
         try:
             return view(request, *args, **kwargs)
         except Http404 as missing:
             lacks = {"missing": str(missing), **frame(request, "Not found"), "menu": menu(request)}
-            return render(request, "jobs/ops/missing.html", lacks, status=404)
+            return rendering.page(request, "jobs/ops/missing.html", lacks, status=404)
 
     return guarded
 

@@ -16,6 +16,7 @@ from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, JobRow
 from jobs.reading.listing import waited
 from jobs.reading.masked import masked
+from tenants.addresses import in_admin
 from tenants.names import named
 
 register = template.Library()
@@ -45,10 +46,7 @@ def gate(one: Gate) -> str:
     return GATES[one]
 
 
-@register.filter
-def in_admin(view: str) -> str:
-    """{% url "jobs_schedule_change"|in_admin one.pk %}: the name of an admin's page."""
-    return f"admin:{named(view)}"
+register.simple_tag(in_admin)  # {% in_admin "jobs_schedule_change" one.pk as change %}
 
 
 @register.filter

@@ -1,8 +1,8 @@
 """The tasks that may run as jobs, and their results, read from their jobs."""
 
-import copy
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
 from traceback import format_exception
 from typing import Any
@@ -119,9 +119,10 @@ def _task(job: AnyJob) -> AnyTask | None:
         "priority": job.args.get("priority", 0),
         "run_after": datetime.fromisoformat(run_after) if run_after else None,
     }
-    task = copy.copy(found)  # `using` would refuse a queue that the settings have named then, and do not name today
-    for name, value in options.items():
-        object.__setattr__(task, name, value)
+    # `using`, and from Django 6.1 on `copy`, would refuse a queue that the settings have named then, and not today.
+    task: AnyTask = object.__new__(type(found))
+    for field in fields(found):
+        object.__setattr__(task, field.name, options.get(field.name, getattr(found, field.name)))
     return task
 
 

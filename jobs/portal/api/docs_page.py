@@ -4,10 +4,11 @@ import json
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.template import TemplateDoesNotExist
 from ninja import NinjaAPI
 from ninja.openapi.docs import Swagger
+
+from tenants.rendering import page
 
 
 class DocsPage(Swagger):
@@ -20,6 +21,6 @@ class DocsPage(Swagger):
     def render_page(self, request: HttpRequest, api: NinjaAPI, **kwargs: Any) -> HttpResponse:
         said = json.dumps(self.settings | {"url": self.get_openapi_url(api, kwargs)}, indent=1)
         try:
-            return render(request, self.template, {"swagger_settings": said, "api": api, "add_csrf": True})
+            return page(request, self.template, {"swagger_settings": said, "api": api, "add_csrf": True})
         except TemplateDoesNotExist:
             return super().render_page(request, api, **kwargs)

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from django.core.cache import cache
+from django.core.cache import caches
 
 from jobs import store
+from jobs.conf import settings
 from jobs.reading import looking, waits
 from jobs.reading.health import looks
 from jobs.reading.health.looks import EndedLook, RepairLook, SampleLook, ServerLook, ShareLook, WorkersLook
@@ -116,7 +117,7 @@ def starving(queues: Mapping[int, Queue], now: datetime | None = None) -> list[S
 
 def _cache_answers() -> bool:
     try:
-        cache.get("jobs.health")
+        caches[settings.JOBS_CACHE].get("jobs.health")
     except Exception:  # any error of the cache's library
         return False
     return True

@@ -13,7 +13,7 @@ from embedded import REPOSITORY
 from tenants import names
 from tenants.names import OURS, with_our_names
 
-PLAIN = re.compile(  # a name of ours that `named` or the filter `in_admin` is not asked for
+PLAIN = re.compile(  # a name of ours that `named` or the tag `in_admin` is not asked for
     r"""has_perm\(f?["']|admin:(?:jobs|tenants)_|get_app_config\(["'](?:jobs|tenants)"""
     r"""|db_table(?: = |': )["']|\(["'](?:jobs|tenants)["'], ["']\d{4}|(?:to=|bases=\()["'](?:jobs|tenants)\."""
 )

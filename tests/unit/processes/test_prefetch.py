@@ -7,6 +7,7 @@ import pytest
 from celery.worker.consumer.tasks import Tasks
 from kombu.common import QoS
 
+from jobs.worker import prefetch
 from jobs.worker.prefetch import TakeOneAtATime
 
 
@@ -44,7 +45,20 @@ def test_what_celery_adds_and_takes_away_by_itself_changes_nothing(consumer):
     assert consumer.qos.prev == consumer.qos.value == 1
 
 
-def test_redis_has_a_setting_for_it(consumer):
+def test_redis_has_a_setting_for_it(consumer, monkeypatch):
+    monkeypatch.setattr(prefetch, "VERSION", (5, 6, 0, "", ""))
     consumer.connection.transport.driver_type = "redis"
     connect(consumer)
     assert type(consumer.qos) is QoS
+    assert isinstance(consumer.task_consumer.channel.qos.can_consume, Mock), "is left to Celery"
+
+
+def test_a_celery_without_the_setting_asks_redis_only_for_idle_processes(consumer, monkeypatch):
+    monkeypatch.setattr(prefetch, "VERSION", (5, 5, 3, "", ""))
+    consumer.connection.transport.driver_type = "redis"
+    connect(consumer)
+    consumer.pool.num_processes = 2
+    qos = consumer.task_consumer.channel.qos
+    for reserved, asks in ((0, True), (1, True), (2, False)):
+        monkeypatch.setattr(prefetch.state, "reserved_requests", set(range(reserved)))
+        assert bool(qos.can_consume()) is asks

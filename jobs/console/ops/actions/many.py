@@ -8,7 +8,6 @@ from uuid import UUID, uuid4
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 
 from jobs import store
@@ -21,6 +20,7 @@ from jobs.console.ops.selections import Found, Letters, Selection, Step
 from jobs.lifecycle import Status
 from jobs.pages.answers import SeeOther
 from jobs.reading import queries
+from tenants import rendering
 
 MAX_A_REQUEST = 1000  # jobs
 MAX_TICKED = 500  # boxes of one form
@@ -108,7 +108,7 @@ class Action:
     def _page(self, request: HttpRequest, name: str, run: Run, shown: dict[str, Any]) -> HttpResponse:
         around = {**frame(request, self.verb.doing), "menu": menu(request), "most": MAX_A_REQUEST}
         about = {"run": run, "verb": self.verb, "jobs": self.selection.jobs, "address": reverse(f"ops:{self.name}")}
-        return render(request, f"jobs/ops/run/{name}.html", around | about | shown)
+        return rendering.page(request, f"jobs/ops/run/{name}.html", around | about | shown)
 
 
 def _either(verb: Verb) -> str:

@@ -7,6 +7,7 @@ from django.views.decorators.http import require_POST
 from jobs.console.ops.access import THEMES
 from jobs.console.ops.answers import back
 from jobs.pages.answers import SeeOther
+from tenants.operators import is_operator
 
 A_YEAR = 365 * 86_400  # seconds
 
@@ -14,7 +15,7 @@ A_YEAR = 365 * 86_400  # seconds
 @require_POST
 def choose(request: HttpRequest) -> HttpResponse:
     """`theme`: light, dark, or anything else for the system's."""
-    if not request.user.is_staff:
+    if not is_operator(request.user):
         raise Http404
     response, pages = SeeOther(back(request)), reverse("ops:overview")
     chosen = request.POST.get("theme", "")

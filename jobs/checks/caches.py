@@ -1,0 +1,66 @@
+"""System checks of the cache that has the results: the one of CACHES that JOBS_CACHE names."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings as project
+from django.core.checks import CheckMessage, Error, Warning
+
+from jobs.checks import TAG, registered
+from jobs.conf import settings
+
+OF_ONE_PROCESS = ("LocMemCache", "DummyCache")  # cache backends that no other process can read
+
+
+def chosen() -> dict[str, Any]:
+    """The settings of that cache; nothing but an empty BACKEND, if there is none of the name."""
+    return {"BACKEND": "", **project.CACHES.get(settings.JOBS_CACHE, {})}
+
+
+def its_name() -> str:
+    """As a settings module has it."""
+    return f'CACHES["{settings.JOBS_CACHE}"]'
+
+
+def of_one_process() -> bool:
+    """Whether the cache is in the memory of each process, or nowhere."""
+    return chosen()["BACKEND"].rpartition(".")[2] in OF_ONE_PROCESS
+
+
+@registered(TAG)
+def cache_is_there() -> Iterator[CheckMessage]:
+    """Otherwise no result would be kept, and each job be a success."""
+    if settings.JOBS_CACHE not in project.CACHES:
+        yield Error(
+            f"JOBS_CACHE is {settings.JOBS_CACHE!r}, and CACHES has none of that name.",
+            hint=f"Set it to one of these, or add it to them: {', '.join(sorted(project.CACHES))}.",
+            id="jobs.E019",
+        )
+
+
+@registered(TAG)
+def shared_cache() -> Iterator[CheckMessage]:
+    """The web process cannot read results in the memory of a worker."""
+    if of_one_process():
+        yield Warning(
+            "The cache is not shared between processes, so no other process could read a job's result.",
+            hint=f"Let {its_name()} be a Redis or Valkey, or a table of the database; or add such a cache to "
+            "CACHES, and name it in JOBS_CACHE.",
+            id="jobs.W001",
+        )
+
+
+@registered(TAG)
+def results_are_text() -> Iterator[CheckMessage]:
+    """The default serializer for Redis is pickle, which can run code when it loads a value."""
+    backend, options = chosen()["BACKEND"], chosen().get("OPTIONS", {})
+    needed = '"serializer": "jobs.pages.cache.Text"'
+    if backend.startswith("django_redis."):
+        needed = '"SERIALIZER": "django_redis.serializers.json.JSONSerializer"'
+    if "Redis" in backend and needed.split('"')[1] not in options:
+        own = f"add to CACHES a cache with {needed} in its OPTIONS, and name it in JOBS_CACHE"
+        yield Warning(
+            "Who can write to the cache can run code in every process that reads it: its values are pickled.",
+            hint=f"Add {needed} to the OPTIONS of {its_name()}; if others use that cache, too, {own}.",
+            id="jobs.W006",
+        )

@@ -1,0 +1,70 @@
+"""Results in the cache that JOBS_CACHE names, whatever its backend and serializer are."""
+
+from datetime import timedelta
+from types import SimpleNamespace
+
+import pytest
+from django.conf import settings as project
+from django.core.cache import caches
+from django.core.management import call_command
+from django.utils import timezone
+
+from jobs.reading.health import facts
+from jobs.store import results
+from tests.factories import make_job
+
+pytestmark = pytest.mark.django_db
+LOCAL = "django.core.cache.backends.locmem.LocMemCache"
+REDIS = "django.core.cache.backends.redis.RedisCache"
+DUMMY = {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}
+VALUES = [{"a": [1, None, "é"]}, 42, "42", True, "x" * results.MIN_COUNTED_BYTES]
+
+
+def redis(**options):
+    return {"BACKEND": REDIS, "LOCATION": project.CACHES["default"]["LOCATION"], "OPTIONS": options}
+
+
+CACHES = {
+    "memory": lambda path: {"BACKEND": LOCAL, "LOCATION": "results"},
+    "table": lambda path: {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "results"},
+    "files": lambda path: {"BACKEND": "django.core.cache.backends.filebased.FileBasedCache", "LOCATION": path},
+    "redis, pickle": lambda path: redis(),
+    "redis, text": lambda path: redis(serializer="jobs.pages.cache.Text"),
+}
+
+
+@pytest.mark.parametrize("kind", CACHES)
+def test_results_come_back_from_every_kind_of_cache_and_are_counted(kind, settings, tmp_path, tenant):
+    if kind.startswith("redis") and "Redis" not in settings.CACHES["default"]["BACKEND"]:
+        pytest.skip("there is no Redis")
+    settings.CACHES = {"default": DUMMY, "results": CACHES[kind](tmp_path)}
+    settings.JOBS_CACHE = "results"
+    if kind == "table":
+        call_command("createcachetable", verbosity=0)
+    for value in VALUES:
+        job = make_job(tenant, "success")
+        size = results.keep(job, results.as_text(value), 60)
+        assert size, value
+        job.result_bytes, job.result_expires_at = size, timezone.now() + timedelta(seconds=60)
+        assert results.load(job) == results.Result(value)
+        assert results.forget(job)
+        assert results.load(job) is None
+
+
+def test_the_default_cache_is_left_alone(settings, tenant):
+    settings.CACHES = {
+        "default": {"BACKEND": LOCAL, "LOCATION": "theirs"},
+        "results": {"BACKEND": LOCAL, "LOCATION": "x"},
+    }
+    settings.JOBS_CACHE = "results"
+    caches["default"].clear()
+    assert results.keep(make_job(tenant), '"x"', 60)
+    assert (len(caches["default"]._cache), len(caches["results"]._cache)) == (0, 1)
+
+
+def test_a_cache_out_of_reach_is_told(settings, monkeypatch):
+    broken = SimpleNamespace(get=lambda key: 1 / 0)
+    monkeypatch.setattr(facts, "caches", {"default": SimpleNamespace(get=lambda key: None), "results": broken})
+    assert facts._cache_answers()
+    settings.JOBS_CACHE = "results"
+    assert not facts._cache_answers()
