@@ -16,7 +16,7 @@ class JobsConfig(AppConfig):
     verbose_name = "Work"
 
     def ready(self) -> None:
-        from jobs.checks import databases  # noqa: F401 - its checks register themselves
+        from jobs.checks import bodies, databases  # noqa: F401 - their checks register themselves
         from jobs.engine import runtime
         from jobs.models import PausedJobType, Queue, Schedule
         from jobs.worker import message

@@ -12,6 +12,7 @@ from django.http import HttpRequest
 
 from tenants import key_admin  # noqa: F401 - registers itself
 from tenants.admin_style import ModelAdmin, Searched, StackedInline, TabularInline, display, rate
+from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.kept import Kept
 from tenants.models import ApiKey, Member, Tenant, TenantQueue
 
@@ -73,20 +74,20 @@ class ApiKeysInline(TabularInline):
 @admin.register(Tenant)
 class TenantAdmin(Kept):
     list_display = ["name", "slug", "slots", "paused", "created_at"]
-    list_select_related = ["queue"]
+    list_select_related = ["jobs_queue"]
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
 
     def get_inlines(self, request: HttpRequest, obj: Tenant | None) -> list[Any]:
         return [SlotsInline, MembersInline, ApiKeysInline] if obj else [SlotsInline, MembersInline]
 
-    @display(description="slots", ordering="queue__num_slots")
+    @display(description="slots", ordering="jobs_queue__num_slots")
     def slots(self, tenant: Tenant) -> int:
-        return tenant.queue.num_slots if hasattr(tenant, "queue") else 0
+        return tenant.jobs_queue.num_slots if hasattr(tenant, "jobs_queue") else 0
 
     @display(description="paused", label={"paused": "warning"}, empty_value="")
     def paused(self, tenant: Tenant) -> str:
-        return "paused" if hasattr(tenant, "queue") and tenant.queue.paused else ""
+        return "paused" if hasattr(tenant, "jobs_queue") and tenant.jobs_queue.paused else ""
 
 
 @admin.register(TenantQueue)
@@ -97,8 +98,8 @@ class TenantQueueAdmin(Searched, Kept):
     list_editable = ["num_slots", "user_slots", "weight", "paused"]
     list_filter = ["paused"]
     list_select_related = ["tenant"]
-    search_fields = ["tenant__name", "tenant__slug"]
-    ordering = ["tenant__name"]
+    search_fields = [f"tenant__{TENANT_NAME}", f"tenant__{TENANT_SLUG}"]
+    ordering = [f"tenant__{TENANT_NAME}"]
     fieldsets = [(None, {"fields": ["tenant", "paused"]}), *SLOTS]
 
     @display(description="rate limit", empty_value="")
@@ -117,7 +118,7 @@ class MemberAdmin(Searched, ModelAdmin):
     list_display = ["user", "tenant"]
     list_filter = ["tenant"]
     list_select_related = ["user", "tenant"]
-    ordering = ["tenant__name", "pk"]
+    ordering = [f"tenant__{TENANT_NAME}", "pk"]
 
     def get_search_fields(self, request: HttpRequest) -> list[str]:
-        return [f"user__{get_user_model().USERNAME_FIELD}", "tenant__name", "tenant__slug"]
+        return [f"user__{get_user_model().USERNAME_FIELD}", f"tenant__{TENANT_NAME}", f"tenant__{TENANT_SLUG}"]

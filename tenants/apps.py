@@ -16,8 +16,12 @@ class TenantsConfig(AppConfig):
 
         from tenants import audit, checks, logins, models  # noqa: F401 - checks and receivers register themselves
         from tenants.connections import drop_cut_connections
-        from tenants.tenant_model import get_tenant_model
+        from tenants.mirror import mirrored_model, watch
+        from tenants.tenant_model import get_tenant_model, give_names
 
+        give_names(get_tenant_model())
+        if model := mirrored_model():
+            watch(model)
         request_started.connect(drop_cut_connections)
         for model in (
             get_tenant_model(),

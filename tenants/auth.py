@@ -14,13 +14,16 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.db import DEFAULT_DB_ALIAS, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.http import HttpRequest
 from django.utils import timezone
 
-from tenants import audit
+from tenants import audit, members
+from tenants.conf import TENANT_NAME, TENANT_SLUG, membership
 from tenants.models import ApiKey, Key, Member, OperatorKey, Tenant
 from tenants.operators import is_operator
 from tenants.prepared import prepared
@@ -80,20 +83,37 @@ def tenant_of(token: str) -> Tenant | None:
 
 
 class Way(NamedTuple):
-    """A way into a tenant: the prefix of one of its keys, or the user of a member."""
+    """A way into a tenant: the prefix of one of its keys, or the user of a member.
+
+    request: of a member whom JOBS_MEMBERSHIP knows, to ask it again.
+    """
 
     tenant_id: int
     key: str = ""
     user_id: int | None = None
+    request: HttpRequest | None = None
 
 
 def open_ways(asked: Collection[Way]) -> dict[Way, bool]:
     """Those of the ways that are still open: keys that are good now, users who are active members now."""
+    if membership():
+        return _open_by_table([way for way in asked if way.request is None]) | _open_by_request(asked)
+    return _open_by_table(asked)
+
+
+def _open_by_request(asked: Collection[Way]) -> dict[Way, bool]:
+    users = get_user_model()._default_manager.in_bulk([way.user_id for way in asked if way.request])
+    active = [way for way in asked if way.request and getattr(users.get(way.user_id), "is_active", False)]
+    now = {way: members.tenant_of_request(way.request) for way in active if way.request}
+    return {way: True for way, tenant in now.items() if tenant is not None and tenant.pk == way.tenant_id}
+
+
+def _open_by_table(asked: Collection[Way]) -> dict[Way, bool]:
     keys = ApiKey.objects.filter(_good(), prefix__in=[way.key for way in asked if way.key])
     users = [way.user_id for way in asked if way.user_id is not None]
-    members = Member.objects.filter(user__in=users, user__is_active=True)
+    active = Member.objects.filter(user__in=users, user__is_active=True)
     still = {Way(tenant_id, key=prefix) for tenant_id, prefix in keys.values_list("tenant_id", "prefix")}
-    still |= {Way(tenant_id, user_id=user) for tenant_id, user in members.values_list("tenant_id", "user_id")}
+    still |= {Way(tenant_id, user_id=user) for tenant_id, user in active.values_list("tenant_id", "user_id")}
     return {way: True for way in asked if way in still}
 
 
@@ -123,7 +143,8 @@ def _tenant_of_key() -> str:
 
 def _tenant(pk: int, name: str, slug: str) -> Tenant:
     """The tenant; its other columns are read when they are used."""
-    model, known = get_tenant_model(), {"id": pk, "name": name, "slug": slug}
+    model = get_tenant_model()
+    known = {model._meta.pk.attname: pk, TENANT_NAME: name, TENANT_SLUG: slug}
     names = [field.attname for field in model._meta.concrete_fields if field.attname in known]
     return model.from_db(DEFAULT_DB_ALIAS, names, [known[name] for name in names])
 

@@ -1,7 +1,7 @@
 """System checks of the tenant model, whose table statements join and tables of ours point to, and of logins."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from django.apps import AppConfig, apps
@@ -10,34 +10,51 @@ from django.core.exceptions import FieldDoesNotExist
 from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.state import ProjectState
+from django.utils.module_loading import import_string
 
-from tenants.conf import TENANT_MODEL, login_failures
+from tenants.bounds import SLUG_LENGTH
+from tenants.conf import (
+    HOST_NAME,
+    HOST_SLUG,
+    MIRRORED,
+    TENANT_MODEL,
+    TENANT_NAME,
+    TENANT_SLUG,
+    login_failures,
+    membership,
+)
 from tenants.names import named
 
 TAG = "tenants"
-NEEDED = {
-    "id": "id = models.BigAutoField(primary_key=True)",
-    "name": "name = models.CharField(max_length=200)",
-    "slug": "slug = models.SlugField(unique=True)",
-}
+TEXTS = {TENANT_NAME: "JOBS_TENANT_NAME", TENANT_SLUG: "JOBS_TENANT_SLUG"}
+MIRROR = "or leave JOBS_TENANT_MODEL out, and let JOBS_TENANT_MIRROR name the model: docs/own-project.md"
+Fault = tuple[str, str]  # what is wrong, and its remedy
 
 
 @register(Tags.models)
 def tenant_model(*, app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    return _told("JOBS_TENANT_MODEL", TENANT_MODEL, _faults)
+
+
+@register(Tags.models)
+def tenant_mirror(*, app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    if not MIRRORED:
+        return []
+    if named("tenants.Tenant") != TENANT_MODEL:
+        hint = "Unset JOBS_TENANT_MODEL: the tenants are rows of tenants.Tenant then."
+        return [Error("JOBS_TENANT_MODEL and JOBS_TENANT_MIRROR are both set.", hint=hint, id="tenants.E005")]
+    return _told("JOBS_TENANT_MIRROR", MIRRORED, _faults_of_mirrored)
+
+
+def _told(setting: str, name: str, faults_of: Callable[[type[models.Model]], Iterator[Fault]]) -> list[CheckMessage]:
     try:
-        model = apps.get_model(TENANT_MODEL)
+        model = apps.get_model(name)
     except (LookupError, ValueError):
-        hint = 'Set JOBS_TENANT_MODEL to "app.Model", the name of an installed model; or unset it.'
-        return [Error(f"JOBS_TENANT_MODEL is {TENANT_MODEL!r}: there is no such model.", hint=hint, id="tenants.E001")]
+        hint = f'Set {setting} to "app.Model", the name of an installed model; or unset it.'
+        return [Error(f"{setting} is {name!r}: there is no such model.", hint=hint, id="tenants.E001")]
     return [
-        Error(
-            f"The tenant model {TENANT_MODEL} has no fitting column {name!r}.",
-            hint=f"Add it: {needed}; or inherit from tenants.models.AbstractTenant.",
-            obj=model,
-            id="tenants.E002",
-        )
-        for name, needed in NEEDED.items()
-        if not _fits(model, name)
+        Error(f"{setting} is {name}, which does not fit: {fault}.", hint=hint, obj=model, id="tenants.E002")
+        for fault, hint in faults_of(model)
     ]
 
 
@@ -68,6 +85,16 @@ def tenant_model_is_made_first(
     return [Error(f"No migration makes the tenant model {TENANT_MODEL}.", hint=hint, id="tenants.E004")]
 
 
+@register(Tags.models)
+def memberships(*, app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    try:
+        known = not membership() or callable(import_string(membership()))
+    except ImportError:
+        known = False
+    hint = 'Set JOBS_MEMBERSHIP to "module.function": of a request, it returns a tenant or None. Or unset it.'
+    return [] if known else [Error(f"JOBS_MEMBERSHIP is {membership()!r}: no function.", hint=hint, id="tenants.E006")]
+
+
 @register(TAG)
 def logins(*, app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
     """With 0 nobody could log in; with NaN or infinity any number of passwords could be tried."""
@@ -78,13 +105,42 @@ def logins(*, app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMe
     return [Error(f"LOGIN_FAILURES is {number!r}.", hint=hint, id="tenants.E003")]
 
 
-def _fits(model: type[models.Model], name: str) -> bool:
+def _faults(model: type[models.Model]) -> Iterator[Fault]:
+    """What statements cannot use of the model, and why; each with its remedy."""
+    key = model._meta.pk
+    if not isinstance(key, models.IntegerField):
+        yield f"its key {key.name!r} is a {type(key).__name__}, no integer", f"Choose another model; {MIRROR}."
+    for name, setting in TEXTS.items():
+        if fault := _fault_of_text(model, name, unique=setting == "JOBS_TENANT_SLUG"):
+            yield fault, f"Set {setting} to a field that fits; {MIRROR}."
+
+
+def _fault_of_text(model: type[models.Model], name: str, *, unique: bool) -> str:
+    """Why the field cannot be the name or, if unique, the slug; "" if it can."""
     try:
         field = model._meta.get_field(name)
     except FieldDoesNotExist:
-        return False
-    if getattr(field, "column", None) != name:
-        return False
-    if name == "id":
-        return isinstance(field, models.BigIntegerField | models.BigAutoField) and field.primary_key
-    return name != "slug" or bool(getattr(field, "unique", False))
+        return f"it has no field {name!r}"
+    if not isinstance(field, models.CharField | models.TextField):
+        return f"its field {name!r} is a {type(field).__name__}, no text"
+    if field not in model._meta.local_concrete_fields:
+        return f"its field {name!r} is in the table of {field.model._meta.label}"
+    return f"its field {name!r} is not unique by itself" if unique and not _is_unique(model, field) else ""
+
+
+def _is_unique(model: type[models.Model], field: Any) -> bool:
+    return field.unique or any([field.name] == list(one.fields) for one in model._meta.total_unique_constraints)
+
+
+def _faults_of_mirrored(model: type[models.Model]) -> Iterator[Fault]:
+    """A name is any attribute. A slug is a field of any kind: two rows with the same could not be mirrored."""
+    if not hasattr(model, HOST_NAME):
+        yield f"it has no {HOST_NAME!r}", "Set JOBS_TENANT_NAME to an attribute that it has."
+    fields = {field.name: field for field in model._meta.concrete_fields} | {"pk": model._meta.pk}
+    slug, remedy = fields.get(HOST_SLUG), 'Set JOBS_TENANT_SLUG to a field that fits, or to "pk".'
+    if slug is None:
+        yield f"it has no field {HOST_SLUG!r}", remedy
+    elif not _is_unique(model, slug):
+        yield f"its field {HOST_SLUG!r} is not unique by itself", remedy
+    elif isinstance(slug, models.CharField | models.TextField) and (slug.max_length or math.inf) > SLUG_LENGTH:
+        yield f"its field {HOST_SLUG!r} may be longer than {SLUG_LENGTH} characters", remedy

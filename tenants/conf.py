@@ -1,7 +1,11 @@
 """The settings of this app, with their defaults.
 
 JOBS_TENANT_MODEL: the model of tenants, "app.Model"; what it must have: `checks.py`.
+JOBS_TENANT_MIRROR: a model of the project's own whose rows have a tenant each: `mirror.py`.
+JOBS_TENANT_NAME, JOBS_TENANT_SLUG: the fields of that model, or of that one, with a name for people, and a unique one
+for commands and addresses.
 JOBS_PREFIX: before the names of the apps and tables: `names.py`.
+JOBS_MEMBERSHIP: the path of a function of a request, which returns the tenant of whoever is logged in: `members.py`.
 LOGIN_FAILURES: wrong passwords in a row before logins are slowed down.
 """
 
@@ -14,6 +18,15 @@ if not hasattr(settings, "JOBS_TENANT_MODEL"):
     settings.JOBS_TENANT_MODEL = named("tenants.Tenant")
 
 TENANT_MODEL: str = settings.JOBS_TENANT_MODEL  # type: ignore[misc]  # set above
+MIRRORED: str = getattr(settings, "JOBS_TENANT_MIRROR", "")
+HOST_NAME: str = getattr(settings, "JOBS_TENANT_NAME", "name")
+HOST_SLUG: str = getattr(settings, "JOBS_TENANT_SLUG", "slug")
+TENANT_NAME, TENANT_SLUG = ("name", "slug") if MIRRORED else (HOST_NAME, HOST_SLUG)  # of the tenant model
+
+
+def membership() -> str:
+    """ "" unless the project has memberships of its own."""
+    return getattr(settings, "JOBS_MEMBERSHIP", "")
 
 
 def login_failures() -> int:

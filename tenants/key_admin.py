@@ -15,6 +15,7 @@ from django.utils.html import format_html
 
 from tenants import auth
 from tenants.admin_style import Searched, display
+from tenants.conf import TENANT_NAME
 from tenants.kept import Kept
 from tenants.models import ApiKey, Key, OperatorKey
 
@@ -62,7 +63,7 @@ class ApiKeyAdmin(Searched, KeyAdmin):
     list_display = ["name", "tenant", "prefix", "state", "expires_at", "last_used_at"]
     list_filter = ["tenant"]
     list_select_related = ["tenant"]
-    search_fields = ["name", "prefix", "tenant__name"]
+    search_fields = ["name", "prefix", f"tenant__{TENANT_NAME}"]
 
 
 @admin.register(OperatorKey)

@@ -7,11 +7,27 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.module_loading import import_string
 
 from tenants.addresses import in_admin
-from tenants.models import Member
+from tenants.conf import membership
+from tenants.mirror import tenant_of
+from tenants.models import Member, Tenant
 from tenants.operators import is_operator
 from tenants.rendering import page
+
+
+def tenant_of_request(request: HttpRequest) -> Tenant | None:
+    """Whose member asks; for a request of somebody who is logged in.
+
+    As JOBS_MEMBERSHIP answers, with a tenant or a mirrored row, which may depend on the address or the session: a user
+    may be a member of several. Without that setting, the tenant of the user's `Member`.
+    """
+    if path := membership():
+        given = import_string(path)(request)
+        return None if given is None else tenant_of(given)
+    member = Member.objects.select_related("tenant").filter(user=request.user.pk).first()
+    return None if member is None else member.tenant
 
 
 def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -23,12 +39,11 @@ def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
     @login_required
     @wraps(view)
     def with_tenant(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        logged_in = Member.objects.filter(user=request.user.pk)
-        member = logged_in.select_related("tenant").first()
-        if member is None and is_operator(request.user) and (admin := in_admin("index")):
+        tenant = tenant_of_request(request)
+        if tenant is None and is_operator(request.user) and (admin := in_admin("index")):
             return redirect(admin)
-        if member is None:
+        if tenant is None:
             return page(request, "tenants/no_tenant.html", {}, status=403)
-        return view(request, member.tenant, *args, **kwargs)
+        return view(request, tenant, *args, **kwargs)
 
     return with_tenant

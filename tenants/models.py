@@ -1,16 +1,19 @@
 """Tenants, their limits, members and keys. This app does not know that jobs exist."""
 
+from collections.abc import Collection
+
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
-from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
 
-from tenants.bounds import MAX_SECONDS, MOST_DAYS, MOST_SLOTS
+from tenants.bounds import MAX_SECONDS, MOST_DAYS, MOST_SLOTS, NAME_LENGTH, SLUG_LENGTH
 from tenants.conf import TENANT_MODEL
 from tenants.names import named
 from tenants.operators import choices
+from tenants.rates import SHORTEST_WINDOW, check_rate, rate_is_whole
+from tenants.tenant_key import OnlyTenantKey, TenantKey
 
 
 class AbstractTenant(models.Model):
@@ -19,6 +22,8 @@ class AbstractTenant(models.Model):
     name = models.CharField(max_length=200, unique=True)
     slug = models.SlugField(unique=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
+    jobs_name: str  # of any tenant model: tenant_model.py
+    jobs_slug: str
 
     class Meta:
         abstract = True
@@ -31,31 +36,25 @@ class AbstractTenant(models.Model):
 class Tenant(AbstractTenant):
     """A customer: owns jobs, has limits, sees nothing of the others."""
 
+    name = models.CharField(max_length=NAME_LENGTH)
+    slug = models.SlugField(max_length=SLUG_LENGTH, unique=True)
+    mirrored_key = models.CharField(max_length=200, null=True, blank=True, unique=True, editable=False)  # mirror.py
+
     class Meta(AbstractTenant.Meta):
         abstract = False
         swappable = "JOBS_TENANT_MODEL"
+        constraints = [
+            models.UniqueConstraint(  # a mirrored name is the project's, which may have it twice
+                fields=["name"],
+                condition=models.Q(mirrored_key__isnull=True),
+                name="tenants_tenant_name_once",
+                violation_error_message="Another tenant has this name.",
+            )
+        ]
 
-
-SHORTEST_WINDOW = 0.001  # seconds
-
-
-def rate_is_whole() -> models.Q:
-    """A rate limit is a number of jobs and a window, or neither."""
-    return models.Q(rate_limit__isnull=True, rate_window__isnull=True) | models.Q(
-        rate_limit__isnull=False,  # explicit, since a CHECK accepts NULL
-        rate_limit__gte=1,
-        rate_window__isnull=False,
-        rate_window__gte=SHORTEST_WINDOW,
-        rate_window__lte=MAX_SECONDS,
-    )
-
-
-def check_rate(limit: int | None, window: float | None) -> None:
-    """Raise ValidationError on the missing field if only one of the two is given."""
-    if limit is not None and window is None:
-        raise ValidationError({"rate_window": "A rate limit needs a window: the seconds over which it counts."})
-    if window is not None and limit is None:
-        raise ValidationError({"rate_limit": "A window needs a rate limit: the number of jobs that may start in it."})
+    def validate_constraints(self, exclude: Collection[str] | None = None) -> None:
+        """A form without `mirrored_key` hears of a name that is taken, too."""
+        super().validate_constraints(set(exclude or ()) - {"mirrored_key"})
 
 
 class TenantQueue(models.Model):
@@ -65,7 +64,7 @@ class TenantQueue(models.Model):
     dispatch: change limits by the verb of `jobs`.
     """
 
-    tenant = models.OneToOneField(TENANT_MODEL, models.CASCADE, related_name="queue")
+    tenant = OnlyTenantKey(TENANT_MODEL, models.CASCADE, related_name="jobs_queue")
     num_slots = models.PositiveIntegerField(
         "slots",
         default=1,
@@ -136,8 +135,8 @@ class TenantQueue(models.Model):
 class Member(models.Model):
     """A user of a tenant, who may log in, and do what the tenant's keys may do."""
 
-    user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, related_name="member")
-    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, related_name="members")
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, related_name="jobs_member")
+    tenant = TenantKey(TENANT_MODEL, models.CASCADE, related_name="jobs_members")
 
     def __str__(self) -> str:
         return f"{self.user} of {self.tenant}"
@@ -164,7 +163,7 @@ class Key(models.Model):
 class ApiKey(Key):
     """A tenant's key: it gives access to that tenant, but not to the operators' part."""
 
-    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, related_name="api_keys")
+    tenant = TenantKey(TENANT_MODEL, models.CASCADE, related_name="jobs_api_keys")
 
     class Meta:
         verbose_name = "API key"
@@ -177,7 +176,7 @@ class OperatorKey(Key):
     """
 
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.CASCADE, related_name="operator_keys", limit_choices_to=choices
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="jobs_operator_keys", limit_choices_to=choices
     )
 
     class Meta:

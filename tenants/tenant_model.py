@@ -1,16 +1,17 @@
 """The model of tenants: `tenants.Tenant`, or the project's own (JOBS_TENANT_MODEL).
 
-To the type checker it is `tenants.Tenant`; only an id, a name and a slug are used of it.
+To the type checker it is `tenants.Tenant`; only its key, `jobs_name` and `jobs_slug` are used of it.
 """
 
 import re
-from typing import cast
+from operator import attrgetter
+from typing import Any, cast
 
 from django.apps import apps
 from django.db import connection
 from django.db.models import QuerySet
 
-from tenants.conf import TENANT_MODEL
+from tenants.conf import TENANT_MODEL, TENANT_NAME, TENANT_SLUG
 from tenants.models import Tenant
 from tenants.names import with_our_names
 
@@ -25,6 +26,31 @@ def all_tenants() -> QuerySet[Tenant]:
     return get_tenant_model()._default_manager.all()
 
 
+def tenant_of_slug(slug: str) -> Tenant | None:
+    return all_tenants().filter(**{TENANT_SLUG: slug}).first()
+
+
+def give_names(model: type[Tenant]) -> None:
+    """Let rows of the model say their name and slug, whatever its fields are called: `jobs_name`, `jobs_slug`."""
+    for name, field in (("jobs_name", TENANT_NAME), ("jobs_slug", TENANT_SLUG)):
+        setattr(model, name, property(attrgetter(field)))
+
+
 def for_this_project(statement: str) -> str:
-    """The statement with the names of our tables here, and the table of that model for `tenants_tenant`."""
-    return TABLE.sub(lambda _: connection.ops.quote_name(get_tenant_model()._meta.db_table), with_our_names(statement))
+    """The statement with the names of our tables here, and the table of that model for `tenants_tenant`.
+
+    If its columns have other names than ours, a subquery that renames them: PostgreSQL plans it as the table.
+    """
+    return TABLE.sub(lambda _: _table(), with_our_names(statement))
+
+
+def _table() -> str:
+    options: Any = get_tenant_model()._meta
+    quoted = connection.ops.quote_name
+    fields = (options.pk, options.get_field(TENANT_NAME), options.get_field(TENANT_SLUG))
+    columns = dict(zip(("id", "name", "slug"), (field.column for field in fields), strict=True))
+    table = quoted(options.db_table)
+    if all(ours == theirs for ours, theirs in columns.items()):
+        return table
+    renamed = ", ".join(f"{quoted(theirs)} AS {ours}" for ours, theirs in columns.items())
+    return f"(SELECT {renamed} FROM {table})"  # noqa: S608 - quoted, and from the code of the project

@@ -10,11 +10,12 @@ from django.db import models
 from jobs.authoring.current import current_job
 from jobs.calls import permit, registry, sources
 from jobs.calls.arguments import digest
+from jobs.calls.owners import path_of
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import Target
 from jobs.calls.request import JobRequest
+from tenants.mirror import NotMirrored, tenant_of
 from tenants.models import Tenant
-from tenants.tenant_model import get_tenant_model
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -125,10 +126,17 @@ def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.
 
 def _tenant_id(target: Target, instance: models.Model | None, tenant: Tenant | None) -> int:
     """The owner: the object's tenant. For a class-level job: the given tenant, or the one of the running job."""
-    if tenant is not None and not isinstance(tenant, model := get_tenant_model()):
-        raise InvalidRequest("tenant", f"must be a {model.__name__}, not {tenant!r}; give the object, not its key")
+    if tenant is not None:
+        try:
+            tenant = tenant_of(tenant)
+        except NotMirrored as error:
+            raise InvalidRequest("tenant", str(error)) from None
     if instance is not None:
-        owner: int = instance.tenant_id  # type: ignore[attr-defined]  # Asynchronous requires a `tenant`
+        path = path_of(type(instance))
+        owner = path.tenant_id(instance)
+        if owner is None:
+            remedy = "; run: manage.py tenants mirror" if path.mirrored else ""
+            raise InvalidRequest("tenant", f"{instance!r} has none{remedy}")
         if tenant is not None and tenant.pk != owner:
             raise InvalidRequest("tenant", "is not the owner of this object")
         return owner

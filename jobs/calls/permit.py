@@ -24,7 +24,7 @@ def _check_queue(own: str, tenant: Tenant, queue: str | None) -> None:
     """Another queue may have higher limits or be served first, so operators decide which ones a tenant may name."""
     if queue is None or queue == own:
         return
-    also = tenant.queue.queues if hasattr(tenant, "queue") else []  # loaded once for a whole batch
+    also = tenant.jobs_queue.queues if hasattr(tenant, "jobs_queue") else []  # loaded once for a whole batch
     if queue not in also:
         shown = ", ".join(sorted({own, *also}))
         raise InvalidRequest("queue", f"{queue!r} is not allowed for this job; allowed: {shown}")

@@ -8,7 +8,10 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import DEFAULT_DB_ALIAS, NotSupportedError, connections, models, router
+from django.db.models import F
+from django.db.models.expressions import RawSQL
 
+from jobs.calls.owners import path_of
 from jobs.calls.registry import Target
 from tenants.prepared import prepared_on
 
@@ -17,9 +20,13 @@ MALFORMED = (ValueError, TypeError, OverflowError, ValidationError)  # what Djan
 
 
 def find(target: Target, source_id: Any, tenant_id: int) -> models.Model | None:
-    """The tenant's object; None if the id is missing, malformed or another tenant's."""
+    """The tenant's object; None if the id is missing, malformed or another tenant's.
+
+    Raises InvalidRequest if its model has no path to a tenant.
+    """
     if target.model is None:
         return None
+    path_of(target.model)  # raises outside of what means a wrong id
     try:
         found = _find(target.model, source_id, tenant_id)
     except MALFORMED:
@@ -41,13 +48,17 @@ def find_all(wanted: Iterable[tuple[type[models.Model], Any, int]]) -> Find:
     asked: dict[type[models.Model], tuple[set[Any], set[int]]] = {}
     for model, source_id, tenant_id in wanted:
         with suppress(*MALFORMED):
+            path_of(model)
             pks, tenants = asked.setdefault(model, (set(), set()))
             pks.add(model._meta.pk.to_python(source_id))
             tenants.add(tenant_id)
     found: dict[tuple[Any, int, str], models.Model] = {}
     for model, (pks, tenants) in asked.items():
-        for one in _manager(model).filter(pk__in=pks, tenant__in=tenants):
-            found[model, one.tenant_id, str(one.pk)] = one  # type: ignore[attr-defined]
+        lookup, keys = path_of(model).lookup, path_of(model).keys(tenants)
+        owners = {str(key): tenant_id for tenant_id, key in keys.items()}
+        rows = _manager(model).filter(pk__in=pks).filter(**{f"{lookup}__in": keys.values()})
+        for one in rows.annotate(jobs_owner=F(lookup)):
+            found[model, owners[str(one.jobs_owner)], str(one.pk)] = one
     return lambda target, source_id, tenant_id: found.get((target.model, tenant_id, str(source_id)))
 
 
@@ -58,14 +69,17 @@ def _manager(model: type[models.Model]) -> models.Manager[models.Model]:
 
 def _find(model: type[models.Model], source_id: Any, tenant_id: int) -> models.Model | None:
     """Every job does this. To build and plan the query anew takes three times as long as the rest of it."""
-    manager = _manager(model)
+    manager, path = _manager(model), path_of(model)
+    owner = path.keys([tenant_id]).get(tenant_id)
+    if owner is None:
+        return None
     # A manager of the model's own may make another query each time. In a transaction, an error would end that, too.
     if type(manager) is models.Manager and not connections[manager.db].in_atomic_block:
         try:
-            return _query(model, manager.db).first(source_id, tenant_id)
+            return _query(model, manager.db).first(source_id, owner)
         except NotSupportedError:  # a migration changed the type of a column: this session's plan fails from now on
             pass
-    return next(iter(manager.filter(pk=source_id, tenant=tenant_id)), None)
+    return next(iter(manager.filter(pk=source_id).filter(**{path.lookup: owner})), None)
 
 
 @dataclass(frozen=True)
@@ -78,11 +92,14 @@ class _Query:
     names: list[str]
     converters: dict[int, tuple[list[Any], Any]]
 
-    def first(self, source_id: Any, tenant_id: int) -> models.Model | None:
+    def first(self, source_id: Any, owner: Any) -> models.Model | None:
         connection = connections[self.database]
-        pk = self.model._meta.pk
-        key = pk.get_db_prep_value(pk.get_prep_value(source_id), connection, prepared=True)
-        for row in prepared_on(connection, self.statement, pk=key, tenant=tenant_id):
+        keys = {"pk": (self.model._meta.pk, source_id), "owner": (path_of(self.model).key, owner)}
+        given = {
+            name: field.get_db_prep_value(field.get_prep_value(value), connection, prepared=True)
+            for name, (field, value) in keys.items()
+        }
+        for row in prepared_on(connection, self.statement, **given):
             values = list(row)
             for position, (converters, column) in self.converters.items():
                 for convert in converters:
@@ -93,11 +110,12 @@ class _Query:
 
 @cache
 def _query(model: type[models.Model], database: str) -> _Query:
-    compiler = model._default_manager.filter(tenant=0).order_by().query.get_compiler(database)
+    owner = {path_of(model).lookup: RawSQL("%s", [None])}
+    compiler = model._default_manager.filter(**owner).order_by().query.get_compiler(database)
     statement, _ = compiler.as_sql()
     quoted = connections[database].ops.quote_name
     pk = f"{quoted(model._meta.db_table)}.{quoted(model._meta.pk.column or '')}"
-    statement = statement.replace("%s", "%(tenant)s") + f" AND {pk} = %(pk)s"
+    statement = statement.replace("%s", "%(owner)s") + f" AND {pk} = %(pk)s"
     columns = [column for column, *_ in compiler.select]
     return _Query(
         model, database, statement, [column.target.attname for column in columns], compiler.get_converters(columns)

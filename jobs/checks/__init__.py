@@ -20,7 +20,8 @@ from jobs.celery import celery_app, is_configured
 from jobs.conf import ALL_SETTINGS, settings
 
 TAG = "jobs"
-OTHERS = {"JOBS_PREFIX", "JOBS_TENANT_MODEL"}  # settings of the app `tenants`
+OTHERS = {"JOBS_PREFIX", "JOBS_MEMBERSHIP"}  # settings of the app `tenants`
+OTHERS |= {f"JOBS_TENANT_{name}" for name in ("MODEL", "MIRROR", "NAME", "SLUG")}
 TOKEN_LENGTH = 32  # characters
 METRICS_TENANTS = 200  # at most, at /metrics/tenants
 

@@ -27,7 +27,7 @@ def remedy(gate: Gate, job: JobRow) -> str | None:
         None
         if gate not in REMEDIES
         else REMEDIES[gate].format(
-            tenant=job.tenant.slug,
+            tenant=job.tenant.jobs_slug,
             queue=job.queue.name,
             pool=job.queue.pool,
             source_type=job.source_type,

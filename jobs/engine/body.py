@@ -1,6 +1,7 @@
 """Run the body of one attempt: find the method or function, call it on the tenant's object, and record the outcome."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
@@ -9,6 +10,7 @@ from typing import Any
 from django.db import Error
 from django.db.models import Model
 from django.utils.functional import SimpleLazyObject
+from django.utils.module_loading import import_string
 
 from jobs import store, telemetry
 from jobs.authoring import current
@@ -72,27 +74,28 @@ def run(job: Started, host: Host) -> Outcome:
     # Language, time zone and the like are context variables: the body's changes to them end with it.
     inside = copy_context().run
     # The time limit is the body's: what the job waits for PostgreSQL does not count, nor does its manager's code.
-    found = ask.within(job.timeout + DATABASE_PATIENCE, partial(inside, _find, job), late="not found within")
+    find = partial(inside, _find, job, outcome, host)
+    found = ask.within(job.timeout + DATABASE_PATIENCE, find, late="not found within")
     if isinstance(found.error, StillAway):
         raise found.error
     outcome.error = found.error
     if outcome.error is None:
-        target, instance = found.value
-        outcome.error = ask.within(job.timeout, partial(inside, _call, job, target, instance, outcome, host)).error
+        outcome.error = ask.within(job.timeout, partial(inside, _call, job, outcome, *found.value)).error
     if outcome.error is not None:  # stats that are no JSON do not hide it
         outcome.stats = ask(partial(stats_as_json, outcome.stats)).value or {}
     outcome.peak_memory = host.peak_memory()
     return outcome
 
 
-def _find(job: Started) -> tuple[Target, Model | None]:
-    """The job's code, and its object. If PostgreSQL is away, it waits, as with an outcome: no body has begun."""
+def _find(job: Started, outcome: Outcome, host: Host) -> tuple[current.CurrentJob, Target, Model | None]:
+    """The job, its code and its object. If PostgreSQL is away, it waits, as with an outcome: no body has begun."""
     store.speak_as_the_caller()
     drop_cut_connections()  # a restart may have cut them since the last body: nothing else would notice it
     target = registry.resolve(job.source_type, job.source_method)
+    running = _enter(job, target, outcome, host)
     if target.class_level:
-        return target, None
-    find = partial(sources.find, target, job.source_id, job.tenant_id)
+        return running, target, None
+    find = partial(_find_object, running, target, job)
     try:
         instance = patiently(find) if sources.is_beside_jobs(target) else find()
     except Error as error:
@@ -101,30 +104,50 @@ def _find(job: Started) -> tuple[Target, Model | None]:
         raise
     if instance is None:
         raise SourceGone(f"{job.source_type} {job.source_id} is gone")
-    return target, instance
+    return running, target, instance
 
 
-def _call(job: Started, target: Target, instance: Model | None, outcome: Outcome, host: Host) -> None:
-    outcome.result_ttl = target.spec.result_ttl
+def _find_object(running: current.CurrentJob, target: Target, job: Started) -> Model | None:
+    with _around(running):
+        return sources.find(target, job.source_id, job.tenant_id)
+
+
+def _around(running: current.CurrentJob) -> AbstractContextManager[object]:
+    """What the project wants around a body, and around the look for its object, which may need it as much.
+
+    A schema, a scope or a row level policy of the tenant.
+    """
+    path = settings.JOBS_AROUND
+    return import_string(path)(running) if path else nullcontext()
+
+
+def _enter(job: Started, target: Target, outcome: Outcome, host: Host) -> current.CurrentJob:
+    """From now on, `current_job()` is this job."""
     holder = job.holder
     memory = StoredMemory(Remembering(job.id, job.attempt, holder.worker, holder.pid))
-    current.enter(
-        current.CurrentJob(
-            id=job.id,
-            attempt=job.attempt,
-            tenant=SimpleLazyObject(lambda: all_tenants().get(pk=job.tenant_id)),  # type: ignore[arg-type]
-            timeout=job.timeout,
-            stats=outcome.stats,
-            memory=memory,
-            object_memory=memory if target.class_level else memory.of_object(),
-            report_progress=partial(_aside, host, store.progress, job.id, job.attempt, holder),
-            ask_cancelled=partial(_aside, host, store.cancel_requested, job.id, job.attempt, holder),
-        )
+    running = current.CurrentJob(
+        id=job.id,
+        attempt=job.attempt,
+        tenant=SimpleLazyObject(lambda: all_tenants().get(pk=job.tenant_id)),  # type: ignore[arg-type]
+        timeout=job.timeout,
+        stats=outcome.stats,
+        memory=memory,
+        object_memory=memory if target.class_level else memory.of_object(),
+        report_progress=partial(_aside, host, store.progress, job.id, job.attempt, holder),
+        ask_cancelled=partial(_aside, host, store.cancel_requested, job.id, job.attempt, holder),
     )
-    outcome.value = target.on(instance)(**job.args)
-    # Here, where the time limit and the body's sessions are: both may contain lazy values, which are its author's code.
-    outcome.stats = stats_as_json(outcome.stats)
-    outcome.text = results.as_text(outcome.value)
+    current.enter(running)
+    return running
+
+
+def _call(job: Started, outcome: Outcome, running: current.CurrentJob, target: Target, instance: Model | None) -> None:
+    outcome.result_ttl = target.spec.result_ttl
+    with _around(running):
+        outcome.value = target.on(instance)(**job.args)
+        # Here, where the time limit and the body's sessions are: both may contain lazy values, which are its author's
+        # code.
+        outcome.stats = stats_as_json(outcome.stats)
+        outcome.text = results.as_text(outcome.value)
 
 
 def _aside(host: Host, statement: Callable[..., bool], *parameters: Any) -> bool:

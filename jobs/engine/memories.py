@@ -22,6 +22,6 @@ def clear_all(tenant: Tenant, source_type: str | None = None, source_method: str
     """Delete the tenant's memories, perhaps only those of a type or of one of its methods; return their number."""
     count = store.forget(tenant.pk, source_type=source_type, source_method=source_method)
     if count:
-        of = " ".join([f"{tenant.slug}:", *filter(None, (source_type, source_method))])
-        audit.note("cleared", JobMemory, [(tenant.slug, of)], {"memories": [count, 0]}, tenant_id=tenant.pk)
+        of = " ".join([f"{tenant.jobs_slug}:", *filter(None, (source_type, source_method))])
+        audit.note("cleared", JobMemory, [(tenant.jobs_slug, of)], {"memories": [count, 0]}, tenant_id=tenant.pk)
     return count

@@ -7,7 +7,7 @@ name: Django lets nobody use the database in the thread of an event loop, so it 
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Generic, ParamSpec, TypedDict, Unpack
+from typing import Any, ClassVar, Generic, ParamSpec, TypedDict, Unpack
 
 from asgiref.sync import sync_to_async
 from django.db import models
@@ -107,11 +107,15 @@ class _Async:
 
 
 class Asynchronous:
-    """Mix into a model that has a `tenant`: its @job methods can then be called through `async_`."""
+    """Mix into a model that has a `tenant`: its @job methods can then be called through `async_`.
+
+    jobs_tenant: the path to the tenant, if it is another: "shop", "order__shop", "pk".
+    """
 
     __module__ = "jobs"  # what migrations of models with it say, wherever this file lies
 
     async_ = _Async()
+    jobs_tenant: ClassVar[str] = "tenant"
 
 
 def async_(function: Callable[Arguments, Any], **options: Unpack[Options]) -> Call[Arguments]:

@@ -10,6 +10,7 @@ import django.db.models.functions.datetime
 import django.db.models.lookups
 import jobs.lifecycle
 import jobs.models.dispatch
+import tenants.tenant_key
 from django.db import migrations, models
 
 from tenants.conf import TENANT_MODEL
@@ -295,7 +296,7 @@ class Migration(migrations.Migration):
                 ('trace_parent', models.CharField(max_length=55, null=True)),
                 ('result_bytes', models.PositiveIntegerField(null=True)),
                 ('followed', models.IntegerField(db_default=0, default=0)),
-                ('tenant', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
+                ('tenant', tenants.tenant_key.TenantKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
             ],
             options={
                 'db_table': named('jobs'),
@@ -428,7 +429,7 @@ class Migration(migrations.Migration):
                 ('next_at', models.DateTimeField(blank=True, null=True)),
                 ('last_job_id', models.BigIntegerField(blank=True, null=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('tenant', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
+                ('tenant', tenants.tenant_key.TenantKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
             ],
             options={
                 'db_table': named('schedules'),
@@ -524,7 +525,7 @@ class Migration(migrations.Migration):
                 ('source_id', models.CharField(blank=True, default='', max_length=100)),
                 ('content', models.JSONField(default=dict)),
                 ('touched_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('tenant', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
+                ('tenant', tenants.tenant_key.TenantKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
             ],
             options={
                 'verbose_name_plural': 'job memories',
@@ -543,7 +544,7 @@ class Migration(migrations.Migration):
                 ('location', models.CharField(db_default='', default='', max_length=200)),
                 ('body', models.TextField(db_default='', default='')),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('tenant', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
+                ('tenant', tenants.tenant_key.TenantKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
             ],
             options={
                 'db_table': named('kept_answers'),
@@ -757,7 +758,7 @@ class Migration(migrations.Migration):
                         ('id', models.BigIntegerField()),
                         ('end_time', models.DateTimeField()),
                         ('failed_attempts', models.JSONField()),
-                        ('tenant', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
+                        ('tenant', tenants.tenant_key.TenantKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
                         ('queue', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=named('jobs.queue'))),
                     ],
                     options={

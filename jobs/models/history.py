@@ -6,6 +6,7 @@ from jobs.models.job import FailedAttemptRow, JobRow
 from jobs.models.queue import Queue
 from tenants.conf import TENANT_MODEL
 from tenants.names import named
+from tenants.tenant_key import TenantKey
 
 # References without constraints: the archive must not wait for a transaction that has a tenant locked.
 
@@ -15,7 +16,7 @@ class ArchivedJob(JobRow):
 
     pk = models.CompositePrimaryKey("id", "end_time")
     id = models.BigIntegerField()
-    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
+    tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
     queue = models.ForeignKey(Queue, models.PROTECT, db_index=False, db_constraint=False, related_name="+")
     end_time = models.DateTimeField()
     failed_attempts = models.JSONField()  # a list of objects with the columns of FailedAttemptRow

@@ -12,6 +12,7 @@ from jobs.lifecycle import FINAL, HOLDING, Status
 from jobs.models.queue import Queue
 from tenants.conf import TENANT_MODEL
 from tenants.names import named
+from tenants.tenant_key import TenantKey
 
 # A job of a paused type is scheduled for this moment, so that no scan of waiting jobs meets it.
 HELD_UNTIL = datetime(9999, 12, 31, tzinfo=UTC)
@@ -42,7 +43,7 @@ class JobRow(models.Model):
 
     id: int  # each table has its own
 
-    tenant = models.ForeignKey(TENANT_MODEL, models.DO_NOTHING, db_constraint=False, related_name="+")
+    tenant = TenantKey(TENANT_MODEL, models.DO_NOTHING, db_constraint=False, related_name="+")
     queue = models.ForeignKey(Queue, models.DO_NOTHING, db_constraint=False, related_name="+")
     priority = models.PositiveSmallIntegerField(default=5)  # 0 is first, 10 is last
     user_key = models.CharField(max_length=100, default="", blank=True)  # the tenant's user; "" for none
@@ -103,7 +104,7 @@ class Job(JobRow):
     """A job that has not ended, or ended recently: the jobs that the engine works on."""
 
     # No statement of the engine may wait for somebody who has a tenant or a queue locked: docs/adr/0029.
-    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
+    tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
     queue = models.ForeignKey(Queue, models.PROTECT, db_index=False, db_constraint=False, related_name="+")
     followed = models.IntegerField(default=0, db_default=0)  # jobs that ran in its slot before it, since the claim
 

@@ -7,6 +7,7 @@ from django.db.models.lookups import LessThanOrEqual
 
 from tenants.conf import TENANT_MODEL
 from tenants.names import named
+from tenants.tenant_key import TenantKey
 
 MAX_BYTES = 8 * 1024  # of a memory, as PostgreSQL writes its JSON
 
@@ -19,7 +20,7 @@ class JobMemory(models.Model):
     for JOBS_MEMORY_TTL seconds.
     """
 
-    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
+    tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
     source_type = models.CharField(max_length=200)
     source_method = models.CharField(max_length=100)
     source_id = models.CharField(max_length=100, default="", blank=True)  # "": the job type's own

@@ -6,6 +6,7 @@ from django.db.models.functions import Now
 
 from tenants.conf import TENANT_MODEL
 from tenants.names import named
+from tenants.tenant_key import TenantKey
 
 
 class Worker(models.Model):
@@ -74,7 +75,7 @@ class DeathNotice(models.Model):
 class KeptAnswer(models.Model):
     """The answer to a request with an Idempotency-Key: the same request gets it again for a day."""
 
-    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
+    tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
     key = models.CharField(max_length=255)
     digest = models.CharField(max_length=64)  # SHA-256 of the request, in hex
     status = models.PositiveSmallIntegerField(null=True)  # null: the transaction that stored the row is still answering

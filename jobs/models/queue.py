@@ -6,8 +6,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from tenants.bounds import MAX_SECONDS
-from tenants.models import SHORTEST_WINDOW, check_rate, rate_is_whole
 from tenants.names import named
+from tenants.rates import SHORTEST_WINDOW, check_rate, rate_is_whole
 
 
 class Queue(models.Model):

@@ -7,12 +7,13 @@ from django.db.models.functions import Now
 from jobs.authoring.recurrence import CATCH_UP, OVERLAP
 from tenants.conf import TENANT_MODEL
 from tenants.names import named
+from tenants.tenant_key import TenantKey
 
 
 class Schedule(models.Model):
     """A call that recurs, for a tenant. The clock runs it while `next_at` is set."""
 
-    tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
+    tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
     name = models.CharField(max_length=300)  # unique for the tenant
     declared = models.BooleanField(default=False)  # by @job, for each tenant; or a row of its tenant's own
     by_tenant = models.BooleanField(default=False)  # its tenant made it: it may name what the tenant may call

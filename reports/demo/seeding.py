@@ -30,7 +30,7 @@ def seed() -> Seeded:
         _reports(tenant, _source(tenant, customer), customer)
         _login(customer.username, tenant)
         seeded.logins[customer.username] = f"{tenant.name} ({customer.slots} at a time)"
-        if not tenant.api_keys.filter(name=KEY_NAME).exists():
+        if not tenant.jobs_api_keys.filter(name=KEY_NAME).exists():
             _, seeded.tokens[tenant.name] = issue(tenant, KEY_NAME)
     _login("admin", None)
     seeded.logins["admin"] = "the admin site"

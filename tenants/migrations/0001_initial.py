@@ -5,6 +5,7 @@ import django.core.validators
 import django.db.models.deletion
 import django.db.models.functions.datetime
 from django.conf import settings
+import tenants.tenant_key
 from django.db import migrations, models
 
 from tenants.conf import TENANT_MODEL
@@ -26,14 +27,16 @@ class Migration(migrations.Migration):
             name='Tenant',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200, unique=True)),
-                ('slug', models.SlugField(unique=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
+                ('name', models.CharField(max_length=200)),
+                ('slug', models.SlugField(max_length=255, unique=True)),
+                ('mirrored_key', models.CharField(blank=True, editable=False, max_length=200, null=True, unique=True)),
             ],
             options={
                 'ordering': ['name'],
                 'abstract': False,
                 'swappable': 'JOBS_TENANT_MODEL',
+                'constraints': [models.UniqueConstraint(condition=models.Q(('mirrored_key__isnull', True)), fields=('name',), name='tenants_tenant_name_once', violation_error_message='Another tenant has this name.')],
             },
         ),
         migrations.CreateModel(
@@ -47,7 +50,7 @@ class Migration(migrations.Migration):
                 ('expires_at', models.DateTimeField(blank=True, null=True)),
                 ('revoked_at', models.DateTimeField(blank=True, null=True)),
                 ('last_used_at', models.DateTimeField(editable=False, null=True)),
-                ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_keys', to=TENANT_MODEL)),
+                ('tenant', tenants.tenant_key.TenantKey(on_delete=django.db.models.deletion.CASCADE, related_name='jobs_api_keys', to=TENANT_MODEL)),
             ],
             options={
                 'verbose_name': 'API key',
@@ -92,8 +95,8 @@ class Migration(migrations.Migration):
             name='Member',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='members', to=TENANT_MODEL)),
-                ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='member', to=settings.AUTH_USER_MODEL)),
+                ('tenant', tenants.tenant_key.TenantKey(on_delete=django.db.models.deletion.CASCADE, related_name='jobs_members', to=TENANT_MODEL)),
+                ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='jobs_member', to=settings.AUTH_USER_MODEL)),
             ],
         ),
         migrations.CreateModel(
@@ -107,7 +110,7 @@ class Migration(migrations.Migration):
                 ('expires_at', models.DateTimeField(blank=True, null=True)),
                 ('revoked_at', models.DateTimeField(blank=True, null=True)),
                 ('last_used_at', models.DateTimeField(editable=False, null=True)),
-                ('user', models.ForeignKey(limit_choices_to=choices, on_delete=django.db.models.deletion.CASCADE, related_name='operator_keys', to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(limit_choices_to=choices, on_delete=django.db.models.deletion.CASCADE, related_name='jobs_operator_keys', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'verbose_name': 'operator key',
@@ -126,7 +129,7 @@ class Migration(migrations.Migration):
                 ('history_days', models.PositiveIntegerField(blank=True, help_text='Days that its ended jobs are kept, if fewer than JOBS_HISTORY_KEEP. Empty: JOBS_HISTORY_KEEP.', null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(36500)], verbose_name='history (days)')),
                 ('queues', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), blank=True, db_default=[], default=list, help_text="Queues that this tenant may name over HTTP besides a job's own, with commas. Empty: none.", size=None, verbose_name='other queues')),
                 ('paused', models.BooleanField(default=False, help_text='Waiting jobs stay waiting; running jobs continue.')),
-                ('tenant', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='queue', to=TENANT_MODEL)),
+                ('tenant', tenants.tenant_key.OnlyTenantKey(on_delete=django.db.models.deletion.CASCADE, related_name='jobs_queue', to=TENANT_MODEL)),
             ],
             options={
                 'verbose_name': "tenant's setting",

@@ -179,7 +179,7 @@ def test_every_tenant_keeps_to_its_slots_under_a_burst(start_worker):
     tenants = [TenantFactory(queue__num_slots=n) for n in (1, 2, 3)]
     ids = [ThingFactory(tenant=tenant).async_.echo(n) for tenant in tenants for n in range(30)]
     most = {tenant.pk: 0 for tenant in tenants}
-    limits = {tenant.pk: tenant.queue.num_slots for tenant in tenants}
+    limits = {tenant.pk: tenant.jobs_queue.num_slots for tenant in tenants}
 
     def all_ended() -> bool:
         for tenant, before in most.items():

@@ -263,28 +263,88 @@ def test_what_the_guarantees_need_goes_before_the_projects_celery_settings(monke
     assert app.conf.get("CELERY_DB_REUSE_MAX") > 1000
 
 
+@pytest.mark.parametrize("model", ["nowhere.Tenant", "Tenant"])
+def test_a_tenant_model_that_does_not_exist_is_refused(monkeypatch, model) -> None:
+    monkeypatch.setattr(tenant_checks, "TENANT_MODEL", model)
+    [message] = tenant_checks.tenant_model(app_configs=None)
+    assert (message.id, "app.Model" in message.hint) == ("tenants.E001", True)
+
+
 @pytest.mark.parametrize(
-    ("model", "faults"),
+    ("model", "texts", "faults"),
     [
-        ("tenants.Tenant", []),
-        ("nowhere.Tenant", [("tenants.E001", "app.Model")]),
-        ("Tenant", [("tenants.E001", "app.Model")]),
-        ("auth.User", [("tenants.E002", "BigAutoField"), ("tenants.E002", "name ="), ("tenants.E002", "slug =")]),
+        ("tenants.Tenant", ["name", "slug"], []),
+        ("auth.User", ["name", "slug"], ["it has no field 'name'", "it has no field 'slug'"]),
+        ("auth.User", ["first_name", "username"], []),
+        ("auth.User", ["first_name", "last_name"], ["its field 'last_name' is not unique by itself"]),
+        ("auth.User", ["is_staff", "username"], ["its field 'is_staff' is a BooleanField, no text"]),
+        (
+            "sample.Picture",
+            ["title", "id"],
+            ["its key 'id' is a UUIDField, no integer", "'id' is a UUIDField"],
+        ),
+        ("sample.Fresco", ["title", "wall"], ["is a OneToOneField", "in the table of sample.Picture", "not unique"]),
     ],
 )
-def test_a_tenant_model_has_the_columns_that_statements_join(monkeypatch, model, faults) -> None:
+def test_a_tenant_model_that_statements_cannot_join_hears_why_and_what_to_do(monkeypatch, model, texts, faults) -> None:
     monkeypatch.setattr(tenant_checks, "TENANT_MODEL", model)
+    settings = ["JOBS_TENANT_NAME", "JOBS_TENANT_SLUG"]
+    monkeypatch.setattr(tenant_checks, "TEXTS", dict(zip(texts, settings, strict=True)))
     messages = tenant_checks.tenant_model(app_configs=None)
-    assert [message.id for message in messages] == [identity for identity, _ in faults]
-    assert all(remedy in message.hint for message, (_, remedy) in zip(messages, faults, strict=True))
+    assert [message.id for message in messages] == ["tenants.E002"] * len(faults)
+    assert all(fault in message.msg for message, fault in zip(messages, faults, strict=True))
+    assert all("JOBS_TENANT_MIRROR" in message.hint for message in messages)
+    assert all(("key" in one.msg) != any(setting in one.hint for setting in settings) for one in messages)
 
 
-def test_a_statement_names_the_table_of_the_tenant_model(monkeypatch) -> None:
-    read = "SELECT FROM tenants_tenant JOIN not_tenants_tenant"
-    assert tenant_model.for_this_project(read) == 'SELECT FROM "tenants_tenant" JOIN not_tenants_tenant'
-    other = SimpleNamespace(_meta=SimpleNamespace(db_table="Shop table"))
-    monkeypatch.setattr(tenant_model, "get_tenant_model", lambda: other)
-    assert tenant_model.for_this_project(read) == 'SELECT FROM "Shop table" JOIN not_tenants_tenant'
+@pytest.mark.parametrize(
+    ("model", "texts", "faults"),
+    [
+        ("auth.Group", ["name", "pk"], []),
+        ("auth.User", ["get_full_name", "username"], []),
+        ("sample.Picture", ["title", "id"], []),
+        ("auth.User", ["title", "slug"], ["it has no 'title'", "it has no field 'slug'"]),
+        ("auth.User", ["username", "last_name"], ["its field 'last_name' is not unique by itself"]),
+        ("jobs.Queue", ["name", "pool"], ["its field 'pool' is not unique by itself"]),
+    ],
+)
+def test_a_model_that_cannot_be_mirrored_hears_why_and_what_to_do(monkeypatch, model, texts, faults) -> None:
+    monkeypatch.setattr(tenant_checks, "MIRRORED", model)
+    for name, field in zip(["HOST_NAME", "HOST_SLUG"], texts, strict=True):
+        monkeypatch.setattr(tenant_checks, name, field)
+    messages = tenant_checks.tenant_mirror(app_configs=None)
+    assert [message.id for message in messages] == ["tenants.E002"] * len(faults)
+    assert all(fault in message.msg for message, fault in zip(messages, faults, strict=True))
+    assert all("Set JOBS_TENANT_" in message.hint for message in messages)
+
+
+def test_a_slug_that_ours_has_no_room_for_is_refused(monkeypatch) -> None:
+    monkeypatch.setattr(tenant_checks, "MIRRORED", "auth.Group")
+    monkeypatch.setattr(tenant_checks, "HOST_SLUG", "name")  # of 150 characters
+    assert tenant_checks.tenant_mirror(app_configs=None) == []
+    monkeypatch.setattr(tenant_checks, "SLUG_LENGTH", 149)
+    assert "longer than 149 characters" in tenant_checks.tenant_mirror(app_configs=None)[0].msg
+
+
+def test_a_mirror_of_a_model_that_does_not_exist_is_refused_and_one_beside_another_tenant_model(monkeypatch) -> None:
+    monkeypatch.setattr(tenant_checks, "MIRRORED", "nowhere.Project")
+    assert [one.id for one in tenant_checks.tenant_mirror(app_configs=None)] == ["tenants.E001"]
+    monkeypatch.setattr(tenant_checks, "TENANT_MODEL", "auth.Group")
+    assert [one.id for one in tenant_checks.tenant_mirror(app_configs=None)] == ["tenants.E005"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "table"),
+    [
+        (["name", "slug"], '"tenants_tenant"'),
+        (["slug", "name"], '(SELECT "id" AS id, "slug" AS name, "name" AS slug FROM "tenants_tenant")'),
+    ],
+)
+def test_a_statement_names_the_table_of_the_tenant_model_and_its_columns(monkeypatch, texts, table) -> None:
+    for name, field in zip(["TENANT_NAME", "TENANT_SLUG"], texts, strict=True):
+        monkeypatch.setattr(tenant_model, name, field)
+    read = "SELECT FROM tenants_tenant t JOIN not_tenants_tenant"
+    assert tenant_model.for_this_project(read) == f"SELECT FROM {table} t JOIN not_tenants_tenant"
 
 
 def test_the_core_runs_without_the_extras() -> None:
@@ -386,5 +446,7 @@ def test_the_command_that_starts_a_worker_names_no_app_of_ours(settings) -> None
     """A web process does not know the module of its project's Celery app: it may have any name."""
     settings.ROOT_URLCONF = "config.urls"
     queue = SimpleNamespace(name="mail", pool="heavy")
-    job = SimpleNamespace(tenant=SimpleNamespace(slug="a"), queue=queue, source_type="shop.order", source_method="pay")
+    job = SimpleNamespace(
+        tenant=SimpleNamespace(jobs_slug="a"), queue=queue, source_type="shop.order", source_method="pay"
+    )
     assert remedies.remedy(Gate.NO_WORKER, job) == "celery -A APP worker -Q heavy"

@@ -32,7 +32,7 @@ class JobMemoryAdmin(HugeTableAdmin):
 
     @display(description="tenant")
     def whose(self, memory: JobMemory) -> str:
-        return cut(memory.tenant.name, 30)
+        return cut(memory.tenant.jobs_name, 30)
 
     @display(description="last written (UTC)")
     def touched(self, memory: JobMemory) -> str:

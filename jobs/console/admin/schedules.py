@@ -22,6 +22,7 @@ from jobs.engine.schedules import change
 from jobs.models import Schedule, ScheduleRun
 from jobs.reading import schedule_view
 from tenants.admin_style import WITH_UNFOLD, ModelAdmin, Searched, display
+from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.names import named
 
 MAX_NAME = 60  # characters of a name in the list
@@ -52,7 +53,7 @@ class ScheduleAdmin(Searched, ModelAdmin):
     list_display = ["name_cut", "tenant", "rule", "next", "last_run", "state"]
     list_filter = ["paused", ("paused_because", admin.EmptyFieldListFilter), "declared"]
     list_select_related = ["tenant"]
-    search_fields = ["name", "tenant__slug", "tenant__name"]
+    search_fields = ["name", f"tenant__{TENANT_SLUG}", f"tenant__{TENANT_NAME}"]
     ordering = ["tenant_id", "name"]  # as the index has them
     actions = [schedule_actions.pause, schedule_actions.resume, schedule_actions.run_now]
 

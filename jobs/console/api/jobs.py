@@ -34,7 +34,7 @@ class AnyJob(schemas.ListedJob):
 
     @classmethod
     def values(cls, job: models.JobRow) -> dict[str, Any]:
-        return schemas.listed(job) | {"tenant": job.tenant.slug, "last_error": job.last_error}
+        return schemas.listed(job) | {"tenant": job.tenant.jobs_slug, "last_error": job.last_error}
 
 
 class WholeJob(AnyJob):

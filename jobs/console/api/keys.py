@@ -10,6 +10,7 @@ from jobs.console.api.changes import PROBLEMS, REFUSED, no_such, storable
 from jobs.portal.api.inputs import Text, Whole, refuse_unknown_names
 from jobs.portal.api.schemas import Problem
 from tenants import auth
+from tenants.conf import TENANT_SLUG
 from tenants.models import ApiKey
 
 router = Router(tags=["operators"], auth=may("tenants.view_apikey"))
@@ -20,7 +21,7 @@ class TenantsKey(Schema):
 
     prefix: str = Field(description="The first part of the key.")
     name: str
-    tenant: str = Field(alias="tenant.slug", description="Its slug.")
+    tenant: str = Field(alias="tenant.jobs_slug", description="Its slug.")
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
@@ -39,7 +40,7 @@ def list_keys(request: OperatorRequest, wanted: Query[SoughtKeys]) -> list[ApiKe
     refuse_unknown_names(request, SoughtKeys.model_fields)
     found = ApiKey.objects.select_related("tenant").order_by("prefix")
     if wanted.tenant is not None:
-        found = found.filter(tenant__slug=wanted.tenant)
+        found = found.filter(**{f"tenant__{TENANT_SLUG}": wanted.tenant})
     if wanted.after is not None:
         found = found.filter(prefix__gt=wanted.after)
     return list(found[: wanted.limit])

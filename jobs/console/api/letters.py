@@ -42,7 +42,7 @@ class Letter(Schema):
     @classmethod
     def of(cls, letter: Any) -> Self:
         same = {name: getattr(letter, name) for name in cls.model_fields if hasattr(letter, name)}
-        own = {"tenant": letter.tenant.slug, "queue": letter.queue.name, "user": letter.user_key}
+        own = {"tenant": letter.tenant.jobs_slug, "queue": letter.queue.name, "user": letter.user_key}
         return cls(**same | own | {"error_class": letter.error_class or ""})
 
 

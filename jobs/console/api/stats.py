@@ -8,7 +8,7 @@ from jobs.console.api.changes import PROBLEMS, no_such, storable
 from jobs.portal.api.last_day import LastDay, QueuesLastDay
 from jobs.portal.api.schemas import Problem
 from jobs.reading import last_day
-from tenants.tenant_model import all_tenants
+from tenants.tenant_model import tenant_of_slug
 
 router = Router(tags=["operators"], auth=may("jobs.view_job"))
 
@@ -22,7 +22,7 @@ def read_queue_stats(request: OperatorRequest) -> QueuesLastDay:
 @router.get("tenants/{slug}/stats", response={200: LastDay, **PROBLEMS})
 def read_tenant_stats(request: OperatorRequest, slug: str) -> LastDay:
     """Read what ended in the last 24 hours of a tenant, as the tenant sees it."""
-    tenant = all_tenants().filter(slug=storable(slug)).first()
+    tenant = tenant_of_slug(storable(slug))
     if tenant is None:
         raise no_such("tenant")
     return LastDay.of(last_day.of_tenant(tenant.pk, timezone.now()))

@@ -10,14 +10,15 @@ from jobs.console.operations.limits import OF_TENANT
 from jobs.engine import limits
 from jobs.portal.api.inputs import Text, Whole, refuse_unknown_names
 from jobs.portal.api.schemas import Problem
+from tenants.conf import TENANT_SLUG
 from tenants.models import Tenant, TenantQueue
-from tenants.tenant_model import all_tenants
+from tenants.tenant_model import all_tenants, tenant_of_slug
 
 router = Router(tags=["operators"], auth=may("tenants.view_tenantqueue"))
 
 
 class TenantSlots(ModelSchema):
-    tenant: str = Field(alias="tenant.slug", description="Its slug.")
+    tenant: str = Field(alias="tenant.jobs_slug", description="Its slug.")
 
     class Meta:
         model = TenantQueue
@@ -37,9 +38,10 @@ class SoughtTenants(Schema):
 def list_tenants(request: OperatorRequest, wanted: Query[SoughtTenants]) -> list[TenantQueue]:
     """List tenants and their slots, ordered by slug."""
     refuse_unknown_names(request, SoughtTenants.model_fields)
-    found = all_tenants().select_related("queue").filter(slug__gt=wanted.after or "").order_by("slug")
+    found = all_tenants().select_related("jobs_queue").order_by(TENANT_SLUG)
+    found = found.filter(**{f"{TENANT_SLUG}__gt": wanted.after or ""})
     return [
-        tenant.queue if hasattr(tenant, "queue") else TenantQueue(tenant=tenant, num_slots=0)
+        tenant.jobs_queue if hasattr(tenant, "jobs_queue") else TenantQueue(tenant=tenant, num_slots=0)
         for tenant in found[: wanted.limit]
     ]
 
@@ -61,7 +63,7 @@ def change_tenant(request: OperatorRequest, slug: str, wanted: SlotsChange) -> T
 
 
 def _tenant(slug: str) -> Tenant:
-    tenant = all_tenants().filter(slug=storable(slug)).first()
+    tenant = tenant_of_slug(storable(slug))
     if tenant is None:
         raise no_such("tenant")
     return tenant

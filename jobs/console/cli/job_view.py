@@ -25,7 +25,7 @@ def is_held(job: JobRow) -> bool:
 def as_json(job: JobRow) -> dict[str, Any]:
     """The job with stable keys; moments are ISO 8601, durations are seconds."""
     return {name: getattr(job, name) for name in PLAIN} | {
-        "tenant": job.tenant.slug,
+        "tenant": job.tenant.jobs_slug,
         "queue": job.queue.name,
         "user": job.user_key,
         "held": is_held(job),

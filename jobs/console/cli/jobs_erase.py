@@ -17,8 +17,8 @@ def arguments(parser: CommandParser) -> None:
 def run(options: Options, screen: Screen) -> None:
     tenant = tenant_named(options["tenant"])
     report = erase(tenant.pk)
-    screen.document({"tenant": tenant.slug} | asdict(report))
-    screen.say(f"Erased arguments, statistics, errors and users of {tenant.slug}.")
+    screen.document({"tenant": tenant.jobs_slug} | asdict(report))
+    screen.say(f"Erased arguments, statistics, errors and users of {tenant.jobs_slug}.")
     screen.facts(
         {
             "ended jobs": f"{report.jobs:,}",

@@ -98,7 +98,7 @@ def _row(job: JobRow) -> list[object]:
     return [
         job.pk,
         job_view.state(job),
-        job.tenant.slug,
+        job.tenant.jobs_slug,
         job.queue.name,
         job.priority,
         job.user_key or None,
@@ -116,7 +116,7 @@ def _due_row(job: JobRow) -> list[object]:
     return [
         job.pk,
         job_view.state(job),
-        job.tenant.slug,
+        job.tenant.jobs_slug,
         job.queue.name,
         job_view.call(job),
         job.attempt,
@@ -130,7 +130,7 @@ def _failed_row(job: JobRow) -> list[object]:
     return [
         job.pk,
         job_view.state(job),
-        job.tenant.slug,
+        job.tenant.jobs_slug,
         job.queue.name,
         job_view.call(job),
         job.attempt,

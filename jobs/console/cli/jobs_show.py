@@ -62,7 +62,7 @@ def _facts(job: AnyJob) -> dict[str, object]:
     return {
         "job": job.pk,
         "status": job_view.state(job),
-        "tenant": job.tenant.slug,
+        "tenant": job.tenant.jobs_slug,
         "call": job_view.call(job),
         "args": "erased" if job.is_erased else _short(job.args),
         "queue": f"{job.queue.name}, priority {job.priority}",
@@ -105,7 +105,7 @@ def tell(options: Options, screen: Screen) -> None:
     screen.facts(
         {
             "job": f"{job.pk}, {job_view.call(job)}",
-            "tenant": job.tenant.slug,
+            "tenant": job.tenant.jobs_slug,
             "queue": job.queue.name,
             "status": found.status,
             "gate": found.gate.replace("_", " "),

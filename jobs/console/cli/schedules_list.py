@@ -12,6 +12,7 @@ from jobs.console.cli.subcommands import Options, Subcommand
 from jobs.console.operations.named import tenant_named
 from jobs.models import Schedule
 from jobs.reading import schedule_view
+from tenants.conf import TENANT_SLUG
 
 MAX_LISTED = 1000
 COLUMNS = [
@@ -39,7 +40,7 @@ def arguments(parser: CommandParser) -> None:
 
 
 def run(options: Options, screen: Screen) -> None:
-    found = Schedule.objects.select_related("tenant").order_by("tenant__slug", "name")
+    found = Schedule.objects.select_related("tenant").order_by(f"tenant__{TENANT_SLUG}", "name")
     # A default: `schedules` alone is `list`, whose options it does not have.
     if options.get("tenant"):
         found = found.filter(tenant=tenant_named(options["tenant"]))
@@ -66,7 +67,7 @@ def show(schedule: Schedule, screen: Screen, *, stored: bool = True) -> None:
     screen.facts(
         {
             "id": number,
-            "tenant": schedule.tenant.slug,
+            "tenant": schedule.tenant.jobs_slug,
             "name": schedule.name,
             "calls": _call(schedule),
             "due": schedule_view.in_words(schedule),
@@ -83,7 +84,7 @@ def show(schedule: Schedule, screen: Screen, *, stored: bool = True) -> None:
 def document(schedule: Schedule) -> dict[str, Any]:
     """As JSON has it."""
     more = {"in_words": schedule_view.in_words(schedule), "late_seconds": schedule_view.late(schedule)}
-    return {name: getattr(schedule, name) for name in FIELDS} | {"tenant": schedule.tenant.slug} | more
+    return {name: getattr(schedule, name) for name in FIELDS} | {"tenant": schedule.tenant.jobs_slug} | more
 
 
 def state(schedule: Schedule) -> str:
@@ -118,7 +119,7 @@ def _call(schedule: Schedule) -> str:
 def _row(schedule: Schedule) -> list[object]:
     return [
         schedule.pk,
-        schedule.tenant.slug,
+        schedule.tenant.jobs_slug,
         schedule.name,
         schedule_view.in_words(schedule),
         _call(schedule),

@@ -36,7 +36,7 @@ def _run_now(schedule: Schedule, options: Options, screen: Screen) -> None:
     try:
         job_id = change.run_now(schedule)
     except TooManyWaiting as full:
-        allow = f"allow more: manage.py tenants slots {schedule.tenant.slug} --max-waiting N"
+        allow = f"allow more: manage.py tenants slots {schedule.tenant.jobs_slug} --max-waiting N"
         raise CommandError(f"tenant: {full}, or {allow}") from None
     screen.document({"id": schedule.pk, "job_id": job_id})
     screen.say(f"Submitted job {job_id}.")

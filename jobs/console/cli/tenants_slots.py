@@ -16,6 +16,7 @@ from jobs.console.operations.limits import OF_TENANT
 from jobs.console.operations.named import tenant_named
 from jobs.engine.limits import locked_slots
 from jobs.reading import counts
+from tenants.conf import TENANT_SLUG
 from tenants.models import Tenant, TenantQueue
 from tenants.tenant_model import all_tenants
 
@@ -45,12 +46,12 @@ def run(options: Options, screen: Screen) -> None:
     if options["slug"] is None:
         if changes:
             raise CommandError("slug: name the tenant to change")
-        tenants: Iterable[Tenant] = all_tenants().select_related("queue").order_by("slug")
+        tenants: Iterable[Tenant] = all_tenants().select_related("jobs_queue").order_by(TENANT_SLUG)
     else:
         tenant = tenant_named(options["slug"])
         if changes:
             _change(tenant, changes)
-        tenants = [all_tenants().select_related("queue").get(pk=tenant.pk)]
+        tenants = [all_tenants().select_related("jobs_queue").get(pk=tenant.pk)]
     shown = _lines(tenants)
     screen.document({"tenants": shown})
     if not shown:
@@ -67,8 +68,8 @@ def _change(tenant: Tenant, changes: dict[str, Any]) -> None:
 def _lines(tenants: Iterable[Tenant]) -> list[dict[str, Any]]:
     holding, waiting = counts.holding("tenant"), counts.waiting("tenant")
     return [
-        {"tenant": tenant.slug, "name": tenant.name}
-        | _settings(getattr(tenant, "queue", None))
+        {"tenant": tenant.jobs_slug, "name": tenant.jobs_name}
+        | _settings(getattr(tenant, "jobs_queue", None))
         | {"in_use": holding.get(tenant.pk, 0), "waiting": waiting.get(tenant.pk, 0)}
         for tenant in tenants
     ]

@@ -6,15 +6,16 @@ from django.db.models import QuerySet
 
 from jobs.calls.refusals import InvalidRequest
 from jobs.models import Queue
+from tenants.conf import TENANT_SLUG
 from tenants.models import Tenant
-from tenants.tenant_model import all_tenants
+from tenants.tenant_model import all_tenants, tenant_of_slug
 
 MAX_LISTED = 10  # known names in a refusal
 
 
 def tenant_named(slug: str) -> Tenant:
     """Raises InvalidRequest."""
-    return all_tenants().filter(slug=slug).first() or _unknown("tenant", slug, all_tenants().values_list("slug"))
+    return tenant_of_slug(slug) or _unknown("tenant", slug, all_tenants().values_list(TENANT_SLUG))
 
 
 def queue_named(name: str) -> Queue:

@@ -35,7 +35,7 @@ def way(job: JobRow) -> list[Stop]:
 
 def like_it(job: JobRow) -> list[tuple[str, str]]:
     """Searches for jobs that are like it: what they have in common, and the words."""
-    tenant, kind = f"tenant:{job.tenant.slug}", f"type:{job.source_type}.{job.source_method}"
+    tenant, kind = f"tenant:{job.tenant.jobs_slug}", f"type:{job.source_type}.{job.source_method}"
     error = job.last_error.partition(":")[0]
     found = [("same type and tenant", f"{tenant} {kind}")]
     if job.source_id is not None:

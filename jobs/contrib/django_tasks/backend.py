@@ -14,8 +14,8 @@ from jobs.calls.registry import target_of
 from jobs.contrib.django_tasks import results, runner
 from jobs.contrib.django_tasks.interface import AnyResult, AnyTask, BaseTaskBackend, InvalidTask, task_enqueued
 from jobs.engine.moments import submit_for
+from tenants.mirror import tenant_of_key
 from tenants.models import Tenant
-from tenants.tenant_model import all_tenants
 
 OPTIONS = ("tenant", "tenant_argument")
 
@@ -85,7 +85,7 @@ class JobsBackend(BaseTaskBackend):
         if "tenant" in self.options:
             tenant = import_string(self.options["tenant"])(task, args, kwargs)
         if tenant is None and (name := str(self.options.get("tenant_argument"))) in kwargs:
-            tenant = all_tenants().filter(pk=kwargs[name]).first()
+            tenant = tenant_of_key(kwargs[name])
             if tenant is None:
                 raise InvalidTask(f"{name}: there is no tenant {kwargs[name]!r}")
         tenant = tenant or current_job().tenant

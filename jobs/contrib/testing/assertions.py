@@ -63,7 +63,7 @@ def _listed(found: list[AnyJob], near: dict[int, list[str]] | None = None) -> st
         differs = f"  (differs in {', '.join(near[job.pk])})" if near and job.pk in near else ""
         lines.append(
             f"  {job.pk}  {which} {job.source_method} {_text(job.args)}, {job.status}, queue {job.queue.name},"
-            f" priority {job.priority}, tenant {job.tenant.slug}{differs}"
+            f" priority {job.priority}, tenant {job.tenant.jobs_slug}{differs}"
         )
     more = len(found) - MAX_LISTED
     return "\n".join([*lines, f"  and {more} more"] if more > 0 else lines)

@@ -23,7 +23,7 @@ def request_of(schedule: Schedule | DueSchedule) -> JobRequest:
 
 def requests_of(schedules: Sequence[Schedule | DueSchedule]) -> list[JobRequest | InvalidRequest]:
     """The call of each, or why it is refused. Tenants are loaded in one query, and so are the objects of a model."""
-    tenants = all_tenants().select_related("queue").in_bulk({schedule.tenant_id for schedule in schedules})
+    tenants = all_tenants().select_related("jobs_queue").in_bulk({schedule.tenant_id for schedule in schedules})
     models = registry.source_types()
     find = sources.find_all(
         (models[schedule.source_type], schedule.source_id, schedule.tenant_id)

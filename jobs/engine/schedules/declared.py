@@ -10,6 +10,7 @@ from jobs.calls import functions, registry
 from jobs.calls.registry import Target
 from jobs.engine.schedules.plan import at, first_due
 from jobs.models import Schedule
+from tenants.mirror import ids_of
 
 FIELDS = ("every", "cron", "tz", "jitter", "catch_up", "overlap")
 
@@ -35,7 +36,7 @@ def _is_possible(target: Target) -> bool:
 def _declare(name: str, target: Target) -> int:
     assert target.spec.for_each_tenant is not None  # noqa: S101 - for the type checker: the decorator says so
     try:
-        wanted = {tenant.pk for tenant in target.spec.for_each_tenant()}
+        wanted = ids_of(target.spec.for_each_tenant())
     except Exception as error:  # a stranger's code; those that there are go on
         telemetry.noticed("schedule not declared", schedule=name, error=type(error).__name__)
         return 0

@@ -1,9 +1,10 @@
-"""`manage.py tenants`: show and change the limits of tenants."""
+"""`manage.py tenants`: show and change the limits of tenants, and mirror the project's."""
 
 from jobs.console.cli.subcommands import SubcommandsCommand
+from jobs.console.cli.tenants_mirror import MIRROR
 from jobs.console.cli.tenants_slots import SLOTS
 
 
 class Command(SubcommandsCommand):
-    help = "Show and change the limits of tenants."
-    subcommands = (SLOTS,)
+    help = "Show and change the limits of tenants, and mirror the project's."
+    subcommands = (SLOTS, MIRROR)

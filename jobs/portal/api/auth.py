@@ -13,7 +13,9 @@ from jobs.portal.api import throttle
 from jobs.portal.api.problems import ProblemError
 from tenants import audit, auth
 from tenants.auth import Way
-from tenants.models import Member, Tenant
+from tenants.conf import membership
+from tenants.members import tenant_of_request
+from tenants.models import Tenant
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class TenantKey(Bearer):
         if tenant is None:
             return None
         throttle.admit(f"tenant {tenant.pk}")
-        audit.identify(tenant.slug, key=token.partition(".")[0], tenant_id=tenant.pk)
+        audit.identify(tenant.jobs_slug, key=token.partition(".")[0], tenant_id=tenant.pk)
         telemetry.learn(tenant=tenant.pk)
         return Caller(tenant, Way(tenant.pk, key=token.partition(".")[0]))
 
@@ -63,14 +65,15 @@ class MemberSession(SessionAuth):
             return None  # the browser's session must not hide a wrong key
         if isinstance(request.user, AnonymousUser):
             return None
-        member = Member.objects.select_related("tenant").filter(user=request.user).first()
-        if member is None:
+        tenant = tenant_of_request(request)
+        if tenant is None:
             raise ProblemError(403, "You are logged in, but not as a member of a tenant.")
         refuse_forgery(request)
-        throttle.admit(f"tenant {member.tenant_id}")
-        audit.identify(request.user.get_username(), tenant_id=member.tenant_id)
-        telemetry.learn(tenant=member.tenant_id)
-        return Caller(member.tenant, Way(member.tenant_id, user_id=member.user_id), user_key=str(member.user_id))
+        throttle.admit(f"tenant {tenant.pk}")
+        audit.identify(request.user.get_username(), tenant_id=tenant.pk)
+        telemetry.learn(tenant=tenant.pk)
+        way = Way(tenant.pk, user_id=request.user.pk, request=request if membership() else None)
+        return Caller(tenant, way, user_key=str(request.user.pk))
 
 
 def refuse_forgery(request: HttpRequest) -> None:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 
+from jobs.calls import owners
 from jobs.calls.registry import source_types
 from jobs.models import JobRow
 from tenants.models import Member
@@ -29,7 +30,9 @@ def sources(jobs: Iterable[JobRow], tenant_id: int) -> dict[tuple[str, str | Non
         if not wanted:
             continue
         with suppress(ValueError, TypeError, OverflowError, ValidationError):  # no id of such an object
-            for found in model._default_manager.filter(tenant=tenant_id, pk__in=wanted):
+            owner = owners.path_of(model)
+            own = {f"{owner.lookup}__in": owner.keys([tenant_id]).values()}
+            for found in model._default_manager.filter(pk__in=wanted).filter(**own):
                 names[source_type, str(found.pk)] = str(found)
     return names
 

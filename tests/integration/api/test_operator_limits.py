@@ -145,8 +145,8 @@ class TestTenants:
         change |= {"rate_limit": 7, "rate_window": 60, "queues": ["critical"]}
         assert send(operator, "PATCH", "/tenants/acme", change).json() == change | {"tenant": "acme"}
         assert send(operator, "GET", "/tenants/acme").json() == change | {"tenant": "acme"}
-        tenant.queue.refresh_from_db()
-        assert {name: getattr(tenant.queue, name) for name in change} == change
+        tenant.jobs_queue.refresh_from_db()
+        assert {name: getattr(tenant.jobs_queue, name) for name in change} == change
 
     @pytest.mark.parametrize(
         ("change", "field"),

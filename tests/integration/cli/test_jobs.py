@@ -103,8 +103,8 @@ class TestSubmit:
         assert not Job.objects.exists()
 
     def test_a_full_backlog_is_said_to_be_with_the_way_out(self, tenant, thing):
-        tenant.queue.max_waiting = 0
-        tenant.queue.save()
+        tenant.jobs_queue.max_waiting = 0
+        tenant.jobs_queue.save()
         assert refusal("submit", "sample.thing", thing.pk, "echo", "--tenant", "acme") == (
             "tenant: The backlog is full: at most 0 jobs may wait. Try again later, "
             "or allow more: manage.py tenants slots acme --max-waiting N"
@@ -243,8 +243,8 @@ class TestShow:
 class TestExplain:
     def test_the_gate_for_people_and_programs(self, tenant, register):
         register()
-        tenant.queue.paused = True
-        tenant.queue.save()
+        tenant.jobs_queue.paused = True
+        tenant.jobs_queue.save()
         job = make_job(tenant)
         found = run_json("explain", job.pk)
         assert (found["gate"], found["place"], found["status"]) == ("tenant_paused", 1, "created")

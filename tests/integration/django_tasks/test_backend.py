@@ -207,8 +207,8 @@ class TestTenants:
             later.noop_task.enqueue()
 
     def test_its_tenants_limits_hold(self, tenant):
-        tenant.queue.num_slots = 0
-        tenant.queue.save()
+        tenant.jobs_queue.num_slots = 0
+        tenant.jobs_queue.save()
         later.add.enqueue(1)
         assert drain() == []
 

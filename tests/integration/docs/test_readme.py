@@ -61,7 +61,7 @@ def test_the_five_minutes(seeded, register):
     admin = Client()
     admin.force_login(User.objects.get(username="admin"))
     assert ">Slots<" in re.sub(r"\s+", "", admin.get("/admin/").content.decode())
-    assert tenant.queue.num_slots == 5
+    assert tenant.jobs_queue.num_slots == 5
     typed("tenants", "slots", tenant.slug, "--set", "0")
     waiting = press_run(ines, futures)["id"]
     commands = re.findall(r"^ *manage (jobs [^\n#]+)", SHELL, re.MULTILINE)

@@ -157,7 +157,7 @@ class TestTheCount:
         register()
         limited = TenantFactory(queue__rate_limit=1, queue__rate_window=60.0, queue__paused=True)
         submit_all([request_for(limited, n) for n in range(3)])
-        limits.change(limited.queue, {"paused": False})
+        limits.change(limited.jobs_queue, {"paused": False})
         assert TenantBook.objects.exists()
         submit(request_for(tenant, 1))
         limited.delete()
@@ -169,7 +169,7 @@ class TestTheCount:
 
     def test_outside_the_door_no_lane_and_no_book_goes(self, tenant, register):
         register()
-        limits.change(tenant.queue, {"rate_limit": 1, "rate_window": 60.0})
+        limits.change(tenant.jobs_queue, {"rate_limit": 1, "rate_window": 60.0})
         submit_all([request_for(tenant, n) for n in range(2)])
         assert rows("forget_lanes", tenants=[tenant.pk]) == []
         assert Lane.objects.exists()

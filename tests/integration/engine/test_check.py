@@ -110,8 +110,8 @@ def test_a_lane_that_no_dispatch_looks_at_is_found_and_brought_back(tenant, harm
     ],
 )
 def test_a_book_that_is_wrong_is_found_and_mended(tenant, worker, harm):
-    tenant.queue.user_slots = 5
-    tenant.queue.save()
+    tenant.jobs_queue.user_slots = 5
+    tenant.jobs_queue.save()
     make_job(tenant, Status.RUNNING, worker=worker, user_key="ann")
     fold()  # otherwise it would forget the users, since the limits have changed
     store.recount_books()
@@ -144,16 +144,16 @@ def test_what_has_ended_is_in_the_books_until_a_dispatch_takes_it_off(tenant, wo
 
 def test_a_job_behind_a_gate_is_not(tenant, worker):
     make_job(tenant, ready_at=LONG_AGO)
-    tenant.queue.paused = True
-    tenant.queue.save()
+    tenant.jobs_queue.paused = True
+    tenant.jobs_queue.save()
     assert found() == set()
 
 
 def test_a_lowered_limit_drains_and_is_no_finding(tenant, worker):
     for _ in range(2):
         make_job(tenant, Status.RUNNING, worker=worker)
-    tenant.queue.num_slots = 1
-    tenant.queue.save()
+    tenant.jobs_queue.num_slots = 1
+    tenant.jobs_queue.save()
     assert found() == set()
 
 
@@ -161,8 +161,8 @@ def test_what_is_claimed_over_a_limit_is_found(tenant, worker):
     Queue.objects.filter(name="default").update(concurrency=1)
     for _ in range(2):
         make_job(tenant, Status.RUNNING, worker=worker)
-    tenant.queue.num_slots = 1
-    tenant.queue.save()
+    tenant.jobs_queue.num_slots = 1
+    tenant.jobs_queue.save()
     before = look()
     make_job(tenant, Status.RUNNING, worker=worker, user_key="ada")
     assert {(finding.what, finding.subject) for finding in findings(before, look())} == {

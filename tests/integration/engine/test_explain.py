@@ -57,12 +57,12 @@ def assert_claimed(job_id: int) -> None:
 class TestTheTenant:
     def test_paused(self, tenant, register):
         register()
-        change(tenant.queue, paused=True)
+        change(tenant.jobs_queue, paused=True)
         (job,) = submit(tenant)
         found = explained(job)
         assert (found.gate, found.sentence, found.also) == (Gate.TENANT_PAUSED, "Tenant Acme is paused.", ())
         assert found.since == Job.objects.get(pk=job).ready_at
-        change(tenant.queue, paused=False)
+        change(tenant.jobs_queue, paused=False)
         assert_claimed(job)
 
     def test_without_a_row_of_slots(self, register):
@@ -74,10 +74,10 @@ class TestTheTenant:
 
     def test_zero_slots(self, tenant, register):
         register()
-        change(tenant.queue, num_slots=0)
+        change(tenant.jobs_queue, num_slots=0)
         (job,) = submit(tenant)
         assert (explained(job).gate, explained(job).sentence) == (Gate.NO_SLOTS, "Tenant Acme has 0 slots.")
-        change(tenant.queue, num_slots=1)
+        change(tenant.jobs_queue, num_slots=1)
         assert_claimed(job)
 
     def test_slots_full(self, tenant, register):
@@ -95,12 +95,12 @@ class TestTheTenant:
     def test_a_lowered_number_of_slots_shows_what_still_drains(self, tenant, register):
         register()
         job = submit(tenant, 3)[-1]
-        change(tenant.queue, num_slots=1)
+        change(tenant.jobs_queue, num_slots=1)
         assert (explained(job).gate, explained(job).used, explained(job).limit) == (Gate.SLOTS_FULL, 2, 1)
 
     def test_rate_limited(self, tenant, register):
         register()
-        change(tenant.queue, rate_limit=1, rate_window=3600)
+        change(tenant.jobs_queue, rate_limit=1, rate_window=3600)
         first, second = submit(tenant, 2)
         found = explained(second)
         assert (found.gate, found.used, found.limit) == (Gate.TENANT_RATE, 1, 1)
@@ -113,7 +113,7 @@ class TestTheTenant:
 class TestTheUser:
     def test_slots_full(self, tenant, register):
         worker = register()
-        change(tenant.queue, num_slots=5, user_slots=1)
+        change(tenant.jobs_queue, num_slots=5, user_slots=1)
         first, second = submit(tenant, 2, user_key="ada")
         found = explained(second)
         assert (found.gate, found.used, found.limit) == (Gate.USER_FULL, 1, 1)
@@ -124,7 +124,7 @@ class TestTheUser:
 
     def test_jobs_of_nobody_in_particular_are_held_by_no_such_limit(self, tenant, register):
         register(concurrency=1)
-        change(tenant.queue, num_slots=5, user_slots=1)
+        change(tenant.jobs_queue, num_slots=5, user_slots=1)
         _, second = submit(tenant, 2)
         assert explained(second).gate == Gate.POOL_FULL
 
@@ -150,7 +150,7 @@ class TestTheQueue:
     def test_rate_limited(self, tenant, register):
         register()
         queue = QueueFactory(name="emails", rate_limit=2, rate_window=3600)
-        change(tenant.queue, num_slots=9)
+        change(tenant.jobs_queue, num_slots=9)
         third = submit(tenant, 3, queue="emails")[-1]
         found = explained(third)
         assert (found.gate, found.used, found.limit) == (Gate.QUEUE_RATE, 2, 2)
@@ -180,7 +180,7 @@ class TestThePool:
 
     def test_full(self, tenant, register):
         register(concurrency=2)
-        change(tenant.queue, num_slots=9)
+        change(tenant.jobs_queue, num_slots=9)
         third = submit(tenant, 3)[-1]
         found = explained(third)
         assert (found.gate, found.used, found.limit) == (Gate.POOL_FULL, 2, 2)
@@ -192,11 +192,11 @@ class TestThePool:
 class TestSeveral:
     def test_the_first_is_told_and_the_others_are_named(self, tenant, register):
         queue = QueueFactory(name="emails", paused=True)
-        change(tenant.queue, paused=True)
+        change(tenant.jobs_queue, paused=True)
         (job,) = submit(tenant, queue="emails")
         found = explained(job)
         assert (found.gate, found.also) == (Gate.TENANT_PAUSED, (Gate.QUEUE_PAUSED, Gate.NO_WORKER))
-        change(tenant.queue, paused=False)
+        change(tenant.jobs_queue, paused=False)
         assert explained(job).gate == Gate.QUEUE_PAUSED
         change(queue, paused=False)
         assert explained(job).gate == Gate.NO_WORKER
@@ -217,10 +217,10 @@ class TestNext:
 
     def test_the_places_are_the_order_of_the_claims(self, tenant, register, sent):
         worker = register(concurrency=1)
-        change(tenant.queue, num_slots=1, paused=True)
+        change(tenant.jobs_queue, num_slots=1, paused=True)
         jobs = [submit(tenant, priority=p, user_key=u)[0] for p, u in [(5, "a"), (0, "b"), (5, ""), (0, "a"), (9, "c")]]
         places = {job: explained(job).place for job in jobs}
-        change(tenant.queue, paused=False)
+        change(tenant.jobs_queue, paused=False)
         for n in range(len(jobs)):
             finish(sent[n].id, worker)
             dispatch()
@@ -228,7 +228,7 @@ class TestNext:
 
     def test_jobs_of_a_user_who_may_start_no_more_are_passed_over(self, tenant, register):
         register()
-        change(tenant.queue, num_slots=2, user_slots=1)
+        change(tenant.jobs_queue, num_slots=2, user_slots=1)
         submit(tenant, 3, user_key="ada")  # one runs
         submit(tenant, 1, user_key="bob")  # runs
         (job,) = submit(tenant)
@@ -237,7 +237,7 @@ class TestNext:
     def test_the_places_of_a_list_are_those_that_each_job_is_told_by_itself(self, tenant, register):
         QueueFactory(name="mail")
         register()
-        change(tenant.queue, num_slots=2, user_slots=1)
+        change(tenant.jobs_queue, num_slots=2, user_slots=1)
         submit(tenant, 2)  # run
         urgent = submit(tenant, 2, user_key="ada", priority=1)
         jobs = [*submit(tenant, 3), *urgent, *submit(tenant, 1, queue="mail")]

@@ -111,7 +111,7 @@ def test_what_was_passed_over_while_a_type_was_being_paused_is_dispatched_after_
     thing.async_.echo()
     other = thing.async_.again()
     register()
-    type(thing.tenant.queue).objects.update(paused=False)
+    type(thing.tenant.jobs_queue).objects.update(paused=False)
     pause.pause_job_type("sample.thing", "echo")
     assert [message.id for message in sent] == [other]
 

@@ -40,10 +40,15 @@ def in_the_list(olga, slots: TenantQueue) -> None:
 
 
 def on_the_tenants_page(olga, slots: TenantQueue) -> None:
-    form = {"name": "Acme", "slug": slots.tenant.slug, "members-TOTAL_FORMS": 0, "members-INITIAL_FORMS": 0}
-    keys = {"api_keys-TOTAL_FORMS": 0, "api_keys-INITIAL_FORMS": 0}
-    row = {"queue-TOTAL_FORMS": 1, "queue-INITIAL_FORMS": 1, "queue-0-id": slots.pk, "queue-0-tenant": slots.tenant_id}
-    row |= {"queue-0-num_slots": 1, "queue-0-weight": 1}
+    form = {"name": "Acme", "slug": slots.tenant.slug, "jobs_members-TOTAL_FORMS": 0, "jobs_members-INITIAL_FORMS": 0}
+    keys = {"jobs_api_keys-TOTAL_FORMS": 0, "jobs_api_keys-INITIAL_FORMS": 0}
+    row = {
+        "jobs_queue-TOTAL_FORMS": 1,
+        "jobs_queue-INITIAL_FORMS": 1,
+        "jobs_queue-0-id": slots.pk,
+        "jobs_queue-0-tenant": slots.tenant_id,
+    }
+    row |= {"jobs_queue-0-num_slots": 1, "jobs_queue-0-weight": 1}
     _post(olga, f"/admin/tenants/tenant/{slots.tenant_id}/change/", form | keys | row)
 
 
@@ -61,7 +66,7 @@ WAYS = [by_code, at_the_command_line, over_http, in_the_list, on_the_tenants_pag
 def test_who_waited_for_it_goes_at_once(way, olga, register, sent):
     register()
     waiting = make_job(TenantFactory(queue__num_slots=0))
-    way(olga, waiting.tenant.queue)
+    way(olga, waiting.tenant.jobs_queue)
     assert [message.id for message in sent] == [waiting.pk]
 
 
@@ -77,7 +82,7 @@ def test_a_resumed_queue_is_served_at_once_from_the_admin_too(olga, register, se
     ("values", "field"), [({"num_slots": -1}, "num_slots"), ({"weight": 2, "rate_limit": 5}, "rate_window")]
 )
 def test_what_does_not_fit_is_refused_by_the_name_of_its_field_and_nothing_is_stored(values, field):
-    slots = TenantFactory(queue__num_slots=3).queue
+    slots = TenantFactory(queue__num_slots=3).jobs_queue
     with pytest.raises(ValidationError) as refused:
         limits.change(slots, values)
     assert list(refused.value.message_dict) == [field]
@@ -86,7 +91,7 @@ def test_what_does_not_fit_is_refused_by_the_name_of_its_field_and_nothing_is_st
 
 
 def test_the_command_line_names_the_field_too():
-    slots = TenantFactory(queue__queues=["mail"]).queue
+    slots = TenantFactory(queue__queues=["mail"]).jobs_queue
     with pytest.raises(CommandError, match=r"^queues: "):
         call_command("tenants", "slots", slots.tenant.slug, "--queues", "x" * 1000)
     slots.refresh_from_db()
@@ -94,7 +99,7 @@ def test_the_command_line_names_the_field_too():
 
 
 def test_what_somebody_else_is_changing_stays():
-    slots = TenantFactory(queue__num_slots=3).queue
+    slots = TenantFactory(queue__num_slots=3).jobs_queue
     TenantQueue.objects.filter(pk=slots.pk).update(weight=7)
     limits.change(slots, {"num_slots": 4})
     slots.refresh_from_db()

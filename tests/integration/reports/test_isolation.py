@@ -106,7 +106,7 @@ def test_providing_again_keeps_the_data_and_the_password(provide):
 
 
 def test_the_demo_has_three_tenants_and_every_report_of_it_runs(seeded):
-    slots = {tenant.name: tenant.queue.num_slots for tenant in Tenant.objects.select_related("queue")}
+    slots = {tenant.name: tenant.jobs_queue.num_slots for tenant in Tenant.objects.select_related("jobs_queue")}
     assert sorted(slots.values()) == [1, 3, 5]
     reports = list(DataReport.objects.all())
     assert len(reports) >= 12
@@ -125,15 +125,15 @@ def test_seeding_again_changes_nothing_and_issues_no_new_keys(seeded):
 
 def test_seeding_keeps_what_an_operator_changed(seeded):
     tenant = Tenant.objects.order_by("pk").first()
-    tenant.queue.num_slots = 7
-    tenant.queue.save()
+    tenant.jobs_queue.num_slots = 7
+    tenant.jobs_queue.save()
     report = DataReport.objects.filter(tenant=tenant).first()
     report.question = "Mine?"
     report.save()
     seeding.seed()
-    tenant.queue.refresh_from_db()
+    tenant.jobs_queue.refresh_from_db()
     report.refresh_from_db()
-    assert (tenant.queue.num_slots, report.question) == (7, "Mine?")
+    assert (tenant.jobs_queue.num_slots, report.question) == (7, "Mine?")
 
 
 def test_the_demo_is_refused_in_production(settings):

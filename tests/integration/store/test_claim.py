@@ -35,7 +35,7 @@ def finish(claimed: store.Claimed, worker) -> None:
 
 
 def resume(*tenants) -> None:
-    type(tenants[0].queue).objects.filter(tenant__in=tenants).update(paused=False)
+    type(tenants[0].jobs_queue).objects.filter(tenant__in=tenants).update(paused=False)
 
 
 def held(**filters) -> int:
@@ -87,13 +87,13 @@ class TestSlots:
         worker = register()
         tenant = TenantFactory(queue__num_slots=3)
         submit(tenant, 10)
-        limits.change(tenant.queue, {"num_slots": 1})
+        limits.change(tenant.jobs_queue, {"num_slots": 1})
         for claimed in sent[:2]:
             finish(claimed, worker)
             assert dispatch() == 0
         finish(sent[2], worker)
         assert dispatch() == 1
-        limits.change(tenant.queue, {"num_slots": 4})
+        limits.change(tenant.jobs_queue, {"num_slots": 4})
         assert held() == 4
 
     def test_a_paused_tenant_waits_until_it_is_resumed(self, register):
@@ -101,7 +101,7 @@ class TestSlots:
         tenant = TenantFactory(queue__paused=True)
         submit(tenant, 3)
         assert held() == 0
-        limits.change(tenant.queue, {"paused": False})
+        limits.change(tenant.jobs_queue, {"paused": False})
         assert held() == 2
 
     def test_a_full_tenant_does_not_hold_up_another(self, register):
@@ -178,7 +178,7 @@ class TestUsers:
         register(concurrency=4)
         by_user, other = TenantFactory(queue__num_slots=5, queue__user_slots=1), TenantFactory(queue__num_slots=5)
         for tenant in (by_user, other):
-            limits.change(tenant.queue, {"paused": True})
+            limits.change(tenant.jobs_queue, {"paused": True})
             submit(tenant, 6, user_key="ada")
         resume(by_user, other)
         assert len(store.claim()) == 4
@@ -380,7 +380,7 @@ class TestOrder:
         worker = register(concurrency=1)
         tenant = TenantFactory(queue__num_slots=1, queue__paused=True)
         ids = [submit(tenant, priority=priority)[0] for priority in (5, 10, 0, 5, 0, 10)]
-        limits.change(tenant.queue, {"paused": False})
+        limits.change(tenant.jobs_queue, {"paused": False})
         for n in range(6):
             finish(sent[n], worker)
             dispatch()
@@ -423,7 +423,7 @@ class TestTheDoor:
         register()
         tenant = TenantFactory(queue__paused=True)
         submit(tenant)
-        type(tenant.queue).objects.update(paused=False)
+        type(tenant.jobs_queue).objects.update(paused=False)
         with Dispatcher() as door:
             door.fold()
             assert door.claim().claimed == 1
@@ -443,7 +443,7 @@ class TestTheDoor:
         register()
         tenant = TenantFactory(queue__paused=True)
         submit(tenant)
-        type(tenant.queue).objects.update(paused=False)
+        type(tenant.jobs_queue).objects.update(paused=False)
         with monkeypatch.context() as patch, pytest.raises(DataError, match="division by zero"):
             patch.setattr(claiming, "statement", lambda name: statement(name) if name != "claim" else "SELECT 1 / 0")
             dispatch()
@@ -455,7 +455,7 @@ class TestTheDoor:
         register()
         tenant = TenantFactory(queue__paused=True, queue__num_slots=1)
         job, following = submit(tenant, 2)
-        type(tenant.queue).objects.update(paused=False)
+        type(tenant.jobs_queue).objects.update(paused=False)
         looking = statement("claim").replace("SELECT coalesce(", "SELECT pg_advisory_xact_lock(4242), coalesce(", 1)
         with monkeypatch.context() as patch:
             patch.setattr(claiming, "statement", lambda name: looking if name == "claim" else statement(name))
@@ -477,7 +477,7 @@ class TestTheDoor:
         register()
         tenant = TenantFactory(queue__num_slots=1, queue__paused=True)
         first, second = submit(tenant, 2)
-        type(tenant.queue).objects.update(paused=False)
+        type(tenant.jobs_queue).objects.update(paused=False)
         with psycopg.connect(**connection.get_connection_params(), autocommit=False) as other:
             other.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [first])
             assert dispatch() == 1  # and it did not wait
@@ -492,7 +492,7 @@ class TestTheDoor:
         first, other = (TenantFactory(queue__paused=True) for _ in range(2))
         (locked,) = submit(first)
         submit(other)
-        type(first.queue).objects.update(paused=False)
+        type(first.jobs_queue).objects.update(paused=False)
         with psycopg.connect(**connection.get_connection_params(), autocommit=False) as open_one:
             open_one.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [locked])
             assert dispatch() == 1

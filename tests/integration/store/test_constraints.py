@@ -164,7 +164,7 @@ def test_a_priority_beyond_first_and_last_is_refused(priority, tenant):
 )
 def test_a_limit_that_makes_no_sense_is_refused(model, change, tenant):
     Queue.objects.get_or_create(name="default")
-    made = Queue.objects.create(name="other") if model is Queue else tenant.queue
+    made = Queue.objects.create(name="other") if model is Queue else tenant.jobs_queue
     with pytest.raises(IntegrityError), transaction.atomic():
         model.objects.filter(pk=made.pk).update(**change)
 

@@ -112,7 +112,7 @@ def test_two_tenants_with_work_and_a_free_slot_get_the_same_whatever_happened_be
     QueueFactory(name="other", weight=draw.choice([1, 3]))
     QueueFactory(name="elsewhere", pool="gpu")
     tenants = [paused_tenant(queue__weight=draw.choice([1, 1, 2, 5])) for _ in range(4)]
-    weights = {tenant.pk: tenant.queue.weight for tenant in tenants}
+    weights = {tenant.pk: tenant.jobs_queue.weight for tenant in tenants}
     habits, limits = habits_of(draw, tenants)
     workers = fleet(PROCESSES, habits)
     fleet(2, habits, pool="gpu")
@@ -143,7 +143,7 @@ def test_they_do_whatever_becomes_of_their_jobs(fleet, seed, settings):
     settings.JOBS_DEFAULT_TIMEOUT, settings.JOBS_TIMEOUT_GRACE = LONGEST, GRACE
     draw = random.Random(seed)
     tenants = [paused_tenant(queue__weight=draw.choice([1, 1, 2, 5])) for _ in range(4)]
-    weights = {tenant.pk: tenant.queue.weight for tenant in tenants}
+    weights = {tenant.pk: tenant.jobs_queue.weight for tenant in tenants}
     habits, limits = habits_of(draw, tenants)
     workers = fleet(PROCESSES, habits)
     resume(*tenants)
@@ -160,7 +160,7 @@ def test_where_tokens_are_scarce_they_are_shared_whatever_becomes_of_the_jobs(fl
     burst = draw.choice([1, 2, 10])
     QueueFactory(name="limited", rate_limit=burst, rate_window=burst / TOKENS_PER_SECOND)
     tenants = [paused_tenant(queue__weight=draw.choice([1, 1, 2, 5])) for _ in range(3)]
-    weights = {tenant.pk: tenant.queue.weight for tenant in tenants}
+    weights = {tenant.pk: tenant.jobs_queue.weight for tenant in tenants}
     ends = [Habit(0.05), Habit(1.0), Habit(0.02, "cancelled")]
     draw.shuffle(ends)
     workers = fleet(MANY, dict(zip(weights, ends, strict=True)))

@@ -120,15 +120,15 @@ def a_full_tenant(tenant: Tenant) -> Blocked:
 
 
 def a_rate_limited_tenant(tenant: Tenant) -> Blocked:
-    tenant.queue.rate_limit, tenant.queue.rate_window = 1, HOUR
-    tenant.queue.save()
+    tenant.jobs_queue.rate_limit, tenant.jobs_queue.rate_window = 1, HOUR
+    tenant.jobs_queue.save()
     TenantBook.objects.create(tenant_id=tenant.pk, version=0, in_use=0, slots=Multirange(), full_at=in_an_hour())
     return Blocked(tenant, QueueFactory(), other=TenantFactory(queue__num_slots=SLOTS))
 
 
 def a_paused_tenant(tenant: Tenant) -> Blocked:
-    tenant.queue.paused = True
-    tenant.queue.save()
+    tenant.jobs_queue.paused = True
+    tenant.jobs_queue.save()
     return Blocked(tenant, QueueFactory(), other=TenantFactory(queue__num_slots=SLOTS))
 
 

@@ -20,7 +20,7 @@ def paused_tenant(**options):
 
 
 def resume(*tenants) -> None:
-    type(tenants[0].queue).objects.filter(tenant__in=tenants).update(paused=False)
+    type(tenants[0].jobs_queue).objects.filter(tenant__in=tenants).update(paused=False)
 
 
 @pytest.mark.parametrize("processes", [1, 3])

@@ -48,7 +48,7 @@ class Limited:
 @pytest.fixture(params=["queue", "tenant"])
 def limited(request, tenant) -> Limited:
     QueueFactory(name="limited")
-    return Limited(lambda: Queue.objects.get(name="limited") if request.param == "queue" else tenant.queue)
+    return Limited(lambda: Queue.objects.get(name="limited") if request.param == "queue" else tenant.jobs_queue)
 
 
 class TestChanges:

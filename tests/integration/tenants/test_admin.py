@@ -20,12 +20,12 @@ def tenant_form(**fields):
     return {
         "name": "Acme",
         "slug": "acme",
-        "queue-TOTAL_FORMS": 1,
-        "queue-INITIAL_FORMS": 0,
-        "queue-0-num_slots": 1,
-        "queue-0-weight": 1,
-        "members-TOTAL_FORMS": 0,
-        "members-INITIAL_FORMS": 0,
+        "jobs_queue-TOTAL_FORMS": 1,
+        "jobs_queue-INITIAL_FORMS": 0,
+        "jobs_queue-0-num_slots": 1,
+        "jobs_queue-0-weight": 1,
+        "jobs_members-TOTAL_FORMS": 0,
+        "jobs_members-INITIAL_FORMS": 0,
     } | fields
 
 
@@ -47,16 +47,23 @@ def test_a_new_tenant_gets_the_slots_of_the_untouched_form(admin_client):
 
 def test_a_new_tenant_gets_its_slots_and_members(admin_client):
     user = UserFactory()
-    form = tenant_form(**{"queue-0-num_slots": 5, "members-TOTAL_FORMS": 1, "members-0-user": user.pk})
+    form = tenant_form(**{"jobs_queue-0-num_slots": 5, "jobs_members-TOTAL_FORMS": 1, "jobs_members-0-user": user.pk})
     assert admin_client.post("/admin/tenants/tenant/add/", form).status_code == 302
     tenant = Tenant.objects.get(slug="acme")
-    assert tenant.queue.num_slots == 5
-    assert tenant.members.get().user == user
+    assert tenant.jobs_queue.num_slots == 5
+    assert tenant.jobs_members.get().user == user
+
+
+def test_a_name_that_another_tenant_has_is_refused(admin_client):
+    TenantFactory(name="Acme")
+    page = admin_client.post("/admin/tenants/tenant/add/", tenant_form())
+    assert (page.status_code, Tenant.objects.count()) == (200, 1)
+    assert "Another tenant has this name." in page.content.decode()
 
 
 def test_a_user_is_a_member_of_one_tenant_only(admin_client):
     taken = MemberFactory().user
-    form = tenant_form(**{"members-TOTAL_FORMS": 1, "members-0-user": taken.pk})
+    form = tenant_form(**{"jobs_members-TOTAL_FORMS": 1, "jobs_members-0-user": taken.pk})
     assert admin_client.post("/admin/tenants/tenant/add/", form).status_code == 200
     assert not Tenant.objects.filter(slug="acme").exists()
 
@@ -65,14 +72,14 @@ def test_members_have_a_page_where_the_tenants_own_does_not_show_them(admin_clie
     user, tenant = UserFactory(username="mia"), TenantFactory(name="Globex")
     form = {"user": user.pk, "tenant": tenant.pk}
     assert admin_client.post("/admin/tenants/member/add/", form).status_code == 302
-    assert tenant.members.get().user == user
+    assert tenant.jobs_members.get().user == user
     for typed, found in (("mia", True), ("globex", True), ("otto", False)):
         page = admin_client.get(f"/admin/tenants/member/?q={typed}").content.decode()
-        assert (f"/admin/tenants/member/{user.member.pk}/change/" in page) == found
+        assert (f"/admin/tenants/member/{user.jobs_member.pk}/change/" in page) == found
 
 
 def test_slots_are_edited_in_the_list_and_work_at_once(admin_client, django_capture_on_commit_callbacks, monkeypatch):
-    queue = TenantFactory().queue
+    queue = TenantFactory().jobs_queue
     passes = []
     monkeypatch.setattr(dispatch, "dispatch", lambda *args, **kwargs: passes.append(args))
     with django_capture_on_commit_callbacks(execute=True):
@@ -87,7 +94,7 @@ def test_slots_are_edited_in_the_list_and_work_at_once(admin_client, django_capt
     ("field", "value"), [("num_slots", -1), ("num_slots", 10_001), ("num_slots", ""), ("weight", 0), ("user_slots", -1)]
 )
 def test_limits_out_of_range_are_refused_at_the_field(admin_client, field, value):
-    queue = TenantFactory().queue
+    queue = TenantFactory().jobs_queue
     response = admin_client.post("/admin/tenants/tenantqueue/", slots_form(queue, **{field: value}))
     assert response.status_code == 200
     assert any(response.context["cl"].formset.errors)
@@ -98,7 +105,7 @@ def test_limits_out_of_range_are_refused_at_the_field(admin_client, field, value
 def test_tenants_slots_and_keys_are_not_deleted_here(admin_client):
     tenant = TenantFactory()
     key, _ = auth.issue(tenant, "test")
-    for page in (f"tenant/{tenant.pk}", f"tenantqueue/{tenant.queue.pk}", f"apikey/{key.pk}"):
+    for page in (f"tenant/{tenant.pk}", f"tenantqueue/{tenant.jobs_queue.pk}", f"apikey/{key.pk}"):
         assert admin_client.post(f"/admin/tenants/{page}/delete/", {"post": "yes"}).status_code == 403
 
 
@@ -152,11 +159,11 @@ def test_the_action_revokes_the_chosen_keys(admin_client):
 
 @pytest.mark.parametrize(("rate", "field"), [({"rate_limit": 5}, "rate_window"), ({"rate_window": 60}, "rate_limit")])
 def test_half_a_rate_limit_is_refused_at_the_field_that_is_missing(admin_client, rate, field):
-    queue = TenantFactory().queue
+    queue = TenantFactory().jobs_queue
     form = {"num_slots": 1, "weight": 1}
     page = f"/admin/tenants/tenantqueue/{queue.pk}/change/"
     assert list(admin_client.post(page, form | rate).context["adminform"].form.errors) == [field]
-    new = tenant_form(**{f"queue-0-{name}": value for name, value in rate.items()})
+    new = tenant_form(**{f"jobs_queue-0-{name}": value for name, value in rate.items()})
     assert admin_client.post("/admin/tenants/tenant/add/", new).status_code == 200
     assert not Tenant.objects.filter(slug="acme").exists()
     assert admin_client.post(page, form | {"rate_limit": 5, "rate_window": 60}).status_code == 302

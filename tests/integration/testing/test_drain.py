@@ -112,8 +112,8 @@ class TestDrain:
 class TestLimits:
     def test_the_jobs_of_a_tenant_without_slots_wait(self, thing):
         stranger = ThingFactory()
-        thing.tenant.queue.num_slots = 0
-        thing.tenant.queue.save()
+        thing.tenant.jobs_queue.num_slots = 0
+        thing.tenant.jobs_queue.save()
         waiting, theirs = thing.async_.echo(), stranger.async_.echo()
         assert [a.job_id for a in drain()] == [theirs]
         assert status(waiting) == "created"

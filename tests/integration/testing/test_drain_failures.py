@@ -118,8 +118,8 @@ class TestRun:
         assert run(thing.async_(timeout=7).echo) == 7
 
     def test_a_job_that_cannot_run_tells_why(self, thing):
-        thing.tenant.queue.num_slots = 0
-        thing.tenant.queue.save()
+        thing.tenant.jobs_queue.num_slots = 0
+        thing.tenant.jobs_queue.save()
         with pytest.raises(AssertionError, match=f"did not run: Tenant {thing.tenant.name} has 0 slots"):
             run(thing.async_.echo)
 

@@ -14,7 +14,7 @@ from jobs.console.ops.tags import setting
 from jobs.engine import limits
 from jobs.models import Queue
 from tenants.models import TenantQueue
-from tenants.tenant_model import all_tenants
+from tenants.tenant_model import tenant_of_slug
 
 # A box that is not ticked is not sent: nobody could tell it from one that the form has not.
 YES_OR_NO = ((True, "yes"), (False, "no"))
@@ -34,7 +34,7 @@ def form_of(row: Queue | TenantQueue, table: Sequence[Limit], data: Any = None) 
 @action_for("tenants.change_tenantqueue")
 @transaction.atomic
 def change_tenant(request: HttpRequest, slug: str) -> HttpResponse:
-    tenant = all_tenants().filter(slug=slug).first()
+    tenant = tenant_of_slug(slug)
     if tenant is None:
         raise Http404
     return _change(request, limits.locked_slots(tenant), OF_TENANT, str(tenant))

@@ -12,6 +12,7 @@ from jobs.models import Schedule
 from jobs.reading import schedule_view
 from jobs.reading.queries import LARGEST_ID
 from jobs.reading.schedule_view import state_of
+from tenants.conf import TENANT_SLUG
 
 A_PAGE = 50
 MAX_RUNS = 10
@@ -23,7 +24,7 @@ def show(request: HttpRequest) -> HttpResponse:
     typed = request.GET.get("q", "").strip()
     found = Schedule.objects.select_related("tenant").order_by("pk")
     if typed:
-        found = found.filter(Q(name__icontains=typed) | Q(tenant__slug=typed))
+        found = found.filter(Q(name__icontains=typed) | Q(**{f"tenant__{TENANT_SLUG}": typed}))
     after = request.GET.get("after", "")
     if after.isascii() and after.isdecimal() and int(after[:20]) <= LARGEST_ID:
         found = found.filter(pk__gt=int(after))

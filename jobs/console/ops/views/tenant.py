@@ -15,7 +15,7 @@ from jobs.reading import waits
 from jobs.reading.looking import Lane
 from tenants.models import Change, Tenant, TenantQueue
 from tenants.names import kind_of, named
-from tenants.tenant_model import all_tenants
+from tenants.tenant_model import tenant_of_slug
 
 MAX_SLOTS = 100  # that are listed
 MAX_CHANGES = 10
@@ -23,7 +23,7 @@ MAX_CHANGES = 10
 
 @page_for("tenants.view_tenantqueue")
 def show(request: HttpRequest, slug: str) -> HttpResponse:
-    tenant = all_tenants().filter(slug=slug).first()
+    tenant = tenant_of_slug(slug)
     if tenant is None:
         raise Http404(f"There is no tenant {slug}.")
     seen = snapshot.current()
@@ -51,7 +51,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
         "used": past.use_of_day(tenant.pk),
         "changes": _changes(request, limits),
     }
-    return live.page(request, "tenant", tenant.name, ("old", "now", "limits", "lanes", "past", "changes"), shown)
+    return live.page(request, "tenant", tenant.jobs_name, ("old", "now", "limits", "lanes", "past", "changes"), shown)
 
 
 def _same(cut: waits.Cut, lane: Lane) -> bool:

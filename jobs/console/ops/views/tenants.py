@@ -12,6 +12,7 @@ from jobs.console.ops.access import page_for
 from jobs.console.ops.snapshot import Snapshot
 from jobs.console.ops.tenant_state import ATTENTION, SORTS, Standing, of_tenants, standings
 from jobs.reading.tenant_state import State
+from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.tenant_model import all_tenants
 
 A_PAGE = 40
@@ -52,9 +53,9 @@ def _fits(tenant: looks.Tenant, name: str) -> bool:
 def _by_name(seen: Snapshot, with_work: Sequence[Standing], name: str, page: int) -> list[Standing]:
     """A page of all tenants, and one more as a sign that there are more."""
     working = {one.tenant.id: one for one in with_work}
-    found: Any = all_tenants().order_by("name")
+    found: Any = all_tenants().order_by(TENANT_NAME)
     if name:
-        found = found.filter(Q(name__icontains=name) | Q(slug__icontains=name))
+        found = found.filter(Q(**{f"{TENANT_NAME}__icontains": name}) | Q(**{f"{TENANT_SLUG}__icontains": name}))
     ids = list(found.values_list("pk", flat=True)[page * A_PAGE : (page + 1) * A_PAGE + 1])
     missing = set(ids) - working.keys()
     others = of_tenants(seen, looks.tenants(missing).values(), looks.lanes_of(missing))

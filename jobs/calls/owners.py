@@ -1,0 +1,80 @@
+"""Whose an object of a job is: the path from its model to the tenant.
+
+`jobs_tenant` of the model names it, "order__shop" or "pk"; without one it is "tenant". It ends at the tenant model, or
+at the mirrored model.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.core.exceptions import FieldDoesNotExist
+from django.db import models
+
+from jobs.calls.refusals import InvalidRequest
+from tenants import mirror
+from tenants.tenant_model import get_tenant_model
+
+
+@dataclass(frozen=True)
+class Path:
+    """names: of the references, in their order. key: of what it ends at: a tenant, or a mirrored row."""
+
+    names: tuple[str, ...]
+    key: "models.Field[Any, Any]"
+    mirrored: bool
+
+    @property
+    def lookup(self) -> str:
+        return "__".join((*self.names, "pk"))
+
+    def tenant_id(self, instance: models.Model) -> int | None:
+        """Of the object's tenant; None if it has none. One query for each reference but the last that is not loaded."""
+        *through, last = self.names or ("pk",)
+        at: Any = instance
+        for name in through:
+            at = None if at is None else getattr(at, name)
+        key = None if at is None else _key(at, last)
+        return mirror.ids_by_key([key]).get(key) if self.mirrored and key is not None else key
+
+    def keys(self, tenant_ids: Iterable[int]) -> Mapping[int, Any]:
+        """The keys that the objects of these tenants refer to, by tenant."""
+        return mirror.keys_by_id(tenant_ids) if self.mirrored else {pk: pk for pk in tenant_ids}
+
+
+@cache
+def path_of(model: type[models.Model]) -> Path:
+    """Raises InvalidRequest if it ends at no tenant."""
+    said: str = getattr(model, "jobs_tenant", "tenant")
+    names = tuple(name for name in said.split("__") if name != "pk")
+    end = model
+    for name in names:
+        end = _referred(end, name, said)
+    mirrored = mirror.mirrored_model()
+    if issubclass(end, get_tenant_model()):
+        return Path(names, end._meta.pk, mirrored=False)
+    if mirrored is not None and issubclass(end, mirrored):
+        return Path(names, end._meta.pk, mirrored=True)
+    raise InvalidRequest("tenant", f"{model._meta.label}: the path {said!r} ends at {end._meta.label}, no tenant")
+
+
+def _referred(model: type[models.Model], name: str, said: str) -> type[models.Model]:
+    try:
+        field = model._meta.get_field(name)
+    except FieldDoesNotExist:
+        field = None
+    if not isinstance(field, models.ForeignKey):
+        raise InvalidRequest("tenant", f"the path {said!r} needs a foreign key {name!r} of {model._meta.label}")
+    found: type[models.Model] = field.remote_field.model
+    return found
+
+
+def _key(instance: models.Model, name: str) -> Any:
+    """The key of what the object refers to, without loading it if the reference is the key."""
+    if name == "pk":
+        return instance.pk
+    field: Any = instance._meta.get_field(name)
+    if field.target_field.primary_key:
+        return getattr(instance, field.attname)
+    return getattr(getattr(instance, name), "pk", None)

@@ -1,0 +1,45 @@
+"""Checks of what the bodies of jobs need, once the models are loaded."""
+
+from collections.abc import Iterator
+
+from django.core.checks import CheckMessage, Error
+from django.utils.module_loading import import_string
+
+from jobs.calls import registry
+from jobs.calls.owners import path_of
+from jobs.calls.refusals import InvalidRequest
+from jobs.checks import TAG, registered
+from jobs.conf import settings
+
+
+@registered(TAG)
+def paths_to_the_tenant() -> Iterator[CheckMessage]:
+    """Otherwise the first submit would say so, or the worker."""
+    for model in registry.source_types().values():
+        if all(registry.target(model, method).class_level for method in registry.methods(model)):
+            continue  # whoever submits names the tenant
+        try:
+            path_of(model)
+        except InvalidRequest as error:
+            yield Error(
+                f"The jobs of {model._meta.label} find no tenant: {error.message}.",
+                hint='Set jobs_tenant of the model to the path of foreign keys that leads to it: jobs_tenant = "shop", '
+                '"order__shop", or "pk" if the model itself is the tenant.',
+                obj=model,
+                id="jobs.E020",
+            )
+
+
+@registered(TAG)
+def around() -> Iterator[CheckMessage]:
+    """Otherwise every job would end with this error."""
+    try:
+        known = not settings.JOBS_AROUND or callable(import_string(settings.JOBS_AROUND))
+    except ImportError:
+        known = False
+    if not known:
+        yield Error(
+            f"JOBS_AROUND is {settings.JOBS_AROUND!r}: no function.",
+            hint='Set JOBS_AROUND to "module.function": of the running job, it returns a context manager. Or unset it.',
+            id="jobs.E021",
+        )

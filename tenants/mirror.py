@@ -1,0 +1,110 @@
+"""A tenant for each row of a model of the project's own that JOBS_TENANT_MIRROR names.
+
+For models that cannot be the tenant model: its key is no integer, or it is another package's. The tenant keeps the
+row's key as text (`mirrored_key`), and its name and slug. It is written when the row is saved, and deleted with it.
+Rows from before, and those that SQL has changed: `manage.py tenants mirror`.
+"""
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+from django.apps import apps
+from django.db import models, transaction
+from django.db.models.signals import post_delete, post_save
+
+from tenants.bounds import NAME_LENGTH
+from tenants.conf import HOST_NAME, HOST_SLUG, MIRRORED
+from tenants.models import Tenant, TenantQueue
+from tenants.tenant_model import all_tenants, get_tenant_model
+
+A_STATEMENT = 1000  # rows
+
+
+class NotMirrored(LookupError):
+    """What was given is no tenant, and has none."""
+
+
+def mirrored_model() -> type[models.Model] | None:
+    """The model that is mirrored; None: JOBS_TENANT_MIRROR is not set."""
+    return apps.get_model(MIRRORED) if MIRRORED else None
+
+
+def watch(model: type[models.Model]) -> None:
+    """Mirror its rows whenever they are saved and deleted, also as those of a proxy or of a child model."""
+    for kind in apps.get_models():
+        if issubclass(kind, model):
+            post_save.connect(_saved, sender=kind)
+            post_delete.connect(_deleted, sender=kind)
+
+
+def tenant_of(given: Any) -> Tenant:
+    """The tenant itself, or that of a mirrored row. Raises NotMirrored."""
+    if isinstance(given, model := get_tenant_model()):
+        return given
+    mirrored = mirrored_model()
+    if mirrored is None or not isinstance(given, mirrored):
+        raise NotMirrored(f"must be a {(mirrored or model).__name__}, not {given!r}; give the object, not its key")
+    found = tenant_of_key(given.pk)
+    if found is None:
+        raise NotMirrored(f"{given!r} has no tenant; run: manage.py tenants mirror")
+    return found
+
+
+def tenant_of_key(key: Any) -> Tenant | None:
+    """The tenant with that key; with a mirror, the tenant of the row with that key."""
+    found = all_tenants().filter(pk=key) if mirrored_model() is None else Tenant.objects.filter(mirrored_key=_text(key))
+    return found.first()
+
+
+def ids_of(given: Iterable[Any]) -> set[int]:
+    """The keys of the tenants that are given, as themselves or as mirrored rows. A row without a tenant has none."""
+    rows, model = list(given), get_tenant_model()
+    mirrored = ids_by_key(row.pk for row in rows if not isinstance(row, model)) if mirrored_model() else {}
+    return {row.pk for row in rows if isinstance(row, model)}.union(mirrored.values())
+
+
+def ids_by_key(keys: Iterable[Any]) -> dict[Any, int]:
+    """The keys of the tenants of these mirrored rows, by the keys of the rows; without those that have none."""
+    texts = {_text(key): key for key in keys}
+    found = Tenant.objects.filter(mirrored_key__in=texts).values_list("mirrored_key", "pk")
+    return {texts[text or ""]: pk for text, pk in found}
+
+
+def keys_by_id(tenant_ids: Iterable[int]) -> dict[int, str | None]:
+    """The keys of the mirrored rows of these tenants, as text, by the keys of the tenants."""
+    return dict(Tenant.objects.filter(pk__in=tenant_ids, mirrored_key__isnull=False).values_list("pk", "mirrored_key"))
+
+
+def reflect(rows: Iterable[models.Model]) -> int:
+    """Write the tenants of these rows, with one slot each if they are new; return their number."""
+    number, left = 0, iter(rows)
+    while some := list(islice(left, A_STATEMENT)):
+        made = [Tenant(mirrored_key=_text(row.pk), name=_name(row), slug=str(getattr(row, HOST_SLUG))) for row in some]
+        with transaction.atomic():
+            written = Tenant.objects.bulk_create(
+                made, update_conflicts=True, unique_fields=["mirrored_key"], update_fields=["name", "slug"]
+            )
+            slots = (TenantQueue(tenant=tenant) for tenant in written)
+            TenantQueue.objects.bulk_create(slots, ignore_conflicts=True)
+        number += len(written)
+    return number
+
+
+def _name(row: models.Model) -> str:
+    return str(getattr(row, HOST_NAME))[:NAME_LENGTH]
+
+
+def _text(key: Any) -> str:
+    """The key as text, in one spelling: a UUID may have been given as another."""
+    model = mirrored_model()
+    return str(key if model is None else model._meta.pk.to_python(key))
+
+
+def _saved(instance: models.Model, raw: bool = False, **_: Any) -> None:
+    if not raw:  # a fixture has the tenants, too
+        reflect([instance])
+
+
+def _deleted(instance: models.Model, **_: Any) -> None:
+    Tenant.objects.filter(mirrored_key=_text(instance.pk)).delete()

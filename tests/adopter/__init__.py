@@ -1,0 +1,1 @@
+"""A project that somebody else wrote, with a tenant model of its own: the settings, the app and its tests."""

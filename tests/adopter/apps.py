@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class Shop(AppConfig):
+    name = "tests.adopter"
+    label = "shop"

@@ -1,0 +1,13 @@
+"""The pages, as docs/own-project.md mounts them."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+from jobs.api import api
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    path("ops/", include("jobs.console.ops.urls")),
+    path("jobs/", include("jobs.portal.members.urls")),
+    path("api/v1/", api.urls),
+]

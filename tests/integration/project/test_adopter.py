@@ -1,0 +1,18 @@
+"""Tenant models of other people's projects."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from embedded import REPOSITORY
+
+
+@pytest.mark.parametrize("project", ["adopter", "mirrored"])
+def test_all_works_with_a_tenant_model_that_others_wrote(project):
+    """In a process of its own: the model is settled when ours are imported."""
+    environ = os.environ | {"DJANGO_SETTINGS_MODULE": f"tests.{project}.settings"}
+    argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"tests/{project}/suite.py"]
+    ran = subprocess.run(argv, cwd=REPOSITORY, env=environ, capture_output=True, text=True, timeout=200, check=False)
+    assert ran.returncode == 0, ran.stdout[-5000:] + ran.stderr[-2000:]
