@@ -39,10 +39,9 @@ class Bearer(HttpBearer):
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             return None
-        throttle.admit_stranger(request)
         caller = self.authenticate(request, token)
-        if caller is None:
-            throttle.note_stranger(request)
+        if caller is None:  # only then: wrong keys must not lock out the good ones of the same address
+            throttle.refuse_stranger(request)
         return caller
 
 

@@ -26,16 +26,10 @@ def admit(caller: str) -> None:
         raise _too_fast(wait, f"The limit is {rate:g} requests per second")
 
 
-def admit_stranger(request: HttpRequest) -> None:
-    """Raise a problem if too many wrong keys came from this address."""
-    if settings.JOBS_API_RATE and (wait := strangers.wait(_address(request), STRANGERS, STRANGERS_AT_ONCE)):
+def refuse_stranger(request: HttpRequest) -> None:
+    """Count a wrong key. Raise a problem if too many came from this address: it should not try again at once."""
+    if settings.JOBS_API_RATE and (wait := strangers.take(_address(request), STRANGERS, STRANGERS_AT_ONCE)):
         raise _too_fast(wait, "This address sent too many wrong keys")
-
-
-def note_stranger(request: HttpRequest) -> None:
-    """Count a wrong key."""
-    if settings.JOBS_API_RATE:
-        strangers.take(_address(request), STRANGERS, STRANGERS_AT_ONCE)
 
 
 @asynccontextmanager

@@ -218,8 +218,9 @@ def flat(limits: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in limits.items() if key != "rate"} | limits["rate"]
 
 
+@pytest.mark.timeout(1800)
 @given(data=st.data())
-@settings(max_examples=sized(60, thorough=3000), deadline=None, derandomize=True)
+@settings(max_examples=sized(60, thorough=2000), deadline=None, derandomize=True)
 def test_the_claim_takes_what_allocation_predicts_in_this_order(data):
     with transaction.atomic():
         installation = Installation()

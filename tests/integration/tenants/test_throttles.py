@@ -83,13 +83,12 @@ def test_without_a_rate_nobody_is_told_to_wait(owner, settings):
     assert {owner.get("/api/v1/jobs").status_code for _ in range(50)} == {200}
 
 
-def test_wrong_keys_from_one_address_are_not_looked_up_for_ever(settings, monkeypatch, django_assert_num_queries):
+def test_wrong_keys_have_to_wait_and_lock_out_no_good_key_of_the_same_address(owner, settings, monkeypatch):
     settings.JOBS_API_RATE = 100
     monkeypatch.setattr(throttle, "STRANGERS_AT_ONCE", 3)
     wrong = Client(headers={"Authorization": f"Bearer {'0' * 12}.{'x' * 43}"})
     assert [wrong.get("/api/v1/jobs").status_code for _ in range(4)] == [401, 401, 401, 429]
-    with django_assert_num_queries(0):
-        assert wrong.get("/api/v1/jobs").status_code == 429
+    assert owner.get("/api/v1/jobs").status_code == 200
 
 
 def test_a_tenant_has_so_many_long_polls_and_another_has_its_own(owner, stranger, tenant, settings, monkeypatch):
