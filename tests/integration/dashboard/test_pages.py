@@ -9,6 +9,8 @@ from django.urls import clear_script_prefix, set_script_prefix
 from django.utils import timezone
 
 from jobs import store
+from jobs.engine import limits
+from jobs.engine.pause import pause_job_type
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, PausedJobType
 from jobs.store import results
@@ -149,6 +151,30 @@ class TestJob:
         page = text(client.get(f"/ops/jobs/{make_job(tenant).pk}/"))
         assert "All slots of tenant Owner &amp; Co. are in use: 1 of 1." in page
         assert "manage.py tenants slots acme --set N" in page
+        assert 'href="/ops/tenants/acme/#limits"' in page
+
+    @pytest.mark.parametrize("closed", ["tenant", "queue", "type"])
+    def test_a_gate_that_somebody_closed_is_opened_by_a_button(self, client, closed):
+        tenant, queue = TenantFactory(slug="acme"), QueueFactory(name="mail")
+        job = make_job(tenant, queue=queue, source_type="sample.thing", source_method="echo")
+        {
+            "tenant": lambda: limits.change(tenant.jobs_queue, {"paused": True}),
+            "queue": lambda: limits.change(queue, {"paused": True}),
+            "type": lambda: pause_job_type("sample.thing", "echo"),
+        }[closed]()
+        page = text(client.get(f"/ops/jobs/{job.pk}/"))
+        [(address, form)] = re.findall(
+            r'class="verbs" action="(/ops/[^"]+)" method="post">(.*?)</form>', page, re.DOTALL
+        )
+        values = dict(re.findall(r'name="(paused|type|next)" value="([^"]*)"', form))
+        assert client.post(address, values)["Location"] == f"/ops/jobs/{job.pk}/"
+        assert "No live worker serves pool default" in text(client.get(f"/ops/jobs/{job.pk}/"))
+
+    def test_without_the_permission_there_is_no_button(self, operator):
+        job = make_job(TenantFactory(queue__paused=True))
+        page = text(operator("view_job").get(f"/ops/jobs/{job.pk}/"))
+        assert "is paused" in page
+        assert "Resume" not in page.replace("--resume", "")
 
     @pytest.mark.parametrize("status", Status)
     def test_every_status_has_its_page(self, client, status):
@@ -157,12 +183,12 @@ class TestJob:
         assert ("/ops/jobs/cancel" in page) == (status not in (*Status,)[4:])
 
     def test_its_result_is_shown_while_it_is_kept_masked_and_as_text(self, client, monkeypatch):
-        value = {"rows": ["<b>bold</b>\x1b"], "api_token": "t-789"}
+        value = {"rows": ["<b>bold</b>\x1b"], "api_token": "secret-789"}
         job = make_job(TenantFactory(), Status.SUCCESS, result_expires_at=timezone.now() + timedelta(hours=1))
         Job.objects.update(result_bytes=results.keep(job, results.as_text(value), ttl=60))
         page = text(client.get(f"/ops/jobs/{job.pk}/"))
         assert "&lt;b&gt;bold" in page
-        assert "t-789" not in page and "<b>bold" not in page and "\x1b" not in page
+        assert "secret-789" not in page and "<b>bold" not in page and "\x1b" not in page
         monkeypatch.setattr("jobs.console.ops.views.job.MAX_RESULT", 10)
         page = text(client.get(f"/ops/jobs/{job.pk}/"))
         assert "bold" not in page and "too large for this page" in page
@@ -171,12 +197,12 @@ class TestJob:
 
     def test_secrets_are_masked_and_markup_is_shown_as_it_is(self, client):
         args = {"password": "hunter2", "text": "<script>alert(1)</script>", "deep": [{"Api-Key": "k-123"}]}
-        job = make_job(TenantFactory(), Status.DEAD, args=args, stats={"token": "t-456"}, last_error="E: \x1b[2J<b>")
+        job = make_job(TenantFactory(), Status.DEAD, args=args, stats={"token": "tok-456"}, last_error="E: \x1b[2J<b>")
         FailedAttempt.objects.create(
             job=job, attempt=1, error_class="E", error="\u202e<b>", traceback="</pre>", end_time=job.end_time
         )
         page = text(client.get(f"/ops/jobs/{job.pk}/"))
-        for hidden in ("hunter2", "k-123", "t-456", "<script>alert", "\x1b", "\u202e", "</pre></pre>", "<b>"):
+        for hidden in ("hunter2", "k-123", "tok-456", "<script>alert", "\x1b", "\u202e", "</pre></pre>", "<b>"):
             assert hidden not in page
         assert "•••" in page
 

@@ -6,6 +6,7 @@ from jobs.conf import settings
 from jobs.console.ops import live
 from jobs.console.ops.access import page_for
 from jobs.console.ops.life import like_it, way
+from jobs.console.ops.switches import switch_for
 from jobs.console.remedies import remedy
 from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL, Worker
@@ -46,6 +47,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "why": why,
         "far": why.place is not None and why.place > MAX_COUNTED_PLACE,
         "remedy": remedy(why.gate, job),
+        "switch": switch_for(request, why.gate, job),
         "way": way(job),
         "like_it": like_it(job),
         "trace": trace,
