@@ -46,6 +46,15 @@ class Executed(Protocol):
     def start_time(self) -> datetime | None: ...
 
 
+def is_table(result: Result | None) -> bool:
+    """Whether it is {"columns": [...], "rows": [[...], ...]}, as a query has it."""
+    value = result and result.value
+    if not isinstance(value, dict) or value.keys() != {"columns", "rows"}:
+        return False
+    lines = [value["columns"], value["rows"]]
+    return all(isinstance(line, list) for line in lines) and all(isinstance(row, list) for row in value["rows"])
+
+
 def _cache() -> BaseCache:
     return caches[settings.JOBS_CACHE]
 

@@ -1,7 +1,5 @@
 """`manage.py audit export`: write the audit log to stdout, oldest first."""
 
-import csv
-import io
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -9,6 +7,7 @@ from datetime import UTC, datetime
 from django.core.management.base import CommandError, CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
 
+from jobs.authoring import sheet
 from jobs.console.cli import inputs
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand
@@ -20,7 +19,6 @@ FIELDS = (
     *("verb", "kind", "subject_id", "subject", "values"),
 )
 BATCH = 1000
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # spreadsheets would run a cell that begins so
 
 
 def arguments(parser: CommandParser) -> None:
@@ -74,15 +72,8 @@ def _json_line(change: dict[str, object]) -> str:
 def _csv_line(change: dict[str, object]) -> str:
     values = change["values"]
     cells = change | {"values": values if isinstance(values, str) else json.dumps(values)}
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(_harmless(cells[name]) for name in FIELDS)
-    return line.getvalue()[:-1]
-
-
-def _harmless(cell: object) -> object:
-    if isinstance(cell, datetime):
-        return cell.isoformat()
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+    shown = (cells[name] for name in FIELDS)
+    return sheet.line(cell.isoformat() if isinstance(cell, datetime) else cell for cell in shown)
 
 
 EXPORT = Subcommand("export", "Write the audit log to standard output, oldest first.", arguments, run)

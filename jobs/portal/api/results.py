@@ -1,23 +1,32 @@
 """The endpoint of a job's result: its value, or the reason why there is none."""
 
 from http import HTTPStatus
+from typing import Literal
 
 from django.http import HttpResponse, JsonResponse
 from django.utils import timezone
-from ninja import Router
+from ninja import Query, Router, Schema
 from ninja import Status as Answer
+from pydantic import Field
 
 from jobs import models
+from jobs.authoring import sheet
 from jobs.lifecycle import FINAL, Status
 from jobs.portal.api import schemas
 from jobs.portal.api.auth import CallerRequest
-from jobs.portal.api.inputs import JobId
+from jobs.portal.api.inputs import JobId, refuse_unknown_names
 from jobs.portal.api.problems import ProblemError, not_found
 from jobs.reading import queries
 from jobs.reading.public_error import told
 from jobs.store import results
 
 router = Router(tags=["jobs"])
+
+
+class WantedResult(Schema):
+    format: Literal["json", "csv"] = Field("json", description="csv: a file of a result with `columns` and `rows`.")
+
+
 RETRY_AFTER = 1  # seconds; a client that needs the result sooner uses ?wait= on the job
 
 
@@ -30,8 +39,11 @@ RETRY_AFTER = 1  # seconds; a client that needs the result sooner uses ?wait= on
         frozenset({401, 403, 404, 405, 409, 410, 422}): schemas.Problem,
     },
 )
-def read_result(request: CallerRequest, job_id: JobId, response: HttpResponse) -> HttpResponse | Answer[schemas.Job]:
+def read_result(
+    request: CallerRequest, job_id: JobId, response: HttpResponse, wanted: Query[WantedResult]
+) -> HttpResponse | Answer[schemas.Job]:
     """The return value of the job, as JSON. 202: it has not ended. 409: it ended badly. 410: the result is gone."""
+    refuse_unknown_names(request, WantedResult.model_fields)
     job = queries.job(request.auth.tenant.pk, job_id)
     if job is None:
         raise not_found()
@@ -43,8 +55,15 @@ def read_result(request: CallerRequest, job_id: JobId, response: HttpResponse) -
     result = results.load(job)
     if result is None:
         raise ProblemError(410, _gone(job))
-    # It is JSON already, and perhaps megabytes, so it skips the schema.
-    return JsonResponse(result.value, safe=False)
+    if wanted.format == "json":
+        # It is JSON already, and perhaps megabytes, so it skips the schema.
+        return JsonResponse(result.value, safe=False)
+    if not results.is_table(result):
+        raise ProblemError.unfit({"format": "only a result with columns and rows is a table; others are JSON"})
+    lines = (result.value["columns"], *result.value["rows"])
+    file = {"Content-Disposition": f'attachment; filename="job-{job_id}.csv"'}
+    text = "".join(f"{sheet.line(line)}\r\n" for line in lines)
+    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=file)
 
 
 def _failure(job: models.JobRow) -> str:

@@ -16,6 +16,7 @@ from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
 from jobs.reading.public_error import told
 from jobs.reading.schedule_view import in_words, state_of
+from jobs.store import results
 from tenants.models import Tenant, TenantQueue
 
 MOST_SCHEDULES = 20
@@ -78,5 +79,6 @@ def detail(job: AnyJob, tenant: Tenant) -> dict[str, Any]:
         ],
         "may_cancel": status not in FINAL,
         "may_run_again": status in FINAL - {Status.SUCCESS} and not job.barred and not job.is_erased,
-        "has_result": kept_until is not None and kept_until > why.now,
+        "has_result": (is_kept := kept_until is not None and kept_until > why.now),
+        "is_table": is_kept and results.is_table(results.load(job)),
     }

@@ -39,6 +39,22 @@ def test_the_value_is_what_the_job_returned(owner, mate, tenant, value):
         assert response.json() == value
 
 
+def test_a_table_is_a_file_for_spreadsheets_that_runs_nothing(owner, stranger, tenant):
+    job = finished(tenant, {"columns": ["name", "n"], "rows": [["=cmd()", -1], ["a, b", None]]})
+    url = f"/api/v1/jobs/{job.pk}/result?format=csv"
+    response = owner.get(url)
+    assert response.content.decode() == 'name,n\r\n\'=cmd(),-1\r\n"a, b",\r\n'
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    assert response["Content-Disposition"] == f'attachment; filename="job-{job.pk}.csv"'
+    assert stranger.get(url).status_code == 404
+
+
+@pytest.mark.parametrize("value", [[], 1, {"columns": 1, "rows": []}, {"columns": [], "rows": [1]}])
+def test_what_is_no_table_is_no_file_of_one(owner, tenant, value):
+    response = owner.get(f"/api/v1/jobs/{finished(tenant, value).pk}/result?format=csv")
+    assert (response.status_code, response.json()["errors"][0]["field"]) == (422, "format")
+
+
 def test_the_job_says_where_its_result_is(owner, tenant):
     job = finished(tenant, [1])
     url = owner.get(f"/api/v1/jobs/{job.pk}").json()["result_url"]

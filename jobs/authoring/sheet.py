@@ -1,0 +1,18 @@
+"""Lines of CSV for spreadsheets, which would run a cell that begins like a formula."""
+
+import csv
+import io
+from collections.abc import Iterable
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def line(cells: Iterable[object]) -> str:
+    """A line without its end. A text that would be run gets an apostrophe before it, which spreadsheets do not show."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(map(_harmless, cells))
+    return text.getvalue()[:-1]
+
+
+def _harmless(cell: object) -> object:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
