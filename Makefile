@@ -10,7 +10,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --python-
 UV := uv==0.13.8
 POSTGRESQL_15 := /usr/lib/postgresql/15/bin
 ON_15 = tests/integration/store/test_claim.py tests/integration/store/test_claim_plan.py tests/concurrency \
-	tests/acceptance/test_plain_database.py $(BESIDE)
+	tests/acceptance/test_plain_database.py tests/acceptance/test_friction.py $(BESIDE)
 BESIDE := -n auto --maxschedchunk 1 # one after the other from the start: the long ones are there
 ALL ?=
 SHORT := $(if $(ALL)$(THOROUGH),,-m 'not long')
