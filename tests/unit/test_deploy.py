@@ -9,7 +9,7 @@ from django.conf.global_settings import DATA_UPLOAD_MAX_MEMORY_SIZE
 
 from embedded import REPOSITORY, fleet
 from jobs import conf
-from jobs.portal.api.waiting import MAX_SECONDS
+from jobs.reading.waiting import MAX_SECONDS
 from scheduler_project import settings
 
 DEPLOY = REPOSITORY / "deploy"

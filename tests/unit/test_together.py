@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from jobs.portal.api import together
-from jobs.portal.api.together import Together
+from jobs.reading import together
+from jobs.reading.together import Together
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ from jobs.portal.api import inputs, schemas, throttle
 from jobs.portal.api.auth import CallerRequest
 from jobs.portal.api.following import CHECK, Watch, follow
 from jobs.portal.api.problems import not_found
-from jobs.portal.api.together import Together
 from jobs.reading import queries
+from jobs.reading.together import Together
 from tenants.auth import Way, open_ways
 
 router = Router(tags=["jobs"])

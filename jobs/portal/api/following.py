@@ -13,8 +13,8 @@ from django.db import DatabaseError, InterfaceError
 
 from jobs.lifecycle import FINAL
 from jobs.models import JobRow
-from jobs.portal.api import schemas, waiting
-from jobs.reading import queries
+from jobs.portal.api import schemas
+from jobs.reading import queries, waiting
 from jobs.reading.queries import State
 
 MAX_STREAM_SECONDS = 300.0  # seconds of one stream; the client then comes again, and proves again who it is

@@ -20,10 +20,10 @@ from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.revive import revive, why_not
 from jobs.engine.submit import Submitted, submit
 from jobs.lifecycle import Status
-from jobs.portal.api import idempotency, inputs, pages, schemas, throttle, waiting
+from jobs.portal.api import idempotency, inputs, pages, schemas, throttle
 from jobs.portal.api.auth import Caller, CallerRequest
 from jobs.portal.api.problems import ProblemError, not_found
-from jobs.reading import listing, queries
+from jobs.reading import listing, queries, waiting
 
 router = Router(tags=["jobs"])
 

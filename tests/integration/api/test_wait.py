@@ -11,9 +11,8 @@ from django.test import AsyncClient
 from jobs.engine.cancel import cancel
 from jobs.lifecycle import FINAL, Status
 from jobs.models import Job
-from jobs.portal.api import waiting
-from jobs.portal.api.together import Together
-from jobs.reading import queries
+from jobs.reading import queries, waiting
+from jobs.reading.together import Together
 from jobs.store import EVERY_TENANT
 from tenants import auth
 from tests.factories import TenantFactory, make_job

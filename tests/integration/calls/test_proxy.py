@@ -1,15 +1,17 @@
 """`thing.async_(...).method(...)`: what becomes of the call, of its options, and of what cannot be called."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from asgiref.sync import async_to_sync
+from asgiref.sync import async_to_sync, sync_to_async
 from django.utils import timezone
 
-from jobs import InvalidRequest, asubmit_many, async_, current_job, queries, results, submit_many
+from jobs import InvalidRequest, asubmit_many, async_, current_job, queries, results, store, submit_many
 from jobs.authoring import current
 from jobs.authoring.current import CurrentJob
 from jobs.models import Job
+from jobs.reading.waiting import afinished
 from tests.factories import MemberFactory, QueueFactory, TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing
 
@@ -219,6 +221,23 @@ class TestFromAsyncCode:
         job, other, third, status, result = async_to_sync(view)()
         assert (job.args, stored(other).args, status, result) == ({"value": "x"}, {"value": "y"}, "created", None)
         assert stored(third).args == {"value": "z"}
+
+    def test_the_end_is_awaited_or_the_time(self, thing, register):
+        worker, job_id = register(), async_(thing.echo)("x")
+
+        async def view():
+            early = await afinished(thing.tenant_id, job_id, seconds=0.1)
+            waiting = asyncio.create_task(afinished(thing.tenant_id, job_id, seconds=60))
+            await asyncio.sleep(0)  # it looks before the job starts
+            await sync_to_async(end)()
+            return early.status, (await waiting).status, await afinished(thing.tenant_id, 0, seconds=60)
+
+        def end():
+            assert store.start(job_id, 1, worker)
+            assert store.succeed(job_id, 1, {}, None)
+
+        assert async_to_sync(view)() == ("queued", "success", None)
+        assert async_to_sync(afinished)(TenantFactory().pk, job_id, seconds=60) is None, "a stranger's"
 
     def test_a_stranger_finds_nothing(self, thing):
         job_id = async_(thing.echo)("x")

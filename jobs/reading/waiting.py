@@ -1,6 +1,7 @@
-"""Long polls: wait for a job's status to change, holding no thread, connection or lock meanwhile.
+"""Wait for a job's status to change, or for its end, holding no thread, connection or lock meanwhile.
 
-All who wait in this process, the event streams too, look together: one statement reads the states of all their jobs.
+All who wait in this process, long polls and event streams too, look together: one statement reads the states of all
+their jobs.
 """
 
 import asyncio
@@ -8,8 +9,9 @@ import time
 from collections.abc import Awaitable, Callable
 
 from jobs.lifecycle import FINAL
-from jobs.portal.api.together import Together
+from jobs.models import AnyJob
 from jobs.reading import queries
+from jobs.reading.together import Together
 
 MAX_SECONDS = 30
 FIRST_PAUSE, LAST_PAUSE, GROWTH = 0.05, 0.5, 1.5  # seconds, seconds, factor
@@ -36,6 +38,16 @@ async def until_changed(
         await sleep(min(pause, left))
         pause = min(pause * GROWTH, LAST_PAUSE)
         status = await read_status()
+
+
+async def afinished(tenant_id: int, job_id: int, *, seconds: float) -> AnyJob | None:
+    """The tenant's job when it has ended, or as it is after so many seconds; None if there is no such job."""
+    read, deadline = status_reader(tenant_id, job_id), time.monotonic() + seconds
+    status = await read()
+    while status is not None and status not in FINAL and (left := deadline - time.monotonic()) > 0:
+        await until_changed(read, status, left)
+        status = await read()
+    return await queries.ajob(tenant_id, job_id)
 
 
 def status_reader(tenant_id: int, job_id: int) -> Callable[[], Awaitable[str | None]]:
