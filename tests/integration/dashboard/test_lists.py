@@ -57,6 +57,20 @@ def test_dead_letters_are_grouped_by_error_and_type(client):
     assert [letter.last_error for letter in only.context["letters"]] == ["TypeError: y"]
 
 
+def test_a_wave_of_deaths_hides_no_other_error(client, monkeypatch):
+    monkeypatch.setattr("jobs.console.ops.views.dead.MAX_GROUPED", 2)
+    now, tenant = timezone.now(), TenantFactory()
+    for minute, error in enumerate(["ValueError: 1", "ValueError: 2", "ValueError: 3", "KeyError: x", ""]):
+        make_job(tenant, Status.DEAD, last_error=error, died_at=now - timedelta(minutes=minute))
+    response = client.get("/ops/dead/")
+    assert [group.count for group in response.context["groups"]] == [2]
+    assert response.context["classes"] == [("ValueError", 3), ("KeyError", 1), ("", 1)]
+    page = text(response)
+    assert "at least" in page
+    assert 'href="?error=KeyError"' in page
+    assert client.get("/ops/dead/?error=KeyError").context["classes"] == []
+
+
 def test_tenants_come_in_the_order_that_is_asked_for(client):
     now = timezone.now()
     many, held, old = (TenantFactory(name=name, slug=name) for name in ("many", "held", "old"))

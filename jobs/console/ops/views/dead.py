@@ -6,7 +6,7 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.console.ops import live, snapshot
 from jobs.console.ops.access import page_for
 from jobs.console.ops.answers import sentence
-from jobs.console.ops.dead_letters import MAX_GROUPED, SINCE, filters_of, fits, groups, matching
+from jobs.console.ops.dead_letters import MAX_GROUPED, SINCE, classes, filters_of, fits, groups, matching
 from jobs.models import DeadLetter
 
 A_PAGE = 50
@@ -33,6 +33,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "more": len(letters) > A_PAGE,
         "all_read": len(latest) < MAX_GROUPED,
         "latest": MAX_GROUPED,
+        "classes": classes(filters, seen.now) if len(latest) == MAX_GROUPED else [],
         "lengths": SINCE,
         "upto": letters[0].died_at if letters else None,  # a selection has none that die later
     }
