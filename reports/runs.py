@@ -9,7 +9,7 @@ from django.utils.timesince import timesince
 
 from jobs.lifecycle import FINAL, Status
 from jobs.models import AnyJob
-from jobs.portal.members.words import WORDS
+from jobs.portal.words import WORDS
 from jobs.reading import queries
 from reports.models import DataReport
 from reports.parameters import Parameter

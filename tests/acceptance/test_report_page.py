@@ -150,6 +150,17 @@ def test_a_reload_during_a_run_picks_it_up_again(page, start_worker, make_report
 
 
 @LONG
+def test_a_run_says_what_it_waits_for_and_can_be_cancelled(page, tenant, make_report):
+    TenantQueue.objects.filter(tenant=tenant).update(num_slots=0)
+    page.goto(address(make_report("SELECT 1 AS n")))
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator("#why")).to_have_text("You have no slots, so no job can start.")
+    assert page.locator("#job").get_attribute("href") == f"/jobs/{Job.objects.get().pk}/"
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator("#status")).to_have_text("Cancelled")
+    expect(page.locator("#why")).to_be_hidden()
+
+
 def test_a_run_waits_visibly_until_there_is_a_worker(page, start_worker, make_report):
     asked = []
     page.on("request", lambda request: asked.append(request.url))

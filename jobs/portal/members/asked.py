@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 
 from jobs.lifecycle import Status
-from jobs.portal.members.words import WORDS
+from jobs.portal.words import WORDS
 from jobs.reading.queries import LARGEST_ID
 
 

@@ -10,7 +10,8 @@ from django.utils import timezone
 from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL, AnyJob, Job, JobRow
 from jobs.pages.attempts_chart import pieces
-from jobs.portal.members import names, words
+from jobs.portal import words
+from jobs.portal.members import names
 from jobs.reading import listing, queries
 from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE

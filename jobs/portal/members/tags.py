@@ -6,7 +6,7 @@ from django import template
 
 from jobs.lifecycle import Status
 from jobs.models import JobRow
-from jobs.portal.members import words
+from jobs.portal import words
 from jobs.reading.public_error import told
 
 register = template.Library()

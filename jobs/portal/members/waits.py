@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from jobs.allocation.gates import Gate
 from jobs.lifecycle import Status
 from jobs.models import JobRow
-from jobs.portal.members import words
+from jobs.portal import words
 from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_LISTED_PLACE, places
 

@@ -6,14 +6,17 @@ import { table } from "./table.js";
 const FINAL = new Set(["success", "error", "dead", "cancelled"]);
 const WORDS = JSON.parse(document.getElementById("words").textContent);
 const TICK = 100; // milliseconds between two looks at the clock
+const ASK_WHY = 2000; // milliseconds between two questions what a job waits for
 const TOO_MANY = 429;
 const LOST = "Connection lost, trying again …";
 const FULL = "So much of your team's work is waiting that no more fits in right now. Please try again in a moment.";
 
 const form = document.getElementById("run");
 const parts = Object.fromEntries(
-  ["outcome", "status", "note", "times", "progress", "hint", "failure", "said", "result"].map((id) => [id, document.getElementById(id)]),
+  ["outcome", "status", "note", "times", "progress", "why", "verbs", "cancel", "job", "hint", "failure", "said", "result"].map((id) => [id, document.getElementById(id)]),
 );
+const membersPage = parts.job.getAttribute("href");
+const isWaiting = (job) => job.status === "created" || job.status === "scheduled";
 const jobUrl = (id) => `${form.dataset.jobsUrl}/${id}`;
 let following = new AbortController();
 let shown = null; // { job, at }: the job last heard of, and when
@@ -30,6 +33,10 @@ form.addEventListener("submit", async (event) => {
   } catch (error) {
     fail(error.status === TOO_MANY ? new Error(FULL) : error);
   }
+});
+
+parts.cancel.addEventListener("click", () => {
+  post(`${jobUrl(shown.job.id)}/cancel`, undefined, form.elements.csrfmiddlewaretoken.value).then(show, fail);
 });
 
 form.querySelector("button").disabled = false;
@@ -111,7 +118,10 @@ function show(job, at = performance.now()) {
   parts.status.textContent = WORDS[job.status];
   const records = job.stats.records;
   parts.note.textContent = job.status === "success" && records !== undefined ? count(records) : job.progress_note;
-  parts.progress.hidden = FINAL.has(job.status);
+  parts.progress.hidden = parts.verbs.hidden = FINAL.has(job.status);
+  parts.job.textContent = `Job ${job.id}`;
+  parts.job.href = `${membersPage}${job.id}/`;
+  if (!isWaiting(job)) parts.why.hidden = true;
   if (job.status === "running" && job.progress !== null) parts.progress.value = job.progress;
   else parts.progress.removeAttribute("value");
   if (changed) parts.said.textContent = `${WORDS[job.status]}. ${parts.note.textContent}`;
@@ -137,6 +147,17 @@ function tick() {
   parts.times.textContent = times.join(" · ");
 }
 setInterval(tick, TICK);
+
+// What it waits for changes without an event: it is asked for while the job waits.
+async function tellWhy() {
+  const job = shown?.job;
+  if (!job || !isWaiting(job) || document.hidden) return;
+  const why = await get(`${jobUrl(job.id)}/reason`).catch(() => null);
+  if (!why || shown.job.id !== job.id || !isWaiting(shown.job)) return;
+  parts.why.textContent = why.place > 1 ? `${why.sentence} Number ${why.place} in line.` : why.sentence;
+  parts.why.hidden = false;
+}
+setInterval(tellWhy, ASK_WHY);
 
 function fail(error) {
   parts.outcome.hidden = false;

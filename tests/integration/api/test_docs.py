@@ -117,6 +117,7 @@ def test_every_operation_has_a_name_of_its_own(openapi):
         "preview_rule",
         "read_job",
         "read_memory",
+        "read_reason",
         "read_result",
         "read_schedule",
         "read_stats",

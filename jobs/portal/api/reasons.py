@@ -1,0 +1,43 @@
+"""The endpoint that says what a job waits for."""
+
+from datetime import datetime
+
+from ninja import Router, Schema
+from pydantic import Field
+
+from jobs.allocation.gates import Gate
+from jobs.portal import words
+from jobs.portal.api import schemas
+from jobs.portal.api.auth import CallerRequest
+from jobs.portal.api.inputs import JobId, refuse_unknown_names
+from jobs.portal.api.problems import not_found
+from jobs.reading.explain.explanation import explain
+from jobs.reading.explain.reads import MAX_COUNTED_PLACE
+from jobs.reading.queries import LARGEST_ID
+
+router = Router(tags=["jobs"])
+
+
+class Reason(Schema):
+    """What a job waits for now, or how it ended."""
+
+    gate: Gate = Field(description="The first limit that holds it; `next`: none does, its turn comes.")
+    sentence: str = Field(description="The same for people.")
+    place: int | None = Field(
+        description=f"In line, from 1; {MAX_COUNTED_PLACE + 1} stands for all places beyond. Null: it is not in line."
+    )
+    opens_at: datetime | None = Field(description="When the limit lets it go by itself, if that is known.")
+
+
+@router.get(
+    "jobs/{job_id}/reason",
+    url_name="job_reason",
+    response={200: Reason, frozenset({401, 403, 404, 405, 422}): schemas.Problem},
+)
+def read_reason(request: CallerRequest, job_id: JobId) -> Reason:
+    """Read what a job waits for: a limit of yours, of its queue, or a free worker."""
+    refuse_unknown_names(request, ())
+    why = explain(job_id, tenant_id=request.auth.tenant.pk) if 0 < job_id <= LARGEST_ID else None
+    if why is None:
+        raise not_found()
+    return Reason(gate=why.gate, sentence=words.reason(why), place=why.place, opens_at=why.opens_at)
