@@ -1,0 +1,72 @@
+"""`manage.py members list | add | remove`: the users who see the jobs of a tenant."""
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import CommandError, CommandParser
+
+from jobs.console.cli.screen import Column, Screen
+from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.operations.named import tenant_named
+from tenants.conf import membership
+from tenants.models import Member
+
+COLUMNS = [Column("USER", flexible=True), Column("TENANT", flexible=True)]
+
+
+def _who(parser: CommandParser) -> None:
+    parser.add_argument("user", help="The user's login.")
+
+
+def _whom(parser: CommandParser) -> None:
+    _who(parser)
+    parser.add_argument("tenant", metavar="slug", help="The tenant.")
+
+
+def _which(parser: CommandParser) -> None:
+    parser.add_argument("--tenant", metavar="SLUG", help="Only of this tenant.")
+
+
+def _list(options: Options, screen: Screen) -> None:
+    found = Member.objects.select_related("user", "tenant").order_by("pk")
+    if options.get("tenant"):
+        found = found.filter(tenant=tenant_named(options["tenant"]))
+    lines = [{"user": one.user.get_username(), "tenant": one.tenant.jobs_slug} for one in found]
+    screen.document({"members": lines})
+    if lines:
+        screen.table(COLUMNS, [list(line.values()) for line in lines])
+    else:
+        screen.say("There are no members.")
+
+
+def _add(options: Options, screen: Screen) -> None:
+    if membership():
+        raise CommandError("members: JOBS_MEMBERSHIP says whose member a user is; these are not read")
+    user, tenant = _user(options["user"]), tenant_named(options["tenant"])
+    member, is_new = Member.objects.get_or_create(user=user, defaults={"tenant": tenant})
+    if not is_new and member.tenant_id != tenant.pk:
+        raise CommandError(f"user: {options['user']} is a member of {member.tenant.jobs_slug}; remove that first")
+    screen.document({"user": options["user"], "tenant": tenant.jobs_slug})
+    screen.say(f"{options['user']} is a member of {tenant.jobs_slug}.")
+
+
+def _remove(options: Options, screen: Screen) -> None:
+    for member in Member.objects.filter(user=_user(options["user"])):
+        member.delete()
+        screen.document({"user": options["user"], "tenant": None})
+        screen.say(f"{options['user']} is a member of no tenant.")
+        return
+    raise CommandError(f"user: {options['user']} is a member of no tenant")
+
+
+def _user(login: str) -> Any:
+    users: Any = get_user_model()
+    try:
+        return users._default_manager.get_by_natural_key(login)
+    except users.DoesNotExist:
+        raise CommandError(f"user: there is no {login!r}") from None
+
+
+LIST = Subcommand("list", "Show who is a member of which tenant.", _which, _list)
+ADD = Subcommand("add", "Let a user see the jobs of a tenant.", _whom, _add)
+REMOVE = Subcommand("remove", "Let a user see no jobs any more.", _who, _remove)
