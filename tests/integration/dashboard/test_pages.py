@@ -256,6 +256,20 @@ def test_a_worker_shows_what_it_ended_lately_and_how_often_it_crashed(client, re
     }
 
 
+def test_how_long_a_deploy_would_wait_is_told(client, register, settings):
+    settings.JOBS_DEFAULT_TIMEOUT, settings.JOBS_TIMEOUT_GRACE = 300.0, 10.0
+    worker, tenant, now = register(concurrency=3), TenantFactory(), timezone.now().replace(microsecond=0)
+    assert client.get("/ops/workers/").context["all_by"] is None
+    slow = QueueFactory(name="slow", default_timeout=600.0)
+    long_ago = now - timedelta(seconds=200)
+    make_job(tenant, Status.RUNNING, worker=worker, start_time=now)
+    make_job(tenant, Status.RUNNING, worker=worker, start_time=long_ago, queue=slow)
+    make_job(tenant, Status.RUNNING, worker=worker, start_time=now, timeout=5.0)
+    shown = client.get("/ops/workers/").context
+    assert (shown["running"], shown["longest_since"]) == (3, long_ago)
+    assert shown["all_by"] == long_ago + timedelta(seconds=610)
+
+
 def test_a_worker_shows_what_it_runs_only_to_those_who_may_see_jobs(client, operator, register):
     job = make_job(TenantFactory(), Status.RUNNING, worker=register(concurrency=2))
     assert f"/ops/jobs/{job.pk}/" in text(client.get("/ops/workers/"))

@@ -1,12 +1,13 @@
 """Workers: which processes there are, and what each runs."""
 
 from collections import defaultdict
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Max
 from django.http import HttpRequest, HttpResponse
 
+from jobs.conf import settings
 from jobs.console.ops import live, past, snapshot
 from jobs.console.ops.access import page_for
 from jobs.console.ops.looks import Worked, Worker
@@ -22,6 +23,7 @@ MAX_RUNNING = 500  # jobs that are listed
 def show(request: HttpRequest) -> HttpResponse:
     seen = snapshot.current()
     runs, worked = _running(request), past.worked()
+    running = [job for jobs in runs.values() for job in jobs]
     shown = {
         "snapshot": seen,
         "workers": [
@@ -36,6 +38,9 @@ def show(request: HttpRequest) -> HttpResponse:
             if worker.gone_at is None
         ],
         "gone": [(worker, worked.get(worker.id, Worked())) for worker in seen.workers if worker.gone_at is not None],
+        "running": len(running),
+        "longest_since": min((job.start_time for job in running if job.start_time), default=None),
+        "all_by": max(map(_latest_end, running)) if 0 < len(running) < MAX_RUNNING else None,
         "leader": next((worker for worker in seen.workers if worker.leads), None),
         "recorded_at": Recorded.objects.exclude(task="missed").aggregate(at=Max("at"))["at"],
         "handed_over": seen.in_use_by_worker.get(None, 0),
@@ -50,6 +55,14 @@ def state_of(worker: Worker, seen: Snapshot) -> str:
     if seen.now - worker.beat_at > timedelta(seconds=LIVE_BEATS * worker.beat_interval):
         return "silent"
     return "live" if worker.concurrency else "draining"
+
+
+def _latest_end(job: Job) -> datetime:
+    """When its time limit ends it, if it does not end before."""
+    limits = (job.timeout, job.queue.default_timeout, settings.JOBS_DEFAULT_TIMEOUT)
+    seconds = next(limit for limit in limits if limit is not None)
+    assert job.start_time is not None  # noqa: S101 - for the type checker: a worker has it
+    return job.start_time + timedelta(seconds=seconds + settings.JOBS_TIMEOUT_GRACE)
 
 
 def _running(request: HttpRequest) -> dict[Any, list[Job]]:
