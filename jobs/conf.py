@@ -77,6 +77,7 @@ class Settings:
     JOBS_API_WAITS = Setting(100)  # open long polls and event streams of a tenant at a web process
     JOBS_API_WAITS_OF_ALL = Setting(500)  # and of all tenants together; each holds a file descriptor
     JOBS_TRACE_URL = Setting("")  # of a trace at your tracing system, with {trace_id}: operators' pages link it
+    JOBS_DOCS_URL = Setting("")  # where operations.md is served: Health links what to do
     JOBS_METRICS_TOKEN = Setting("")  # of /metrics; without it only this machine may ask
     JOBS_METRICS_TENANTS = Setting[list[str]]([])  # slugs of tenants, at most 200, that /metrics/tenants tells of
 

@@ -101,13 +101,19 @@ def webhook() -> Iterator[CheckMessage]:
 
 
 @registered(TAG)
-def trace_url() -> Iterator[CheckMessage]:
-    """Without the placeholder every job would link the same page; with another scheme a link could be code."""
+def links() -> Iterator[CheckMessage]:
+    """Without the placeholder every job would link the same trace; with another scheme a link could be code."""
     url = settings.JOBS_TRACE_URL
     if url and not (url.startswith(("https://", "http://")) and "{trace_id}" in url):
         yield Error(
             f"JOBS_TRACE_URL is {url!r}, not an http:// or https:// URL with {{trace_id}} in it.",
             hint="Set JOBS_TRACE_URL to https://host/trace/{trace_id}, as your tracing system has it, or unset it.",
+            id="jobs.E011",
+        )
+    if (url := settings.JOBS_DOCS_URL) and not url.startswith(("https://", "http://")):
+        yield Error(
+            f"JOBS_DOCS_URL is {url!r}, not an http:// or https:// URL.",
+            hint="Set JOBS_DOCS_URL to the address of operations.md, like https://host/operations.md, or unset it.",
             id="jobs.E011",
         )
 

@@ -112,6 +112,15 @@ def test_an_address_of_traces_needs_the_place_of_the_id(production, url) -> None
     assert found() == []
 
 
+def test_an_address_of_the_documents_is_one_of_the_web(production) -> None:
+    production.JOBS_DOCS_URL = "javascript:alert(1)"
+    [(identity, hint)] = found()
+    assert identity == "jobs.E011"
+    assert "JOBS_DOCS_URL" in hint
+    production.JOBS_DOCS_URL = "https://host/docs/operations.md"
+    assert found() == []
+
+
 @pytest.mark.parametrize("environment", ["prod", "Production", ""])
 def test_an_unknown_environment_is_an_error(production, environment) -> None:
     production.ENVIRONMENT = environment

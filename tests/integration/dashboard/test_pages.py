@@ -283,6 +283,9 @@ def test_health_shows_the_conditions_that_hold_and_counts_the_others(client, set
     assert "worker_silent</code>: 1 worker of pool other missed three heartbeats." in page
     assert "no_clock</code>: No clock leads" in page
     assert "12 other conditions" in page
+    assert "docs/operations.md#a-worker-is-gone" in page
+    settings.JOBS_DOCS_URL = "https://wiki.example/operations.md"
+    assert 'href="https://wiki.example/operations.md#a-worker-is-gone">What to do' in text(client.get("/ops/health/"))
 
 
 def test_the_theme_is_kept_for_the_pages_wherever_they_are(client):

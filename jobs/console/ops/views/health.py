@@ -5,6 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from jobs import store
+from jobs.conf import settings
 from jobs.console.ops import live, snapshot
 from jobs.console.ops.access import page_for
 from jobs.console.ops.cached import PAST_SECONDS, cached
@@ -27,6 +28,7 @@ def show(request: HttpRequest) -> HttpResponse:
     shown = {
         "snapshot": seen,
         "conditions": found,
+        "docs_url": settings.JOBS_DOCS_URL,
         "fine": None if found is None else len(RULES) - len({condition.code for condition in found}),
         "fairness": known and known.facts.sample.fairness,
         "odd": odd,
