@@ -1,8 +1,11 @@
-"""The Django app: connect the audit log and the carrier of messages, create the default queue."""
+"""The Django app: connect the audit log and the carrier of messages, create the queues."""
 
+from contextlib import suppress
 from typing import Any
 
 from django.apps import AppConfig
+from django.apps import apps as every_app
+from django.apps.registry import Apps
 from django.db import DEFAULT_DB_ALIAS
 from django.db.models.signals import post_migrate
 
@@ -16,7 +19,11 @@ class JobsConfig(AppConfig):
     verbose_name = "Work"
 
     def ready(self) -> None:
-        from jobs.checks import bodies, databases  # noqa: F401 - their checks register themselves
+        if not every_app.is_installed("tenants"):  # `jobs.E024` tells, instead of an error in a model
+            from jobs import checks  # noqa: F401 - as below
+
+            return
+        from jobs.checks import bodies, databases, queues  # noqa: F401 - their checks register themselves
         from jobs.engine import runtime
         from jobs.models import PausedJobType, Queue, Schedule
         from jobs.worker import message
@@ -27,12 +34,20 @@ class JobsConfig(AppConfig):
         audit.watch(Schedule)
 
         runtime.change(carrier=message.hand_over)
-        post_migrate.connect(create_default_queue, sender=self)
+        post_migrate.connect(create_queues, sender=self)
 
 
-def create_default_queue(using: str, **_: Any) -> None:
-    """After migrate, create the queue "default": a @job without a queue uses it."""
+def create_queues(using: str, apps: Apps = every_app, **_: Any) -> None:
+    """After migrate, create the queues of JOBS_QUEUES, and "default", which a @job without a queue uses.
+
+    A queue that is there stays as it is: operators may have changed it. apps: the models as this migrate has left them.
+    """
     from jobs import store
+    from jobs.conf import settings
 
     if using == DEFAULT_DB_ALIAS:
+        with suppress(LookupError):  # there are no tables (any more)
+            queues = apps.get_model(named("jobs"), "Queue").objects
+            for name, values in settings.JOBS_QUEUES.items():
+                queues.get_or_create(name=name, defaults=values)
         store.create_queue("default")

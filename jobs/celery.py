@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from celery import Celery, current_app
+from kombu.transport import TRANSPORT_ALIASES
 
 # The guarantees need these, whatever the project's settings say. What a message needs, worker/message.py says.
 NEEDED = {
@@ -29,6 +30,9 @@ ADDITIONS = (
     "worker.children.child",  # the preparation of its children
     "worker.children.fork",  # and the memory that they share
 )
+
+# "postgresql://": the project's own database carries the messages.
+TRANSPORT_ALIASES["postgresql"] = "jobs.worker.postgresql:Transport"
 
 _app: Celery | None = None  # whichever is Celery's current one
 _checks: tuple[str, ...] = ()

@@ -1,5 +1,6 @@
 """Every setting, read from the environment (django-environ); `deploy/.env.example` lists them."""
 
+import json
 import os
 from importlib.metadata import distribution
 from pathlib import Path
@@ -171,7 +172,9 @@ UNFOLD = {
 
 # --- the scheduler: jobs/conf.py explains each setting -----------------------------------------------------
 
-vars().update({name: env(name, cast=type(one.default), default=one.default) for name, one in conf.ALL_SETTINGS.items()})
+CASTS = {dict: json.loads}  # others as Python has them
+for name, one in conf.ALL_SETTINGS.items():
+    vars()[name] = env(name, cast=CASTS.get(type(one.default), type(one.default)), default=one.default)
 
 # --- mail -----------------------------------------------------------------------------------------------
 

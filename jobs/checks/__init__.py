@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.conf import settings as project
 from django.core.checks import CheckMessage, Error, Warning, register, run_checks
 from django.db.utils import load_backend
@@ -62,6 +62,14 @@ def on_postgresql() -> bool:
     """Whether the default database is one, as the backends of django-tenants and PostGIS say, too."""
     backend = load_backend(project.DATABASES["default"]["ENGINE"])
     return bool(backend.DatabaseWrapper.vendor == "postgresql")
+
+
+@registered(TAG)
+def both_apps() -> Iterator[CheckMessage]:
+    """The models of jobs point to tenants."""
+    if apps.apps_ready and not apps.is_installed("tenants"):  # a web process may ask before they are loaded
+        hint = 'Add "tenants" to INSTALLED_APPS.'
+        yield Error('INSTALLED_APPS has "jobs" without "tenants", so there are no jobs.', hint=hint, id="jobs.E024")
 
 
 @registered(TAG)

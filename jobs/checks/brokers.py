@@ -64,3 +64,14 @@ def tls() -> Iterator[CheckMessage]:
             hint=f"Write CELERY_BROKER_URL=...?{VERIFIED}, and &ssl_ca_certs=/path/ca.pem for your own authority.",
             id="jobs.W008",
         )
+
+
+@registered(TAG)
+def database_as_broker() -> Iterator[CheckMessage]:
+    """Messages go through the session's own database, so another one in the address would be ignored."""
+    if any(url.startswith("postgresql:") and url.rstrip("/") != "postgresql:" for url in _urls()):
+        yield Error(
+            "CELERY_BROKER_URL names a database, but the messages of jobs go through theirs.",
+            hint='Set CELERY_BROKER_URL to "postgresql://"; DATABASES["default"] says where that is.',
+            id="jobs.E022",
+        )

@@ -26,11 +26,11 @@ def locked_queue(name: str) -> Queue | None:
 
 
 def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
-    """Check and store these values by field. Raises Django's ValidationError by field; then nothing is stored."""
+    """Check and store these values by field, or a new row. Raises ValidationError by field; then nothing is stored."""
     for name, value in values.items():
         setattr(row, name, value)
     row.full_clean()
-    store(row, values.keys())
+    store(row, None if row._state.adding else values.keys())
 
 
 def store(row: Queue | TenantQueue, fields: Collection[str] | None = None) -> None:

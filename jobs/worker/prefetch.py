@@ -30,15 +30,16 @@ class TakeOneAtATime(bootsteps.StartStopStep):
     requires = (Tasks,)
 
     def start(self, consumer: Any) -> None:
-        if consumer.connection.transport.driver_type != "redis":
+        driver = consumer.connection.transport.driver_type
+        if driver not in ("redis", "postgresql"):
             consumer.qos = OneAtATime(consumer.qos.callback, PREFETCH_COUNT)
             consumer.qos.update()  # now: RabbitMQ lets a consumer keep the limit with which it began
-        elif VERSION < (5, 6):  # without the setting
+        elif driver == "postgresql" or VERSION < (5, 6):  # without the setting
             fetch_for_idle_processes(consumer)
 
 
 def fetch_for_idle_processes(consumer: Any) -> None:
-    """Let it ask Redis for a message only while a process has none; as Celery's setting does."""
+    """Let it ask for a message only while a process has none; as Celery's setting does."""
     qos = consumer.task_consumer.channel.qos
     allowed = qos.can_consume
     qos.can_consume = lambda: len(state.reserved_requests) < consumer.pool.num_processes and allowed()

@@ -160,6 +160,8 @@ class ToPostgresql:
         ("rediss://h/0?ssl_cert_reqs=none", {}, ["jobs.W008"]),
         ("redis://h/0", {}, []),
         ("amqp://h//", {}, []),
+        ("postgresql://", {}, []),
+        ("postgresql://user:password@host/other", {}, ["jobs.E022"]),
     ],
 )
 def test_the_address_of_the_broker_has_what_its_library_misses_later(

@@ -5,7 +5,7 @@ import getpass
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NoReturn
@@ -22,12 +22,16 @@ Options = dict[str, Any]
 
 @dataclass(frozen=True)
 class Subcommand:
-    """run: raises CommandError or InvalidRequest; the user sees one line."""
+    """run: raises CommandError or InvalidRequest; the user sees one line.
+
+    bare: its log is heard, what it does is done by nobody, and it needs no system checks before.
+    """
 
     name: str
     help: str
     arguments: Callable[[CommandParser], None]
     run: Callable[[Options, Screen], None]
+    bare: bool = False
 
 
 class OneLineParser(CommandParser):
@@ -55,18 +59,27 @@ class SubcommandsCommand(BaseCommand):
         )
         for subcommand in self.subcommands:
             child = children.add_parser(subcommand.name, help=subcommand.help, description=subcommand.help)
-            child.set_defaults(run=subcommand.run)
+            child.set_defaults(run=subcommand.run, bare=subcommand.bare)
             subcommand.arguments(child)
             # Suppress the default: it would undo a --json given before the subcommand.
             _add_json(child, argparse.SUPPRESS)
 
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        return super().execute(*args, **options | ({"skip_checks": True} if options.get("bare") else {}))
+
     def handle(self, *args: Any, **options: Any) -> None:
         screen = Screen(self.stdout, as_json=options["json"], no_color=options["no_color"])
         try:
-            with _quiet(), audit.acting(f"{_person()} at the command line"):
+            with nullcontext() if options.get("bare") else _by_a_person():
                 options["run"](options, screen)
         except InvalidRequest as refused:
             raise CommandError(in_one_line(str(refused))) from None
+
+
+@contextmanager
+def _by_a_person() -> Iterator[None]:
+    with _quiet(), audit.acting(f"{_person()} at the command line"):
+        yield
 
 
 @contextmanager

@@ -1,16 +1,10 @@
-"""`manage.py jobs`: submit, show and change jobs of any tenant."""
+"""`manage.py jobs`: of a project that is not set up yet, it can only tell what is missing."""
 
-from jobs.console.cli.jobs_change import CANCEL, DISCARD, REVIVE
-from jobs.console.cli.jobs_erase import ERASE
-from jobs.console.cli.jobs_list import LIST
-from jobs.console.cli.jobs_memory import MEMORY
-from jobs.console.cli.jobs_pause import PAUSE, RESUME
-from jobs.console.cli.jobs_show import EXPLAIN, SHOW
-from jobs.console.cli.jobs_skip_numbers import SKIP_NUMBERS
-from jobs.console.cli.jobs_submit import SUBMIT
-from jobs.console.cli.subcommands import SubcommandsCommand
+from django.apps import apps
 
+if apps.is_installed("tenants"):
+    from jobs.management.operators import Command
+else:
+    from jobs.management.installing.command import Command  # type: ignore[assignment]
 
-class Command(SubcommandsCommand):
-    help = "Submit, show and change jobs of any tenant."
-    subcommands = (SUBMIT, LIST, SHOW, EXPLAIN, CANCEL, REVIVE, DISCARD, PAUSE, RESUME, MEMORY, ERASE, SKIP_NUMBERS)
+__all__ = ["Command"]

@@ -1,0 +1,25 @@
+"""`manage.py jobs` where `tenants` is not installed yet, so that no model of ours can be imported."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from jobs.management.installing.report import write
+
+HELP = "Say what this project still lacks for jobs, as settings with reasons. Fails if it lacks anything."
+
+
+def arguments(parser: CommandParser) -> None:
+    parser.add_argument("--check", action="store_true", required=True, help="Look, and change nothing.")
+
+
+class Command(BaseCommand):
+    help = "Jobs are not installed: INSTALLED_APPS has no tenants."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        child = parser.add_subparsers(metavar="COMMAND", required=True).add_parser("install", help=HELP)
+        arguments(child)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        raise SystemExit(0 if write(self.stdout.write) else 1)

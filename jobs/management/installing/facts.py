@@ -1,0 +1,123 @@
+"""What there is already, for the report: one line of text each. Whatever is missing or broken is a text, too."""
+
+import platform
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from urllib.parse import urlsplit
+
+from django.apps import apps
+from django.conf import settings as project
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.urls import NoReverseMatch, reverse
+
+from jobs.celery import celery_app, is_configured
+from jobs.conf import settings
+from jobs.management.installing.wanted import broker
+
+PAGES = {"ops:overview": "operators' pages", "members:jobs": "members' pages"}
+OLDEST = 15  # PostgreSQL
+
+
+def facts() -> list[tuple[str, str]]:
+    looks: list[tuple[str, Callable[[], str]]] = [
+        ("Versions", _versions),
+        ("PostgreSQL", server),
+        ("Tenants", lambda: getattr(project, "JOBS_TENANT_MODEL", "tenants.Tenant, the default")),
+        ("Keys", lambda: f"{_last(project.DEFAULT_AUTO_FIELD)}; ours are BigAutoField, whatever yours are"),
+        ("Time zones", lambda: f"USE_TZ is {project.USE_TZ}"),
+        ("Cache", lambda: f"{settings.JOBS_CACHE}: {_last(project.CACHES[settings.JOBS_CACHE]['BACKEND'])}"),
+        ("Broker", _broker),
+        ("Celery app", _celery),
+        ("Admin", _admin),
+        ("Templates", _templates),
+        ("Addresses", _addresses),
+    ]
+    return [(name, _told(look)) for name, look in looks]
+
+
+def server() -> str:
+    """Its version and whether it compiles plans; or why it does not answer."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    if connection.vendor != "postgresql":
+        return f"{connection.vendor}, which does not do"
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('server_version'), current_setting('jit')")
+        number, jit = cursor.fetchone()
+    old = "" if int(number.partition(".")[0]) >= OLDEST else f": too old, {OLDEST} is needed"
+    return f"{number}{old}; jit is {jit}, which the engine's own sessions switch off"
+
+
+def answers() -> bool:
+    """Whether there is a PostgreSQL to ask."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    try:
+        if connection.vendor == "postgresql":
+            connection.ensure_connection()
+            return True
+    except Exception:  # whatever its library raises
+        return False
+    return False
+
+
+def _last(path: object) -> str:
+    return str(path).rpartition(".")[2]
+
+
+def _told(look: Callable[[], str]) -> str:
+    try:
+        return look()
+    except Exception as error:  # anything may be missing here
+        return f"cannot be told: {type(error).__name__}: {str(error).partition(chr(10))[0]}"
+
+
+def _versions() -> str:
+    names = {"Django": "Django", "Celery": "celery", "kombu": "kombu", "psycopg": "psycopg"}
+    found = [f"{told} {_version(package)}" for told, package in names.items()]
+    return ", ".join([f"Python {platform.python_version()}", *found])
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "none"
+
+
+def _broker() -> str:
+    address = broker()
+    return urlsplit(address).scheme if address else "none is named"  # without its password
+
+
+def _celery() -> str:
+    package = project.SETTINGS_MODULE.rpartition(".")[0]
+    if is_configured():
+        return f"{celery_app().main} carries jobs"
+    return f"{package}.celery is there, and carries no jobs" if is_there(f"{package}.celery") else "none"
+
+
+def is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _admin() -> str:
+    return "has pages for queues, slots, members and keys" if apps.is_installed("django.contrib.admin") else "none"
+
+
+def _templates() -> str:
+    first = _last(project.TEMPLATES[0]["BACKEND"]) if project.TEMPLATES else "no engine"
+    return f"{first} comes first; ours are rendered by Django's, whichever is first"
+
+
+def _addresses() -> str:
+    return ", ".join(f"{what} {'included' if _leads(name) else 'not included'}" for name, what in PAGES.items())
+
+
+def _leads(name: str) -> bool:
+    try:
+        return bool(reverse(name))
+    except NoReverseMatch:
+        return False

@@ -1,0 +1,85 @@
+"""What the project lacks: the messages of the system checks, and for each its lines of settings."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.conf import settings as project
+from django.core.checks import CheckMessage, run_checks
+from django.db import DEFAULT_DB_ALIAS
+
+from jobs.celery import celery_app, is_configured
+from jobs.checks import TAG
+
+TABLE = """CACHES["jobs"] = {  # or a Redis; then: manage.py createcachetable
+    "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+    "LOCATION": "jobs_cache",
+}
+JOBS_CACHE = "jobs\""""
+POSTGRESQL = """DATABASES["default"] = {
+    "ENGINE": "django.db.backends.postgresql",
+    "NAME": "PROJECT",  # and HOST, USER, PASSWORD, unless libpq has them
+    "CONN_MAX_AGE": None,
+    "OPTIONS": {"prepare_threshold": 2},
+}"""
+# The lines that mend what a check found, by its id, in the order of a settings module. Others have only a hint.
+LINES = {
+    "jobs.E024": 'INSTALLED_APPS = [*INSTALLED_APPS, "tenants"]',
+    "jobs.W007": 'MIDDLEWARE = [*MIDDLEWARE, "tenants.middleware.audited"]',
+    "jobs.E008": "USE_TZ = True",
+    "jobs.E001": POSTGRESQL,
+    "jobs.E007": 'DATABASES["default"]["OPTIONS"].pop("pool")',
+    "jobs.W002": 'DATABASES["default"]["CONN_MAX_AGE"] = None',
+    "jobs.W003": 'DATABASES["default"].setdefault("OPTIONS", {})["prepare_threshold"] = 2',
+    "jobs.E016": 'DATABASE_ROUTERS = ["jobs.store.routing.Primary", *DATABASE_ROUTERS]',
+    "jobs.W001": TABLE,
+    "jobs.W006": TABLE,
+    "jobs.E019": TABLE,
+    "broker": 'CELERY_BROKER_URL = "postgresql://"',
+    "jobs.E006": "CELERY_TASK_ALWAYS_EAGER = False",
+}
+NO_BROKER = "No broker is named. The database can be it; or give a redis:// or amqp:// address."
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """id: of the check. lines: for the settings; empty if the hint alone says what to do."""
+
+    id: str
+    why: str
+    hint: str
+    lines: str
+
+
+def wanted(*, server: bool) -> list[Wanted]:
+    """What is missing. server: it answers, so the checks of the database may run. Raises nothing."""
+    package = project.SETTINGS_MODULE.partition(".")[0]
+    found = [
+        Wanted(one.id or "", one.msg, one.hint or "", LINES.get(one.id or "", "").replace("PROJECT", package))
+        for one in _messages(server)
+    ]
+    if any(one.id == "jobs.E001" for one in found):  # its lines say these, too
+        found = [one for one in found if one.id not in ("jobs.W002", "jobs.W003")]
+    elif not server:
+        found.append(Wanted("server", "PostgreSQL does not answer, so what it needs is not known.", "", ""))
+    if not broker():
+        found.append(Wanted("broker", NO_BROKER, "", LINES["broker"]))
+    order = list(LINES)
+    return sorted(found, key=lambda one: order.index(one.id) if one.id in order else len(order))
+
+
+def _messages(server: bool) -> Iterator[CheckMessage]:
+    """Those of our checks."""
+    for tag in (TAG, "tenants", "models", *(["database"] if server else [])):
+        try:
+            found = run_checks(tags=[tag], databases=[DEFAULT_DB_ALIAS] if server else None)
+        except Exception as error:  # of any check, also of a stranger's
+            yield CheckMessage(30, f"The checks of {tag} could not run: {type(error).__name__}: {error}", id=tag)
+            continue
+        yield from (one for one in found if (one.id or "").startswith(("jobs.", "tenants.")) and not one.is_silenced())
+
+
+def broker() -> str:
+    """Its address as the project says it; empty if nobody does: Celery would try a RabbitMQ on this machine."""
+    said = os.environ.get("CELERY_BROKER_URL") or getattr(project, "CELERY_BROKER_URL", "")
+    return str(said or (is_configured() and celery_app().conf.broker_url) or "")

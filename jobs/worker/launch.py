@@ -1,0 +1,69 @@
+"""Run a worker in this process, as Celery's own command line does, with all that a worker of jobs needs."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from django.utils.autoreload import StatReloader
+
+from jobs.celery import celery_app, is_configured
+from jobs.checks import refuse_to_start
+
+
+def run(pool: str, concurrency: int | None) -> int:
+    """Run until SIGTERM or Ctrl-C, which let running jobs end; return the exit status.
+
+    concurrency: processes; None: one for each processor.
+    """
+    if not is_configured():
+        refuse_to_start("No app of Celery carries jobs: call jobs.celery.configure(app), and import it (jobs.E005)")
+    options = {"queues": pool, "concurrency": concurrency, "without_gossip": True, "without_mingle": True}
+    # Node names differ on a machine. These messages between workers are not needed.
+    worker = celery_app().Worker(hostname=f"{pool}-{os.getpid()}@{socket.gethostname()}", **options)
+    worker.start()
+    return int(worker.exitcode or 0)
+
+
+def run_reloading(pool: str, concurrency: int | None) -> int:
+    """Run, and start anew when code that this process has imported changes. For development."""
+    changes = Changes()
+    threading.Thread(target=changes.watch, name="changes", daemon=True).start()
+    status = run(pool, concurrency)
+    if changes.seen:
+        os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606 - the same process: a terminal keeps it
+    return status
+
+
+class Changes:
+    """Lets the worker of this process end when a module has changed, unless the code cannot be loaded now."""
+
+    seen = False
+
+    def __init__(self) -> None:
+        self._files = StatReloader()
+        self._times = self._modules()
+
+    def watch(self) -> None:
+        while not self.seen:
+            time.sleep(self._files.SLEEP_TIME)
+            before, self._times = self._times, self._modules()
+            changed = [file for file in before.keys() & self._times.keys() if self._times[file] != before[file]]
+            if changed and self._can_be_loaded():
+                self.seen = True
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    def _modules(self) -> dict[Path, float]:
+        """When each file of a module was changed."""
+        return dict(self._files.snapshot_files())
+
+    def _can_be_loaded(self) -> bool:
+        """Not, if an editor has saved half a line; the next change is looked at again."""
+        checked = subprocess.run([sys.executable, sys.argv[0], "check"], capture_output=True, text=True, check=False)
+        if checked.returncode:
+            print(checked.stderr, file=sys.__stderr__)  # the other one is sent to the log
+        return not checked.returncode

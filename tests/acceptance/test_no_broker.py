@@ -1,0 +1,91 @@
+"""No broker of one's own: `CELERY_BROKER_URL = "postgresql://"`, and the guarantees are the same."""
+
+import os
+import signal
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+
+from jobs.engine import cancel, runtime
+from jobs.models import Job
+from jobs.store.messages import Messages
+from tests.acceptance.following import ended
+from tests.factories import QueueFactory, ThingFactory
+from tests.waiting import wait_until
+
+QUEUES = ("default", "heavy")
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def start_worker(environ, start_worker) -> Callable:
+    """Here and in the workers PostgreSQL is the broker."""
+    environ["CELERY_BROKER_URL"] = "postgresql://"
+    messages = Messages()
+    runtime.change(carrier=lambda claimed: [messages.send(f"{one.pool} {one.id}-{one.attempt}") for one in claimed])
+    yield start_worker
+    messages.close()
+
+
+def test_jobs_of_two_tenants_and_two_pools_end_and_each_runs_once(start_worker, tmp_path) -> None:
+    QueueFactory(name="heavy", pool="heavy")
+    for pool in ("default", "default", "heavy"):
+        start_worker(pool, concurrency=2)
+    things = [ThingFactory(tenant__queue__num_slots=4) for _ in range(2)]
+    ids = [thing.async_(queue=queue).echo(f"{queue} {n}") for n in range(10) for thing in things for queue in QUEUES]
+    wait_until(lambda: Job.objects.filter(pk__in=ids, status="success").count() == 40, "all end")
+    assert set(Job.objects.values_list("attempt", "crashes")) == {(1, 0)}
+    logs = "".join(log.read_text() for log in tmp_path.glob("*.log"))
+    assert "message lost" not in logs, "each was heard, and by somebody who could run it"
+    assert "message refused" not in logs
+
+
+def test_a_cancel_reaches_a_running_job(start_worker) -> None:
+    start_worker(concurrency=1)
+    thing = ThingFactory()
+    job_id = thing.async_.until_cancelled()
+    wait_until(lambda: Job.objects.get(pk=job_id).status == "running", "it runs")
+    cancel.cancel(job_id, tenant_id=thing.tenant_id)
+    assert ended(job_id).status == "cancelled"
+
+
+def test_a_busy_worker_takes_no_message_that_another_could_run(start_worker, tmp_path) -> None:
+    for _ in range(2):
+        start_worker(concurrency=1)
+    thing = ThingFactory(tenant__queue__num_slots=2)
+    ids = [thing.async_.wait_for_file(str(tmp_path / f"door{n}")) for n in range(2)]
+    wait_until(lambda: Job.objects.filter(status="running").count() == 2, "both run")
+    assert len(set(Job.objects.values_list("worker", flat=True))) == 2
+    for n in range(2):
+        (tmp_path / f"door{n}").touch()
+    assert [ended(job_id).attempt for job_id in ids] == [1, 1]
+
+
+def test_what_a_killed_worker_had_runs_elsewhere(start_worker, tmp_path) -> None:
+    first = start_worker(concurrency=2)
+    thing = ThingFactory(tenant__queue__num_slots=4)
+    ids = [thing.async_.wait_for_file(str(tmp_path / f"door{n}")) for n in range(4)]
+    wait_until(lambda: Job.objects.filter(status="running").count() == 2, "two run")
+    start_worker(concurrency=2)
+    os.killpg(first.pid, signal.SIGKILL)
+    for n in range(4):
+        (tmp_path / f"door{n}").touch()
+    assert {ended(job_id).status for job_id in ids} == {"success"}
+    assert sorted(Job.objects.values_list("crashes", flat=True)) == [0, 0, 1, 1]
+
+
+def test_a_worker_survives_the_loss_of_its_session(start_worker) -> None:
+    """As with a restart of PostgreSQL, or a failover."""
+
+    worker = start_worker(concurrency=1)
+    thing = ThingFactory()
+    assert ended(thing.async_.echo(1)).status == "success"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query ~ 'jobs_messages|jobs.messages'"
+            " AND pid <> pg_backend_pid() AND NOT query ~ 'pg_notify'"
+        )
+        assert cursor.fetchone()[0] >= 1
+    assert ended(thing.async_.echo(2)).status == "success"
+    assert worker.alive
