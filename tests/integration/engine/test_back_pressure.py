@@ -107,6 +107,8 @@ class TestTheCount:
         for letters in (2_000, 20_000):
             numbers = range(Arrival.objects.count(), letters)
             Arrival.objects.bulk_create(Arrival(xid=2**40 + n, queue_id=1, tenant_id=0, jobs=1) for n in numbers)
+            with connection.cursor() as cursor:
+                cursor.execute("ANALYZE arrivals")  # as autovacuum does, but perhaps when there is one letter
             reads.append(buffers_of_a_submit(tenant))
         assert reads[1] <= 1.2 * reads[0]
 
