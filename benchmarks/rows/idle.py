@@ -26,13 +26,13 @@ def measure(directory: Path) -> Figures:
         bells.forget()
         with stage.playing(directory, contender.name, contender.worker()):
             contender.begin()
-            milliseconds = [_latency(contender, n) * 1000 for n in range(WARM + JOBS)][WARM:]
+            milliseconds = [latency(contender, n) * 1000 for n in range(WARM + JOBS)][WARM:]
         centiles = quantiles(milliseconds, n=100)
         figures[MEDIAN][contender.name], figures[TAIL][contender.name] = centiles[49], centiles[94]
     return figures
 
 
-def _latency(contender: Contender, n: int) -> float:
+def latency(contender: Contender, n: int) -> float:
     """The latency in seconds, by the clock of the machine."""
     time.sleep(PACE)
     submitted = time.time()

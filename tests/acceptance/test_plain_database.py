@@ -66,7 +66,7 @@ def run_three(web) -> None:
 
 
 # What runs in the session of a caller, or says only then that the rest is not to be compiled.
-OF_CALLERS = {"submit", "deaths", "knock"}
+OF_CALLERS = {"submit", "worth", "deaths", "knock"}
 OF_ALL = {"submit", "knock", "fold", "claim", "start", "succeed", "promote", "beat", "note_may_run", "recount_waiting"}
 
 
