@@ -102,8 +102,8 @@ def test_a_project_with_a_celery_app_of_its_own_keeps_it(project) -> None:
     assert "Write mysite" not in text
 
 
-@pytest.mark.parametrize("words", [["install"], ["list"]])
-def test_without_tenants_there_is_no_other_command(project, words) -> None:
-    command = [sys.executable, "manage.py", "jobs", *words]
-    done = subprocess.run(command, cwd=project.directory, env=project.environ, capture_output=True, check=False)
-    assert done.returncode == 2
+def test_without_tenants_there_is_no_other_command(project) -> None:
+    for word in ("install", "list"):
+        command = [sys.executable, "manage.py", "jobs", word]
+        done = subprocess.run(command, cwd=project.directory, env=project.environ, capture_output=True, check=False)
+        assert done.returncode == 2

@@ -61,6 +61,7 @@ def test_what_is_unsafe_keeps_it_from_starting(environ, processes, tmp_path) -> 
     assert "JOBS_DEDUP_WINDOW" in (tmp_path / "log").read_text()
 
 
+@pytest.mark.long("a reload, for development")
 def test_it_starts_anew_when_code_changes_that_can_be_loaded(jobs_worker, environ, tmp_path) -> None:
     (tmp_path / "changing.py").write_text("")
     (tmp_path / "changing_settings.py").write_text("from tests.settings import *\nimport changing\n")

@@ -14,6 +14,7 @@ from tests.acceptance.following import ended
 from tests.factories import QueueFactory, ThingFactory
 from tests.waiting import wait_until
 
+LONG = pytest.mark.long("a loss of this broker's; tests/integration/store/test_messages.py has its parts")
 QUEUES = ("default", "heavy")
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -28,7 +29,7 @@ def start_worker(environ, start_worker) -> Callable:
     messages.close()
 
 
-def test_jobs_of_two_tenants_and_two_pools_end_and_each_runs_once(start_worker, tmp_path) -> None:
+def test_jobs_of_two_tenants_and_two_pools_end_each_runs_once_and_a_cancel_reaches_one(start_worker, tmp_path) -> None:
     QueueFactory(name="heavy", pool="heavy")
     for pool in ("default", "default", "heavy"):
         start_worker(pool, concurrency=2)
@@ -39,17 +40,13 @@ def test_jobs_of_two_tenants_and_two_pools_end_and_each_runs_once(start_worker, 
     logs = "".join(log.read_text() for log in tmp_path.glob("*.log"))
     assert "message lost" not in logs, "each was heard, and by somebody who could run it"
     assert "message refused" not in logs
-
-
-def test_a_cancel_reaches_a_running_job(start_worker) -> None:
-    start_worker(concurrency=1)
-    thing = ThingFactory()
-    job_id = thing.async_.until_cancelled()
+    job_id = things[0].async_.until_cancelled()
     wait_until(lambda: Job.objects.get(pk=job_id).status == "running", "it runs")
-    cancel.cancel(job_id, tenant_id=thing.tenant_id)
+    cancel.cancel(job_id, tenant_id=things[0].tenant_id)
     assert ended(job_id).status == "cancelled"
 
 
+@LONG
 def test_a_busy_worker_takes_no_message_that_another_could_run(start_worker, tmp_path) -> None:
     for _ in range(2):
         start_worker(concurrency=1)
@@ -62,6 +59,7 @@ def test_a_busy_worker_takes_no_message_that_another_could_run(start_worker, tmp
     assert [ended(job_id).attempt for job_id in ids] == [1, 1]
 
 
+@LONG
 def test_what_a_killed_worker_had_runs_elsewhere(start_worker, tmp_path) -> None:
     first = start_worker(concurrency=2)
     thing = ThingFactory(tenant__queue__num_slots=4)
@@ -75,6 +73,7 @@ def test_what_a_killed_worker_had_runs_elsewhere(start_worker, tmp_path) -> None
     assert sorted(Job.objects.values_list("crashes", flat=True)) == [0, 0, 1, 1]
 
 
+@LONG
 def test_a_worker_survives_the_loss_of_its_session(start_worker) -> None:
     """As with a restart of PostgreSQL, or a failover."""
 
