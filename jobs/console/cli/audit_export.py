@@ -2,15 +2,17 @@
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.core.management.base import CommandError, CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import QuerySet
+from django.utils import timezone
 
 from jobs.authoring import sheet
-from jobs.console.cli import inputs
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.operations.filters import moment
 from jobs.console.operations.named import tenant_named
 from tenants.models import Change
 
@@ -21,10 +23,31 @@ FIELDS = (
 BATCH = 1000
 
 
-def arguments(parser: CommandParser) -> None:
-    parser.add_argument("--since", type=inputs.moment, help="From this moment on, like 2030-01-31 (UTC).")
-    parser.add_argument("--until", type=inputs.moment, help="Before this moment.")
+def add_filters(parser: CommandParser) -> None:
+    parser.add_argument("--since", metavar="TIME", help="After: 30m, 1h, 7d ago, or 2030-01-31 (UTC).")
+    parser.add_argument("--until", metavar="TIME", help="Up to then.")
     parser.add_argument("--tenant", metavar="SLUG", help="Only changes to what is this tenant's.")
+
+
+def chosen(options: Options) -> QuerySet[Change]:
+    """Raises InvalidRequest."""
+    found, now = Change.objects.all(), timezone.now()
+    if options["tenant"]:
+        found = found.filter(tenant_id=tenant_named(options["tenant"]).pk)
+    if options["since"]:
+        found = found.filter(at__gt=moment("since", options["since"], now))
+    if options["until"]:
+        found = found.filter(at__lte=moment("until", options["until"], now))
+    return found
+
+
+def document(change: Change) -> dict[str, object]:
+    """As JSON has it, with the ids of a bulk action."""
+    return {name: getattr(change, name) for name in FIELDS} | {"values": change.values | _ids(change)}
+
+
+def arguments(parser: CommandParser) -> None:
+    add_filters(parser)
     parser.add_argument("--format", choices=("jsonl", "csv"), default="jsonl")
 
 
@@ -40,17 +63,10 @@ def run(options: Options, screen: Screen) -> None:
 
 def _changes(options: Options) -> Iterator[dict[str, object]]:
     """Batch by batch by the primary key: the log may be long, and grows meanwhile."""
-    found = Change.objects.order_by("pk")
-    if options["tenant"]:
-        found = found.filter(tenant_id=tenant_named(options["tenant"]).pk)
-    if options["since"]:
-        found = found.filter(at__gte=_aware(options["since"]))
-    if options["until"]:
-        found = found.filter(at__lt=_aware(options["until"]))
-    after = 0
+    found, after = chosen(options).order_by("pk"), 0
     while batch := list(found.filter(pk__gt=after)[:BATCH]):
         for change in batch:
-            yield {name: getattr(change, name) for name in FIELDS} | {"values": change.values | _ids(change)}
+            yield document(change)
         after = batch[-1].pk
 
 
@@ -59,10 +75,6 @@ def _ids(change: Change) -> dict[str, list[int]]:
     if change.bulk is None:
         return {}
     return {"ids": list(change.subjects.order_by("subject_id").values_list("subject_id", flat=True))}
-
-
-def _aware(moment: datetime) -> datetime:
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _json_line(change: dict[str, object]) -> str:

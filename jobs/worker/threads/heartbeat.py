@@ -67,7 +67,7 @@ class Heartbeat:
             telemetry.noticed("declared gone, stopping", worker=who.name)
             self._gone()
         if registered:
-            telemetry.noticed("worker registered", worker=who.name, pool=who.pool, processes=self._processes())
+            telemetry.begun("worker registered", worker=who.name, pool=who.pool, processes=self._processes())
             self._registered()
         return max(begun + float(settings.JOBS_BEAT_INTERVAL) - time.monotonic(), 0)
 
