@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 from jobs.console.cli import audit_export, inputs
 from jobs.console.cli.screen import Column, Screen, moment
 from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.operations import audited
 from tenants.models import Change
 
 MAX_LISTED = 1000
@@ -26,8 +27,8 @@ def arguments(parser: CommandParser) -> None:
 
 
 def run(options: Options, screen: Screen) -> None:
-    changes = list(audit_export.chosen(options).order_by("-pk")[: options["limit"]])
-    screen.document({"changes": [audit_export.document(change) for change in changes]})
+    changes = list(audited.changes(options).order_by("-pk")[: options["limit"]])
+    screen.document({"changes": [audited.document(change) for change in changes]})
     if changes:
         screen.table(COLUMNS, map(_row, changes))
     else:
