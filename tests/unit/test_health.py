@@ -50,6 +50,7 @@ BAD = {
     "tenant_starved": replace(GOOD, starved=[ShareLook(1, "Puget", "puget", 41.0, 100.0, 300.0, 900.0)]),
     "messages_lost": server(untaken=1),
     "worker_silent": replace(GOOD, workers=[WorkersLook("default", "silent", 1)]),
+    "worker_lost": replace(GOOD, workers=[WorkersLook("default", "lost", 1)]),
     "failures": replace(GOOD, ended=EndedLook(50, 11, 0)),
     "deaths": replace(GOOD, ended=EndedLook(1000, 101, 101)),
     "repairs": replace(GOOD, repairs=[RepairLook("finding", 3, 599.0)]),

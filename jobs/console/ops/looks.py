@@ -45,7 +45,7 @@ class Tenant:
 
 @dataclass(frozen=True)
 class Worker:
-    """gone_at: None while it is registered. leads: its clock is the leader."""
+    """gone_at: None while it is registered. lost: it was declared gone. leads: its clock is the leader."""
 
     id: UUID
     name: str
@@ -56,6 +56,7 @@ class Worker:
     started_at: datetime
     beat_at: datetime
     gone_at: datetime | None
+    lost: bool
     leads: bool
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 from jobs.authoring.text import count_of_jobs, printable
 from jobs.reading.health.facts import MINUTES, Facts
+from jobs.reading.health.looks import WorkersLook
 from jobs.reading.shares import percent
 
 Severity = Literal["critical", "warning"]
@@ -88,8 +89,17 @@ def _messages_lost(facts: Facts) -> Iterator[str]:
 def _worker_silent(facts: Facts) -> Iterator[str]:
     for one in facts.workers:
         if one.state == "silent":
-            workers = "1 worker" if one.workers == 1 else f"{one.workers} workers"
-            yield f"{workers} of pool {one.pool} missed three heartbeats."
+            yield f"{_workers(one)} missed three heartbeats."
+
+
+def _worker_lost(facts: Facts) -> Iterator[str]:
+    for one in facts.workers:
+        if one.state == "lost":
+            yield f"{_workers(one)} did not stop but fell silent in the last hour: killed, or cut off."
+
+
+def _workers(look: WorkersLook) -> str:
+    return f"{look.workers} worker{'s' if look.workers > 1 else ''} of pool {look.pool or 'unknown'}"
 
 
 def _failures(facts: Facts) -> Iterator[str]:
@@ -139,6 +149,7 @@ RULES = (
     Rule("tenant_starved", "warning", "a-tenant-is-starved", _tenant_starved),
     Rule("pool_short", "warning", "jobs-wait-and-nothing-runs", _pool_short),
     Rule("worker_silent", "warning", "a-worker-is-gone", _worker_silent),
+    Rule("worker_lost", "warning", "a-worker-is-gone", _worker_lost),
     Rule("failures", "warning", "jobs-died", _failures),
     Rule("deaths", "warning", "jobs-died", _deaths),
     Rule("repairs", "warning", "check-the-invariants", _repairs),

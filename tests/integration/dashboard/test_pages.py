@@ -12,7 +12,7 @@ from jobs import store
 from jobs.engine import limits
 from jobs.engine.pause import pause_job_type
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, Job, PausedJobType
+from jobs.models import FailedAttempt, Job, PausedJobType, Worker
 from jobs.store import results
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
@@ -250,7 +250,7 @@ def test_a_worker_shows_what_it_ended_lately_and_how_often_it_crashed(client, re
         facts = {"error_class": error, "end_time": now - timedelta(hours=hours), "worker": other}
         FailedAttempt.objects.create(job=job, attempt=attempt, **facts)
     shown = client.get("/ops/workers/").context["workers"]
-    assert {worker.id: (worked.ended, worked.crashes) for worker, _, _, worked, _ in shown} == {
+    assert {worker.id: (worked.ended, worked.crashes) for worker, _, _, worked, *_ in shown} == {
         mine: (2, 0),
         other: (1, 2),
     }
@@ -276,13 +276,38 @@ def test_a_worker_shows_what_it_runs_only_to_those_who_may_see_jobs(client, oper
     assert f"/ops/jobs/{job.pk}/" not in text(operator("view_worker").get("/ops/workers/"))
 
 
+def test_how_a_worker_went_is_told(client, register):
+    stopped, lost, live = register(), register(), register()
+    store.leave(stopped)
+    Worker.objects.filter(pk=lost).update(beat_at=timezone.now() - timedelta(minutes=1))
+    store.declare_gone()
+    shown = client.get("/ops/workers/")
+    assert {worker.id: worker.lost for worker, _ in shown.context["gone"]} == {stopped: False, lost: True}
+    assert re.findall(r'"How">\s*(?:<strong class="bad">)?(\w+)', text(shown)) == ["lost", "stopped"]
+    assert [worker.id for worker, *_ in shown.context["workers"]] == [live]
+
+
+def test_a_draining_worker_says_until_when_at_the_latest(client, operator, register, settings):
+    settings.JOBS_DEFAULT_TIMEOUT, settings.JOBS_TIMEOUT_GRACE = 300.0, 10.0
+    busy, since = register(concurrency=2), timezone.now().replace(microsecond=0)
+    make_job(TenantFactory(), Status.RUNNING, worker=busy, start_time=since)
+    assert "takes no more" not in text(client.get("/ops/workers/"))
+    Worker.objects.filter(pk=busy).update(concurrency=0)
+    page = text(client.get("/ops/workers/"))
+    assert "1 running, takes no more; at the latest until\n" in page
+    assert [last_end for *_, last_end in client.get("/ops/workers/").context["workers"]] == [
+        since + timedelta(seconds=310)
+    ]
+    assert "1 running, takes no more\n" in text(operator("view_worker").get("/ops/workers/"))
+
+
 def test_health_shows_the_conditions_that_hold_and_counts_the_others(client, settings):
     settings.JOBS_BEAT_INTERVAL = 1e-6
     store.beat(uuid.uuid4(), name="quiet@host", pid=1, pool="other", concurrency=1)
     page = text(client.get("/ops/health/"))
     assert "worker_silent</code>: 1 worker of pool other missed three heartbeats." in page
     assert "no_clock</code>: No clock leads" in page
-    assert "12 other conditions" in page
+    assert "13 other conditions" in page
     assert "docs/operations.md#a-worker-is-gone" in page
     settings.JOBS_DOCS_URL = "https://wiki.example/operations.md"
     assert 'href="https://wiki.example/operations.md#a-worker-is-gone">What to do' in text(client.get("/ops/health/"))

@@ -33,6 +33,7 @@ def show(request: HttpRequest) -> HttpResponse:
                 seen.in_use_by_worker.get(worker.id, 0),
                 worked.get(worker.id, Worked()),
                 runs.get(worker.id, []),
+                max(map(_latest_end, runs.get(worker.id, [])), default=None) if len(running) < MAX_RUNNING else None,
             )
             for worker in seen.workers
             if worker.gone_at is None
