@@ -490,6 +490,7 @@ class Migration(migrations.Migration):
                 ('started_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('beat_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('gone_at', models.DateTimeField(null=True)),
+                ('drain_requested_at', models.DateTimeField(null=True)),
                 ('lost', models.BooleanField(db_default=False)),
             ],
             options={

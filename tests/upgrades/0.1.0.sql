@@ -1123,6 +1123,7 @@ CREATE TABLE public.workers (
     started_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
     beat_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
     gone_at timestamp with time zone,
+    drain_requested_at timestamp with time zone,
     lost boolean DEFAULT false NOT NULL,
     CONSTRAINT workers_concurrency_check CHECK ((concurrency >= 0)),
     CONSTRAINT workers_pid_check CHECK ((pid >= 0))

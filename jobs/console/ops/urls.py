@@ -3,6 +3,7 @@
 from django.urls import path
 
 from jobs.console.ops.actions import limits, many, schedules, themes, types
+from jobs.console.ops.actions import workers as worker_actions
 from jobs.console.ops.views import dead, health, job, overview, queues, tenant, tenants, workers
 from jobs.console.ops.views import jobs as job_list
 from jobs.console.ops.views import schedules as schedule_list
@@ -21,6 +22,7 @@ urlpatterns = [
     path("jobs/<int:pk>/", job.show, name="job"),
     path("dead/", dead.show, name="dead"),
     path("workers/", workers.show, name="workers"),
+    path("workers/<uuid:pk>/drain", worker_actions.drain_worker, name="drain"),
     path("schedules/", schedule_list.show, name="schedules"),
     path("schedules/<int:pk>/act", schedules.act, name="act-on-schedule"),
     path("health/", health.show, name="health"),

@@ -1,12 +1,14 @@
 """Who may open the operators' pages, and who may act: checked in the view, whatever a template shows."""
 
 import re
+import uuid
+from typing import Any
 
 import pytest
 from django.test import Client
 
 from jobs.lifecycle import Status
-from jobs.models import Job, PausedJobType, Queue, Schedule
+from jobs.models import Job, PausedJobType, Queue, Schedule, Worker
 from tenants.models import TenantQueue
 from tests.factories import MemberFactory, QueueFactory, TenantFactory, make_job
 
@@ -33,12 +35,13 @@ ACTIONS = {
     "/ops/jobs/discard": ("change_deadletter", {"ids": "{dead}"}),
     "/ops/dead/revive": ("change_deadletter", {"ids": "{dead}"}),
     "/ops/dead/discard": ("change_deadletter", {"ids": "{dead}"}),
+    "/ops/workers/{worker}/drain": ("change_worker", {}),
     "/ops/schedules/{schedule}/act": ("change_schedule", {"verb": "pause"}),
 }
 
 
 @pytest.fixture
-def things() -> dict[str, int]:
+def things() -> dict[str, Any]:
     tenant = TenantFactory(name="Owner & Co.", slug="acme")
     QueueFactory(name="default")
     PausedJobType.objects.create(source_type="reports.letter", source_method="render")
@@ -51,7 +54,8 @@ def things() -> dict[str, int]:
         source_method="execute",
     )
     dead = make_job(tenant, Status.DEAD, last_error="ValueError: no")
-    return {"job": make_job(tenant).pk, "dead": dead.pk, "schedule": schedule.pk}
+    worker = Worker.objects.create(pk=uuid.uuid4(), name="w@host", pid=1, pool="default", concurrency=2)
+    return {"job": make_job(tenant).pk, "dead": dead.pk, "schedule": schedule.pk, "worker": worker.pk}
 
 
 def state() -> tuple[object, ...]:
@@ -61,6 +65,7 @@ def state() -> tuple[object, ...]:
         list(PausedJobType.objects.values_list("source_type", "source_method")),
         list(Job.objects.order_by("pk").values_list("status")),
         list(Schedule.objects.values_list("paused")),
+        list(Worker.objects.values_list("drain_requested_at")),
     )
 
 
@@ -110,6 +115,7 @@ def test_an_action_is_refused_without_its_permission_even_if_posted_directly(ope
         "change_job",
         "change_deadletter",
         "change_schedule",
+        "change_worker",
         *PAGES.values(),
     }
     assert posted(operator(*sorted(others - {permission})), path, body, things).status_code == 403

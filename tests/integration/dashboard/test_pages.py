@@ -291,7 +291,7 @@ def test_a_draining_worker_says_until_when_at_the_latest(client, operator, regis
     settings.JOBS_DEFAULT_TIMEOUT, settings.JOBS_TIMEOUT_GRACE = 300.0, 10.0
     busy, since = register(concurrency=2), timezone.now().replace(microsecond=0)
     make_job(TenantFactory(), Status.RUNNING, worker=busy, start_time=since)
-    assert "takes no more" not in text(client.get("/ops/workers/"))
+    assert "running, takes no more" not in text(client.get("/ops/workers/"))
     Worker.objects.filter(pk=busy).update(concurrency=0)
     page = text(client.get("/ops/workers/"))
     assert "1 running, takes no more; at the latest until\n" in page
