@@ -13,7 +13,7 @@ from jobs.console.ops import looks
 from jobs.lifecycle import Status
 from jobs.models import Schedule, ScheduleRun
 from jobs.sql import statement
-from tests.factories import TenantFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.plans import nodes
 
 pytestmark = pytest.mark.django_db
@@ -69,6 +69,27 @@ def test_a_wave_of_deaths_hides_no_other_error(client, monkeypatch):
     assert "at least" in page
     assert 'href="?error=KeyError"' in page
     assert client.get("/ops/dead/?error=KeyError").context["classes"] == []
+
+
+def test_what_a_dead_letter_shows_adds_a_filter_and_a_chip_removes_it(client):
+    acme, queue = TenantFactory(slug="acme"), QueueFactory(name="mail")
+    mine = make_job(acme, Status.DEAD, last_error="ValueError: no", queue=queue, source_id="7")
+    make_job(TenantFactory(slug="other"), Status.DEAD, last_error="ValueError: no", source_id="8")
+    page = client.get("/ops/dead/", {"error": "ValueError"}).content.decode()
+    for name, value in {"tenant": "acme", "queue": "mail", "source": "7"}.items():
+        assert f'href="?error=ValueError&amp;{name}={value}"' in page
+        assert [one.pk for one in client.get("/ops/dead/", {name: value}).context["letters"]] == [mine.pk]
+    assert 'href="?error=ValueError&amp;type=reports.datareport.execute"' in page
+    both = client.get("/ops/dead/", {"error": "ValueError", "source": "8"})
+    assert both.context["chips"] == [("source:8", "?error=ValueError"), ("error:ValueError", "?source=8")]
+    assert '<datalist id="types"><option value="reports.datareport.execute">' in page
+
+
+def test_a_wrong_tenant_is_refused_among_the_dead_in_the_words_of_the_jobs(client):
+    TenantFactory(slug="acme")
+    of_jobs, of_dead = client.get("/ops/jobs/?q=tenant:acne"), client.get("/ops/dead/?tenant=acne")
+    assert of_dead.context["wrong"] == of_jobs.context["wrong"] == "Tenant: 'acne' is unknown; known: acme."
+    assert "fits" not in of_dead.content.decode()
 
 
 def test_tenants_come_in_the_order_that_is_asked_for(client):

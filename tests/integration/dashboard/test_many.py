@@ -176,7 +176,7 @@ class TestJobs:
         page = text(answers[0])
         assert "Cancel 10 jobs?" in page
         assert '<strong class="name">tenant:acme user:ines</strong>' in page
-        assert page.count(f"{jobs[0].tenant.name}: reports.datareport:1 execute") == 3
+        assert page.count(f"{jobs[0].tenant.name}: reports.datareport.execute:1") == 3
         assert "Cancelled 10 jobs." in said(answers[-1])
         assert {status(job) for job in jobs} == {"cancelled"}
         assert (status(other), status(done)) == ("created", "success")

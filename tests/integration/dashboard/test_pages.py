@@ -3,12 +3,15 @@
 import re
 import uuid
 from datetime import timedelta
+from html import unescape
+from urllib.parse import parse_qs
 
 import pytest
 from django.urls import clear_script_prefix, set_script_prefix
 from django.utils import timezone
 
 from jobs import store
+from jobs.console.ops import terms
 from jobs.engine import limits
 from jobs.engine.pause import pause_job_type
 from jobs.lifecycle import Status
@@ -75,7 +78,12 @@ class TestSearch:
         acme, other = TenantFactory(slug="acme"), TenantFactory(slug="other")
         mail = QueueFactory(name="mail")
         found = make_job(
-            acme, Status.ERROR, queue=mail, user_key="ines", last_error="ValueError: no", args={"Year": 2004}
+            *(acme, Status.ERROR),
+            queue=mail,
+            source_id="7",
+            user_key="ines",
+            last_error="ValueError: no",
+            args={"Year": 2004},
         )
         make_job(other, Status.SUCCESS, source_type="shop.order", user_key="otto", last_error="ValueErrors: x")
         return found
@@ -90,6 +98,9 @@ class TestSearch:
             "error:ValueError",
             "type:reports.datareport",
             "type:reports.datareport.execute",
+            "reports.datareport.execute",
+            "reports.datareport.execute:7",
+            "status:error type:reports.datareport.execute:7 source:7",
             "args.Year:2004",
             "status:error  tenant:acme since:1h",
         ],
@@ -98,9 +109,40 @@ class TestSearch:
         page = text(client.get("/ops/jobs/", {"q": typed}))
         assert re.findall(r'name="ids" value="(\d+)"', page) == [str(jobs.pk)]
 
-    @pytest.mark.parametrize("typed", ["user:ines tenant:other", "args.Year:2005", "error:Value"])
+    @pytest.mark.parametrize(
+        "typed",
+        [
+            *("user:ines tenant:other", "args.Year:2005", "error:Value"),
+            *("reports.datareport.execute:8", "reports.datareport.other"),
+        ],
+    )
     def test_words_that_do_not_all_fit_find_nothing(self, client, jobs, typed):
         assert "No job fits" in text(client.get("/ops/jobs/", {"q": typed}))
+
+    def test_what_a_row_shows_is_a_link_that_adds_a_filter_and_a_chip_removes_it(self, client, jobs):
+        page = text(client.get("/ops/jobs/", {"q": "user:ines tenant:acme"}))
+        found = re.findall(r'<a href="(\?[^"]*)">([^<]+)</a', page)
+        links = {label: unescape(address) for address, label in found}
+        assert {label: parse_qs(links[label][1:])["q"][0] for label in ("mail", "reports.datareport.execute", "7")} == {
+            "mail": "user:ines tenant:acme queue:mail",
+            "reports.datareport.execute": "user:ines tenant:acme type:reports.datareport.execute",
+            "7": "user:ines tenant:acme source:7",
+        }
+        for address in links.values():
+            assert f'value="{jobs.pk}"' in text(client.get(f"/ops/jobs/{address}"))
+        chips = re.findall(r'<a href="([^"]*)"><span class="unseen">Remove</span> (\S+) ×', page)
+        assert [(unescape(address), word) for address, word in chips] == [
+            ("?q=tenant%3Aacme", "user:ines"),
+            ("?q=user%3Aines", "tenant:acme"),
+        ]
+        assert '<option value="user:ines tenant:acme status:held">' in page
+
+    def test_a_word_replaces_the_one_of_its_name_and_what_no_word_can_say_is_no_link(self, client, jobs):
+        assert terms.with_word("tenant:a reports.x.y:3 since:1h", "type", "a.b.c") == "tenant:a since:1h type:a.b.c"
+        assert terms.with_word("Tenant:a args.x:1", "tenant", "b") == "args.x:1 tenant:b"
+        assert (terms.with_word("q", "source", "a b"), terms.with_word("q", "source", "")) == ("", "")
+        Job.objects.filter(pk=jobs.pk).update(source_id="a b")
+        assert "</a>:a b</td>" in text(client.get("/ops/jobs/", {"q": "user:ines"}))
 
     @pytest.mark.parametrize(
         ("typed", "told"),
