@@ -224,6 +224,18 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='FullHour',
+            fields=[
+                ('pk', models.CompositePrimaryKey('hour', 'tenant_id', blank=True, editable=False, primary_key=True, serialize=False)),
+                ('hour', models.DateTimeField()),
+                ('tenant_id', models.BigIntegerField()),
+                ('minutes', models.PositiveSmallIntegerField()),
+            ],
+            options={
+                'db_table': named('full_hours'),
+            },
+        ),
+        migrations.CreateModel(
             name='TenantShare',
             fields=[
                 ('tenant_id', models.BigIntegerField(primary_key=True, serialize=False)),

@@ -7,7 +7,17 @@ from jobs.models.memory import MAX_BYTES, JobMemory
 from jobs.models.operations import DeathNotice, KeptAnswer, Repair, Server, Worker
 from jobs.models.queue import PausedJobType, Queue
 from jobs.models.schedule import Schedule, ScheduleRun
-from jobs.models.statistics import Attempt, JobMinute, MayRun, Recorded, Sample, TenantHour, TenantShare, Total
+from jobs.models.statistics import (
+    Attempt,
+    FullHour,
+    JobMinute,
+    MayRun,
+    Recorded,
+    Sample,
+    TenantHour,
+    TenantShare,
+    Total,
+)
 
 __all__ = [
     "ERASED",
@@ -24,6 +34,7 @@ __all__ = [
     "Door",
     "FailedAttempt",
     "FreedSlot",
+    "FullHour",
     "Job",
     "JobMemory",
     "JobMinute",

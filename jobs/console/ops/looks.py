@@ -155,6 +155,11 @@ def day(tenant_ids: Collection[int], since: datetime) -> list[tuple[int, str, in
     return [(*row,) for row in _rows("look_day", ids=list(tenant_ids), since=since)]
 
 
+def full(since: datetime) -> dict[int, int]:
+    """The minutes in which all slots of a tenant were in use while jobs waited; since an hour began."""
+    return dict(_rows("look_full", since=since))
+
+
 def held_types() -> dict[tuple[str, str], int]:
     """The held jobs of each paused type; among the first MAX_COUNT."""
     rows = _rows("look_held_types", held_until=HELD_UNTIL, most=MAX_COUNT)

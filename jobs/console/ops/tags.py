@@ -176,7 +176,7 @@ def bar(used: float | None, limit: float | None, kind: str = "") -> SafeString |
 
 @register.simple_tag(takes_context=True)
 def adds(context: Any, name: str, value: str | None, label: str, most: int) -> SafeString | str:
-    """A text as the link that adds its filter to the page: to its search, if it has one. Without, if nothing can say it."""
+    """A text as the link that adds its filter to the page, or to its search; plain if no word can say it."""
     whole, given = printable(label), context["request"].GET
     shown = short(whole, most)
     if "q" not in context:

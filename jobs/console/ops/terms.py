@@ -1,4 +1,4 @@
-"""The search of jobs: words such as `status:error tenant:acme`, which must all fit, calls as they are shown; or an id."""
+"""The search of jobs: words such as `status:error tenant:acme`, or calls as they are shown, must all fit; or an id."""
 
 from datetime import datetime
 

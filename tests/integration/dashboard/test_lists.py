@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from jobs.console.ops import looks
 from jobs.lifecycle import Status
-from jobs.models import Schedule, ScheduleRun
+from jobs.models import FullHour, Schedule, ScheduleRun
 from jobs.sql import statement
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.plans import nodes
@@ -69,6 +69,19 @@ def test_a_wave_of_deaths_hides_no_other_error(client, monkeypatch):
     assert "at least" in page
     assert 'href="?error=KeyError"' in page
     assert client.get("/ops/dead/?error=KeyError").context["classes"] == []
+
+
+def test_tenants_are_sorted_by_how_long_they_had_no_free_slot(client):
+    hour = timezone.now().replace(minute=0, second=0, microsecond=0)
+    often, never, seldom = (TenantFactory(name=name) for name in ("often", "never", "seldom"))
+    for tenant in (often, never, seldom):
+        make_job(tenant)
+    for tenant, ago, minutes in ((often, 0, 50), (often, 23, 40), (often, 24, 60), (seldom, 1, 5)):
+        FullHour.objects.create(tenant_id=tenant.pk, hour=hour - ago * timedelta(hours=1), minutes=minutes)
+    page = client.get("/ops/tenants/", {"sort": "full, last 24 h"})
+    shown = [(one.tenant.name, more.full if more else None) for one, more in page.context["tenants"]]
+    assert shown == [("often", 5400), ("seldom", 300), ("never", None)]
+    assert 'data-label="Full, of 24 h">90 min' in page.content.decode()
 
 
 def test_what_a_dead_letter_shows_adds_a_filter_and_a_chip_removes_it(client):
