@@ -1623,6 +1623,7 @@ CREATE INDEX auth_user_username_6821ab7c_like ON public.auth_user USING btree (u
 CREATE INDEX change_subjects_change_id_da8bca50 ON public.change_subjects USING btree (change_id);
 CREATE INDEX change_subjects_subject_id_4a42e053 ON public.change_subjects USING btree (subject_id);
 CREATE INDEX changes_of_one ON public.changes USING btree (kind, subject_id, at);
+CREATE INDEX changes_of_runs ON public.changes USING btree (id DESC) WHERE (bulk IS NOT NULL);
 CREATE INDEX changes_of_tenant ON public.changes USING btree (tenant_id, id DESC) WHERE (tenant_id IS NOT NULL);
 CREATE UNIQUE INDEX changes_one_of_bulk ON public.changes USING btree (bulk, verb, tenant_id) WHERE (bulk IS NOT NULL);
 CREATE INDEX data_reports_source_id_1c60d78e ON public.data_reports USING btree (source_id);

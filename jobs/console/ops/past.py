@@ -88,7 +88,7 @@ class InADay:
     attempts: int
     failed: int
     wait: Times
-    full: int
+    full: int | None
 
     @property
     def many_failed(self) -> bool:
@@ -107,7 +107,7 @@ def days_of(ids: frozenset[int]) -> Mapping[int, InADay]:
             sum(attempts for _, attempts, _ in mine),
             sum(attempts for outcome, attempts, _ in mine if _is_failure(outcome)),
             Times.of(added(buckets for _, _, buckets in mine)),
-            whole.get(pk, 0),
+            whole.get(pk),
         )
         for pk in ids & (rows.keys() | whole.keys())
         for mine in [rows[pk]]

@@ -175,13 +175,13 @@ def bar(used: float | None, limit: float | None, kind: str = "") -> SafeString |
 
 
 @register.simple_tag(takes_context=True)
-def adds(context: Any, name: str, value: str | None, label: str, most: int) -> SafeString | str:
+def adds(context: Any, name: str, value: str, most: int, label: str = "") -> SafeString | str:
     """A text as the link that adds its filter to the page, or to its search; plain if no word can say it."""
-    whole, given = printable(label), context["request"].GET
+    whole, given = printable(label or value), context["request"].GET
     shown = short(whole, most)
     if "q" not in context:
         address = query_with(given, **{name: value})
-    elif typed := terms.with_word(context["q"], name, value or ""):
+    elif typed := terms.with_word(context["q"], name, value):
         address = query_with(given, q=typed, before=None, upto=None)
     else:
         return shown

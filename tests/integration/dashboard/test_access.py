@@ -9,7 +9,7 @@ from django.test import Client
 
 from jobs.lifecycle import Status
 from jobs.models import Job, PausedJobType, Queue, Schedule, Worker
-from tenants.models import TenantQueue
+from tenants.models import Change, TenantQueue
 from tests.factories import MemberFactory, QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
@@ -24,6 +24,8 @@ PAGES = {
     "/ops/workers/": "view_worker",
     "/ops/schedules/": "view_schedule",
     "/ops/health/": "view_worker",
+    "/ops/runs/": "view_change",
+    "/ops/runs/{run}/": "view_change",
 }
 ACTIONS = {
     "/ops/tenants/acme/change": ("change_tenantqueue", {"num_slots": "7"}),
@@ -53,9 +55,11 @@ def things() -> dict[str, Any]:
         source_id="1",
         source_method="execute",
     )
+    run = uuid.uuid4()
+    Change.objects.create(who="ines", verb="revived", kind="jobs.job", subject_id="", subject="9 jobs", bulk=run)
     dead = make_job(tenant, Status.DEAD, last_error="ValueError: no")
     worker = Worker.objects.create(pk=uuid.uuid4(), name="w@host", pid=1, pool="default", concurrency=2)
-    return {"job": make_job(tenant).pk, "dead": dead.pk, "schedule": schedule.pk, "worker": worker.pk}
+    return {"job": make_job(tenant).pk, "dead": dead.pk, "schedule": schedule.pk, "worker": worker.pk, "run": run}
 
 
 def state() -> tuple[object, ...]:
