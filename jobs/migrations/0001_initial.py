@@ -182,6 +182,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('job_id', models.BigIntegerField(primary_key=True, serialize=False)),
                 ('since', models.DateTimeField()),
+                ('idle_looks', models.PositiveIntegerField(db_default=0)),
             ],
             options={
                 'db_table': named('may_run'),

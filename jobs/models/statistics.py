@@ -154,6 +154,7 @@ class MayRun(models.Model):
 
     job_id = models.BigIntegerField(primary_key=True)
     since = models.DateTimeField()
+    idle_looks = models.PositiveIntegerField(db_default=0)  # the last so many of them found an idle process in its pool
 
     class Meta:
         db_table = named("may_run")

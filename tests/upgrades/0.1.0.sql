@@ -803,7 +803,9 @@ CREATE TABLE public.lanes (
 );
 CREATE TABLE public.may_run (
     job_id bigint NOT NULL,
-    since timestamp with time zone NOT NULL
+    since timestamp with time zone NOT NULL,
+    idle_looks integer DEFAULT 0 NOT NULL,
+    CONSTRAINT may_run_idle_looks_check CHECK ((idle_looks >= 0))
 );
 CREATE TABLE public.paused_job_types (
     id bigint NOT NULL,

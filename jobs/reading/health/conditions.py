@@ -15,7 +15,7 @@ from jobs.reading.shares import percent
 
 Severity = Literal["critical", "warning"]
 RESTART = 30.0  # seconds without a worker that a deploy may take
-STALLED = 10.0  # seconds; the clock dispatches every second
+STALLED = 3  # looks of the recorder in a row, 5 s apart or more; the clock dispatches every second
 SHORT = 60.0  # seconds that a job waits for a process
 TRANSACTION = 600.0  # seconds of a transaction that keeps dead rows
 RECORDER = 180.0  # seconds; it counts minutes every 20; what else it does rests when it is slow
@@ -65,7 +65,7 @@ def _no_worker(facts: Facts) -> Iterator[str]:
 
 def _stalled(facts: Facts) -> Iterator[str]:
     for pool in facts.pools:
-        if pool.processes > pool.in_use and pool.late and facts.seconds(pool.late_since) > STALLED:
+        if pool.processes > pool.in_use and pool.late and pool.idle_looks >= STALLED:
             yield f"Pool {pool.name} has an idle process, and {count_of_jobs(pool.late)} may run but did not start."
 
 
