@@ -18,6 +18,7 @@ OVERRIDABLE = frozenset({"timeout", "max_retries"})
 class Spec:
     """The options of @job. Code may override queue, priority, timeout and dedup; a tenant fewer (permit.py)."""
 
+    title: str = ""
     queue: str = "default"
     priority: int = 5
     timeout: float | None = None  # seconds
@@ -56,6 +57,7 @@ def job(function: Function) -> Function: ...
 @overload
 def job(
     *,
+    title: str = ...,
     queue: str = ...,
     priority: int = ...,
     timeout: float | None = ...,
@@ -77,7 +79,8 @@ def job(
 def job(function: Any = None, **options: Any) -> Any:
     """Mark a method that may run as a job; below @classmethod for a job without an object. Or a function of a module.
 
-    queue: its name. priority: 0 (first) to 10 (last). timeout: seconds that the job may run. dedup: return an identical
+    title: what members call a function; without one, the first line of its docstring, or its name in words. queue: its
+    name. priority: 0 (first) to 10 (last). timeout: seconds that the job may run. dedup: return an identical
     unfinished job instead of storing a second one. dedup_key: a function of the bound arguments; jobs with equal return
     values (JSON) are identical; without it jobs with equal arguments are. result_ttl: seconds that the result is kept.
     retry: the policy for failed attempts; without one a failure is final. memory: MiB that the process may use before

@@ -28,6 +28,23 @@ def sweep() -> None:
     note_run()
 
 
+@job(title="Mail to everybody")
+def send_to_all() -> None:
+    """Send it."""
+
+
+@job
+def send_mail() -> None: ...
+
+
+@job
+def tell_all() -> None:
+    """Tell everybody.
+
+    One by one.
+    """
+
+
 def not_a_job() -> None: ...
 
 

@@ -17,6 +17,7 @@ from jobs.portal.members import shown
 from jobs.portal.members.asked import Asked
 from jobs.portal.members.waits import waits
 from jobs.reading import listing, queries
+from jobs.reading.status_words import TABLE
 from tenants import audit
 from tenants.members import for_members
 from tenants.models import Tenant
@@ -47,7 +48,7 @@ def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
         "here": request.path + asked.address(before=top),
     }
     # The refreshing asks for the jobs that are shown: no row moves while somebody is about to press its button.
-    frame = {"tabs": asked.tabs(), "every": REFRESH_SECONDS, "ask": asked.address(before=top)}
+    frame = {"tabs": asked.tabs(), "states": TABLE, "every": REFRESH_SECONDS, "ask": asked.address(before=top)}
     return regions.page(request, "jobs/members/jobs", LIST_REGIONS, context, frame)
 
 

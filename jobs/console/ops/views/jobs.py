@@ -14,7 +14,7 @@ from jobs.console.ops.answers import sentence
 from jobs.console.ops.snapshot import Snapshot
 from jobs.console.ops.tags import query_with
 from jobs.lifecycle import Status
-from jobs.reading import listing, queries
+from jobs.reading import listing, queries, status_words
 from jobs.reading.listing import MAX_LOOKED_AT, Page
 from jobs.reading.queries import LARGEST_ID
 
@@ -60,6 +60,7 @@ def show(request: HttpRequest) -> HttpResponseBase:
         "stays": f"{request.path}{stays}",
         "look": MAX_LOOKED_AT,
         "numbers": _numbers(seen),
+        "states": status_words.TABLE,
     }
     return live.page(request, "jobs", "Jobs", ("old", "numbers", "newer"), shown, every=REFRESH_SECONDS, ask=stays)
 
