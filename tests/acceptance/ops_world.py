@@ -48,7 +48,7 @@ def build() -> list[str]:
         cursor.execute("INSERT INTO repairs (kind, count, last_at) VALUES ('message_sent_again', 2, now())")
     tenants = ("tenants/", "tenants/?state=all", "tenants/alder/", f"tenants/{'t' * 50}/")
     jobs = ("jobs/", "jobs/?q=nonsense", "jobs/?q=tenant:alder", f"jobs/{waiting.pk}/", f"jobs/{dead.pk}/")
-    runs = ("runs/", f"runs/{_run(strange, dead)}/")
+    runs = ("runs/", f"runs/{_run(strange, dead)}/", "jobs/new/", f"jobs/new/?like={waiting.pk}")
     return ["", *tenants, *jobs, "queues/", "dead/", "dead/?error=none", "workers/", "schedules/", "health/", *runs]
 
 

@@ -16,7 +16,7 @@ from tenants.models import Change
 
 VERBS = (
     *("added", "changed", "deleted", "revoked", "run by hand", "cleared", "erased"),
-    *("cancelled", "asked to stop", "revived", "discarded"),  # jobs
+    *("cancelled", "asked to stop", "revived", "discarded", "submitted"),  # jobs
     "drained",  # workers
     "requested",  # of older rows: asked to stop
 )

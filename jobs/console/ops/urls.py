@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from jobs.console.ops.actions import limits, many, schedules, themes, types
+from jobs.console.ops.actions import limits, many, schedules, submit, themes, types
 from jobs.console.ops.actions import workers as worker_actions
 from jobs.console.ops.views import dead, health, job, overview, queues, runs, tenant, tenants, workers
 from jobs.console.ops.views import jobs as job_list
@@ -19,6 +19,8 @@ urlpatterns = [
     path("job-types/pause", types.pause, name="pause-type"),
     path("job-types/resume", types.resume, name="resume-type"),
     path("jobs/", job_list.show, name="jobs"),
+    path("jobs/new/", submit.form, name="new-job"),
+    path("jobs/submit", submit.submit, name="submit"),
     path("jobs/<int:pk>/", job.show, name="job"),
     path("dead/", dead.show, name="dead"),
     path("workers/", workers.show, name="workers"),
