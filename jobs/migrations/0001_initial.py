@@ -532,6 +532,23 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='JobLog',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('job_id', models.BigIntegerField()),
+                ('attempt', models.PositiveIntegerField()),
+                ('text', models.TextField()),
+                ('at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('tenant', tenants.tenant_key.TenantKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
+            ],
+            options={
+                'db_table': named('job_logs'),
+                'default_permissions': (),
+                'indexes': [models.Index(fields=['tenant'], name='job_logs_of_tenant')],
+                'constraints': [models.UniqueConstraint(fields=('job_id', 'attempt'), name='job_logs_once')],
+            },
+        ),
+        migrations.CreateModel(
             name='JobMemory',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

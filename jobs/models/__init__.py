@@ -3,6 +3,7 @@
 from jobs.models.dispatch import Arrival, Door, FreedSlot, Lane, QueueTurn, TenantBook
 from jobs.models.history import AnyFailedAttempt, AnyJob, ArchivedJob
 from jobs.models.job import ERASED, HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Job, JobRow
+from jobs.models.log import JobLog
 from jobs.models.memory import MAX_BYTES, JobMemory
 from jobs.models.operations import DeathNotice, KeptAnswer, Repair, Server, Worker
 from jobs.models.queue import PausedJobType, Queue
@@ -36,6 +37,7 @@ __all__ = [
     "FreedSlot",
     "FullHour",
     "Job",
+    "JobLog",
     "JobMemory",
     "JobMinute",
     "JobRow",

@@ -1,5 +1,7 @@
 """Functions that are jobs."""
 
+import logging
+
 from jobs import Retry, async_, current_job, job
 from tenants.models import Tenant
 from tests.sample.models import note_run
@@ -43,6 +45,12 @@ def tell_all() -> None:
 
     One by one.
     """
+
+
+@job(log=True)
+def chatter() -> None:
+    print("printed")  # noqa: T201 - it is kept
+    logging.getLogger("app").warning("logged")
 
 
 def not_a_job() -> None: ...

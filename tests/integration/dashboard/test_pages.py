@@ -15,7 +15,7 @@ from jobs.console.ops import terms
 from jobs.engine import limits
 from jobs.engine.pause import pause_job_type
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, Job, PausedJobType, Worker
+from jobs.models import FailedAttempt, Job, JobLog, PausedJobType, Worker
 from jobs.store import results
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
@@ -316,6 +316,17 @@ def test_a_worker_shows_what_it_runs_only_to_those_who_may_see_jobs(client, oper
     job = make_job(TenantFactory(), Status.RUNNING, worker=register(concurrency=2))
     assert f"/ops/jobs/{job.pk}/" in text(client.get("/ops/workers/"))
     assert f"/ops/jobs/{job.pk}/" not in text(operator("view_worker").get("/ops/workers/"))
+
+
+def test_the_log_of_an_attempt_is_for_operators_and_no_strangers(client, operator):
+    job = make_job(TenantFactory(), Status.SUCCESS)
+    JobLog.objects.create(tenant=job.tenant, job_id=job.pk, attempt=1, text="<b>sent\x1b[2J 3 mails")
+    other = make_job(TenantFactory(), Status.SUCCESS)
+    path = f"/ops/jobs/{job.pk}/"
+    assert "&lt;b&gt;sent" in text(client.get(path))
+    assert "\x1b" not in text(client.get(path))
+    assert "sent" not in text(client.get(f"/ops/jobs/{other.pk}/"))
+    assert operator("view_worker").get(path).status_code == 403
 
 
 def test_how_a_worker_went_is_told(client, register):
