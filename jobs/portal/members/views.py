@@ -14,6 +14,7 @@ from jobs.models import AnyJob
 from jobs.pages import regions
 from jobs.pages.answers import SeeOther, back
 from jobs.portal.members import shown
+from jobs.portal.members.again import may_call
 from jobs.portal.members.asked import Asked
 from jobs.portal.members.waits import waits
 from jobs.reading import listing, queries
@@ -58,6 +59,7 @@ def job_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     """One job: why it waits or how it ended, its attempts, times and arguments."""
     job = _job(tenant, pk)
     context = shown.common([job], tenant, request) | shown.detail(job, tenant)
+    context["may_call"] = may_call(job)
     frame = {"every": REFRESH_SECONDS if context["may_cancel"] else 0}
     return regions.page(request, "jobs/members/job", JOB_REGIONS, context, frame)
 

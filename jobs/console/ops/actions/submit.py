@@ -1,6 +1,5 @@
 """Submit a job: a new one, or one like another with other arguments."""
 
-import json
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -9,14 +8,14 @@ from django.urls import reverse
 from jobs.calls import registry
 from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
 from jobs.calls.request import LAST_PRIORITY
-from jobs.console.operations.submitting import arguments, submit_named, told
+from jobs.console.operations.submitting import submit_named, told
 from jobs.console.ops import live, snapshot
 from jobs.console.ops.access import action_for, page_for
 from jobs.console.ops.answers import done, sentence
 from jobs.models import AnyJob
+from jobs.pages import typed as typed_arguments
 from jobs.pages.answers import SeeOther
 from jobs.reading import listing, queries
-from jobs.reading.masked import masked
 from tenants.names import named
 
 FIELDS = ("tenant", "call", "object", "args", "queue", "priority", "user", "anyway")
@@ -53,7 +52,7 @@ def _asked(typed: dict[str, str]) -> dict[str, Any]:
         "source_type": source_type,
         "source_id": typed["object"] or None,
         "source_method": method,
-        "args": arguments(typed["args"]),
+        "args": typed_arguments.arguments(typed["args"]),
         "queue": typed["queue"] or None,
         "priority": int(priority) if priority else None,
         "user": typed["user"] or None,
@@ -62,12 +61,11 @@ def _asked(typed: dict[str, str]) -> dict[str, Any]:
 
 
 def _call_of(job: AnyJob) -> dict[str, str]:
-    args = {} if job.is_erased else masked(job.args)
     return {
         "tenant": job.tenant.jobs_slug,
         "call": listing.job_type(job),
         "object": job.source_id or "",
-        "args": json.dumps(args, indent=2, ensure_ascii=False),
+        "args": typed_arguments.shown(job),
         "queue": job.queue.name,
         "priority": str(job.priority),
         "user": job.user_key,
