@@ -1,7 +1,9 @@
 """Listen to a body: the end of what it logs and prints, for job types with `@job(log=True)`."""
 
+import io
 import logging
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -22,19 +24,22 @@ class Tail:
         self._most, self._size = most, 0
         self._parts: deque[str] = deque()
         self._is_cut = False
+        self._lock = threading.RLock()
 
     def add(self, text: str) -> None:
-        if len(text) > self._most:
-            text, self._is_cut = text[-self._most :], True
-        self._parts.append(text)
-        self._size += len(text)
-        while self._size - len(self._parts[0]) > self._most:  # what is left has enough characters
-            self._size -= len(self._parts.popleft())
-            self._is_cut = True
+        with self._lock:  # the body may have threads
+            if len(text) > self._most:
+                text, self._is_cut = text[-self._most :], True
+            self._parts.append(text)
+            self._size += len(text)
+            while self._size - len(self._parts[0]) > self._most:  # what is left has enough characters
+                self._size -= len(self._parts.popleft())
+                self._is_cut = True
 
     def text(self) -> str:
         """At most so many bytes, after a line that says so if something was cut."""
-        whole = storable("".join(self._parts)).encode()
+        with self._lock:
+            whole = storable("".join(self._parts)).encode()
         if len(whole) > self._most:
             self._is_cut = True
         return (CUT if self._is_cut else "") + whole[-self._most :].decode(errors="ignore")
@@ -80,7 +85,8 @@ def listening() -> Iterator[Tail]:
     handler = _Lines(tail)
     logging.getLogger().addHandler(handler)
     try:
-        with redirect_stdout(_Tee(sys.stdout, tail)), redirect_stderr(_Tee(sys.stderr, tail)):
+        out, err = (_Tee(stream or io.StringIO(), tail) for stream in (sys.stdout, sys.stderr))  # None: of a daemon
+        with redirect_stdout(out), redirect_stderr(err):
             yield tail
     finally:
         logging.getLogger().removeHandler(handler)
