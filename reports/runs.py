@@ -9,8 +9,8 @@ from django.utils.timesince import timesince
 
 from jobs.lifecycle import FINAL, Status
 from jobs.models import AnyJob
-from jobs.portal.words import WORDS
 from jobs.reading import queries
+from jobs.reading.status_words import WORDS
 from reports.models import DataReport
 from reports.parameters import Parameter
 

@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from jobs.portal.words import WORDS
+from jobs.reading.status_words import WORDS
 from reports import runs
 from reports.models import DataReport
 from tenants.members import for_members

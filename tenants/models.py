@@ -214,6 +214,7 @@ class Change(models.Model):
             models.Index(
                 fields=["tenant_id", "-id"], condition=models.Q(tenant_id__isnull=False), name="changes_of_tenant"
             ),
+            models.Index(fields=["-id"], condition=models.Q(bulk__isnull=False), name="changes_of_runs"),
         ]
 
     def __str__(self) -> str:

@@ -18,6 +18,7 @@ OVERRIDABLE = frozenset({"timeout", "max_retries"})
 class Spec:
     """The options of @job. Code may override queue, priority, timeout and dedup; a tenant fewer (permit.py)."""
 
+    title: str = ""
     queue: str = "default"
     priority: int = 5
     timeout: float | None = None  # seconds
@@ -26,6 +27,7 @@ class Spec:
     result_ttl: float | None = None  # seconds
     retry: Retry | None = None
     memory: int | None = None  # MiB
+    log: bool = False
     http: bool = False
     override: Collection[str] = ()
     every: float | None = None  # seconds
@@ -56,6 +58,7 @@ def job(function: Function) -> Function: ...
 @overload
 def job(
     *,
+    title: str = ...,
     queue: str = ...,
     priority: int = ...,
     timeout: float | None = ...,
@@ -64,6 +67,7 @@ def job(
     result_ttl: float | None = ...,
     retry: Retry | None = ...,
     memory: int | None = ...,
+    log: bool = ...,
     http: bool = ...,
     override: Collection[str] = ...,
     every: float | None = ...,
@@ -77,11 +81,13 @@ def job(
 def job(function: Any = None, **options: Any) -> Any:
     """Mark a method that may run as a job; below @classmethod for a job without an object. Or a function of a module.
 
-    queue: its name. priority: 0 (first) to 10 (last). timeout: seconds that the job may run. dedup: return an identical
+    title: what members call a function; without one, the first line of its docstring, or its name in words. queue: its
+    name. priority: 0 (first) to 10 (last). timeout: seconds that the job may run. dedup: return an identical
     unfinished job instead of storing a second one. dedup_key: a function of the bound arguments; jobs with equal return
     values (JSON) are identical; without it jobs with equal arguments are. result_ttl: seconds that the result is kept.
     retry: the policy for failed attempts; without one a failure is final. memory: MiB that the process may use before
-    it is killed. http: whether a tenant may call the method over HTTP, on its own objects and with any arguments.
+    it is killed. log: whether operators see the end of what each attempt logs and prints. http: whether a tenant may
+    call the method over HTTP, on its own objects and with any arguments.
     override: which of "timeout" and "max_retries" such a call may set higher than here.
     every: seconds between runs; or cron: five fields, or @daily and the like, in the time zone tz. The job then recurs,
     as a job of the class without arguments, for each tenant that for_each_tenant() returns. jitter: seconds over which

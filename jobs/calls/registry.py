@@ -38,6 +38,12 @@ class Target:
         return self.function.__module__ if self.model is None else self.model._meta.label_lower
 
     @property
+    def title(self) -> str:
+        """What people call it: its title, the first line of its docstring, or its name in words."""
+        first = (inspect.getdoc(self.function) or "").partition("\n")[0].rstrip(".")
+        return self.spec.title or first or in_words(self.method)
+
+    @property
     def signature(self) -> Signature:
         return signature_of(self.function, method=self.model is not None)
 
@@ -120,6 +126,11 @@ def methods(model: type[models.Model], *, http: bool = False) -> list[str]:
     statics = ((name, inspect.getattr_static(model, name, None)) for name in dir(model))
     specs = ((name, getattr(getattr(static, "__func__", static), MARK, None)) for name, static in statics)
     return [name for name, spec in specs if spec is not None and (spec.http or not http)]
+
+
+def in_words(name: str) -> str:
+    """send_mail: Send mail"""
+    return name.replace("_", " ").strip().capitalize()
 
 
 def _cut(name: str) -> str:

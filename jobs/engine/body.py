@@ -20,9 +20,10 @@ from jobs.calls.registry import Target
 from jobs.conf import settings
 from jobs.engine import user_code
 from jobs.engine.host import Host
+from jobs.engine.listening import Tail, listening
 from jobs.engine.memory import StoredMemory
 from jobs.engine.patience import DATABASE_PATIENCE, patiently
-from jobs.store import Ending, Remembering, Started, results
+from jobs.store import Ending, Remembering, Started, logs, results
 from tenants.connections import drop_cut_connections
 from tenants.tenant_model import all_tenants
 
@@ -36,7 +37,7 @@ class Outcome:
     """The end of a body: a value or an error. result_ttl: seconds that the result is kept; None: it was not kept.
 
     text: the value as JSON; None for None. result_bytes: the size of the kept result. peak_memory: MiB of this process
-    during the body; None: not known.
+    during the body; None: not known. log: what it logged and printed; None: nobody asked for it.
     """
 
     value: Any = None
@@ -46,6 +47,16 @@ class Outcome:
     result_ttl: float | None = None
     result_bytes: int | None = None
     peak_memory: int | None = None
+    log: Tail | None = None
+
+    def keep_log(self, job: Started) -> None:
+        """Store what it logged and printed, if its job type asks for that. The job ends as it ends, anyway."""
+        text = "" if self.log is None else self.log.text()
+        if text:
+            try:
+                logs.keep(job, text)
+            except Error as error:
+                telemetry.noticed("log not kept", job=job.id, error=type(error).__name__)
 
     def keep_result(self, job: Started) -> None:
         """Store the result before settling, so that a successful job always has it."""
@@ -142,7 +153,7 @@ def _enter(job: Started, target: Target, outcome: Outcome, host: Host) -> curren
 
 def _call(job: Started, outcome: Outcome, running: current.CurrentJob, target: Target, instance: Model | None) -> None:
     outcome.result_ttl = target.spec.result_ttl
-    with _around(running):
+    with listening() if target.spec.log else nullcontext() as outcome.log, _around(running):
         outcome.value = target.on(instance)(**job.args)
         # Here, where the time limit and the body's sessions are: both may contain lazy values, which are its author's
         # code.

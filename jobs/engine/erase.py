@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 
 from jobs import store
-from jobs.store import erasing, results
+from jobs.store import erasing, logs, results
 from tenants import audit
 from tenants.tenant_model import all_tenants, get_tenant_model
 
@@ -21,7 +21,7 @@ class Report:
 
 
 def erase(tenant_id: int) -> Report:
-    """Remove arguments, statistics, errors, users and results of the tenant's ended jobs, kept answers, and memories.
+    """Remove arguments, statistics, errors, logs, users, results of a tenant's ended jobs, kept answers, memories.
 
     It works in batches: a failure leaves the rest as it was, and the next call goes on. The entry in the audit log
     comes first, so that nothing is erased without it; it gets the numbers at the end.
@@ -36,6 +36,7 @@ def erase(tenant_id: int) -> Report:
         report.results += sum(map(results.forget, batch.with_result))
     # Last, since a job may end meanwhile: it is under way above, or it has written these before it was erased.
     erasing.erase_users(tenant_id)
+    logs.forget(tenant_id)
     report.memories = store.forget(tenant_id)
     report.answers = erasing.forget_answers(tenant_id)
     audit.complete(entries, asdict(report))

@@ -79,6 +79,7 @@ def _run_slice(job: Started, host: Host) -> _Last:
             outcome = body.run(job, host)
             job, clean = _clean_sessions(job)
             outcome.keep_result(job)
+            outcome.keep_log(job)
             if outcome.error is not None:
                 traces.failed(span, outcome.error)
             has_room, goes_on = time_slice.has_room(), clean and _keeper(host) is not None

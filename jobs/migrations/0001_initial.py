@@ -182,6 +182,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('job_id', models.BigIntegerField(primary_key=True, serialize=False)),
                 ('since', models.DateTimeField()),
+                ('idle_looks', models.PositiveIntegerField(db_default=0)),
             ],
             options={
                 'db_table': named('may_run'),
@@ -221,6 +222,18 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': named('samples'),
+            },
+        ),
+        migrations.CreateModel(
+            name='FullHour',
+            fields=[
+                ('pk', models.CompositePrimaryKey('hour', 'tenant_id', blank=True, editable=False, primary_key=True, serialize=False)),
+                ('hour', models.DateTimeField()),
+                ('tenant_id', models.BigIntegerField()),
+                ('minutes', models.PositiveSmallIntegerField()),
+            ],
+            options={
+                'db_table': named('full_hours'),
             },
         ),
         migrations.CreateModel(
@@ -490,6 +503,8 @@ class Migration(migrations.Migration):
                 ('started_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('beat_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('gone_at', models.DateTimeField(null=True)),
+                ('drain_requested_at', models.DateTimeField(null=True)),
+                ('lost', models.BooleanField(db_default=False)),
             ],
             options={
                 'db_table': named('workers'),
@@ -514,6 +529,23 @@ class Migration(migrations.Migration):
                 'db_table': named('failed_attempts'),
                 'indexes': [models.Index(condition=models.Q(('error_class__in', ('WorkerGone', 'ProcessDied'))), fields=['end_time'], name='failed_attempts_crashes')],
                 'constraints': [models.UniqueConstraint(fields=('job', 'attempt'), name='failed_attempts_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='JobLog',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('job_id', models.BigIntegerField()),
+                ('attempt', models.PositiveIntegerField()),
+                ('text', models.TextField()),
+                ('at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('tenant', tenants.tenant_key.TenantKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
+            ],
+            options={
+                'db_table': named('job_logs'),
+                'default_permissions': (),
+                'indexes': [models.Index(fields=['tenant'], name='job_logs_of_tenant')],
+                'constraints': [models.UniqueConstraint(fields=('job_id', 'attempt'), name='job_logs_once')],
             },
         ),
         migrations.CreateModel(

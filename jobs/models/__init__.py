@@ -3,11 +3,22 @@
 from jobs.models.dispatch import Arrival, Door, FreedSlot, Lane, QueueTurn, TenantBook
 from jobs.models.history import AnyFailedAttempt, AnyJob, ArchivedJob
 from jobs.models.job import ERASED, HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Job, JobRow
+from jobs.models.log import JobLog
 from jobs.models.memory import MAX_BYTES, JobMemory
 from jobs.models.operations import DeathNotice, KeptAnswer, Repair, Server, Worker
 from jobs.models.queue import PausedJobType, Queue
 from jobs.models.schedule import Schedule, ScheduleRun
-from jobs.models.statistics import Attempt, JobMinute, MayRun, Recorded, Sample, TenantHour, TenantShare, Total
+from jobs.models.statistics import (
+    Attempt,
+    FullHour,
+    JobMinute,
+    MayRun,
+    Recorded,
+    Sample,
+    TenantHour,
+    TenantShare,
+    Total,
+)
 
 __all__ = [
     "ERASED",
@@ -24,7 +35,9 @@ __all__ = [
     "Door",
     "FailedAttempt",
     "FreedSlot",
+    "FullHour",
     "Job",
+    "JobLog",
     "JobMemory",
     "JobMinute",
     "JobRow",

@@ -134,11 +134,27 @@ class TenantShare(models.Model):
         return f"tenant {self.tenant_id}: {self.got_hour:.0f} of {self.entitled_hour:.0f} s"
 
 
+class FullHour(models.Model):
+    """The minutes of an hour of the last day in which all slots of a tenant were in use while jobs waited for one."""
+
+    pk = models.CompositePrimaryKey("hour", "tenant_id")
+    hour = models.DateTimeField()
+    tenant_id = models.BigIntegerField()
+    minutes = models.PositiveSmallIntegerField()
+
+    class Meta:
+        db_table = named("full_hours")
+
+    def __str__(self) -> str:
+        return f"tenant {self.tenant_id}: {self.minutes} min of {self.hour}"
+
+
 class MayRun(models.Model):
     """A job that lacked only a process when the recorder looked, and still did at each look since then."""
 
     job_id = models.BigIntegerField(primary_key=True)
     since = models.DateTimeField()
+    idle_looks = models.PositiveIntegerField(db_default=0)  # the last so many of them found an idle process in its pool
 
     class Meta:
         db_table = named("may_run")

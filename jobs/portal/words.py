@@ -4,17 +4,9 @@ from jobs.allocation.gates import Gate
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, JobRow
 from jobs.reading.explain.explanation import Explanation
+from jobs.reading.status_words import PAUSED as PAUSED_TYPE
+from jobs.reading.status_words import WORDS
 
-WORDS = {
-    Status.SCHEDULED: "Scheduled",
-    Status.CREATED: "Waiting",
-    Status.QUEUED: "Starting",
-    Status.RUNNING: "Running",
-    Status.SUCCESS: "Done",
-    Status.ERROR: "Failed",
-    Status.DEAD: "Given up",
-    Status.CANCELLED: "Cancelled",
-}
 ENDS = {
     Status.SUCCESS: "It ended well.",
     Status.ERROR: "It failed.",
@@ -64,4 +56,4 @@ def _of(limit: int | None) -> str:
 
 def word(job: JobRow) -> str:
     """The status in one word."""
-    return "Paused" if job.due_at == HELD_UNTIL else WORDS[Status(job.status)]
+    return PAUSED_TYPE[0] if job.due_at == HELD_UNTIL else WORDS[Status(job.status)]

@@ -1,6 +1,7 @@
-"""Count the jobs that hold a slot, and those that wait, by tenant or by queue."""
+"""Count the jobs that hold a slot, by tenant, queue or worker, and those that wait, by tenant or queue."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from django.db.models import Count, OuterRef, Subquery
 from django.db.models.functions import Coalesce
@@ -8,8 +9,8 @@ from django.db.models.functions import Coalesce
 from jobs.models import Job
 
 
-def holding(by: str) -> Mapping[int, int]:
-    """Jobs that are queued or running, by the id of "tenant" or "queue". Index: jobs_one_job_per_slot."""
+def holding(by: str) -> Mapping[Any, int]:
+    """Jobs that are queued or running, by the id of "tenant", "queue" or "worker". Index: jobs_one_job_per_slot."""
     return dict(Job.objects.filter(slot__isnull=False).values_list(by).annotate(n=Count("*")))
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db.models import Q, QuerySet
 
 from jobs.lifecycle import FINAL, Status
-from jobs.models import Job, JobRow, Queue
+from jobs.models import Job, JobRow, Queue, Schedule
 from jobs.reading import queries
 from tenants.models import Tenant
 
@@ -19,6 +19,16 @@ class Page:
 
     jobs: list[JobRow]
     before: int | None
+
+
+def call(job: JobRow | Schedule) -> str:
+    """Its call as lists show it and searches take it: reports.datareport.execute:13, or without an object."""
+    return f"{job_type(job)}{f':{job.source_id}' if job.source_id else ''}"
+
+
+def job_type(job: JobRow | Schedule) -> str:
+    """reports.datareport.execute"""
+    return f"{job.source_type}.{job.source_method}"
 
 
 def page(

@@ -59,7 +59,8 @@ class Lane:
     of_full_users: jobs of users who have all slots that they may have, as far as they were counted. passing: jobs that
     the tenant's limits would let go at once. about: the number of those that wait is not exact. first_since: the
     earliest moment at which one of the first became ready; None: not read. late: jobs that may run, and could at an
-    earlier look; late_since: since when.
+    earlier look; late_since: since when; idle_looks: how many looks of the recorder in a row found one of them, and an
+    idle process in its pool.
     """
 
     tenant_id: int | None
@@ -74,6 +75,7 @@ class Lane:
     passing: int
     late: int
     late_since: datetime | None
+    idle_looks: int = 0
 
 
 @contextmanager

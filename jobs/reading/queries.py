@@ -19,6 +19,7 @@ from jobs.models import (
     AnyJob,
     DeadLetter,
     FailedAttempt,
+    JobLog,
     JobMemory,
     JobRow,
     Queue,
@@ -115,6 +116,12 @@ async def astatus(tenant_id: int, job_id: int) -> str | None:
 def failed_attempts(job: JobRow) -> list[AnyFailedAttempt]:
     """The failed attempts of a job, in their order."""
     return list(AnyFailedAttempt.objects.filter(job_id=job.pk).order_by("attempt"))
+
+
+def logs(job: JobRow, most: int) -> list[tuple[int, str]]:
+    """What the last attempts of a job that said something logged and printed, the latest first. For operators alone."""
+    found = JobLog.objects.filter(job_id=job.pk, tenant_id=job.tenant_id).order_by("-attempt")
+    return list(found.values_list("attempt", "text")[:most])
 
 
 def of_status(status: Status) -> Q:

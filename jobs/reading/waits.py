@@ -33,7 +33,8 @@ class Pool:
 
     may_run: the jobs that more processes would run. late: those of them that could run at a look before, as far as it
     noted them. first_since: the earliest moment at which one of the first that may run became ready; late_since: since
-    when a late one could run, at least.
+    when a late one could run, at least; idle_looks: how many looks of the recorder in a row found it beside an idle
+    process.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Pool:
     late: int
     first_since: datetime | None
     late_since: datetime | None
+    idle_looks: int
 
     @property
     def demand(self) -> int:
@@ -109,12 +111,14 @@ def pools(lanes: Sequence[Lane], queues: Mapping[int, Queue], others: Mapping[st
     late: Counter[int] = Counter()
     first: dict[str, list[datetime]] = defaultdict(list)
     since: dict[str, list[datetime]] = defaultdict(list)
+    idle: dict[str, list[int]] = defaultdict(list)
     for lane in lanes:
         if jobs[lane.queue_id] and lane.passing:
             pool = queues[lane.queue_id].pool
             late[lane.queue_id] += lane.late
             first[pool] += [lane.first_since] if lane.first_since else []
             since[pool] += [lane.late_since] if lane.late_since else []
+            idle[pool].append(lane.idle_looks)
     return [
         Pool(
             name,
@@ -124,6 +128,7 @@ def pools(lanes: Sequence[Lane], queues: Mapping[int, Queue], others: Mapping[st
             sum(min(late[pk], jobs[pk]) for pk, queue in queues.items() if queue.pool == name),
             min(first[name], default=None),
             min(since[name], default=None),
+            max(idle[name], default=0),
         )
         for name in sorted(processes)
     ]

@@ -38,12 +38,15 @@ def record_sample(now: datetime | None = None) -> None:
     shares = statements.record_shares(of_each, SHORT, LONG)
     hungry = {share.tenant_id for share in starving(queues, now)}
     found = waits.cuts([lane.in_line for lane in work], queues)
+    tenants, standing = _tenants(work, fair), states(work, found, hungry)
+    full = [pk for pk, one in tenants.items() if standing[pk] is State.FULL and one["in_use"] >= one["slots"]]
+    statements.record_full(minute.replace(minute=0), full)
     statements.record_sample(
         minute,
-        tenants=_tenants(work, fair),
+        tenants=tenants,
         queues=_queues(work),
         pools=_pools(queues, work),
-        states=Counter(state.value for state in states(work, found, hungry).values()),
+        states=Counter(state.value for state in standing.values()),
         fairness=fairness(shares),
     )
     statements.end_task("samples", minute)

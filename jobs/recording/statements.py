@@ -1,7 +1,7 @@
 """Statistics: count the log of attempts into minutes, hours and totals; sample what is under way."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -77,6 +77,11 @@ def record_shares(minute: Mapping[int, tuple[float, float]], short: float, long:
     """
     got, entitled = [pair[0] for pair in minute.values()], [pair[1] for pair in minute.values()]
     return rows("record_shares", tenants=list(minute), got=got, entitled=entitled, short=short, long=long)
+
+
+def record_full(hour: datetime, tenants: Collection[int]) -> None:
+    """Note one more minute of this hour in which these tenants were full."""
+    rows("record_full", hour=hour, tenants=list(tenants))
 
 
 def record_sample(

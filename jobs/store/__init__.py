@@ -66,5 +66,6 @@ from jobs.store.workers import (
     leave,
     left_behind,
     orphans,
+    request_drain,
     running_here,
 )

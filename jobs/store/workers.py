@@ -12,12 +12,26 @@ from jobs.store.worker_sessions import session_name
 LIVE_BEATS = 3  # a worker that misses so many beats is gone; the statements repeat this number
 
 
+@dataclass(frozen=True)
+class Beat:
+    """The answer to a beat. registered: the worker is new. drains: somebody asked it to stop in good order."""
+
+    registered: bool
+    drains: bool
+
+
 def beat(
     worker: uuid.UUID, *, name: str, pid: int, pool: str, concurrency: int, now: datetime | None = None
-) -> bool | None:
-    """Register a worker or note its beat; True if it is new, None if it was declared gone and must stop."""
+) -> Beat | None:
+    """Register a worker or note its beat; None if it was declared gone and must stop."""
     told = {"id": worker, "name": name, "pid": pid, "pool": pool, "concurrency": concurrency}
-    found = rows("beat", **told, interval=float(settings.JOBS_BEAT_INTERVAL), now=now)
+    found = objects(Beat, "beat", **told, interval=float(settings.JOBS_BEAT_INTERVAL), now=now)
+    return found[0] if found else None
+
+
+def request_drain(worker: uuid.UUID) -> str | None:
+    """Ask a worker to stop in good order; return its name. None: it is gone, or was asked before."""
+    found = rows("request_drain", id=worker)
     return found[0][0] if found else None
 
 

@@ -1,6 +1,7 @@
 """Extend a Celery worker: its identity, the threads of its parent, the clock. Loaded together with Celery's tasks."""
 
 import os
+import signal
 import threading
 from contextlib import suppress
 from typing import Any
@@ -95,6 +96,7 @@ class Parent:
             self._stop,
             processes=lambda: 0 if running_table.drains else consumer.pool.num_processes,
             registered=wakeup.request,
+            drain=self._stop_in_good_order,
             gone=self._end_at_once,
         )
         self._sender, self._announcer, self._dispatcher = Sender(), Announcer(), Dispatcher(wakeup=wakeup)
@@ -132,6 +134,10 @@ class Parent:
         for thread in (self._dispatcher, self._sender, self._announcer):
             thread.stop()
         self._watchdog.join(JOIN_SECONDS)
+
+    def _stop_in_good_order(self) -> None:
+        """As a supervisor would do it: Celery takes no more messages, and ends when the running jobs have."""
+        os.kill(os.getpid(), signal.SIGTERM)
 
     def _abort(self, fault: str) -> None:
         telemetry.noticed("worker ends itself", because=fault, worker=self._name)

@@ -75,7 +75,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': named('changes'),
-                'indexes': [models.Index(fields=['kind', 'subject_id', 'at'], name='changes_of_one'), models.Index(condition=models.Q(('tenant_id__isnull', False)), fields=['tenant_id', '-id'], name='changes_of_tenant')],
+                'indexes': [models.Index(fields=['kind', 'subject_id', 'at'], name='changes_of_one'), models.Index(condition=models.Q(('tenant_id__isnull', False)), fields=['tenant_id', '-id'], name='changes_of_tenant'), models.Index(condition=models.Q(('bulk__isnull', False)), fields=['-id'], name='changes_of_runs')],
                 'constraints': [models.UniqueConstraint(condition=models.Q(('bulk__isnull', False)), fields=('bulk', 'verb', 'tenant_id'), name='changes_one_of_bulk')],
             },
         ),

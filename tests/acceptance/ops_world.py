@@ -21,7 +21,7 @@ from jobs.models import (
     TenantShare,
 )
 from jobs.reading.statistics import BUCKETS
-from tenants.models import Tenant, TenantQueue
+from tenants.models import Change, Tenant, TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
 
 RIGHT_TO_LEFT = "שלום עולם " * 10
@@ -48,7 +48,16 @@ def build() -> list[str]:
         cursor.execute("INSERT INTO repairs (kind, count, last_at) VALUES ('message_sent_again', 2, now())")
     tenants = ("tenants/", "tenants/?state=all", "tenants/alder/", f"tenants/{'t' * 50}/")
     jobs = ("jobs/", "jobs/?q=nonsense", "jobs/?q=tenant:alder", f"jobs/{waiting.pk}/", f"jobs/{dead.pk}/")
-    return ["", *tenants, *jobs, "queues/", "dead/", "dead/?error=none", "workers/", "schedules/", "health/"]
+    runs = ("runs/", f"runs/{_run(strange, dead)}/", "jobs/new/", f"jobs/new/?like={waiting.pk}")
+    return ["", *tenants, *jobs, "queues/", "dead/", "dead/?error=none", "workers/", "schedules/", "health/", *runs]
+
+
+def _run(tenant: Tenant, job: Job) -> uuid.UUID:
+    bulk = uuid.uuid4()
+    of = {"kind": "jobs.job", "subject_id": str(job.pk), "subject": f"job {job.pk}", "tenant_id": tenant.pk}
+    change = Change.objects.create(who="w" * 200, verb="revived", bulk=bulk, values={"filter": MARKUP * 20}, **of)
+    change.subjects.create(subject_id=job.pk)
+    return bulk
 
 
 def _under_way(plain: Tenant, long: Tenant, queue: Queue, now: datetime) -> None:

@@ -7,6 +7,7 @@ import pytest
 from jobs import async_
 from jobs.calls.compose import compose_by_name
 from jobs.engine.submit import submit
+from jobs.models import JobLog
 from jobs.store import results
 from tests.acceptance.following import ended
 from tests.factories import QueueFactory, TenantFactory
@@ -52,3 +53,10 @@ def test_a_task_of_django_runs_as_a_job(tenant):
     ended(int(good.id.partition(":")[0]))
     good.refresh()
     assert good.return_value == 42
+
+
+@pytest.mark.long("that Celery doubles no line; tests/integration/engine/test_log.py has what is heard")
+def test_what_a_function_logs_and_prints_is_kept_once(tenant):
+    job = ended(async_(tasks.chatter, tenant=tenant)())
+    first, second = JobLog.objects.get(job_id=job.pk, tenant=tenant).text.splitlines()
+    assert (first, second.partition(" ")[2]) == ("printed", "WARNING app: logged")

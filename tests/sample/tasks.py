@@ -1,5 +1,7 @@
 """Functions that are jobs."""
 
+import logging
+
 from jobs import Retry, async_, current_job, job
 from tenants.models import Tenant
 from tests.sample.models import note_run
@@ -26,6 +28,29 @@ def ring(*, times: int = 1) -> int:
 @job(every=3600, for_each_tenant=lambda: Tenant.objects.filter(slug__startswith="swept-"))
 def sweep() -> None:
     note_run()
+
+
+@job(title="Mail to everybody")
+def send_to_all() -> None:
+    """Send it."""
+
+
+@job
+def send_mail() -> None: ...
+
+
+@job
+def tell_all() -> None:
+    """Tell everybody.
+
+    One by one.
+    """
+
+
+@job(log=True)
+def chatter() -> None:
+    print("printed")  # noqa: T201 - it is kept
+    logging.getLogger("app").warning("logged")
 
 
 def not_a_job() -> None: ...

@@ -26,7 +26,9 @@ GOOD = Facts(
 )
 
 
-def pool(processes: int, used: int, *, late_for: float | None = None, first_for: float = 9999.0) -> Facts:
+def pool(
+    processes: int, used: int, *, late_for: float | None = None, first_for: float = 9999.0, idle_looks: int = 0
+) -> Facts:
     """Two jobs may run, and have been ready for so long; late_for: seconds since which they were noted to."""
     late_since = None if late_for is None else NOW - timedelta(seconds=late_for)
     may = lane(
@@ -34,6 +36,7 @@ def pool(processes: int, used: int, *, late_for: float | None = None, first_for:
         since=NOW - timedelta(seconds=first_for),
         late=0 if late_since is None else 2,
         late_since=late_since,
+        idle_looks=idle_looks,
     )
     return replace(GOOD, queues={1: queue(processes=processes, used=used)}, lanes=[may])
 
@@ -45,11 +48,12 @@ def server(**changed) -> Facts:
 BAD = {
     "no_clock": server(clock_leads=False),
     "no_worker": pool(0, 0, first_for=30.1),
-    "stalled": pool(4, 3, late_for=10.1),
+    "stalled": pool(4, 3, late_for=10.1, idle_looks=3),
     "pool_short": pool(4, 4, late_for=60.1),
     "tenant_starved": replace(GOOD, starved=[ShareLook(1, "Puget", "puget", 41.0, 100.0, 300.0, 900.0)]),
     "messages_lost": server(untaken=1),
     "worker_silent": replace(GOOD, workers=[WorkersLook("default", "silent", 1)]),
+    "worker_lost": replace(GOOD, workers=[WorkersLook("default", "lost", 1)]),
     "failures": replace(GOOD, ended=EndedLook(50, 11, 0)),
     "deaths": replace(GOOD, ended=EndedLook(1000, 101, 101)),
     "repairs": replace(GOOD, repairs=[RepairLook("finding", 3, 599.0)]),
@@ -63,7 +67,9 @@ JUST_GOOD = [
     replace(pool(0, 0), last_beats={"default": NOW - timedelta(seconds=30)}),  # its only worker restarts
     replace(GOOD, queues={1: queue(processes=0)}),  # what waits waits for slots of its tenants
     pool(4, 3),  # ready for long, but perhaps just being claimed
-    pool(4, 3, late_for=10.0),
+    pool(4, 3, late_for=9999.0),  # the process has just ended a job: all were busy when somebody looked before
+    pool(4, 3, late_for=9999.0, idle_looks=2),
+    pool(4, 4, late_for=10.0, idle_looks=3),
     pool(4, 4),
     pool(4, 4, late_for=60.0),
     replace(GOOD, ended=EndedLook(49, 49, 100)),

@@ -27,9 +27,10 @@ def lane(
     since: datetime | None = NOW,
     late: int = 0,
     late_since: datetime | None = None,
+    idle_looks: int = 0,
 ) -> Lane:
     line = (lanes, passing if waiting is None else waiting, False, since)
-    return Lane(tenant_id, queue_id, gate, no_tokens, *line, of_full_users, passing, late, late_since)
+    return Lane(tenant_id, queue_id, gate, no_tokens, *line, of_full_users, passing, late, late_since, idle_looks)
 
 
 def queue(
@@ -115,6 +116,11 @@ class TestPools:
         )
         [pool] = self.pools([some, more], queue())
         assert (pool.late, pool.late_since, pool.first_since) == (3, NOW - timedelta(seconds=2), NOW)
+
+    def test_the_most_looks_that_found_it_beside_an_idle_process_count(self):
+        lanes = [lane(n, passing=1, late=1, late_since=NOW, idle_looks=looks) for n, looks in ((1, 1), (2, 3))]
+        [pool] = self.pools([*lanes, lane(3, idle_looks=9)], queue())
+        assert pool.idle_looks == 3
 
     def test_no_more_is_late_than_may_run(self):
         [pool] = self.pools([lane(passing=3, late=3, late_since=NOW)], queue(concurrency=1))

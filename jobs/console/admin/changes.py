@@ -16,11 +16,12 @@ from tenants.models import Change
 
 VERBS = (
     *("added", "changed", "deleted", "revoked", "run by hand", "cleared", "erased"),
-    *("cancelled", "asked to stop", "revived", "discarded"),  # jobs
+    *("cancelled", "asked to stop", "revived", "discarded", "submitted"),  # jobs
+    "drained",  # workers
     "requested",  # of older rows: asked to stop
 )
 SHOWN = 1000  # ids of a bulk action
-KINDS = ("jobs.job", "jobs.jobmemory")  # beside the watched models
+KINDS = ("jobs.job", "jobs.jobmemory", "jobs.worker")  # beside the watched models
 
 
 class VerbFilter(admin.SimpleListFilter):

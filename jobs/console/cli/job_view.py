@@ -38,11 +38,6 @@ def state(job: JobRow) -> str:
     return "held" if is_held(job) else job.status
 
 
-def call(job: JobRow) -> str:
-    """Its call, such as: reports.datareport:7 execute."""
-    return f"{job.source_type}{'' if job.source_id is None else ':' + job.source_id} {job.source_method}"
-
-
 def waited(job: JobRow) -> timedelta | None:
     """From ready to its (last) start; grows until then."""
     seconds = listing.waited(job, timezone.now())

@@ -11,7 +11,7 @@ from jobs.console.cli.screen import Column, Screen, length, moment, utc
 from jobs.console.cli.subcommands import Options, Subcommand
 from jobs.console.remedies import remedy
 from jobs.models import AnyFailedAttempt, AnyJob, Job
-from jobs.reading import queries
+from jobs.reading import listing, queries
 from jobs.reading.explain.explanation import Explanation, explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
 from jobs.store import EVERY_TENANT, results
@@ -63,7 +63,7 @@ def _facts(job: AnyJob) -> dict[str, object]:
         "job": job.pk,
         "status": job_view.state(job),
         "tenant": job.tenant.jobs_slug,
-        "call": job_view.call(job),
+        "call": listing.call(job),
         "args": "erased" if job.is_erased else _short(job.args),
         "queue": f"{job.queue.name}, priority {job.priority}",
         "user": job.user_key,
@@ -104,7 +104,7 @@ def tell(options: Options, screen: Screen) -> None:
     screen.say(found.sentence)
     screen.facts(
         {
-            "job": f"{job.pk}, {job_view.call(job)}",
+            "job": f"{job.pk}, {listing.call(job)}",
             "tenant": job.tenant.jobs_slug,
             "queue": job.queue.name,
             "status": found.status,

@@ -1,22 +1,19 @@
 """`manage.py jobs submit`: submit a job with the checks of the HTTP API."""
 
 from django.core.management.base import CommandError, CommandParser
-from django.db import transaction
 
-from jobs.calls.compose import compose_by_name
 from jobs.calls.refusals import TooManyWaiting
 from jobs.calls.request import LAST_PRIORITY
 from jobs.console.cli import inputs
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand
-from jobs.console.operations.named import tenant_named
-from jobs.engine.submit import submit
+from jobs.console.operations.submitting import submit_named, told
 
 
 def arguments(parser: CommandParser) -> None:
-    parser.add_argument("source_type", help="The model of the object, e.g. reports.datareport.")
-    parser.add_argument("source_id", help="The id of the object, or - for a job of the class.")
-    parser.add_argument("source_method", metavar="method", help="The method, marked @job.")
+    parser.add_argument("source_type", help="The model of the object, e.g. reports.datareport, or a function's module.")
+    parser.add_argument("source_id", help="The id of the object; - for a function, or a job of the class.")
+    parser.add_argument("source_method", nargs="?", metavar="method", help="The method or function, marked @job.")
     parser.add_argument("--tenant", required=True, metavar="SLUG", help="The tenant that owns the job.")
     # dest is not "args": Django reads that name as the positional arguments of the command.
     parser.add_argument(
@@ -41,23 +38,23 @@ def arguments(parser: CommandParser) -> None:
 
 def run(options: Options, screen: Screen) -> None:
     given = ("queue", "priority", "delay", "at", "timeout", "user", "dedup")
-    request = compose_by_name(
-        tenant_named(options["tenant"]),
-        source_type=options["source_type"],
-        source_id=None if options["source_id"] == "-" else options["source_id"],
-        source_method=options["source_method"],
-        args=options["call"],
-        **{name: options[name] for name in given},
-    )
+    if options["source_method"] is None:
+        of = f"{options['source_type']} - {options['source_id']}"
+        raise CommandError(f"method: give type, id and method; what has no object has a dash for its id: {of}")
     try:
-        with transaction.atomic():
-            submitted = submit(request)
+        submitted = submit_named(
+            options["tenant"],
+            source_type=options["source_type"],
+            source_id=None if options["source_id"] == "-" else options["source_id"],
+            source_method=options["source_method"],
+            args=options["call"],
+            **{name: options[name] for name in given},
+        )
     except TooManyWaiting as full:
         allow = f"allow more: manage.py tenants slots {options['tenant']} --max-waiting N"
         raise CommandError(f"tenant: {full}, or {allow}") from None
     screen.document({"id": submitted.id, "deduplicated": submitted.deduplicated})
-    there = "An identical job is already under way: job" if submitted.deduplicated else "Submitted job"
-    screen.say(f"{there} {submitted.id}.")
+    screen.say(told(submitted))
 
 
 SUBMIT = Subcommand("submit", "Submit a job.", arguments, run)

@@ -11,7 +11,7 @@ from jobs.console.cli.screen import Column, Screen, length, moment, utc
 from jobs.console.cli.subcommands import Options, Subcommand
 from jobs.console.operations.named import tenant_named
 from jobs.models import Schedule
-from jobs.reading import schedule_view
+from jobs.reading import listing, schedule_view
 from tenants.conf import TENANT_SLUG
 
 MAX_LISTED = 1000
@@ -69,7 +69,7 @@ def show(schedule: Schedule, screen: Screen, *, stored: bool = True) -> None:
             "id": number,
             "tenant": schedule.tenant.jobs_slug,
             "name": schedule.name,
-            "calls": _call(schedule),
+            "calls": listing.call(schedule),
             "due": schedule_view.in_words(schedule),
             "next times": "\n".join(filter(None, times)),
             "jitter": f"{schedule.jitter:g}s" if schedule.jitter else None,
@@ -112,17 +112,13 @@ def on_one(verb: Callable[[Schedule, Options, Screen], None]) -> Callable[[Optio
     return run
 
 
-def _call(schedule: Schedule) -> str:
-    return " ".join(filter(None, (schedule.source_type, schedule.source_id, schedule.source_method)))
-
-
 def _row(schedule: Schedule) -> list[object]:
     return [
         schedule.pk,
         schedule.tenant.jobs_slug,
         schedule.name,
         schedule_view.in_words(schedule),
-        _call(schedule),
+        listing.call(schedule),
         moment(schedule.next_at),
         state(schedule),
     ]

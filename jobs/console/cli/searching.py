@@ -16,7 +16,9 @@ def add_options(parser: CommandParser) -> None:
     parser.add_argument("--queue", metavar="NAME")
     parser.add_argument("--status", choices=[*Status, HELD], metavar="STATUS")
     parser.add_argument(
-        "--type", metavar="TYPE", help="reports.datareport, or with a method: reports.datareport.execute"
+        "--type",
+        metavar="TYPE",
+        help="reports.datareport, with a method (reports.datareport.execute), or an object (….execute:13).",
     )
     parser.add_argument("--error", metavar="CLASS", help="Only jobs whose last error has this class, e.g. ValueError.")
     parser.add_argument("--user", metavar="KEY", help="Only jobs for this user of a tenant.")

@@ -99,9 +99,11 @@ def _of_worker(name: str) -> Q:
 
 
 def _of_type(value: str) -> Q:
-    """A source type, or one with its method: `reports.datareport` or `reports.datareport.execute`."""
-    source_type, _, method = value.rpartition(".")
-    return Q(source_type=value) | Q(source_type=source_type, source_method=method)
+    """A source type, one with its method, or with an object: `reports.datareport`, `reports.datareport.execute:13`."""
+    of, _, source_id = value.partition(":")
+    source_type, _, method = of.rpartition(".")
+    found = Q(source_type=of) | Q(source_type=source_type, source_method=method)
+    return found & Q(source_id=source_id) if source_id else found
 
 
 def _of_retried(value: str) -> Q:

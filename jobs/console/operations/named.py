@@ -1,11 +1,11 @@
-"""The tenant or the queue that an operator names. A refusal lists those that there are."""
+"""The tenant, the queue or the workers that an operator names. A refusal lists those that there are."""
 
 from typing import Any
 
 from django.db.models import QuerySet
 
 from jobs.calls.refusals import InvalidRequest
-from jobs.models import Queue
+from jobs.models import Queue, Worker
 from tenants.conf import TENANT_SLUG
 from tenants.models import Tenant
 from tenants.tenant_model import all_tenants, tenant_of_slug
@@ -21,6 +21,12 @@ def tenant_named(slug: str) -> Tenant:
 def queue_named(name: str) -> Queue:
     """Raises InvalidRequest."""
     return Queue.objects.filter(name=name).first() or _unknown("queue", name, Queue.objects.values_list("name"))
+
+
+def workers_named(name: str) -> list[Worker]:
+    """The workers of this name that are not gone, mostly one. Raises InvalidRequest."""
+    live = Worker.objects.filter(gone_at=None)
+    return list(live.filter(name=name)) or _unknown("worker", name, live.values_list("name"))
 
 
 def _unknown(field: str, name: str, known: "QuerySet[Any, tuple[str]]") -> Any:

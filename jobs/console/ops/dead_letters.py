@@ -13,7 +13,7 @@ from jobs.console.ops.charts import curve
 from jobs.console.ops.shapes import NO_ERROR, class_of, shape
 from jobs.models import DeadLetter
 
-FILTERS = ("tenant", "queue", "type", "error", "like", "since")
+FILTERS = ("tenant", "queue", "type", "source", "error", "like", "since")
 HOUR, HOURS = timedelta(hours=1), 24
 SINCE = ("1h", "24h", "7d", "30d")
 MAX_GROUPED = 1000  # letters that are read for the groups

@@ -45,7 +45,7 @@ class Tenant:
 
 @dataclass(frozen=True)
 class Worker:
-    """gone_at: None while it is registered. leads: its clock is the leader."""
+    """gone_at: None while it is registered. lost: it was declared gone. leads: its clock is the leader."""
 
     id: UUID
     name: str
@@ -56,6 +56,7 @@ class Worker:
     started_at: datetime
     beat_at: datetime
     gone_at: datetime | None
+    lost: bool
     leads: bool
 
 
@@ -152,6 +153,11 @@ def samples(since: datetime, tenant_ids: Collection[int], *, step: int) -> list[
 def day(tenant_ids: Collection[int], since: datetime) -> list[tuple[int, str, int, Sequence[int]]]:
     """(tenant, outcome, attempts, histogram of waiting times) of what ended since."""
     return [(*row,) for row in _rows("look_day", ids=list(tenant_ids), since=since)]
+
+
+def full(since: datetime) -> dict[int, int]:
+    """The minutes in which all slots of a tenant were in use while jobs waited; since an hour began."""
+    return dict(_rows("look_full", since=since))
 
 
 def held_types() -> dict[tuple[str, str], int]:

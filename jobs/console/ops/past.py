@@ -83,11 +83,12 @@ def day_of(tenant_id: int) -> Day | None:
 
 @dataclass(frozen=True)
 class InADay:
-    """What ended of a tenant in the last 24 hours."""
+    """The last 24 hours of a tenant: what ended, and the seconds in which it had no free slot for its jobs."""
 
     attempts: int
     failed: int
     wait: Times
+    full: int | None
 
     @property
     def many_failed(self) -> bool:
@@ -96,18 +97,28 @@ class InADay:
 
 @cached(PAST_SECONDS, before={})
 def days_of(ids: frozenset[int]) -> Mapping[int, InADay]:
-    """The last 24 hours of each of these tenants that had any attempts."""
+    """The last 24 hours of each of these tenants that had any attempts, or no free slot."""
     rows: dict[int, list[tuple[str, int, Sequence[int]]]] = defaultdict(list)
     for tenant_id, outcome, attempts, buckets in looks.day(ids, minute().replace(minute=0) - (HOURS - 1) * HOUR):
         rows[tenant_id].append((outcome, attempts, buckets))
+    whole = full()
     return {
         pk: InADay(
             sum(attempts for _, attempts, _ in mine),
             sum(attempts for outcome, attempts, _ in mine if _is_failure(outcome)),
             Times.of(added(buckets for _, _, buckets in mine)),
+            whole.get(pk),
         )
-        for pk, mine in rows.items()
+        for pk in ids & (rows.keys() | whole.keys())
+        for mine in [rows[pk]]
     }
+
+
+@cached(PAST_SECONDS, before={})
+def full() -> Mapping[int, int]:
+    """The seconds of the last 24 hours in which all slots of a tenant were in use while jobs waited."""
+    found = looks.full(minute().replace(minute=0) - (HOURS - 1) * HOUR)
+    return {pk: minutes * MINUTES for pk, minutes in found.items()}
 
 
 def minute() -> datetime:

@@ -11,10 +11,11 @@ from django.utils.safestring import SafeString
 
 from jobs.allocation.gates import Gate
 from jobs.authoring.text import duration, printable
+from jobs.console.ops import terms
 from jobs.console.ops.looks import MAX_COUNT
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, JobRow
-from jobs.reading.listing import waited
+from jobs.reading.listing import call, job_type, waited
 from jobs.reading.masked import masked
 from tenants.addresses import in_admin
 from tenants.names import named
@@ -38,6 +39,8 @@ GATES = {
 
 register.filter(named)  # {{ "jobs.view_job"|named }}
 register.filter(waited)
+register.filter(call)
+register.filter(job_type)
 
 
 @register.filter
@@ -120,13 +123,6 @@ def state(job: JobRow) -> str:
 
 
 @register.filter
-def call(job: Any) -> str:
-    """reports.datareport:9 execute"""
-    source = job.source_type if job.source_id is None else f"{job.source_type}:{job.source_id}"
-    return f"{source} {job.source_method}"
-
-
-@register.filter
 def ran(job: Any, now: datetime) -> float | None:
     """Seconds that the last attempt has run."""
     if job.start_time is None or getattr(job, "status", "") in (Status.CREATED, Status.SCHEDULED, Status.QUEUED):
@@ -176,6 +172,21 @@ def bar(used: float | None, limit: float | None, kind: str = "") -> SafeString |
         kind,
         f"{share:.1f}",
     )
+
+
+@register.simple_tag(takes_context=True)
+def adds(context: Any, name: str, value: str, most: int, label: str = "") -> SafeString | str:
+    """A text as the link that adds its filter to the page, or to its search; plain if no word can say it."""
+    whole, given = printable(label or value), context["request"].GET
+    shown = short(whole, most)
+    if "q" not in context:
+        address = query_with(given, **{name: value})
+    elif typed := terms.with_word(context["q"], name, value):
+        address = query_with(given, q=typed, before=None, upto=None)
+    else:
+        return shown
+    title = "" if shown == whole else format_html(' title="{}"', whole)
+    return format_html('<a href="{}"{}>{}</a>', address, title, shown)
 
 
 @register.simple_tag(takes_context=True)

@@ -1,4 +1,4 @@
-"""The search of jobs: words such as `status:error tenant:acme`, which must all fit; or the id of a job."""
+"""The search of jobs: words such as `status:error tenant:acme`, or calls as they are shown, must all fit; or an id."""
 
 from datetime import datetime
 
@@ -25,7 +25,26 @@ def read(typed: str, now: datetime) -> Filter:
     found = Filter()
     for word in storable(typed).split():
         name, colon, value = word.partition(":")
+        if _is_call(name):
+            name, colon, value = "type", ":", word
         if not (colon and value):
             raise InvalidRequest("q", f"{word!r} is not of the form name:value; names: {', '.join(NAMES)}")
         found.add(name, value, now)
     return found
+
+
+def with_word(typed: str, name: str, value: str) -> str:
+    """The search with this word more, in place of those of its name; "" if no word can say it."""
+    if not value or len(value.split()) != 1 or value != value.strip():
+        return ""
+    return " ".join([*(word for word in typed.split() if _name(word) != name), f"{name}:{value}"])
+
+
+def _name(word: str) -> str:
+    name = word.partition(":")[0]
+    return "type" if _is_call(name) else name.lower()
+
+
+def _is_call(name: str) -> bool:
+    """Whether it is the beginning of a call as the lists show it, which is searched by its type."""
+    return "." in name and not name.startswith("args.")

@@ -2,8 +2,9 @@
 
 from django.urls import path
 
-from jobs.console.ops.actions import limits, many, schedules, themes, types
-from jobs.console.ops.views import dead, health, job, overview, queues, tenant, tenants, workers
+from jobs.console.ops.actions import limits, many, schedules, submit, themes, types
+from jobs.console.ops.actions import workers as worker_actions
+from jobs.console.ops.views import dead, health, job, overview, queues, runs, tenant, tenants, workers
 from jobs.console.ops.views import jobs as job_list
 from jobs.console.ops.views import schedules as schedule_list
 
@@ -18,11 +19,16 @@ urlpatterns = [
     path("job-types/pause", types.pause, name="pause-type"),
     path("job-types/resume", types.resume, name="resume-type"),
     path("jobs/", job_list.show, name="jobs"),
+    path("jobs/new/", submit.form, name="new-job"),
+    path("jobs/submit", submit.submit, name="submit"),
     path("jobs/<int:pk>/", job.show, name="job"),
     path("dead/", dead.show, name="dead"),
     path("workers/", workers.show, name="workers"),
+    path("workers/<uuid:pk>/drain", worker_actions.drain_worker, name="drain"),
     path("schedules/", schedule_list.show, name="schedules"),
     path("schedules/<int:pk>/act", schedules.act, name="act-on-schedule"),
+    path("runs/", runs.show, name="runs"),
+    path("runs/<uuid:bulk>/", runs.one, name="run"),
     path("health/", health.show, name="health"),
     *(address for action in many.ACTIONS for address in action.paths()),
     path("theme", themes.choose, name="theme"),

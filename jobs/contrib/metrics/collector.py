@@ -58,7 +58,7 @@ def _pools(facts: Facts) -> Iterator[Metric]:
     yield _gauge("may_run_seconds", "Longest time that one of them has only lacked a process.", ["pool"], waits)
     yield _gauge("pool_demand", "Processes that could be busy now.", ["pool"], [([p.name], p.demand) for p in of])
     workers = [([w.pool, w.state], w.workers) for w in facts.workers]
-    yield _gauge("workers", "Workers: live, draining or silent.", ["pool", "state"], workers)
+    yield _gauge("workers", "Workers: live, draining, silent, or lost in the last hour.", ["pool", "state"], workers)
 
 
 def _tenants(facts: Facts) -> Iterator[Metric]:

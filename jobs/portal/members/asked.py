@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 
 from jobs.lifecycle import Status
-from jobs.portal.words import WORDS
 from jobs.reading.queries import LARGEST_ID
+from jobs.reading.status_words import WORDS
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What jobs are about, and whose they are, in the words of the product: its objects and users by name."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -9,8 +9,8 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 
-from jobs.calls import owners
-from jobs.calls.registry import source_types
+from jobs.calls import functions, owners, registry
+from jobs.calls.registry import in_words, source_types
 from jobs.calls.sources import in_sight
 from jobs.models import JobRow
 from tenants.models import Member
@@ -19,13 +19,13 @@ from tenants.models import Member
 def sources(jobs: Iterable[JobRow], tenant_id: int) -> dict[tuple[str, str | None], str]:
     """The names of the tenant's objects that these jobs are about, by source type and id: a query for each type.
 
-    A class-level job has the name of its kind of objects.
+    A class-level job has the name of its kind of objects. Functions have their titles, by module and name.
     """
     ids: dict[str, set[str | None]] = defaultdict(set)
     for job in jobs:
         ids[job.source_type].add(job.source_id)
     known = source_types()
-    names: dict[tuple[str, str | None], str] = {}
+    names: dict[tuple[str, str | None], str] = _titles(jobs, known)
     for source_type in ids.keys() & known.keys():
         model = known[source_type]
         names[source_type, None] = f"all {model._meta.verbose_name_plural}"
@@ -39,6 +39,17 @@ def sources(jobs: Iterable[JobRow], tenant_id: int) -> dict[tuple[str, str | Non
             for found in in_sight(partial(list[Any], rows)) or []:
                 names[source_type, str(found.pk)] = str(found)
     return names
+
+
+def _titles(jobs: Iterable[JobRow], known: Collection[str]) -> dict[tuple[str, str | None], str]:
+    """Of the functions that jobs call; one whose code is gone has its name in words."""
+    without_object = (job for job in jobs if job.source_id is None)
+    called = {(job.source_type, job.source_method) for job in without_object if job.source_type not in known}
+    found = functions.known() if called else {}
+    return {
+        (module, name): registry.target_of(found[module, name]).title if (module, name) in found else in_words(name)
+        for module, name in called
+    }
 
 
 def users(jobs: Iterable[JobRow], tenant_id: int) -> dict[str, str]:

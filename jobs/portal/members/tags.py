@@ -15,9 +15,10 @@ register.filter("word", words.word)
 
 @register.filter
 def about(job: JobRow, names: Mapping[tuple[str, str | None], str]) -> str:
-    """The name of the object that the job is about."""
+    """The name of the object that the job is about, or the title of the function that it calls."""
     unnamed = job.source_type if job.source_id is None else f"{job.source_type} {job.source_id}"
-    return names.get((job.source_type, job.source_id), unnamed)
+    title = names.get((job.source_type, job.source_method), unnamed)
+    return names.get((job.source_type, job.source_id), title)
 
 
 @register.filter

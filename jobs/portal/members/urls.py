@@ -2,12 +2,13 @@
 
 from django.urls import path
 
-from jobs.portal.members import views
+from jobs.portal.members import again, views
 
 app_name = "members"
 urlpatterns = [
     path("", views.job_list, name="jobs"),
     path("<int:pk>/", views.job_detail, name="job"),
     path("<int:pk>/cancel", views.cancel_job, name="cancel"),
+    path("<int:pk>/again", again.again, name="again"),
     path("<int:pk>/run-again", views.run_again, name="run-again"),
 ]

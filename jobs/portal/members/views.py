@@ -14,9 +14,11 @@ from jobs.models import AnyJob
 from jobs.pages import regions
 from jobs.pages.answers import SeeOther, back
 from jobs.portal.members import shown
+from jobs.portal.members.again import may_call
 from jobs.portal.members.asked import Asked
 from jobs.portal.members.waits import waits
 from jobs.reading import listing, queries
+from jobs.reading.status_words import TABLE
 from tenants import audit
 from tenants.members import for_members
 from tenants.models import Tenant
@@ -47,7 +49,7 @@ def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
         "here": request.path + asked.address(before=top),
     }
     # The refreshing asks for the jobs that are shown: no row moves while somebody is about to press its button.
-    frame = {"tabs": asked.tabs(), "every": REFRESH_SECONDS, "ask": asked.address(before=top)}
+    frame = {"tabs": asked.tabs(), "states": TABLE, "every": REFRESH_SECONDS, "ask": asked.address(before=top)}
     return regions.page(request, "jobs/members/jobs", LIST_REGIONS, context, frame)
 
 
@@ -57,6 +59,7 @@ def job_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     """One job: why it waits or how it ended, its attempts, times and arguments."""
     job = _job(tenant, pk)
     context = shown.common([job], tenant, request) | shown.detail(job, tenant)
+    context["may_call"] = may_call(job)
     frame = {"every": REFRESH_SECONDS if context["may_cancel"] else 0}
     return regions.page(request, "jobs/members/job", JOB_REGIONS, context, frame)
 

@@ -10,11 +10,12 @@ from typing import Literal
 
 from jobs.authoring.text import count_of_jobs, printable
 from jobs.reading.health.facts import MINUTES, Facts
+from jobs.reading.health.looks import WorkersLook
 from jobs.reading.shares import percent
 
 Severity = Literal["critical", "warning"]
 RESTART = 30.0  # seconds without a worker that a deploy may take
-STALLED = 10.0  # seconds; the clock dispatches every second
+STALLED = 3  # looks of the recorder in a row, 5 s apart or more; the clock dispatches every second
 SHORT = 60.0  # seconds that a job waits for a process
 TRANSACTION = 600.0  # seconds of a transaction that keeps dead rows
 RECORDER = 180.0  # seconds; it counts minutes every 20; what else it does rests when it is slow
@@ -64,7 +65,7 @@ def _no_worker(facts: Facts) -> Iterator[str]:
 
 def _stalled(facts: Facts) -> Iterator[str]:
     for pool in facts.pools:
-        if pool.processes > pool.in_use and pool.late and facts.seconds(pool.late_since) > STALLED:
+        if pool.processes > pool.in_use and pool.late and pool.idle_looks >= STALLED:
             yield f"Pool {pool.name} has an idle process, and {count_of_jobs(pool.late)} may run but did not start."
 
 
@@ -88,8 +89,17 @@ def _messages_lost(facts: Facts) -> Iterator[str]:
 def _worker_silent(facts: Facts) -> Iterator[str]:
     for one in facts.workers:
         if one.state == "silent":
-            workers = "1 worker" if one.workers == 1 else f"{one.workers} workers"
-            yield f"{workers} of pool {one.pool} missed three heartbeats."
+            yield f"{_workers(one)} missed three heartbeats."
+
+
+def _worker_lost(facts: Facts) -> Iterator[str]:
+    for one in facts.workers:
+        if one.state == "lost":
+            yield f"{_workers(one)} did not stop but fell silent in the last hour: killed, or cut off."
+
+
+def _workers(look: WorkersLook) -> str:
+    return f"{look.workers} worker{'s' if look.workers > 1 else ''} of pool {look.pool or 'unknown'}"
 
 
 def _failures(facts: Facts) -> Iterator[str]:
@@ -139,6 +149,7 @@ RULES = (
     Rule("tenant_starved", "warning", "a-tenant-is-starved", _tenant_starved),
     Rule("pool_short", "warning", "jobs-wait-and-nothing-runs", _pool_short),
     Rule("worker_silent", "warning", "a-worker-is-gone", _worker_silent),
+    Rule("worker_lost", "warning", "a-worker-is-gone", _worker_lost),
     Rule("failures", "warning", "jobs-died", _failures),
     Rule("deaths", "warning", "jobs-died", _deaths),
     Rule("repairs", "warning", "check-the-invariants", _repairs),

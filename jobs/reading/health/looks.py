@@ -18,7 +18,7 @@ TIMEOUT = 2.0  # seconds for one statement of a look
 
 @dataclass(frozen=True)
 class WorkersLook:
-    """The workers of a pool in one state: live, draining or silent."""
+    """The workers of a pool in one state: live, draining, silent, or lost in the last hour."""
 
     pool: str
     state: str
@@ -98,7 +98,7 @@ class TotalLook(Ended):
 
 
 def look_workers(now: datetime | None = None) -> list[WorkersLook]:
-    """The workers that have not left."""
+    """The workers that have not left, and those that were lost lately."""
     return [WorkersLook(*row) for row in rows("health_workers", now=now)]
 
 

@@ -46,7 +46,7 @@ line AS MATERIALIZED (
 ),
 -- include shared/lane_cuts
 late AS MATERIALIZED (
-    SELECT j.tenant_id, j.queue_id, count(*)::int AS jobs, min(m.since) AS since
+    SELECT j.tenant_id, j.queue_id, count(*)::int AS jobs, min(m.since) AS since, max(m.idle_looks) AS idle_looks
     FROM may_run m
     CROSS JOIN clock
     CROSS JOIN LATERAL (
@@ -64,7 +64,8 @@ SELECT
     bool_or(l.since IS NULL OR l.waiting > %(exact)s) AS about, min(l.since) AS first_since,
     sum(coalesce(c.of_full_users, 0))::int AS of_full_users, sum(l.passing)::int AS passing,
     sum(least(coalesce(late.jobs, 0), l.passing))::int AS late,
-    min(late.since) FILTER (WHERE l.passing > 0) AS late_since
+    min(late.since) FILTER (WHERE l.passing > 0) AS late_since,
+    coalesce(max(late.idle_looks) FILTER (WHERE l.passing > 0), 0) AS idle_looks
 FROM lane_cut l
 LEFT JOIN counted c ON c.tenant_id = l.tenant_id AND c.queue_id = l.queue_id
 LEFT JOIN late ON late.tenant_id = l.tenant_id AND late.queue_id = l.queue_id

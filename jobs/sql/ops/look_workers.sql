@@ -1,7 +1,7 @@
 -- Reads:  the newest workers that are live or have gone in the last day, at most `most`; whether a worker carries the
 --         leading clock. Who: the operators' pages. Locks: none. Index: none, the table has few rows.
 SELECT
-    w.id, w.name, w.pid, w.pool, w.concurrency, w.beat_interval, w.started_at, w.beat_at, w.gone_at,
+    w.id, w.name, w.pid, w.pool, w.concurrency, w.beat_interval, w.started_at, w.beat_at, w.gone_at, w.lost,
     EXISTS (
         SELECT
         -- include shared/clock_lock

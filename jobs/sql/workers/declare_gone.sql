@@ -14,7 +14,7 @@ silent AS MATERIALIZED (
     FOR NO KEY UPDATE OF w SKIP LOCKED
 )
 UPDATE workers w
-SET gone_at = clock.now
+SET gone_at = clock.now, lost = true
 FROM silent CROSS JOIN clock
 WHERE w.id = silent.id
 RETURNING w.name

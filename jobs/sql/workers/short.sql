@@ -1,21 +1,23 @@
 -- name: bar_worker
 -- Change: record a worker as gone that holds a job but never registered, so that its first beat makes it stop.
 -- Who:    recover, before it takes the job back. Not if the worker has registered meanwhile. Index: primary key.
-INSERT INTO workers (id, name, pid, pool, concurrency, beat_interval, started_at, beat_at, gone_at)
-VALUES (%(id)s, 'unknown', 0, '', 0, 1, clock_timestamp(), clock_timestamp(), clock_timestamp())
+INSERT INTO workers (id, name, pid, pool, concurrency, beat_interval, started_at, beat_at, gone_at, lost)
+VALUES (%(id)s, 'unknown', 0, '', 0, 1, clock_timestamp(), clock_timestamp(), clock_timestamp(), true)
 ON CONFLICT (id) DO NOTHING  -- guard
 RETURNING id
 
 -- name: beat
 -- Change: record a worker's heartbeat; the first one registers it. Who: the worker's parent process.
--- Locks:  its row. Returns no row if the worker was declared gone: then it must stop its jobs.
+-- Locks:  its row. Returns no row if the worker was declared gone: then it must stop its jobs; drains: it was asked to take no
+--         more, and has no capacity from that moment on.
 INSERT INTO workers (id, name, pid, pool, concurrency, beat_interval, started_at, beat_at)
 SELECT %(id)s, %(name)s, %(pid)s, %(pool)s, %(concurrency)s, %(interval)s, clock.now, clock.now
 FROM (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now) clock
 ON CONFLICT (id) DO UPDATE
-SET beat_at = excluded.beat_at, concurrency = excluded.concurrency
+SET beat_at = excluded.beat_at,
+    concurrency = CASE WHEN workers.drain_requested_at IS NULL THEN excluded.concurrency ELSE 0 END
 WHERE workers.gone_at IS NULL  -- guard
-RETURNING (xmax = 0) AS registered
+RETURNING (xmax = 0) AS registered, drain_requested_at IS NOT NULL AS drains
 
 -- name: count_repairs
 -- Change: add a number to the repairs of a kind. Who: the clock. Locks: its row. Index: primary key.
@@ -67,6 +69,14 @@ WHERE j.slot IS NOT NULL
   AND j.status = 'running'
   AND CASE WHEN w.id IS NULL THEN j.start_time < clock.now - %(unknown_for)s * interval '1 second'
            ELSE w.gone_at IS NOT NULL END  -- guard I3
+
+-- name: request_drain
+-- Change: ask a worker to stop in good order; from now on it gets no more jobs. Who: an operator, once. Locks: its row.
+UPDATE workers SET drain_requested_at = clock_timestamp(), concurrency = 0
+WHERE id = %(id)s
+  AND gone_at IS NULL  -- guard
+  AND drain_requested_at IS NULL  -- guard
+RETURNING name
 
 -- name: running_here
 -- Reads:  the attempts that run in this worker, with their processes, and whether they were asked to stop and still run after

@@ -27,22 +27,26 @@ class Heartbeat:
     """Runs in a thread of the worker's parent process until `stop` is set.
 
     processes: how many the pool has now (0 while it drains, so that nothing more is handed to it).
-    registered: called when the worker is registered and may get jobs. gone: called when it was declared gone: other
-    workers run its jobs, and the processes here must end.
+    registered: called when the worker is registered and may get jobs. drain: called once, when somebody asked the
+    worker to stop in good order. gone: called when it was declared gone: other workers run its jobs, and the processes
+    here must end.
     """
 
     def __init__(
         self,
         identity: Identity,
         stop: threading.Event,
+        *,
         processes: Callable[[], int],
         registered: Callable[[], object],
+        drain: Callable[[], object],
         gone: Callable[[], object],
     ) -> None:
         self._identity = identity
         self._stop = stop
         self._processes = processes
         self._registered = registered
+        self._drain: Callable[[], object] | None = drain
         self._gone = gone
         self._now = threading.Event()
 
@@ -62,13 +66,17 @@ class Heartbeat:
 
     def _beat(self) -> float:
         who, begun = self._identity, time.monotonic()
-        registered = store.beat(who.id, name=who.name, pid=os.getpid(), pool=who.pool, concurrency=self._processes())
-        if registered is None:
+        heard = store.beat(who.id, name=who.name, pid=os.getpid(), pool=who.pool, concurrency=self._processes())
+        if heard is None:
             telemetry.noticed("declared gone, stopping", worker=who.name)
             self._gone()
-        if registered:
+        elif heard.registered:
             telemetry.begun("worker registered", worker=who.name, pool=who.pool, processes=self._processes())
             self._registered()
+        elif heard.drains and self._drain is not None:
+            telemetry.noticed("worker was asked to drain", worker=who.name)
+            drain, self._drain = self._drain, None
+            drain()
         return max(begun + float(settings.JOBS_BEAT_INTERVAL) - time.monotonic(), 0)
 
     def _leave(self) -> float:

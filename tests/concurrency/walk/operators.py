@@ -9,6 +9,7 @@ from jobs import store
 from jobs.engine.dispatch import dispatch as dispatch_all
 from jobs.engine.dispatch import hand_over
 from jobs.models import Job, Queue
+from jobs.store.workers import Beat
 from tenants.models import TenantQueue
 from tests.concurrency.walk.world import POOLS, World
 
@@ -71,7 +72,7 @@ def change_queue(world: World) -> object:
     return queue, change
 
 
-def _beat(world: World, worker: uuid.UUID, concurrency: int) -> bool | None:
+def _beat(world: World, worker: uuid.UUID, concurrency: int) -> Beat | None:
     pool = world.workers[worker]
     told = store.beat(worker, name=str(worker), pid=1, pool=pool, concurrency=concurrency)
     if told is None:

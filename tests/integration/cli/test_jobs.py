@@ -63,6 +63,21 @@ class TestSubmit:
         job = Job.objects.get()
         assert (job.source_id, job.due_at.isoformat()) == (None, "2027-01-31T08:00:00+00:00")
 
+    def test_a_function_without_the_dash_in_place_of_an_id_is_refused_with_what_to_type(self, tenant):
+        words = ["submit", "tests.sample.tasks", "send_mail", "--tenant", "acme"]
+        assert refusal(*words).endswith("has a dash for its id: tests.sample.tasks - send_mail")
+        assert run_json(*words[:2], "-", *words[2:])["deduplicated"] is False
+
+    def test_it_is_noted_and_nothing_if_an_identical_one_is_there(self, thing):
+        for _ in range(2):
+            run("submit", "sample.thing", thing.pk, "echo", "--tenant", "acme")
+        change = Change.objects.get()
+        assert (change.verb, change.subject, change.tenant_id) == (
+            "submitted",
+            f"job {Job.objects.get().pk}",
+            thing.tenant_id,
+        )
+
     def test_it_is_dispatched_at_once(self, thing, register, sent):
         register()
         assert [run_json("submit", "sample.thing", thing.pk, "echo", "--tenant", "acme")["id"]] == [c.id for c in sent]

@@ -45,7 +45,7 @@ def test_at_80_columns_the_call_is_there_with_its_id_and_method(tenant, monkeypa
     for words in (["list"], ["list", "--status", "error"]):
         out = StringIO()
         call_command("jobs", *words, stdout=out)
-        assert "7654321 execute" in out.getvalue()
+        assert "execute:7654321" in out.getvalue()
         assert max(len(line) for line in out.getvalue().splitlines()) <= 80
 
 

@@ -1,13 +1,15 @@
 """Who may open the operators' pages, and who may act: checked in the view, whatever a template shows."""
 
 import re
+import uuid
+from typing import Any
 
 import pytest
 from django.test import Client
 
 from jobs.lifecycle import Status
-from jobs.models import Job, PausedJobType, Queue, Schedule
-from tenants.models import TenantQueue
+from jobs.models import Job, PausedJobType, Queue, Schedule, Worker
+from tenants.models import Change, TenantQueue
 from tests.factories import MemberFactory, QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
@@ -18,10 +20,13 @@ PAGES = {
     "/ops/queues/": "view_queue",
     "/ops/jobs/": "view_job",
     "/ops/jobs/{job}/": "view_job",
+    "/ops/jobs/new/": "add_job",
     "/ops/dead/": "view_deadletter",
     "/ops/workers/": "view_worker",
     "/ops/schedules/": "view_schedule",
     "/ops/health/": "view_worker",
+    "/ops/runs/": "view_change",
+    "/ops/runs/{run}/": "view_change",
 }
 ACTIONS = {
     "/ops/tenants/acme/change": ("change_tenantqueue", {"num_slots": "7"}),
@@ -29,16 +34,18 @@ ACTIONS = {
     "/ops/job-types/pause": ("add_pausedjobtype", {"type": "reports.datareport.execute"}),
     "/ops/job-types/resume": ("delete_pausedjobtype", {"type": "reports.letter.render"}),
     "/ops/jobs/cancel": ("change_job", {"ids": "{job}"}),
+    "/ops/jobs/submit": ("add_job", {"tenant": "acme", "call": "reports.datareport.refresh_all"}),
     "/ops/jobs/revive": ("change_job", {"ids": "{dead}"}),
     "/ops/jobs/discard": ("change_deadletter", {"ids": "{dead}"}),
     "/ops/dead/revive": ("change_deadletter", {"ids": "{dead}"}),
     "/ops/dead/discard": ("change_deadletter", {"ids": "{dead}"}),
+    "/ops/workers/{worker}/drain": ("change_worker", {}),
     "/ops/schedules/{schedule}/act": ("change_schedule", {"verb": "pause"}),
 }
 
 
 @pytest.fixture
-def things() -> dict[str, int]:
+def things() -> dict[str, Any]:
     tenant = TenantFactory(name="Owner & Co.", slug="acme")
     QueueFactory(name="default")
     PausedJobType.objects.create(source_type="reports.letter", source_method="render")
@@ -50,8 +57,11 @@ def things() -> dict[str, int]:
         source_id="1",
         source_method="execute",
     )
+    run = uuid.uuid4()
+    Change.objects.create(who="ines", verb="revived", kind="jobs.job", subject_id="", subject="9 jobs", bulk=run)
     dead = make_job(tenant, Status.DEAD, last_error="ValueError: no")
-    return {"job": make_job(tenant).pk, "dead": dead.pk, "schedule": schedule.pk}
+    worker = Worker.objects.create(pk=uuid.uuid4(), name="w@host", pid=1, pool="default", concurrency=2)
+    return {"job": make_job(tenant).pk, "dead": dead.pk, "schedule": schedule.pk, "worker": worker.pk, "run": run}
 
 
 def state() -> tuple[object, ...]:
@@ -61,6 +71,7 @@ def state() -> tuple[object, ...]:
         list(PausedJobType.objects.values_list("source_type", "source_method")),
         list(Job.objects.order_by("pk").values_list("status")),
         list(Schedule.objects.values_list("paused")),
+        list(Worker.objects.values_list("drain_requested_at")),
     )
 
 
@@ -110,6 +121,7 @@ def test_an_action_is_refused_without_its_permission_even_if_posted_directly(ope
         "change_job",
         "change_deadletter",
         "change_schedule",
+        "change_worker",
         *PAGES.values(),
     }
     assert posted(operator(*sorted(others - {permission})), path, body, things).status_code == 403

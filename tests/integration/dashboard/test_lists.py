@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from jobs.console.ops import looks
 from jobs.lifecycle import Status
-from jobs.models import Schedule, ScheduleRun
+from jobs.models import FullHour, Schedule, ScheduleRun
 from jobs.sql import statement
-from tests.factories import TenantFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.plans import nodes
 
 pytestmark = pytest.mark.django_db
@@ -69,6 +69,40 @@ def test_a_wave_of_deaths_hides_no_other_error(client, monkeypatch):
     assert "at least" in page
     assert 'href="?error=KeyError"' in page
     assert client.get("/ops/dead/?error=KeyError").context["classes"] == []
+
+
+def test_tenants_are_sorted_by_how_long_they_had_no_free_slot(client):
+    hour = timezone.now().replace(minute=0, second=0, microsecond=0)
+    often, never, seldom = (TenantFactory(name=name) for name in ("often", "never", "seldom"))
+    for tenant in (often, never, seldom):
+        make_job(tenant)
+    for tenant, ago, minutes in ((often, 0, 50), (often, 23, 40), (often, 24, 60), (seldom, 1, 5)):
+        FullHour.objects.create(tenant_id=tenant.pk, hour=hour - ago * timedelta(hours=1), minutes=minutes)
+    page = client.get("/ops/tenants/", {"sort": "full, last 24 h"})
+    shown = [(one.tenant.name, more.full if more else None) for one, more in page.context["tenants"]]
+    assert shown == [("often", 5400), ("seldom", 300), ("never", None)]
+    assert 'data-label="Full, of 24 h">90 min</td>' in page.content.decode()
+
+
+def test_what_a_dead_letter_shows_adds_a_filter_and_a_chip_removes_it(client):
+    acme, queue = TenantFactory(slug="acme"), QueueFactory(name="mail")
+    mine = make_job(acme, Status.DEAD, last_error="ValueError: no", queue=queue, source_id="7")
+    make_job(TenantFactory(slug="other"), Status.DEAD, last_error="ValueError: no", source_id="8")
+    page = client.get("/ops/dead/", {"error": "ValueError"}).content.decode()
+    for name, value in {"tenant": "acme", "queue": "mail", "source": "7"}.items():
+        assert f'href="?error=ValueError&amp;{name}={value}"' in page
+        assert [one.pk for one in client.get("/ops/dead/", {name: value}).context["letters"]] == [mine.pk]
+    assert 'href="?error=ValueError&amp;type=reports.datareport.execute"' in page
+    both = client.get("/ops/dead/", {"error": "ValueError", "source": "8"})
+    assert both.context["chips"] == [("source:8", "?error=ValueError"), ("error:ValueError", "?source=8")]
+    assert '<datalist id="types"><option value="reports.datareport.execute">' in page
+
+
+def test_a_wrong_tenant_is_refused_among_the_dead_in_the_words_of_the_jobs(client):
+    TenantFactory(slug="acme")
+    of_jobs, of_dead = client.get("/ops/jobs/?q=tenant:acne"), client.get("/ops/dead/?tenant=acne")
+    assert of_dead.context["wrong"] == of_jobs.context["wrong"] == "Tenant: 'acne' is unknown; known: acme."
+    assert "fits" not in of_dead.content.decode()
 
 
 def test_tenants_come_in_the_order_that_is_asked_for(client):

@@ -1,6 +1,7 @@
 """Many jobs at once: chosen, or all that fit; confirmed, done in steps, and never more than was seen."""
 
 import re
+import uuid
 from datetime import timedelta
 
 import pytest
@@ -8,6 +9,7 @@ from django.contrib.messages import get_messages
 from django.utils import timezone
 
 from jobs.console.operations import verbs
+from jobs.console.ops import past_runs
 from jobs.console.ops.actions import many
 from jobs.lifecycle import Status
 from jobs.models import Job
@@ -58,6 +60,53 @@ def run(admin, path: str, form) -> list:
         page = admin.get(answers[-1]["Location"])
         assert page.status_code == 200
         signature = signed(page)
+
+
+class TestRuns:
+    @pytest.fixture
+    def auditor(self, operator):
+        return operator("view_change", "view_job", "view_tenantqueue", "view_worker")
+
+    def test_a_run_is_listed_with_who_what_filter_and_how_many(self, admin, auditor):
+        acme, other = TenantFactory(slug="acme", name="Acme"), TenantFactory(name="Other")
+        jobs = [make_job(tenant, Status.DEAD, last_error="ValueError: no") for tenant in (acme, acme, other, other)]
+        run(admin, "/ops/jobs/revive", {"all": "1", "q": "status:dead", "upto": jobs[-1].pk})
+        admin.post("/ops/jobs/cancel", {"ids": [job.pk for job in jobs[:2]]})
+        admin.post("/ops/jobs/cancel", {"ids": [jobs[2].pk]})  # one alone is no run
+        cancelled, revived = auditor.get("/ops/runs/").context["runs"]
+        assert (revived.who, revived.filters, revived.outcomes) == (admin.user.username, "status:dead", {"revived": 4})
+        assert (cancelled.filters, cancelled.outcomes, cancelled.tenants) == ("", {"cancelled": 2}, {acme.pk: 2})
+        assert revived.tenants == {acme.pk: 2, other.pk: 2}
+        assert f"/ops/runs/{revived.bulk}/" in text(auditor.get("/ops/runs/"))
+        assert f"/ops/runs/{revived.bulk}/" in text(auditor.get("/ops/health/"))
+
+    def test_its_page_tells_how_it_went_on(self, admin, auditor, operator):
+        tenant = TenantFactory(name="Acme")
+        again, well, gone = (make_job(tenant, Status.DEAD, last_error="ValueError: no") for _ in range(3))
+        admin.post("/ops/jobs/revive", {"ids": [again.pk, well.pk, gone.pk]})
+        stranger = make_job(TenantFactory(), Status.DEAD)
+        [past] = auditor.get("/ops/runs/").context["runs"]
+        Job.objects.filter(pk__in=[again.pk, well.pk, gone.pk]).delete()
+        make_job(tenant, Status.DEAD, pk=again.pk)
+        make_job(tenant, Status.SUCCESS, pk=well.pk)
+        page = text(auditor.get(f"/ops/runs/{past.bulk}/"))
+        for told in ("1 failed again.", "1 in the history, or deleted", ">Acme</a>: 3", f"/ops/jobs/{again.pk}/"):
+            assert told in " ".join(page.split())
+        assert f"/ops/jobs/{stranger.pk}/" not in page
+        assert f"/ops/jobs/{again.pk}/" not in text(operator("view_change").get(f"/ops/runs/{past.bulk}/"))
+
+    def test_the_list_reads_a_bounded_part_of_the_log_and_shows_no_half_run(self, auditor, monkeypatch):
+        for bulk in (first := uuid.uuid4(), second := uuid.uuid4()):
+            for tenant in (1, 2):
+                entry = {"verb": "revived", "kind": "jobs.job", "subject_id": "1", "subject": "job 1"}
+                Change.objects.create(who="ines", bulk=bulk, tenant_id=tenant, **entry)
+        assert [run.bulk for run in past_runs.latest()] == [second, first]
+        monkeypatch.setattr(past_runs, "MAX_ENTRIES", 3)
+        assert [run.bulk for run in past_runs.latest()] == [second]
+
+    def test_an_unknown_run_is_not_found(self, auditor):
+        page = auditor.get(f"/ops/runs/{uuid.uuid4()}/")
+        assert (page.status_code, "There is no such run" in page.content.decode()) == (404, True)
 
 
 class TestDeadLetters:
@@ -176,7 +225,7 @@ class TestJobs:
         page = text(answers[0])
         assert "Cancel 10 jobs?" in page
         assert '<strong class="name">tenant:acme user:ines</strong>' in page
-        assert page.count(f"{jobs[0].tenant.name}: reports.datareport:1 execute") == 3
+        assert page.count(f"{jobs[0].tenant.name}: reports.datareport.execute:1") == 3
         assert "Cancelled 10 jobs." in said(answers[-1])
         assert {status(job) for job in jobs} == {"cancelled"}
         assert (status(other), status(done)) == ("created", "success")

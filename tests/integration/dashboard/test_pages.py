@@ -3,16 +3,19 @@
 import re
 import uuid
 from datetime import timedelta
+from html import unescape
+from urllib.parse import parse_qs
 
 import pytest
 from django.urls import clear_script_prefix, set_script_prefix
 from django.utils import timezone
 
 from jobs import store
+from jobs.console.ops import terms
 from jobs.engine import limits
 from jobs.engine.pause import pause_job_type
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, Job, PausedJobType
+from jobs.models import FailedAttempt, Job, JobLog, PausedJobType, Worker
 from jobs.store import results
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
@@ -75,7 +78,12 @@ class TestSearch:
         acme, other = TenantFactory(slug="acme"), TenantFactory(slug="other")
         mail = QueueFactory(name="mail")
         found = make_job(
-            acme, Status.ERROR, queue=mail, user_key="ines", last_error="ValueError: no", args={"Year": 2004}
+            *(acme, Status.ERROR),
+            queue=mail,
+            source_id="7",
+            user_key="ines",
+            last_error="ValueError: no",
+            args={"Year": 2004},
         )
         make_job(other, Status.SUCCESS, source_type="shop.order", user_key="otto", last_error="ValueErrors: x")
         return found
@@ -90,6 +98,9 @@ class TestSearch:
             "error:ValueError",
             "type:reports.datareport",
             "type:reports.datareport.execute",
+            "reports.datareport.execute",
+            "reports.datareport.execute:7",
+            "status:error type:reports.datareport.execute:7 source:7",
             "args.Year:2004",
             "status:error  tenant:acme since:1h",
         ],
@@ -98,9 +109,40 @@ class TestSearch:
         page = text(client.get("/ops/jobs/", {"q": typed}))
         assert re.findall(r'name="ids" value="(\d+)"', page) == [str(jobs.pk)]
 
-    @pytest.mark.parametrize("typed", ["user:ines tenant:other", "args.Year:2005", "error:Value"])
+    @pytest.mark.parametrize(
+        "typed",
+        [
+            *("user:ines tenant:other", "args.Year:2005", "error:Value"),
+            *("reports.datareport.execute:8", "reports.datareport.other"),
+        ],
+    )
     def test_words_that_do_not_all_fit_find_nothing(self, client, jobs, typed):
         assert "No job fits" in text(client.get("/ops/jobs/", {"q": typed}))
+
+    def test_what_a_row_shows_is_a_link_that_adds_a_filter_and_a_chip_removes_it(self, client, jobs):
+        page = text(client.get("/ops/jobs/", {"q": "user:ines tenant:acme"}))
+        found = re.findall(r'<a href="(\?[^"]*)">([^<]+)</a', page)
+        links = {label: unescape(address) for address, label in found}
+        assert {label: parse_qs(links[label][1:])["q"][0] for label in ("mail", "reports.datareport.execute", "7")} == {
+            "mail": "user:ines tenant:acme queue:mail",
+            "reports.datareport.execute": "user:ines tenant:acme type:reports.datareport.execute",
+            "7": "user:ines tenant:acme source:7",
+        }
+        for address in links.values():
+            assert f'value="{jobs.pk}"' in text(client.get(f"/ops/jobs/{address}"))
+        chips = re.findall(r'<a href="([^"]*)"><span class="unseen">Remove</span> (\S+) ×', page)
+        assert [(unescape(address), word) for address, word in chips] == [
+            ("?q=tenant%3Aacme", "user:ines"),
+            ("?q=user%3Aines", "tenant:acme"),
+        ]
+        assert '<option value="user:ines tenant:acme status:held">' in page
+
+    def test_a_word_replaces_the_one_of_its_name_and_what_no_word_can_say_is_no_link(self, client, jobs):
+        assert terms.with_word("tenant:a reports.x.y:3 since:1h", "type", "a.b.c") == "tenant:a since:1h type:a.b.c"
+        assert terms.with_word("Tenant:a args.x:1", "tenant", "b") == "args.x:1 tenant:b"
+        assert (terms.with_word("q", "source", "a b"), terms.with_word("q", "source", "")) == ("", "")
+        Job.objects.filter(pk=jobs.pk).update(source_id="a b")
+        assert "</a>:a b</td>" in text(client.get("/ops/jobs/", {"q": "user:ines"}))
 
     @pytest.mark.parametrize(
         ("typed", "told"),
@@ -250,7 +292,7 @@ def test_a_worker_shows_what_it_ended_lately_and_how_often_it_crashed(client, re
         facts = {"error_class": error, "end_time": now - timedelta(hours=hours), "worker": other}
         FailedAttempt.objects.create(job=job, attempt=attempt, **facts)
     shown = client.get("/ops/workers/").context["workers"]
-    assert {worker.id: (worked.ended, worked.crashes) for worker, _, _, worked, _ in shown} == {
+    assert {worker.id: (worked.ended, worked.crashes) for worker, _, _, worked, *_ in shown} == {
         mine: (2, 0),
         other: (1, 2),
     }
@@ -276,13 +318,49 @@ def test_a_worker_shows_what_it_runs_only_to_those_who_may_see_jobs(client, oper
     assert f"/ops/jobs/{job.pk}/" not in text(operator("view_worker").get("/ops/workers/"))
 
 
+def test_the_log_of_an_attempt_is_for_operators_and_no_strangers(client, operator):
+    job = make_job(TenantFactory(), Status.SUCCESS)
+    JobLog.objects.create(tenant=job.tenant, job_id=job.pk, attempt=1, text="<b>sent\x1b[2J 3 mails")
+    other = make_job(TenantFactory(), Status.SUCCESS)
+    path = f"/ops/jobs/{job.pk}/"
+    assert "&lt;b&gt;sent" in text(client.get(path))
+    assert "\x1b" not in text(client.get(path))
+    assert "sent" not in text(client.get(f"/ops/jobs/{other.pk}/"))
+    assert operator("view_worker").get(path).status_code == 403
+
+
+def test_how_a_worker_went_is_told(client, register):
+    stopped, lost, live = register(), register(), register()
+    store.leave(stopped)
+    Worker.objects.filter(pk=lost).update(beat_at=timezone.now() - timedelta(minutes=1))
+    store.declare_gone()
+    shown = client.get("/ops/workers/")
+    assert {worker.id: worker.lost for worker, _ in shown.context["gone"]} == {stopped: False, lost: True}
+    assert re.findall(r'"How">\s*(?:<strong class="bad">)?(\w+)', text(shown)) == ["lost", "stopped"]
+    assert [worker.id for worker, *_ in shown.context["workers"]] == [live]
+
+
+def test_a_draining_worker_says_until_when_at_the_latest(client, operator, register, settings):
+    settings.JOBS_DEFAULT_TIMEOUT, settings.JOBS_TIMEOUT_GRACE = 300.0, 10.0
+    busy, since = register(concurrency=2), timezone.now().replace(microsecond=0)
+    make_job(TenantFactory(), Status.RUNNING, worker=busy, start_time=since)
+    assert "running, takes no more" not in text(client.get("/ops/workers/"))
+    Worker.objects.filter(pk=busy).update(concurrency=0)
+    page = text(client.get("/ops/workers/"))
+    assert "1 running, takes no more; at the latest until\n" in page
+    assert [last_end for *_, last_end in client.get("/ops/workers/").context["workers"]] == [
+        since + timedelta(seconds=310)
+    ]
+    assert "1 running, takes no more\n" in text(operator("view_worker").get("/ops/workers/"))
+
+
 def test_health_shows_the_conditions_that_hold_and_counts_the_others(client, settings):
     settings.JOBS_BEAT_INTERVAL = 1e-6
     store.beat(uuid.uuid4(), name="quiet@host", pid=1, pool="other", concurrency=1)
     page = text(client.get("/ops/health/"))
     assert "worker_silent</code>: 1 worker of pool other missed three heartbeats." in page
     assert "no_clock</code>: No clock leads" in page
-    assert "12 other conditions" in page
+    assert "13 other conditions" in page
     assert "docs/operations.md#a-worker-is-gone" in page
     settings.JOBS_DOCS_URL = "https://wiki.example/operations.md"
     assert 'href="https://wiki.example/operations.md#a-worker-is-gone">What to do' in text(client.get("/ops/health/"))

@@ -15,6 +15,7 @@ from embedded import REPOSITORY
 from jobs.authoring.decorator import Spec
 from jobs.lifecycle import ARROWS
 from jobs.models import WITNESSES
+from jobs.reading.status_words import TABLE
 from jobs.sql import statement
 from tests.pages import PAGES, anchors, blocks, prose, table
 
@@ -183,3 +184,9 @@ class TestOperations:
             assert pid in {row[0] for row in cursor.fetchall()}
             cursor.execute(query.replace("jobs.clock", "jobs.other"))
             assert not cursor.fetchall()
+
+
+def test_the_words_for_states_are_those_of_the_pages():
+    text = (DOCS / "dashboard.md").read_text()
+    for word, name, meaning in TABLE:
+        assert f"| {word} | `{name}` | {meaning} |" in text

@@ -67,13 +67,13 @@ def test_the_five_minutes(seeded, register):
     commands = re.findall(r"^ *manage (jobs [^\n#]+)", SHELL, re.MULTILINE)
     assert commands == ["jobs list", "jobs explain"]
     shown = [typed(*command.split()) for command in commands]
-    assert f"{futures.pk} execute" in shown[0]
+    assert f"execute:{futures.pk}" in shown[0]
     lines = [line.strip() for line in EXPLAINED.splitlines()]
     told = shown[1].splitlines()
     assert told[0] == lines[0]
     assert [line.split("  ")[0] for line in told[1:]] == [line.split("  ")[0] for line in lines[1:]]
-    assert f"{waiting}, reports.datareport:{futures.pk} execute" in told[1]
-    assert "reports.datareport:12 execute" in lines[1]
+    assert f"{waiting}, reports.datareport.execute:{futures.pk}" in told[1]
+    assert "reports.datareport.execute:12" in lines[1]
     assert futures.pk == 12
     assert told[-1] == lines[-1]
 

@@ -1,5 +1,6 @@
 """What a look sees: the facts of conditions and metrics, from real rows."""
 
+import uuid
 from datetime import timedelta
 
 import psycopg
@@ -125,6 +126,22 @@ def test_a_pool_has_the_processes_of_its_live_workers(tenant, register):
     assert pool().processes == 3
     seen = {(one.pool, one.state): one.workers for one in look().workers}
     assert seen == {("default", "live"): 1, ("default", "silent"): 1, ("default", "draining"): 1}
+
+
+def test_a_lost_worker_is_told_of_for_an_hour_and_one_that_stopped_is_not(tenant, register):
+    QueueFactory()
+    stopped, lost, now = register(), register(), timezone.now()
+    store.leave(stopped)
+    store.declare_gone(now=now + timedelta(minutes=1))
+    store.bar_worker(uuid.uuid4())  # one that never registered
+    assert Worker.objects.get(pk=lost).lost
+
+    def seen(minutes):
+        return {one.pool: one.workers for one in look(now + timedelta(minutes=minutes)).workers if one.state == "lost"}
+
+    assert seen(2) == {"default": 1, "": 1}
+    assert seen(60.9) == {"default": 1}
+    assert seen(62) == {}
 
 
 def test_of_a_pool_that_lacks_a_worker_the_last_beat_is_known(tenant, register):

@@ -12,10 +12,12 @@ from django.utils import timezone
 from jobs import store
 from jobs.engine import recover
 from jobs.engine.dispatch import dispatch
+from jobs.engine.drain import drain
 from jobs.engine.recover import Death, Kill
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Lane, Worker
 from jobs.store import Failure, Process
+from jobs.store.workers import Beat
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.waiting import wait_until
 
@@ -41,7 +43,7 @@ def sessions(transactional_db):
         session.close()
 
 
-def beat(worker, concurrency: int = 1) -> bool | None:
+def beat(worker, concurrency: int = 1) -> Beat | None:
     return store.beat(worker, name="again", pid=1, pool="default", concurrency=concurrency)
 
 
@@ -66,7 +68,7 @@ def now_is(job: Job) -> tuple[str, int, int]:
 class TestWorkers:
     def test_a_worker_is_new_once_and_then_goes_on(self, register):
         worker = register()
-        assert beat(worker, concurrency=7) is False
+        assert beat(worker, concurrency=7) == Beat(registered=False, drains=False)
         assert Worker.objects.get().concurrency == 7
 
     def test_one_that_is_silent_for_three_beats_is_gone_and_no_other(self, register, settings):
@@ -116,6 +118,21 @@ class TestWorkers:
         before = Worker.objects.values().get()
         assert beat(worker) is None
         assert Worker.objects.values().get() == before
+
+    def test_one_that_is_asked_to_drain_hears_it_and_has_no_capacity_from_then_on(self, register):
+        worker, other = register(concurrency=3), register(concurrency=2)
+        assert drain(worker)
+        assert dict(Worker.objects.values_list("pk", "concurrency")) == {worker: 0, other: 2}
+        assert beat(worker, concurrency=3) == Beat(registered=False, drains=True)
+        assert not drain(worker)  # only once
+        assert beat(other, concurrency=2) == Beat(registered=False, drains=False)
+        assert dict(Worker.objects.values_list("pk", "concurrency")) == {worker: 0, other: 2}
+
+    def test_a_gone_one_is_not_asked_to_drain(self, register):
+        worker = register()
+        store.leave(worker)
+        assert not drain(worker)
+        assert Worker.objects.get().drain_requested_at is None
 
     def test_one_that_left_in_good_order_is_gone_and_not_missed(self, register):
         worker = register()

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from jobs.lifecycle import Status
-from jobs.models import Attempt, Sample, TenantShare, Worker
+from jobs.models import Attempt, FullHour, Sample, TenantShare, Worker
 from jobs.reading.health import look
 from jobs.recording.sample import record_sample
 from tests.factories import QueueFactory, TenantFactory, make_job
@@ -85,6 +85,24 @@ def test_a_minute_counts_once_however_often_it_is_sampled(live):
     for seconds in (0, 20, 40):
         record_sample(NOON + timedelta(seconds=seconds))
     assert share(tenant)[0] == 60.0
+
+
+def test_the_minutes_in_which_a_tenant_was_full_are_counted_by_the_hour(live):
+    queue = QueueFactory()
+    full, free, idle, closed = (TenantFactory(queue__num_slots=slots) for slots in (1, 2, 1, 0))
+    for tenant in (full, free, idle):
+        make_job(tenant, Status.RUNNING, worker=live, start_time=NOON, queue=queue)
+    for tenant in (full, free, closed):
+        make_job(tenant, queue=queue)
+    for minute in (0, 0.3, 1, 59, 60):
+        record_sample(NOON + minute * MINUTE)
+
+    def noted():
+        return {(one.tenant_id, (one.hour - NOON) // MINUTE): one.minutes for one in FullHour.objects.all()}
+
+    assert noted() == {(full.pk, 0): 3, (full.pk, 60): 1}
+    record_sample(NOON + timedelta(days=1, hours=1))
+    assert noted() == {(full.pk, 60): 1, (full.pk, 25 * 60): 1}
 
 
 def test_fairness_is_of_those_that_were_entitled_to_something(live):

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from jobs.engine.history import Archive
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, Job, PausedJobType, Queue
+from jobs.models import FailedAttempt, Job, JobLog, PausedJobType, Queue
 from tenants.models import Change, TenantQueue
 from tests.factories import TenantFactory, make_job
 from tests.integration.members.reading import LIST, page, row, why
@@ -87,6 +87,12 @@ def test_a_job_in_the_history_has_its_page_and_its_place_in_the_list(mate, tenan
     assert Archive().run() == 1
     assert "It failed." in why(mate, job)
     assert "Failed" in row(mate, job)
+
+
+def test_what_its_code_logged_is_for_operators_alone(mate, tenant):
+    job = make_job(tenant, Status.SUCCESS)
+    JobLog.objects.create(tenant=tenant, job_id=job.pk, attempt=1, text="connecting to db-7.internal")
+    assert "db-7" not in mate.get(f"{LIST}{job.pk}/").content.decode()
 
 
 def test_a_result_is_linked_while_it_is_kept(mate, tenant):

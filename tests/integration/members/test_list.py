@@ -12,6 +12,7 @@ from jobs.lifecycle import Status
 from jobs.models import Schedule
 from jobs.portal.members import waits
 from jobs.reading import listing
+from jobs.reading.status_words import TABLE
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.integration.members.reading import LIST, page, row
@@ -25,6 +26,29 @@ def test_jobs_come_newest_first_with_what_they_are_about(mate, tenant, job, repo
     assert text.index(f"job-{newer.pk}") < text.index(f"job-{job.pk}")
     assert report.name in row(mate, job)
     assert "all data reports" in row(mate, newer)
+
+
+@pytest.mark.parametrize(
+    ("function", "called"),
+    [
+        ("send_to_all", "Mail to everybody"),
+        ("tell_all", "Tell everybody"),
+        ("send_mail", "Send mail"),
+        ("code_is_gone", "Code is gone"),
+    ],
+)
+def test_a_function_is_called_by_its_title_its_docstring_or_its_name_in_words(mate, tenant, function, called):
+    job = make_job(tenant, source_type="tests.sample.tasks", source_id=None, source_method=function)
+    strangers = make_job(TenantFactory(), source_type="tests.sample.tasks", source_id=None, source_method="ring")
+    assert re.search(rf">\s*{called}</a>", row(mate, job))
+    assert re.search(rf"<h1>{called} <", mate.get(f"{LIST}{job.pk}/").content.decode())
+    assert f'id="job-{strangers.pk}"' not in page(mate)
+
+
+def test_the_states_are_told_in_words_with_the_names_that_programs_use(mate):
+    shown = " ".join(page(mate).split())
+    for word, name, meaning in TABLE:
+        assert f"<strong>{word}</strong> (<code>{name}</code>): {meaning}" in shown
 
 
 def test_an_object_of_another_tenant_lends_no_job_its_name(mate, tenant, foreign_report):

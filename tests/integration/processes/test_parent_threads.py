@@ -11,6 +11,7 @@ from django.db import OperationalError, connection
 
 from jobs import signals, store
 from jobs.engine import dispatch, recover, runtime
+from jobs.engine.drain import drain
 from jobs.engine.recover import Death
 from jobs.lifecycle import Status
 from jobs.models import Job, Worker
@@ -296,6 +297,7 @@ class TestPresence:
             stop,
             processes=lambda: 4,
             registered=lambda: called.append("registered"),
+            drain=lambda: called.append("drain"),
             gone=lambda: (called.append("gone"), stop.set()),
         )
         thread(one.run, Progress())
@@ -313,6 +315,15 @@ class TestPresence:
         one.beat_now()
         wait_until(lambda: Worker.objects.get().gone_at, "it leaves")
         assert called == ["registered"]
+
+    def test_asked_to_drain_it_hears_it_once_and_beats_on(self, present):
+        _, called = present
+        wait_until(Worker.objects.exists, "it registers")
+        assert drain(Worker.objects.get().pk)
+        wait_until(lambda: "drain" in called, "it hears of it")
+        before = Worker.objects.get().beat_at
+        wait_until(lambda: Worker.objects.get().beat_at > before, "it beats on")
+        assert (called, Worker.objects.get().concurrency) == (["registered", "drain"], 0)
 
     def test_declared_gone_it_says_so(self, present):
         _, called = present

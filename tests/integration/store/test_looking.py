@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from jobs import store
 from jobs.lifecycle import Status
-from jobs.models import Job, Lane, MayRun, Queue, TenantBook
+from jobs.models import Job, Lane, MayRun, Queue, TenantBook, Worker
 from jobs.reading import looking, waits
 from jobs.reading.looking import look_lanes, look_queues
 from jobs.recording import statements
@@ -187,6 +187,25 @@ class TestTwoLooks:
         self.note(5)
         assert self.late(7) == [(2, 0.0)]
         assert self.late(12) == [(3, 0.0)]
+
+    def idle_looks(self, *seconds: float) -> int:
+        """After the recorder has looked then; as the next look sees it."""
+        for second in seconds:
+            self.note(second)
+        [lane] = [lane for lane in look_lanes(self.now + timedelta(seconds=seconds[-1] + 5)) if lane.late]
+        return lane.idle_looks
+
+    def test_looks_that_find_it_beside_an_idle_process_count_in_a_row(self, tenant, register):
+        worker = register(concurrency=2)
+        Worker.objects.update(beat_at=self.now, beat_interval=86_400.0)
+        make_job(TenantFactory(), Status.RUNNING, worker=worker)
+        jobs(tenant, 1)
+        assert self.idle_looks(0) == 1
+        assert self.idle_looks(5, 10) == 3
+        Worker.objects.update(concurrency=1)  # all processes are busy
+        assert self.idle_looks(15) == 0
+        Worker.objects.update(concurrency=2)  # one is idle, for a moment
+        assert self.idle_looks(20) == 1
 
     def test_what_was_claimed_in_between_is_not(self, tenant):
         first, *_ = jobs(tenant, 4)

@@ -7,6 +7,7 @@ from jobs.console.ops import live, snapshot
 from jobs.console.ops.access import page_for
 from jobs.console.ops.answers import sentence
 from jobs.console.ops.dead_letters import MAX_GROUPED, SINCE, classes, filters_of, fits, groups, matching
+from jobs.console.ops.tags import query_with
 from jobs.models import DeadLetter
 
 A_PAGE = 50
@@ -24,12 +25,19 @@ def show(request: HttpRequest) -> HttpResponse:
     except InvalidRequest as refused:
         wrong = sentence(refused)
     letters = [letter for letter in latest if fits(filters, letter.last_error)]
+    shown_letters = _whole([letter.pk for letter in letters[:A_PAGE]])
     shown = {
         "snapshot": seen,
         "filters": filters,
         "wrong": wrong,
+        "chips": [(f"{name}:{value}", query_with(request.GET, **{name: None})) for name, value in filters.items()],
+        "offers": {
+            "tenants": sorted({letter.tenant.jobs_slug for letter in shown_letters}),
+            "queues": sorted(queue.name for queue in seen.queues.values()),
+            "types": sorted({f"{letter.source_type}.{letter.source_method}" for letter in latest}),
+        },
         "groups": groups(letters, seen.now),
-        "letters": _whole([letter.pk for letter in letters[:A_PAGE]]),
+        "letters": shown_letters,
         "more": len(letters) > A_PAGE,
         "all_read": len(latest) < MAX_GROUPED,
         "latest": MAX_GROUPED,

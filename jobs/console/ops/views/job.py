@@ -18,6 +18,7 @@ from jobs.store import EVERY_TENANT, results
 from jobs.telemetry import traces
 
 MAX_RESULT = 64 * 1024  # bytes of a result that are shown
+MAX_LOGS = 3  # attempts
 MOMENTS = (
     ("submitted", "created_at"),
     ("due", "due_at"),
@@ -53,6 +54,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "trace": trace,
         "trace_url": trace and settings.JOBS_TRACE_URL.replace("{trace_id}", trace),
         "failed": failed[::-1],
+        "logs": queries.logs(job, MAX_LOGS),
         "pieces": pieces(job, failed, why.now),
         "moments": [(name, at) for name, column in MOMENTS if (at := getattr(job, column)) and at != HELD_UNTIL],
         "worker": job.worker and Worker.objects.filter(pk=job.worker).values_list("name", flat=True).first(),
@@ -62,5 +64,5 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "result": results.load(job) if is_kept and not is_large else None,
         "result_is_large": is_kept and is_large,
     }
-    regions = ("head", "why", "attempts", "facts", "failures")
+    regions = ("head", "why", "attempts", "facts", "failures", "logs")
     return live.page(request, "job", f"Job {pk}", regions, shown, every=0 if status in FINAL else live.REFRESH_SECONDS)

@@ -7,17 +7,19 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 
 from jobs.calls.refusals import InvalidRequest
-from jobs.console.operations.filters import Filter
+from jobs.console.operations.filters import HELD, Filter
 from jobs.console.ops import live, looks, snapshot, terms
 from jobs.console.ops.access import page_for
 from jobs.console.ops.answers import sentence
 from jobs.console.ops.snapshot import Snapshot
 from jobs.console.ops.tags import query_with
-from jobs.reading import listing, queries
+from jobs.lifecycle import Status
+from jobs.reading import listing, queries, status_words
 from jobs.reading.listing import MAX_LOOKED_AT, Page
 from jobs.reading.queries import LARGEST_ID
 
 A_PAGE = 50
+MAX_OFFERED = 50  # queues
 REFRESH_SECONDS = 5  # seconds
 
 
@@ -48,6 +50,8 @@ def show(request: HttpRequest) -> HttpResponseBase:
         "snapshot": seen,
         "q": typed,
         "wrong": wrong,
+        "chips": _chips(typed),
+        "offers": _offers(typed, seen),
         "page": page,
         "looked_since": _submitted(page),
         "before": before,
@@ -56,12 +60,26 @@ def show(request: HttpRequest) -> HttpResponseBase:
         "stays": f"{request.path}{stays}",
         "look": MAX_LOOKED_AT,
         "numbers": _numbers(seen),
+        "states": status_words.TABLE,
     }
     return live.page(request, "jobs", "Jobs", ("old", "numbers", "newer"), shown, every=REFRESH_SECONDS, ask=stays)
 
 
 def _page(sought: Filter, upto: int) -> Page:
     return listing.page(sought.others, A_PAGE, tenant=sought.tenant, status=sought.status, before=upto + 1)
+
+
+def _chips(typed: str) -> list[tuple[str, str]]:
+    """(word, the search without it)"""
+    words = typed.split()
+    return [(word, " ".join(words[:n] + words[n + 1 :])) for n, word in enumerate(words)]
+
+
+def _offers(typed: str, seen: Snapshot) -> list[str]:
+    """What may be typed further where a list is closed: statuses and queues."""
+    words = [f"status:{status}" for status in (*Status, HELD)] + ["retried:yes", "since:1h"]
+    words += sorted(f"queue:{queue.name}" for queue in seen.queues.values())[:MAX_OFFERED]
+    return [f"{typed} {word}".strip() for word in words]
 
 
 def _submitted(page: Page) -> datetime | None:

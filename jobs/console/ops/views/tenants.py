@@ -16,16 +16,20 @@ from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.tenant_model import all_tenants
 
 A_PAGE = 40
+FULL = "full, last 24 h"
 
 
 @page_for("tenants.view_tenantqueue")
 def show(request: HttpRequest) -> HttpResponse:
-    """`q`: a part of a name. `sort`: one of SORTS. `state`: one of State; or "all", also without work, by name."""
+    """`q`: a part of a name. `sort`: one of SORTS, or FULL. `state`: one of State; or "all", by name."""
     seen = snapshot.current()
     name, state = storable(request.GET.get("q", "")).strip(), request.GET.get("state", "")
     page = _number(request.GET.get("page"))
     sort = request.GET.get("sort", "")
     with_work = standings(seen, sort if sort in SORTS else ATTENTION)
+    if sort == FULL:
+        full = past.full()
+        with_work = sorted(with_work, key=lambda one: -full.get(one.tenant.id, 0))
     chosen = [one for one in with_work if (not state or one.state == state) and _fits(one.tenant, name.lower())]
     every = state == "all" or (name and not chosen)
     chosen = _by_name(seen, with_work, name, page) if every else chosen[page * A_PAGE :]
@@ -38,7 +42,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "q": name,
         "state": state,
         "sort": sort,
-        "sorts": list(SORTS),
+        "sorts": [*SORTS, FULL],
         "states": [one.value for one in State],
         "earlier": page - 1 if page else None,
         "later": page + 1 if len(chosen) > A_PAGE else None,

@@ -10,10 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from jobs.conf import settings
 from jobs.console.ops import live, past, snapshot
 from jobs.console.ops.access import page_for
-from jobs.console.ops.looks import Worked, Worker
-from jobs.console.ops.snapshot import Snapshot
+from jobs.console.ops.looks import Worked
 from jobs.models import Job, Recorded
-from jobs.store import LIVE_BEATS
+from jobs.reading.worker_state import state_of
 from tenants.names import named
 
 MAX_RUNNING = 500  # jobs that are listed
@@ -29,10 +28,11 @@ def show(request: HttpRequest) -> HttpResponse:
         "workers": [
             (
                 worker,
-                state_of(worker, seen),
+                state_of(worker, seen.now),
                 seen.in_use_by_worker.get(worker.id, 0),
                 worked.get(worker.id, Worked()),
                 runs.get(worker.id, []),
+                max(map(_latest_end, runs.get(worker.id, [])), default=None) if len(running) < MAX_RUNNING else None,
             )
             for worker in seen.workers
             if worker.gone_at is None
@@ -46,15 +46,6 @@ def show(request: HttpRequest) -> HttpResponse:
         "handed_over": seen.in_use_by_worker.get(None, 0),
     }
     return live.page(request, "workers", "Workers", ("old", "workers", "gone"), shown)
-
-
-def state_of(worker: Worker, seen: Snapshot) -> str:
-    """gone, silent (it missed its beats), draining (it takes no jobs), or live."""
-    if worker.gone_at is not None:
-        return "gone"
-    if seen.now - worker.beat_at > timedelta(seconds=LIVE_BEATS * worker.beat_interval):
-        return "silent"
-    return "live" if worker.concurrency else "draining"
 
 
 def _latest_end(job: Job) -> datetime:

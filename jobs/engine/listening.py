@@ -1,0 +1,92 @@
+"""Listen to a body: the end of what it logs and prints, for job types with `@job(log=True)`."""
+
+import io
+import logging
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from typing import Any
+
+from jobs.authoring.text import storable
+
+MAX_BYTES = 64 * 1024  # of an attempt's log
+CUT = "… what came before is not kept\n"
+NOT_ITS_OWN = ("jobs", "celery.redirected")  # the scheduler's lines; what is printed, and heard already
+
+
+class Tail:
+    """The end of a text that grows."""
+
+    def __init__(self, most: int = MAX_BYTES) -> None:
+        self._most, self._size = most, 0
+        self._parts: deque[str] = deque()
+        self._is_cut = False
+        self._lock = threading.RLock()
+
+    def add(self, text: str) -> None:
+        with self._lock:  # the body may have threads
+            if len(text) > self._most:
+                text, self._is_cut = text[-self._most :], True
+            self._parts.append(text)
+            self._size += len(text)
+            while self._size - len(self._parts[0]) > self._most:  # what is left has enough characters
+                self._size -= len(self._parts.popleft())
+                self._is_cut = True
+
+    def text(self) -> str:
+        """At most so many bytes, after a line that says so if something was cut."""
+        with self._lock:
+            whole = storable("".join(self._parts)).encode()
+        if len(whole) > self._most:
+            self._is_cut = True
+        return (CUT if self._is_cut else "") + whole[-self._most :].decode(errors="ignore")
+
+
+class _Lines(logging.Handler):
+    """Adds the records of everybody's loggers."""
+
+    def __init__(self, tail: Tail) -> None:
+        super().__init__()
+        self._tail = tail
+        formatter = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s", "%H:%M:%S")
+        formatter.converter = time.gmtime
+        self.setFormatter(formatter)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.name in NOT_ITS_OWN:
+            return
+        try:
+            self._tail.add(f"{self.format(record)}\n")
+        except Exception:  # a record that cannot be told, as with every handler
+            self.handleError(record)
+
+
+class _Tee:
+    """A stream that is heard, too."""
+
+    def __init__(self, stream: Any, tail: Tail) -> None:
+        self._stream, self._tail = stream, tail
+
+    def write(self, text: str) -> Any:
+        self._tail.add(text)
+        return self._stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def listening() -> Iterator[Tail]:
+    """Hear what is logged and printed in this process during the block."""
+    tail = Tail()
+    handler = _Lines(tail)
+    logging.getLogger().addHandler(handler)
+    try:
+        out, err = (_Tee(stream or io.StringIO(), tail) for stream in (sys.stdout, sys.stderr))  # None: of a daemon
+        with redirect_stdout(out), redirect_stderr(err):
+            yield tail
+    finally:
+        logging.getLogger().removeHandler(handler)

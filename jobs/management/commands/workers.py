@@ -1,0 +1,10 @@
+"""`manage.py workers`: show workers, and drain one."""
+
+from jobs.console.cli.subcommands import SubcommandsCommand
+from jobs.console.cli.workers import DRAIN, LIST
+
+
+class Command(SubcommandsCommand):
+    help = "Show the workers, and drain one."
+    subcommands = (LIST, DRAIN)
+    default = LIST

@@ -1,0 +1,27 @@
+"""What attempts logged and printed, of the job types that ask for it."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+from tenants.conf import TENANT_MODEL
+from tenants.names import named
+from tenants.tenant_key import TenantKey
+
+
+class JobLog(models.Model):
+    """The end of what one attempt logged and printed. It goes with the history, not with the job."""
+
+    tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
+    job_id = models.BigIntegerField()
+    attempt = models.PositiveIntegerField()
+    text = models.TextField()
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = named("job_logs")
+        default_permissions = ()
+        constraints = [models.UniqueConstraint(fields=["job_id", "attempt"], name="job_logs_once")]
+        indexes = [models.Index(fields=["tenant"], name="job_logs_of_tenant")]
+
+    def __str__(self) -> str:
+        return f"log of job {self.job_id}, attempt {self.attempt}"

@@ -1,0 +1,35 @@
+"""The arguments of a job in a form: shown without what is masked, and read as somebody typed them."""
+
+import json
+from typing import Any
+
+from jobs.calls.refusals import InvalidRequest
+from jobs.models import JobRow
+from jobs.reading.masked import DOTS, masked
+
+
+def shown(job: JobRow) -> str:
+    """Its arguments to begin with."""
+    return json.dumps({} if job.is_erased else masked(job.args), indent=2, ensure_ascii=False)
+
+
+def arguments(text: str) -> dict[str, Any]:
+    """The arguments by name that somebody typed; none if nothing. Raises InvalidRequest."""
+    try:
+        found = json.loads(text or "{}")
+    except (ValueError, RecursionError) as error:
+        raise InvalidRequest("args", f'must be a JSON object like {{"region": "EU"}}: {error}') from None
+    if not isinstance(found, dict):
+        raise InvalidRequest("args", 'must be a JSON object like {"region": "EU"}')
+    if _has_dots(found):
+        raise InvalidRequest("args", f"{DOTS} stands for a value that nobody is shown: type that value again")
+    return found
+
+
+def _has_dots(value: Any) -> bool:
+    match value:
+        case dict():
+            return any(map(_has_dots, value.values()))
+        case list():
+            return any(map(_has_dots, value))
+    return bool(value == DOTS)

@@ -1,0 +1,56 @@
+"""Workers by command: shown with what they do, and drained by name."""
+
+import json
+
+import pytest
+
+from jobs import store
+from jobs.lifecycle import Status
+from jobs.models import Worker
+from tenants.models import Change
+from tests.factories import TenantFactory, make_job
+from tests.integration.cli.running import refusal, run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def listed(*words: object) -> dict[str, tuple[str, int, int]]:
+    workers = json.loads(run("workers", *words, "--json"))["workers"]
+    return {one["name"]: (one["state"], one["runs"], one["processes"]) for one in workers}
+
+
+def name(worker) -> str:
+    return Worker.objects.get(pk=worker).name
+
+
+def test_workers_are_listed_with_their_state_and_those_that_went_with_how(register):
+    busy, stopped, lost, long_gone = (register(concurrency=2) for _ in range(4))
+    make_job(TenantFactory(), Status.RUNNING, worker=busy)
+    store.leave(stopped)
+    Worker.objects.filter(pk=lost).update(beat_at="2020-01-01T00:00Z")
+    assert listed("list")[name(lost)] == ("silent", 0, 2)
+    store.declare_gone()
+    Worker.objects.filter(pk=long_gone).update(gone_at="2020-01-01T00:00Z")
+    assert listed("list") == {
+        name(busy): ("live", 1, 2),
+        name(stopped): ("stopped", 0, 2),
+        name(lost): ("lost", 0, 2),
+    }
+    assert "draining" not in run("workers")
+
+
+def test_one_is_drained_once_by_its_name_and_no_other(register):
+    worker, other = register(concurrency=2), register(concurrency=3)
+    assert listed("drain", name(worker)) == {name(worker): ("draining", 0, 0)}
+    assert "drains already" in run("workers", "drain", name(worker))
+    assert Worker.objects.get(pk=other).concurrency == 3
+    [change] = Change.objects.all()
+    assert (change.verb, change.subject, change.tenant_id) == ("drained", name(worker), None)
+    assert change.who.endswith("at the command line")
+
+
+def test_an_unknown_one_is_refused_with_those_there_are(register):
+    here, gone = register(), register()
+    store.leave(gone)
+    assert refusal("workers", "drain", "nobody") == f"worker: 'nobody' is unknown; known: {name(here)}"
+    assert refusal("workers", "drain", name(gone)).startswith(f"worker: {name(gone)!r} is unknown")
