@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from django.db import transaction
+
 from jobs import store
 from jobs.authoring.current import current_job
 from jobs.calls.refusals import InvalidRequest, Passed, TooManyWaiting, Undecided
 from jobs.calls.request import JobRequest
 from jobs.engine import dispatch
+from jobs.engine.audit import note_job
 from jobs.models import Queue
 from jobs.store import Answer
 from tenants.bounds import MAX_SECONDS
@@ -32,6 +35,15 @@ class Submitted(NamedTuple):
 def submit(request: JobRequest) -> Submitted:
     """Store one job. It exists if and only if the caller's transaction commits. Raises as `submit_all` does."""
     return submit_all([request])[0]
+
+
+def submit_by_hand(request: JobRequest) -> Submitted:
+    """Store one job in a transaction of its own, and note it in the audit log if it is new. Raises as above."""
+    with transaction.atomic():
+        submitted = submit(request)
+        if not submitted.deduplicated:
+            note_job("submitted", submitted.id, request.tenant_id)
+    return submitted
 
 
 def submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:

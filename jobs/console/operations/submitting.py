@@ -2,22 +2,14 @@
 
 from typing import Any
 
-from django.db import transaction
-
 from jobs.calls.compose import compose_by_name
 from jobs.console.operations.named import tenant_named
-from jobs.engine.audit import note_job
-from jobs.engine.submit import Submitted, submit
+from jobs.engine.submit import Submitted, submit_by_hand
 
 
 def submit_named(tenant: str, **call: Any) -> Submitted:
     """tenant: its slug. call: as `compose_by_name` takes it. Raises InvalidRequest, TooManyWaiting and Undecided."""
-    request = compose_by_name(tenant_named(tenant), **call)
-    with transaction.atomic():
-        submitted = submit(request)
-        if not submitted.deduplicated:
-            note_job("submitted", submitted.id, request.tenant_id)
-    return submitted
+    return submit_by_hand(compose_by_name(tenant_named(tenant), **call))
 
 
 def told(submitted: Submitted) -> str:
