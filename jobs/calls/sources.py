@@ -46,6 +46,11 @@ def find(target: Target, source_id: Any, tenant_id: int) -> models.Model | None:
     return found if found is not None and str(found.pk) == str(source_id) else None
 
 
+def find_in_sight(target: Target, source_id: Any, tenant_id: int) -> models.Model | None:
+    """As `find`; None also if this session does not see its table."""
+    return in_sight(partial(find, target, source_id, tenant_id))
+
+
 def is_beside_jobs(target: Target) -> bool:
     """Whether its objects are in the database of the jobs: with that, both are away."""
     return target.model is not None and router.db_for_write(target.model) == DEFAULT_DB_ALIAS
