@@ -29,6 +29,7 @@ OPS = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+NOTHING_OF_THE_DEVICE = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
 PUBLIC = "/api/v1/docs", "/api/v1/openapi.json"
 
 
@@ -66,6 +67,7 @@ def secured(get_response: View) -> View:
     def secured_view(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
         response.headers.setdefault("Content-Security-Policy", _policy(request.path))
+        response.headers.setdefault("Permissions-Policy", NOTHING_OF_THE_DEVICE)
         if request.path not in PUBLIC:
             response.headers.setdefault("Cache-Control", "no-store")
         return response

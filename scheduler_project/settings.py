@@ -38,6 +38,9 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
     "tenants",
     "jobs",
     "reports",
@@ -54,6 +57,8 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django_otp.middleware.OTPMiddleware",
+    "scheduler_project.second_factor.demanded",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "tenants.logins.throttled",
@@ -95,12 +100,20 @@ if ENVIRONMENT == "production":
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = ENVIRONMENT != "production"  # elsewhere without collectstatic
 LOGIN_URL = "login"
 LOGIN_FAILURES = env.int("LOGIN_FAILURES", 10)  # wrong passwords in a row before logins are slowed down
+SECOND_FACTOR = env.bool("SECOND_FACTOR", False)  # operators need a code of their phone, too
+OTP_TOTP_ISSUER = "Jobs"
+OPERATOR_SESSION = env.int("OPERATOR_SESSION", 12 * 3600)  # seconds from an operator's login until the next one
 LOGIN_REDIRECT_URL = "reports:list"
 LOGOUT_REDIRECT_URL = "login"
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in ("UserAttributeSimilarityValidator", "CommonPasswordValidator", "NumericPasswordValidator")
-] + [{"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}}]
+    {"NAME": f"django.contrib.auth.password_validation.{name}", "OPTIONS": options}
+    for name, options in {
+        "UserAttributeSimilarityValidator": {"max_similarity": 0.5},  # of 1; Django's 0.7 takes a name that is doubled
+        "CommonPasswordValidator": {},
+        "NumericPasswordValidator": {},
+        "MinimumLengthValidator": {"min_length": 12},
+    }.items()
+]
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", 0)  # seconds for which browsers use only TLS after a first visit by TLS

@@ -26,5 +26,5 @@ if __name__ == "__main__":
     refuse_unsafe_start()
     LOGGING_CONFIG.clear()  # uvicorn's default; its options accept a file, but no settings
     LOGGING_CONFIG.update(settings.LOGGING)
-    ours = [text for option in OPTIONS.items() for text in option]
+    ours = ["--no-server-header", *(text for option in OPTIONS.items() for text in option)]
     uvicorn.main(["scheduler_project.asgi:application", *ours, *sys.argv[1:]])

@@ -15,7 +15,9 @@ from tenants.admin_style import ModelAdmin, Searched, StackedInline, TabularInli
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.kept import Kept
 from tenants.models import ApiKey, Member, Tenant, TenantQueue
+from tenants.tenant_model import get_tenant_model
 
+get_tenant_model()  # forms of a model that does not exist end in an error that names no setting
 SLOTS: list[tuple[str | None, dict[str, Any]]] = [
     ("Share", {"fields": ["num_slots", "user_slots", "weight", "max_waiting", "history_days", "queues"]}),
     ("Rate limit", {"fields": [("rate_limit", "rate_window")]}),

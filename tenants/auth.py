@@ -111,9 +111,10 @@ def _open_by_request(asked: Collection[Way]) -> dict[Way, bool]:
 def _open_by_table(asked: Collection[Way]) -> dict[Way, bool]:
     keys = ApiKey.objects.filter(_good(), prefix__in=[way.key for way in asked if way.key])
     users = [way.user_id for way in asked if way.user_id is not None]
-    active = Member.objects.filter(user__in=users, user__is_active=True)
+    # To Django's contract for users `is_active` is an attribute, and need not be a column.
+    active = [one for one in Member.objects.filter(user__in=users).select_related("user") if one.user.is_active]
     still = {Way(tenant_id, key=prefix) for tenant_id, prefix in keys.values_list("tenant_id", "prefix")}
-    still |= {Way(tenant_id, user_id=user) for tenant_id, user in active.values_list("tenant_id", "user_id")}
+    still |= {Way(one.tenant_id, user_id=one.user_id) for one in active}
     return {way: True for way in asked if way in still}
 
 

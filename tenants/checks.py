@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from django.apps import AppConfig, apps
+from django.apps import AppConfig
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.exceptions import FieldDoesNotExist
 from django.db import DEFAULT_DB_ALIAS, connections, models
@@ -22,6 +22,7 @@ from tenants.conf import (
     TENANT_SLUG,
     login_failures,
     membership,
+    model_named,
 )
 from tenants.names import named
 
@@ -47,11 +48,7 @@ def tenant_mirror(*, app_configs: Sequence[AppConfig] | None, **_: Any) -> list[
 
 
 def _told(setting: str, name: str, faults_of: Callable[[type[models.Model]], Iterator[Fault]]) -> list[CheckMessage]:
-    try:
-        model = apps.get_model(name)
-    except (LookupError, ValueError):
-        hint = f'Set {setting} to "app.Model", the name of an installed model; or unset it.'
-        return [Error(f"{setting} is {name!r}: there is no such model.", hint=hint, id="tenants.E001")]
+    model = model_named(setting, name)
     return [
         Error(f"{setting} is {name}, which does not fit: {fault}.", hint=hint, obj=model, id="tenants.E002")
         for fault, hint in faults_of(model)

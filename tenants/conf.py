@@ -9,7 +9,10 @@ JOBS_MEMBERSHIP: the path of a function of a request, which returns the tenant o
 LOGIN_FAILURES: wrong passwords in a row before logins are slowed down.
 """
 
+from django.apps import apps
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.db.models import Model
 
 from tenants.names import named
 
@@ -22,6 +25,15 @@ MIRRORED: str = getattr(settings, "JOBS_TENANT_MIRROR", "")
 HOST_NAME: str = getattr(settings, "JOBS_TENANT_NAME", "name")
 HOST_SLUG: str = getattr(settings, "JOBS_TENANT_SLUG", "slug")
 TENANT_NAME, TENANT_SLUG = ("name", "slug") if MIRRORED else (HOST_NAME, HOST_SLUG)  # of the tenant model
+
+
+def model_named(setting: str, name: str) -> type[Model]:
+    """The model that a setting names. Raises ImproperlyConfigured, as Django does for AUTH_USER_MODEL."""
+    try:
+        return apps.get_model(name)
+    except (LookupError, ValueError) as error:
+        remedy = 'Set it to "app.Model", the name of an installed model; or unset it.'
+        raise ImproperlyConfigured(f"{setting} is {name!r}: there is no such model. {remedy}") from error
 
 
 def membership() -> str:

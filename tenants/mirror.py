@@ -14,7 +14,7 @@ from django.db import models, transaction
 from django.db.models.signals import post_delete, post_save
 
 from tenants.bounds import NAME_LENGTH
-from tenants.conf import HOST_NAME, HOST_SLUG, MIRRORED
+from tenants.conf import HOST_NAME, HOST_SLUG, MIRRORED, model_named
 from tenants.models import Tenant, TenantQueue
 from tenants.tenant_model import all_tenants, get_tenant_model
 
@@ -27,7 +27,7 @@ class NotMirrored(LookupError):
 
 def mirrored_model() -> type[models.Model] | None:
     """The model that is mirrored; None: JOBS_TENANT_MIRROR is not set."""
-    return apps.get_model(MIRRORED) if MIRRORED else None
+    return model_named("JOBS_TENANT_MIRROR", MIRRORED) if MIRRORED else None
 
 
 def watch(model: type[models.Model]) -> None:

@@ -7,11 +7,10 @@ import re
 from operator import attrgetter
 from typing import Any, cast
 
-from django.apps import apps
 from django.db import connection
 from django.db.models import QuerySet
 
-from tenants.conf import TENANT_MODEL, TENANT_NAME, TENANT_SLUG
+from tenants.conf import TENANT_MODEL, TENANT_NAME, TENANT_SLUG, model_named
 from tenants.models import Tenant
 from tenants.names import with_our_names
 
@@ -19,7 +18,7 @@ TABLE = re.compile(r"\btenants_tenant\b")
 
 
 def get_tenant_model() -> type[Tenant]:
-    return cast("type[Tenant]", apps.get_model(TENANT_MODEL))
+    return cast("type[Tenant]", model_named("JOBS_TENANT_MODEL", TENANT_MODEL))
 
 
 def all_tenants() -> QuerySet[Tenant]:

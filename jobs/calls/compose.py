@@ -47,7 +47,7 @@ def compose_by_name(
         if source_id is not None:
             raise InvalidRequest("source_id", f"{source_method} does not run on an object; leave source_id out")
     else:
-        instance = find(target, source_id, tenant.pk)
+        instance = sources.in_sight(lambda: find(target, source_id, tenant.pk))
         if instance is None:
             raise InvalidRequest("source_id", f"there is no {source_type} {source_id!r}")
     return compose(target, instance, target.bind((), args), tenant=tenant, **options)

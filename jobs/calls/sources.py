@@ -1,20 +1,31 @@
 """The object of a job: a row of its model that belongs to its tenant."""
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
-from django.db import DEFAULT_DB_ALIAS, NotSupportedError, connections, models, router
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    NotSupportedError,
+    ProgrammingError,
+    connection,
+    connections,
+    models,
+    router,
+    transaction,
+)
 from django.db.models import F
 from django.db.models.expressions import RawSQL
+from psycopg.errors import UndefinedTable
 
 from jobs.calls.owners import path_of
 from jobs.calls.registry import Target
 from tenants.prepared import prepared_on
 
+Found = TypeVar("Found")
 Find = Callable[[Target, Any, int], models.Model | None]
 MALFORMED = (ValueError, TypeError, OverflowError, ValidationError)  # what Django says of an id that cannot be one
 
@@ -57,9 +68,25 @@ def find_all(wanted: Iterable[tuple[type[models.Model], Any, int]]) -> Find:
         lookup, keys = path_of(model).lookup, path_of(model).keys(tenants)
         owners = {str(key): tenant_id for tenant_id, key in keys.items()}
         rows = _manager(model).filter(pk__in=pks).filter(**{f"{lookup}__in": keys.values()})
-        for one in rows.annotate(jobs_owner=F(lookup)):
+        rows = rows.annotate(jobs_owner=F(lookup))
+        for one in in_sight(partial(list[Any], rows)) or []:
             found[model, owners[str(one.jobs_owner)], str(one.pk)] = one
     return lambda target, source_id, tenant_id: found.get((target.model, tenant_id, str(source_id)))
+
+
+def in_sight(query: Callable[[], Found]) -> Found | None:
+    """What the query finds; None if its table is in none of this session's schemas.
+
+    Where each tenant has a schema of its own, only a body is sure to be in that one (JOBS_AROUND).
+    """
+    try:
+        # In a transaction, the error would end that, too.
+        with transaction.atomic() if connection.in_atomic_block else nullcontext():
+            return query()
+    except ProgrammingError as error:
+        if isinstance(error.__cause__, UndefinedTable):
+            return None
+        raise
 
 
 def _manager(model: type[models.Model]) -> models.Manager[models.Model]:

@@ -61,6 +61,11 @@ def noticed(what: str, **facts: object) -> None:
     _log(logging.WARNING, what, **facts)
 
 
+def begun(what: str, **facts: object) -> None:
+    """Log what happens at every start, and asks nothing of anybody."""
+    _log(logging.INFO, what, **facts)
+
+
 def answered(method: str, path: str, status: int, **facts: object) -> None:
     """Log the answer to an HTTP request."""
     _log(logging.INFO, "answered", method=method, path=path, status=status, **facts)

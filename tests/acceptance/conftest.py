@@ -23,6 +23,7 @@ from embedded.processes import Processes
 from jobs.engine import runtime
 from jobs.models import Worker
 from jobs.worker import message
+from tests.acceptance.installing import database, wheel  # noqa: F401 - fixtures
 from tests.factories import UserFactory
 from tests.waiting import wait_until
 

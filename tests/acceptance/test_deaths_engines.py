@@ -36,12 +36,14 @@ def engines(tmp_path: Path, django_db_blocker) -> Iterator[Engines]:
 
 
 @pytest.fixture
-def worker(engines, tmp_path: Path) -> Iterator[Process]:
-    """A worker with two processes on those engines."""
+def worker(request, engines, tmp_path: Path) -> Iterator[Process]:
+    """A worker with two processes on those engines; the parameter, if there is one, changes its settings."""
     quick = {"DJANGO_SETTINGS_MODULE": "tests.settings", "JOBS_BEAT_INTERVAL": "1", "JOBS_HAND_OVER_TIMEOUT": "1"}
     runtime.change(carrier=lambda claimed: None)  # our broker is another: what we claim, the clock sends
     with Processes() as processes:
-        command = fleet.worker("default", 2, f"own-{os.getpid()}", engines.environ | quick)
+        command = fleet.worker(
+            "default", 2, f"own-{os.getpid()}", engines.environ | quick | getattr(request, "param", {})
+        )
         worker = processes.start("worker", *command, log=tmp_path / "log" / "worker.log")
         wait_until(lambda: Worker.objects.exists() or not worker.alive, "the worker registers")
         yield worker
@@ -56,6 +58,7 @@ def check(job_id: int) -> None:
 
 
 @LONG
+@pytest.mark.parametrize("worker", [{}, {"CELERY_BROKER_URL": "postgresql://"}], indirect=True)
 def test_a_result_computed_while_postgresql_was_away_is_settled_when_it_is_back(engines, worker, tmp_path):
     thing = ThingFactory()
     job_id = thing.async_.wait_for_file(str(tmp_path / "go"))

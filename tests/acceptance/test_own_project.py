@@ -6,21 +6,15 @@ versions they must be.
 
 import os
 import re
-import subprocess
-import sys
 import zipfile
-from collections.abc import Iterator
 from importlib.metadata import distributions
 from pathlib import Path
 
-import psycopg
 import pytest
-from django.conf import settings
-from django.db import connection
-from psycopg import conninfo, sql
 
 from embedded import REPOSITORY
 from embedded.processes import Processes
+from tests.acceptance.installing import environment, run
 from tests.pages import Block, blocks
 from tests.thorough import only_thorough
 
@@ -28,27 +22,6 @@ pytestmark = pytest.mark.long("a file that the wheel lacks, a step of docs/own-p
 
 PAGE = REPOSITORY / "docs" / "own-project.md"
 TEXT = PAGE.read_text()
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from what git holds, not from what a build left behind."""
-    source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
-    files = subprocess.run(["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, check=True, text=True).stdout
-    for name in filter(re.compile(r"(jobs|tenants)/|[^/]+$").match, files.split("\0")):
-        (source / name).parent.mkdir(parents=True, exist_ok=True)
-        (source / name).write_bytes((REPOSITORY / name).read_bytes())
-    run([sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", built, source], source)
-    [wheel] = built.glob("*.whl")
-    return wheel
-
-
-def run(argv: list[object], directory: Path, env: dict[str, str] | None = None) -> str:
-    done = subprocess.run(
-        list(map(str, argv)), cwd=directory, env=env, capture_output=True, text=True, check=False, timeout=400
-    )
-    assert done.returncode == 0, f"{argv}\n{done.stdout}{done.stderr}"
-    return done.stdout
 
 
 def test_the_wheel_has_every_file_of_the_two_apps(wheel: Path) -> None:
@@ -65,19 +38,6 @@ def test_pytest_finds_the_plugin_in_the_wheel(wheel: Path) -> None:
     assert plugin.name == plugin.value == "jobs.contrib.testing.plugin"
 
 
-@pytest.fixture
-def database(db: None) -> Iterator[dict[str, str]]:
-    """libpq's variables of an empty database `mysite` of this process."""
-    name = f"mysite_{os.environ.get('PYTEST_XDIST_WORKER', '')}{os.getpid()}"
-    ours = connection.get_connection_params()
-    where = {key: ours[key] for key in ("host", "port", "user", "password") if ours.get(key)}
-    address = conninfo.make_conninfo(dbname="postgres", **where)
-    with psycopg.connect(address, autocommit=True) as session:
-        session.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        yield {f"PG{key.upper()}": str(value) for key, value in where.items()} | {"NAME": name}
-        session.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
-
-
 def file_before(block: Block) -> str:
     """The file that the sentence before a block of Python names."""
     above = "\n".join(TEXT.splitlines()[: block.line - 2])
@@ -88,9 +48,7 @@ def file_before(block: Block) -> str:
 @pytest.mark.timeout(600)  # 40 s of processor time; pip may have to fetch
 def test_the_page_works_as_it_is_written(wheel: Path, database: dict[str, str], tmp_path: Path) -> None:
     name = database.pop("NAME")
-    environ = {key: os.environ[key] for key in os.environ if key in ("PATH", "HOME", "LANG") or key[:4] == "PIP_"}
-    redis = settings.CACHES["default"]["LOCATION"].rpartition("/")[0]
-    environ |= {**database, "WHEEL": str(wheel), "REDIS_URL": redis}
+    environ = environment(database, wheel)
     printed = ""
     with Processes() as processes:
         for block in blocks(PAGE, "python", "sh"):

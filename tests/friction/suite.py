@@ -13,7 +13,7 @@ from jobs.lifecycle import Status
 from jobs.models import Schedule
 from tenants import auth, operators
 from tenants.mirror import tenant_of
-from tenants.models import OperatorKey
+from tenants.models import Member, OperatorKey
 from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
 from tests.friction.models import Membership, Workspace
 
@@ -113,6 +113,15 @@ def test_an_operators_key_acts_by_the_permissions_of_its_user(operator, job):
         assert client.get("/api/v1/operator/queues").status_code == status
     assert client_of(operator).get("/api/v1/operator/queues").status_code == 200
     assert client_of(UserFactory()).get("/api/v1/operator/queues").status_code == 403
+
+
+def test_a_stream_goes_on_for_the_good_key_and_for_a_member_whatever_a_user_has_for_is_active(job):
+    """Users have no column of that name: `AbstractBaseUser` says it."""
+    [key, _token] = auth.issue(job.tenant, "watch")
+    member = Member.objects.create(user=UserFactory(), tenant=job.tenant)
+    good = [auth.Way(job.tenant_id, key=key.prefix), auth.Way(job.tenant_id, user_id=member.user_id)]
+    bad = [auth.Way(TenantFactory().pk, key=key.prefix), auth.Way(job.tenant_id, user_id=UserFactory().pk)]
+    assert auth.open_ways([*good, *bad]) == dict.fromkeys(good, True)
 
 
 def test_any_user_may_be_given_an_operators_key(operator):

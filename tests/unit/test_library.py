@@ -265,11 +265,13 @@ def test_what_the_guarantees_need_goes_before_the_projects_celery_settings(monke
     assert app.conf.get("CELERY_DB_REUSE_MAX") > 1000
 
 
-@pytest.mark.parametrize("model", ["nowhere.Tenant", "Tenant"])
-def test_a_tenant_model_that_does_not_exist_is_refused(monkeypatch, model) -> None:
-    monkeypatch.setattr(tenant_checks, "TENANT_MODEL", model)
-    [message] = tenant_checks.tenant_model(app_configs=None)
-    assert (message.id, "app.Model" in message.hint) == ("tenants.E001", True)
+@pytest.mark.parametrize("setting", ["JOBS_TENANT_MODEL", "JOBS_TENANT_MIRROR"])
+@pytest.mark.parametrize("model", ["nowhere.Tenant", "Tenant", "auth.Tenant"])
+def test_a_project_whose_tenant_model_does_not_exist_is_told_so_at_its_start(setting, model) -> None:
+    start = f"import tests.settings as of, django; of.{setting} = {model!r}; django.setup()"
+    begun = subprocess.run([sys.executable, "-c", start], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    told = f"ImproperlyConfigured: {setting} is {model!r}: there is no such model."
+    assert told in begun.stderr
 
 
 @pytest.mark.parametrize(
@@ -328,9 +330,8 @@ def test_a_slug_that_ours_has_no_room_for_is_refused(monkeypatch) -> None:
     assert "longer than 149 characters" in tenant_checks.tenant_mirror(app_configs=None)[0].msg
 
 
-def test_a_mirror_of_a_model_that_does_not_exist_is_refused_and_one_beside_another_tenant_model(monkeypatch) -> None:
-    monkeypatch.setattr(tenant_checks, "MIRRORED", "nowhere.Project")
-    assert [one.id for one in tenant_checks.tenant_mirror(app_configs=None)] == ["tenants.E001"]
+def test_a_mirror_beside_another_tenant_model_is_refused(monkeypatch) -> None:
+    monkeypatch.setattr(tenant_checks, "MIRRORED", "auth.Permission")
     monkeypatch.setattr(tenant_checks, "TENANT_MODEL", "auth.Group")
     assert [one.id for one in tenant_checks.tenant_mirror(app_configs=None)] == ["tenants.E005"]
 

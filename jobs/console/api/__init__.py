@@ -3,6 +3,6 @@
 A tenant's key has no access.
 """
 
-from jobs.console.api import dead, job_types, jobs, keys, queues, stats, tenants
+from jobs.console.api import audit, dead, job_types, jobs, keys, queues, stats, tenants
 
-routers = [jobs.router, queues.router, tenants.router, keys.router, job_types.router, dead.router, stats.router]
+routers = [one.router for one in (jobs, queues, tenants, keys, job_types, dead, stats, audit)]

@@ -2,29 +2,29 @@
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.core.management.base import CommandError, CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
 
 from jobs.authoring import sheet
-from jobs.console.cli import inputs
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand
-from jobs.console.operations.named import tenant_named
+from jobs.console.operations import audited
 from tenants.models import Change
 
-FIELDS = (
-    *("id", "at", "who", "key", "address", "actor_tenant_id", "tenant_id"),
-    *("verb", "kind", "subject_id", "subject", "values"),
-)
 BATCH = 1000
 
 
-def arguments(parser: CommandParser) -> None:
-    parser.add_argument("--since", type=inputs.moment, help="From this moment on, like 2030-01-31 (UTC).")
-    parser.add_argument("--until", type=inputs.moment, help="Before this moment.")
+def add_filters(parser: CommandParser) -> None:
+    parser.add_argument("--since", metavar="TIME", help="After: 30m, 1h, 7d ago, or 2030-01-31 (UTC).")
+    parser.add_argument("--until", metavar="TIME", help="Up to then.")
     parser.add_argument("--tenant", metavar="SLUG", help="Only changes to what is this tenant's.")
+    parser.add_argument("--who", metavar="NAME", help="Only what they did.")
+
+
+def arguments(parser: CommandParser) -> None:
+    add_filters(parser)
     parser.add_argument("--format", choices=("jsonl", "csv"), default="jsonl")
 
 
@@ -33,24 +33,17 @@ def run(options: Options, screen: Screen) -> None:
         raise CommandError("--json: use --format jsonl, which has one object a line.")
     line = _csv_line if options["format"] == "csv" else _json_line
     if options["format"] == "csv":
-        screen.raw(_csv_line(dict(zip(FIELDS, FIELDS, strict=True))))
+        screen.raw(_csv_line(dict(zip(audited.FIELDS, audited.FIELDS, strict=True))))
     for change in _changes(options):
         screen.raw(line(change))
 
 
 def _changes(options: Options) -> Iterator[dict[str, object]]:
     """Batch by batch by the primary key: the log may be long, and grows meanwhile."""
-    found = Change.objects.order_by("pk")
-    if options["tenant"]:
-        found = found.filter(tenant_id=tenant_named(options["tenant"]).pk)
-    if options["since"]:
-        found = found.filter(at__gte=_aware(options["since"]))
-    if options["until"]:
-        found = found.filter(at__lt=_aware(options["until"]))
-    after = 0
+    found, after = audited.changes(options).order_by("pk"), 0
     while batch := list(found.filter(pk__gt=after)[:BATCH]):
         for change in batch:
-            yield {name: getattr(change, name) for name in FIELDS} | {"values": change.values | _ids(change)}
+            yield audited.document(change) | {"values": change.values | _ids(change)}
         after = batch[-1].pk
 
 
@@ -61,10 +54,6 @@ def _ids(change: Change) -> dict[str, list[int]]:
     return {"ids": list(change.subjects.order_by("subject_id").values_list("subject_id", flat=True))}
 
 
-def _aware(moment: datetime) -> datetime:
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
 def _json_line(change: dict[str, object]) -> str:
     return json.dumps(change, cls=DjangoJSONEncoder)
 
@@ -72,7 +61,7 @@ def _json_line(change: dict[str, object]) -> str:
 def _csv_line(change: dict[str, object]) -> str:
     values = change["values"]
     cells = change | {"values": values if isinstance(values, str) else json.dumps(values)}
-    shown = (cells[name] for name in FIELDS)
+    shown = (cells[name] for name in audited.FIELDS)
     return sheet.line(cell.isoformat() if isinstance(cell, datetime) else cell for cell in shown)
 
 

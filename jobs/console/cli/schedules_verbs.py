@@ -1,4 +1,4 @@
-"""`manage.py schedules pause | resume | delete | run-now`."""
+"""`manage.py schedules show | pause | resume | delete | run-now`."""
 
 from django.core.management.base import CommandError
 
@@ -42,6 +42,12 @@ def _run_now(schedule: Schedule, options: Options, screen: Screen) -> None:
     screen.say(f"Submitted job {job_id}.")
 
 
+@on_one
+def _show(schedule: Schedule, options: Options, screen: Screen) -> None:
+    show(schedule, screen)
+
+
+SHOW = Subcommand("show", "Show one: what it calls, when it is due, its next times.", number, _show)
 PAUSE = Subcommand("pause", "Pause it: nothing is due until it is resumed.", number, _pause)
 RESUME = Subcommand("resume", "Resume it: due again from now on.", number, _resume)
 DELETE = Subcommand("delete", "Delete it, and the list of its runs; its jobs stay.", number, _delete)

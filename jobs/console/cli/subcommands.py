@@ -48,8 +48,13 @@ class SubcommandsCommand(BaseCommand):
 
     subcommands: ClassVar[Sequence[Subcommand]]
     default: ClassVar[Subcommand | None] = None
+    # Those of other apps, above all of addresses, import the pages and the API: half of what a command costs.
+    requires_system_checks = ("jobs", "tenants")
 
     def add_arguments(self, parser: CommandParser) -> None:
+        for option in parser._actions[1:]:  # Django's own, which would hide the commands
+            option.help = argparse.SUPPRESS
+        parser.epilog = "Django's options, such as --settings and --no-color: manage.py check --help"
         # Django creates this parser itself, always of its own class.
         parser.error = partial(OneLineParser.error, parser)  # type: ignore[method-assign, arg-type]
         _add_json(parser, False)

@@ -1,9 +1,10 @@
-"""`manage.py audit export`: the audit log, as JSON lines or CSV."""
+"""`manage.py audit`: the audit log, as a table, JSON lines or CSV."""
 
 from jobs.console.cli.audit_export import EXPORT
+from jobs.console.cli.audit_list import LIST
 from jobs.console.cli.subcommands import SubcommandsCommand
 
 
 class Command(SubcommandsCommand):
-    help = "Export the audit log: who changed what, from where, from what to what."
-    subcommands = (EXPORT,)
+    help = "Show or export the audit log: who changed what, from where, from what to what."
+    subcommands = (LIST, EXPORT)

@@ -2,11 +2,11 @@
 
 from jobs.console.cli.schedules_change import ADD, CHANGE
 from jobs.console.cli.schedules_list import LIST
-from jobs.console.cli.schedules_verbs import DELETE, PAUSE, RESUME, RUN_NOW
+from jobs.console.cli.schedules_verbs import DELETE, PAUSE, RESUME, RUN_NOW, SHOW
 from jobs.console.cli.subcommands import SubcommandsCommand
 
 
 class Command(SubcommandsCommand):
     help = "Show the recurring jobs; add, change, pause, resume, delete and run them."
-    subcommands = (LIST, ADD, CHANGE, PAUSE, RESUME, DELETE, RUN_NOW)
+    subcommands = (LIST, SHOW, ADD, CHANGE, PAUSE, RESUME, DELETE, RUN_NOW)
     default = LIST

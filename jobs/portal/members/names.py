@@ -3,12 +3,15 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from contextlib import suppress
+from functools import partial
+from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 
 from jobs.calls import functions, owners, registry
 from jobs.calls.registry import in_words, source_types
+from jobs.calls.sources import in_sight
 from jobs.models import JobRow
 from tenants.models import Member
 
@@ -32,7 +35,8 @@ def sources(jobs: Iterable[JobRow], tenant_id: int) -> dict[tuple[str, str | Non
         with suppress(ValueError, TypeError, OverflowError, ValidationError):  # no id of such an object
             owner = owners.path_of(model)
             own = {f"{owner.lookup}__in": owner.keys([tenant_id]).values()}
-            for found in model._default_manager.filter(pk__in=wanted).filter(**own):
+            rows = model._default_manager.filter(pk__in=wanted).filter(**own)
+            for found in in_sight(partial(list[Any], rows)) or []:
                 names[source_type, str(found.pk)] = str(found)
     return names
 

@@ -62,7 +62,7 @@ class Clock:
         self._time = Time()
         numbers.skip_on_a_new_server()
         self.leads.set()
-        telemetry.noticed("this clock leads")
+        telemetry.begun("this clock leads")
         return True
 
     def _tick(self) -> None:

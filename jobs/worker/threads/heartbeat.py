@@ -71,7 +71,7 @@ class Heartbeat:
             telemetry.noticed("declared gone, stopping", worker=who.name)
             self._gone()
         elif heard.registered:
-            telemetry.noticed("worker registered", worker=who.name, pool=who.pool, processes=self._processes())
+            telemetry.begun("worker registered", worker=who.name, pool=who.pool, processes=self._processes())
             self._registered()
         elif heard.drains and self._drain is not None:
             telemetry.noticed("worker was asked to drain", worker=who.name)

@@ -46,6 +46,28 @@ def test_an_operator_is_shown_without_name_key_and_address(owner, operator, tena
     assert set(Change.objects.values_list("who", "address", "tenant_id")) == {("olga", "198.51.100.7", tenant.pk)}
 
 
+def test_operators_read_the_whole_log_page_by_page(owner, operator, tenant):
+    operator.patch(f"/api/v1/operator/tenants/{tenant.slug}", {"num_slots": 5}, content_type="application/json")
+    job = make_job(tenant)
+    owner.post(f"/api/v1/jobs/{job.pk}/cancel", REMOTE_ADDR="2001:db8::7")
+
+    def read(path="/api/v1/operator/changes", **query):
+        return operator.get(path, query).json()
+
+    cancelled, changed = read(tenant=tenant.slug)["changes"]
+    assert (changed["who"], changed["address"], changed["values"]) == ("olga", "198.51.100.7", {"num_slots": [2, 5]})
+    assert (cancelled["who"], cancelled["actor_tenant_id"]) == (tenant.slug, tenant.pk)
+    assert read(who="olga", tenant=tenant.slug)["changes"] == [changed]
+    assert read(kind="jobs.job", subject_id=job.pk)["changes"] == [cancelled]
+    assert read(until="1h")["changes"] == []
+    first = read(tenant=tenant.slug, limit=1)
+    assert first["changes"] == [cancelled]
+    assert read(first["next"])["changes"] == [changed]
+    for wrong, said in ({"since": "yesterday"}, "like 30m"), ({"tenant": "nobody"}, "known"), ({"x": 1}, "x"):
+        answer = operator.get("/api/v1/operator/changes", wrong)
+        assert (answer.status_code, said in str(answer.json())) == (422, True)
+
+
 def test_what_two_tenants_own_is_shown_to_each_alone(owner, stranger, operator, tenant):
     other = Tenant.objects.get(name="Stranger Inc.")
     jobs = [make_job(tenant, Status.DEAD), make_job(other, Status.DEAD)]

@@ -11,7 +11,7 @@ from jobs.reading import queries
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, make_job
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)  # in one, a look for an object takes a savepoint
 
 
 @pytest.fixture

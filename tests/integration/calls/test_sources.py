@@ -1,12 +1,19 @@
 """The object of a job is found for its tenant alone, whatever its model is like; its statement stays planned."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
 import pytest
 from django.db import connection, transaction
 from django.forms.models import model_to_dict
 
 from jobs.authoring.decorator import Spec
 from jobs.calls import sources
+from jobs.calls.compose import compose_by_name
+from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import Target
+from jobs.models import Job
+from jobs.portal.members import names
 from tests.factories import TenantFactory
 from tests.sample.models import Exhibit, Fresco, Picture, Shown, Thing
 
@@ -91,3 +98,30 @@ def test_a_manager_of_the_models_own_is_asked_each_time(monkeypatch):
     assert sources.find(target(Exhibit), str(exhibit.pk), exhibit.tenant_id) == exhibit
     monkeypatch.setattr(Shown, "hidden", {exhibit.pk})
     assert sources.find(target(Exhibit), str(exhibit.pk), exhibit.tenant_id) is None
+
+
+@contextmanager
+def unseen() -> Iterator[None]:
+    """Things are in no schema of this session, as those of a tenant with a schema of its own."""
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE sample_thing RENAME TO unseen")
+        try:
+            yield
+        finally:
+            cursor.execute("ALTER TABLE unseen RENAME TO sample_thing")
+
+
+@pytest.mark.parametrize("around", [nullcontext, transaction.atomic])
+def test_what_is_in_no_schema_of_the_session_is_not_there_and_a_transaction_goes_on(around):
+    thing = Thing.objects.create(tenant=TenantFactory())
+    job = Job.objects.get(pk=thing.async_.echo())
+    call = {"source_type": "sample.thing", "source_id": thing.pk, "source_method": "echo", "args": {}}
+    everything = {("sample.thing", None): "all things"}
+    assert names.sources([job], thing.tenant_id) == everything | {("sample.thing", str(thing.pk)): str(thing)}
+    with around(), unseen():
+        assert names.sources([job], thing.tenant_id) == everything
+        with pytest.raises(InvalidRequest, match="there is no sample"):
+            compose_by_name(thing.tenant, **call)
+        find = sources.find_all([(Thing, thing.pk, thing.tenant_id)])
+        assert find(target(Thing), thing.pk, thing.tenant_id) is None
+        assert Job.objects.exists()

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -53,6 +54,28 @@ def test_a_time_and_a_tenant_choose(changes, tenant):
     since, until = (now - timedelta(days=3.5)).isoformat(), (now - timedelta(days=0.5)).isoformat()
     chosen = exported("--since", since, "--until", until, "--tenant", tenant.slug)
     assert [json.loads(line)["subject_id"] for line in chosen.splitlines()] == ["2", "3"]
+
+
+def listed(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command("audit", "list", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_a_list_has_the_latest_first_of_whom_was_asked_for(changes, tenant):
+    found = json.loads(listed("--since", "84h", "--tenant", tenant.slug, "--limit", "2", "--json"))["changes"]
+    assert [change["subject_id"] for change in found] == ["4", "3"]
+    assert found[0]["values"] == {"n": [0, 4]}
+    rows = listed().splitlines()[1:]
+    assert [row.split(", ")[-1].split()[-1] for row in rows] == list("43210")
+    assert re.search(r"=olga +cancelled .*4 +n 0 → 4", rows[0])
+    assert listed("--since", "1m", "--until", "2020-01-01").strip() == "No changes match."
+
+
+@pytest.mark.parametrize("name", ["since", "until"])
+def test_a_time_that_is_none_is_refused(name):
+    with pytest.raises(CommandError, match=f"{name}: must be like 30m, 1h, 7d"):
+        listed(f"--{name}", "yesterday")
 
 
 def test_a_bulk_action_is_one_line_with_its_ids(tenant):

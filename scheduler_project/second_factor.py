@@ -1,0 +1,104 @@
+"""A second factor for operators (SECOND_FACTOR): a code of an app on their phone, by django-otp.
+
+Without it their session opens nothing but the page that asks for it. Who has no app yet sets it up there, at the first
+login. Programs use keys, which are no passwords, and need none.
+"""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+import segno
+from django import forms
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.core.exceptions import MiddlewareNotUsed
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django_otp import login, match_token
+from django_otp.plugins.otp_totp.models import TOTPDevice
+
+from tenants import audit
+from tenants.operators import is_operator
+
+View = Callable[[HttpRequest], HttpResponseBase]
+OPEN = ("login", "logout", "second_factor")  # what an operator without it may still see
+
+
+WRONG = "This is not the code of now. Wait for the next one: after wrong codes none counts for a while."
+INPUT = forms.TextInput({"autocomplete": "one-time-code", "inputmode": "numeric", "autofocus": True})
+
+
+class Code(forms.Form):
+    code = forms.CharField(max_length=20, widget=INPUT)
+
+
+def demanded(get_response: View) -> View:
+    """Middleware, behind django-otp's: an operator whose session has no second factor is asked for it."""
+    if not settings.SECOND_FACTOR:
+        raise MiddlewareNotUsed
+
+    def demanded_view(request: HttpRequest) -> HttpResponseBase:
+        user: Any = request.user
+        if not (user.is_authenticated and is_operator(user)) or user.is_verified():
+            return get_response(request)
+        if request.path in map(reverse, OPEN):
+            return get_response(request)
+        if request.method == "GET" and not request.path.startswith("/api/"):
+            return HttpResponseRedirect(f"{reverse('second_factor')}?{urlencode({'next': request.get_full_path()})}")
+        return HttpResponse("Your second factor is missing: log in anew.\n", status=403, content_type="text/plain")
+
+    return demanded_view
+
+
+@login_required
+def second_factor(request: HttpRequest) -> HttpResponse:
+    """Ask for a code; show the secret of a new app first, if there is none."""
+    user: Any = request.user
+    known = TOTPDevice.objects.devices_for_user(user, confirmed=True).exists()
+    new = None if known else TOTPDevice.objects.get_or_create(user=user, confirmed=False)[0]
+    form = Code(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        if device := _matching(user, new, form.cleaned_data["code"].replace(" ", "")):
+            login(request, device)
+            return HttpResponseRedirect(_onward(request))
+        form.add_error("code", WRONG)
+    shown = {"form": form, "next": request.GET.get("next", "")}
+    if new is not None:
+        shown |= {"picture": segno.make(new.config_url).svg_data_uri(scale=5), "secret": _in_fours(new)}
+    return render(request, "registration/second_factor.html", shown)
+
+
+def reset(user: Any) -> bool:
+    """Forget the user's apps, such as one on a lost phone: the next login sets up another. False: there was none."""
+    forgotten, _ = TOTPDevice.objects.filter(user=user).delete()
+    audit.note("second factor reset", User, [(user.pk, user.get_username())], tenant_id=None)
+    return bool(forgotten)
+
+
+def _matching(user: Any, new: TOTPDevice | None, code: str) -> TOTPDevice | None:
+    """The device whose code this is: of those that count, else the new one, which counts from now on."""
+    if new is None:
+        return match_token(user, code)
+    if not (new.verify_is_allowed()[0] and new.verify_token(code)):
+        return None
+    new.confirmed = True
+    new.save()
+    audit.note("second factor set up", User, [(user.pk, user.get_username())], tenant_id=None)
+    return new
+
+
+def _onward(request: HttpRequest) -> str:
+    """The page that was asked for, if it is ours."""
+    wanted = request.POST.get("next", "")
+    ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    return wanted if ours else reverse(settings.LOGIN_REDIRECT_URL)
+
+
+def _in_fours(device: TOTPDevice) -> str:
+    secret = device.config_url.partition("secret=")[2].partition("&")[0]
+    return " ".join(secret[n : n + 4] for n in range(0, len(secret), 4))
