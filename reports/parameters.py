@@ -45,6 +45,11 @@ class Parameter:
             case _:
                 return "text"
 
+    @property
+    def shown_choices(self) -> list[tuple[Scalar, str]]:
+        """Each choice, and as people read it: 100,000. A number below may be a year, which has no separator."""
+        return [(choice, f"{choice:,}" if _is_large(choice) else str(choice)) for choice in self.choices]
+
     def problem(self, value: Any) -> str | None:
         """The reason why `value` is invalid, or None."""
         if value is None:
@@ -136,6 +141,10 @@ def placed(sql: str) -> set[str]:
         if match["name"]:
             names.add(match["name"])
     return names
+
+
+def _is_large(value: Scalar) -> bool:
+    return isinstance(value, int | float) and abs(value) >= 10_000  # noqa: PLR2004
 
 
 def _is_date(text: str) -> bool:

@@ -90,14 +90,17 @@ def address(report: DataReport) -> str:
 def test_a_run_shows_its_table_without_a_reload(page, start_worker, make_report):
     start_worker()
     parameters = [{"name": "least", "default": 2, "label": "At least"}]
-    sql = "SELECT n AS a_number, '<b>' || n || '</b>' AS text FROM generate_series(1, 4) AS n WHERE n >= %(least)s"
+    numbers = "n AS a_number, n * 100000 AS large, n * 1000.25 AS part"
+    sql = f"SELECT {numbers}, '<b>' || n || '</b>' AS text FROM generate_series(1, 4) AS n WHERE n >= %(least)s"
     page.goto(address(make_report(sql, parameters)))
     page.evaluate("window.loadedOnce = true")
     page.get_by_label("At least").fill("3")
     page.get_by_role("button", name="Run").click()
     table = page.get_by_role("table")
-    expect(table.get_by_role("columnheader")).to_have_text(["a number", "text"])
-    expect(table.get_by_role("cell")).to_have_text(["3", "<b>3</b>", "4", "<b>4</b>"])
+    expect(table.get_by_role("columnheader")).to_have_text(["a number", "large", "part", "text"])
+    expect(table.get_by_role("cell")).to_have_text(
+        [*("3", "300,000", "3,000.75", "<b>3</b>"), *("4", "400,000", "4,001.00", "<b>4</b>")]
+    )
     expect(page.locator("#status")).to_have_text("Done")
     expect(page.locator("#note")).to_have_text("2 rows")
     expect(page.locator("#said")).to_have_text("Done. 2 rows")

@@ -24,7 +24,14 @@ export function table({ columns, rows }, caption) {
 function cell(value, numeric) {
   if (value === null) return element("td", "–", "null");
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-  return element("td", text, numeric ? "number" : "");
+  return element("td", numeric ? separated(text) : text, numeric ? "number" : "");
+}
+
+// 100,000 and 1,291.63; a whole number of four digits may be a year.
+function separated(text) {
+  const [whole, fraction] = text.split(".");
+  if (fraction === undefined && whole.replace("-", "").length < 5) return text;
+  return [whole.replace(/\B(?=(\d{3})+$)/g, ","), ...(fraction === undefined ? [] : [fraction])].join(".");
 }
 
 function element(tag, text, className) {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports.parameters import InvalidParameters, bind, declared, placed
+from reports.parameters import InvalidParameters, Parameter, bind, declared, placed
 
 DECLARED = [
     {"name": "state", "default": "CA", "choices": ["CA", "TX"], "label": "In the state"},
@@ -92,3 +92,8 @@ def test_placeholders_are_found_beside_casts_strings_and_literal_percents():
 def test_a_lone_percent_is_refused(sql):
     with pytest.raises(InvalidParameters, match="write %%"):
         placed(sql)
+
+
+def test_choices_are_shown_as_people_read_them_and_years_as_they_are():
+    parameter = Parameter("paths", "Paths", choices=(100_000, 2004, 12_345.5, True, "x"))
+    assert [text for _, text in parameter.shown_choices] == ["100,000", "2004", "12,345.5", "True", "x"]
