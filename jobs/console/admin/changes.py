@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from jobs.console.admin.base import HugeTableAdmin, cut
+from jobs.console.operations import audited
 from tenants import audit
 from tenants.admin_style import display
 from tenants.models import Change
@@ -77,6 +78,6 @@ class ChangeAdmin(HugeTableAdmin):
         found = [str(pk) for pk in change.subjects.order_by("subject_id").values_list("subject_id", flat=True)[:SHOWN]]
         return ", ".join(found) + (", …" if len(found) == SHOWN else "") or None
 
-    @display(description="fields")
+    @display(description="changed")
     def values_changed(self, change: Change) -> str:
-        return cut(", ".join(change.values), 60)
+        return cut(audited.told(change), 120)

@@ -1,7 +1,5 @@
 """`manage.py audit list`: the latest changes, for people."""
 
-from collections.abc import Iterator
-
 from django.core.management.base import CommandParser
 
 from jobs.console.cli import audit_export, inputs
@@ -36,14 +34,8 @@ def run(options: Options, screen: Screen) -> None:
 
 
 def _row(change: Change) -> list[object]:
-    values = ", ".join(_changed(change))
-    return [moment(change.at), change.who, change.address or None, change.verb, change.subject, values or None]
-
-
-def _changed(change: Change) -> Iterator[str]:
-    for name, value in change.values.items():
-        before_and_after = value if isinstance(value, list) else [value]
-        yield f"{name} {' → '.join('none' if one is None else str(one) for one in before_and_after)}"
+    told = audited.told(change) or None
+    return [moment(change.at), change.who, change.address or None, change.verb, change.subject, told]
 
 
 LIST = Subcommand("list", "List changes, the latest first.", arguments, run)

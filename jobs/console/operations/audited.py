@@ -1,20 +1,27 @@
-"""The audit log as operators look for it."""
+"""The audit log as operators look for it, and as they read it."""
 
+import json
+from collections.abc import Iterator
 from typing import Any
 
+from django.apps import apps
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from jobs.console.operations.filters import moment
 from jobs.console.operations.named import tenant_named
+from jobs.reading.masked import DOTS, is_secret, masked
 from tenants.audit import about
 from tenants.models import Change
+from tenants.names import kind_of
 
 FILTERS = ("tenant", "who", "kind", "subject_id", "since", "until")
 FIELDS = (
     *("id", "at", "who", "key", "address", "actor_tenant_id", "tenant_id"),
     *("verb", "kind", "subject_id", "subject", "values"),
 )
+
+MOST = 4  # fields of what was added: the first say what it is, and the rest is on its page
 
 
 def changes(given: dict[str, Any]) -> QuerySet[Change]:
@@ -35,3 +42,36 @@ def changes(given: dict[str, Any]) -> QuerySet[Change]:
 def document(change: Change) -> dict[str, Any]:
     """As JSON has it."""
     return {name: getattr(change, name) for name in FIELDS}
+
+
+def told(change: Change) -> str:
+    """What it changed, for people: "num_slots 2 → 5". Of what was added: what is not as in all new ones."""
+    if change.verb != "added":
+        return ", ".join(f"{name} {_told(name, value)}" for name, value in change.values.items())
+    own = list(_own(change))
+    more = f", {len(own) - MOST} more" if len(own) > MOST else ""
+    return ", ".join(f"{name} {_told(name, value)}" for name, value in own[:MOST]) + more
+
+
+def _own(change: Change) -> Iterator[tuple[str, Any]]:
+    """The values that somebody gave, as its model lists them: its name is the entry's, and its tenant stands beside."""
+    model = next((one for one in apps.get_models() if kind_of(one) == change.kind), Change)
+    for field in model._meta.concrete_fields:
+        value = change.values.get(field.attname, [None])[-1]
+        usual = field.get_default()
+        if value not in (None, "", [], {}, usual, change.subject) and field.attname != "tenant_id":
+            yield field.attname, value
+
+
+def _told(name: str, value: Any) -> str:
+    """A pair with an arrow; what has no value of before, such as the filter of a bulk action, as it is."""
+    if is_secret(name):
+        return DOTS
+    both = value if isinstance(value, list) and len(value) == 2 else [value]  # noqa: PLR2004 - before and after
+    return " → ".join(_plain(masked(one)) for one in both)
+
+
+def _plain(value: Any) -> str:
+    if value is None or value == "":
+        return "none"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

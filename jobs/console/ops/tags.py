@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 
 from jobs.allocation.gates import Gate
 from jobs.authoring.text import duration, printable
+from jobs.console.operations.audited import told
 from jobs.console.ops import terms
 from jobs.console.ops.looks import MAX_COUNT
 from jobs.lifecycle import Status
@@ -41,6 +42,7 @@ register.filter(named)  # {{ "jobs.view_job"|named }}
 register.filter(waited)
 register.filter(call)
 register.filter(job_type)
+register.filter(told)
 
 
 @register.filter
@@ -50,14 +52,6 @@ def gate(one: Gate) -> str:
 
 
 register.simple_tag(in_admin)  # {% in_admin "jobs_schedule_change" one.pk as change %}
-
-
-@register.filter
-def from_to(values: Any) -> str:
-    """A field of a change: 5 → 0; what has no value of before, such as the filter of a bulk action, as it is."""
-    if not isinstance(values, list):
-        return str(values)
-    return " → ".join("none" if value is None else str(value) for value in values)
 
 
 @register.filter

@@ -11,7 +11,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from jobs.console.cli import audit_export
-from jobs.models import Job
+from jobs.console.operations import audited
+from jobs.models import Job, Schedule
 from tenants import audit
 from tenants.models import Change
 from tests.factories import TenantFactory, make_job
@@ -70,6 +71,20 @@ def test_a_list_has_the_latest_first_of_whom_was_asked_for(changes, tenant):
     assert [row.split(", ")[-1].split()[-1] for row in rows] == list("43210")
     assert re.search(r"=olga +cancelled .*4 +n 0 → 4", rows[0])
     assert listed("--since", "1m", "--until", "2020-01-01").strip() == "No changes match."
+
+
+def test_changes_are_told_to_people(tenant):
+    """What was added by what is its own, nothing that looks like a secret, JSON and not Python."""
+    rule = {"source_type": "sample.thing", "source_method": "again", "args": {"month": "x", "api_token": "s3cret"}}
+    with audit.acting("ines"):
+        nightly = Schedule.objects.create(tenant=tenant, name="nightly", every=60.0, jitter=1.5, overlap="skip", **rule)
+        nightly.paused, nightly.every, nightly.cron = True, None, "0 7 * * *"
+        nightly.save()
+    changed, added = (audited.told(change) for change in Change.objects.order_by("-pk")[:2])
+    assert added == (
+        'source_type sample.thing, source_method again, args {"month": "x", "api_token": "•••"}, every 60.0, 3 more'
+    )
+    assert changed == "cron none → 0 7 * * *, every 60.0 → none, paused false → true"
 
 
 @pytest.mark.parametrize("name", ["since", "until"])
