@@ -16,8 +16,9 @@ def duration(seconds: float, *, tight: bool = False) -> str:
     """In its largest unit: 4 min, or 4m if it must be tight."""
     seconds, space = max(seconds, 0.0), "" if tight else " "
     for unit, letter, size in _UNITS:
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f}{space}{letter if tight else unit}"
+        if seconds >= size:
+            number = f"{seconds / size:.{1 if seconds < 2 * size else 0}f}"
+            return f"{number.removesuffix('.0')}{space}{letter if tight else unit}"
     return f"{seconds:.1f}{space}s" if seconds < _SHORT else f"{seconds:.0f}{space}s"
 
 

@@ -15,7 +15,8 @@ STARVED_AFTER = timedelta(seconds=60)  # for which a job of a starved tenant has
 class State(StrEnum):
     """In the order in which tenants need attention."""
 
-    PAUSED = "paused"  # or without slots, and jobs wait
+    PAUSED = "paused"
+    NO_SLOTS = "no slots"
     STARVED = "starved"  # may take slots, waits, and gets too little of its share: the operators' fault
     FULL = "full"  # holds all its slots, and more jobs wait
     LIMITED = "limited"  # out of tokens of its rate limit
@@ -24,10 +25,10 @@ class State(StrEnum):
     IDLE = "idle"
 
 
-def state_of(*, closed: bool, in_use: int, gates: Collection[Gate], starved: bool = False) -> State:
-    """The state, by the gates at which the jobs of a tenant wait. closed: it is paused or has no slots."""
-    if closed:
-        return State.PAUSED
+def state_of(*, paused: bool, slots: int | None, in_use: int, gates: Collection[Gate], starved: bool = False) -> State:
+    """The state, by the gates at which the jobs of a tenant wait. slots: None if it was never given any."""
+    if paused or not slots:
+        return State.PAUSED if paused else State.NO_SLOTS
     if starved:
         return State.STARVED
     if Gate.SLOTS_FULL in gates:

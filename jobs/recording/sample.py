@@ -84,15 +84,15 @@ def states(work: Iterable[LaneWork], found: Iterable[waits.Cut], hungry: Collect
     """The state of each tenant with work. hungry: those that are starved."""
     gates: dict[int | None, set[Gate]] = defaultdict(set)
     in_use: Counter[int] = Counter()
-    closed: dict[int, bool] = {}
+    limits: dict[int, LaneWork] = {}
     for cut in found:
         gates[cut.tenant_id].add(cut.gate)
     for lane in work:
         in_use[lane.tenant_id] += lane.in_use
-        closed[lane.tenant_id] = lane.paused or not lane.slots
+        limits[lane.tenant_id] = lane
     return {
-        pk: state_of(closed=shut, in_use=in_use[pk], gates=gates[pk], starved=pk in hungry)
-        for pk, shut in closed.items()
+        pk: state_of(paused=one.paused, slots=one.slots, in_use=in_use[pk], gates=gates[pk], starved=pk in hungry)
+        for pk, one in limits.items()
     }
 
 

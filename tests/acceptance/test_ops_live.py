@@ -48,7 +48,7 @@ def test_a_refresh_keeps_focus_selection_and_open_details_and_brings_what_is_new
     summary.focus()
     make_job(tenant)
     row = page.locator(f"#queue-{queue.pk}")
-    expect(row.get_by_text("1: a live worker of their pool")).to_be_visible(timeout=30_000)  # a look may rest 10 s
+    expect(row.get_by_text("1: a live worker of the pool")).to_be_visible(timeout=30_000)  # a look may rest 10 s
     expect(page.locator(f"#change-{queue.pk}")).to_have_attribute("open", "")
     expect(summary).to_be_focused()
     field = page.locator(f"#change-{queue.pk} input[name=weight]")

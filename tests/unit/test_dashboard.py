@@ -67,11 +67,20 @@ def test_a_pool_without_a_queue_is_shown_too():
 
 
 def test_tenants_that_need_attention_come_first():
-    tenants = [tenant(1), tenant(2, paused=True), tenant(3, slots=1), tenant(4, tokens=0.0), tenant(5), tenant(6)]
+    tenants = [
+        tenant(1),
+        tenant(2, paused=True),
+        tenant(3, slots=1),
+        tenant(4, tokens=0.0),
+        tenant(5),
+        tenant(6),
+        tenant(8, slots=0),
+    ]
     hungry = replace(tenant(7), got=30.0, entitled=100.0, got_hour=700.0, entitled_hour=1000.0)
     long_ago = NOW - timedelta(minutes=2)
     lanes = [
         lane(2, gate=Gate.TENANT_PAUSED, waiting=2),
+        lane(8, gate=Gate.NO_SLOTS, waiting=2),
         lane(3, gate=Gate.SLOTS_FULL, waiting=2),
         lane(4, no_tokens=True, waiting=2),
         lane(5, queue_id=2, passing=1),
@@ -83,6 +92,7 @@ def test_tenants_that_need_attention_come_first():
     told = [(one.tenant.id, one.state) for one in standings(seen)]
     assert told == [
         (2, State.PAUSED),
+        (8, State.NO_SLOTS),
         (7, State.STARVED),
         (3, State.FULL),
         (4, State.LIMITED),

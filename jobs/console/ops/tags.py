@@ -8,11 +8,12 @@ from django import template
 from django.http import QueryDict
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import slugify
 
 from jobs.allocation.gates import Gate
 from jobs.authoring.text import duration, printable
 from jobs.console.operations.audited import told
-from jobs.console.ops import terms
+from jobs.console.ops import terms, words
 from jobs.console.ops.looks import MAX_COUNT
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, JobRow
@@ -25,17 +26,17 @@ register = template.Library()
 
 # The gates in a few words, for many jobs at once; `explain` has a sentence for one job.
 GATES = {
-    Gate.TENANT_PAUSED: "their tenant is paused",
-    Gate.NO_SLOTS: "their tenant has no slots",
-    Gate.SLOTS_FULL: "slots of their own tenant",
-    Gate.QUEUE_PAUSED: "their queue is paused",
+    Gate.TENANT_PAUSED: "the tenant is paused",
+    Gate.NO_SLOTS: "the tenant has no slots",
+    Gate.SLOTS_FULL: "slots of the tenant itself",
+    Gate.QUEUE_PAUSED: "the queue is paused",
     Gate.QUEUE_FULL: "the queue's concurrency limit",
     Gate.QUEUE_RATE: "the queue's rate limit",
     Gate.TENANT_RATE: "the tenant's rate limit",
-    Gate.NO_WORKER: "a live worker of their pool",
-    Gate.POOL_FULL: "a free process of their pool",
-    Gate.USER_FULL: "slots of their own user",
-    Gate.NEXT: "nothing but their turn",
+    Gate.NO_WORKER: "a live worker of the pool",
+    Gate.POOL_FULL: "a free process of the pool",
+    Gate.USER_FULL: "slots of the user itself",
+    Gate.NEXT: "nothing but the turn",
 }
 
 register.filter(named)  # {{ "jobs.view_job"|named }}
@@ -52,6 +53,18 @@ def gate(one: Gate) -> str:
 
 
 register.simple_tag(in_admin)  # {% in_admin "jobs_schedule_change" one.pk as change %}
+
+
+@register.filter
+def term(name: str) -> SafeString:
+    """A word of the pages, with what it means for the pointer."""
+    return format_html('<abbr title="{}">{}</abbr>', words.TERMS[name.lower()], name)
+
+
+@register.filter
+def badge(state: str) -> SafeString:
+    """The state of a job or a tenant in its colour."""
+    return format_html('<span class="state {}">{}</span>', slugify(state), state)
 
 
 @register.filter
@@ -156,9 +169,9 @@ def short(value: object, most: int) -> str:
 @register.simple_tag
 def bar(used: float | None, limit: float | None, kind: str = "") -> SafeString | str:
     """How full something is, as a bar; the numbers stand beside it."""
-    if not limit or used is None:
+    if limit is None or used is None:
         return ""
-    share = min(used / limit, 1) * 100
+    share = min(used / limit, 1) * 100 if limit else 0.0
     kind = kind or ("full" if used >= limit else "")
     return format_html(
         '<svg class="bar {}" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'

@@ -80,7 +80,8 @@ def _standing(snapshot: Snapshot, tenant: Tenant, lanes: list[Lane], cuts: list[
     return Standing(
         tenant,
         state_of(
-            closed=tenant.paused or not tenant.num_slots,
+            paused=tenant.paused,
+            slots=tenant.num_slots,
             in_use=in_use,
             gates={cut.gate for cut in cuts},
             starved=starved(tenant, lanes, cuts, snapshot.now),

@@ -81,7 +81,7 @@ def test_tenants_are_sorted_by_how_long_they_had_no_free_slot(client):
     page = client.get("/ops/tenants/", {"sort": "full, last 24 h"})
     shown = [(one.tenant.name, more.full if more else None) for one, more in page.context["tenants"]]
     assert shown == [("often", 5400), ("seldom", 300), ("never", None)]
-    assert 'data-label="Full, of 24 h">90 min</td>' in page.content.decode()
+    assert 'data-label="Full, of 24 h">1.5 h</td>' in page.content.decode()
 
 
 def test_what_a_dead_letter_shows_adds_a_filter_and_a_chip_removes_it(client):

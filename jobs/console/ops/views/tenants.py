@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 
 from jobs.authoring.text import storable
-from jobs.console.ops import live, looks, past, snapshot
+from jobs.console.ops import live, looks, past, snapshot, words
 from jobs.console.ops.access import page_for
 from jobs.console.ops.snapshot import Snapshot
 from jobs.console.ops.tenant_state import ATTENTION, SORTS, Standing, of_tenants, standings
@@ -44,6 +44,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "sort": sort,
         "sorts": [*SORTS, FULL],
         "states": [one.value for one in State],
+        "meanings": [(state.value, "", meaning) for state, meaning in words.TENANT_STATES.items()],
         "earlier": page - 1 if page else None,
         "later": page + 1 if len(chosen) > A_PAGE else None,
     }
