@@ -6,10 +6,14 @@ from types import FrameType
 from typing import NoReturn
 
 ASKING_TO_STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_leaving: int | None = None  # the signal by which we leave
 
 
 def on_stop(action: Callable[[int], object]) -> None:
-    """From now on call `action(number)`; a signal that was ignored at the start (nohup) stays ignored."""
+    """From now on call `action(number)`; a signal that was ignored at the start (nohup) stays ignored.
+
+    A signal that came while a destructor ran was heard, but what it raised was lost there: it is raised again here.
+    """
 
     def received(number: int, _frame: FrameType | None) -> None:
         action(number)
@@ -17,10 +21,14 @@ def on_stop(action: Callable[[int], object]) -> None:
     for number in ASKING_TO_STOP:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, received)
+    if _leaving is not None and action is not ignore:
+        leave(_leaving)
 
 
 def leave(number: int) -> NoReturn:
     """Unwind, so that every `finally` runs; a second Ctrl-C must not interrupt them."""
+    global _leaving  # noqa: PLW0603 - signals are the process's, too
+    _leaving = number
     on_stop(ignore)
     raise SystemExit(128 + number)
 

@@ -216,6 +216,23 @@ def test_a_signal_before_the_command_runs_stops_what_has_started(data):
     assert process.wait(30) == 128 + signal.SIGTERM
 
 
+def test_a_signal_in_a_destructor_which_swallows_exceptions_stops_it_too():
+    script = """
+import os
+from embedded import signals
+class Last:
+    def __del__(self):
+        os.kill(os.getpid(), 15)
+signals.on_stop(signals.leave)
+Last()
+signals.on_stop(print)
+print("goes on")
+"""
+    process = subprocess.Popen([sys.executable, "-c", script], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
+    assert process.communicate(timeout=30) == ("", None)
+    assert process.returncode == 128 + signal.SIGTERM
+
+
 def test_what_a_killed_command_leaves_behind_is_stopped(data, tmp_path):
     deaf = 'trap "" TERM; echo $$; touch $READY; while :; do sleep 1000; done'
     script = f"setsid sh -c '{deaf}' & until [ -e $READY ]; do sleep 0.02; done; kill -9 $$"
