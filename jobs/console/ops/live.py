@@ -71,3 +71,8 @@ def alarms() -> Alarms | None:
     except DatabaseError:
         return None
     return Alarms(facts, conditions(facts))
+
+
+def page_number(text: str | None) -> int:
+    """Of a list, from 0; 0 for what is none."""
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < len("100000") else 0

@@ -159,3 +159,36 @@ def test_the_runs_of_schedules_are_read_by_their_index_and_only_the_last_ones():
         plan = cursor.fetchone()[0]
     [whole] = json.loads(plan) if isinstance(plan, str) else plan
     assert max(node["Actual Rows"] * node["Actual Loops"] for node in nodes(whole["Plan"])) <= 6
+
+
+def test_schedules_are_sorted_and_those_of_a_name_share_a_line(client):
+    now = timezone.now()
+    call = {"source_type": "a.b", "source_method": "c", "starts_at": now}
+    first, second = TenantFactory(name="Zulu", slug="zulu"), TenantFactory(name="Acme", slug="acme")
+    rows = [
+        (first, "nightly", {"every": 60.0, "next_at": now + timedelta(hours=1)}),
+        (second, "nightly", {"every": 60.0, "next_at": now - timedelta(hours=1)}),
+        (second, "a weekly one", {"cron": "0 7 * * 1", "paused": True}),
+        (first, "yearly", {"cron": "0 7 1 1 *", "next_at": now}),
+        (second, "yearly", {"cron": "0 8 1 1 *", "next_at": now}),
+    ]
+    for tenant, name, rule in rows:
+        Schedule.objects.create(tenant=tenant, name=name, next_due=rule.get("next_at"), **call, **rule)
+
+    def listed(query: str) -> list[tuple[str, ...]]:
+        page = client.get(f"/ops/schedules/{query}").content.decode()
+        found = (re.sub(r"<[^>]*>", " ", row) for row in re.findall(r"<tr\b.*?</tr>", page, re.DOTALL)[1:])
+        return [" ".join(text.split()) for text in found]
+
+    names = [(row.split()[0], "Acme" in row) for row in listed("")]
+    assert names == [("nightly", True), ("yearly", False), ("yearly", True), ("nightly", False), ("a", True)]
+    assert [row.split()[0] for row in listed("?sort=tenant")] == ["a", "nightly", "yearly", "nightly", "yearly"]
+    lines = listed("?sort=name, all tenants in one line")
+    assert [line.split(" ")[:3] for line in lines] == [
+        ["a", "weekly", "one"],
+        ["nightly", "2", "0"],
+        ["yearly", "2", "0"],
+    ]
+    assert "Every minute" in lines[1]
+    assert "2 rules" in lines[2]
+    assert listed("?sort=name, all tenants in one line&page=1") == []

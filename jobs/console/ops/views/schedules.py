@@ -1,8 +1,10 @@
 """Schedules: the recurring jobs of all tenants, and what came of their last due times."""
 
 from collections import defaultdict
+from typing import Any
 
-from django.db.models import Q
+from django.db.models import Count, F, Min, Q, QuerySet, TextField, Value
+from django.db.models.functions import Cast, Concat
 from django.http import HttpRequest, HttpResponse
 
 from jobs.console.ops import live, looks, snapshot
@@ -10,37 +12,71 @@ from jobs.console.ops.access import page_for
 from jobs.console.ops.looks import Run
 from jobs.models import Schedule
 from jobs.reading import schedule_view
-from jobs.reading.queries import LARGEST_ID
 from jobs.reading.schedule_view import state_of
-from tenants.conf import TENANT_SLUG
+from tenants.conf import TENANT_NAME, TENANT_SLUG
 
 A_PAGE = 50
 MAX_RUNS = 10
+BY_NAME = "name, all tenants in one line"
+SORTS: dict[str, tuple[Any, ...]] = {
+    "next": (F("next_at").asc(nulls_last=True), "pk"),  # so the late ones come first
+    "tenant": (f"tenant__{TENANT_NAME}", "name"),
+    "newest": ("-pk",),
+    BY_NAME: ("name",),
+}
 
 
 @page_for("jobs.view_schedule")
 def show(request: HttpRequest) -> HttpResponse:
-    """`q`: a part of the schedule's name, or its tenant's slug. `after`: the id of the last one on the page before."""
+    """`q`: a part of the schedule's name, or its tenant's slug. `sort`: one of SORTS. `page`: from 0."""
     typed = request.GET.get("q", "").strip()
-    found = Schedule.objects.select_related("tenant").order_by("pk")
+    sort = request.GET.get("sort", "")
+    sort = sort if sort in SORTS else "next"
+    page = live.page_number(request.GET.get("page"))
+    found = Schedule.objects.select_related("tenant").defer("args").order_by(*SORTS[sort])
     if typed:
         found = found.filter(Q(name__icontains=typed) | Q(**{f"tenant__{TENANT_SLUG}": typed}))
-    after = request.GET.get("after", "")
-    if after.isascii() and after.isdecimal() and int(after[:20]) <= LARGEST_ID:
-        found = found.filter(pk__gt=int(after))
-    listed = list(found.defer("args")[: A_PAGE + 1])
-    schedules = listed[:A_PAGE]
-    runs = _runs(schedules)
+    listed: list[Any] = list((_names(found) if sort == BY_NAME else found)[page * A_PAGE : (page + 1) * A_PAGE + 1])
     shown = {
         "snapshot": snapshot.current(),
         "q": typed,
-        "schedules": [
-            (one, schedule_view.in_words(one), state_of(one), runs[one.pk][0] if runs[one.pk] else None, runs[one.pk])
-            for one in schedules
-        ],
-        "after": schedules[-1].pk if len(listed) > A_PAGE else None,
+        "sort": sort,
+        "sorts": list(SORTS),
+        "by_name": sort == BY_NAME,
+        "listed": _with_rules(listed[:A_PAGE]) if sort == BY_NAME else _with_runs(listed[:A_PAGE]),
+        "earlier": page - 1 if page else None,
+        "later": page + 1 if len(listed) > A_PAGE else None,
     }
     return live.page(request, "schedules", "Schedules", ("schedules",), shown, every=live.REFRESH_SECONDS * 5)
+
+
+def _with_runs(schedules: list[Schedule]) -> list[tuple[Any, ...]]:
+    runs = _runs(schedules)
+    return [
+        (one, schedule_view.in_words(one), state_of(one), runs[one.pk][0] if runs[one.pk] else None, runs[one.pk])
+        for one in schedules
+    ]
+
+
+def _names(found: QuerySet[Schedule]) -> Any:
+    """A row for each name. rules: 1 if they are all the same."""
+    rule = Concat(Cast("every", TextField()), Value("/"), "cron", Value("/"), "tz", output_field=TextField())
+    return found.values("name").annotate(
+        tenants=Count("pk"),
+        paused_ones=Count("pk", filter=Q(paused=True)),
+        next=Min("next_at"),
+        rules=Count(rule, distinct=True),
+        one=Min("pk"),
+    )
+
+
+def _with_rules(names: list[dict[str, Any]]) -> list[tuple[dict[str, Any], str]]:
+    schedules = Schedule.objects.in_bulk([name["one"] for name in names])
+    return [
+        (name, schedule_view.in_words(schedules[name["one"]]) if name["rules"] == 1 else f"{name['rules']} rules")
+        for name in names
+        if name["one"] in schedules
+    ]
 
 
 def _runs(schedules: list[Schedule]) -> dict[int, list[Run]]:

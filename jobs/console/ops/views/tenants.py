@@ -24,7 +24,7 @@ def show(request: HttpRequest) -> HttpResponse:
     """`q`: a part of a name. `sort`: one of SORTS, or FULL. `state`: one of State; or "all", by name."""
     seen = snapshot.current()
     name, state = storable(request.GET.get("q", "")).strip(), request.GET.get("state", "")
-    page = _number(request.GET.get("page"))
+    page = live.page_number(request.GET.get("page"))
     sort = request.GET.get("sort", "")
     with_work = standings(seen, sort if sort in SORTS else ATTENTION)
     if sort == FULL:
@@ -66,7 +66,3 @@ def _by_name(seen: Snapshot, with_work: Sequence[Standing], name: str, page: int
     others = of_tenants(seen, looks.tenants(missing).values(), looks.lanes_of(missing))
     working |= {one.tenant.id: one for one in others}
     return [working[pk] for pk in ids if pk in working]
-
-
-def _number(text: str | None) -> int:
-    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < len("100000") else 0
