@@ -30,4 +30,4 @@ class Command(BaseCommand):
         for tenant, token in seeded.tokens.items():
             self.stdout.write(f"  {tenant:<24} {token}")
         if not seeded.tokens:
-            self.stdout.write("API keys were shown when they were made. For a new one: Admin, API keys, Add.")
+            self.stdout.write("API keys were shown when they were made. For a new one: manage.py keys add TENANT NAME")
