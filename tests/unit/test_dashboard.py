@@ -162,6 +162,7 @@ def test_attempts_lie_on_one_scale_and_stay_within_it():
     assert [(one.kind, one.attempt, one.x, one.width, one.seconds) for one in found] == [
         ("wait", 1, 0.0, 100.0, 10.0),
         ("failed", 1, 100.0, 300.0, 30.0),
+        ("line", 2, 400.0, 100.0, 10.0),
         ("wait", 2, 500.0, 100.0, 10.0),
         ("run", 2, 600.0, 400.0, 40.0),
     ]

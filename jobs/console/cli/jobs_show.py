@@ -73,7 +73,7 @@ def _facts(job: AnyJob) -> dict[str, object]:
         "queued": utc(job.queued_at),
         "started": utc(job.start_time),
         "ended": utc(job.end_time),
-        "waited": length(job_view.waited(job)),
+        "waited" if job.attempt <= 1 else f"waited, attempt {job.attempt}": length(job_view.waited(job)),
         "ran": length(job_view.ran(job)),
         "to stop since": utc(job.cancel_requested_at) if job.end_time is None else None,
         "progress": progress,

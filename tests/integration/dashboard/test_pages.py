@@ -7,6 +7,8 @@ from html import unescape
 from urllib.parse import parse_qs
 
 import pytest
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 from django.urls import clear_script_prefix, set_script_prefix
 from django.utils import timezone
 
@@ -310,6 +312,9 @@ def test_how_long_a_deploy_would_wait_is_told(client, register, settings):
     shown = client.get("/ops/workers/").context
     assert (shown["running"], shown["longest_since"]) == (3, long_ago)
     assert shown["all_by"] == long_ago + timedelta(seconds=610)
+    assert shown["open_migrations"] == []
+    MigrationRecorder(connection).record_unapplied("tenants", "0001_initial")
+    assert client.get("/ops/workers/").context["open_migrations"] == ["tenants.0001_initial"]
 
 
 def test_a_worker_shows_what_it_runs_only_to_those_who_may_see_jobs(client, operator, register):

@@ -12,6 +12,7 @@ from jobs.console.ops import live, past, snapshot
 from jobs.console.ops.access import page_for
 from jobs.console.ops.looks import Worked
 from jobs.models import Job, Recorded
+from jobs.reading.migrations import open_migrations
 from jobs.reading.worker_state import state_of
 from tenants.names import named
 
@@ -41,6 +42,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "running": len(running),
         "longest_since": min((job.start_time for job in running if job.start_time), default=None),
         "all_by": max(map(_latest_end, running)) if 0 < len(running) < MAX_RUNNING else None,
+        "open_migrations": open_migrations(),
         "leader": next((worker for worker in seen.workers if worker.leads), None),
         "recorded_at": Recorded.objects.exclude(task="missed").aggregate(at=Max("at"))["at"],
         "handed_over": seen.in_use_by_worker.get(None, 0),
