@@ -40,7 +40,7 @@ def test_a_sample_has_what_tenants_queues_and_pools_hold_and_what_waits(register
         "heavy": {"in_use": 1, "processes": 3, "may_run": 3},
         "default": {"in_use": 1, "processes": 0, "may_run": 0},
     }
-    assert sample.states == {"waiting": 1, "paused": 1}
+    assert sample.states == {"waiting": 1, "no slots": 1}
 
 
 def test_where_nothing_is_under_way_there_is_an_empty_sample():
