@@ -7,7 +7,6 @@ from functools import cached_property
 
 from django.core.cache import caches
 
-from jobs import store
 from jobs.conf import settings
 from jobs.reading import looking, waits
 from jobs.reading.health import looks
@@ -80,16 +79,17 @@ def look(
     with looking.looking(looks.TIMEOUT):
         queues = looking.look_queues(now) if queues is None else queues
         lanes = looking.look_lanes(now) if lanes is None else lanes
+        server = looks.look_server(tuple(looks.COUNTS_OF_A_MINUTE), now)
         return Facts(
             queues,
             lanes,
             looks.look_workers(now),
             looks.look_last_beats(_abandoned(queues, lanes)),
-            looks.look_server(tuple(looks.COUNTS_OF_A_MINUTE), now),
+            server,
             looks.look_ended(MINUTES, now),
             looks.look_repairs(now),
             looks.look_sample(),
-            starving(queues, now),
+            starving(queues, server.now),
             cache_answers,
         )
 
@@ -100,12 +100,11 @@ def _abandoned(queues: Mapping[int, Queue], lanes: Sequence[Lane]) -> list[str]:
     return [pool.name for pool in pools if pool.may_run and not pool.processes]
 
 
-def starving(queues: Mapping[int, Queue], now: datetime | None = None) -> list[ShareLook]:
-    """The tenants that are starved, at most some; those that lack most first."""
+def starving(queues: Mapping[int, Queue], now: datetime) -> list[ShareLook]:
+    """The tenants that are starved now, at most some; those that lack most first."""
     short = {share.tenant_id: share for share in looks.look_short_of_share(STARVED, JUDGED)}
     if not short:
         return []
-    now = now or store.database_now()
     lanes = looking.look_lanes(now, tenants=short.keys())
     found = []
     for pk, share in short.items():

@@ -1,0 +1,122 @@
+-- name: health_ended
+-- Reads:  the attempts that ended in the last minutes that the recorder has counted, those that failed, and those whose job
+--         died. Who: health. Locks: none. Index: the primary key of job_minutes, in the partition of the day.
+WITH
+-- include shared/clock
+recent AS MATERIALIZED (
+    SELECT outcome, attempts FROM job_minutes m CROSS JOIN clock
+    WHERE m.minute > clock.now - %(minutes)s * interval '1 minute'  -- guard
+)
+SELECT
+    coalesce(sum(attempts), 0)::int AS attempts,
+    coalesce(sum(attempts) FILTER (WHERE outcome IN ('error', 'dead', 'retry', 'crash')), 0)::int AS failed,
+    coalesce(sum(attempts) FILTER (WHERE outcome = 'dead'), 0)::int AS died
+FROM recent
+
+-- name: health_last_beats
+-- Reads:  the last heartbeat in each of these pools, of whatever worker: it may have left since. Who: health and metrics, of
+--         pools without a live worker. Locks: none. Index: none; workers are few, and such pools rare.
+SELECT pool, max(beat_at) FROM workers
+WHERE pool = ANY(%(pools)s::text[])  -- guard
+GROUP BY pool
+
+-- name: health_repairs
+-- Reads:  the repairs by kind: their number, and the seconds since the last. Who: health and metrics. Locks: none.
+-- Index: all of repairs.
+WITH
+-- include shared/clock
+counted AS (SELECT kind, count, last_at FROM repairs)
+SELECT kind, count, extract(epoch FROM clock.now - last_at)::float8 AS age FROM counted CROSS JOIN clock ORDER BY kind
+
+-- name: health_sample
+-- Reads:  the newest sample's states of tenants, and its fairness. Who: health and metrics. Locks: none.
+-- Index:  the primary key.
+SELECT states, fairness FROM samples ORDER BY at DESC LIMIT 1
+
+-- name: health_server
+-- Reads:  whether a clock leads; the seconds since the recorder last looked at these tasks (null: never); the seconds of the oldest
+--         transaction of this database; its server's connections and their bound; the jobs whose message nobody has taken
+--         up for so long; the dead letters, at most so many. Who: health and metrics. Locks: none.
+-- Index:  jobs_one_job_per_slot, jobs_dead. A role that is no superuser sees only its own sessions.
+WITH
+-- include shared/clock
+sessions AS MATERIALIZED (
+    SELECT pid, datname, xact_start FROM pg_stat_activity WHERE backend_type = 'client backend'
+)
+SELECT
+    clock.now,
+    EXISTS (
+        SELECT FROM pg_locks
+        WHERE locktype = 'advisory' AND granted
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())  -- guard
+          AND classid = (hashtext('jobs.clock')::bigint & 4294967295)::oid AND objid = 0 AND objsubid = 2
+    ) AS clock_leads,
+    (
+        SELECT extract(epoch FROM clock.now - min(at))::float8 FROM recorded
+        WHERE task = ANY(%(tasks)s::text[])  -- guard
+    ) AS recorder_age,
+    coalesce((
+        SELECT extract(epoch FROM clock.now - min(xact_start))::float8 FROM sessions
+        WHERE datname = current_database() AND pid <> pg_backend_pid()  -- guard
+    ), 0) AS oldest_transaction,
+    (SELECT count(*)::int FROM sessions) AS connections,
+    current_setting('max_connections')::int AS max_connections,
+    (
+        SELECT count(*)::int FROM jobs j
+        WHERE j.slot IS NOT NULL
+          AND j.status = 'queued'  -- guard
+          AND j.queued_at < clock.now - %(patience)s * interval '1 second'  -- guard
+    ) AS untaken,
+    (SELECT count(*)::int FROM (SELECT FROM jobs WHERE died_at IS NOT NULL LIMIT %(most)s) dead) AS dead
+FROM clock
+
+-- name: health_shares
+-- Reads:  the tenants that got less than this part of what they were entitled to (more than `judged` seconds), both in about the last 5 minutes and in
+--         about the last hour; those that lack most first, at most `most`. `is_short` in jobs/reading/shares.py decides.
+-- Who:    health and metrics. Locks: none. Index: all of tenant_shares, which has tenants with work in the last hours.
+SELECT t.id, t.name, t.slug, s.got, s.entitled, s.got_hour, s.entitled_hour
+FROM tenant_shares s JOIN tenants_tenant t ON t.id = s.tenant_id
+WHERE s.got < s.entitled * %(share)s::float8
+  AND s.got_hour < s.entitled_hour * %(share)s::float8
+  AND s.entitled > %(judged)s::float8
+ORDER BY s.entitled_hour - s.got_hour DESC, t.id
+LIMIT %(most)s
+
+-- name: health_tenants
+-- Reads:  the slots that these tenants have and hold. Who: the metrics of tenants. Locks: none.
+-- Index:  the slug of the tenants; jobs_one_job_per_slot.
+SELECT
+    t.id, t.slug,
+    (SELECT count(*)::int FROM jobs j WHERE j.tenant_id = t.id AND j.slot IS NOT NULL) AS in_use,
+    coalesce((SELECT q.num_slots FROM tenant_queues q WHERE q.tenant_id = t.id), 0) AS slots
+FROM tenants_tenant t
+WHERE t.slug = ANY(%(slugs)s::text[])  -- guard
+ORDER BY t.slug
+
+-- name: health_totals
+-- Reads:  the numbers that only grow, of each queue, job type and outcome. Who: metrics. Locks: none. Index: all of totals.
+SELECT
+    coalesce(q.name, 'queue ' || t.queue_id) AS queue, t.source_type, t.source_method, t.outcome,
+    t.attempts, t.run_seconds, t.run_buckets, t.wait_buckets, t.wait_seconds
+FROM totals t LEFT JOIN queues q ON q.id = t.queue_id
+ORDER BY 1, 2, 3, 4
+
+-- name: health_workers
+-- Reads:  the workers that have not left, and those that were lost in the last hour, by pool and state. silent: it missed
+--         three beats and is not yet declared gone. draining: it takes no more jobs. lost: it was declared gone.
+-- Who:    health and metrics. Locks: none. Index: none, the table has few rows.
+WITH
+-- include shared/clock
+present AS (
+    SELECT
+        w.pool,
+        CASE
+            WHEN w.lost THEN 'lost'
+            WHEN w.beat_at < clock.now - 3 * w.beat_interval * interval '1 second' THEN 'silent'
+            WHEN w.concurrency = 0 THEN 'draining'
+            ELSE 'live'
+        END AS state
+    FROM workers w CROSS JOIN clock
+    WHERE (w.gone_at IS NULL OR w.lost AND w.gone_at > clock.now - interval '1 hour')  -- guard
+)
+SELECT pool, state, count(*)::int AS workers FROM present GROUP BY pool, state ORDER BY 1, 2

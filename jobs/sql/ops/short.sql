@@ -1,0 +1,168 @@
+-- name: look_counts
+-- Reads:  how many jobs are scheduled, held, dead, died in the last day, and ended in the last minute; each counted up to
+--         `most`.
+-- Who:    the operators' pages. Locks: none. Index: jobs_due, jobs_dead, jobs_ended.
+WITH clock AS (SELECT clock_timestamp() AS now),
+ended AS MATERIALIZED (
+    SELECT j.status FROM clock CROSS JOIN LATERAL (
+        SELECT status FROM jobs
+        WHERE end_time IS NOT NULL AND died_at IS NULL AND end_time > clock.now - interval '1 minute'
+        ORDER BY end_time DESC LIMIT %(most)s
+    ) j
+)
+SELECT
+    clock.now,
+    (
+        SELECT count(*)::int FROM (
+            SELECT FROM jobs WHERE due_at IS NOT NULL AND due_at < %(held_until)s ORDER BY due_at LIMIT %(most)s
+        ) j
+    ) AS scheduled,
+    (
+        SELECT count(*)::int FROM (
+            SELECT FROM jobs WHERE due_at IS NOT NULL AND due_at >= %(held_until)s ORDER BY due_at LIMIT %(most)s
+        ) j
+    ) AS held,
+    (
+        SELECT count(*)::int FROM (SELECT FROM jobs WHERE died_at IS NOT NULL ORDER BY died_at DESC LIMIT %(most)s) j
+    ) AS dead,
+    (
+        SELECT count(*)::int FROM (
+            SELECT FROM jobs WHERE died_at IS NOT NULL AND died_at > clock.now - interval '1 day'
+            ORDER BY died_at DESC LIMIT %(most)s
+        ) j
+    ) AS died_today,
+    (
+        SELECT count(*)::int FROM (
+            SELECT FROM jobs WHERE died_at IS NOT NULL AND died_at > clock.now - interval '1 minute'
+            ORDER BY died_at DESC LIMIT %(most)s
+        ) j
+    ) AS died_now,
+    (SELECT count(*)::int FROM ended WHERE status = 'success') AS succeeded_now,
+    (SELECT count(*)::int FROM ended WHERE status = 'error') AS failed_now,
+    (SELECT count(*)::int FROM ended WHERE status = 'cancelled') AS cancelled_now
+FROM clock
+
+-- name: look_day
+-- Reads:  the attempts of these tenants that ended, by outcome, and the histogram of how long they had waited.
+-- Who:    the operators' page of tenants, kept for half a minute. Locks: none. Index: the primary key of tenant_hours.
+SELECT tenant_id, outcome, sum(attempts)::bigint, sum_buckets(wait_buckets, 1)
+FROM tenant_hours
+WHERE tenant_id = ANY(%(ids)s::bigint[]) AND hour >= %(since)s::timestamptz
+GROUP BY tenant_id, outcome
+
+-- name: look_full
+-- Reads:  the minutes in which tenants were full, since an hour began, of all that were. Who: the operators' page of tenants,
+--         kept for half a minute. Locks: none. Index: the primary key.
+SELECT tenant_id, sum(minutes)::int FROM full_hours WHERE hour >= %(since)s::timestamptz GROUP BY tenant_id
+
+-- name: look_held_types
+-- Reads:  how many jobs of each type are held, since the type is paused; among the first `most` held jobs.
+-- Who:    the operators' pages. Locks: none. Index: jobs_due.
+SELECT source_type, source_method, count(*)::int
+FROM (
+    SELECT source_type, source_method FROM jobs
+    WHERE due_at IS NOT NULL AND due_at >= %(held_until)s
+    ORDER BY due_at LIMIT %(most)s
+) held
+GROUP BY source_type, source_method
+
+-- name: look_hours
+-- Reads:  the attempts of a tenant that ended, by hour and outcome, and the histogram of how long they had waited.
+-- Who:    the operators' page of that tenant. Locks: none. Index: the primary key of tenant_hours.
+SELECT hour, outcome, sum(attempts)::bigint, sum_buckets(wait_buckets, 1)
+FROM tenant_hours
+WHERE tenant_id = %(tenant_id)s AND hour >= %(since)s::timestamptz
+GROUP BY hour, outcome
+ORDER BY hour
+
+-- name: look_minutes
+-- Reads:  the attempts that ended, by step of time and outcome, and the histogram of how long they had waited.
+-- Who:    the operators' pages, at most every half minute. Locks: none. Index: the primary key of job_minutes.
+SELECT date_bin(%(step)s::interval, minute, %(since)s::timestamptz) AS at, outcome, sum(attempts)::bigint,
+    sum_buckets(wait_buckets, 1)
+FROM job_minutes
+WHERE minute >= %(since)s::timestamptz
+GROUP BY 1, outcome
+ORDER BY 1
+
+-- name: look_runs
+-- Reads:  the last runs of these schedules, at most `most` of each, latest first. Runs are kept for months.
+-- Who:    the operators' pages. Locks: none. Index: schedule_runs_once.
+SELECT r.schedule_id, r.due, r.job_id, r.note
+FROM unnest(%(ids)s::bigint[]) AS asked (schedule_id)
+CROSS JOIN LATERAL (
+    SELECT schedule_id, due, job_id, note FROM schedule_runs
+    WHERE schedule_runs.schedule_id = asked.schedule_id
+    ORDER BY due DESC
+    LIMIT %(most)s
+) r
+ORDER BY r.due DESC
+
+-- name: look_samples
+-- Reads:  what was under way, once in `step` minutes: of all queues and pools, and of these tenants.
+-- Who:    the operators' pages, at most every half minute. Locks: none. Index: the primary key of samples.
+SELECT s.at, mine.tenants, s.queues, s.pools
+FROM samples s
+CROSS JOIN LATERAL (
+    SELECT coalesce(jsonb_object_agg(id, s.tenants -> id), '{}') AS tenants
+    FROM unnest(%(ids)s::text[]) id
+    WHERE s.tenants ? id
+) mine
+WHERE s.at >= %(since)s::timestamptz AND extract(minute FROM s.at)::int %% %(step)s = 0
+ORDER BY s.at
+
+-- name: look_tenants
+-- Reads:  the names, limits and shares of these tenants, and the tokens left of their rate limits. A tenant without a row in
+--         tenant_queues has null slots. Who: the operators' pages. Locks: none. Index: primary keys, tenant_books.
+WITH
+-- include shared/clock
+asked AS (SELECT unnest(%(ids)s::bigint[]) AS id)
+SELECT
+    t.id, t.name, t.slug, tq.num_slots, tq.user_slots, coalesce(tq.weight, 1) AS weight, coalesce(tq.paused, false) AS paused,
+    tq.rate_limit, tq.rate_window,
+    rate_tokens(tq.rate_limit, tq.rate_window, bucket.full_at, clock.now) AS tokens,
+    rate_next_at(tq.rate_limit, tq.rate_window, rate_full_at(tq.rate_window, bucket.full_at, clock.now)) AS next_at,
+    coalesce(share.got, 0), coalesce(share.entitled, 0), coalesce(share.got_hour, 0), coalesce(share.entitled_hour, 0)
+FROM asked
+CROSS JOIN clock
+JOIN tenants_tenant t ON t.id = asked.id
+LEFT JOIN tenant_queues tq ON tq.tenant_id = t.id
+LEFT JOIN tenant_shares share ON share.tenant_id = t.id
+LEFT JOIN LATERAL (
+    SELECT full_at FROM tenant_books b WHERE b.tenant_id = t.id ORDER BY version DESC LIMIT 1
+) bucket ON true
+
+-- name: look_worked
+-- Reads:  by worker: the jobs that it ended in the last minute, and its crashes in the last day: attempts whose process died
+--         with them, other than for their memory. Of each, the latest `most` of all workers are counted.
+-- Who:    the operators' pages. Locks: none. Index: jobs_ended, failed_attempts_crashes.
+WITH clock AS (SELECT clock_timestamp() AS now),
+worked AS (
+    SELECT j.worker, 1 AS ended, 0 AS crashes FROM clock CROSS JOIN LATERAL (
+        SELECT worker FROM jobs
+        WHERE end_time IS NOT NULL AND died_at IS NULL AND end_time > clock.now - interval '1 minute'
+        ORDER BY end_time DESC LIMIT %(most)s
+    ) j
+    UNION ALL
+    SELECT f.worker, 0, 1 FROM clock CROSS JOIN LATERAL (
+        SELECT worker FROM failed_attempts
+        WHERE error_class IN ('WorkerGone', 'ProcessDied') AND end_time > clock.now - interval '1 day'
+        ORDER BY end_time DESC LIMIT %(most)s
+    ) f
+)
+SELECT worker, sum(ended)::int, sum(crashes)::int FROM worked WHERE worker IS NOT NULL GROUP BY worker
+
+-- name: look_workers
+-- Reads:  the newest workers that are live or have gone in the last day, at most `most`; whether a worker carries the
+--         leading clock. Who: the operators' pages. Locks: none. Index: none, the table has few rows.
+SELECT
+    w.id, w.name, w.pid, w.pool, w.concurrency, w.beat_interval, w.started_at, w.beat_at, w.gone_at, w.lost,
+    EXISTS (
+        SELECT
+        -- include shared/clock_lock
+          AND a.application_name LIKE 'jobs:' || replace(w.id::text, '-', '') || ':%%'
+    ) AS leads
+FROM workers w
+WHERE w.gone_at IS NULL OR w.gone_at > clock_timestamp() - interval '1 day'
+ORDER BY w.gone_at DESC NULLS FIRST, w.pool, w.started_at DESC
+LIMIT %(most)s
