@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo up test test-15 lint mutants model chaos bench pictures wheel lock clean chromium postgresql-15
+.PHONY: help demo up test test-15 lint mutants model chaos bench pictures docs wheel lock clean chromium postgresql-15
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ bench: .venv/.installed ## Measure it beside plain Celery and the seed's design 
 pictures: .venv/.installed-dev chromium ## Take the pictures of the documentation anew (docs/pictures)
 	@$(EMBEDDED) run --throwaway -- $(BIN)/python -m docs.pictures
 
+docs: .venv/.installed-dev ## Build the documentation as a site into site/, and refuse a broken link
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+
 wheel: .venv/bin/python ## Build the library into dist/ (docs/own-project.md)
 	@$(PIP) wheel --no-deps --wheel-dir dist .
 	@ls dist/*.whl
@@ -74,7 +77,7 @@ lock: .venv/.installed-dev ## Write both lock files anew from requirements*.txt
 	@$(COMPILE) requirements.txt -c requirements-dev.lock -o requirements.lock
 
 clean: ## Remove .venv, the data of `make up`, and caches
-	@rm -rf .venv .data staticfiles .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@rm -rf .venv .data site staticfiles .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- the virtual environment: made once, and completed when a lock file changes ------------------------

@@ -83,7 +83,8 @@ def test_every_runbook_is_a_heading():
 
 
 def test_the_documents_name_every_condition_and_metric():
-    text = (REPOSITORY / "docs/operations.md").read_text()
+    pages = ("operations.md", "reference/metrics.md")
+    text = "".join((REPOSITORY / "docs" / page).read_text() for page in pages)
     assert [rule.code for rule in RULES if f"`{rule.code}`" not in text] == []
     families = set(re.findall(r"^# TYPE scheduler_(\w+) ", told(), re.MULTILINE))
     assert [name for name in sorted(families) if f"`{name}`" not in text] == []

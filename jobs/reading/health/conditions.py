@@ -156,5 +156,5 @@ RULES = (
     Rule("transaction_old", "warning", "connections-run-out", _transaction_old),
     Rule("connections", "warning", "connections-run-out", _connections),
     Rule("cache_away", "warning", "the-cache-is-down", _cache_away),
-    Rule("recorder_late", "warning", "statistics", _recorder_late),
+    Rule("recorder_late", "warning", "health", _recorder_late),
 )

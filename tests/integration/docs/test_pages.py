@@ -21,7 +21,7 @@ from tests.pages import PAGES, anchors, blocks, prose, table
 
 DOCS = REPOSITORY / "docs"
 ARCHITECTURE = DOCS / "architecture.md"
-QUERIES = [block.text for block in blocks(DOCS / "operations.md", "sql")]
+QUERIES = [block.text for page in PAGES for block in blocks(page, "sql") if "docs" in page.parts]
 
 
 def test_every_link_within_the_repository_leads_somewhere(subtests: pytest.Subtests) -> None:
@@ -162,7 +162,7 @@ class TestOperations:
                 command.create_parser("manage.py", name).parse_args(arguments)
 
     def test_every_warning_is_explained(self) -> None:
-        explained = " ".join(warnings for warnings, _ in table(DOCS / "operations.md", "warning", "meaning"))
+        explained = " ".join(warnings for warnings, _ in table(DOCS / "reference/log.md", "warning", "meaning"))
         source = "".join(path.read_text() for path in (REPOSITORY / "jobs").rglob("*.py"))
         assert set(re.findall(r"`([^`]+)`", explained)) == set(re.findall(r'noticed\(\s*"([^"]+)"', source))
 

@@ -1,0 +1,71 @@
+"""What mkdocs calls: pages outside docs/ are put in, links and lists made the site's, and the reference generated."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from docs.pictures import diagrams
+from embedded import REPOSITORY
+from tools.site.links import OUTSIDE, relinked
+from tools.site.lists import widened
+
+DOCS = REPOSITORY / "docs"
+SOURCE = os.environ.get("DOCS_SOURCE_URL", "")  # of the repository's files: https://host/owner/name/blob/v1.2.3
+INSIDE = {there: path for path, there in OUTSIDE.items()}
+ELSEWHERE = re.compile(
+    r'<(?:script|img|iframe|source)\b[^>]*\bsrc(?:set)?="https?:[^>]*>|<link\b[^>]*href="https?:[^>]*>'
+)
+FOLDER = re.compile(r"\*(\w+)/")  # in the navigation: all pages of that folder
+
+
+def on_config(config: MkDocsConfig) -> None:
+    config.nav = [_unfolded(entry) for entry in config.nav or []]
+
+
+def _unfolded(entry: Any) -> Any:
+    """The entry, with "*adr/" as the list of the pages in docs/adr/."""
+    if isinstance(entry, str) and (folder := FOLDER.fullmatch(entry)):
+        return sorted(str(path.relative_to(DOCS)) for path in (DOCS / folder[1]).glob("*.md"))
+    if isinstance(entry, dict):
+        return {name: _flat(part) for name, part in entry.items()}
+    return entry
+
+
+def _flat(part: Any) -> Any:
+    if not isinstance(part, list):
+        return part
+    entries = (_unfolded(entry) for entry in part)
+    return [one for entry in entries for one in (entry if isinstance(entry, list) else [entry])]
+
+
+def on_files(files: Files, config: MkDocsConfig) -> None:
+    for path, there in OUTSIDE.items():
+        files.append(File.generated(config, there, content=(REPOSITORY / path).read_text()))
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    there = Path(page.file.src_uri).as_posix()
+    drawn = diagrams.BLOCK.sub(lambda block: _drawn(Path(there).stem, block), markdown)
+    return widened(relinked(drawn, INSIDE.get(there, f"docs/{there}"), SOURCE))
+
+
+def _drawn(page: str, block: re.Match[str]) -> str:
+    """The picture of a diagram, if it has one."""
+    picture = diagrams.picture(page)
+    if not picture.exists():
+        return block[0].replace("```mermaid", "```text")
+    if diagrams.digest(block[1]) not in picture.read_text():
+        raise PluginError(f"{picture} is older than the diagram of {page}: see docs/pictures/diagrams.py.")
+    return f"![The diagram that is described here](pictures/{page}.svg)"
+
+
+def on_post_page(output: str, page: Page, **_: Any) -> None:
+    """Nothing is loaded from elsewhere: it would tell who reads, and fail without the net."""
+    if found := ELSEWHERE.search(output):
+        raise PluginError(f"{page.file.src_uri} loads something from elsewhere: {found[0]}")
