@@ -4,14 +4,17 @@ Django binds in the client, so the server plans each execution anew. Building su
 several times as long as running it.
 """
 
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
+from psycopg.rows import RowFactory, class_row, tuple_row
+
+Row = TypeVar("Row")
 
 
-class Cursor(psycopg.Cursor[tuple[Any, ...]]):
+class Cursor(psycopg.Cursor[Row]):
     """Lets the server bind the parameters. Shows Django's log prepared statements, too."""
 
     def _send_query_prepared(self, name: bytes, pgq: Any, *, binary: bool | None = None) -> None:
@@ -24,12 +27,19 @@ def prepared(statement: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
     return prepared_on(connection, statement, **parameters)
 
 
-def prepared_on(database: BaseDatabaseWrapper, statement: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
+def prepared_objects(kind: type[Row], statement: str, /, **parameters: Any) -> list[Row]:
+    """Like `prepared`, as objects: each column is the field of its name."""
+    return prepared_on(connection, statement, row=class_row(kind), **parameters)
+
+
+def prepared_on(
+    database: BaseDatabaseWrapper, statement: str, /, *, row: RowFactory[Any] = tuple_row, **parameters: Any
+) -> list[Any]:
     """Run it on that connection; return its rows. Raises Django's errors."""
     # As `connection.cursor()` does with its own cursor: CONN_HEALTH_CHECKS, errors become Django's, queries are logged.
     database.close_if_health_check_failed()
     database.ensure_connection()
-    with database._prepare_cursor(Cursor(database.connection)) as cursor:  # type: ignore[attr-defined]
+    with database._prepare_cursor(Cursor(database.connection, row_factory=row)) as cursor:  # type: ignore[attr-defined]
         cursor.execute(statement, parameters)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        rows: list[Any] = cursor.fetchall()
         return rows

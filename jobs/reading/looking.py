@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from jobs.store.rows import prepared, rows
+from jobs.store.rows import objects, prepared_objects, rows
 from jobs.store.session import session
 
 STATEMENT_TIMEOUT = 1.0  # seconds that a look may take
@@ -105,12 +105,12 @@ def reading_as_sets() -> Iterator[None]:
 
 def look_slots(now: datetime | None = None) -> list[SlotsInUse]:
     """The slots in use."""
-    return [SlotsInUse(*row) for row in prepared("look_slots", now=now)]
+    return prepared_objects(SlotsInUse, "look_slots", now=now)
 
 
 def look_queues(now: datetime | None = None) -> dict[int, Queue]:
     """All queues by id, in the order of their names."""
-    return {row[0]: Queue(*row) for row in prepared("look_queues", now=now)}
+    return {queue.id: queue for queue in prepared_objects(Queue, "look_queues", now=now)}
 
 
 def look_lanes(now: datetime | None = None, *, tenants: Collection[int] | None = None) -> list[Lane]:
@@ -118,5 +118,4 @@ def look_lanes(now: datetime | None = None, *, tenants: Collection[int] | None =
     asked = None if tenants is None else sorted(tenants)
     bounds = {"most": MAX_LANES, "exact": MAX_COUNTED, "apart": LATE_SECONDS}
     with reading_as_sets():
-        found = rows("look_lanes", tenants=asked, now=now, **bounds)
-    return [Lane(*row) for row in found]
+        return objects(Lane, "look_lanes", tenants=asked, now=now, **bounds)

@@ -27,7 +27,7 @@ from jobs.models import (
 )
 from jobs.reading.statistics import Ended, UnderWay
 from jobs.sql import statement
-from tenants.prepared import prepared
+from tenants.prepared import prepared, prepared_objects
 
 LARGEST_ID = 2**63 - 1
 SHOWN = frozenset(re.findall(r"\bj\.(\w+)", statement("read_job").partition("\nFROM")[0]))  # its columns
@@ -168,14 +168,14 @@ def dead_letters() -> QuerySet[DeadLetter]:
 
 def ended(tenant_id: int, since: datetime) -> list[Ended]:
     """The tenant's attempts that ended since this hour, by queue, job type and outcome."""
-    return [Ended(*row) for row in prepared(statement("tenant_statistics"), tenant_id=tenant_id, since=since)]
+    return prepared_objects(Ended, statement("tenant_statistics"), tenant_id=tenant_id, since=since)
 
 
 def ended_in_queues(since: datetime) -> list[Ended]:
     """The attempts of all tenants that ended since this minute, by queue, job type and outcome. For operators."""
-    return [Ended(*row) for row in prepared(statement("queue_statistics"), since=since)]
+    return prepared_objects(Ended, statement("queue_statistics"), since=since)
 
 
 def under_way(tenant_id: int, most: int) -> list[UnderWay]:
     """The tenant's jobs that wait or hold a slot, by queue and job type; at most so many of each queue are counted."""
-    return [UnderWay(*row) for row in prepared(statement("tenant_under_way"), tenant_id=tenant_id, most=most)]
+    return prepared_objects(UnderWay, statement("tenant_under_way"), tenant_id=tenant_id, most=most)

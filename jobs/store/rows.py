@@ -7,6 +7,8 @@ from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
+from psycopg.rows import class_row
+
 from jobs import telemetry
 from jobs.sql import statement
 from jobs.store import clock
@@ -113,6 +115,11 @@ def objects(kind: type[Row], name: str, /, **parameters: Any) -> list[Row]:
 def prepared(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
     """Like `rows`, for statements that run with every job or every two seconds: the server keeps the plan."""
     return prepared_on(session(), statement(name), **_timed(parameters))
+
+
+def prepared_objects(kind: type[Row], name: str, /, **parameters: Any) -> list[Row]:
+    """Like `prepared`, as objects: each column is the field of its name."""
+    return prepared_on(session(), statement(name), row=class_row(kind), **_timed(parameters))
 
 
 def _timed(parameters: dict[str, Any]) -> dict[str, Any]:

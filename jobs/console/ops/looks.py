@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -13,6 +13,8 @@ from jobs.console.ops.charts import Ended
 from jobs.models import HELD_UNTIL
 from jobs.reading.looking import Lane, look_lanes, looking
 from jobs.sql import statement
+
+Row = TypeVar("Row")
 
 MAX_WORKERS = 500
 MAX_COUNT = 2_000  # jobs that are counted for one number
@@ -109,12 +111,12 @@ class Run:
 
 def runs(schedule_ids: Collection[int], *, most: int) -> list[Run]:
     """The last runs of each of these schedules, latest first."""
-    return [Run(*row) for row in _rows("look_runs", ids=list(schedule_ids), most=most)]
+    return _objects(Run, "look_runs", ids=list(schedule_ids), most=most)
 
 
 def tenants(ids: set[int]) -> dict[int, Tenant]:
     """These tenants by id."""
-    return {row[0]: Tenant(*row) for row in _rows("look_tenants", ids=sorted(ids), now=None)}
+    return {tenant.id: tenant for tenant in _objects(Tenant, "look_tenants", ids=sorted(ids), now=None)}
 
 
 def lanes_of(tenants: set[int]) -> list[Lane]:
@@ -130,17 +132,17 @@ def worked() -> dict[UUID, Worked]:
 
 def workers() -> list[Worker]:
     """The live workers by pool, then those that went in the last day, latest first."""
-    return [Worker(*row) for row in _rows("look_workers", most=MAX_WORKERS)]
+    return _objects(Worker, "look_workers", most=MAX_WORKERS)
 
 
 def counts() -> Counts:
     """The numbers that are not in a line."""
-    return Counts(*_rows("look_counts", most=MAX_COUNT, held_until=HELD_UNTIL)[0])
+    return _objects(Counts, "look_counts", most=MAX_COUNT, held_until=HELD_UNTIL)[0]
 
 
 def minutes(since: datetime, step: timedelta) -> list[Ended]:
     """The attempts of all tenants by steps that begin at `since`."""
-    return [Ended(*row) for row in _rows("look_minutes", since=since, step=step)]
+    return _objects(Ended, "look_minutes", since=since, step=step)
 
 
 def samples(since: datetime, tenant_ids: Collection[int], *, step: int) -> list[Sample]:
@@ -168,12 +170,23 @@ def held_types() -> dict[tuple[str, str], int]:
 
 def hours(tenant_id: int, since: datetime) -> list[Ended]:
     """The attempts of a tenant by hour."""
-    return [Ended(*row) for row in _rows("look_hours", tenant_id=tenant_id, since=since)]
+    return _objects(Ended, "look_hours", tenant_id=tenant_id, since=since)
 
 
 def _rows(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
+    return list(_read(name, parameters)[1])
+
+
+def _objects(kind: type[Row], name: str, /, **parameters: Any) -> list[Row]:
+    """Each column is the field of its name."""
+    columns, found = _read(name, parameters)
+    return [kind(**dict(zip(columns, row, strict=True))) for row in found]
+
+
+def _read(name: str, parameters: Mapping[str, Any]) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The columns and the rows."""
     with looking(), connection.cursor() as cursor:
         cursor.execute(statement(name), parameters)
-        found: list[tuple[Any, ...]] = cursor.fetchall()
+        columns, found = [column.name for column in cursor.description], cursor.fetchall()
         transaction.set_rollback(True)  # nothing was written; this restores the settings of the caller's transaction
-    return found
+    return columns, found

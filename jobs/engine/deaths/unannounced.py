@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from django.db import transaction
 
 from jobs.models import DeathNotice
-from jobs.store.rows import rows
+from jobs.store.rows import objects
 
 SETTLED = 5.0  # seconds after which a death is certainly committed
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
@@ -45,7 +45,7 @@ def unannounced(notifier: str, now: datetime | None = None) -> Iterator[list[Dea
         if notice is None:
             yield []
             return
-        deaths = [Deaths(*row) for row in rows("deaths", since=notice.upto, settled=SETTLED, now=now)]
+        deaths = objects(Deaths, "deaths", since=notice.upto, settled=SETTLED, now=now)
         yield deaths
         if deaths:
             notice.upto = max(group.last_at for group in deaths)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from jobs.conf import settings
 from jobs.reading.statistics import Ended
-from jobs.store.rows import rows
+from jobs.store.rows import objects, rows
 
 LATE = timedelta(minutes=5)  # a count is final when its time has been over for so long
 COUNTS_OF_A_MINUTE = {"minutes": timedelta(seconds=15), "late minutes": LATE}  # how long after its end
@@ -99,7 +99,7 @@ class TotalLook(Ended):
 
 def look_workers(now: datetime | None = None) -> list[WorkersLook]:
     """The workers that have not left, and those that were lost lately."""
-    return [WorkersLook(*row) for row in rows("health_workers", now=now)]
+    return objects(WorkersLook, "health_workers", now=now)
 
 
 def look_last_beats(pools: Sequence[str]) -> dict[str, datetime]:
@@ -110,22 +110,22 @@ def look_last_beats(pools: Sequence[str]) -> dict[str, datetime]:
 def look_server(tasks: Sequence[str], now: datetime | None = None) -> ServerLook:
     """The clock, the recorder by these tasks, and PostgreSQL itself."""
     patience = 3 * settings.JOBS_HAND_OVER_TIMEOUT  # by then its message was sent again, twice
-    return ServerLook(*rows("health_server", tasks=list(tasks), patience=patience, most=MOST_DEAD, now=now)[0])
+    return objects(ServerLook, "health_server", tasks=list(tasks), patience=patience, most=MOST_DEAD, now=now)[0]
 
 
 def look_ended(minutes: int, now: datetime | None = None) -> EndedLook:
     """What ended in the last minutes."""
-    return EndedLook(*rows("health_ended", minutes=minutes, now=now)[0])
+    return objects(EndedLook, "health_ended", minutes=minutes, now=now)[0]
 
 
 def look_repairs(now: datetime | None = None) -> list[RepairLook]:
     """All repairs, by kind."""
-    return [RepairLook(*row) for row in rows("health_repairs", now=now)]
+    return objects(RepairLook, "health_repairs", now=now)
 
 
 def look_totals() -> list[TotalLook]:
     """All totals."""
-    return [TotalLook(*row) for row in rows("health_totals")]
+    return objects(TotalLook, "health_totals")
 
 
 def look_sample() -> SampleLook:
@@ -140,9 +140,9 @@ def look_short_of_share(share: float, judged: float) -> list[ShareLook]:
 
     judged: seconds; who was entitled to no more in the last minutes is left out.
     """
-    return [ShareLook(*row) for row in rows("health_shares", share=share, judged=judged, most=MOST_SHORT)]
+    return objects(ShareLook, "health_shares", share=share, judged=judged, most=MOST_SHORT)
 
 
 def look_tenants(slugs: Sequence[str]) -> list[TenantLook]:
     """What these tenants hold, by slug."""
-    return [TenantLook(*row) for row in rows("health_tenants", slugs=list(slugs))]
+    return objects(TenantLook, "health_tenants", slugs=list(slugs))

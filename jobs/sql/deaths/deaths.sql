@@ -15,8 +15,8 @@ alike AS (
     GROUP BY j.tenant_id, j.source_type, j.source_method, coalesce(f.error_class, '')
 )
 SELECT
-    t.slug, alike.source_type || '.' || alike.source_method AS job_type, alike.error_class,
-    alike.deaths, alike.sample_id, sample.last_error, alike.last_at
+    t.slug AS tenant, alike.source_type || '.' || alike.source_method AS job_type, alike.error_class,
+    alike.deaths AS count, alike.sample_id AS sample, sample.last_error, alike.last_at
 FROM alike
 JOIN tenants_tenant t ON t.id = alike.tenant_id
 JOIN jobs sample ON sample.id = alike.sample_id

@@ -74,7 +74,7 @@ FROM clock
 -- Reads:  the tenants that got less than this part of what they were entitled to (more than `judged` seconds), both in about the last 5 minutes and in
 --         about the last hour; those that lack most first, at most `most`. `is_short` in jobs/reading/shares.py decides.
 -- Who:    health and metrics. Locks: none. Index: all of tenant_shares, which has tenants with work in the last hours.
-SELECT t.id, t.name, t.slug, s.got, s.entitled, s.got_hour, s.entitled_hour
+SELECT t.id AS tenant_id, t.name, t.slug, s.got, s.entitled, s.got_hour, s.entitled_hour
 FROM tenant_shares s JOIN tenants_tenant t ON t.id = s.tenant_id
 WHERE s.got < s.entitled * %(share)s::float8
   AND s.got_hour < s.entitled_hour * %(share)s::float8
@@ -86,7 +86,7 @@ LIMIT %(most)s
 -- Reads:  the slots that these tenants have and hold. Who: the metrics of tenants. Locks: none.
 -- Index:  the slug of the tenants; jobs_one_job_per_slot.
 SELECT
-    t.id, t.slug,
+    t.id AS tenant_id, t.slug,
     (SELECT count(*)::int FROM jobs j WHERE j.tenant_id = t.id AND j.slot IS NOT NULL) AS in_use,
     coalesce((SELECT q.num_slots FROM tenant_queues q WHERE q.tenant_id = t.id), 0) AS slots
 FROM tenants_tenant t

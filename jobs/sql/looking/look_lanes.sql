@@ -59,7 +59,7 @@ late AS MATERIALIZED (
     GROUP BY j.tenant_id, j.queue_id
 )
 SELECT
-    CASE WHEN l.since IS NOT NULL THEN l.tenant_id END AS looked_at,
+    CASE WHEN l.since IS NOT NULL THEN l.tenant_id END AS tenant_id,
     l.queue_id, l.gate, l.no_tokens, count(*)::int AS lanes, sum(l.waiting)::int AS waiting,
     bool_or(l.since IS NULL OR l.waiting > %(exact)s) AS about, min(l.since) AS first_since,
     sum(coalesce(c.of_full_users, 0))::int AS of_full_users, sum(l.passing)::int AS passing,
@@ -69,5 +69,5 @@ SELECT
 FROM lane_cut l
 LEFT JOIN counted c ON c.tenant_id = l.tenant_id AND c.queue_id = l.queue_id
 LEFT JOIN late ON late.tenant_id = l.tenant_id AND late.queue_id = l.queue_id
-GROUP BY looked_at, l.queue_id, l.gate, l.no_tokens
-ORDER BY l.queue_id, waiting DESC, looked_at
+GROUP BY 1, l.queue_id, l.gate, l.no_tokens
+ORDER BY l.queue_id, waiting DESC, 1

@@ -69,7 +69,7 @@ GROUP BY source_type, source_method
 -- name: look_hours
 -- Reads:  the attempts of a tenant that ended, by hour and outcome, and the histogram of how long they had waited.
 -- Who:    the operators' page of that tenant. Locks: none. Index: the primary key of tenant_hours.
-SELECT hour, outcome, sum(attempts)::bigint, sum_buckets(wait_buckets, 1)
+SELECT hour AS at, outcome, sum(attempts)::bigint AS attempts, sum_buckets(wait_buckets, 1) AS wait_buckets
 FROM tenant_hours
 WHERE tenant_id = %(tenant_id)s AND hour >= %(since)s::timestamptz
 GROUP BY hour, outcome
@@ -78,8 +78,8 @@ ORDER BY hour
 -- name: look_minutes
 -- Reads:  the attempts that ended, by step of time and outcome, and the histogram of how long they had waited.
 -- Who:    the operators' pages, at most every half minute. Locks: none. Index: the primary key of job_minutes.
-SELECT date_bin(%(step)s::interval, minute, %(since)s::timestamptz) AS at, outcome, sum(attempts)::bigint,
-    sum_buckets(wait_buckets, 1)
+SELECT date_bin(%(step)s::interval, minute, %(since)s::timestamptz) AS at, outcome,
+    sum(attempts)::bigint AS attempts, sum_buckets(wait_buckets, 1) AS wait_buckets
 FROM job_minutes
 WHERE minute >= %(since)s::timestamptz
 GROUP BY 1, outcome
@@ -122,7 +122,8 @@ SELECT
     tq.rate_limit, tq.rate_window,
     rate_tokens(tq.rate_limit, tq.rate_window, bucket.full_at, clock.now) AS tokens,
     rate_next_at(tq.rate_limit, tq.rate_window, rate_full_at(tq.rate_window, bucket.full_at, clock.now)) AS next_at,
-    coalesce(share.got, 0), coalesce(share.entitled, 0), coalesce(share.got_hour, 0), coalesce(share.entitled_hour, 0)
+    coalesce(share.got, 0) AS got, coalesce(share.entitled, 0) AS entitled,
+    coalesce(share.got_hour, 0) AS got_hour, coalesce(share.entitled_hour, 0) AS entitled_hour
 FROM asked
 CROSS JOIN clock
 JOIN tenants_tenant t ON t.id = asked.id

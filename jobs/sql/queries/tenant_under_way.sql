@@ -1,7 +1,7 @@
 -- Reads:  the jobs of a tenant that wait (scheduled, created) and that hold a slot, by queue and job type; of each queue, and
 --         of the scheduled ones, at most `most`. Who: the tenant, and operators. Locks: none.
 -- Index:  jobs_claim in each queue, jobs_scheduled_of_tenant, jobs_one_job_per_slot.
-SELECT q.name, j.source_type, j.source_method,
+SELECT q.name AS queue, j.source_type, j.source_method,
        count(*) FILTER (WHERE NOT j.holds) AS waiting, count(*) FILTER (WHERE j.holds) AS running
 FROM (
     SELECT ready.* FROM queues line CROSS JOIN LATERAL (
