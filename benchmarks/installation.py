@@ -48,10 +48,10 @@ SELECT pg_current_xact_id()::text::bigint, queue_id, tenant_id, min(place), coun
 GROUP BY queue_id, tenant_id"""  # noqa: S608
 
 DEAD = f"""
-INSERT INTO jobs ({fill.COLUMNS}, status, end_time, died_at, queued_at)
+INSERT INTO jobs ({fill.COLUMNS}, status, error_key, end_time, died_at, queued_at)
 SELECT (%(tenants)s::bigint[])[1 + n %% cardinality(%(tenants)s::bigint[])], (%(queues)s::bigint[])[1],
     5, '', 'workload.thing', n::text, 'echo', '{{}}', 1, 0, 0, '', '{{}}', 'Error' || n %% 7 || ': no',
-    'dead', at, at, at
+    'dead', n %% 7, at, at, at
 FROM generate_series(0, %(count)s - 1) n CROSS JOIN LATERAL (SELECT now() - n * interval '20 seconds' AS at) moment"""  # noqa: S608
 
 ATTEMPTS = """

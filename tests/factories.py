@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from jobs import store
+from jobs.authoring.shapes import key_of, shape
 from jobs.lifecycle import FINAL, HOLDING, WAITING, Status
 from jobs.models import WITNESSES, Job, Queue
 from jobs.sql import statement
@@ -88,7 +89,7 @@ def make_job(tenant: Tenant, status: Status = Status.CREATED, **fields: Any) -> 
         begun = fields.get("start_time", fields.get("queued_at", now))
         said["ticket"] = round((now if isinstance(begun, str) else begun).timestamp() * 1000)
     if status == Status.DEAD:
-        said["died_at"] = now
+        said |= {"died_at": now, "error_key": key_of(shape(fields.get("last_error", "")))}
     job = Job.objects.create(**said | fields)
     if status in WAITING:
         tell_the_door(job)

@@ -107,6 +107,7 @@ class Job(JobRow):
     tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
     queue = models.ForeignKey(Queue, models.PROTECT, db_index=False, db_constraint=False, related_name="+")
     followed = models.IntegerField(default=0, db_default=0)  # jobs that ran in its slot before it, since the claim
+    error_key = models.BigIntegerField(null=True)  # of the shape of the error that it died of: what the dead share
 
     class Meta:
         db_table = named("jobs")
@@ -153,6 +154,12 @@ class Job(JobRow):
             models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="jobs_due"),
             models.Index(fields=["tenant"], condition=Q(due_at__isnull=False), name="jobs_scheduled_of_tenant"),
             models.Index(fields=["died_at"], condition=Q(died_at__isnull=False), name="jobs_dead"),
+            # The groups of the dead-letter queue are counted in the order of this one, from nothing but it.
+            models.Index(
+                fields=["error_key", "source_type", "source_method", "died_at", "tenant"],
+                condition=Q(died_at__isnull=False),
+                name="jobs_dead_groups",
+            ),
             models.Index(fields=["tenant", "-id"], name="jobs_of_tenant"),
             # The archive reads this one; dead jobs stay in the dead-letter queue.
             models.Index(

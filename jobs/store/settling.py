@@ -7,6 +7,7 @@ from typing import Any
 
 import psycopg
 
+from jobs.authoring.shapes import key_of, shape
 from jobs.lifecycle import Status
 from jobs.sql import statement
 from jobs.store import clock
@@ -23,6 +24,11 @@ class Failure:
     error: str
     traceback: str = ""
     stats: dict[str, Any] | None = None
+
+    @property
+    def key(self) -> int:
+        """What dead jobs are grouped by: of the shape of `last_error`."""
+        return key_of(shape(f"{self.error_class}: {self.error}"))
 
     def parameters(self) -> dict[str, Any]:
         stats = None if self.stats is None else json.dumps(self.stats)
@@ -128,6 +134,7 @@ def fail(
 ) -> bool:
     """running -> error, or -> dead (bury)."""
     parameters = failure.parameters() | {"peak_memory": peak_memory} | vars(by)
+    parameters["error_key"] = failure.key if dead else None
     return _end("bury" if dead else "fail", job_id, attempt, by="fail", dead=dead, now=now, **parameters)
 
 
@@ -212,6 +219,7 @@ def take_back(
         attempt=attempt,
         error_class=failure.error_class,
         error=failure.error,
+        error_key=failure.key,
         traceback="",
         max_crashes=max_crashes,
         worker=process.worker,

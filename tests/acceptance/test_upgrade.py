@@ -13,6 +13,7 @@ from django.db import connection
 from psycopg import sql
 
 from embedded import REPOSITORY
+from jobs.authoring.shapes import key_of, shape
 from tests.factories import database_url
 
 pytestmark = pytest.mark.long("a database of an earlier release")
@@ -61,6 +62,8 @@ def test_a_database_of_the_first_release_with_jobs_in_every_status_is_carried_ov
         args = now.execute("SELECT DISTINCT args ->> 'region' FROM jobs WHERE args <> '{}'").fetchall()
         assert args == [("EU",)]
         [dead] = json.loads(manage(database, "jobs", "list", "--status", "dead", "--tenant", "acme", "--json"))["jobs"]
+        keys = now.execute("SELECT error_key FROM jobs WHERE died_at IS NOT NULL").fetchall()
+        assert keys == [(key_of(shape(dead["last_error"])),)]
         assert "ValueError" in manage(database, "jobs", "show", str(dead["id"])), "its failed attempt is there"
         manage(database, "jobs", "revive", str(dead["id"]))
         waiting = json.loads(manage(database, "tenants", "slots", "acme", "--json"))["tenants"][0]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.console.ops import shapes
+from jobs.authoring import shapes
 
 
 @pytest.mark.parametrize(

@@ -1,29 +1,37 @@
-"""Dead letters for people: filters, and groups of the latest ones."""
+"""Dead letters for people: filters, and groups of all that fit, by the shape of their error and their job type."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
 
-from django.db.models import Q, QuerySet
-from django.db.models.functions import Left
+from django.db.models import Count, Max, Q, QuerySet
+from django.db.models.functions import TruncHour
 
-from jobs.console.operations.filters import Filter, of_class
+from jobs.authoring.shapes import key_of, shape
+from jobs.console.operations.filters import Filter
 from jobs.console.ops.charts import curve
-from jobs.console.ops.shapes import NO_ERROR, class_of, shape
 from jobs.models import DeadLetter
 
 FILTERS = ("tenant", "queue", "type", "source", "error", "like", "since")
 HOUR, HOURS = timedelta(hours=1), 24
 SINCE = ("1h", "24h", "7d", "30d")
-MAX_GROUPED = 1000  # letters that are read for the groups
-MAX_CLASSED = 20_000  # letters whose class alone is read
-MAX_CLASS = 200  # characters
+MAX_GROUPS = 100
+UNGROUPED = "not grouped"  # what a worker of an older release let die after the migration
+
+
+class Key(NamedTuple):
+    """What the letters of a group share; in the order of the index jobs_dead_groups."""
+
+    error_key: int | None
+    source_type: str
+    source_method: str
 
 
 @dataclass(frozen=True)
 class Group:
-    """The latest letters of one shape of error and one job type. example: the last error. tenants: their number.
+    """The letters of one shape of error and one job type. example: the last error. tenants: their number.
 
     hours: an SVG path of the deaths per hour of the last day, over HOURS steps; day: their number.
     """
@@ -53,55 +61,53 @@ def matching(filters: Mapping[str, str], now: datetime, upto: datetime | None = 
     """
     found = Filter(since="died_at")
     for name, value in filters.items():
-        if name == "like":  # the rest of the shape: `fits`
-            found.others &= Q(last_error="") if value == NO_ERROR else _of_class_of(value)
+        if name == "like":
+            found.others &= Q(error_key=None if value == UNGROUPED else key_of(value))
         else:
             found.add(name, value, now)
-    dead = Q(died_at__isnull=False) if upto is None else Q(died_at__lte=upto)
+    dead = Q(died_at__isnull=False) if upto is None else Q(died_at__isnull=False, died_at__lte=upto)
     return DeadLetter.objects.filter(dead, found.everything).order_by("-died_at", "-pk")
 
 
-def _of_class_of(like: str) -> Q:
-    name = class_of(like)
-    return of_class(name) if name else Q()
+def groups(letters: QuerySet[DeadLetter], now: datetime) -> tuple[list[Group], bool]:
+    """The MAX_GROUPS largest groups of all these letters; and whether there are others."""
+    rows = list(counted(letters)[: MAX_GROUPS + 1])
+    keys = [Key(*row[:3]) for row in rows[:MAX_GROUPS]]
+    examples = _examples(letters, {key: row[5] for key, row in zip(keys, rows, strict=False)})
+    hours = _hours(letters, keys, now)
+    found = [_group(key, examples.get(key, ""), row[3:], hours[key]) for key, row in zip(keys, rows, strict=False)]
+    return found, len(rows) > MAX_GROUPS
 
 
-def fits(filters: Mapping[str, str], error: str) -> bool:
-    """Whether an error has the shape that is looked for: what no statement can tell."""
-    return "like" not in filters or filters["like"] == shape(error)
+def counted(letters: QuerySet[DeadLetter]) -> QuerySet[DeadLetter, tuple[Any, ...]]:
+    """Key, number, number of tenants, and last death of each group, the largest first; from jobs_dead_groups alone."""
+    by_key = letters.order_by().values_list(*Key._fields)
+    numbers = by_key.annotate(count=Count("*"), tenants=Count("tenant_id", distinct=True), last=Max("died_at"))
+    return numbers.order_by("-count", "-last")
 
 
-def classes(filters: Mapping[str, str], now: datetime) -> list[tuple[str, int]]:
-    """The classes of the errors of the latest MAX_CLASSED letters, the most frequent first, with their numbers.
-
-    "" stands for errors without a class. A wave of deaths fills the letters that are read for the groups; what else
-    died is seen here.
-    """
-    errors = matching(filters, now).values_list(Left("last_error", MAX_CLASS), flat=True)[:MAX_CLASSED]
-    return Counter(class_of(error) for error in errors).most_common()
+def _group(key: Key, example: str, row: Sequence[Any], hours: list[int]) -> Group:
+    count, tenants, last = row
+    like = UNGROUPED if key.error_key is None else shape(example)
+    job_type = f"{key.source_type}.{key.source_method}"
+    return Group(like, job_type, example, last, count, tenants, curve(hours), sum(hours))
 
 
-def groups(letters: Iterable[DeadLetter], now: datetime) -> list[Group]:
-    """By shape of the error and by job type, the largest first. letters: latest first."""
-    together: dict[tuple[str, str], list[DeadLetter]] = defaultdict(list)
-    for letter in letters:
-        together[shape(letter.last_error), f"{letter.source_type}.{letter.source_method}"].append(letter)
-    found = [_group(like, job_type, same, now) for (like, job_type), same in together.items()]
-    return sorted(found, key=lambda group: -group.count)
+def _examples(letters: QuerySet[DeadLetter], last: Mapping[Key, datetime]) -> dict[Key, str]:
+    """The latest error of each of these groups."""
+    wanted = Q(pk__in=[])
+    for key, died_at in last.items():
+        wanted |= Q(**key._asdict(), died_at=died_at)
+    found = letters.order_by().filter(wanted).values_list(*Key._fields, "last_error")
+    return {Key(*key): error for *key, error in found}
 
 
-def _group(like: str, job_type: str, same: Sequence[DeadLetter], now: datetime) -> Group:
-    died = [letter.died_at for letter in same if letter.died_at]
-    hours = _hours(died, now)
-    tenants = len({letter.tenant_id for letter in same})
-    return Group(like, job_type, same[0].last_error, died[0], len(same), tenants, curve(hours), sum(hours))
-
-
-def _hours(died: Iterable[datetime], now: datetime) -> list[int]:
-    """The deaths of each of the last HOURS hours, the oldest first."""
-    counted = [0] * HOURS
-    for at in died:
-        ago = max((now - at) // HOUR, 0)
-        if ago < HOURS:
-            counted[HOURS - 1 - ago] += 1
+def _hours(letters: QuerySet[DeadLetter], keys: Sequence[Key], now: datetime) -> dict[Key, list[int]]:
+    """The deaths of these groups in each of the last HOURS hours by the clock, the oldest first."""
+    begin = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) - (HOURS - 1) * HOUR
+    counted: dict[Key, list[int]] = defaultdict(lambda: [0] * HOURS)
+    hour = TruncHour("died_at", tzinfo=UTC)
+    lately = letters.order_by().filter(died_at__gte=begin, error_key__in={key.error_key for key in keys})
+    for *key, at, deaths in lately.values_list(*Key._fields).annotate(hour=hour, deaths=Count("*")):
+        counted[Key(*key)][min((at - begin) // HOUR, HOURS - 1)] += deaths
     return counted

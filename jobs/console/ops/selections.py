@@ -5,14 +5,12 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from django.db.models import Q
-from django.db.models.functions import Left
 from django.utils.dateparse import parse_datetime
 
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.ops import terms
-from jobs.console.ops.dead_letters import filters_of, fits, matching
+from jobs.console.ops.dead_letters import filters_of, matching
 from jobs.console.ops.runs import Run
-from jobs.console.ops.shapes import MAX_READ
 from jobs.lifecycle import Status
 from jobs.reading import listing
 from jobs.reading.queries import LARGEST_ID
@@ -59,14 +57,13 @@ class Letters:
             text, _, pk = run.position.partition(" ")
             died_at = datetime.fromisoformat(text)
             found = found.filter(Q(died_at__gt=died_at) | Q(died_at=died_at, pk__gt=int(pk)))
-        start = Left("last_error", MAX_READ)
-        rows = list(found.order_by("died_at", "pk").values_list("died_at", "pk", start)[: most + 1])
-        fitting = [pk for _, pk, error in rows[:most] if fits(run.filters, error)]
+        rows = list(found.order_by("died_at", "pk").values_list("died_at", "pk")[: most + 1])
+        fitting = [pk for _, pk in rows[:most]]
         if len(rows) <= most:
             return Step(fitting, None)
-        died_at, pk_of_last, _ = rows[most - 1]
-        assert died_at is not None  # noqa: S101 - for the type checker: it is dead
-        return Step(fitting, f"{died_at.isoformat()} {pk_of_last}")
+        last_death, pk_of_last = rows[most - 1]
+        assert last_death is not None  # noqa: S101 - for the type checker: it is dead
+        return Step(fitting, f"{last_death.isoformat()} {pk_of_last}")
 
 
 class Found:

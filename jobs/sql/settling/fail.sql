@@ -12,7 +12,8 @@ ended AS (
         end_time = clock.now,
         stats = coalesce(%(stats)s, stats),
         peak_memory = %(peak_memory)s,
-        last_error = %(error_class)s || ': ' || %(error)s
+        last_error = %(error_class)s || ': ' || %(error)s,
+        error_key = %(error_key)s::bigint
     -- include holder/fenced
     RETURNING
         -- include holder/charged

@@ -35,7 +35,8 @@ ended AS (
         died_at = CASE WHEN before.status = 'dead' THEN clock.now END,
         slot = NULL,
         crashes = before.crashes,
-        last_error = %(error_class)s || ': ' || %(error)s
+        last_error = %(error_class)s || ': ' || %(error)s,
+        error_key = CASE WHEN before.status = 'dead' THEN %(error_key)s::bigint END
     FROM clock CROSS JOIN before
     WHERE jobs.id = before.id
     RETURNING

@@ -10,8 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from jobs.console.ops import looks
+from jobs.console.ops.dead_letters import counted, matching
 from jobs.lifecycle import Status
-from jobs.models import FullHour, Schedule, ScheduleRun
+from jobs.models import FullHour, Job, Schedule, ScheduleRun
 from jobs.sql import statement
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.plans import nodes
@@ -58,17 +59,45 @@ def test_dead_letters_are_grouped_by_error_and_type(client):
 
 
 def test_a_wave_of_deaths_hides_no_other_error(client, monkeypatch):
-    monkeypatch.setattr("jobs.console.ops.views.dead.MAX_GROUPED", 2)
-    now, tenant = timezone.now(), TenantFactory()
-    for minute, error in enumerate(["ValueError: 1", "ValueError: 2", "ValueError: 3", "KeyError: x", ""]):
-        make_job(tenant, Status.DEAD, last_error=error, died_at=now - timedelta(minutes=minute))
+    now, tenant, other = timezone.now(), TenantFactory(slug="mine"), TenantFactory()
+    rare = make_job(other, Status.DEAD, last_error="KeyError: x", died_at=now - timedelta(hours=5))
+    for number in range(60):  # more than are listed one by one
+        make_job(tenant, Status.DEAD, last_error=f"ValueError: {number}")
     response = client.get("/ops/dead/")
-    assert [group.count for group in response.context["groups"]] == [2]
-    assert response.context["classes"] == [("ValueError", 3), ("KeyError", 1), ("", 1)]
-    page = text(response)
-    assert "at least" in page
-    assert 'href="?error=KeyError"' in page
-    assert client.get("/ops/dead/?error=KeyError").context["classes"] == []
+    assert [(group.like, group.count) for group in response.context["groups"]] == [
+        ("ValueError: #", 60),
+        ("KeyError: x", 1),
+    ]
+    assert rare.pk not in [letter.pk for letter in response.context["letters"]]
+    assert "largest" not in text(response)
+    for narrow in ({"tenant": "mine"}, {"since": "1h"}, {"like": "ValueError: #"}):
+        assert [group.count for group in client.get("/ops/dead/", narrow).context["groups"]] == [60]
+    monkeypatch.setattr("jobs.console.ops.dead_letters.MAX_GROUPS", 1)
+    response = client.get("/ops/dead/")
+    assert [group.like for group in response.context["groups"]] == ["ValueError: #"]
+    assert "the 1 largest groups" in text(response)
+
+
+def test_what_an_older_release_let_die_is_one_group_of_its_own(client):
+    kept = make_job(TenantFactory(), Status.DEAD, last_error="ValueError: no")
+    old = make_job(TenantFactory(), Status.DEAD, last_error="ValueError: no", error_key=None)
+    groups = client.get("/ops/dead/").context["groups"]
+    assert {group.like: group.count for group in groups} == {"ValueError: no": 1, "not grouped": 1}
+    for like, job in (("ValueError: no", kept), ("not grouped", old)):
+        assert [letter.pk for letter in client.get("/ops/dead/", {"like": like}).context["letters"]] == [job.pk]
+
+
+def test_dead_letters_are_grouped_from_an_index_alone():
+    now, one = timezone.now(), make_job(TenantFactory(), Status.DEAD)
+    same = {name: getattr(one, name) for name in ("tenant", "queue", "source_type", "source_method", "died_at")}
+    same |= {"status": Status.DEAD, "end_time": now}
+    Job.objects.bulk_create([Job(**same, error_key=number % 7) for number in range(2_000)])
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE jobs")
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off")
+        [plan] = json.loads(counted(matching({"since": "7d"}, now)).explain(format="json"))
+    scans = [node for node in nodes(plan["Plan"]) if "Relation Name" in node]
+    assert [(node["Node Type"], node["Index Name"]) for node in scans] == [("Index Only Scan", "jobs_dead_groups")]
 
 
 def test_tenants_are_sorted_by_how_long_they_had_no_free_slot(client):

@@ -160,7 +160,7 @@ def test_a_page_takes_few_statements_however_many_rows_it_shows(path, monkeypatc
             assert client.get(path).status_code == 200
         return len([query for query in queries if not query["sql"].startswith(("SAVEPOINT", "RELEASE", "ROLLBACK"))])
 
-    make_job(tenant)
+    make_job(tenant), make_job(tenant, Status.DEAD)
     few = statements()
     for _ in range(5):
         other = TenantFactory()

@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from jobs import store
+from jobs.authoring.shapes import key_of
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
 from jobs.store import EVERY_TENANT, Process
@@ -83,6 +84,18 @@ class TestWhatAVerbWrites:
         store.fail(running.pk, 3, REFUSED, dead=True, now=LATER)
         running.refresh_from_db()
         assert (running.died_at, running.end_time) == (LATER, LATER)
+
+    @pytest.mark.parametrize("verb", ["bury", "take_back"])
+    def test_what_dies_notes_the_shape_of_its_error_and_nothing_else_does(self, verb, running):
+        other = make_job(running.tenant, Status.RUNNING, attempt=3)
+        if verb == "bury":
+            store.fail(running.pk, 3, REFUSED, dead=True)
+            store.fail(other.pk, 3, REFUSED)
+        else:
+            store.take_back(running.pk, 3, REFUSED, 1)
+            store.take_back(other.pk, 3, REFUSED, 2)
+        noted = dict(Job.objects.values_list("pk", "error_key"))
+        assert noted == {running.pk: key_of("ValueError: no"), other.pk: None}
 
     def test_retry_waits_out_the_delay_and_counts(self, running):
         store.retry(running.pk, 3, REFUSED, delay=10, now=LATER)
