@@ -79,10 +79,16 @@ class Settings:
     JOBS_API_WAITS = Setting(100)  # open long polls and event streams of a tenant at a web process
     JOBS_API_WAITS_OF_ALL = Setting(500)  # and of all tenants together; each holds a file descriptor
     JOBS_TRACE_URL = Setting("")  # of a trace at your tracing system, with {trace_id}: operators' pages link it
-    JOBS_DOCS_URL = Setting("")  # where operations.md is served: Health links what to do
+    JOBS_DOCS_URL = Setting("")  # of the site that `make docs` makes: Health, commands and mails link it
     JOBS_METRICS_TOKEN = Setting("")  # of /metrics; without it only this machine may ask
     JOBS_METRICS_TENANTS = Setting[list[str]]([])  # slugs of tenants, at most 200, that /metrics/tenants tells of
 
 
 settings = Settings()
 ALL_SETTINGS: dict[str, Setting[Any]] = {name: one for name, one in vars(Settings).items() if isinstance(one, Setting)}
+
+
+def documented(page: str) -> str:
+    """Where a page of the documentation is, as "runbooks/no_clock": on the site at JOBS_DOCS_URL, else its file."""
+    site = settings.JOBS_DOCS_URL.rstrip("/")
+    return f"{site}/{page}.html" if site else f"docs/{page}.md"

@@ -118,10 +118,11 @@ def links() -> Iterator[CheckMessage]:
             hint="Set JOBS_TRACE_URL to https://host/trace/{trace_id}, as your tracing system has it, or unset it.",
             id="jobs.E011",
         )
-    if (url := settings.JOBS_DOCS_URL) and not url.startswith(("https://", "http://")):
+    url = settings.JOBS_DOCS_URL
+    if url and (not url.startswith(("https://", "http://")) or url.endswith((".md", ".html"))):
         yield Error(
-            f"JOBS_DOCS_URL is {url!r}, not an http:// or https:// URL.",
-            hint="Set JOBS_DOCS_URL to the address of operations.md, like https://host/operations.md, or unset it.",
+            f"JOBS_DOCS_URL is {url!r}, not the http:// or https:// URL of the documentation's site.",
+            hint="Set JOBS_DOCS_URL to the folder of the site of `make docs`, like https://host/docs, or unset it.",
             id="jobs.E011",
         )
 

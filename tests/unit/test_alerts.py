@@ -70,16 +70,22 @@ def test_every_condition_has_an_alert_of_its_severity_with_its_runbook():
         for rule in group["rules"]
         for code in re.findall(r'code="(\w+)"', rule["expr"])
     }
-    assert alerts == {rule.code: (rule.severity, f"docs/operations.md#{rule.runbook}") for rule in RULES}
+    assert alerts == {rule.code: (rule.severity, f"docs/runbooks/{rule.code}.md") for rule in RULES}
 
 
-def test_every_runbook_is_a_heading():
-    text = (REPOSITORY / "docs/operations.md").read_text()
-    headings = {
-        re.sub(r"[^\w -]", "", line).strip().lower().replace(" ", "-") for line in re.findall("^## (.*)", text, re.M)
-    }
-    urls = [rule["annotations"]["runbook_url"] for group in ALERTS for rule in group["rules"] if "alert" in rule]
-    assert {url.removeprefix("docs/operations.md#") for url in urls} <= headings
+def test_every_runbook_is_a_page():
+    urls = {rule["annotations"]["runbook_url"] for group in ALERTS for rule in group["rules"] if "alert" in rule}
+    assert [url for url in sorted(urls) if not (REPOSITORY / url).exists()] == []
+
+
+def test_every_condition_has_a_runbook_with_the_same_headings():
+    pages = {page.stem: page.read_text() for page in (REPOSITORY / "docs/runbooks").glob("*.md")}
+    assert set(pages) == {rule.code for rule in RULES} | {"no_database"}
+    headings = ["What it means", "What suffers", "Look", "Do", "Afterwards"]
+    assert {code: re.findall("^## (.*)", text, re.M) for code, text in pages.items()} == dict.fromkeys(pages, headings)
+    severities = {code: re.search(r"^(Critical|Warning)\. ", text, re.M)[1].lower() for code, text in pages.items()}
+    assert severities == {rule.code: rule.severity for rule in RULES} | {"no_database": "critical"}
+    assert [code for code, text in pages.items() if f"(`{code}`)" not in text.partition("\n")[0]] == []
 
 
 def test_the_documents_name_every_condition_and_metric():

@@ -112,12 +112,13 @@ def test_an_address_of_traces_needs_the_place_of_the_id(production, url) -> None
     assert found() == []
 
 
-def test_an_address_of_the_documents_is_one_of_the_web(production) -> None:
-    production.JOBS_DOCS_URL = "javascript:alert(1)"
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "https://host/docs/operations.md", "https://host/index.html"])
+def test_an_address_of_the_documents_is_a_folder_of_the_web(production, url) -> None:
+    production.JOBS_DOCS_URL = url
     [(identity, hint)] = found()
     assert identity == "jobs.E011"
     assert "JOBS_DOCS_URL" in hint
-    production.JOBS_DOCS_URL = "https://host/docs/operations.md"
+    production.JOBS_DOCS_URL = "https://host/docs/"
     assert found() == []
 
 

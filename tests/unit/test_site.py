@@ -1,14 +1,28 @@
 """The documentation's site, as far as it is not Markdown's own. `make docs` builds it, and refuses a broken link."""
 
+import inspect
 import re
 
 import markdown
 
+import jobs
 from docs.pictures import diagrams
 from embedded import REPOSITORY
+from jobs.checks import OTHERS
+from jobs.conf import ALL_SETTINGS
+from jobs.console.ops.words import TENANT_STATES, TERMS
+from jobs.contrib.metrics import collector, tenants
+from jobs.reading.health import RULES
+from jobs.reading.status_words import TABLE
+from tests.pages import PAGES
 from tools.site.hooks import ELSEWHERE
 from tools.site.links import OUTSIDE, relinked
 from tools.site.lists import widened
+from tools.site.reference import MARK, PARTS
+from tools.site.reference.checks import PLACES
+from tools.site.reference.endpoints import operations
+from tools.site.reference.metrics import families
+from tools.site.reference.settings import VARIABLES
 
 NESTED = """\
 Text
@@ -69,3 +83,57 @@ def test_a_page_that_loads_from_elsewhere_is_refused():
 
 def test_a_page_outside_the_folder_of_documentation_is_a_page_of_the_site():
     assert not [path for path in OUTSIDE if not (REPOSITORY / path).exists()]
+
+
+class TestReference:
+    """What is generated from the sources has all that they have."""
+
+    def test_every_mark_is_of_a_part_and_every_part_is_shown_once(self):
+        marks = [mark for page in PAGES for mark in MARK.findall(page.read_text())]
+        assert sorted(marks) == sorted(PARTS)
+
+    def test_every_setting_and_variable_is_told_with_a_meaning(self):
+        told = PARTS["settings"]()
+        names = {*ALL_SETTINGS, *re.findall(r"^#?([A-Z][A-Z0-9_]+)=", VARIABLES.read_text(), re.MULTILINE)}
+        assert set(re.findall(r"^\| `(\w+)` \|", told, re.MULTILINE)) == names
+        assert re.findall(r"^\| `(\w+)` .*\|  \|$", told, re.MULTILINE) == []
+        page = (REPOSITORY / "docs/reference/settings.md").read_text()
+        assert [name for name in OTHERS if f"`{name}`" not in page] == []
+
+    def test_every_command_is_told(self):
+        told = PARTS["commands"]()
+        folders = (REPOSITORY / "jobs/management/commands", REPOSITORY / "reports/management/commands")
+        names = {path.stem for folder in folders for path in folder.glob("[a-z]*.py")}
+        assert set(re.findall(r"^## (\w+)$", told, re.MULTILINE)) == names
+        assert "### jobs explain" in told
+        assert told.count("usage: manage.py") >= len(re.findall("^### ", told, re.MULTILINE)) > 30
+
+    def test_every_endpoint_is_told(self):
+        told = PARTS["endpoints"]()
+        assert told.count("/api/v1/") == len(operations()) > 30
+        assert re.findall(r"^\| `.*` \|  \|$", told, re.MULTILINE) == []
+
+    def test_every_metric_and_condition_is_told(self):
+        source = inspect.getsource(collector) + inspect.getsource(tenants)
+        declared = re.findall(r'(?:_gauge\(|MetricFamily\(f?)\s*"(?:scheduler_)?([a-z_]+)"', source)
+        assert {name.removeprefix("scheduler_").removesuffix("_total") for name, *_ in families()} >= set(declared)
+        assert len(families()) == len(declared) + len(tenants.GAUGES)
+        assert [rule.code for rule in RULES if f"`{rule.code}`" not in PARTS["conditions"]()] == []
+
+    def test_every_check_is_told_with_what_it_finds(self):
+        told = PARTS["checks"]()
+        sources = "".join(path.read_text() for place in PLACES for path in (REPOSITORY / place).rglob("*.py"))
+        used = set(re.findall(r'"((?:jobs|tenants|scheduler)\.[EW]\d{3})"', sources))
+        assert set(re.findall(r"^\| `([\w.]+)` \|", told, re.MULTILINE)) == used
+        assert re.findall(r"^\| `[\w.]+` \| [^|]+ \|  \|", told, re.MULTILINE) == []
+
+    def test_every_public_python_name_is_told(self):
+        told = PARTS["python"]()
+        assert set(jobs.__all__) <= set(re.findall(r"^### (\w+)$", told, re.MULTILINE))
+
+
+def test_the_glossary_has_the_words_of_the_pages():
+    text = (REPOSITORY / "docs/glossary.md").read_text()
+    assert [word for word, meaning in TERMS.items() if f"| {word} | {meaning} |" not in text] == []
+    assert [state for state, meaning in TENANT_STATES.items() if f"| {state.value} | {meaning} |" not in text] == []
+    assert [name for word, name, meaning in TABLE if f"| {word} | `{name}` | {meaning} |" not in text] == []

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import django
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
@@ -14,6 +15,10 @@ from docs.pictures import diagrams
 from embedded import REPOSITORY
 from tools.site.links import OUTSIDE, relinked
 from tools.site.lists import widened
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_project.settings")
+django.setup()  # before the reference, which is made of the sources
+from tools.site import reference  # noqa: E402
 
 DOCS = REPOSITORY / "docs"
 SOURCE = os.environ.get("DOCS_SOURCE_URL", "")  # of the repository's files: https://host/owner/name/blob/v1.2.3
@@ -51,7 +56,8 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     there = Path(page.file.src_uri).as_posix()
-    drawn = diagrams.BLOCK.sub(lambda block: _drawn(Path(there).stem, block), markdown)
+    text = reference.filled(markdown)
+    drawn = diagrams.BLOCK.sub(lambda block: _drawn(Path(there).stem, block), text)
     return widened(relinked(drawn, INSIDE.get(there, f"docs/{there}"), SOURCE))
 
 

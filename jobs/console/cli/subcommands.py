@@ -14,6 +14,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from jobs.authoring.text import in_one_line
 from jobs.calls.refusals import InvalidRequest
+from jobs.conf import documented
 from jobs.console.cli.screen import Screen
 from tenants import audit
 
@@ -54,7 +55,8 @@ class SubcommandsCommand(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         for option in parser._actions[1:]:  # Django's own, which would hide the commands
             option.help = argparse.SUPPRESS
-        parser.epilog = "Django's options, such as --settings and --no-color: manage.py check --help"
+        words = f"Words: {documented('glossary')}. "
+        parser.epilog = words + "Django's options, such as --settings and --no-color: manage.py check --help"
         # Django creates this parser itself, always of its own class.
         parser.error = partial(OneLineParser.error, parser)  # type: ignore[method-assign, arg-type]
         _add_json(parser, False)

@@ -12,6 +12,7 @@ from django.utils.text import slugify
 
 from jobs.allocation.gates import Gate
 from jobs.authoring.text import duration, printable
+from jobs.conf import documented, settings
 from jobs.console.operations.audited import told
 from jobs.console.ops import terms, words
 from jobs.console.ops.looks import MAX_COUNT
@@ -23,6 +24,13 @@ from tenants.addresses import in_admin
 from tenants.names import named
 
 register = template.Library()
+
+
+@register.simple_tag
+def glossary() -> str:
+    """Where the glossary is; "" if this installation has no site of the documentation."""
+    return documented("glossary") if settings.JOBS_DOCS_URL else ""
+
 
 # The gates in a few words, for many jobs at once; `explain` has a sentence for one job.
 GATES = {

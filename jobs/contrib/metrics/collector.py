@@ -87,7 +87,7 @@ def _server(facts: Facts) -> Iterator[Metric]:
 def _conditions(facts: Facts) -> Iterator[Metric]:
     holding = {condition.code for condition in conditions(facts)}
     rows = [([rule.code, rule.severity], float(rule.code in holding)) for rule in RULES]
-    yield _gauge("condition", "1 while it holds: see docs/operations.md.", ["code", "severity"], rows)
+    yield _gauge("condition", "1 while it holds: see docs/runbooks.", ["code", "severity"], rows)
 
 
 def _attempts(totals: Sequence[TotalLook]) -> Iterator[Metric]:

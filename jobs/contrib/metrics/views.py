@@ -22,13 +22,13 @@ from prometheus_client.registry import Collector
 from jobs.conf import settings
 from jobs.contrib.metrics.collector import Look
 from jobs.contrib.metrics.tenants import TenantsLook, look_tenants
-from jobs.reading.health import Condition, Facts, conditions, look
+from jobs.reading.health import Condition, Facts, conditions, look, runbook
 from jobs.reading.health.looks import TIMEOUT, TotalLook, look_totals
 from jobs.reading.looking import looking
 
 SECONDS_BETWEEN_LOOKS = 5.0  # seconds between two looks of a process, however many ask
 NOT_CACHED = {"Cache-Control": "no-store"}
-AWAY = Condition("no_database", "critical", "The database does not answer in time.", "postgresql-was-restarted")
+AWAY = "The database does not answer in time."
 PROXIED = ("X-Forwarded-For", "Forwarded", "X-Real-IP")
 View = Callable[[HttpRequest], HttpResponse]
 
@@ -95,7 +95,7 @@ def _encoded(request: HttpRequest, collector: Callable[[], Collector]) -> HttpRe
         registry.register(collector())
     except (DatabaseError, InterfaceError):
         connection.close()
-        return HttpResponse(f"{AWAY.text}\n", status=503, content_type="text/plain", headers=NOT_CACHED)
+        return HttpResponse(f"{AWAY}\n", status=503, content_type="text/plain", headers=NOT_CACHED)
     encode, content_type = choose_encoder(request.headers.get("Accept", ""))
     return HttpResponse(encode(registry), content_type=content_type, headers=NOT_CACHED)
 
@@ -107,7 +107,7 @@ def health(request: HttpRequest) -> HttpResponse:
         found = conditions(watch.look()[0])
     except (DatabaseError, InterfaceError):
         connection.close()
-        found = [AWAY]
+        found = [Condition("no_database", "critical", AWAY, runbook("no_database"))]
     critical = any(condition.severity == "critical" for condition in found)
     document = {"healthy": not critical, "conditions": [asdict(condition) for condition in found]}
     return JsonResponse(document, status=503 if critical else 200, headers=NOT_CACHED)

@@ -12,7 +12,7 @@ from typing import Any
 from django.core.mail import mail_admins
 
 from jobs.authoring.text import count_of_jobs, in_chat, printable
-from jobs.conf import settings
+from jobs.conf import documented, settings
 from jobs.engine.deaths.unannounced import Deaths
 
 WEBHOOK_TIMEOUT = 10.0  # seconds
@@ -36,6 +36,7 @@ def webhook(deaths: Sequence[Deaths]) -> None:
         "text": in_chat(text(deaths)),
         "count": _total(deaths),
         "deaths": [_as_json(g) for g in deaths[:GROUPS_SHOWN]],
+        "runbook": documented("runbooks/deaths"),
     }
     request = urllib.request.Request(  # noqa: S310 - an operator's URL; jobs/checks/ allows only http(s)
         settings.JOBS_DEATH_WEBHOOK, json.dumps(body).encode(), {"Content-Type": "application/json"}
@@ -65,7 +66,8 @@ def text(deaths: Sequence[Deaths]) -> str:
         ]
     if rest := deaths[GROUPS_SHOWN:]:
         lines.append(f"and {_total(rest):,} in {len(rest):,} more groups")
-    return printable("\n".join([*lines, "", "Revive or discard them in the dead-letter queue."]))
+    what = f"Revive or discard them in the dead-letter queue: {documented('runbooks/deaths')}"
+    return printable("\n".join([*lines, "", what]))
 
 
 def _total(deaths: Sequence[Deaths]) -> int:

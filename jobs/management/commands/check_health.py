@@ -24,7 +24,7 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(document))
         else:
             for one in found:
-                self.stdout.write(f"{one.severity}: {one.code}: {one.text} See docs/operations.md#{one.runbook}")
+                self.stdout.write(f"{one.severity}: {one.code}: {one.text} See {one.runbook}")
         if critical or (options["strict"] and found):
             raise CommandError(f"{critical} critical, {len(found) - critical} warnings.")
         if not options["json"]:

@@ -1,7 +1,7 @@
 """The conditions that operators should know of, as data: pure functions over the facts of a look.
 
 The command `check_health`, the address `/metrics/health` and the metric `scheduler_condition` all use them; each has a
-heading in docs/operations.md that tells what to do.
+page in docs/runbooks/ that tells what to do.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from jobs.authoring.text import count_of_jobs, printable
+from jobs.conf import documented
 from jobs.reading.health.facts import MINUTES, Facts
 from jobs.reading.health.looks import WorkersLook
 from jobs.reading.shares import percent
@@ -27,7 +28,7 @@ DEATHS = 10  # a minute
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition that holds. text: a sentence for people. runbook: the heading in docs/operations.md."""
+    """A condition that holds. text: a sentence for people. runbook: where the page is that tells what to do."""
 
     code: str
     severity: Severity
@@ -41,13 +42,17 @@ class Rule:
 
     code: str
     severity: Severity
-    runbook: str
     told: Callable[[Facts], Iterator[str]]
+
+
+def runbook(code: str) -> str:
+    """Where the page is that tells what to do about a condition."""
+    return documented(f"runbooks/{code}")
 
 
 def conditions(facts: Facts) -> list[Condition]:
     """The conditions that hold; critical ones first."""
-    found = [Condition(r.code, r.severity, text, r.runbook) for r in RULES for text in r.told(facts)]
+    found = [Condition(r.code, r.severity, text, runbook(r.code)) for r in RULES for text in r.told(facts)]
     return sorted(found, key=lambda condition: condition.severity)
 
 
@@ -142,19 +147,19 @@ def _recorder_late(facts: Facts) -> Iterator[str]:
 
 
 RULES = (
-    Rule("no_clock", "critical", "a-worker-is-gone", _no_clock),
-    Rule("no_worker", "critical", "jobs-wait-and-nothing-runs", _no_worker),
-    Rule("stalled", "critical", "jobs-wait-and-nothing-runs", _stalled),
-    Rule("messages_lost", "critical", "the-broker-is-down", _messages_lost),
-    Rule("tenant_starved", "warning", "a-tenant-is-starved", _tenant_starved),
-    Rule("pool_short", "warning", "jobs-wait-and-nothing-runs", _pool_short),
-    Rule("worker_silent", "warning", "a-worker-is-gone", _worker_silent),
-    Rule("worker_lost", "warning", "a-worker-is-gone", _worker_lost),
-    Rule("failures", "warning", "jobs-died", _failures),
-    Rule("deaths", "warning", "jobs-died", _deaths),
-    Rule("repairs", "warning", "check-the-invariants", _repairs),
-    Rule("transaction_old", "warning", "connections-run-out", _transaction_old),
-    Rule("connections", "warning", "connections-run-out", _connections),
-    Rule("cache_away", "warning", "the-cache-is-down", _cache_away),
-    Rule("recorder_late", "warning", "health", _recorder_late),
+    Rule("no_clock", "critical", _no_clock),
+    Rule("no_worker", "critical", _no_worker),
+    Rule("stalled", "critical", _stalled),
+    Rule("messages_lost", "critical", _messages_lost),
+    Rule("tenant_starved", "warning", _tenant_starved),
+    Rule("pool_short", "warning", _pool_short),
+    Rule("worker_silent", "warning", _worker_silent),
+    Rule("worker_lost", "warning", _worker_lost),
+    Rule("failures", "warning", _failures),
+    Rule("deaths", "warning", _deaths),
+    Rule("repairs", "warning", _repairs),
+    Rule("transaction_old", "warning", _transaction_old),
+    Rule("connections", "warning", _connections),
+    Rule("cache_away", "warning", _cache_away),
+    Rule("recorder_late", "warning", _recorder_late),
 )

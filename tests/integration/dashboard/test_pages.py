@@ -366,9 +366,12 @@ def test_health_shows_the_conditions_that_hold_and_counts_the_others(client, set
     assert "worker_silent</code>: 1 worker of pool other missed three heartbeats." in page
     assert "no_clock</code>: No clock leads" in page
     assert "13 other conditions" in page
-    assert "docs/operations.md#a-worker-is-gone" in page
-    settings.JOBS_DOCS_URL = "https://wiki.example/operations.md"
-    assert 'href="https://wiki.example/operations.md#a-worker-is-gone">What to do' in text(client.get("/ops/health/"))
+    assert "docs/runbooks/worker_silent.md" in page
+    assert "glossary" not in page
+    settings.JOBS_DOCS_URL = "https://wiki.example/docs/"
+    page = text(client.get("/ops/health/"))
+    assert 'href="https://wiki.example/docs/runbooks/worker_silent.html">What to do' in page
+    assert 'href="https://wiki.example/docs/glossary.html">What the words mean' in page
 
 
 def test_the_theme_is_kept_for_the_pages_wherever_they_are(client):

@@ -272,6 +272,7 @@ class TestTheWebhook:
         assert (got["type"], got["path"], got["count"]) == ("application/json", "/hooks/secret-token", 2)
         assert got["text"] == mail.outbox[0].body
         (group,) = got["deaths"]
+        assert got["runbook"] == "docs/runbooks/deaths.md"
         assert group["last_error"] == ("ValueError: " + "x" * 1000)[: channels.ERROR_SHOWN]
         assert datetime.fromisoformat(group["last_at"]) == jobs[1].died_at
         assert group | {"last_error": "", "last_at": ""} == {

@@ -28,7 +28,7 @@ def show(request: HttpRequest) -> HttpResponse:
     shown = {
         "snapshot": seen,
         "conditions": found,
-        "docs_url": settings.JOBS_DOCS_URL,
+        "on_site": bool(settings.JOBS_DOCS_URL),
         "fine": None if found is None else len(RULES) - len({condition.code for condition in found}),
         "fairness": known and known.facts.sample.fairness,
         "odd": odd,
