@@ -12,7 +12,7 @@ class Status(StrEnum):
     SUCCESS = "success"  # ended well; nobody moves it on, but the clock into the history (archive)
     ERROR = "error"  # ended badly, and had no retry policy; a person moves it on (revive, restore)
     DEAD = "dead"  # given up: the dead-letter queue; a person moves it on (revive, discard), or it expires
-    CANCELLED = "cancelled"  # stopped on request; a person moves it on (revive, restore)
+    CANCELLED = "cancelled"  # stopped on request, or it came too late; a person moves it on (revive, restore)
 
 
 WAITING = frozenset({Status.SCHEDULED, Status.CREATED})
@@ -60,6 +60,8 @@ ARROWS = (
     _arrow("hold", Status.CREATED, to=Status.SCHEDULED),
     _arrow("release", Status.SCHEDULED, to=Status.CREATED),
     _arrow("cancel", *WAITING, Status.QUEUED, to=Status.CANCELLED),
+    _arrow("lapse", *WAITING, to=Status.CANCELLED),
+    _arrow("turn_away", Status.QUEUED, to=Status.CANCELLED, fenced=True),
     _arrow("revive", Status.ERROR, Status.DEAD, Status.CANCELLED, to=Status.CREATED),
     _arrow("discard", Status.DEAD, to=Status.CANCELLED),
     _arrow("expire", Status.DEAD, to=None, by=("expire_dead",)),

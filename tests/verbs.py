@@ -33,6 +33,10 @@ def ask_to_stop(job: Job) -> None:
     Job.objects.filter(pk=job.pk).update(cancel_requested_at=timezone.now())
 
 
+def let_expire(job: Job) -> None:
+    Job.objects.filter(pk=job.pk).update(expires_at=timezone.now() + timedelta(minutes=1))
+
+
 def start_kept(job: Job, attempt: int) -> bool:
     """The claim of this session has kept that attempt for this process."""
     with connection.cursor() as cursor:
@@ -65,6 +69,8 @@ VERBS = {
     "stop": lambda job, attempt: store.stop(job.pk, attempt),
     "take_back": lambda job, attempt: store.take_back(job.pk, attempt, KILLED, max_crashes=2) == "scheduled",
     "put_off": lambda job, attempt: store.put_off(job.pk, attempt),
+    "lapse": lambda job, attempt: moved(job, store.lapse(now=LATER)),
+    "turn_away": lambda job, attempt: store.turn_away(job.pk, attempt, now=LATER),
     "hold": lambda job, attempt: moved(job, store.hold(job.source_type, job.source_method)),
     "release": lambda job, attempt: moved(job, store.release()),
     "cancel": lambda job, attempt: store.cancel(job.pk, tenant_id=EVERY_TENANT),
@@ -75,12 +81,14 @@ VERBS = {
     "bury by take_back": lambda job, attempt: store.take_back(job.pk, attempt, KILLED, max_crashes=1) == "dead",
     "stop by take_back": lambda job, attempt: store.take_back(job.pk, attempt, KILLED, max_crashes=2) == "cancelled",
 }
-FOR_MANY = {"promote", "claim", "hold", "release", "expire", "archive"}  # these name no job
+FOR_MANY = {"promote", "claim", "hold", "release", "lapse", "expire", "archive"}  # these name no job
 # What has to be so before, for the verb to have a reason.
 REASONS = {
     "stop": ask_to_stop,
     "stop by take_back": ask_to_stop,
     "put_off": pause,
+    "lapse": let_expire,
+    "turn_away": let_expire,
     "release": lambda job: Job.objects.filter(pk=job.pk, status="scheduled").update(due_at=HELD_UNTIL),
 }
 

@@ -22,6 +22,7 @@ class Spec:
     queue: str = "default"
     priority: int = 5
     timeout: float | None = None  # seconds
+    expires: float | None = None  # seconds
     dedup: bool = True
     dedup_key: Callable[..., Any] | None = None
     result_ttl: float | None = None  # seconds
@@ -62,6 +63,7 @@ def job(
     queue: str = ...,
     priority: int = ...,
     timeout: float | None = ...,
+    expires: float | None = ...,
     dedup: bool = ...,
     dedup_key: Callable[..., Any] | None = ...,
     result_ttl: float | None = ...,
@@ -82,9 +84,11 @@ def job(function: Any = None, **options: Any) -> Any:
     """Mark a method that may run as a job; below @classmethod for a job without an object. Or a function of a module.
 
     title: what members call a function; without one, the first line of its docstring, or its name in words. queue: its
-    name. priority: 0 (first) to 10 (last). timeout: seconds that the job may run. dedup: return an identical
-    unfinished job instead of storing a second one. dedup_key: a function of the bound arguments; jobs with equal return
-    values (JSON) are identical; without it jobs with equal arguments are. result_ttl: seconds that the result is kept.
+    name. priority: 0 (first) to 10 (last). timeout: seconds that the job may run. expires: seconds
+    after which no attempt starts, from the moment when the job may start; then it is cancelled. dedup: return an
+    identical unfinished job instead of storing a second one. dedup_key: a function of the bound arguments; jobs with
+    equal return values (JSON) are identical; without it jobs with equal arguments are. result_ttl: seconds that the
+    result is kept.
     retry: the policy for failed attempts; without one a failure is final. memory: MiB that the process may use before
     it is killed. log: whether operators see the end of what each attempt logs and prints. http: whether a tenant may
     call the method over HTTP, on its own objects and with any arguments.

@@ -88,8 +88,11 @@ def _common(
     priority: int | None = None,
     timeout: float | None = None,
     max_retries: int | None = None,
+    expires: float | timedelta | datetime | None = None,
 ) -> JobRequest:
     spec = target.spec
+    if expires is None:
+        expires = spec.expires
     if target.class_level:
         instance = None
     if not target.class_level and (instance is None or instance.pk is None):
@@ -103,12 +106,18 @@ def _common(
         queue=spec.queue if queue is None else queue,
         priority=spec.priority if priority is None else priority,
         user_key=user_key(user),
-        delay=delay.total_seconds() if isinstance(delay, timedelta) else delay,
+        delay=_seconds(delay),
         at=at,
+        expires=None if isinstance(expires, datetime) else _seconds(expires),
+        expires_at=expires if isinstance(expires, datetime) else None,
         timeout=spec.timeout if timeout is None else timeout,
         memory=spec.memory,
         max_retries=max_retries,
     )
+
+
+def _seconds(length: float | timedelta | None) -> float | None:
+    return length.total_seconds() if isinstance(length, timedelta) else length
 
 
 def user_key(user: Any) -> str:

@@ -22,7 +22,8 @@ class JobRequest:
     """A job to submit. Raises InvalidRequest if a value is out of range.
 
     delay, timeout: seconds. memory: MiB. at: an aware datetime; `submit` checks by the database's clock that it lies in
-    the future. max_retries: overrides the policy's number. dedup_key: None is never identical to another.
+    the future. expires, expires_at: no attempt starts so many seconds after the job is due, or from that moment on.
+    max_retries: overrides the policy's number. dedup_key: None is never identical to another.
     """
 
     tenant_id: int
@@ -35,6 +36,8 @@ class JobRequest:
     user_key: str = ""
     delay: float | None = None
     at: datetime | None = None
+    expires: float | None = None
+    expires_at: datetime | None = None
     timeout: float | None = None
     memory: int | None = None
     max_retries: int | None = None
@@ -44,7 +47,7 @@ class JobRequest:
     # The fields beside the call itself; jobs that are submitted together mostly share them.
     KIND: ClassVar = (
         *("tenant_id", "queue", "priority", "user_key", "source_type", "source_method"),
-        *("timeout", "memory", "max_retries", "delay", "at"),
+        *("timeout", "memory", "max_retries", "delay", "at", "expires", "expires_at"),
     )
 
     def __post_init__(self) -> None:
@@ -60,12 +63,16 @@ class JobRequest:
             raise InvalidRequest("delay", "give either delay or at, not both")
         if self.delay is not None:
             _check_seconds("delay", self.delay, least=0)
+        if self.expires is not None:
+            _check_seconds("expires", self.expires, least=0.1)
         if self.timeout is not None:
             _check_seconds("timeout", self.timeout, least=0.1)
         _check_whole("memory", self.memory, least=16)
         _check_whole("max_retries", self.max_retries, least=0)
         if self.at is not None:
-            object.__setattr__(self, "at", _in_utc(self.at))
+            object.__setattr__(self, "at", _in_utc("at", self.at))
+        if self.expires_at is not None:
+            object.__setattr__(self, "expires_at", _in_utc("expires", self.expires_at))
         if len(self.user_key) > 100:  # noqa: PLR2004
             raise InvalidRequest("user", "must be text of at most 100 characters")
         check_text(self.user_key, "user")
@@ -105,12 +112,12 @@ def _check_whole(field: str, value: int | None, *, least: int) -> None:
         raise InvalidRequest(field, f"must be a whole number from {least} to {MAX_WHOLE}, not {value!r}")
 
 
-def _in_utc(at: datetime) -> datetime:
+def _in_utc(field: str, at: datetime) -> datetime:
     """The same moment in UTC: PostgreSQL does not know all the zones that Python knows."""
     if not isinstance(at, datetime):
-        raise InvalidRequest("at", f"must be a date and time with a time zone, not {at!r}")
+        raise InvalidRequest(field, f"must be a date and time with a time zone, not {at!r}")
     if timezone.is_naive(at):
-        raise InvalidRequest("at", "needs a time zone, for example 2030-01-31T09:00:00+01:00")
+        raise InvalidRequest(field, "needs a time zone, for example 2030-01-31T09:00:00+01:00")
     try:
         return at.astimezone(UTC)
     except OverflowError:

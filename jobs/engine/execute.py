@@ -119,7 +119,8 @@ def _attempt_context(job: Started) -> Iterator["Span"]:
 
 
 def _start(job_id: int, attempt: int, host: Host) -> Started | None:
-    """Start the attempt; None if the message is stale, or if the job's type was paused meanwhile: then put it off."""
+    """Start the attempt; None if the message is stale, or if the job's type was paused or the job has expired
+    meanwhile: then put it off, or turn it away."""
 
     def start() -> Started | None:
         return store.start(job_id, attempt, host.worker)
@@ -130,7 +131,7 @@ def _start(job_id: int, attempt: int, host: Host) -> Started | None:
 
     host.hold(job_id, attempt)  # before the row says so
     job = patiently(start, again=start_again)
-    if job is None and patiently(lambda: store.put_off(job_id, attempt)):
+    if job is None and patiently(lambda: store.put_off(job_id, attempt) or store.turn_away(job_id, attempt)):
         host.let_go()
         _dispatch()
         return None

@@ -1,9 +1,20 @@
-"""Promote: jobs that are due become ready."""
+"""Promote: jobs that are due become ready. Lapse: those that nobody waits for any more are cancelled."""
 
 from jobs import store
 from jobs.engine import dispatch
 
 BATCH = 1000  # rows locked at a time, so that ten thousand due jobs do not hold others up
+
+
+def lapse() -> int:
+    """Cancel every waiting job whose time to start has passed, in batches; return their number."""
+    total = 0
+    while lapsed := store.lapse(BATCH):
+        total += len(lapsed)
+        dispatch.dispatch()  # a claim may have skipped the rows, and met none behind them
+        if len(lapsed) < BATCH:
+            break
+    return total
 
 
 def promote() -> int:

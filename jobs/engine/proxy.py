@@ -24,7 +24,8 @@ Arguments = ParamSpec("Arguments")
 class Options(TypedDict, total=False):
     """How to run a call; what is left out, its @job says.
 
-    priority: 0 (first) to 10. delay: seconds, or a timedelta. at: an aware moment. user: of the tenant, or its key.
+    priority: 0 (first) to 10. delay: seconds, or a timedelta. at: an aware moment. expires: no attempt starts so
+    many seconds after the job may start, or from that moment on. user: of the tenant, or its key.
     tenant: of a function or a class. timeout: seconds.
     """
 
@@ -32,6 +33,7 @@ class Options(TypedDict, total=False):
     priority: int | None
     delay: float | timedelta | None
     at: datetime | None
+    expires: float | timedelta | datetime | None
     dedup: bool | None
     user: models.Model | str | int | None
     tenant: models.Model | None

@@ -69,16 +69,23 @@ def submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:
 def _place(requests: Sequence[JobRequest], left: Sequence[int]) -> dict[int, Submitted]:
     """Store these requests or find their identical jobs (I5), in one statement.
 
-    Two kinds of requests get no answer yet; the next statement can answer them. In the first, the identical job is no
+    Three kinds of requests get no answer yet; the next statement can answer them. In the first, the identical job is no
     valid answer and gives up its key now. In the second, a concurrent transaction stored or ended the identical job:
-    the statement waited for that transaction, but its own snapshot is older.
+    the statement waited for that transaction, but its own snapshot is older. In the third, the identical job would have
+    expired before the new call does, and it ended before it could be prolonged.
     """
     asked = [requests[index] for index in left]
     answers = store.insert(asked, caller=current_job().id)
     if answers[0].refused:
         raise _refusal(answers[0], requests, left)
     now = next(a.created_at for a in answers if a.nth == 0)
-    placed = {left[a.nth]: Submitted(a.id, a.deduplicated, a.status, now, a.due_at) for a in answers if a.id}
+    untils = [(a.id, a.until) for a in answers if a.id and a.until]
+    prolonged = _prolong(untils) if untils else set()
+    placed = {
+        left[a.nth]: Submitted(a.id, a.deduplicated, a.status, now, a.due_at)
+        for a in answers
+        if a.id and (not a.until or a.id in prolonged)
+    }
     if holders := [a.holder for a in answers if a.holder]:
         store.give_up_key(holders)
     if len(placed) < len(left):
@@ -90,6 +97,12 @@ def _place(requests: Sequence[JobRequest], left: Sequence[int]) -> dict[int, Sub
     return placed
 
 
+def _prolong(untils: list[tuple[int, str]]) -> set[int]:
+    """Let these jobs expire no earlier than the calls that join them; return those that have not ended."""
+    dispatch.on_commit()  # a claim may have skipped the rows while they were locked
+    return store.prolong(untils)
+
+
 def _refusal(answer: Answer, requests: Sequence[JobRequest], left: Sequence[int]) -> Exception:
     if answer.bound is not None:
         return TooManyWaiting(answer.bound)
@@ -98,6 +111,8 @@ def _refusal(answer: Answer, requests: Sequence[JobRequest], left: Sequence[int]
         return InvalidRequest("tenant", "does not exist", index)
     if answer.refused == "queue":
         return unknown_queue(requests[index].queue, index)
+    if answer.refused == "expired":
+        return InvalidRequest("expires", "must be later than now, and than the moment at which the job is due", index)
     at = requests[index].at
     if at is not None and answer.refused == "past":
         return Passed("at", f"must be in the future; {at.isoformat()} is past", index)

@@ -2,7 +2,7 @@
 
 from jobs.models.dispatch import Arrival, Door, FreedSlot, Lane, QueueTurn, TenantBook
 from jobs.models.history import AnyFailedAttempt, AnyJob, ArchivedJob
-from jobs.models.job import ERASED, HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Job, JobRow
+from jobs.models.job import ERASED, EXPIRED, HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Job, JobRow
 from jobs.models.log import JobLog
 from jobs.models.memory import MAX_BYTES, JobMemory
 from jobs.models.operations import DeathNotice, KeptAnswer, Repair, Server, Worker
@@ -22,6 +22,7 @@ from jobs.models.statistics import (
 
 __all__ = [
     "ERASED",
+    "EXPIRED",
     "HELD_UNTIL",
     "MAX_BYTES",
     "WITNESSES",

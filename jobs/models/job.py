@@ -19,6 +19,9 @@ HELD_UNTIL = datetime(9999, 12, 31, tzinfo=UTC)
 # The identity of a job whose arguments were erased: of no call. Nobody revives it, since without them it may do more.
 ERASED = uuid.UUID(int=0)
 
+# Why a job was cancelled that was not started in its time (`reason`).
+EXPIRED = "expired"
+
 # Each kind of status has a witness column. The partial indexes name these columns and never the status, so that
 # queued -> running changes no indexed column and is a HOT update.
 WITNESSES: dict[str, frozenset[Status]] = {
@@ -72,6 +75,7 @@ class JobRow(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     due_at = models.DateTimeField(null=True)
     ready_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField(null=True)  # no attempt starts from then on; null: at any time
     waited_since = models.DateTimeField(null=True)  # the last attempt's: `ready_at` until its claim
     queued_at = models.DateTimeField(null=True)
     handed_at = models.DateTimeField(null=True)  # the last time its message was sent to the broker
@@ -84,6 +88,7 @@ class JobRow(models.Model):
     progress_note = models.CharField(max_length=200, default="", blank=True)
     stats = models.JSONField(default=dict)
     last_error = models.TextField(default="", blank=True)
+    reason = models.CharField(max_length=200, null=True)  # noqa: DJ001 - null: not cancelled, or somebody asked for it
     result_expires_at = models.DateTimeField(null=True)  # null: no result was kept
     peak_memory = models.IntegerField(null=True)  # MiB of its process during the last attempt, where measured
     trace_parent = models.CharField(max_length=55, null=True)  # noqa: DJ001 - null: no sampled trace submitted it
@@ -153,6 +158,12 @@ class Job(JobRow):
             ),
             models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="jobs_due"),
             models.Index(fields=["tenant"], condition=Q(due_at__isnull=False), name="jobs_scheduled_of_tenant"),
+            # Of those that wait: what is queued or running changes no column of this index.
+            models.Index(
+                fields=["expires_at"],
+                condition=Q(expires_at__isnull=False) & (Q(due_at__isnull=False) | Q(ready_at__isnull=False)),
+                name="jobs_expiring",
+            ),
             models.Index(fields=["died_at"], condition=Q(died_at__isnull=False), name="jobs_dead"),
             # The groups of the dead-letter queue are counted in the order of this one, from nothing but it.
             models.Index(

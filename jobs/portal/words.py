@@ -2,7 +2,7 @@
 
 from jobs.allocation.gates import Gate
 from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL, JobRow
+from jobs.models import EXPIRED, HELD_UNTIL, JobRow
 from jobs.reading.explain.explanation import Explanation
 from jobs.reading.status_words import PAUSED as PAUSED_TYPE
 from jobs.reading.status_words import WORDS
@@ -16,6 +16,7 @@ ENDS = {
 PAUSED = "Jobs of this kind are paused for now."
 FIRST = "Nothing holds it up: it starts next."
 BEHIND = "Nothing holds it up: the jobs before it in line go first."
+TOO_LATE = "It was cancelled: it had not started in its time."
 BUSY = "Every worker is busy."
 SCHEDULES = {"on": "On", "late": "Late", "paused": "Paused", "paused itself": "Paused", "ended": "Ended"}
 REASONS = {  # of the gates that a ready job meets; the others are told below
@@ -40,6 +41,8 @@ def reason(why: Explanation) -> str:
     match why.gate:
         case Gate.NEXT:
             return FIRST if why.place == 1 else BEHIND
+        case Gate.ENDED if why.reason == EXPIRED:
+            return TOO_LATE
         case Gate.ENDED:
             return ENDS[why.status]
         case Gate.SCHEDULED if why.used is not None:  # a retry

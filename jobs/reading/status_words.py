@@ -20,7 +20,7 @@ MEANINGS = {
     Status.SUCCESS: "it ended well",
     Status.ERROR: "it failed, and had no retries",
     Status.DEAD: "its tries are used up",
-    Status.CANCELLED: "somebody stopped it",
+    Status.CANCELLED: "somebody stopped it, or it had not started in its time",
 }
 PAUSED = ("Paused", "held", "its kind of job is paused")
 TABLE = [(WORDS[status], status.value, MEANINGS[status]) for status in Status] + [PAUSED]  # word, API's name, meaning

@@ -5,7 +5,7 @@ here is for all of `jobs`: `store.claim(...)`.
 """
 
 from jobs.store import clock
-from jobs.store.attempts import SLICE, cancel_requested, holder, progress, put_off, running_in, start
+from jobs.store.attempts import SLICE, cancel_requested, holder, progress, put_off, running_in, start, turn_away
 from jobs.store.away import may_pass
 from jobs.store.checks import excesses, find_lane, heads, isolation, odd_states, recount_books, wrong_books
 from jobs.store.claiming import (
@@ -27,6 +27,7 @@ from jobs.store.control import (
     discard,
     expire_dead,
     is_unfinished,
+    lapse,
     request_cancel,
     revive,
 )
@@ -52,7 +53,7 @@ from jobs.store.schedules import (
 )
 from jobs.store.session import OwnSession, session, speak_as_the_caller
 from jobs.store.settling import Ending, Failure, fail, retry, snooze, stop, succeed, succeed_and_follow, take_back
-from jobs.store.submitting import Answer, give_up_key, insert, recount_waiting
+from jobs.store.submitting import Answer, give_up_key, insert, prolong, recount_waiting
 from jobs.store.worker_sessions import keep_sessions, name_sessions, session_name
 from jobs.store.workers import (
     LIVE_BEATS,

@@ -7,15 +7,15 @@ from datetime import datetime
 from typing import Any
 
 from jobs.conf import settings
-from jobs.models import HELD_UNTIL
+from jobs.models import EXPIRED, HELD_UNTIL
 from jobs.store import clock
-from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, prepared, rows
+from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, moved, prepared, rows
 
 SLICE = 0.1  # seconds, not counting the waits for a core: jobs of a lane may follow in a slot for so long
 
 
 def start(job_id: int, attempt: int, worker: uuid.UUID, now: datetime | None = None) -> Started | None:
-    """queued -> running in this process; None if the attempt is not waiting to start, or its job type is paused."""
+    """queued -> running in this process; None if the attempt does not wait to start, is paused, or has expired."""
     process = Process(worker, os.getpid())
     return begin(prepared("start", id=job_id, attempt=attempt, **starting(process, now)), process)
 
@@ -73,6 +73,11 @@ def put_off(job_id: int, attempt: int) -> bool:
     for (tenant_id,) in found:
         log("put_off", job_id, attempt, tenant=tenant_id)
     return bool(found)
+
+
+def turn_away(job_id: int, attempt: int, now: datetime | None = None) -> bool:
+    """queued -> cancelled, if its time to start has passed."""
+    return bool(moved("turn_away", rows("turn_away", id=job_id, attempt=attempt, now=now), reason=EXPIRED))
 
 
 def progress(job_id: int, attempt: int, process: Process, fraction: float, note: str) -> bool:

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from jobs.conf import settings
-from jobs.models import ERASED
+from jobs.models import ERASED, EXPIRED
 from jobs.store.owner import TenantId, tenant_or_any
 from jobs.store.rows import Applied, moved, rows
 from jobs.store.session import session
@@ -44,6 +44,11 @@ def discard(job_id: int) -> bool:
 def expire_dead(ttl: float, batch: int = 1000, now: datetime | None = None) -> list[Applied]:
     """Delete at most `batch` jobs that have been dead for `ttl` seconds."""
     return moved("expire", rows("expire_dead", ttl=ttl, batch=batch, now=now))
+
+
+def lapse(batch: int = 1000, now: datetime | None = None) -> list[Applied]:
+    """scheduled or created -> cancelled, for at most `batch` jobs whose time to start has passed."""
+    return moved("lapse", rows("lapse", batch=batch, now=now), reason=EXPIRED)
 
 
 def create_queue(name: str) -> None:

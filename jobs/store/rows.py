@@ -126,11 +126,11 @@ def _timed(parameters: dict[str, Any]) -> dict[str, Any]:
     return parameters | {"now": clock.moment(parameters["now"])} if "now" in parameters else parameters
 
 
-def moved(verb: str, found: Sequence[tuple[Any, ...]]) -> list[Applied]:
+def moved(verb: str, found: Sequence[tuple[Any, ...]], **facts: object) -> list[Applied]:
     """Return the jobs that a statement moved, and log each."""
     jobs = [Applied(*row) for row in found]
     for job in jobs:
-        log(verb, job.id, job.attempt, tenant=job.tenant_id)
+        log(verb, job.id, job.attempt, tenant=job.tenant_id, **facts)
     return jobs
 
 

@@ -28,9 +28,10 @@ class Answer(NamedTuple):
 
     id: of its job; None if another transaction is deciding about an identical job, or the request is refused.
     status: of the job at that moment. created_at: of all stored jobs; only the first answer has it, since parsing a
-    moment is slow. due_at: of a stored job. holder: the job that must give up its key first.
-    refused: why nothing was stored: tenant, queue, past, far, or full. bound: the limit of the tenant's backlog, if it
-    is full.
+    moment is slow. due_at: of a stored job. holder: the job that must give up its key first. until: the
+    identical job must not expire before that moment, as PostgreSQL writes it.
+    refused: why nothing was stored: tenant, queue, past, far, expired, or full. bound: the limit of the tenant's
+    backlog, if it is full.
     """
 
     nth: int
@@ -40,6 +41,7 @@ class Answer(NamedTuple):
     created_at: datetime | None
     due_at: datetime | None
     holder: int | None
+    until: str | None
     refused: str | None
     bound: int | None
 
@@ -81,6 +83,12 @@ def give_up_key(ids: Sequence[int]) -> None:
     rows("give_up_key", ids=list(ids))
 
 
+def prolong(untils: Sequence[tuple[int, str]], now: datetime | None = None) -> set[int]:
+    """Let these jobs expire at those moments, or later; return those that have neither ended nor expired."""
+    ids, moments = zip(*untils, strict=True)
+    return {job_id for (job_id,) in rows("prolong", ids=list(ids), untils=list(moments), now=now)}
+
+
 def recount_waiting(*, all_tenants: bool = False) -> list[tuple[int, int, int]]:
     """Correct the lanes' counts of waiting jobs; return queue, tenant and difference of each.
 
@@ -96,4 +104,5 @@ def _quoted(key: object) -> str:
 
 def _kind(number: int, kind: tuple[object, ...]) -> dict[str, object]:
     said = dict(zip(JobRequest.KIND, kind, strict=True))
-    return said | {"kind": number, "at": said["at"].isoformat() if isinstance(said["at"], datetime) else None}
+    moments = {name: at.isoformat() for name, at in said.items() if isinstance(at, datetime)}
+    return said | moments | {"kind": number}

@@ -38,14 +38,17 @@ LAST_DAY = ("tests/integration/api/test_last_day.py",)
 LOOKING = ("tests/integration/store/test_looking.py",)
 RECOVER = ("tests/integration/engine/test_recover.py",)
 HISTORY = ("tests/integration/store/test_history.py",)
+EXPIRES = "tests/integration/engine/test_expires.py"
 ERASED = "tests/integration/engine/test_revive_erased.py"
 KNOWING = {  # which tests know a statement, beside test_<statement>.py; the others are known by VERBS
-    "start": (*VERBS, "tests/integration/engine/test_gaps.py"),
+    "start": (*VERBS, "tests/integration/engine/test_gaps.py", EXPIRES),
+    **dict.fromkeys(("lapse", "turn_away"), (*VERBS, EXPIRES)),
+    "prolong": (EXPIRES,),
     "submit": SUBMIT,
     "claim": CLAIM,
-    "follow": SLICES,
+    "follow": (*SLICES, EXPIRES),
     "succeed": (*VERBS, *SLICES),
-    **dict.fromkeys(("running_in", "start_kept"), SLICES),
+    **dict.fromkeys(("running_in", "start_kept"), (*SLICES, EXPIRES)),
     "bar_worker": (*VERBS, "tests/integration/engine/test_gaps.py"),
     **dict.fromkeys(("fenced", "retry", "snooze", "stop"), (*VERBS, *SLICES)),
     **dict.fromkeys(("left_behind", "end_sessions"), RECOVER),

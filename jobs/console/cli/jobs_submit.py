@@ -25,6 +25,9 @@ def arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--at", type=inputs.moment, metavar="MOMENT", help="Start it at this moment, e.g. 2030-01-31T09:00:00+01:00."
     )
+    parser.add_argument(
+        "--expires", type=inputs.seconds, metavar="SECONDS", help="Cancel it if it has not started by then."
+    )
     parser.add_argument("--timeout", type=inputs.seconds, metavar="SECONDS", help="The longest time it may run.")
     parser.add_argument("--user", metavar="KEY", help="The tenant's user that the job is for.")
     parser.add_argument(
@@ -37,7 +40,7 @@ def arguments(parser: CommandParser) -> None:
 
 
 def run(options: Options, screen: Screen) -> None:
-    given = ("queue", "priority", "delay", "at", "timeout", "user", "dedup")
+    given = ("queue", "priority", "delay", "at", "expires", "timeout", "user", "dedup")
     if options["source_method"] is None:
         of = f"{options['source_type']} - {options['source_id']}"
         raise CommandError(f"method: give type, id and method; what has no object has a dash for its id: {of}")

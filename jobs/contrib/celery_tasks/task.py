@@ -60,10 +60,11 @@ class JobTask:
         *,
         countdown: float | None = None,
         eta: datetime | None = None,
+        expires: float | datetime | None = None,
         queue: str | None = None,
         **others: Any,
     ) -> Sent:
-        """Submit a job, after `countdown` seconds or at `eta`, in that queue.
+        """Submit a job, after `countdown` seconds or at `eta`, in that queue; it does not start when it has expired.
 
         Options of Celery's message have no meaning here and are ignored. Raises InvalidRequest for the others, as for
         arguments that are not JSON; and TooManyWaiting.
@@ -79,6 +80,7 @@ class JobTask:
             tenant=self._tenant(*args, **kwargs) if self._tenant else None,
             queue=queue,
             delay=countdown,
+            expires=expires,
         )
         return Sent(str(submit_for(eta if countdown is None else None, request).id))
 

@@ -35,10 +35,10 @@ class Attempt:
 
 
 def execute(message: Claimed, host: Host) -> Attempt | None:
-    """Start, run and settle an attempt; None if it was cancelled or paused before it began."""
+    """Start, run and settle an attempt; None if it was cancelled or paused, or expired, before it began."""
     job = store.start(message.id, message.attempt, host.worker)
     if job is None:
-        store.put_off(message.id, message.attempt)
+        _ = store.put_off(message.id, message.attempt) or store.turn_away(message.id, message.attempt)
         return None
     outcome = Outcome(error=planned(job))
     if outcome.error is None:

@@ -122,8 +122,9 @@ class _Worker:
             store.beat(host.worker, name=f"jobs.contrib.testing@{pool}", pid=os.getpid(), pool=pool, concurrency=1)
 
     def _claim(self) -> bool:
-        while len(store.promote(BATCH)) == BATCH:
-            pass
+        for move in (store.lapse, store.promote):
+            while len(move(BATCH)) == BATCH:
+                pass
         locked: set[str] = set()
         for _ in range(MAX_PASSES):
             found = store.claim_within() if connection.in_atomic_block else store.claim(in_line=False, locked=locked)

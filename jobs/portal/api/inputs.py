@@ -125,6 +125,11 @@ class Submission(Body):
         None, description="Seconds to wait; not together with `at`."
     )
     at: Moment | None = Field(None, description="The moment to start, in the future, with a time zone.")
+    expires: Annotated[StrictFloat, Field(ge=0.1, allow_inf_nan=False)] | Moment | None = Field(
+        None,
+        description="No attempt starts so many seconds after the job may start, or from this moment on: then the job is"
+        " cancelled. Default: the method's own.",
+    )
     dedup: StrictBool | None = Field(
         None, description="Return the identical unfinished recent job, if any. Default: the method's own setting."
     )

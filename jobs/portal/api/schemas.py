@@ -39,6 +39,7 @@ class ListedJob(Schema):
     due_at: datetime | None = Field(
         description="The moment when the job will be ready, while it is scheduled and not held."
     )
+    expires_at: datetime | None = Field(description="From then on no attempt starts: a job that waits is cancelled.")
     held: bool = Field(description="True: its job type is paused, and the job stays scheduled until it is resumed.")
     queued_at: datetime | None
     start_time: datetime | None
@@ -57,6 +58,7 @@ class ListedJob(Schema):
     progress: float | None = Field(description="0 to 1, if the job reports it.")
     progress_note: str
     last_error: str = Field(description="The class of the error, and its text if the job's author meant it for you.")
+    reason: str | None = Field(description="Why it was cancelled, if nobody asked for it: `expired`.")
     result_url: str | None = Field(description="The address of the result, while one is kept.")
 
 
@@ -151,6 +153,7 @@ def listed(job: models.JobRow) -> dict[str, Any]:
         "crashes": job.crashes,
         "created_at": job.created_at,
         "due_at": None if held else job.due_at,
+        "expires_at": job.expires_at,
         "held": held,
         "queued_at": job.queued_at,
         "start_time": job.start_time,
@@ -165,6 +168,7 @@ def listed(job: models.JobRow) -> dict[str, Any]:
         "progress": job.progress,
         "progress_note": job.progress_note,
         "last_error": told(job.last_error),
+        "reason": job.reason,
         "result_url": result_url(job),
     }
 

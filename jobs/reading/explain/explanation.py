@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jobs.allocation.gates import Gate
-from jobs.lifecycle import Status
+from jobs.lifecycle import WAITING, Status
 from jobs.reading.explain import statuses
-from jobs.reading.explain.gates import Blocker, closed
+from jobs.reading.explain.gates import Blocker, as_text, closed
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE, Facts, Line, facts, line
 from jobs.store import TenantId
 
@@ -20,8 +20,8 @@ class Explanation:
     gate, sentence: the reason, as a stable code and for people. used, limit: the use of that gate; for a retry, its
     number and the most. opens_at: when the gate opens by itself (due moment, next token of a rate limit).
     since: when the job got its status. also: further closed gates. place: in its lane, from 1; MAX_COUNTED_PLACE + 1
-    stands for all places beyond. tenants, queues: the first few that wait for the same workers; for operators only,
-    since a tenant must not learn of another.
+    stands for all places beyond. reason: why it was cancelled, if nobody asked for it. tenants, queues: the first few
+    that wait for the same workers; for operators only, since a tenant must not learn of another.
     """
 
     id: int
@@ -35,6 +35,7 @@ class Explanation:
     since: datetime | None
     also: tuple[Gate, ...]
     place: int | None
+    reason: str | None
     tenants: tuple[str, ...]
     queues: tuple[str, ...]
 
@@ -53,7 +54,7 @@ def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
         id=job.id,
         status=Status(job.status),
         gate=blockers[0].gate,
-        sentence=blockers[0].sentence,
+        sentence=blockers[0].sentence + _until(job),
         now=job.now,
         used=blockers[0].used,
         limit=blockers[0].limit,
@@ -61,9 +62,17 @@ def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
         since=_since(job),
         also=tuple(blocker.gate for blocker in blockers[1:]),
         place=standing.place if standing else None,
+        reason=job.reason,
         tenants=tuple(standing.tenants) if standing else (),
         queues=tuple(standing.queues) if standing else (),
     )
+
+
+def _until(job: Facts) -> str:
+    """Until when a job that waits may start."""
+    if job.expires_at is None or Status(job.status) not in WAITING:
+        return ""
+    return f" It is cancelled if it has not started by {as_text(job.expires_at)}."
 
 
 def _since(job: Facts) -> datetime | None:

@@ -44,6 +44,8 @@ class Facts:
     created_at: datetime
     due_at: datetime | None
     ready_at: datetime | None
+    expires_at: datetime | None
+    reason: str | None  # of a cancellation that nobody asked for
     queued_at: datetime | None
     handed_at: datetime | None
     start_time: datetime | None

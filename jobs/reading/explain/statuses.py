@@ -6,7 +6,7 @@ from jobs.allocation.gates import Gate
 from jobs.authoring.text import duration
 from jobs.engine.policy import most_retries
 from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL
+from jobs.models import EXPIRED, HELD_UNTIL
 from jobs.reading.explain.gates import Blocker, as_text, closed
 from jobs.reading.explain.reads import Facts
 
@@ -57,11 +57,17 @@ def ended(job: Facts) -> Blocker:
     again = "its arguments were erased, so nobody can revive it" if job.erased else "it can be revived"
     said = {
         Status.SUCCESS: f"Succeeded{at}.",
-        Status.CANCELLED: f"Cancelled{at}; {again}.",
+        Status.CANCELLED: f"Cancelled{at}{_because(job)}; {again}.",
         Status.DEAD: f"Died{at} and is a dead letter that can be discarded; {again}. {job.last_error}",
         Status.ERROR: f"Failed{at} without a retry policy; {again}. {job.last_error}",
     }
     return Blocker(Gate.ENDED, said[Status(job.status)].rstrip())
+
+
+def _because(job: Facts) -> str:
+    if job.reason == EXPIRED and job.expires_at is not None:
+        return f", since it had expired: nothing starts it after {as_text(job.expires_at)}"
+    return "" if job.reason is None else f", {job.reason}"
 
 
 def _length(time: timedelta) -> str:

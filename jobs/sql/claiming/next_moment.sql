@@ -1,10 +1,13 @@
--- Reads:  seconds until the next moment: a due job or a token of a rate limit (negative: late); null if there is none.
+-- Reads:  seconds until the next moment: a due job, one that expires, or a token of a rate limit (negative: late); null if there is none.
 -- Who:    the clock, before its work, so that a moment that passes during the work is not missed.
--- Index:  jobs_due; lanes_opening; the newest turn of each queue. Past tokens do not count: the present dispatch uses them.
+-- Index:  jobs_due; jobs_expiring; lanes_opening; the newest turn of each queue. Past tokens do not count: the present dispatch uses them.
 WITH
 -- include shared/clock
 moment AS (
     SELECT min(due_at) AS at FROM jobs WHERE due_at IS NOT NULL AND due_at < %(held_until)s
+    UNION ALL
+    SELECT min(expires_at) FROM jobs
+    WHERE expires_at IS NOT NULL AND (due_at IS NOT NULL OR ready_at IS NOT NULL)
     UNION ALL
     SELECT next.at FROM clock CROSS JOIN LATERAL (
         SELECT opens_at AS at FROM lanes WHERE opens_at > clock.now ORDER BY opens_at LIMIT 1

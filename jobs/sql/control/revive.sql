@@ -1,7 +1,7 @@
 -- Arrow:  revive, error / dead / cancelled -> created: a new series of attempts. Failed attempts are kept, and the attempt
 --         number keeps growing, so that no message of the old series can start the job.
 -- Who:    its tenant (tenant given), or an operator (null). Locks: the row. Index: primary key.
--- The job gives up its key: an identical job may be under way by now.
+-- The job gives up its key: an identical job may be under way by now. Nor does it expire any more: somebody wants it now.
 WITH revived AS (
     UPDATE jobs
     SET status = 'created',
@@ -9,6 +9,8 @@ WITH revived AS (
         end_time = NULL,
         died_at = NULL,
         cancel_requested_at = NULL,
+        expires_at = NULL,
+        reason = NULL,
         dedup_key = NULL,
         barred = false,
         retries = 0,

@@ -1,6 +1,6 @@
 -- A queued job `j` of queue `q` starts in this process, if nothing speaks against it. A worker that was declared gone starts
 -- nothing: recover would take the job back at once. Nor does the job start of a tenant that was deleted while the job was
--- claimed. No indexed column changes (HOT).
+-- claimed; nor one whose time to start has passed, by PostgreSQL's clock. No indexed column changes (HOT).
 SET status = 'running',
     worker = %(worker)s,
     worker_pid = %(pid)s,
@@ -8,6 +8,7 @@ SET status = 'running',
 FROM queues q
 WHERE q.id = j.queue_id
   AND j.status = 'queued'  -- guard I3
+  AND (j.expires_at IS NULL OR j.expires_at > coalesce(%(now)s::timestamptz, clock_timestamp()))  -- guard
   AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
   AND EXISTS (SELECT FROM tenants_tenant t WHERE t.id = j.tenant_id)  -- guard
   AND NOT EXISTS (SELECT FROM workers w WHERE w.id = %(worker)s AND w.gone_at IS NOT NULL)  -- guard I3

@@ -4,7 +4,7 @@
 -- Index:  jobs_one_identical finds the identical job, and decides which of two simultaneous ones is stored. The lanes give
 --         the size of the backlog (primary key); no jobs are counted.
 -- Returns the id of each request's job. The id is null if an identical job is no answer and must give up its key
--- (`holder`), or if another transaction is deciding about one. The first row has the moment. If nothing is stored, it
+-- (`holder`), or if another transaction is deciding about one; `until`: it must not expire before. The first row has the moment. If nothing is stored, it
 -- returns the refusal.
 -- The kind holds the common values of many requests, which are passed and looked up once. The planner cannot see into
 -- sub-selects of parameters, so it considers the generic plan as good as a custom one, and keeps it.
@@ -18,17 +18,21 @@ kind AS MATERIALIZED (
             WHEN q.id IS NULL THEN 'queue'
             WHEN k.at <= clock.now THEN 'past'
             WHEN k.at > clock.now + %(longest)s * interval '1 second' THEN 'far'
+            WHEN k.expires_at <= begins.at THEN 'expired'
         END AS unfit,
         coalesce(
             k.at,
             clock.now + nullif(k.delay, 0) * interval '1 second',
             CASE WHEN p.id IS NOT NULL THEN %(held_until)s::timestamptz END
-        ) AS due_at
+        ) AS due_at,
+        coalesce(k.expires_at, begins.at + k.expires * interval '1 second') AS last_start
     FROM jsonb_to_recordset((SELECT %(kinds)s::jsonb)) AS k (
         kind int, tenant_id bigint, queue text, priority smallint, user_key text, source_type text, source_method text,
-        timeout float8, memory int, max_retries int, delay float8, at timestamptz
+        timeout float8, memory int, max_retries int, delay float8, at timestamptz,
+        expires float8, expires_at timestamptz
     )
     CROSS JOIN clock
+    CROSS JOIN LATERAL (SELECT coalesce(k.at, clock.now + coalesce(k.delay, 0) * interval '1 second') AS at) begins
     LEFT JOIN tenants_tenant t ON t.id = k.tenant_id
     LEFT JOIN queues q ON q.name = k.queue
     LEFT JOIN paused_job_types p ON p.source_type = k.source_type AND p.source_method = k.source_method
@@ -44,12 +48,14 @@ request AS MATERIALIZED (
         given.id, given.nth, given.source_id, given.dedup_key, given.args, k.*,
         identical.id AS job, identical.status AS job_status,
         identical.created_at > clock.now - %(window)s * interval '1 second'
-            AND identical.id IS DISTINCT FROM %(caller)s::bigint AS answered
+            AND identical.id IS DISTINCT FROM %(caller)s::bigint
+            AND (identical.expires_at IS NULL OR identical.expires_at > clock.now) AS answered,
+        identical.expires_at < coalesce(k.last_start, 'infinity') AS prolongs
     FROM given
     JOIN kind k USING (kind)
     CROSS JOIN clock
     LEFT JOIN LATERAL (
-        SELECT j.id, j.status, j.created_at
+        SELECT j.id, j.status, j.created_at, j.expires_at
         FROM jobs j
         WHERE j.tenant_id = k.tenant_id AND j.dedup_key = given.dedup_key AND j.end_time IS NULL
         LIMIT 1
@@ -75,7 +81,7 @@ stored AS (
     INSERT INTO jobs (
         id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, dedup_key, timeout,
         memory, max_retries,
-        status, created_at, ready_at, due_at,
+        status, created_at, ready_at, due_at, expires_at,
         attempt, crashes, retries, progress_note, stats, last_error, trace_parent
     )
     SELECT
@@ -84,7 +90,7 @@ stored AS (
         CASE WHEN r.due_at IS NULL THEN 'created' ELSE 'scheduled' END,
         clock.now,
         CASE WHEN r.due_at IS NULL THEN clock.now END,
-        r.due_at,
+        r.due_at, r.last_start,
         0, 0, 0, '', '{}', '', %(trace_parent)s
     FROM request r
     CROSS JOIN clock
@@ -102,6 +108,7 @@ arriving AS (
 SELECT
     r.nth - 1, coalesce(s.id, CASE WHEN r.answered THEN r.job END), s.id IS NULL, coalesce(s.status, r.job_status),
     CASE WHEN r.nth = 1 THEN clock.now END, s.due_at, CASE WHEN NOT r.answered AND s.id IS NULL THEN r.job END,
+    CASE WHEN r.answered AND r.prolongs THEN coalesce(r.last_start, 'infinity')::text END,
     NULL, NULL
 FROM request r
 CROSS JOIN clock
@@ -112,4 +119,4 @@ CROSS JOIN (  -- the clock must learn of an earlier moment
 ) woken
 WHERE NOT EXISTS (SELECT FROM refused)
 UNION ALL
-SELECT nth - 1, NULL, NULL, NULL, NULL, NULL, NULL, why, bound FROM refused
+SELECT nth - 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, why, bound FROM refused

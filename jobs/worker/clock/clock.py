@@ -7,13 +7,13 @@ from django.db import DatabaseError, InterfaceError, connection
 from jobs import store, telemetry
 from jobs.engine import numbers, recover
 from jobs.engine.dispatch import dispatch
-from jobs.engine.promote import promote
+from jobs.engine.promote import lapse, promote
 from jobs.worker.clock.duties import duties, given_up_in_time
 from jobs.worker.clock.time import LONGEST_SLEEP, Time
 from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.watchdog import Progress
 
-SHORTEST_SLEEP = 0.1  # seconds after a tick that could not promote a due job because its row is locked
+SHORTEST_SLEEP = 0.1  # seconds after a tick that could not move a job at its moment because its row is locked
 SILENT_SECONDS = 5.0  # seconds of silence after which a leader counts as stopped
 LOCK_TIMEOUT = 1.0  # seconds that a statement of the clock may wait for a lock
 STATEMENT_TIMEOUT = 10.0  # seconds that a statement of the clock may take
@@ -68,12 +68,12 @@ class Clock:
     def _tick(self) -> None:
         self._time.look()
         moment = store.next_moment()  # read it before the work, so that a moment that passes meanwhile is not missed
-        promoted = given_up_in_time(promote)
+        moved = [given_up_in_time(step) for step in (lapse, promote)]  # what is due too late is not promoted
         given_up_in_time(_net)
         given_up_in_time(self._declare_gone)
         for duty in self._duties:
             duty.run_if_due()
-        if moment is not None and moment <= 0 and not promoted:
+        if moment is not None and moment <= 0 and not any(moved):
             moment = SHORTEST_SLEEP
         self._sleep(LONGEST_SLEEP if moment is None else min(moment, LONGEST_SLEEP))
 

@@ -34,6 +34,7 @@ def submit(world: World) -> object:
             priority=draw.randint(0, 2),
             user_key=draw.choice(USERS),
             delay=draw.choice((None, None, None, 0.5, 20.0)),
+            expires=draw.choice((None, None, None, None, 0.5, 20.0)),
             dedup_key=draw.choice((None, None, None, *SAME)),
         )
 

@@ -100,6 +100,11 @@ def put_off(world: World) -> object:
     return job and (job.id, world.do(lambda: store.put_off(job.id, job.attempt)))
 
 
+def turn_away(world: World) -> object:
+    job = world.one(lambda job: job.status == "queued")
+    return job and (job.id, world.do(lambda: store.turn_away(job.id, job.attempt)))
+
+
 def die(world: World) -> object:
     """The process of an attempt dies, before its start or later; its parent takes the attempt back."""
     job = world.one(lambda job: job.followed > 0 and job.slot is not None) or world.one(

@@ -30,6 +30,10 @@ def promote(world: World) -> object:
     return [(job.id, job.held) for job in store.promote()]
 
 
+def lapse(world: World) -> object:
+    return [job.id for job in store.lapse()]
+
+
 def tick(world: World) -> object:
     seconds = world.random.choice((0.05, 0.3, 1.0, 4.0, 10.0))
     world.now += timedelta(seconds=seconds)

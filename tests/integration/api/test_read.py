@@ -54,6 +54,7 @@ def test_a_job_tells_its_whole_story(owner, mate, tenant):
         "crashes": 1,
         "created_at": "2026-03-01T12:00:00Z",
         "due_at": None,
+        "expires_at": None,
         "held": False,
         "queued_at": "2026-03-01T12:00:01Z",
         "start_time": "2026-03-01T12:00:02Z",
@@ -70,6 +71,7 @@ def test_a_job_tells_its_whole_story(owner, mate, tenant):
         "stats": {"rows": 400},
         "rows": 400,
         "last_error": "",
+        "reason": None,
         "result_url": None,
     }
     assert mate.get(f"/api/v1/jobs/{made.pk}").json() == job

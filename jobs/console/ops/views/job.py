@@ -26,6 +26,7 @@ MOMENTS = (
     ("queued", "queued_at"),
     ("started", "start_time"),
     ("asked to stop", "cancel_requested_at"),
+    ("to start by", "expires_at"),
     ("ended", "end_time"),
     ("died", "died_at"),
     ("result kept until", "result_expires_at"),

@@ -9,7 +9,7 @@
 -- tell the door how many wait no longer.
 , next AS MATERIALIZED (
     SELECT
-        j.row, q.name, q.default_timeout, q.default_max_retries, q.default_backoff, q.backoff_grows,
+        j.row, q.*,
         e.slot, e.ticket, e.followed + 1 AS followed
     FROM settled e
     CROSS JOIN LATERAL (
@@ -46,7 +46,7 @@
         LIMIT 1
     ) lane
     CROSS JOIN LATERAL (
-        SELECT ctid AS row, source_type, source_method FROM jobs
+        SELECT ctid AS row, source_type, source_method, expires_at FROM jobs
         WHERE ready_at IS NOT NULL
           AND queue_id = e.queue_id AND tenant_id = e.tenant_id
           AND (priority, id) >= ((lane.head >> 58)::smallint, lane.head & 288230376151711743)
@@ -56,6 +56,7 @@
     ) j
     WHERE %(follow)s
       AND q.pool = worker.pool  -- guard
+      AND coalesce(j.expires_at > e.ended_at, true)  -- guard
       AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
 ),
 followed AS (
