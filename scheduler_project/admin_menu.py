@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.urls import reverse
 
 SECTIONS = {
     "Work": {
@@ -29,16 +30,19 @@ OTHERS, ICON = "Data", "table"
 
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     """The sections and their pages: those that this user may see, and none that is missing here."""
+    live = {"name": "Live pages", "admin_url": reverse("ops:overview")}
     pages = {model["object_name"]: model for app in admin.site.get_app_list(request) for model in app["models"]}
     sections = {
         title: [(pages.pop(name), icon) for name, icon in known.items() if name in pages]
         for title, known in SECTIONS.items()
     }
     sections[OTHERS] = [(page, ICON) for page in pages.values()]
+    if request.user.has_perm("jobs.view_job"):
+        sections = {"Now": [(live, "monitoring")], **sections}
     return [
         {
             "title": title,
-            "separator": title not in list(SECTIONS)[:1],
+            "separator": title not in ("Now", *list(SECTIONS)[:1]),
             "items": [{"title": str(page["name"]), "icon": icon, "link": page["admin_url"]} for page, icon in shown],
         }
         for title, shown in sections.items()

@@ -22,6 +22,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django_otp import login, match_token
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from scheduler_project.home import home_of
 from tenants import audit
 from tenants.operators import is_operator
 
@@ -96,7 +97,7 @@ def _onward(request: HttpRequest) -> str:
     """The page that was asked for, if it is ours."""
     wanted = request.POST.get("next", "")
     ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
-    return wanted if ours else reverse(settings.LOGIN_REDIRECT_URL)
+    return wanted if ours else home_of(request.user)
 
 
 def _in_fours(device: TOTPDevice) -> str:

@@ -180,6 +180,13 @@ UNFOLD = {
     "SITE_TITLE": "Scheduler",
     "SITE_HEADER": "Scheduler",
     "STYLES": [lambda request: static("jobs/admin.css")],
+    "COLORS": {  # the accent of the live pages, in steps
+        "primary": {
+            **{"50": "#eff5fd", "100": "#dbe8fa", "200": "#bcd4f5", "300": "#8ab4f8", "400": "#6f9fe8"},
+            **{"500": "#3f78c9", "600": "#1a56b0", "700": "#17498f", "800": "#153b75", "900": "#132f5c"},
+            "950": "#0d1f3d",
+        },
+    },
     "SIDEBAR": {"navigation": "scheduler_project.admin_menu.navigation"},
 }
 

@@ -8,17 +8,19 @@ from django.urls import include, path, re_path, reverse_lazy
 from jobs.api import api
 from jobs.portal.api.problems import no_such_address
 from scheduler_project import sessions, user_admin  # noqa: F401 - they register themselves
+from scheduler_project.home import Login, login_of_admin
 from scheduler_project.second_factor import second_factor
 
 PASSWORD = {"template_name": "registration/password.html", "success_url": reverse_lazy("reports:list")}
 
 urlpatterns = [
+    path("admin/login/", login_of_admin),
     path("admin/", admin.site.urls),
     path("ops/", include("jobs.console.ops.urls")),
     path("jobs/", include("jobs.portal.members.urls")),
     path("api/v1/", api.urls),
     re_path("^api(?:/|$)", no_such_address),
-    path("accounts/login/", auth_views.LoginView.as_view(), name="login"),
+    path("accounts/login/", Login.as_view(), name="login"),
     path("accounts/logout/", auth_views.LogoutView.as_view(), name="logout"),
     path("accounts/second-factor/", second_factor, name="second_factor"),
     path("accounts/password/", auth_views.PasswordChangeView.as_view(**PASSWORD), name="password"),

@@ -14,6 +14,7 @@ from tenants import key_admin  # noqa: F401 - registers itself
 from tenants.admin_style import ModelAdmin, Searched, StackedInline, TabularInline, display, rate
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.kept import Kept
+from tenants.labelled import Labelled
 from tenants.models import ApiKey, Member, Tenant, TenantQueue
 from tenants.tenant_model import get_tenant_model
 
@@ -93,7 +94,7 @@ class TenantAdmin(Kept):
 
 
 @admin.register(TenantQueue)
-class TenantQueueAdmin(Searched, Kept):
+class TenantQueueAdmin(Searched, Labelled, Kept):
     """Edit the slots of all tenants on one page. A saved change takes effect with the next dispatch."""
 
     list_display = ["tenant", "num_slots", "user_slots", "weight", "rate", "paused"]

@@ -12,11 +12,12 @@ from django.http import HttpRequest
 from jobs.engine import limits
 from jobs.models import Queue
 from jobs.reading import counts
-from tenants.admin_style import ModelAdmin, display, rate
+from tenants.admin_style import display, rate
+from tenants.labelled import Labelled
 
 
 @admin.register(Queue)
-class QueueAdmin(ModelAdmin):
+class QueueAdmin(Labelled):
     """Edit queues. A saved change takes effect with the next dispatch, which follows at once."""
 
     list_display = ["name", "weight", "pool", "in_use", "waiting", "concurrency", "rate", "default_timeout", "paused"]

@@ -23,6 +23,24 @@ def test_a_member_logs_in_and_lands_on_the_reports(client, anna):
     assert client.get("/api/v1/jobs").status_code == 200
 
 
+@pytest.mark.parametrize("asked", [LOGIN, "/admin/login/?next=/admin/"])
+def test_an_operator_logs_in_and_lands_on_the_live_pages(client, anna, asked):
+    anna.is_staff = anna.is_superuser = True
+    anna.save()
+    form = {"username": anna.username, "password": "correct horse"}
+    page = client.get(asked, follow=True)
+    assert page.request["PATH_INFO"] == LOGIN
+    assert client.post(LOGIN, form)["Location"] == "/ops/"
+    anna.is_superuser = False
+    anna.save()
+    assert client.post(LOGIN, form)["Location"] == "/admin/", "who may not see the jobs"
+
+
+def test_who_asks_for_a_page_of_the_admin_gets_it_after_the_one_login(client):
+    asked = client.get("/admin/jobs/queue/")
+    assert client.get(asked["Location"])["Location"] == f"{LOGIN}?next=/admin/jobs/queue/"
+
+
 def test_whoever_was_sent_to_log_in_goes_on_where_they_wanted_to(client, anna):
     asked = client.get("/reports/1/")
     page = client.get(asked["Location"]).content.decode()

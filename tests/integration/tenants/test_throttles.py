@@ -15,7 +15,7 @@ from tenants.throttle import Throttle
 from tests.factories import MemberFactory, make_job
 
 pytestmark = pytest.mark.django_db
-LOGINS = ["/accounts/login/", "/admin/login/"]
+LOGIN = "/accounts/login/"
 PASSWORD = "correct horse battery"
 
 
@@ -38,33 +38,32 @@ def log_in(address, name, password, machine="192.0.2.1"):
     return Client(REMOTE_ADDR=machine).post(address, {"username": name, "password": password})
 
 
-@pytest.mark.parametrize("address", LOGINS)
-def test_after_some_wrong_passwords_even_the_right_one_has_to_wait(anna, settings, address, caplog):
+def test_after_some_wrong_passwords_even_the_right_one_has_to_wait(anna, settings, caplog):
     settings.LOGIN_FAILURES = 3
-    assert [log_in(address, anna, "wrong").status_code for _ in range(4)] == [200, 200, 200, 429]
-    refused = log_in(address, anna.upper(), PASSWORD)
+    assert [log_in(LOGIN, anna, "wrong").status_code for _ in range(4)] == [200, 200, 200, 429]
+    refused = log_in(LOGIN, anna.upper(), PASSWORD)
     assert (refused.status_code, int(refused["Retry-After"])) == (429, 60)
     assert "60 seconds" in refused.content.decode()
-    assert log_in(address, anna, PASSWORD, machine="192.0.2.2").status_code == 302, "from elsewhere she gets in"
+    assert log_in(LOGIN, anna, PASSWORD, machine="192.0.2.2").status_code == 302, "from elsewhere she gets in"
     assert f"login failed user='{anna}' address=192.0.2.1" in caplog.text
     assert "wrong" not in caplog.text
 
 
 def test_one_machine_cannot_try_many_names(settings):
     settings.LOGIN_FAILURES = 2
-    answers = [log_in(LOGINS[0], f"name{n}", "wrong").status_code for n in range(11)]
+    answers = [log_in(LOGIN, f"name{n}", "wrong").status_code for n in range(11)]
     assert answers == [200] * 10 + [429]
 
 
 def test_many_machines_cannot_try_one_name_for_ever(settings):
     settings.LOGIN_FAILURES = 1
-    answers = [log_in(LOGINS[0], "anna", "wrong", f"192.0.2.{n}").status_code for n in range(21)]
+    answers = [log_in(LOGIN, "anna", "wrong", f"192.0.2.{n}").status_code for n in range(21)]
     assert answers == [200] * 20 + [429]
 
 
 def test_logging_in_well_uses_nothing_up(anna, settings):
     settings.LOGIN_FAILURES = 1
-    assert [log_in(LOGINS[0], anna, PASSWORD).status_code for _ in range(5)] == [302] * 5
+    assert [log_in(LOGIN, anna, PASSWORD).status_code for _ in range(5)] == [302] * 5
 
 
 def test_a_tenant_that_asks_too_fast_is_told_to_wait_and_others_are_not(owner, mate, stranger, settings):
@@ -120,14 +119,14 @@ def test_a_weak_password_is_refused(weak):
 
 def test_a_member_changes_the_own_password(anna):
     client = Client()
-    client.post(LOGINS[0], {"username": anna, "password": PASSWORD})
+    client.post(LOGIN, {"username": anna, "password": PASSWORD})
     page = client.get("/accounts/password/")
     assert "Change your password" in page.content.decode()
     form = {"old_password": PASSWORD, "new_password1": "staple of twelve", "new_password2": "staple of twelve"}
     assert client.post("/accounts/password/", form | {"old_password": "wrong"}).status_code == 200
     assert client.post("/accounts/password/", form)["Location"] == "/"
-    assert log_in(LOGINS[0], anna, PASSWORD).status_code == 200
-    assert log_in(LOGINS[0], anna, "staple of twelve").status_code == 302
+    assert log_in(LOGIN, anna, PASSWORD).status_code == 200
+    assert log_in(LOGIN, anna, "staple of twelve").status_code == 302
 
 
 def test_nobody_else_sees_that_page():

@@ -1,0 +1,29 @@
+"""Logging in: one page for all. Operators land on their live pages, members on their reports."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.views import LoginView, redirect_to_login
+from django.http import HttpRequest, HttpResponseRedirect
+from django.shortcuts import resolve_url
+from django.urls import reverse
+
+from tenants.operators import is_operator
+
+
+class Login(LoginView):
+    def get_default_redirect_url(self) -> str:
+        return home_of(self.request.user)
+
+
+def login_of_admin(request: HttpRequest) -> HttpResponseRedirect:
+    """The admin has no login of its own. Who asked for no page of it lands at home."""
+    wanted = request.GET.get("next", "")
+    return redirect_to_login("" if wanted == reverse("admin:index") else wanted)
+
+
+def home_of(user: Any) -> str:
+    """The address of the page that is for this user; of the admin, for staff who may not see jobs."""
+    if not is_operator(user):
+        return resolve_url(settings.LOGIN_REDIRECT_URL)
+    return reverse("ops:overview" if user.has_perm("jobs.view_job") else "admin:index")
