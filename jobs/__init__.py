@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from jobs.authoring.current import current_job
     from jobs.authoring.decorator import job
-    from jobs.authoring.exceptions import Abandon, Cancelled, RetryLater, StaleAttempt, TenantError
+    from jobs.authoring.exceptions import Abandon, Cancelled, ResultGone, RetryLater, StaleAttempt, TenantError
     from jobs.authoring.memory import MISSING
     from jobs.authoring.retry import Retry
     from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
     from jobs.engine.cancel import cancel
+    from jobs.engine.chain import chain, group
     from jobs.engine.proxy import Asynchronous, asubmit_many, async_, submit_many
     from jobs.engine.revive import revive
     from jobs.reading import queries, schedule_view
@@ -25,6 +26,7 @@ __all__ = [
     "Asynchronous",
     "Cancelled",
     "InvalidRequest",
+    "ResultGone",
     "Retry",
     "RetryLater",
     "StaleAttempt",
@@ -34,7 +36,9 @@ __all__ = [
     "asubmit_many",
     "async_",
     "cancel",
+    "chain",
     "current_job",
+    "group",
     "job",
     "queries",
     "results",
@@ -48,6 +52,7 @@ _HOMES = {
     "MISSING": "jobs.authoring.memory",
     "Abandon": "jobs.authoring.exceptions",
     "Cancelled": "jobs.authoring.exceptions",
+    "ResultGone": "jobs.authoring.exceptions",
     "Retry": "jobs.authoring.retry",
     "RetryLater": "jobs.authoring.exceptions",
     "StaleAttempt": "jobs.authoring.exceptions",
@@ -60,6 +65,8 @@ _HOMES = {
     "async_": "jobs.engine.proxy",
     "asubmit_many": "jobs.engine.proxy",
     "cancel": "jobs.engine.cancel",
+    "chain": "jobs.engine.chain",
+    "group": "jobs.engine.chain",
     "current_job": "jobs.authoring.current",
     "job": "jobs.authoring.decorator",
     "queries": "jobs.reading.queries",

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
+    BLOCKED = "blocked"  # waits for other jobs to end; the reader of ends moves it on (unblock, drop)
     SCHEDULED = "scheduled"  # due later; the clock moves it on (promote)
     CREATED = "created"  # ready, waiting for a slot; a dispatch moves it on (claim), or the job before it (follow)
     QUEUED = "queued"  # holds a slot, handed to Celery; the worker that takes it up moves it on (start)
@@ -15,7 +16,7 @@ class Status(StrEnum):
     CANCELLED = "cancelled"  # stopped on request, or it came too late; a person moves it on (revive, restore)
 
 
-WAITING = frozenset({Status.SCHEDULED, Status.CREATED})
+WAITING = frozenset({Status.BLOCKED, Status.SCHEDULED, Status.CREATED})
 HOLDING = frozenset({Status.QUEUED, Status.RUNNING})  # these hold a slot of their tenant
 FINAL = frozenset({Status.SUCCESS, Status.ERROR, Status.DEAD, Status.CANCELLED})
 
@@ -45,6 +46,9 @@ def _arrow(
 ARROWS = (
     _arrow("submit", to=Status.CREATED),
     _arrow("schedule", to=Status.SCHEDULED, by=("submit",)),
+    _arrow("block", to=Status.BLOCKED, by=("submit",)),
+    _arrow("unblock", Status.BLOCKED, to=Status.CREATED, by=("read_ends",)),
+    _arrow("drop", Status.BLOCKED, to=Status.CANCELLED, by=("read_ends",)),
     _arrow("promote", Status.SCHEDULED, to=Status.CREATED),
     _arrow("claim", Status.CREATED, to=Status.QUEUED),
     _arrow("start", Status.QUEUED, to=Status.RUNNING, by=("start", "start_kept"), fenced=True),

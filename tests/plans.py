@@ -101,7 +101,7 @@ class Dispatcher:
         more = True
         while more:
             self._enter()
-            (more,) = self._own.execute(f"EXECUTE fold ({VALUES})").fetchone()
+            more, _ = self._own.execute(f"EXECUTE fold ({VALUES})").fetchone()
             self._own.commit()
 
     def claim(self) -> Read:

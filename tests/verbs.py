@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from jobs import store
 from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL, Job, PausedJobType, Worker
+from jobs.models import HELD_UNTIL, Job, JobEdge, JobEnd, PausedJobType, Worker
 from jobs.store import EVERY_TENANT, Failure, Holder, Process
 from jobs.store.attempts import begin, starting
 from jobs.store.rows import rows
@@ -37,6 +37,17 @@ def let_expire(job: Job) -> None:
     Job.objects.filter(pk=job.pk).update(expires_at=timezone.now() + timedelta(minutes=1))
 
 
+def note_news(job: Job) -> None:
+    JobEnd.objects.create(xid=0, job_id=job.pk)
+
+
+def fail_before(job: Job) -> None:
+    """A job that it waits for has failed."""
+    failed = make_job(job.tenant, Status.ERROR)
+    JobEdge.objects.create(predecessor_id=failed.pk, follower_id=job.pk)
+    note_news(failed)
+
+
 def start_kept(job: Job, attempt: int) -> bool:
     """The claim of this session has kept that attempt for this process."""
     with connection.cursor() as cursor:
@@ -56,6 +67,8 @@ def follow(job: Job, attempt: int) -> bool:
 # What each verb's statement says it applied; of a verb with two statements the second as "verb by statement".
 # `attempt` is what its holder believes to hold.
 VERBS = {
+    "unblock": lambda job, attempt: moved(job, store.read_ends().moved),
+    "drop": lambda job, attempt: moved(job, store.read_ends().moved),
     "promote": lambda job, attempt: moved(job, store.promote(now=LATER)),
     "claim": lambda job, attempt: moved(job, store.claim()),
     "start": lambda job, attempt: store.start(job.pk, attempt, WORKER) is not None,
@@ -81,9 +94,11 @@ VERBS = {
     "bury by take_back": lambda job, attempt: store.take_back(job.pk, attempt, KILLED, max_crashes=1) == "dead",
     "stop by take_back": lambda job, attempt: store.take_back(job.pk, attempt, KILLED, max_crashes=2) == "cancelled",
 }
-FOR_MANY = {"promote", "claim", "hold", "release", "lapse", "expire", "archive"}  # these name no job
+FOR_MANY = {"unblock", "drop", "promote", "claim", "hold", "release", "lapse", "expire", "archive"}  # these name no job
 # What has to be so before, for the verb to have a reason.
 REASONS = {
+    "unblock": note_news,
+    "drop": fail_before,
     "stop": ask_to_stop,
     "stop by take_back": ask_to_stop,
     "put_off": pause,

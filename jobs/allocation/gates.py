@@ -13,6 +13,7 @@ class Gate(StrEnum):
     ENDED = "ended"  # final: no process moves it on
     RUNNING = "running"
     QUEUED = "queued"  # handed over; no worker has started it yet
+    BLOCKED = "blocked"  # other jobs have to end first
     SCHEDULED = "scheduled"  # due later: a delay, or the backoff of a retry
     HELD = "held"  # its job type is paused
     TENANT_PAUSED = "tenant_paused"

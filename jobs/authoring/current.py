@@ -7,8 +7,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from jobs.authoring.exceptions import Cancelled
-from jobs.authoring.memory import Memory
+from jobs.authoring.exceptions import Cancelled, ResultGone
+from jobs.authoring.memory import MISSING, Memory
 from jobs.authoring.text import storable
 from tenants.models import Tenant
 
@@ -18,6 +18,11 @@ LOOK_AGAIN = 0.5  # seconds
 def _never() -> bool:
     """Outside a job there are no requests to stop."""
     return False
+
+
+def _none() -> dict[int, Any]:
+    """Outside a job there are no predecessors."""
+    return {}
 
 
 def _nowhere(fraction: float, note: str) -> None:
@@ -41,6 +46,7 @@ class CurrentJob:
     object_memory: Memory = field(default_factory=Memory)
     report_progress: Callable[[float, str], object] = _nowhere
     ask_cancelled: Callable[[], bool] = _never
+    find_results: Callable[[], dict[int, Any]] = _none
     _asked_at: float = -math.inf
     _cancelled: bool = False
 
@@ -48,6 +54,18 @@ class CurrentJob:
         """Report progress: a fraction from 0 to 1 (clamped; nan is ignored), and a note of at most 200 characters."""
         if not math.isnan(fraction):
             self.report_progress(min(max(float(fraction), 0.0), 1.0), storable(note[:200]))
+
+    def results(self, **default: Any) -> dict[int, Any]:
+        """The results of the jobs that this one waited for, by id in the order of their submission.
+
+        gone: stands for a result that is gone: of a job that ended otherwise, or that the cache has lost. Without it
+        such a result raises ResultGone.
+        """
+        found = self.find_results()
+        lost = [job_id for job_id, value in found.items() if value is MISSING]
+        if lost and "gone" not in default:
+            raise ResultGone(lost)
+        return {job_id: default["gone"] if value is MISSING else value for job_id, value in found.items()}
 
     @property
     def cancel_requested(self) -> bool:

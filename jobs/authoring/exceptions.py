@@ -41,5 +41,17 @@ class Cancelled(Exception):
     """`check_cancelled()` raises it in a job that was asked to stop; do not catch it."""
 
 
+class ResultGone(Exception):
+    """`current_job().results()` raises it: a job that this one waited for has no result, or the cache has lost it.
+
+    ids: of these jobs.
+    """
+
+    def __init__(self, ids: list[int]) -> None:
+        self.ids = ids
+        named = f"job {ids[0]}" if len(ids) == 1 else f"jobs {', '.join(map(str, ids))}"
+        super().__init__(f"the result of {named} is gone: it ended otherwise, or the cache keeps it no longer")
+
+
 class StaleAttempt(Exception):
     """This attempt does not run any more: it was taken back, and its memory refuses it. Do not catch it."""

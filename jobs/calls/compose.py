@@ -17,6 +17,8 @@ from jobs.calls.request import JobRequest
 from tenants.mirror import NotMirrored, tenant_of
 from tenants.models import Tenant
 
+JobIds = int | Iterable[int]
+LARGEST_ID = 2**63 - 1
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -89,6 +91,9 @@ def _common(
     timeout: float | None = None,
     max_retries: int | None = None,
     expires: float | timedelta | datetime | None = None,
+    after: JobIds = (),
+    after_end: JobIds = (),
+    after_patience: float | timedelta | None = None,
 ) -> JobRequest:
     spec = target.spec
     if expires is None:
@@ -113,11 +118,21 @@ def _common(
         timeout=spec.timeout if timeout is None else timeout,
         memory=spec.memory,
         max_retries=max_retries,
+        after=_ids("after", after),
+        after_end=_ids("after_end", after_end),
+        after_patience=_seconds(after_patience),
     )
 
 
-def _seconds(length: float | timedelta | None) -> float | None:
-    return length.total_seconds() if isinstance(length, timedelta) else length
+def _seconds(time: float | timedelta | None) -> float | None:
+    return time.total_seconds() if isinstance(time, timedelta) else time
+
+
+def _ids(field: str, jobs: JobIds) -> tuple[int, ...]:
+    ids = (jobs,) if isinstance(jobs, int) else tuple(jobs)
+    if not all(isinstance(one, int) and not isinstance(one, bool) and 0 < one <= LARGEST_ID for one in ids):
+        raise InvalidRequest(field, "must be the id of a job, or several")
+    return ids
 
 
 def user_key(user: Any) -> str:
@@ -130,7 +145,8 @@ def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.
     call = target.signature.complete(args)
     same = target.spec.dedup_key(**call) if target.spec.dedup_key else call
     moment = str(common.at - EPOCH) if common.at else float(common.delay or 0)
-    return digest(common.source_type, common.source_id, common.source_method, moment, same)
+    key = digest(common.source_type, common.source_id, common.source_method, moment, same)
+    return key if not common.predecessors else uuid.uuid5(key, f"after {common.predecessors}")
 
 
 def _tenant_id(target: Target, instance: models.Model | None, tenant: Tenant | None) -> int:

@@ -1,8 +1,8 @@
 """A checked request for one job. A refusal names the invalid field."""
 
 import uuid
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any, ClassVar
@@ -14,6 +14,7 @@ from jobs.calls.refusals import InvalidRequest
 from tenants.bounds import MAX_SECONDS
 
 LAST_PRIORITY = 10
+MOST_PREDECESSORS = 1000
 MAX_WHOLE = 1_000_000  # MiB, retries
 
 
@@ -23,7 +24,9 @@ class JobRequest:
 
     delay, timeout: seconds. memory: MiB. at: an aware datetime; `submit` checks by the database's clock that it lies in
     the future. expires, expires_at: no attempt starts so many seconds after the job is due, or from that moment on.
-    max_retries: overrides the policy's number. dedup_key: None is never identical to another.
+    max_retries: overrides the policy's number. dedup_key: None is never identical to another. after: the jobs that must
+    have ended well first, and after_end: ended in any way. after_patience: seconds in which one that ended badly may be
+    revived. predecessors: all of these jobs.
     """
 
     tenant_id: int
@@ -42,12 +45,16 @@ class JobRequest:
     memory: int | None = None
     max_retries: int | None = None
     dedup_key: uuid.UUID | None = None
+    after: tuple[int, ...] = ()
+    after_end: tuple[int, ...] = ()
+    after_patience: float | None = None
+    predecessors: tuple[int, ...] = field(init=False, default=(), repr=False, compare=False)
     args_text: str = field(init=False, repr=False, compare=False)  # as JSON: serialised once
 
     # The fields beside the call itself; jobs that are submitted together mostly share them.
     KIND: ClassVar = (
         *("tenant_id", "queue", "priority", "user_key", "source_type", "source_method"),
-        *("timeout", "memory", "max_retries", "delay", "at", "expires", "expires_at"),
+        *("timeout", "memory", "max_retries", "delay", "at", "expires", "expires_at", "predecessors"),
     )
 
     def __post_init__(self) -> None:
@@ -77,7 +84,27 @@ class JobRequest:
             raise InvalidRequest("user", "must be text of at most 100 characters")
         check_text(self.user_key, "user")
         check_text(self.queue, "queue")
+        if self.after or self.after_end or self.after_patience is not None:
+            self._check_predecessors()
         object.__setattr__(self, "args_text", as_text(self.args))
+
+    def _check_predecessors(self) -> None:
+        predecessors = tuple(sorted({*self.after, *self.after_end}))
+        if not predecessors:
+            raise InvalidRequest("after_patience", "needs after: the jobs that it waits for")
+        if len(predecessors) > MOST_PREDECESSORS:
+            raise InvalidRequest("after", f"may name at most {MOST_PREDECESSORS:,} jobs, not {len(predecessors):,}")
+        if self.delay is not None or self.at is not None:
+            raise InvalidRequest("after", "give either after, or delay or at, not both")
+        if self.after_patience is not None:
+            _check_seconds("after_patience", self.after_patience, least=0)
+        object.__setattr__(self, "predecessors", predecessors)
+
+    def behind(self, after: Iterable[int]) -> "JobRequest":
+        """The same job, after these. It is identical to another only if that waits for the same jobs."""
+        also = tuple(sorted({*self.after, *after}))
+        key = None if self.dedup_key is None else uuid.uuid5(self.dedup_key, f"after {also}")
+        return replace(self, after=also, dedup_key=key)
 
     def calling(self, args: dict[str, Any], dedup_key: uuid.UUID | None) -> "JobRequest":
         """Copy the request with other arguments, without checking the other fields again. Raises TooLarge."""

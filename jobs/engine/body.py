@@ -23,6 +23,7 @@ from jobs.engine.host import Host
 from jobs.engine.listening import Tail, listening
 from jobs.engine.memory import StoredMemory
 from jobs.engine.patience import DATABASE_PATIENCE, patiently
+from jobs.engine.predecessors import results_of
 from jobs.store import Ending, Remembering, Started, logs, results
 from tenants.connections import drop_cut_connections
 from tenants.tenant_model import all_tenants
@@ -145,6 +146,7 @@ def _enter(job: Started, target: Target, outcome: Outcome, host: Host) -> curren
         memory=memory,
         object_memory=memory if target.class_level else memory.of_object(),
         report_progress=partial(_aside, host, store.progress, job.id, job.attempt, holder),
+        find_results=partial(results_of, job.id),
         ask_cancelled=partial(_aside, host, store.cancel_requested, job.id, job.attempt, holder),
     )
     current.enter(running)

@@ -10,7 +10,8 @@ A dispatch makes one pass after the other. A pass is one transaction (steps 1 to
 5. Claim: choose the fairest jobs up to the room and all limits. Give each a slot and count its attempt.
 6. Commit, which opens the door. A process that keeps a job for itself starts it in the same pipeline.
 7. Hand over: send one message for each claimed job to the Celery queue of its pool. Recover repeats lost messages.
-8. If the claim left room (`more`), go to 1, now without the lanes whose jobs others had locked.
+8. If there is news of jobs that others wait for, have it read (`engine/unblock.py`).
+9. If the claim left room (`more`), or a job was unblocked, go to 1, now without the lanes whose jobs others had locked.
 
 `dispatch()` makes a dispatch; `on_commit()` requests one for when the caller's transaction commits. The runtime of the
 process says who sends the messages, and who makes the dispatches that are requested.
@@ -24,6 +25,7 @@ from django.db import IntegrityError, transaction
 from jobs import store
 from jobs.engine import runtime
 from jobs.engine.recount import recount_books
+from jobs.engine.unblock import unblock_safely
 from jobs.store import Claimed, Ending, Keeper, Pass, Started
 
 MAX_PASSES = 200  # of one dispatch; the next dispatch does the rest
@@ -89,9 +91,10 @@ def _passes(*, in_line: bool, keeper: Keeper | None = None, ahead: Ending | None
         yield claimed
         if any(job.limited for job in claimed):
             store.wake_clock()  # it must learn when the next token is due
+        unblocked = claimed.ends and unblock_safely()
         if claimed.uncounted:
             recount_books()
-        elif not claimed.more:
+        elif not (claimed.more or unblocked):
             return
 
 

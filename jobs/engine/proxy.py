@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, ParamSpec, TypedDict, Unpack
 from asgiref.sync import sync_to_async
 from django.db import models
 
-from jobs.calls.compose import compose, compose_each
+from jobs.calls.compose import JobIds, compose, compose_each
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import Target, target, target_of
 from jobs.calls.request import JobRequest
@@ -26,7 +26,9 @@ class Options(TypedDict, total=False):
 
     priority: 0 (first) to 10. delay: seconds, or a timedelta. at: an aware moment. expires: no attempt starts so
     many seconds after the job may start, or from that moment on. user: of the tenant, or its key.
-    tenant: of a function or a class. timeout: seconds.
+    tenant: of a function or a class. timeout: seconds. after: the ids of jobs that must have ended well first;
+    after_end: in any way. after_patience: seconds, or a timedelta, in which one that ended badly may be revived;
+    without it, or after it, this job is cancelled.
     """
 
     queue: str | None
@@ -39,6 +41,9 @@ class Options(TypedDict, total=False):
     tenant: models.Model | None
     timeout: float | None
     max_retries: int | None
+    after: JobIds
+    after_end: JobIds
+    after_patience: float | timedelta | None
 
 
 class Call(Generic[Arguments]):

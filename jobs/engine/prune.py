@@ -28,6 +28,8 @@ def prune(now: datetime | None = None) -> None:
     pruning.forget_notices(settings.JOBS_DEATH_NOTIFIERS, kept, now)
     while pruning.forget_runs(kept, BATCH, now):
         pass
+    while store.forget_edges(BATCH):
+        pass
     while logs.forget_old(kept, BATCH, now):
         pass
     moment = (now or store.database_now()) - timedelta(days=settings.JOBS_LOGS_KEEP)

@@ -13,7 +13,7 @@ from jobs.calls.request import JobRequest
 from jobs.engine import dispatch
 from jobs.engine.audit import note_job
 from jobs.models import Queue
-from jobs.store import Answer
+from jobs.store import Answer, Edge
 from tenants.bounds import MAX_SECONDS
 
 MOST_TRIES = 10  # each waits for another transaction that decides about an identical job
@@ -51,6 +51,35 @@ def submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:
 
     Raises InvalidRequest, TooManyWaiting if the tenant's backlog is full, and Undecided.
     """
+    if not any(request.predecessors for request in requests):
+        return _submit_all(requests)
+    with transaction.atomic():
+        _refuse_unknown_predecessors(requests)
+        submitted = _submit_all(requests)
+        store.note_edges(
+            [
+                Edge(predecessor, one.id, predecessor not in request.after, request.after_patience)
+                for request, one in zip(requests, submitted, strict=True)
+                if not one.deduplicated
+                for predecessor in request.predecessors
+            ]
+        )
+    return submitted
+
+
+def _refuse_unknown_predecessors(requests: Sequence[JobRequest]) -> None:
+    """Only jobs that exist, so there are no circles; only the tenant's own, so there are no leaks."""
+    looked: dict[tuple[int, tuple[int, ...]], list[int]] = {}
+    for index, request in enumerate(requests):
+        of = request.tenant_id, request.predecessors
+        if of[1] and of not in looked:
+            looked[of] = store.unknown(request.predecessors, tenant_id=request.tenant_id)
+        if unknown := looked.get(of):
+            field = "after" if unknown[0] in request.after else "after_end"
+            raise InvalidRequest(field, f"there is no job {unknown[0]}", index)
+
+
+def _submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:
     placed: dict[int, Submitted] = {}
     left = list(range(len(requests)))
     for _ in range(MOST_TRIES):

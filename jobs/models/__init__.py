@@ -1,5 +1,6 @@
 """Tables, constraints, indexes; no behaviour."""
 
+from jobs.models.awaiting import JobEdge, JobEnd
 from jobs.models.dispatch import Arrival, Door, FreedSlot, Lane, QueueTurn, TenantBook
 from jobs.models.history import AnyFailedAttempt, AnyJob, ArchivedJob
 from jobs.models.job import ERASED, EXPIRED, HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Job, JobRow
@@ -38,6 +39,8 @@ __all__ = [
     "FreedSlot",
     "FullHour",
     "Job",
+    "JobEdge",
+    "JobEnd",
     "JobLog",
     "JobMemory",
     "JobMinute",

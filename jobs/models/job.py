@@ -3,6 +3,7 @@
 import uuid
 from datetime import UTC, datetime
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -25,6 +26,7 @@ EXPIRED = "expired"
 # Each kind of status has a witness column. The partial indexes name these columns and never the status, so that
 # queued -> running changes no indexed column and is a HOT update.
 WITNESSES: dict[str, frozenset[Status]] = {
+    "blocked_at": frozenset({Status.BLOCKED}),
     "due_at": frozenset({Status.SCHEDULED}),
     "ready_at": frozenset({Status.CREATED}),
     "slot": HOLDING,
@@ -111,6 +113,9 @@ class Job(JobRow):
     # No statement of the engine may wait for somebody who has a tenant or a queue locked: docs/adr/0029.
     tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
     queue = models.ForeignKey(Queue, models.PROTECT, db_index=False, db_constraint=False, related_name="+")
+    blocked_at = models.DateTimeField(null=True)
+    predecessors = ArrayField(models.BigIntegerField(), null=True)  # the jobs that it waits for, or waited for
+    awaited = models.BooleanField(default=False, db_default=False)  # others wait for it: its end is noted (JobEnd)
     followed = models.IntegerField(default=0, db_default=0)  # jobs that ran in its slot before it, since the claim
     error_key = models.BigIntegerField(null=True)  # of the shape of the error that it died of: what the dead share
 
@@ -161,9 +166,11 @@ class Job(JobRow):
             # Of those that wait: what is queued or running changes no column of this index.
             models.Index(
                 fields=["expires_at"],
-                condition=Q(expires_at__isnull=False) & (Q(due_at__isnull=False) | Q(ready_at__isnull=False)),
+                condition=Q(expires_at__isnull=False)
+                & (Q(due_at__isnull=False) | Q(ready_at__isnull=False) | Q(blocked_at__isnull=False)),
                 name="jobs_expiring",
             ),
+            models.Index(fields=["tenant", "id"], condition=Q(blocked_at__isnull=False), name="jobs_blocked_of_tenant"),
             models.Index(fields=["died_at"], condition=Q(died_at__isnull=False), name="jobs_dead"),
             # The groups of the dead-letter queue are counted in the order of this one, from nothing but it.
             models.Index(

@@ -1,6 +1,7 @@
 """A job's state in words for the tenant whose job it is: nothing of other tenants, of machines, or of operators."""
 
 from jobs.allocation.gates import Gate
+from jobs.authoring.text import count_of_jobs
 from jobs.lifecycle import Status
 from jobs.models import EXPIRED, HELD_UNTIL, JobRow
 from jobs.reading.explain.explanation import Explanation
@@ -31,6 +32,7 @@ REASONS = {  # of the gates that a ready job meets; the others are told below
     Gate.USER_FULL: "Its user has reached the limit of jobs at once ({used} of {limit}).",
     Gate.NO_WORKER: "No worker is ready for it yet.",
     Gate.POOL_FULL: BUSY,
+    Gate.SCHEDULED: "It waits for its time.",
     Gate.QUEUED: "A worker is about to start it.",
     Gate.RUNNING: "It runs.",
 }
@@ -39,6 +41,8 @@ REASONS = {  # of the gates that a ready job meets; the others are told below
 def reason(why: Explanation) -> str:
     """What the job waits for, or does, or how it ended."""
     match why.gate:
+        case Gate.BLOCKED:
+            return "It waits for another job." if why.used == 1 else f"It waits for {count_of_jobs(why.used or 0)}."
         case Gate.NEXT:
             return FIRST if why.place == 1 else BEHIND
         case Gate.ENDED if why.reason == EXPIRED:
@@ -47,8 +51,6 @@ def reason(why: Explanation) -> str:
             return ENDS[why.status]
         case Gate.SCHEDULED if why.used is not None:  # a retry
             return f"It failed, and will be tried again (retry {why.used}{_of(why.limit)})."
-        case Gate.SCHEDULED:
-            return "It waits for its time."
         case gate:
             return REASONS[gate].format(used=why.used, limit=why.limit)
 

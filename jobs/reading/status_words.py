@@ -3,6 +3,7 @@
 from jobs.lifecycle import Status
 
 WORDS = {
+    Status.BLOCKED: "Blocked",
     Status.SCHEDULED: "Scheduled",
     Status.CREATED: "Waiting",
     Status.QUEUED: "Starting",
@@ -13,6 +14,7 @@ WORDS = {
     Status.CANCELLED: "Cancelled",
 }
 MEANINGS = {
+    Status.BLOCKED: "it waits for other jobs",
     Status.SCHEDULED: "for a later time, or for its next try",
     Status.CREATED: "in line for a slot",
     Status.QUEUED: "it has a slot, and a worker is about to start it",

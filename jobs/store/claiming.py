@@ -62,8 +62,8 @@ class Pass(list[Claimed]):
     """The jobs that one pass claimed, in the order of the turns.
 
     more: whether another pass may find room for a further job. locked: the lanes with too few unlocked jobs, as the
-    next pass takes them. uncounted: whether the books must be counted anew. started: the job that the caller keeps, if
-    it could be started.
+    next pass takes them. uncounted: whether the books must be counted anew. ends: whether there is news for the reader
+    of ends. started: the job that the caller keeps, if it could be started.
     """
 
     started: Started | None = None
@@ -71,7 +71,7 @@ class Pass(list[Claimed]):
     def __init__(self, folded: Sequence[tuple[Any, ...]], rows: Sequence[tuple[Any, ...]]) -> None:
         *claimed, verdict = rows
         super().__init__(Claimed(*row[: len(fields(Claimed))]) for row in claimed)
-        ((letters_left,),) = folded
+        ((letters_left, self.ends),) = folded
         *_, more_to_claim, locked, uncounted = verdict
         self.more = letters_left or more_to_claim or bool(locked)
         self.locked = frozenset(locked)

@@ -11,7 +11,7 @@ from tenants.names import named
 
 
 def cancel(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> bool:
-    """scheduled, created or queued -> cancelled."""
+    """blocked, scheduled, created or queued -> cancelled."""
     return bool(moved("cancel", rows("cancel", id=job_id, tenant_id=tenant_or_any(tenant_id), now=now)))
 
 

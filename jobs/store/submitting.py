@@ -21,6 +21,7 @@ from tenants.bounds import MAX_SECONDS
 from tenants.prepared import prepared
 
 _text = json.JSONEncoder().encode
+NEW = (("submit", Status.CREATED), ("schedule", Status.SCHEDULED), ("block", Status.BLOCKED))
 
 
 class Answer(NamedTuple):
@@ -71,7 +72,7 @@ def insert(requests: Sequence[JobRequest], *, caller: int | None = None, now: da
     answers = [Answer(*row) for row in found]
     tenants = {request.tenant_id for request in requests}
     facts = {"tenant": tenants.pop()} if len(tenants) == 1 else {}
-    for verb, status in (("submit", Status.CREATED), ("schedule", Status.SCHEDULED)):
+    for verb, status in NEW:
         stored = [one.id for one in answers if one.id and not one.deduplicated and one.status == status]
         if stored:
             transaction.on_commit(partial(telemetry.applied_to_all, verb, stored, **facts))
@@ -104,5 +105,7 @@ def _quoted(key: object) -> str:
 
 def _kind(number: int, kind: tuple[object, ...]) -> dict[str, object]:
     said = dict(zip(JobRequest.KIND, kind, strict=True))
+    if not said["predecessors"]:
+        del said["predecessors"]  # of most jobs
     moments = {name: at.isoformat() for name, at in said.items() if isinstance(at, datetime)}
     return said | moments | {"kind": number}

@@ -28,6 +28,11 @@ def arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--expires", type=inputs.seconds, metavar="SECONDS", help="Cancel it if it has not started by then."
     )
+    parser.add_argument("--after", nargs="+", type=int, metavar="ID", help="Wait until these jobs have ended well.")
+    parser.add_argument("--after-end", nargs="+", type=int, metavar="ID", help="Wait until these jobs have ended.")
+    parser.add_argument(
+        "--after-patience", type=inputs.seconds, metavar="SECONDS", help="The time in which one may be revived."
+    )
     parser.add_argument("--timeout", type=inputs.seconds, metavar="SECONDS", help="The longest time it may run.")
     parser.add_argument("--user", metavar="KEY", help="The tenant's user that the job is for.")
     parser.add_argument(
@@ -40,7 +45,8 @@ def arguments(parser: CommandParser) -> None:
 
 
 def run(options: Options, screen: Screen) -> None:
-    given = ("queue", "priority", "delay", "at", "expires", "timeout", "user", "dedup")
+    given = ("queue", "priority", "delay", "at", "expires", "timeout", "user", "dedup", "after_patience")
+    waits = {name: options[name] for name in ("after", "after_end") if options[name]}
     if options["source_method"] is None:
         of = f"{options['source_type']} - {options['source_id']}"
         raise CommandError(f"method: give type, id and method; what has no object has a dash for its id: {of}")
@@ -52,6 +58,7 @@ def run(options: Options, screen: Screen) -> None:
             source_method=options["source_method"],
             args=options["call"],
             **{name: options[name] for name in given},
+            **waits,
         )
     except TooManyWaiting as full:
         allow = f"allow more: manage.py tenants slots {options['tenant']} --max-waiting N"

@@ -23,14 +23,19 @@ def way(job: JobRow) -> list[Stop]:
     claimed = job.attempt > 0
     again = claimed and job.status in (Status.SCHEDULED, Status.CREATED)
     been = {
+        Status.BLOCKED: False,
         Status.SCHEDULED: again or job.retries > 0 or job.crashes > 0,
         Status.CREATED: claimed or job.waited_since is not None,
         Status.QUEUED: claimed,
         Status.RUNNING: started,
     }
-    stops = [Stop(status, been[status] or job.status == status, job.status == status) for status in WAY]
+    stops = [Stop(status, been[status] or job.status == status, job.status == status) for status in _way(job)]
     ended = Status(job.status) in FINAL
     return [*stops, Stop(job.status if ended else "ends", ended, ended)]
+
+
+def _way(job: JobRow) -> tuple[Status, ...]:
+    return (Status.BLOCKED, *WAY) if job.status == Status.BLOCKED else WAY
 
 
 def like_it(job: JobRow) -> list[tuple[str, str]]:

@@ -19,6 +19,7 @@ from jobs.engine.host import Host
 from jobs.engine.proxy import Call
 from jobs.engine.schedules.declared import declare
 from jobs.engine.schedules.run import run_due
+from jobs.engine.unblock import unblock
 from jobs.models import Queue
 from jobs.reading.explain.explanation import explain
 from jobs.store import EVERY_TENANT, Claimed
@@ -130,7 +131,8 @@ class _Worker:
             found = store.claim_within() if connection.in_atomic_block else store.claim(in_line=False, locked=locked)
             locked |= found.locked
             self._claimed = list(found)
-            if self._claimed or not found.more:
+            unblocked = found.ends and unblock()
+            if self._claimed or not (found.more or unblocked):
                 break
         return bool(self._claimed)
 

@@ -21,7 +21,7 @@ from pydantic import (
 )
 from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
 
-from jobs.calls.request import LAST_PRIORITY, MAX_WHOLE
+from jobs.calls.request import LAST_PRIORITY, MAX_WHOLE, MOST_PREDECESSORS
 from jobs.lifecycle import Status
 from jobs.portal.api.problems import MOST_ERRORS, ProblemError
 
@@ -107,6 +107,9 @@ AS_INTEGER = BeforeValidator(_whole)  # after the bounds: otherwise pydantic's s
 Integer = Annotated[StrictInt, AS_INTEGER]
 Priority = Annotated[StrictInt, Field(ge=0, le=LAST_PRIORITY), AS_INTEGER]
 Retries = Annotated[StrictInt, Field(ge=0, le=MAX_WHOLE), AS_INTEGER]
+JobIds = Annotated[
+    list[Annotated[StrictInt, Field(ge=1), AS_INTEGER]], Field(min_length=1, max_length=MOST_PREDECESSORS)
+]
 MOST_AT_ONCE = 1000  # jobs in one request
 ARGS = "The method's keyword arguments; as JSON at most 256 KiB, unless the operator has set another limit."
 CALL = {"source_type", "source_id", "source_method", "args"}  # the other fields say how to run it
@@ -141,6 +144,12 @@ class Submission(Body):
     )
     max_retries: Retries | None = Field(
         None, description="The most retries after failures. Default: the number of the method or its queue."
+    )
+
+    after: JobIds | None = Field(None, description="Jobs of yours that must have ended well first.")
+    after_end: JobIds | None = Field(None, description="Jobs of yours that must have ended first, well or not.")
+    after_patience: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)] | None = Field(
+        None, description="Seconds in which one of them that ended badly may be revived; then this job is cancelled."
     )
 
     def options(self) -> dict[str, Any]:

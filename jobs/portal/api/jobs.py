@@ -165,7 +165,7 @@ def _stored(asked: JobRequest, submitted: Submitted) -> models.Job:
         queue=models.Queue(name=asked.queue),
         status=submitted.status,
         created_at=submitted.created_at,  # type: ignore[misc]  # set for a new job
-        ready_at=None if submitted.due_at else submitted.created_at,
+        ready_at=submitted.created_at if submitted.status == Status.CREATED else None,
         due_at=submitted.due_at,
         **{name: getattr(asked, name) for name in same},
     )

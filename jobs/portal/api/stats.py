@@ -25,8 +25,9 @@ class Slots(Schema):
 
 
 class UnderWay(Schema):
-    """Jobs that have not ended, by status; `held` are the scheduled ones of a paused job type."""
+    """Jobs that have not ended, by status; `held`: the scheduled ones of a paused job type."""
 
+    blocked: int
     scheduled: int
     held: int
     created: int
@@ -77,9 +78,14 @@ def _under_way(tenant_id: int) -> UnderWay:
     scheduled = own.filter(due_at__isnull=False).aggregate(scheduled=Count("pk", ~held), held=Count("pk", held))
     # Name every queue: the index jobs_claim begins with the queue, then the tenant.
     created = own.filter(ready_at__isnull=False, queue__in=list(Queue.objects.values_list("pk", flat=True))).count()
+    blocked = own.filter(blocked_at__isnull=False).count()
     holding = dict(own.filter(slot__isnull=False).values_list("status").annotate(Count("pk")))
     return UnderWay(
-        **scheduled, created=created, queued=holding.get(Status.QUEUED, 0), running=holding.get(Status.RUNNING, 0)
+        **scheduled,
+        blocked=blocked,
+        created=created,
+        queued=holding.get(Status.QUEUED, 0),
+        running=holding.get(Status.RUNNING, 0),
     )
 
 

@@ -7,7 +7,7 @@ from jobs.allocation.gates import Gate
 from jobs.lifecycle import WAITING, Status
 from jobs.reading.explain import statuses
 from jobs.reading.explain.gates import Blocker, as_text, closed
-from jobs.reading.explain.reads import MAX_COUNTED_PLACE, Facts, Line, facts, line
+from jobs.reading.explain.reads import MAX_COUNTED_PLACE, Facts, Line, facts, line, predecessors
 from jobs.store import TenantId
 
 __all__ = ["Explanation", "Gate", "explain"]
@@ -76,7 +76,12 @@ def _until(job: Facts) -> str:
 
 
 def _since(job: Facts) -> datetime | None:
-    by_status = {Status.CREATED: job.ready_at, Status.QUEUED: job.queued_at, Status.RUNNING: job.start_time}
+    by_status = {
+        Status.BLOCKED: job.created_at,
+        Status.CREATED: job.ready_at,
+        Status.QUEUED: job.queued_at,
+        Status.RUNNING: job.start_time,
+    }
     return by_status.get(Status(job.status), job.end_time)
 
 
@@ -84,6 +89,8 @@ def _blockers(job: Facts, standing: Line | None) -> list[Blocker]:
     match job.status:
         case Status.CREATED:
             return list(closed(job)) or [_next(standing)]
+        case Status.BLOCKED:
+            return [statuses.blocked(predecessors(job.id))]
         case Status.SCHEDULED:
             return statuses.scheduled(job)
         case Status.QUEUED:

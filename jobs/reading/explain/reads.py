@@ -89,6 +89,16 @@ class Line:
     queues: list[str]
 
 
+@dataclass(frozen=True)
+class Predecessor:
+    """A job that another waits for. until: the end of the other's patience, if it ended badly. count: of them all."""
+
+    id: int
+    status: str
+    until: datetime | None
+    count: int
+
+
 def facts(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> Facts | None:
     """The job and its limits; None if there is no such job of this owner."""
     found = _row("explain", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED, now=now)
@@ -99,6 +109,11 @@ def line(job_id: int) -> Line | None:
     """The place of a ready job; None if it is not waiting, or no longer."""
     found = _row("explain_line", id=job_id, most=MAX_COUNTED_PLACE, probes=PROBES, names=NAMES, now=None)
     return None if found is None else Line(**found)
+
+
+def predecessors(job_id: int) -> list[Predecessor]:
+    """The first NAMES jobs that a blocked job still waits for."""
+    return [Predecessor(**row) for row in _rows("predecessors", id=job_id, most=NAMES)]
 
 
 def places(job_ids: Sequence[int], *, tenant_id: int) -> dict[int, int]:

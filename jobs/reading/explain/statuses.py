@@ -3,12 +3,12 @@
 from datetime import timedelta
 
 from jobs.allocation.gates import Gate
-from jobs.authoring.text import duration
+from jobs.authoring.text import count_of_jobs, duration
 from jobs.engine.policy import most_retries
 from jobs.lifecycle import Status
 from jobs.models import EXPIRED, HELD_UNTIL
 from jobs.reading.explain.gates import Blocker, as_text, closed
-from jobs.reading.explain.reads import Facts
+from jobs.reading.explain.reads import Facts, Predecessor
 
 
 def scheduled(job: Facts) -> list[Blocker]:
@@ -28,6 +28,21 @@ def scheduled(job: Facts) -> list[Blocker]:
     of = "" if most is None else f" of {most}"
     sentence = f"Failed and waits for retry {job.retries}{of}: {when}. Last error: {job.last_error}"
     return [Blocker(Gate.SCHEDULED, sentence, job.retries, most, job.due_at), *held]
+
+
+def blocked(predecessors: list[Predecessor]) -> Blocker:
+    """The job waits for others."""
+    if not predecessors:
+        return Blocker(Gate.BLOCKED, "The jobs that it waited for have ended; the next dispatch unblocks it.", 0)
+    count = predecessors[0].count
+    named = [
+        f"{one.id} ({one.status}{f'; it may be revived until {as_text(one.until)}' if one.until else ''})"
+        for one in predecessors
+    ]
+    more = f" and {count - len(named):,} more" if count > len(named) else ""
+    moments = [one.until for one in predecessors if one.until]
+    sentence = f"Waits for {count_of_jobs(count)}: {', '.join(named)}{more}."
+    return Blocker(Gate.BLOCKED, sentence, count, opens_at=min(moments, default=None))
 
 
 def queued(job: Facts) -> Blocker:

@@ -5,7 +5,7 @@
 -- that were under way then. So the fold finds rows that commit late, and does not read dead rows again and again during an
 -- old snapshot. A dump restored on another server may have xids from the future: then the fold reads all rows.
 -- Outside the door it does nothing.
--- Returns whether it left some rows to the next pass.
+-- Returns whether it left some rows to the next pass, and whether there is news for the reader of ends (awaiting/read_ends.sql).
 WITH
 -- include shared/clock
 -- include shared/live_pools
@@ -200,4 +200,14 @@ remembered AS (
 begun AS (
     INSERT INTO door (version, since, unseen) SELECT nextval('door_seq'), 0, '{}' FROM memory WHERE memory.row IS NULL
 )
-SELECT arrivals >= 1000 OR freed >= 1000 OR (SELECT count(*) FROM opening) >= 100 AS more FROM counted
+SELECT
+    arrivals >= 1000 OR freed >= 1000 OR (SELECT count(*) FROM opening) >= 100 AS more,
+    EXISTS (
+        SELECT FROM span CROSS JOIN LATERAL (
+            SELECT FROM job_ends WHERE xid BETWEEN span.low AND span.high ORDER BY xid LIMIT 1
+        ) news
+    )
+    OR EXISTS (SELECT FROM memory CROSS JOIN clock CROSS JOIN LATERAL (
+        SELECT FROM job_edges WHERE until <= clock.now ORDER BY until LIMIT 1
+    ) over) AS ends
+FROM counted

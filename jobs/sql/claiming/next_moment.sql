@@ -1,6 +1,8 @@
--- Reads:  seconds until the next moment: a due job, one that expires, or a token of a rate limit (negative: late); null if there is none.
+-- Reads:  seconds until the next moment: a due job, one that expires, a token of a rate limit, or the end of a follower's patience
+--         (negative: late); null if there is none.
 -- Who:    the clock, before its work, so that a moment that passes during the work is not missed.
--- Index:  jobs_due; jobs_expiring; lanes_opening; the newest turn of each queue. Past tokens do not count: the present dispatch uses them.
+-- Index:  jobs_due; jobs_expiring; lanes_opening; job_edges_until; the newest turn of each queue. Past tokens do not count: the
+--         present dispatch uses them.
 WITH
 -- include shared/clock
 moment AS (
@@ -11,6 +13,10 @@ moment AS (
     UNION ALL
     SELECT next.at FROM clock CROSS JOIN LATERAL (
         SELECT opens_at AS at FROM lanes WHERE opens_at > clock.now ORDER BY opens_at LIMIT 1
+    ) next
+    UNION ALL
+    SELECT next.at FROM clock CROSS JOIN LATERAL (  -- the end of a follower's patience
+        SELECT until AS at FROM job_edges WHERE until > clock.now ORDER BY until LIMIT 1
     ) next
     UNION ALL
     SELECT next.at

@@ -5,6 +5,7 @@
 --   is still there, and then there is something to decide.
 -- * Otherwise a queue must have room, and a lane or an arrival. Where it has not, the letters of many commits wait for one fold,
 --   but of a hundred at most.
+-- * News of ends wait for a dispatch, which has them read.
 -- Index:  the newest version of each turn; by number, from the fold's memory on, as in `fold`; lanes_circle.
 WITH
 -- include shared/clock
@@ -18,6 +19,7 @@ room AS (
 )
 SELECT
     EXISTS (SELECT FROM untaken CROSS JOIN LATERAL (SELECT FROM freed_slots WHERE xid >= untaken.xid ORDER BY xid LIMIT 1) letter)
+    OR EXISTS (SELECT FROM untaken CROSS JOIN LATERAL (SELECT FROM job_ends WHERE xid >= untaken.xid ORDER BY xid LIMIT 1) news)
     OR EXISTS (
         SELECT FROM untaken CROSS JOIN LATERAL (
             SELECT FROM arrivals WHERE xid >= untaken.xid ORDER BY xid OFFSET 99 LIMIT 1

@@ -1,4 +1,4 @@
--- Arrow:  cancel, scheduled / created / queued -> cancelled. The message of a queued one finds no row at its start.
+-- Arrow:  cancel, blocked / scheduled / created / queued -> cancelled. The message of a queued one finds no row at its start.
 -- Who:    its tenant (tenant given), or an operator (null), after whom the tenant cannot revive the job.
 -- Locks:  the row, briefly. The claim skips it meanwhile, so the caller requests a dispatch afterwards.
 -- Index:  primary key. `before` locks the row, so it says what the update changes, even if the job moves meanwhile.
@@ -7,7 +7,7 @@ WITH
 before AS MATERIALIZED (
     SELECT id, slot, %(tenant_id)s::bigint IS NULL AS barred, NULL AS reason FROM jobs
     WHERE id = %(id)s
-      AND status IN ('scheduled', 'created', 'queued')  -- guard
+      AND status IN ('blocked', 'scheduled', 'created', 'queued')  -- guard
       AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
     FOR NO KEY UPDATE
 ),

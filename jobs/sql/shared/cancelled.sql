@@ -4,6 +4,7 @@
 ended AS (
     UPDATE jobs
     SET status = 'cancelled',
+        blocked_at = NULL,
         due_at = NULL,
         ready_at = NULL,
         slot = NULL,

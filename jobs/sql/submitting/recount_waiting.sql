@@ -2,7 +2,7 @@
 --         at least half of their limit, since submit refuses by this number; or of all tenants (all).
 -- Who:    the clock. Locks: none: one snapshot sees the jobs, the lanes, and what no dispatch has been told or has taken yet:
 --         arrivals, and the jobs that followed in a slot.
--- Index:  jobs_claim, jobs_scheduled_of_tenant, jobs_one_job_per_slot.
+-- Index:  jobs_claim, jobs_scheduled_of_tenant, jobs_blocked_of_tenant, jobs_one_job_per_slot.
 WITH known AS MATERIALIZED (
     SELECT queue_id, tenant_id, sum(jobs) AS jobs
     FROM (
@@ -34,6 +34,10 @@ arriving AS MATERIALIZED (
         SELECT j.queue_id, j.tenant_id, 1
         FROM near
         JOIN jobs j ON j.due_at IS NOT NULL AND j.tenant_id = near.tenant_id
+        UNION ALL
+        SELECT j.queue_id, j.tenant_id, 1
+        FROM near
+        JOIN jobs j ON j.blocked_at IS NOT NULL AND j.tenant_id = near.tenant_id
         UNION ALL
         SELECT queue_id, tenant_id, -jobs FROM known JOIN near USING (tenant_id)
     ) counted

@@ -1,4 +1,5 @@
--- Arrow:  submit, to created; or schedule, to scheduled, if the job is due later or its job type is paused.
+-- Arrow:  submit, to created; or schedule, to scheduled, if the job is due later or its job type is paused; or block, to blocked,
+--         if it waits for others (their edges: awaiting/short.sql).
 -- Who:    any caller, inside the caller's own transaction.
 -- Locks:  it waits for transactions that are storing identical jobs; sorted by key, so that two batches cannot deadlock.
 -- Index:  jobs_one_identical finds the identical job, and decides which of two simultaneous ones is stored. The lanes give
@@ -20,16 +21,16 @@ kind AS MATERIALIZED (
             WHEN k.at > clock.now + %(longest)s * interval '1 second' THEN 'far'
             WHEN k.expires_at <= begins.at THEN 'expired'
         END AS unfit,
-        coalesce(
+        CASE WHEN k.predecessors IS NULL THEN coalesce(
             k.at,
             clock.now + nullif(k.delay, 0) * interval '1 second',
             CASE WHEN p.id IS NOT NULL THEN %(held_until)s::timestamptz END
-        ) AS due_at,
+        ) END AS due_at,
         coalesce(k.expires_at, begins.at + k.expires * interval '1 second') AS last_start
     FROM jsonb_to_recordset((SELECT %(kinds)s::jsonb)) AS k (
         kind int, tenant_id bigint, queue text, priority smallint, user_key text, source_type text, source_method text,
         timeout float8, memory int, max_retries int, delay float8, at timestamptz,
-        expires float8, expires_at timestamptz
+        expires float8, expires_at timestamptz, predecessors bigint[]
     )
     CROSS JOIN clock
     CROSS JOIN LATERAL (SELECT coalesce(k.at, clock.now + coalesce(k.delay, 0) * interval '1 second') AS at) begins
@@ -81,16 +82,17 @@ stored AS (
     INSERT INTO jobs (
         id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, dedup_key, timeout,
         memory, max_retries,
-        status, created_at, ready_at, due_at, expires_at,
+        status, created_at, ready_at, due_at, expires_at, blocked_at, predecessors,
         attempt, crashes, retries, progress_note, stats, last_error, trace_parent
     )
     SELECT
         r.id, r.tenant_id, r.queue_id, r.priority, r.user_key, r.source_type, r.source_id, r.source_method, r.args,
         r.dedup_key, r.timeout, r.memory, r.max_retries,
-        CASE WHEN r.due_at IS NULL THEN 'created' ELSE 'scheduled' END,
+        CASE WHEN r.predecessors IS NOT NULL THEN 'blocked' WHEN r.due_at IS NULL THEN 'created' ELSE 'scheduled' END,
         clock.now,
-        CASE WHEN r.due_at IS NULL THEN clock.now END,
+        CASE WHEN r.due_at IS NULL AND r.predecessors IS NULL THEN clock.now END,
         r.due_at, r.last_start,
+        CASE WHEN r.predecessors IS NOT NULL THEN clock.now END, r.predecessors,
         0, 0, 0, '', '{}', '', %(trace_parent)s
     FROM request r
     CROSS JOIN clock

@@ -9,7 +9,7 @@ from django.db import OperationalError, connection
 
 from jobs import store, telemetry
 from jobs.conf import settings
-from jobs.engine import expire, history, pause, prune, recount, recover
+from jobs.engine import expire, history, pause, prune, recount, recover, unblock
 from jobs.engine.deaths import notify
 from jobs.recording import inspection, record, sample, statements
 
@@ -59,6 +59,7 @@ def duties() -> list[Duty]:
         Duty(1.0, recover.hand_over_again),
         Duty(5.0, store.note_look),
         Duty(5.0, pause.release_strays),
+        Duty(5.0, unblock.unblock_if_news),
         Duty(settings.JOBS_DEATH_NOTICE_INTERVAL, notify.notify_in_background),
     ]
 

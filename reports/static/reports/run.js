@@ -16,7 +16,7 @@ const parts = Object.fromEntries(
   ["outcome", "status", "note", "times", "progress", "why", "verbs", "cancel", "job", "hint", "failure", "said", "result"].map((id) => [id, document.getElementById(id)]),
 );
 const membersPage = parts.job.getAttribute("href");
-const isWaiting = (job) => job.status === "created" || job.status === "scheduled";
+const isWaiting = (job) => ["created", "scheduled", "blocked"].includes(job.status);
 const jobUrl = (id) => `${form.dataset.jobsUrl}/${id}`;
 let following = new AbortController();
 let shown = null; // { job, at }: the job last heard of, and when

@@ -1,8 +1,10 @@
 """Steps of those who have jobs: tenants, their code, and operators on single jobs."""
 
 import uuid
+from contextlib import suppress
 
 from jobs import store
+from jobs.calls.refusals import InvalidRequest
 from jobs.calls.request import JobRequest
 from jobs.engine import cancel, pause, revive
 from jobs.engine.history import Archive
@@ -41,6 +43,25 @@ def submit(world: World) -> object:
     requests = [request() for _ in range(draw.choice((1, 2, 5, 12, 20)))]
     submitted = world.do(lambda: submit_all(requests))
     return submitted and [one.id for one in submitted]
+
+
+def submit_after(world: World) -> object:
+    """A job that waits for one or two others of its tenant, whatever they do."""
+    first = world.one(lambda job: True)
+    if first is None:
+        return None
+    draw = world.random
+    after = {first.id, draw.choice([job.id for job in world.seen.jobs if job.tenant_id == first.tenant_id])}
+    waits = {draw.choice(("after", "after_end")): tuple(after), "after_patience": draw.choice((None, 5.0, 60.0))}
+    call = {"source_type": draw.choice(TYPES), "source_id": "1", "source_method": "run", "args": {}}
+
+    def submit() -> int | None:
+        with suppress(InvalidRequest):  # it may be gone by now
+            return submit_all([JobRequest(tenant_id=first.tenant_id, queue=draw.choice(QUEUES), **call, **waits)])[0].id
+        return None
+
+    submitted = world.do(submit)
+    return submitted and (submitted, sorted(after))
 
 
 def cancel_one(world: World) -> object:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from jobs.models import Job, Queue, Worker
+from jobs.models import Job, JobEdge, JobEnd, Queue, Worker
 from tenants.models import TenantQueue
 
 Level = tuple[object, ...]
@@ -18,7 +18,7 @@ Tokens = Callable[[TenantQueue | Queue], float]
 
 COLUMNS = (
     *("id", "tenant_id", "queue_id", "priority", "user_key", "status", "slot", "ticket", "attempt", "followed"),
-    *("worker", "worker_pid", "ready_at", "end_time", "cancel_requested_at"),
+    *("worker", "worker_pid", "ready_at", "end_time", "cancel_requested_at", "blocked_at"),
 )
 
 
@@ -132,6 +132,21 @@ def forgotten(picture: Picture, tokens: Tokens, locked: set[int]) -> Iterator[st
             and all(used[level] < limit(picture, level) for level in (("queue", queue.pk), ("pool", queue.pool)))
         ):
             yield f"job {job.id} of tenant {job.tenant_id} waits in {queue} although it could run"
+
+
+def stuck(picture: Picture) -> Iterator[str]:
+    """The jobs that wait for others although none of those holds them back, and there are no news of them either."""
+    if JobEnd.objects.exists():
+        return
+    under_way = {job.id for job in picture.jobs if job.end_time is None}
+    holding = {
+        edge.follower_id
+        for edge in JobEdge.objects.all()
+        if edge.predecessor_id in under_way or (edge.until is not None and edge.until > picture.now)
+    }
+    for job in picture.jobs:
+        if job.blocked_at is not None and job.id not in holding:
+            yield f"job {job.id} of tenant {job.tenant_id} is blocked, and nothing blocks it"
 
 
 def may_start_of_tenant(job: Row, picture: Picture, used: Counter[Level], tokens: Tokens) -> bool:

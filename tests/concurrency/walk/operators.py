@@ -6,6 +6,7 @@ from datetime import timedelta
 from django.db import connection
 
 from jobs import store
+from jobs.engine import unblock
 from jobs.engine.dispatch import dispatch as dispatch_all
 from jobs.engine.dispatch import hand_over
 from jobs.models import Job, Queue
@@ -16,6 +17,12 @@ from tests.concurrency.walk.world import POOLS, World
 
 def dispatch(world: World) -> object:
     return dispatch_all(in_line=False)
+
+
+def read_news(world: World) -> object:
+    """The clock's net."""
+    unblock.unblock_if_news()
+    return "read"
 
 
 def one_pass(world: World) -> object:

@@ -34,6 +34,8 @@ OFTEN = {
     operators.lapse: 3,
     operators.one_pass: 2,
     operators.register: 6,
+    callers.submit_after: 5,
+    operators.read_news: 3,
     callers.cancel_one: 3,
     callers.resume_type: 6,
     callers.archive: 2,
@@ -75,6 +77,7 @@ def wrong(walk: World, verb: Callable[[World], object]) -> list[str]:
         locked = naive.locked()
         found += [*naive.overtaken(before, after, locked), *door.overspent(before, after, noted)]
         if verb is operators.dispatch:
+            found += naive.stuck(after)
             found += naive.forgotten(after, lambda limits: notes.tokens(limits, after.now), locked)
     return found
 

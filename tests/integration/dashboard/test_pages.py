@@ -151,7 +151,7 @@ class TestSearch:
         [
             ("nonsense", "is not of the form name:value"),
             ("colour:red", "is unknown; names: status, tenant"),
-            ("status:lost", "status: 'lost' is unknown; known: scheduled, created"),
+            ("status:lost", "status: 'lost' is unknown; known: blocked, scheduled, created"),
             ("tenant:nobody", "'nobody' is unknown; known: "),
             ("queue:none", "'none' is unknown; known: "),
             ("since:yesterday", "since: must be like 30m, 1h, 7d"),
@@ -224,7 +224,7 @@ class TestJob:
     def test_every_status_has_its_page(self, client, status):
         page = text(client.get(f"/ops/jobs/{make_job(TenantFactory(), status).pk}/"))
         assert ("Revive</button>" in page) == (status in (Status.ERROR, Status.DEAD, Status.CANCELLED))
-        assert ("/ops/jobs/cancel" in page) == (status not in (*Status,)[4:])
+        assert ("/ops/jobs/cancel" in page) == (status not in (*Status,)[5:])
 
     def test_its_result_is_shown_while_it_is_kept_masked_and_as_text(self, client, monkeypatch):
         value = {"rows": ["<b>bold</b>\x1b"], "api_token": "secret-789"}

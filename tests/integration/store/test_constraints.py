@@ -12,7 +12,7 @@ from tests.factories import TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
 
-SET = {"due_at": "now()", "ready_at": "now()", "slot": "17", "end_time": "now()"}
+SET = {"blocked_at": "now()", "due_at": "now()", "ready_at": "now()", "slot": "17", "end_time": "now()"}
 
 
 def update(job: Job, change: str) -> None:

@@ -103,7 +103,7 @@ def _numbers(seen: Snapshot) -> list[tuple[str, str, str]]:
     }
     signs = {name: "+" if name != "created" and number >= most else "" for name, number in counted.items()}
     known = [(name, f"{number:,}", signs[name]) for name, number in counted.items()]
-    return [*known, *((name, "", "") for name in ("success", "error", "cancelled"))]
+    return [*known, *((name, "", "") for name in ("blocked", "success", "error", "cancelled"))]
 
 
 def _id(text: str | None) -> int | None:

@@ -1,0 +1,34 @@
+"""Chains: jobs that run one after the other, and groups of them that run side by side."""
+
+from django.db import transaction
+
+from jobs.calls.request import JobRequest
+from jobs.engine.submit import submit_all
+
+
+class Group(tuple[JobRequest, ...]):
+    """Requests that make one step of a chain."""
+
+
+def group(*requests: JobRequest) -> Group:
+    """One step of a chain: these jobs run side by side, and the next step waits for all of them."""
+    return Group(requests)
+
+
+def chain(*steps: JobRequest | Group) -> list[int]:
+    """Submit jobs of which each starts when the step before it has ended well; return their ids in order.
+
+    If a job ends badly, those after it are cancelled. Raises InvalidRequest; then nothing is submitted.
+    """
+    ids: list[int] = []
+    before: list[int] = []
+    with transaction.atomic():
+        for step in steps:
+            requests = step if isinstance(step, Group) else (step,)
+            if not requests:
+                continue
+            before = [
+                one.id for one in submit_all([request.behind(before) if before else request for request in requests])
+            ]
+            ids += before
+    return ids

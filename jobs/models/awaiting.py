@@ -1,0 +1,48 @@
+"""Jobs that wait for others: the edges between them, and the news of those that others wait for."""
+
+from django.db import models
+from django.db.models import Q
+
+from tenants.names import named
+
+
+class JobEdge(models.Model):
+    """A blocked job, the follower, waits for its predecessor. The reader of ends deletes the row when it is met.
+
+    whatever: its end is enough, however it ended. patience: seconds in which a predecessor that ended badly may be
+    revived; None: none. until: the end of that time; None: the predecessor has not ended badly.
+    """
+
+    pk = models.CompositePrimaryKey("predecessor_id", "follower_id")
+    predecessor_id = models.BigIntegerField()
+    follower_id = models.BigIntegerField()
+    whatever = models.BooleanField(default=False, db_default=False)
+    patience = models.FloatField(null=True)
+    until = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = named("job_edges")
+        default_permissions = ()
+        indexes = [
+            models.Index(fields=["follower_id"], name="job_edges_of_follower"),
+            models.Index(fields=["until"], condition=Q(until__isnull=False), name="job_edges_until"),
+        ]
+
+    def __str__(self) -> str:
+        return f"job {self.follower_id} waits for job {self.predecessor_id}"
+
+
+class JobEnd(models.Model):
+    """News of a job that others wait for: it has ended, was revived, or has got followers. The reader takes the row."""
+
+    id = models.BigAutoField(primary_key=True)
+    xid = models.BigIntegerField()  # of the writer; a dispatch looks for rows newer than the last one's snapshot
+    job_id = models.BigIntegerField()
+
+    class Meta:
+        db_table = named("job_ends")
+        default_permissions = ()
+        indexes = [models.Index(fields=["xid"], name="job_ends_new")]
+
+    def __str__(self) -> str:
+        return f"news of job {self.job_id}"

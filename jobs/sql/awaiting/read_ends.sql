@@ -1,0 +1,153 @@
+-- Arrow:  unblock, blocked -> created, when every job that it waits for has ended as it should; or drop, blocked -> cancelled,
+--         when one has not, and the follower's patience is over.
+-- Who:    the reader of ends: whoever dispatches and sees news, one at a time (`hear`); elsewhere it does nothing.
+-- Locks:  the jobs that the news are about, and the followers that go on; it skips locked ones, and notes the news again.
+-- Index:  primary keys; job_edges_of_follower, job_edges_until.
+-- The predecessor's row is locked before its status is read, and marked while it has not ended: so either this statement sees
+-- its end, or its end sees the mark, and leaves news (trigger awaited_job_ended).
+-- Each look decides by what is there now, not by what the news say: to look once more does no harm.
+WITH
+-- include shared/clock
+reader AS MATERIALIZED (
+    SELECT
+    WHERE current_setting('jobs.reader', true) = 'true'  -- guard
+),
+news AS MATERIALIZED (
+    SELECT n.id, n.job_id FROM reader CROSS JOIN LATERAL (SELECT id, job_id FROM job_ends ORDER BY id LIMIT %(batch)s) n
+),
+asked AS MATERIALIZED (  -- the jobs of the news, and those whose followers have lost their patience
+    SELECT job_id AS id FROM news
+    UNION
+    SELECT e.predecessor_id FROM reader CROSS JOIN clock CROSS JOIN LATERAL (
+        SELECT predecessor_id FROM job_edges WHERE until <= clock.now ORDER BY until LIMIT %(batch)s
+    ) e
+),
+here AS MATERIALIZED (
+    SELECT j.id, j.status, j.end_time IS NOT NULL AS ended, j.awaited
+    FROM asked JOIN jobs j ON j.id = asked.id
+    FOR NO KEY UPDATE OF j SKIP LOCKED
+),
+predecessor AS MATERIALIZED (
+    SELECT id, status, ended FROM here
+    UNION ALL
+    SELECT a.id, coalesce((SELECT h.status FROM job_history h WHERE h.id = a.id LIMIT 1), 'gone'), true
+    FROM asked a
+    WHERE NOT EXISTS (SELECT FROM jobs j WHERE j.id = a.id)
+),
+edge AS MATERIALIZED (
+    SELECT p.id AS predecessor_id, p.status, e.follower_id, e.patience,
+        CASE
+            WHEN NOT p.ended THEN 'open'
+            WHEN p.status = 'success' OR e.whatever THEN 'met'
+            WHEN coalesce(e.until, clock.now + e.patience * interval '1 second') > clock.now THEN 'patient'
+            ELSE 'failed'
+        END AS fate
+    FROM predecessor p
+    CROSS JOIN clock
+    CROSS JOIN LATERAL (  -- only those for which something changes
+        SELECT * FROM job_edges
+        WHERE predecessor_id = p.id
+          AND CASE
+              WHEN NOT p.ended THEN until IS NOT NULL
+              ELSE p.status = 'success' OR until IS NULL OR until <= clock.now
+          END
+        ORDER BY follower_id
+        LIMIT %(batch)s
+    ) e
+),
+told AS MATERIALIZED (  -- of each job that may go on: how many of its edges are met here, or by which job it fails
+    SELECT id, sum(met)::int AS met, max(failed_by) AS failed_by
+    FROM (
+        SELECT follower_id AS id, 1 AS met, NULL::bigint AS failed_by FROM edge WHERE fate = 'met'
+        UNION ALL
+        SELECT follower_id, 0, predecessor_id FROM edge WHERE fate = 'failed'
+        UNION ALL
+        SELECT job_id, 0, NULL FROM news
+    ) each_one
+    GROUP BY id
+),
+turning AS MATERIALIZED (
+    SELECT j.id, told.failed_by
+    FROM told
+    JOIN jobs j ON j.id = told.id
+    CROSS JOIN LATERAL (  -- one more than are met would do
+        SELECT count(*)::int AS edges FROM (SELECT FROM job_edges WHERE follower_id = told.id LIMIT told.met + 1) few
+    ) open
+    WHERE j.blocked_at IS NOT NULL
+      AND (told.failed_by IS NOT NULL OR told.met = open.edges)  -- guard
+),
+held AS MATERIALIZED (
+    SELECT j.id, turning.failed_by
+    FROM turning JOIN jobs j ON j.id = turning.id
+    WHERE j.status = 'blocked'  -- guard
+    FOR NO KEY UPDATE OF j SKIP LOCKED
+),
+changed AS (  -- one update: a job may wait, and be waited for
+    UPDATE jobs j
+    SET status = CASE WHEN NOT c.turns THEN j.status WHEN c.failed_by IS NULL THEN 'created' ELSE 'cancelled' END,
+        awaited = j.awaited OR c.marked,
+        blocked_at = CASE WHEN NOT c.turns THEN j.blocked_at END,
+        ready_at = CASE WHEN c.turns AND c.failed_by IS NULL THEN clock.now ELSE j.ready_at END,
+        end_time = CASE WHEN c.turns AND c.failed_by IS NOT NULL THEN clock.now ELSE j.end_time END,
+        reason = CASE WHEN c.turns AND c.failed_by IS NOT NULL THEN format(
+            'job %%s, which it waited for, %%s', c.failed_by,
+            CASE p.status WHEN 'gone' THEN 'is gone' ELSE 'ended as ' || p.status END
+        ) ELSE j.reason END
+    FROM (
+        SELECT id, bool_or(marked) AS marked, bool_or(turns) AS turns, max(failed_by) AS failed_by
+        FROM (
+            SELECT id, true AS marked, false AS turns, NULL::bigint AS failed_by FROM here
+            WHERE NOT ended AND NOT awaited AND EXISTS (SELECT FROM job_edges e WHERE e.predecessor_id = here.id)
+            UNION ALL
+            SELECT id, false, true, failed_by FROM held
+        ) each_one
+        GROUP BY id
+    ) c
+    CROSS JOIN clock
+    LEFT JOIN predecessor p ON p.id = c.failed_by
+    WHERE j.id = c.id
+    RETURNING j.id, j.attempt, j.tenant_id, j.queue_id, j.priority, j.status, c.turns
+),
+arriving AS (
+    SELECT queue_id, tenant_id, CASE WHEN status = 'created' THEN job_place(priority, id) END AS place,
+        CASE WHEN status = 'created' THEN 0 ELSE -1 END AS jobs
+    FROM changed WHERE turns
+)
+-- include shared/arrive
+, met AS (
+    DELETE FROM job_edges e USING edge
+    WHERE e.predecessor_id = edge.predecessor_id AND e.follower_id = edge.follower_id AND edge.fate = 'met'
+),
+dropped AS (
+    DELETE FROM job_edges e USING changed c WHERE e.follower_id = c.id AND c.turns AND c.status = 'cancelled'
+),
+waits AS (  -- a revival in time ends the patience, until the job ends again
+    UPDATE job_edges e
+    SET until = CASE edge.fate WHEN 'patient' THEN clock.now + edge.patience * interval '1 second' END
+    FROM edge CROSS JOIN clock
+    WHERE e.predecessor_id = edge.predecessor_id AND e.follower_id = edge.follower_id AND edge.fate IN ('patient', 'open')
+),
+taken AS (
+    DELETE FROM job_ends WHERE id IN (SELECT id FROM news)
+),
+again AS (
+    INSERT INTO job_ends (xid, job_id)
+    SELECT pg_current_xact_id()::text::bigint, id
+    FROM (
+        SELECT a.id FROM asked a
+        WHERE NOT EXISTS (SELECT FROM predecessor p WHERE p.id = a.id)
+        UNION
+        SELECT coalesce(t.failed_by, t.id) FROM turning t
+        WHERE NOT EXISTS (SELECT FROM held h WHERE h.id = t.id)
+    ) locked
+    RETURNING id
+),
+crowded AS (  -- the others of very many followers
+    INSERT INTO job_ends (xid, job_id)
+    SELECT pg_current_xact_id()::text::bigint, predecessor_id
+    FROM (SELECT predecessor_id, count(*) AS n FROM edge GROUP BY predecessor_id) seen
+    WHERE n >= %(batch)s  -- guard
+)
+SELECT id, attempt, tenant_id, status FROM changed WHERE turns
+UNION ALL
+SELECT NULL, NULL, NULL, id::text FROM again

@@ -1,0 +1,49 @@
+-- name: forget_edges
+-- Change: delete the edges of jobs that wait no longer, as of cancelled ones; at most `batch`. Who: the clock's upkeep.
+-- Index:  none: it reads all edges, which are few. Each is met, or its follower has gone another way.
+DELETE FROM job_edges
+WHERE (predecessor_id, follower_id) IN (
+    SELECT e.predecessor_id, e.follower_id FROM job_edges e
+    WHERE NOT EXISTS (SELECT FROM jobs j WHERE j.id = e.follower_id AND j.blocked_at IS NOT NULL)  -- guard
+    LIMIT %(batch)s
+)
+RETURNING follower_id
+
+-- name: hear
+-- Reads:  nothing; this transaction becomes the reader of ends, unless another one is. Who: whoever sees news of ends.
+-- Locks:  an advisory lock that nobody waits for: who does not get it goes home, and the reader looks again after its commit.
+-- own: the transaction is no caller's; then no plan depends on an estimate.
+SELECT
+    set_config('jobs.reader', pg_try_advisory_xact_lock(hashtext('jobs.reader'), 0)::text, true),
+    set_config('jit', CASE WHEN %(own)s THEN 'off' ELSE current_setting('jit') END, true),
+    set_config('enable_seqscan', CASE WHEN %(own)s THEN 'off' ELSE current_setting('enable_seqscan') END, true),
+    set_config('enable_hashjoin', CASE WHEN %(own)s THEN 'off' ELSE current_setting('enable_hashjoin') END, true),
+    set_config('enable_mergejoin', CASE WHEN %(own)s THEN 'off' ELSE current_setting('enable_mergejoin') END, true)
+
+-- name: is_news
+-- Reads:  whether there is news of ends beside those rows, which the caller has just written. Who: the reader, after its commit:
+--         who found it reading has gone home. Locks: none. Index: primary key.
+SELECT EXISTS (SELECT FROM job_ends WHERE id <> ALL(%(beside)s::bigint[]))
+
+-- name: note_edges
+-- Change: the new jobs wait for these; and news of each predecessor, so that the reader marks it, or sees that it has ended.
+-- Who:    submit, in the caller's transaction. Locks: none: no predecessor may wait for the end of that transaction.
+WITH edge AS (
+    INSERT INTO job_edges (predecessor_id, follower_id, whatever, patience)
+    SELECT * FROM unnest(
+        %(predecessors)s::bigint[], %(followers)s::bigint[], %(whatever)s::bool[], %(patience)s::float8[]
+    )
+    RETURNING predecessor_id
+)
+INSERT INTO job_ends (xid, job_id)
+SELECT DISTINCT pg_current_xact_id()::text::bigint, predecessor_id FROM edge
+
+-- name: unknown
+-- Reads:  those of the ids that are no job of the tenant's. Who: submit. Locks: none. Index: the primary keys.
+SELECT asked.id FROM unnest(%(ids)s::bigint[]) AS asked (id)
+WHERE NOT EXISTS (
+    SELECT FROM all_jobs j
+    WHERE j.id = asked.id
+      AND j.tenant_id = %(tenant_id)s  -- guard I8
+)
+ORDER BY asked.id

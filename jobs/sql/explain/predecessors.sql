@@ -1,0 +1,8 @@
+-- Reads:  the jobs that a blocked job still waits for, at most `most`, first those that have ended otherwise. Who: explain.
+-- Locks:  none. Index: job_edges_of_follower; primary keys.
+SELECT e.predecessor_id AS id, coalesce(p.status, 'gone') AS status, e.until, count(*) OVER ()::int AS count
+FROM job_edges e
+LEFT JOIN LATERAL (SELECT status FROM all_jobs WHERE id = e.predecessor_id LIMIT 1) p ON true
+WHERE e.follower_id = %(id)s
+ORDER BY e.until, e.predecessor_id
+LIMIT %(most)s

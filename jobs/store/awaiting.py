@@ -1,0 +1,94 @@
+"""Jobs that wait for others: their edges, and the news of ends that move them on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import psycopg
+
+from jobs.lifecycle import Status
+from jobs.sql import statement
+from jobs.store import clock
+from jobs.store.rows import Applied, log, rows
+from jobs.store.session import session
+
+BATCH = 1000  # news, or followers of one job, in one turn
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A follower and one of its predecessors. whatever: any end will do. patience: seconds for a revival, or None."""
+
+    predecessor: int
+    follower: int
+    whatever: bool
+    patience: float | None
+
+
+def unknown(ids: Sequence[int], *, tenant_id: int) -> list[int]:
+    """Those of the ids that are no job of the tenant's."""
+    return [job_id for (job_id,) in rows("unknown", ids=list(ids), tenant_id=tenant_id)]
+
+
+def note_edges(edges: Sequence[Edge]) -> None:
+    """Let these new jobs wait."""
+    rows(
+        "note_edges",
+        predecessors=[edge.predecessor for edge in edges],
+        followers=[edge.follower for edge in edges],
+        whatever=[edge.whatever for edge in edges],
+        patience=[edge.patience for edge in edges],
+    )
+
+
+@dataclass(frozen=True)
+class Turn:
+    """mine: whether the caller was the reader. moved: the jobs that wait no longer. noted: the news noted again."""
+
+    mine: bool
+    moved: list[Applied]
+    noted: list[int]
+
+
+def read_ends(now: datetime | None = None) -> Turn:
+    """blocked -> created for jobs whose predecessors have ended; blocked -> cancelled if one ended badly.
+
+    All goes through one pipeline, so that no client can stall while it is the reader.
+    """
+    parameters = {"batch": BATCH, "now": clock.moment(now)}
+    connection = session()
+    if connection.in_atomic_block:
+        return _turn(rows("hear", own=False), rows("read_ends", **parameters))
+    connection.ensure_connection()
+    raw = connection.connection
+    plain, heard, read = (psycopg.Cursor(raw) for _ in range(3))
+    try:
+        with connection.wrap_database_errors, raw.pipeline():
+            plain.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+            heard.execute(statement("hear"), {"own": True})
+            read.execute(statement("read_ends"), parameters)
+            plain.execute("COMMIT")
+    except BaseException:
+        connection.close()
+        raise
+    return _turn(heard.fetchall(), read.fetchall())
+
+
+def is_news(beside: Sequence[int] = ()) -> bool:
+    """Whether there is news of ends, beside those rows."""
+    return bool(rows("is_news", beside=list(beside))[0][0])
+
+
+def forget_edges(batch: int) -> int:
+    """Delete the edges of jobs that wait no longer, at most `batch`; return their number."""
+    return len(rows("forget_edges", batch=batch))
+
+
+def _turn(heard: Sequence[tuple[Any, ...]], found: Sequence[tuple[Any, ...]]) -> Turn:
+    moved = [row for row in found if row[0] is not None]
+    for job_id, attempt, tenant_id, status in moved:
+        log("unblock" if status == Status.CREATED else "drop", job_id, attempt, tenant=tenant_id)
+    return Turn(
+        heard[0][0] == "true", [Applied(*row[:3]) for row in moved], [int(row[3]) for row in found if row[0] is None]
+    )
