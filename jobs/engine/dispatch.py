@@ -4,6 +4,7 @@ A dispatch makes one pass after the other. A pass is one transaction (steps 1 to
 
 1. Knock: take the only waiting place at the door, an advisory lock. If another dispatch has it, go home: that
    dispatch will see this one's work (I2).
+   Who went home the last time hears first whether it may stay: most of a crowd pay for a knock alone.
 2. Enter: wait until the dispatch inside commits. One dispatch decides at a time (I1).
 3. Give up the waiting place. From now on the next dispatch may wait.
 4. Fold: take the arrivals and the freed slots since the last dispatch into the books.
@@ -100,13 +101,16 @@ def _passes(*, in_line: bool, keeper: Keeper | None = None, ahead: Ending | None
 
 def _pass(*, in_line: bool, locked: set[str], keeper: Keeper | None, ahead: Ending | None) -> Pass:
     """One pass. The books cannot be wrong; but if they are, the database refuses what they say, and they are mended."""
+    crowded = in_line and getattr(_asked, "went_home", False)
     try:
-        return store.claim(in_line=in_line, locked=locked, keeper=keeper, ahead=ahead)
+        done = store.claim(in_line=in_line, crowded=crowded, locked=locked, keeper=keeper, ahead=ahead)
     except IntegrityError:
         if ahead is not None and ahead.applied is None:
             raise  # it may be what failed, and it has to be settled
         recount_books()
-        return store.claim(in_line=in_line, locked=locked, keeper=keeper)
+        done = store.claim(in_line=in_line, locked=locked, keeper=keeper)
+    _asked.went_home = done.went_home
+    return done
 
 
 def on_commit() -> None:

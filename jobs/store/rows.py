@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
+import psycopg
 from psycopg.rows import class_row
 
 from jobs import telemetry
@@ -120,6 +121,13 @@ def prepared(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
 def prepared_objects(kind: type[Row], name: str, /, **parameters: Any) -> list[Row]:
     """Like `prepared`, as objects: each column is the field of its name."""
     return prepared_on(session(), statement(name), row=class_row(kind), **_timed(parameters))
+
+
+def piped(raw: psycopg.Connection[Any], text: str, /, **parameters: Any) -> psycopg.Cursor[tuple[Any, ...]]:
+    """Put a statement into the pipeline of that connection; the answer is fetched later. The server keeps the plan."""
+    cursor = psycopg.Cursor(raw)
+    cursor.execute(text, parameters or None, prepare=raw.prepare_threshold is not None)
+    return cursor
 
 
 def _timed(parameters: dict[str, Any]) -> dict[str, Any]:

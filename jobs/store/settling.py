@@ -12,7 +12,7 @@ from jobs.lifecycle import Status
 from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.attempts import default_timeout, started
-from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, prepared, rows
+from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, piped, prepared, rows
 from jobs.telemetry import traces
 
 
@@ -88,21 +88,22 @@ class Ending:
     ) -> None:
         """running -> success. The parameters are those of `succeed`."""
         self.applied: bool | None = None
+        self._ended: psycopg.Cursor[Any] | None = None
+        self._committed: psycopg.Cursor[Any] | None = None
         self._job = job
         result = {"stats": json.dumps(stats), "result_ttl": result_ttl, "result_bytes": result_bytes}
         rest = {"peak_memory": peak_memory, "default_timeout": default_timeout(), "now": clock.moment()}
         self._parameters = {"id": job.id, "attempt": job.attempt, "follow": False, **vars(job.holder), **result, **rest}
 
-    def send(self, raw: psycopg.Connection[Any], *, prepare: bool) -> None:
+    def send(self, raw: psycopg.Connection[Any]) -> None:
         """Put it into the pipeline of that connection."""
-        self._ended, self._committed = psycopg.Cursor(raw), psycopg.Cursor(raw)
-        self._committed.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
-        self._ended.execute(statement("succeed"), self._parameters, prepare=prepare)
-        self._committed.execute("COMMIT")
+        piped(raw, "BEGIN ISOLATION LEVEL READ COMMITTED")
+        self._ended = piped(raw, statement("succeed"), **self._parameters)
+        self._committed = piped(raw, "COMMIT")
 
     def hear(self) -> None:
         """The pipeline has ended, well or not."""
-        if self._committed.statusmessage != "COMMIT":
+        if self._ended is None or self._committed is None or self._committed.statusmessage != "COMMIT":
             return
         self.applied = self._ended.rowcount > 0
         if self.applied:

@@ -9,10 +9,12 @@ import pytest
 from django.db import connection, transaction
 
 from jobs import store
-from jobs.engine.dispatch import dispatch
+from jobs.engine.dispatch import _asked, dispatch, dispatch_and_keep
 from jobs.engine.submit import submit
 from jobs.models import Job, PausedJobType
 from jobs.sql import statement
+from jobs.store import claiming
+from jobs.store.session import session
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 from tests.plans import PARAMETERS
@@ -194,6 +196,85 @@ def test_a_waiter_that_dies_leaves_its_place(register):
         assert dying.knock()
         dying._own.close()
     wait_until(lambda: dispatch() == 1, "the place is free again")
+
+
+class TestACrowdAtTheDoor:
+    """Who went home the last time hears first whether it may stay."""
+
+    @pytest.fixture(autouse=True)
+    def nobody_before(self, monkeypatch):
+        monkeypatch.setattr(_asked, "went_home", False, raising=False)
+
+    @pytest.fixture
+    def folds(self, monkeypatch) -> list[str]:
+        """What is sent to fold, by this thread."""
+        sent = []
+
+        def noted(name):
+            sent.extend([name] if name == "fold" else [])
+            return statement(name)
+
+        monkeypatch.setattr(claiming, "statement", noted)
+        return sent
+
+    def test_who_goes_home_again_neither_folds_nor_claims(self, register, folds):
+        register()
+        with a_pass() as waiter:
+            assert waiter.knock()
+            assert [dispatch() for _ in range(4)] == [0] * 4
+        assert folds == ["fold"], "the first could not know"
+
+    def test_who_may_stay_decides_and_tries_the_short_way_again(self, register, folds):
+        register()
+        tenant = TenantFactory()
+        with a_pass() as waiter:
+            assert waiter.knock()
+            assert dispatch() == 0
+        wait_until(lambda: not place_is_taken(), "the place is free again")
+        quietly_submit(tenant)
+        assert dispatch() == 1
+        assert not _asked.went_home
+        assert folds == ["fold"] * 2
+
+    def test_what_ended_is_settled_whether_its_process_goes_home_or_not(self, register, sent):
+        worker = register(concurrency=1)
+        tenant = TenantFactory(queue__num_slots=1)
+        submit(request_for(tenant, 1))
+        keeper = store.Keeper("default", store.Process(worker, 1))
+        with a_pass() as waiter:
+            assert waiter.knock()
+            assert dispatch() == 0  # from now on it is a crowd
+            started = store.start(sent[0].id, 1, worker)
+            ending = store.Ending(started, {}, None)
+            assert dispatch_and_keep(keeper, ending) is None
+            assert ending.applied
+        assert Job.objects.get(pk=sent[0].id).status == "success"
+
+    def test_who_goes_home_leaves_no_transaction_open(self, register):
+        register()
+        with a_pass() as waiter:
+            assert waiter.knock()
+            dispatch(), dispatch()
+            assert session().connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+
+    @pytest.mark.long("how long PostgreSQL lets who may stay stall; that the clock goes on meanwhile is tested above")
+    def test_who_may_stay_and_stalls_is_sent_away(self, register):
+        register()
+        quietly_submit(TenantFactory())
+        with a_pass() as stalled:
+            stalled.knock()
+            stalled._own.execute(statement("wait_briefly"))
+            wait_until(lambda: dispatch() == 1, "the place is free again")
+            stalled._own.close()
+
+
+def place_is_taken() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 1"
+            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+        return cursor.fetchone()[0] > 0
 
 
 def test_a_claim_takes_its_snapshot_after_the_lock_not_before(register):

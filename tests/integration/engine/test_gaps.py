@@ -12,7 +12,7 @@ from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.recover import Death, Kill
 from jobs.models import Job, Worker
 from jobs.store import EVERY_TENANT, Failure, Process
-from jobs.store.claiming import Pass
+from jobs.store.claiming import decided
 from jobs.store.workers import Orphan
 from tests.factories import ThingFactory
 
@@ -98,7 +98,7 @@ def test_a_further_pass_stands_in_no_line(register, monkeypatch):
     def claim(**options):
         in_line.append(options["in_line"])
         verdict = (*[None] * 7, False, ["7:8"] if len(in_line) == 1 else [], False)
-        return Pass([(False,)], [verdict])
+        return decided([(False, False)], [verdict])
 
     monkeypatch.setattr(store, "claim", claim)
     dispatch.dispatch()
