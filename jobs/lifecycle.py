@@ -66,6 +66,7 @@ ARROWS = (
     _arrow("cancel", *WAITING, Status.QUEUED, to=Status.CANCELLED),
     _arrow("lapse", *WAITING, to=Status.CANCELLED),
     _arrow("turn_away", Status.QUEUED, to=Status.CANCELLED, fenced=True),
+    _arrow("replace", *WAITING, Status.QUEUED, to=Status.CANCELLED),
     _arrow("revive", Status.ERROR, Status.DEAD, Status.CANCELLED, to=Status.CREATED),
     _arrow("discard", Status.DEAD, to=Status.CANCELLED),
     _arrow("expire", Status.DEAD, to=None, by=("expire_dead",)),

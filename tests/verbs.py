@@ -84,6 +84,7 @@ VERBS = {
     "put_off": lambda job, attempt: store.put_off(job.pk, attempt),
     "lapse": lambda job, attempt: moved(job, store.lapse(now=LATER)),
     "turn_away": lambda job, attempt: store.turn_away(job.pk, attempt, now=LATER),
+    "replace": lambda job, attempt: moved(job, store.replace({job.pk: job.pk + 1})),
     "hold": lambda job, attempt: moved(job, store.hold(job.source_type, job.source_method)),
     "release": lambda job, attempt: moved(job, store.release()),
     "cancel": lambda job, attempt: store.cancel(job.pk, tenant_id=EVERY_TENANT),

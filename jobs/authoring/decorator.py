@@ -11,6 +11,7 @@ from jobs.authoring.retry import Retry
 Function = TypeVar("Function", bound=Callable[..., Any])
 MARK = "job_spec"
 FUNCTIONS: dict[tuple[str, str], Callable[..., Any]] = {}  # by module and name
+IDENTICAL = ("join", "replace", "supersede", "debounce")
 OVERRIDABLE = frozenset({"timeout", "max_retries"})
 
 
@@ -25,6 +26,7 @@ class Spec:
     expires: float | None = None  # seconds
     dedup: bool = True
     dedup_key: Callable[..., Any] | None = None
+    identical: str = "join"
     result_ttl: float | None = None  # seconds
     retry: Retry | None = None
     memory: int | None = None  # MiB
@@ -50,6 +52,8 @@ class Spec:
             Recurrence(every=self.every, cron=self.cron, tz=self.tz)
         if self.catch_up not in CATCH_UP or self.overlap not in OVERLAP:
             raise TypeError(f"@job: catch_up is one of {', '.join(CATCH_UP)}; overlap is one of {', '.join(OVERLAP)}")
+        if self.identical not in IDENTICAL or (self.identical != "join" and not self.dedup):
+            raise TypeError(f"@job: identical is one of {', '.join(IDENTICAL)}, and all but join need dedup")
         if isinstance(self.override, str) or not OVERRIDABLE.issuperset(self.override):
             raise TypeError(f"@job: override may contain {', '.join(sorted(OVERRIDABLE))}, not {self.override!r}")
 
@@ -66,6 +70,7 @@ def job(
     expires: float | None = ...,
     dedup: bool = ...,
     dedup_key: Callable[..., Any] | None = ...,
+    identical: str = ...,
     result_ttl: float | None = ...,
     retry: Retry | None = ...,
     memory: int | None = ...,
@@ -87,8 +92,10 @@ def job(function: Any = None, **options: Any) -> Any:
     name. priority: 0 (first) to 10 (last). timeout: seconds that the job may run. expires: seconds
     after which no attempt starts, from the moment when the job may start; then it is cancelled. dedup: return an
     identical unfinished job instead of storing a second one. dedup_key: a function of the bound arguments; jobs with
-    equal return values (JSON) are identical; without it jobs with equal arguments are. result_ttl: seconds that the
-    result is kept.
+    equal return values (JSON) are identical; without it jobs with equal arguments are. identical: what becomes of an
+    identical job that is under way: "join" returns it; by "replace" the newest call wins, by "supersede" also over one
+    that runs; "debounce" gathers the calls in one job, due `delay` after the last. result_ttl: seconds that the result
+    is kept.
     retry: the policy for failed attempts; without one a failure is final. memory: MiB that the process may use before
     it is killed. log: whether operators see the end of what each attempt logs and prints. http: whether a tenant may
     call the method over HTTP, on its own objects and with any arguments.

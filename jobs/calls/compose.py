@@ -13,7 +13,7 @@ from jobs.calls.arguments import digest
 from jobs.calls.owners import path_of
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import Target
-from jobs.calls.request import JobRequest
+from jobs.calls.request import JOIN, JobRequest
 from tenants.mirror import NotMirrored, tenant_of
 from tenants.models import Tenant
 
@@ -69,12 +69,17 @@ def compose_each(
     calls: Iterable[dict[str, Any]],
     *,
     dedup: bool | None = None,
+    identical: str | None = None,
     **options: Any,
 ) -> Iterator[JobRequest]:
     """Compose a request for each call's arguments; check their common options once."""
-    common = _common(target, instance, **options)
+    keyed = target.spec.dedup if dedup is None else dedup
+    if identical not in (None, JOIN) and not keyed:
+        raise InvalidRequest("identical", "nothing is identical to a job without dedup; give one of the two")
+    if not keyed:
+        identical = JOIN
+    common = _common(target, instance, identical=identical or target.spec.identical, **options)
     for args in calls:
-        keyed = target.spec.dedup if dedup is None else dedup
         yield common.calling(args, _identity(target, common, args) if keyed else None)
 
 
@@ -90,6 +95,7 @@ def _common(
     priority: int | None = None,
     timeout: float | None = None,
     max_retries: int | None = None,
+    identical: str = JOIN,
     expires: float | timedelta | datetime | None = None,
     after: JobIds = (),
     after_end: JobIds = (),
@@ -118,6 +124,7 @@ def _common(
         timeout=spec.timeout if timeout is None else timeout,
         memory=spec.memory,
         max_retries=max_retries,
+        identical=identical,
         after=_ids("after", after),
         after_end=_ids("after_end", after_end),
         after_patience=_seconds(after_patience),
@@ -141,10 +148,15 @@ def user_key(user: Any) -> str:
 
 
 def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.UUID:
-    """The identity of a job: its call and its moment. A job for tomorrow does not answer a request for today."""
+    """The identity of a job: its call and its moment. A job for tomorrow does not answer a request for today.
+
+    If the newest call wins, it does so whenever the others are due.
+    """
     call = target.signature.complete(args)
     same = target.spec.dedup_key(**call) if target.spec.dedup_key else call
     moment = str(common.at - EPOCH) if common.at else float(common.delay or 0)
+    if common.identical != JOIN:
+        moment = 0.0
     key = digest(common.source_type, common.source_id, common.source_method, moment, same)
     return key if not common.predecessors else uuid.uuid5(key, f"after {common.predecessors}")
 

@@ -9,12 +9,14 @@ from typing import Any, ClassVar
 
 from django.utils import timezone
 
+from jobs.authoring.decorator import IDENTICAL
 from jobs.calls.arguments import as_text, check_text
 from jobs.calls.refusals import InvalidRequest
 from tenants.bounds import MAX_SECONDS
 
 LAST_PRIORITY = 10
 MOST_PREDECESSORS = 1000
+JOIN, REPLACE, SUPERSEDE, DEBOUNCE = IDENTICAL  # what becomes of an identical job that is under way
 MAX_WHOLE = 1_000_000  # MiB, retries
 
 
@@ -24,9 +26,9 @@ class JobRequest:
 
     delay, timeout: seconds. memory: MiB. at: an aware datetime; `submit` checks by the database's clock that it lies in
     the future. expires, expires_at: no attempt starts so many seconds after the job is due, or from that moment on.
-    max_retries: overrides the policy's number. dedup_key: None is never identical to another. after: the jobs that must
-    have ended well first, and after_end: ended in any way. after_patience: seconds in which one that ended badly may be
-    revived. predecessors: all of these jobs.
+    max_retries: overrides the policy's number. identical: one of IDENTICAL. dedup_key: None is never identical to
+    another. after: the jobs that must have ended well first, and after_end: ended in any way. after_patience: seconds
+    in which one that ended badly may be revived. predecessors: all of these jobs.
     """
 
     tenant_id: int
@@ -44,6 +46,7 @@ class JobRequest:
     timeout: float | None = None
     memory: int | None = None
     max_retries: int | None = None
+    identical: str = JOIN
     dedup_key: uuid.UUID | None = None
     after: tuple[int, ...] = ()
     after_end: tuple[int, ...] = ()
@@ -54,7 +57,7 @@ class JobRequest:
     # The fields beside the call itself; jobs that are submitted together mostly share them.
     KIND: ClassVar = (
         *("tenant_id", "queue", "priority", "user_key", "source_type", "source_method"),
-        *("timeout", "memory", "max_retries", "delay", "at", "expires", "expires_at", "predecessors"),
+        *("timeout", "memory", "max_retries", "delay", "at", "expires", "expires_at", "identical", "predecessors"),
     )
 
     def __post_init__(self) -> None:
@@ -72,6 +75,7 @@ class JobRequest:
             _check_seconds("delay", self.delay, least=0)
         if self.expires is not None:
             _check_seconds("expires", self.expires, least=0.1)
+        _check_identical(self.identical, self.delay)
         if self.timeout is not None:
             _check_seconds("timeout", self.timeout, least=0.1)
         _check_whole("memory", self.memory, least=16)
@@ -96,6 +100,8 @@ class JobRequest:
             raise InvalidRequest("after", f"may name at most {MOST_PREDECESSORS:,} jobs, not {len(predecessors):,}")
         if self.delay is not None or self.at is not None:
             raise InvalidRequest("after", "give either after, or delay or at, not both")
+        if self.identical != JOIN:
+            raise InvalidRequest("after", "give either after, or identical, not both")
         if self.after_patience is not None:
             _check_seconds("after_patience", self.after_patience, least=0)
         object.__setattr__(self, "predecessors", predecessors)
@@ -124,6 +130,13 @@ class JobRequest:
 
 
 _kind_of: Callable[[JobRequest], tuple[object, ...]] = attrgetter(*JobRequest.KIND)
+
+
+def _check_identical(identical: str, delay: float | None) -> None:
+    if identical not in IDENTICAL:
+        raise InvalidRequest("identical", f"must be one of {', '.join(IDENTICAL)}, not {identical!r}")
+    if identical == DEBOUNCE and not delay:
+        raise InvalidRequest("delay", "debounce needs one: the job is due so long after the last call")
 
 
 def _check_seconds(field: str, value: float, *, least: float) -> None:

@@ -20,11 +20,12 @@ def lapse() -> int:
 def promote() -> int:
     """Make every due job ready, in batches, with a dispatch after each; return the number promoted.
 
-    A job whose type is paused is held instead, and needs no dispatch.
+    A job whose type is paused is held instead, and one that waits for another to end is due later; neither needs a
+    dispatch.
     """
     total = 0
     while due := store.promote(BATCH):
-        promoted = sum(not job.held for job in due)
+        promoted = sum(job.ready for job in due)
         total += promoted
         if promoted:
             dispatch.dispatch()

@@ -12,6 +12,7 @@ from jobs.calls.refusals import InvalidRequest, Passed, TooManyWaiting, Undecide
 from jobs.calls.request import JobRequest
 from jobs.engine import dispatch
 from jobs.engine.audit import note_job
+from jobs.engine.newest import Newest
 from jobs.models import Queue
 from jobs.store import Answer, Edge
 from tenants.bounds import MAX_SECONDS
@@ -51,19 +52,15 @@ def submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:
 
     Raises InvalidRequest, TooManyWaiting if the tenant's backlog is full, and Undecided.
     """
-    if not any(request.predecessors for request in requests):
-        return _submit_all(requests)
+    newest = Newest(requests)
+    if not newest and not any(request.predecessors for request in requests):
+        return _submit_all(requests, newest)
     with transaction.atomic():
         _refuse_unknown_predecessors(requests)
-        submitted = _submit_all(requests)
-        store.note_edges(
-            [
-                Edge(predecessor, one.id, predecessor not in request.after, request.after_patience)
-                for request, one in zip(requests, submitted, strict=True)
-                if not one.deduplicated
-                for predecessor in request.predecessors
-            ]
-        )
+        newest.stand_in_line()
+        submitted = _submit_all(requests, newest)
+        _note_edges(requests, submitted)
+        newest.replace({nth: one.id for nth, one in enumerate(submitted)})
     return submitted
 
 
@@ -79,23 +76,37 @@ def _refuse_unknown_predecessors(requests: Sequence[JobRequest]) -> None:
             raise InvalidRequest(field, f"there is no job {unknown[0]}", index)
 
 
-def _submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:
+def _note_edges(requests: Sequence[JobRequest], submitted: Sequence[Submitted]) -> None:
+    edges = [
+        Edge(predecessor, one.id, predecessor not in request.after, request.after_patience)
+        for request, one in zip(requests, submitted, strict=True)
+        if not one.deduplicated
+        for predecessor in request.predecessors
+    ]
+    if edges:
+        store.note_edges(edges)
+
+
+def _submit_all(requests: Sequence[JobRequest], newest: Newest) -> list[Submitted]:
     placed: dict[int, Submitted] = {}
-    left = list(range(len(requests)))
+    left = [nth for nth in range(len(requests)) if newest.last(nth) == nth]
     for _ in range(MOST_TRIES):
         if not left:
             break
-        placed |= _place(requests, left)
+        placed |= _place(requests, left, newest)
         left = [index for index in left if index not in placed]
     if left:
         raise Undecided
-    submitted = [placed[index] for index in range(len(requests))]
+    submitted = [
+        placed[nth] if nth in placed else placed[newest.last(nth)]._replace(deduplicated=True)
+        for nth in range(len(requests))
+    ]
     if not all(one.deduplicated for one in submitted):
         dispatch.on_commit()
     return submitted
 
 
-def _place(requests: Sequence[JobRequest], left: Sequence[int]) -> dict[int, Submitted]:
+def _place(requests: Sequence[JobRequest], left: Sequence[int], newest: Newest) -> dict[int, Submitted]:
     """Store these requests or find their identical jobs (I5), in one statement.
 
     Three kinds of requests get no answer yet; the next statement can answer them. In the first, the identical job is no
@@ -104,7 +115,8 @@ def _place(requests: Sequence[JobRequest], left: Sequence[int]) -> dict[int, Sub
     expired before the new call does, and it ended before it could be prolonged.
     """
     asked = [requests[index] for index in left]
-    answers = store.insert(asked, caller=current_job().id)
+    behind = {nth: newest.behind[index] for nth, index in enumerate(left) if index in newest.behind}
+    answers = store.insert(asked, caller=current_job().id, behind=behind)
     if answers[0].refused:
         raise _refusal(answers[0], requests, left)
     now = next(a.created_at for a in answers if a.nth == 0)
@@ -115,8 +127,9 @@ def _place(requests: Sequence[JobRequest], left: Sequence[int]) -> dict[int, Sub
         for a in answers
         if a.id and (not a.until or a.id in prolonged)
     }
-    if holders := [a.holder for a in answers if a.holder]:
-        store.give_up_key(holders)
+    if holders := [(left[a.nth], a.holder) for a in answers if a.holder]:
+        going_on = newest.take(holders)
+        placed |= {nth: Submitted(one.id, True, one.status, None, one.due_at) for nth, one in going_on.items()}
     if len(placed) < len(left):
         # If two requests are identical, the first one stores the job.
         first = {requests[index].identity: placed[index] for index in placed if not placed[index].deduplicated}

@@ -116,6 +116,8 @@ class Job(JobRow):
     blocked_at = models.DateTimeField(null=True)
     predecessors = ArrayField(models.BigIntegerField(), null=True)  # the jobs that it waits for, or waited for
     awaited = models.BooleanField(default=False, db_default=False)  # others wait for it: its end is noted (JobEnd)
+    behind = models.BigIntegerField(null=True)  # the running job that must end before this one starts
+    replaced_by = models.BigIntegerField(null=True)  # while it ran: it is not tried again
     followed = models.IntegerField(default=0, db_default=0)  # jobs that ran in its slot before it, since the claim
     error_key = models.BigIntegerField(null=True)  # of the shape of the error that it died of: what the dead share
 

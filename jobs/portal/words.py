@@ -18,6 +18,7 @@ PAUSED = "Jobs of this kind are paused for now."
 FIRST = "Nothing holds it up: it starts next."
 BEHIND = "Nothing holds it up: the jobs before it in line go first."
 TOO_LATE = "It was cancelled: it had not started in its time."
+REPLACED = "It was cancelled, {reason}."
 BUSY = "Every worker is busy."
 SCHEDULES = {"on": "On", "late": "Late", "paused": "Paused", "paused itself": "Paused", "ended": "Ended"}
 REASONS = {  # of the gates that a ready job meets; the others are told below
@@ -45,8 +46,8 @@ def reason(why: Explanation) -> str:
             return "It waits for another job." if why.used == 1 else f"It waits for {count_of_jobs(why.used or 0)}."
         case Gate.NEXT:
             return FIRST if why.place == 1 else BEHIND
-        case Gate.ENDED if why.reason == EXPIRED:
-            return TOO_LATE
+        case Gate.ENDED if why.reason is not None:
+            return TOO_LATE if why.reason == EXPIRED else REPLACED.format(reason=why.reason)
         case Gate.ENDED:
             return ENDS[why.status]
         case Gate.SCHEDULED if why.used is not None:  # a retry

@@ -54,7 +54,19 @@ from jobs.store.schedules import (
 )
 from jobs.store.session import OwnSession, session, speak_as_the_caller
 from jobs.store.settling import Ending, Failure, fail, retry, snooze, stop, succeed, succeed_and_follow, take_back
-from jobs.store.submitting import Answer, give_up_key, insert, prolong, recount_waiting
+from jobs.store.submitting import (
+    Answer,
+    Gathered,
+    gather,
+    give_up_key,
+    insert,
+    make_way,
+    outdate,
+    prolong,
+    recount_waiting,
+    replace,
+    stand_in_line,
+)
 from jobs.store.worker_sessions import keep_sessions, name_sessions, session_name
 from jobs.store.workers import (
     LIVE_BEATS,

@@ -24,9 +24,13 @@ from jobs.store.settling import Ending
 def promote(batch: int = 1000, now: datetime | None = None) -> list[Due]:
     """scheduled -> created for at most `batch` due jobs; hold those of a paused type."""
     found = rows("promote", batch=batch, held_until=HELD_UNTIL, now=now)
-    due = [Due(job_id, attempt, tenant_id, status == Status.SCHEDULED) for job_id, attempt, tenant_id, status in found]
+    due = [
+        Due(job_id, attempt, tenant_id, status == Status.CREATED, paused)
+        for job_id, attempt, tenant_id, status, paused in found
+    ]
     for job in due:
-        log("hold" if job.held else "promote", job.id, job.attempt, tenant=job.tenant_id)
+        if job.ready or job.held:
+            log("hold" if job.held else "promote", job.id, job.attempt, tenant=job.tenant_id)
     return due
 
 

@@ -30,8 +30,9 @@ class Applied:
 
 @dataclass(frozen=True)
 class Due(Applied):
-    """A job whose moment has come. held: its type is paused, so it keeps waiting; otherwise it is ready."""
+    """A job whose moment has come. ready: otherwise it keeps waiting. held: since its type is paused."""
 
+    ready: bool
     held: bool
 
 

@@ -1,7 +1,8 @@
 """Submit: store new jobs, or find the identical ones."""
 
 import json
-from collections.abc import Sequence
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import NamedTuple
@@ -15,11 +16,13 @@ from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.sql import statement
 from jobs.store import clock
-from jobs.store.rows import rows
+from jobs.store.rows import Applied, log, rows
 from jobs.telemetry import traces
 from tenants.bounds import MAX_SECONDS
 from tenants.prepared import prepared
 
+BUCKETS = 4096  # of identities: a batch of any size takes no more locks
+MOST_DELAYS = 10  # after the first call, a debounced job is due, however many calls come
 _text = json.JSONEncoder().encode
 NEW = (("submit", Status.CREATED), ("schedule", Status.SCHEDULED), ("block", Status.BLOCKED))
 
@@ -47,15 +50,24 @@ class Answer(NamedTuple):
     bound: int | None
 
 
-def insert(requests: Sequence[JobRequest], *, caller: int | None = None, now: datetime | None = None) -> list[Answer]:
+def insert(
+    requests: Sequence[JobRequest],
+    *,
+    caller: int | None = None,
+    behind: Mapping[int, int] | None = None,
+    now: datetime | None = None,
+) -> list[Answer]:
     """Store the requests without an identical unfinished job in the window; answer each by its number.
 
-    caller: the submitting job, which cannot be the answer to its own request.
+    caller: the submitting job, which cannot be the answer to its own request. behind: by number of the request, the
+    running job that must end before its job starts.
     """
     kinds: dict[tuple[object, ...], int] = {}
+    behind = behind or {}
     calls = ",".join(
-        f"[{kinds.setdefault(r.kind, len(kinds))},{_text(r.source_id)},{_quoted(r.dedup_key)},{r.args_text}]"
-        for r in requests
+        f"[{kinds.setdefault(r.kind, len(kinds))},{_text(r.source_id)},{_quoted(r.dedup_key)},"
+        f"{behind.get(nth, 'null')},{r.args_text}]"
+        for nth, r in enumerate(requests)
     )
     found = prepared(
         statement("submit"),
@@ -90,6 +102,51 @@ def prolong(untils: Sequence[tuple[int, str]], now: datetime | None = None) -> s
     return {job_id for (job_id,) in rows("prolong", ids=list(ids), untils=list(moments), now=now)}
 
 
+class Gathered(NamedTuple):
+    """A debounced job that goes on with the arguments of a further call."""
+
+    id: int
+    status: str
+    due_at: datetime
+
+
+def stand_in_line(keys: Iterable[uuid.UUID]) -> None:
+    """Wait for other transactions that decide about these identities, until the end of this one."""
+    rows("stand_in_line", buckets=sorted({key.int % BUCKETS for key in keys}))
+
+
+def gather(calls: Sequence[tuple[int, JobRequest]], now: datetime | None = None) -> list[Gathered]:
+    """Let these scheduled jobs, which were never tried, wait on and take these calls; return those that do."""
+    if not calls:
+        return []
+    written = ",".join(f'{{"id":{job_id},"args":{one.args_text},{_text(_options(one))[1:]}' for job_id, one in calls)
+    found = rows("gather", calls=f"[{written}]", most=MOST_DELAYS, held_until=HELD_UNTIL, now=now)
+    return [Gathered(*row) for row in found]
+
+
+def make_way(ids: Sequence[int]) -> dict[int, int | None]:
+    """Make these jobs give up their key; return for each the running job that the new one must wait for."""
+    return dict(rows("make_way", ids=list(ids))) if ids else {}
+
+
+def replace(news: Mapping[int, int], now: datetime | None = None) -> list[Applied]:
+    """scheduled, created or queued -> cancelled, for these jobs, each replaced by another."""
+    if not news:
+        return []
+    jobs = [Applied(*row) for row in rows("replace", olds=list(news), news=list(news.values()), now=now)]
+    for job in jobs:
+        log("replace", job.id, job.attempt, tenant=job.tenant_id, by=news[job.id])
+    return jobs
+
+
+def outdate(news: Mapping[int, int], stopping: Sequence[int], now: datetime | None = None) -> list[int]:
+    """Let these running jobs not be tried again, since others wait for them; return those that are asked to stop."""
+    if not news:
+        return []
+    found = rows("outdate", olds=list(news), news=list(news.values()), stopping=list(stopping), now=now)
+    return [job_id for job_id, stops in found if stops]
+
+
 def recount_waiting(*, all_tenants: bool = False) -> list[tuple[int, int, int]]:
     """Correct the lanes' counts of waiting jobs; return queue, tenant and difference of each.
 
@@ -104,8 +161,15 @@ def _quoted(key: object) -> str:
 
 
 def _kind(number: int, kind: tuple[object, ...]) -> dict[str, object]:
-    said = dict(zip(JobRequest.KIND, kind, strict=True))
+    return _plain(dict(zip(JobRequest.KIND, kind, strict=True))) | {"kind": number}
+
+
+def _options(request: JobRequest) -> dict[str, object]:
+    return _plain({name: getattr(request, name) for name in JobRequest.KIND})
+
+
+def _plain(said: dict[str, object]) -> dict[str, object]:
+    """As JSON has it. What most jobs have not is left out."""
     if not said["predecessors"]:
-        del said["predecessors"]  # of most jobs
-    moments = {name: at.isoformat() for name, at in said.items() if isinstance(at, datetime)}
-    return said | moments | {"kind": number}
+        del said["predecessors"]
+    return said | {name: at.isoformat() for name, at in said.items() if isinstance(at, datetime)}

@@ -39,18 +39,21 @@ LOOKING = ("tests/integration/store/test_looking.py",)
 RECOVER = ("tests/integration/engine/test_recover.py",)
 HISTORY = ("tests/integration/store/test_history.py",)
 EXPIRES = "tests/integration/engine/test_expires.py"
+NEWEST = "tests/integration/engine/test_newest.py"
 ERASED = "tests/integration/engine/test_revive_erased.py"
 KNOWING = {  # which tests know a statement, beside test_<statement>.py; the others are known by VERBS
     "start": (*VERBS, "tests/integration/engine/test_gaps.py", EXPIRES),
     **dict.fromkeys(("lapse", "turn_away"), (*VERBS, EXPIRES)),
     "prolong": (EXPIRES,),
+    "replace": (*VERBS, NEWEST),
+    **dict.fromkeys(("gather", "make_way", "outdate"), (NEWEST,)),
     "submit": SUBMIT,
     "claim": CLAIM,
     "follow": (*SLICES, EXPIRES),
     "succeed": (*VERBS, *SLICES),
     **dict.fromkeys(("running_in", "start_kept"), (*SLICES, EXPIRES)),
     "bar_worker": (*VERBS, "tests/integration/engine/test_gaps.py"),
-    **dict.fromkeys(("fenced", "retry", "snooze", "stop"), (*VERBS, *SLICES)),
+    **dict.fromkeys(("fenced", "retry", "snooze", "stop"), (*VERBS, *SLICES, NEWEST)),
     **dict.fromkeys(("left_behind", "end_sessions"), RECOVER),
     "take_back": (
         *VERBS,

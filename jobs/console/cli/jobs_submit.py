@@ -2,6 +2,7 @@
 
 from django.core.management.base import CommandError, CommandParser
 
+from jobs.authoring.decorator import IDENTICAL
 from jobs.calls.refusals import TooManyWaiting
 from jobs.calls.request import LAST_PRIORITY
 from jobs.console.cli import inputs
@@ -35,6 +36,7 @@ def arguments(parser: CommandParser) -> None:
     )
     parser.add_argument("--timeout", type=inputs.seconds, metavar="SECONDS", help="The longest time it may run.")
     parser.add_argument("--user", metavar="KEY", help="The tenant's user that the job is for.")
+    parser.add_argument("--identical", choices=IDENTICAL, help="What becomes of an identical unfinished job.")
     parser.add_argument(
         "--no-dedup",
         dest="dedup",
@@ -45,7 +47,7 @@ def arguments(parser: CommandParser) -> None:
 
 
 def run(options: Options, screen: Screen) -> None:
-    given = ("queue", "priority", "delay", "at", "expires", "timeout", "user", "dedup", "after_patience")
+    given = ("queue", "priority", "delay", "at", "expires", "timeout", "user", "identical", "dedup", "after_patience")
     waits = {name: options[name] for name in ("after", "after_end") if options[name]}
     if options["source_method"] is None:
         of = f"{options['source_type']} - {options['source_id']}"

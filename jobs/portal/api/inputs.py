@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest
 from ninja import Path, Schema
@@ -135,6 +135,12 @@ class Submission(Body):
     )
     dedup: StrictBool | None = Field(
         None, description="Return the identical unfinished recent job, if any. Default: the method's own setting."
+    )
+    identical: Literal["join", "replace", "supersede", "debounce"] | None = Field(
+        None,
+        description="What becomes of an identical job that is under way: it is the answer (join); it is replaced if it"
+        " waits (replace), or also asked to stop if it runs (supersede); or it waits on, until `delay` seconds after"
+        " the last call (debounce). Default: the method's own.",
     )
     user: Name | None = Field(
         None, description="Your user that the job is for. With a session: always the logged-in user."

@@ -58,7 +58,9 @@ class ListedJob(Schema):
     progress: float | None = Field(description="0 to 1, if the job reports it.")
     progress_note: str
     last_error: str = Field(description="The class of the error, and its text if the job's author meant it for you.")
-    reason: str | None = Field(description="Why it was cancelled, if nobody asked for it: `expired`.")
+    reason: str | None = Field(
+        description="Why it was cancelled, if nobody asked for it: `expired`, or `replaced by` and the id of a job."
+    )
     result_url: str | None = Field(description="The address of the result, while one is kept.")
 
 

@@ -53,6 +53,7 @@ class Facts:
     now: datetime
     last_attempt_failed: bool
     type_paused: bool
+    behind: int | None  # the running job that must end before it starts
     worker: str | None
     tenant: str
     tenant_paused: bool | None  # this and num_slots: None for a tenant without a row in tenant_queues

@@ -21,6 +21,8 @@ def scheduled(job: Facts) -> list[Blocker]:
         if job.due_at > job.now
         else f"due since {as_text(job.due_at)}, waiting for the clock"
     )
+    if job.behind is not None:
+        return [Blocker(Gate.SCHEDULED, f"Waits for the end of job {job.behind}, which it replaces."), *held]
     if not job.last_attempt_failed:
         asked = "Asked to run again" if job.attempt else "Scheduled"
         return [Blocker(Gate.SCHEDULED, f"{asked}: {when}.", opens_at=job.due_at), *held]

@@ -1,14 +1,16 @@
--- Arrow:  promote, scheduled -> created, for the due jobs. A due job of a paused type is held instead, and stays
---         scheduled: the returned status tells which.
+-- Arrow:  promote, scheduled -> created, for the due jobs. A due job of a paused type is held instead, and one that waits for
+--         a running job is due again in a second; they stay scheduled: the returned status tells which.
 -- Who:    the clock.
 -- Locks:  the rows; it skips locked rows, such as those being cancelled, until the next pass.
 -- Index:  jobs_due.
 -- The batch is chosen once: as a subquery of the UPDATE it could be the inner side of a loop, by stale statistics, and each turn
 -- of the loop would choose a further batch.
-WITH due AS MATERIALIZED (
+WITH
+-- include shared/clock
+due AS MATERIALIZED (
     SELECT d.id, EXISTS (
         SELECT FROM paused_job_types p WHERE p.source_type = d.source_type AND p.source_method = d.source_method
-    ) AS paused
+    ) AS paused, EXISTS (SELECT FROM jobs b WHERE b.id = d.behind AND b.status = 'running') AS waits
     FROM jobs d
     WHERE d.due_at <= coalesce(%(now)s::timestamptz, clock_timestamp())  -- guard
     ORDER BY d.due_at
@@ -17,15 +19,18 @@ WITH due AS MATERIALIZED (
 ),
 promoted AS (
     UPDATE jobs j
-    SET status = CASE WHEN due.paused THEN 'scheduled' ELSE 'created' END,
-        ready_at = CASE WHEN due.paused THEN NULL ELSE j.due_at END,
-        due_at = CASE WHEN due.paused THEN %(held_until)s::timestamptz END
-    FROM due
+    SET status = CASE WHEN due.paused OR due.waits THEN 'scheduled' ELSE 'created' END,
+        ready_at = CASE WHEN NOT (due.paused OR due.waits) THEN j.due_at END,
+        due_at = CASE
+            WHEN due.paused THEN %(held_until)s::timestamptz
+            WHEN due.waits THEN clock.now + interval '1 s'
+        END
+    FROM due CROSS JOIN clock
     WHERE j.id = due.id
-    RETURNING j.id, j.attempt, j.status, j.tenant_id, j.queue_id, j.priority
+    RETURNING j.id, j.attempt, j.status, j.tenant_id, j.queue_id, j.priority, due.paused
 ),
 arriving AS (
     SELECT queue_id, tenant_id, job_place(priority, id) AS place, 0 AS jobs FROM promoted WHERE status = 'created'
 )
 -- include shared/arrive
-SELECT id, attempt, tenant_id, status FROM promoted
+SELECT id, attempt, tenant_id, status, paused FROM promoted

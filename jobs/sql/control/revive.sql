@@ -11,6 +11,8 @@ WITH revived AS (
         cancel_requested_at = NULL,
         expires_at = NULL,
         reason = NULL,
+        behind = NULL,
+        replaced_by = NULL,
         dedup_key = NULL,
         barred = false,
         retries = 0,

@@ -27,6 +27,9 @@ SELECT
     EXISTS (
         SELECT FROM paused_job_types p WHERE p.source_type = job.source_type AND p.source_method = job.source_method
     ) AS type_paused,
+    (
+        SELECT b.id FROM jobs j JOIN jobs b ON b.id = j.behind WHERE j.id = job.id AND b.status = 'running'
+    ) AS behind,
     runner.name AS worker,
     tenant.name AS tenant, tq.paused AS tenant_paused, tq.num_slots, tq.user_slots,
     slots.by_tenant AS tenant_in_use, slots.by_user AS user_in_use,

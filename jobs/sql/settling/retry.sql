@@ -1,6 +1,6 @@
 -- Arrow:  retry, running -> scheduled, due after its backoff; the failed attempt is kept.
 -- Who:    its holder, or the parent process that ended the holder at its hard time limit; fenced. Not if a stop was
---         requested.
+--         requested, or a newer call has replaced it.
 -- Locks:  the row. Index: primary key. The queue that the job leaves is charged.
 WITH
 -- include shared/clock
@@ -18,6 +18,7 @@ ended AS (
         last_error = %(error_class)s || ': ' || %(error)s
     -- include holder/fenced
       AND cancel_requested_at IS NULL  -- guard
+      AND replaced_by IS NULL  -- guard
     RETURNING
         -- include holder/charged
         , before.queue_id, jobs.queue_id AS next_queue_id, 'retry' AS outcome

@@ -1,5 +1,6 @@
 -- Arrow:  snooze, running -> scheduled: the job asked to run again later. It is not a failure and uses no retry.
--- Who:    its holder, fenced. The attempt number is not reused: otherwise it would not fence. Not if a stop was requested.
+-- Who:    its holder, fenced. The attempt number is not reused: otherwise it would not fence. Not if a stop was requested,
+--         or a newer call has replaced it.
 -- Locks:  the row. Index: primary key.
 WITH
 -- include shared/clock
@@ -14,6 +15,7 @@ ended AS (
         peak_memory = %(peak_memory)s
     -- include holder/fenced
       AND cancel_requested_at IS NULL  -- guard
+      AND replaced_by IS NULL  -- guard
     RETURNING
         -- include holder/charged
         , queue_id, 'snooze' AS outcome

@@ -1,5 +1,5 @@
--- Arrow:  stop, running -> cancelled: the code stopped on request. Or it failed, and the request prevents a retry: then
---         error_class is given, and the failed attempt is kept.
+-- Arrow:  stop, running -> cancelled: the code stopped on request. Or it failed, and the request, or a newer call that
+--         has replaced it, prevents a retry: then error_class is given, and the failed attempt is kept.
 -- Who:    its holder, or the parent process that ended the holder at its hard time limit; fenced.
 -- Locks:  the row. Index: primary key.
 WITH
@@ -9,12 +9,13 @@ ended AS (
     UPDATE jobs
     SET status = 'cancelled',
         slot = NULL,
+        reason = 'replaced by ' || replaced_by,
         end_time = clock.now,
         stats = coalesce(%(stats)s, stats),
         peak_memory = %(peak_memory)s,
         last_error = coalesce(%(error_class)s::text || ': ' || %(error)s::text, last_error)
     -- include holder/fenced
-      AND cancel_requested_at IS NOT NULL  -- guard
+      AND (cancel_requested_at IS NOT NULL OR replaced_by IS NOT NULL)  -- guard
     RETURNING
         -- include holder/charged
         , queue_id, status AS outcome

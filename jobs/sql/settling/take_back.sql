@@ -1,5 +1,5 @@
 -- Arrow:  take_back, queued / running -> scheduled, due after a pause that doubles with each crash in a row; or bury,
---         running -> dead, if it has crashed too often; or stop, running -> cancelled, if that was requested. The crash
+--         running -> dead, if it has crashed too often; or stop, running -> cancelled, if that was requested, or a newer call has replaced it. The crash
 --         is kept.
 -- Who:    recover, for an attempt whose process or worker died; fenced: if it settled meanwhile, nothing happens.
 --         This includes a queued attempt: its process may have died after sending the start, and the server may execute
@@ -14,7 +14,7 @@ before AS MATERIALIZED (
         crashes + (status = 'running')::int AS crashes,
         CASE
             WHEN status = 'queued' THEN 'scheduled'
-            WHEN cancel_requested_at IS NOT NULL THEN 'cancelled'
+            WHEN cancel_requested_at IS NOT NULL OR replaced_by IS NOT NULL THEN 'cancelled'
             WHEN crashes + 1 >= %(max_crashes)s THEN 'dead'
             ELSE 'scheduled'
         END AS status
@@ -33,6 +33,7 @@ ended AS (
         END,
         end_time = CASE WHEN before.status <> 'scheduled' THEN clock.now END,
         died_at = CASE WHEN before.status = 'dead' THEN clock.now END,
+        reason = CASE WHEN before.status = 'cancelled' THEN 'replaced by ' || replaced_by END,
         slot = NULL,
         crashes = before.crashes,
         last_error = %(error_class)s || ': ' || %(error)s,

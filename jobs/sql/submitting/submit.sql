@@ -30,7 +30,7 @@ kind AS MATERIALIZED (
     FROM jsonb_to_recordset((SELECT %(kinds)s::jsonb)) AS k (
         kind int, tenant_id bigint, queue text, priority smallint, user_key text, source_type text, source_method text,
         timeout float8, memory int, max_retries int, delay float8, at timestamptz,
-        expires float8, expires_at timestamptz, predecessors bigint[]
+        expires float8, expires_at timestamptz, predecessors bigint[], identical text
     )
     CROSS JOIN clock
     CROSS JOIN LATERAL (SELECT coalesce(k.at, clock.now + coalesce(k.delay, 0) * interval '1 second') AS at) begins
@@ -41,15 +41,17 @@ kind AS MATERIALIZED (
 given AS MATERIALIZED (
     SELECT  -- ids grow in the order of submission, which is the order of the lane (I6)
         nextval((SELECT pg_get_serial_sequence('jobs', 'id')::regclass)) AS id, nth,
-        (call ->> 0)::int AS kind, call ->> 1 AS source_id, (call ->> 2)::uuid AS dedup_key, call -> 3 AS args
+        (call ->> 0)::int AS kind, call ->> 1 AS source_id, (call ->> 2)::uuid AS dedup_key,
+        (call ->> 3)::bigint AS behind, call -> 4 AS args
     FROM jsonb_array_elements((SELECT %(calls)s::jsonb)) WITH ORDINALITY AS calls (call, nth)
 ),
 request AS MATERIALIZED (
     SELECT
-        given.id, given.nth, given.source_id, given.dedup_key, given.args, k.*,
+        given.id, given.nth, given.source_id, given.dedup_key, given.behind, given.args, k.*,
         identical.id AS job, identical.status AS job_status,
         identical.created_at > clock.now - %(window)s * interval '1 second'
             AND identical.id IS DISTINCT FROM %(caller)s::bigint
+            AND k.identical = 'join'
             AND (identical.expires_at IS NULL OR identical.expires_at > clock.now) AS answered,
         identical.expires_at < coalesce(k.last_start, 'infinity') AS prolongs
     FROM given
@@ -82,20 +84,23 @@ stored AS (
     INSERT INTO jobs (
         id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, dedup_key, timeout,
         memory, max_retries,
-        status, created_at, ready_at, due_at, expires_at, blocked_at, predecessors,
+        status, created_at, ready_at, due_at, expires_at, blocked_at, predecessors, behind,
         attempt, crashes, retries, progress_note, stats, last_error, trace_parent
     )
     SELECT
         r.id, r.tenant_id, r.queue_id, r.priority, r.user_key, r.source_type, r.source_id, r.source_method, r.args,
         r.dedup_key, r.timeout, r.memory, r.max_retries,
-        CASE WHEN r.predecessors IS NOT NULL THEN 'blocked' WHEN r.due_at IS NULL THEN 'created' ELSE 'scheduled' END,
+        CASE WHEN r.predecessors IS NOT NULL THEN 'blocked' WHEN first.due_at IS NULL THEN 'created' ELSE 'scheduled' END,
         clock.now,
-        CASE WHEN r.due_at IS NULL AND r.predecessors IS NULL THEN clock.now END,
-        r.due_at, r.last_start,
-        CASE WHEN r.predecessors IS NOT NULL THEN clock.now END, r.predecessors,
+        CASE WHEN first.due_at IS NULL AND r.predecessors IS NULL THEN clock.now END,
+        first.due_at, r.last_start,
+        CASE WHEN r.predecessors IS NOT NULL THEN clock.now END, r.predecessors, r.behind,
         0, 0, 0, '', '{}', '', %(trace_parent)s
     FROM request r
     CROSS JOIN clock
+    CROSS JOIN LATERAL (  -- the clock looks then whether the running job has ended
+        SELECT coalesce(r.due_at, CASE WHEN r.behind IS NOT NULL THEN clock.now + interval '1 s' END) AS due_at
+    ) first
     WHERE r.answered IS NOT TRUE
       AND NOT EXISTS (SELECT FROM refused)
     ORDER BY r.tenant_id, r.dedup_key, r.nth

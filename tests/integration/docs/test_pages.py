@@ -114,7 +114,7 @@ class TestArchitecture:
             (arrow.verb, source, arrow.target or nowhere) for arrow in ARROWS for source in arrow.sources or {nowhere}
         }
         assert shown <= arrows
-        assert {verb for verb, *_ in arrows - shown} == {"cancel", "lapse", "turn_away", "revive", "archive"}
+        assert {verb for verb, *_ in arrows - shown} == {"cancel", "lapse", "turn_away", "replace", "revive", "archive"}
 
     def test_the_table_of_statuses_names_their_witnesses(self) -> None:
         told = {status: witness for status, _, witness in table(ARCHITECTURE, "status", "meaning", "witness")}
