@@ -1,7 +1,7 @@
 """Assemble the API. Its docs page and OpenAPI document load nothing from other servers."""
 
 from jobs.console import api as operator
-from jobs.portal.api import bulk, changes, events, jobs, memories, problems, reasons, results, schedules, stats
+from jobs.portal.api import bulk, changes, events, jobs, memories, problems, reasons, results, schedules, stats, usage
 from jobs.portal.api.assembly import ProblemAPI
 from jobs.portal.api.auth import MemberSession, TenantKey
 from jobs.portal.api.docs_page import DocsPage
@@ -24,6 +24,7 @@ api.add_router("", events.router)
 api.add_router("", memories.router)
 api.add_router("", schedules.router)
 api.add_router("", stats.router)
+api.add_router("", usage.router)
 api.add_router("", changes.router)
 for router in operator.routers:
     api.add_router("operator", router)

@@ -4,6 +4,7 @@ To the type checker it is `tenants.Tenant`; only its key, `jobs_name` and `jobs_
 """
 
 import re
+from collections.abc import Iterable
 from operator import attrgetter
 from typing import Any, cast
 
@@ -27,6 +28,11 @@ def all_tenants() -> QuerySet[Tenant]:
 
 def tenant_of_slug(slug: str) -> Tenant | None:
     return all_tenants().filter(**{TENANT_SLUG: slug}).first()
+
+
+def slugs_of(ids: Iterable[int | None]) -> dict[int, str]:
+    """The slugs of these tenants, by id; one that was deleted is missing."""
+    return dict(all_tenants().filter(pk__in={pk for pk in ids if pk is not None}).values_list("pk", TENANT_SLUG))
 
 
 def give_names(model: type[Tenant]) -> None:

@@ -20,6 +20,7 @@ from jobs.models.statistics import (
     TenantShare,
     Total,
 )
+from jobs.models.usage import ClosedDay, SlotPeak, UsageDay
 
 __all__ = [
     "ERASED",
@@ -32,6 +33,7 @@ __all__ = [
     "ArchivedJob",
     "Arrival",
     "Attempt",
+    "ClosedDay",
     "DeadLetter",
     "DeathNotice",
     "Door",
@@ -57,9 +59,11 @@ __all__ = [
     "Schedule",
     "ScheduleRun",
     "Server",
+    "SlotPeak",
     "TenantBook",
     "TenantHour",
     "TenantShare",
     "Total",
+    "UsageDay",
     "Worker",
 ]

@@ -10,12 +10,16 @@ from django.db import transaction
 
 from jobs import store
 from jobs.conf import settings
+from jobs.models import Recorded
 from jobs.reading.health.looks import COUNTS_OF_A_MINUTE, LATE
+from jobs.reading.usage import first_open, midnight
 from jobs.recording import statements
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+HOURS, LAST_HOURS = "hours", "last hours"  # tasks: soon after the end of an hour, and before its log is dropped
+FOREVER = 3650 * DAY.total_seconds()  # an hour is counted however long nobody did: tenants are billed by it
 BATCH = HOUR  # counted in one statement while the recorder catches up
-REACH = DAY.total_seconds()  # the furthest that it catches up
+REACH = DAY.total_seconds()  # the furthest that it catches up with minutes
 AHEAD = 2  # days for which partitions are made
 SAMPLES_KEPT = 8 * DAY
 KEPT_FOR = {"job_minutes": 3 * DAY, "tenant_hours": 35 * DAY}
@@ -41,30 +45,61 @@ def _count_minutes(task: str, delay: timedelta, now: datetime | None) -> bool:
 
 
 def record_hours(now: datetime | None = None) -> None:
-    """Count the hours that are not final, up to now."""
+    """Count the hours that are not final, up to now; and once more those whose log will soon be dropped."""
     hour = None
     while (hour := _count_hour(hour, now)) is not None:
+        pass
+    while _count_last(now):
         pass
 
 
 @transaction.atomic
 def _count_hour(hour: datetime | None, now: datetime | None) -> datetime | None:
     """Count this hour, or the first that is not final; return the next one, or None if it has not begun."""
-    upto, now = statements.begin_task("hours", REACH, now)
+    upto, now = statements.begin_task(HOURS, REACH, now, pause=FOREVER)
     hour = max(hour or upto, upto)
     ends = hour + HOUR
     statements.record_hours(hour, ends)
     if ends + LATE <= now and hour == upto:
-        statements.end_task("hours", ends)
+        statements.end_task(HOURS, ends)
     return ends if ends <= now else None
+
+
+@transaction.atomic
+def _count_last(now: datetime | None) -> bool:
+    """Count an hour for the last time: whatever its log has by then is billed. Whether there may be more."""
+    age = log_kept() - DAY
+    upto, now = statements.begin_task(LAST_HOURS, (age + DAY).total_seconds(), now, pause=FOREVER)
+    ends = upto + HOUR
+    if ends + age > now:
+        return False
+    statements.record_hours(upto, ends)
+    statements.end_task(LAST_HOURS, ends)
+    return True
 
 
 def keep_partitions(now: datetime | None = None) -> None:
     """Make the partitions of yesterday and of the coming days, and drop those that nobody needs any longer."""
     now = now or store.database_now()
     today = datetime.combine(now.astimezone(UTC), time(), UTC)
-    for table, kept in (KEPT_FOR | {"attempts": timedelta(seconds=settings.JOBS_ATTEMPTS_KEPT)}).items():
+    for table, kept in (KEPT_FOR | {"attempts": log_kept()}).items():
         for day in range(-1, AHEAD + 1):
             store.ensure_partition(table, today + day * DAY, today + (day + 1) * DAY)
-        store.drop_partitions(table, now - kept)
+        store.drop_partitions(table, min(now - kept, _billed(table, now)))
     statements.forget_samples(now - SAMPLES_KEPT)
+
+
+def log_kept() -> timedelta:
+    """How long the log of attempts is kept: until each of its hours was counted for the last time, a day before."""
+    return max(timedelta(seconds=settings.JOBS_ATTEMPTS_KEPT), 2 * DAY)
+
+
+def _billed(table: str, now: datetime) -> datetime:
+    """The moment from which on the rows of this table are still needed for bills."""
+    never = datetime.min.replace(tzinfo=UTC)
+    if table == "attempts":
+        return Recorded.objects.filter(task=LAST_HOURS).values_list("upto", flat=True).first() or never
+    if table == "tenant_hours":
+        day = first_open()
+        return midnight(day) if day else never
+    return now

@@ -13,6 +13,7 @@ from jobs.reading.health.facts import starving
 from jobs.reading.looking import Queue
 from jobs.reading.shares import JUDGED, Work, entitled, jain
 from jobs.reading.tenant_state import State, state_of
+from jobs.reading.usage import day_of
 from jobs.recording import statements
 from jobs.recording.record import DAY
 from jobs.recording.statements import LaneWork
@@ -40,6 +41,7 @@ def record_sample(now: datetime | None = None) -> None:
     found = waits.cuts([lane.in_line for lane in work], queues)
     tenants, standing = _tenants(work, fair), states(work, found, hungry)
     full = [pk for pk, one in tenants.items() if standing[pk] is State.FULL and one["in_use"] >= one["slots"]]
+    statements.record_peaks(day_of(now), {pk: one["in_use"] for pk, one in tenants.items() if one["in_use"]})
     statements.record_full(minute.replace(minute=0), full)
     statements.record_sample(
         minute,

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timedelta
 
 from jobs.reading.looking import Lane, as_sets, reading_as_sets
 from jobs.reading.statistics import BOUNDS
@@ -12,12 +12,14 @@ from jobs.store.rows import rows
 NOTED, NOTED_OF_A_LANE = 200, 10  # jobs that may run
 
 
-def begin_task(task: str, reach: float, now: datetime | None = None) -> tuple[datetime, datetime]:
+def begin_task(
+    task: str, reach: float, now: datetime | None = None, *, pause: float | None = None
+) -> tuple[datetime, datetime]:
     """Lock a task of the recorder for this transaction; return the moment it has recorded up to, and the time now.
 
-    reach: the most seconds to look back after a pause.
+    reach: the seconds to look back at first, and when the clock was set back. pause: the most after a pause, as reach.
     """
-    ((upto, now),) = rows("begin_task", task=task, reach=reach, now=now)
+    ((upto, now),) = rows("begin_task", task=task, reach=reach, pause=reach if pause is None else pause, now=now)
     return upto, now
 
 
@@ -34,6 +36,22 @@ def record_minutes(starts: datetime, ends: datetime) -> None:
 def record_hours(starts: datetime, ends: datetime) -> None:
     """Count the attempts that ended in these hours, by tenant."""
     rows("record_hours", starts=starts, ends=ends, bounds=list(BOUNDS))
+
+
+def close_day(day: date, since: date, now: datetime) -> None:
+    """Bill a day for what ended since that day and was billed for none, and mark it as final."""
+    rows("close_day", day=day, since=since, until=day + timedelta(days=1), tenant_id=None)
+    rows("mark_closed", day=day, now=now)
+
+
+def record_peaks(day: date, slots: Mapping[int, int]) -> None:
+    """Note the slots in use, by tenant, where they are more than those that were found before on this day."""
+    rows("record_peaks", day=day, tenants=list(slots), slots=list(slots.values()))
+
+
+def forget_usage(day: date) -> None:
+    """Delete the usage of the days before this one whose marks are gone."""
+    rows("forget_usage", day=day)
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,13 @@
 from datetime import UTC, datetime
 
 import pytest
+from django.utils import timezone
 
 from jobs.lifecycle import Status
-from jobs.models import Job, Schedule, ScheduleRun
+from jobs.models import Job, Schedule, ScheduleRun, TenantHour
 from tests.chaos.verdict import judge
 from tests.factories import TenantFactory, make_job
+from tests.integration.engine.test_record import attempt
 
 pytestmark = pytest.mark.django_db
 
@@ -61,6 +63,16 @@ def test_a_lost_job_and_one_that_never_ends_are_found(job, evidence):
     assert found == [
         f"job {10**9} was accepted, and is not there",
         f"job {stuck.pk} is still running, attempt 1, slot 2",
+    ]
+
+
+def test_a_bill_that_is_not_what_the_log_has_is_found(job, evidence):
+    ended = timezone.now()
+    attempt(ended, tenant_id=job.tenant_id, ran=2.0)
+    assert judge(evidence, {job.pk: 1.0}, []) == []
+    TenantHour.objects.update(run_seconds=2.000_001)
+    assert judge(evidence, {job.pk: 1.0}, []) == [
+        f"tenant {job.tenant_id}: the log has (1, 2000000) attempts and microseconds, its usage (1, 2000001)"
     ]
 
 

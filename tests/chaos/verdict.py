@@ -1,7 +1,8 @@
 """The verdict on a chaos run: what must hold when all is quiet again, and the table that says so."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +11,9 @@ from django.db.models import Sum
 from rich.table import Table
 
 from jobs.lifecycle import FINAL, Status
-from jobs.models import AnyFailedAttempt, AnyJob, ArchivedJob, Job, Schedule, ScheduleRun
+from jobs.models import AnyFailedAttempt, AnyJob, ArchivedJob, Attempt, Job, Schedule, ScheduleRun
+from jobs.reading import usage
+from jobs.recording.record import record_hours
 from jobs.store import results
 
 
@@ -59,6 +62,7 @@ def judge(
         *(f"job {job_id} was accepted, and is not there" for job_id in sorted(must_be - there)),
         *(f"job {job_id} ran, and is not there" for job_id in sorted(set(certain) - there)),
         *(f"job {job_id} is there {times} times" for job_id, times in ids.items() if times > 1),
+        *_wrong_bills(),
         *(words for schedule in Schedule.objects.order_by("id") for words in _irregular(schedule)),
         *(words for job in AnyJob.objects.order_by("id") for words in _complaints(job, certain.get(job.pk, Counter()))),
         *(
@@ -67,6 +71,22 @@ def judge(
             for words in _foreign(job, started.get(job.pk, set()))
         ),
     ]
+
+
+def _wrong_bills() -> Iterator[str]:
+    """Tenants whose usage is not, to the microsecond, what the log of attempts has."""
+    record_hours()
+    logged: dict[int, list[timedelta]] = defaultdict(list)
+    for one in Attempt.objects.all():
+        logged[one.tenant_id].append(max(one.ended_at - one.start_time, timedelta(0)))
+    now = datetime.now(UTC)
+    day = timedelta(days=1)
+    found = usage.read(usage.Asked(now.date() - day, now.date() + 2 * day, ("tenant",)), None, now)
+    billed = {line.tenant_id: (line.attempts, line.microseconds) for line in found.lines}
+    ran = {pk: (len(times), sum(times, timedelta()) // timedelta(microseconds=1)) for pk, times in logged.items()}
+    for pk in sorted(ran.keys() | billed.keys()):
+        if ran.get(pk) != billed.get(pk):
+            yield f"tenant {pk}: the log has {ran.get(pk)} attempts and microseconds, its usage {billed.get(pk)}"
 
 
 def _within(spans: Sequence[tuple[float, float]], moment: float) -> bool:

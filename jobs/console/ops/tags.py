@@ -92,6 +92,12 @@ def n(number: float | None) -> str:
 
 
 @register.filter
+def seconds(number: float) -> str:
+    """1,204.250: to the millisecond, for bills."""
+    return f"{number:,.3f}"
+
+
+@register.filter
 def counted(number: int) -> str:
     """1,204; 2,000+ for a number that was counted no further."""
     return f"{number:,}{'+' if number >= MAX_COUNT else ''}"

@@ -4,7 +4,7 @@ from django.urls import path
 
 from jobs.console.ops.actions import limits, many, schedules, submit, themes, types
 from jobs.console.ops.actions import workers as worker_actions
-from jobs.console.ops.views import dead, health, job, overview, queues, runs, tenant, tenants, workers
+from jobs.console.ops.views import dead, health, job, overview, queues, runs, tenant, tenants, usage, workers
 from jobs.console.ops.views import jobs as job_list
 from jobs.console.ops.views import schedules as schedule_list
 
@@ -14,6 +14,7 @@ urlpatterns = [
     path("tenants/", tenants.show, name="tenants"),
     path("tenants/<str:slug>/", tenant.show, name="tenant"),
     path("tenants/<str:slug>/change", limits.change_tenant, name="change-tenant"),
+    path("usage/", usage.show, name="usage"),
     path("queues/", queues.show, name="queues"),
     path("queues/<slug:name>/change", limits.change_queue, name="change-queue"),
     path("job-types/pause", types.pause, name="pause-type"),

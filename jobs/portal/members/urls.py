@@ -2,11 +2,12 @@
 
 from django.urls import path
 
-from jobs.portal.members import again, views
+from jobs.portal.members import again, usage, views
 
 app_name = "members"
 urlpatterns = [
     path("", views.job_list, name="jobs"),
+    path("usage/", usage.show, name="usage"),
     path("<int:pk>/", views.job_detail, name="job"),
     path("<int:pk>/cancel", views.cancel_job, name="cancel"),
     path("<int:pk>/again", again.again, name="again"),

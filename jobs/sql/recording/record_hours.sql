@@ -20,4 +20,4 @@ SET attempts = excluded.attempts,
     wait_seconds = excluded.wait_seconds,
     run_buckets = excluded.run_buckets,
     wait_buckets = excluded.wait_buckets
-WHERE h.attempts <> excluded.attempts  -- the log only grows: the same number is the same row
+WHERE h.attempts < excluded.attempts  -- guard: the log only grows, until its days are dropped

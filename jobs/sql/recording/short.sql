@@ -13,3 +13,23 @@ VALUES (
     %(at)s, %(tenants)s::jsonb, %(queues)s::jsonb, %(pools)s::jsonb, %(states)s::jsonb, %(fairness)s::float8
 )
 ON CONFLICT (at) DO NOTHING
+
+-- name: forget_usage
+-- Change: deletes the usage of days before a day. Who: the clock's upkeep, after their marks: those of days with a mark stay.
+-- Locks:  the rows. Index: usage_days_by_day, slot_peaks_by_day.
+WITH peaks AS (DELETE FROM slot_peaks WHERE day < %(day)s::date)
+DELETE FROM usage_days WHERE day < %(day)s::date
+
+-- name: mark_closed
+-- Change: the usage of a day is final from now on. Who: the recorder, in the transaction that has billed the day.
+-- Locks:  none.
+INSERT INTO closed_days (day, closed_at) VALUES (%(day)s::date, %(now)s::timestamptz)
+
+-- name: record_peaks
+-- Change: the most slots in use that was found on a day, or on the first one that is not closed. Who: the recorder, once a
+--         minute, in the transaction of its sample. Locks: rows that only the recorder writes. Index: the primary key.
+INSERT INTO slot_peaks AS p (tenant_id, day, slots)
+SELECT tenant_id, greatest(%(day)s::date, (SELECT max(day) + 1 FROM closed_days)), slots
+FROM unnest(%(tenants)s::bigint[], %(slots)s::int[]) AS seen (tenant_id, slots)
+ON CONFLICT (tenant_id, day) DO UPDATE SET slots = excluded.slots
+WHERE p.slots < excluded.slots  -- guard

@@ -121,6 +121,7 @@ def test_every_operation_has_a_name_of_its_own(openapi):
         "read_result",
         "read_schedule",
         "read_stats",
+        "read_usage",
         "resume_schedule",
         "revive_job",
         "run_schedule_now",

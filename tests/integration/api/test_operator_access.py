@@ -51,7 +51,7 @@ def assert_problem(response, status, *words):
 
 
 def test_there_are_endpoints_to_be_tested():
-    assert len(ENDPOINTS) == 23
+    assert len(ENDPOINTS) == 24
 
 
 @pytest.mark.parametrize(("method", "path"), ENDPOINTS)

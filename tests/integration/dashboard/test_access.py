@@ -17,6 +17,7 @@ PAGES = {
     "/ops/": "view_job",
     "/ops/tenants/": "view_tenantqueue",
     "/ops/tenants/acme/": "view_tenantqueue",
+    "/ops/usage/": "view_tenantqueue",
     "/ops/queues/": "view_queue",
     "/ops/jobs/": "view_job",
     "/ops/jobs/{job}/": "view_job",

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from jobs.models import Attempt, JobMinute, TenantHour, Total
-from jobs.recording import record
+from jobs.recording import close, record
 from tests.integration.engine.test_record import HOUR, NOON, at, attempt, rows
 
 
@@ -40,6 +40,9 @@ class TestPartitions:
         settings.JOBS_ATTEMPTS_KEPT = 2 * 86400
         record.keep_partitions(NOON)
         attempt(NOON - 30 * HOUR)
+        close.close_days(NOON)
+        at(3 * 86400)
+        close.close_days(NOON + timedelta(days=3))
         record.keep_partitions(NOON + timedelta(days=3))
         assert self.of("attempts")[0] == "attempts_20310306"
         assert self.of("job_minutes")[0] == "job_minutes_20310305"

@@ -1,0 +1,36 @@
+"""What tenants used, for their bills."""
+
+from typing import Any
+
+from django.utils import timezone
+from ninja import Query, Router
+from pydantic import Field
+
+from jobs.console.api.auth import OperatorRequest, may
+from jobs.console.operations.named import tenant_named
+from jobs.portal.api.inputs import Text, refuse_unknown_names
+from jobs.portal.api.schemas import Problem
+from jobs.portal.api.usage import Period, Usage
+from jobs.reading import usage
+from tenants.tenant_model import slugs_of
+
+router = Router(tags=["operators"], auth=may("tenants.view_tenantqueue"))
+
+
+class AnyPeriod(Period):
+    by: Text | None = Field(
+        None,
+        description="What to tell apart, with commas: of tenant, day, queue, type, outcome. Default: tenant.",
+    )
+    tenant: Text | None = Field(None, description="Only this tenant: its slug.")
+
+
+@router.get("usage", response={200: Usage, frozenset({401, 403, 405, 422}): Problem}, by_alias=True)
+def read_usage_of_tenants(request: OperatorRequest, period: Query[AnyPeriod]) -> dict[str, Any]:
+    """Read what tenants used, as they are billed for it. A day is closed five minutes after its end (UTC)."""
+    refuse_unknown_names(request, (*usage.NAMES, "tenant"))
+    now = timezone.now()
+    asked = usage.Asked.of(period.starts, period.ends, period.by, now=now)
+    tenant = None if period.tenant is None else tenant_named(period.tenant).pk
+    found = usage.read(asked, tenant, now)
+    return usage.document(found, slugs_of({line.tenant_id for line in found.lines}))

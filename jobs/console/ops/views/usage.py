@@ -1,0 +1,30 @@
+"""Usage: what tenants used in a period, for their bills."""
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+from jobs.authoring.text import storable
+from jobs.calls.refusals import InvalidRequest
+from jobs.console.operations.named import tenant_named
+from jobs.console.ops import answers, live, looks, snapshot
+from jobs.console.ops.access import page_for
+from jobs.reading import usage
+
+MOST_LINES = 1000
+
+
+@page_for("tenants.view_tenantqueue")
+def show(request: HttpRequest) -> HttpResponse:
+    """`from`, `to`: days; `by`: one of PARTS, or several with commas; `tenant`: only this one."""
+    given = {name: storable(request.GET.get(name, "")).strip() for name in (*usage.NAMES, "tenant")}
+    now = timezone.now()
+    shown = {"snapshot": snapshot.current(), "given": given, "parts": usage.PARTS, "default": usage.PARTS[0]}
+    try:
+        asked = usage.Asked.of(given["from"], given["to"], given["by"], now=now)
+        tenant = tenant_named(given["tenant"]).pk if given["tenant"] else None
+        found = usage.read(asked, tenant, now, MOST_LINES)
+    except InvalidRequest as refused:
+        return live.page(request, "usage", "Usage", (), {**shown, "refused": answers.sentence(refused)}, every=0)
+    names = looks.tenants({line.tenant_id for line in found.lines if line.tenant_id is not None})
+    lines = [(line, names.get(line.tenant_id or 0)) for line in found.lines]
+    return live.page(request, "usage", "Usage", (), {**shown, "asked": asked, "usage": found, "lines": lines}, every=0)

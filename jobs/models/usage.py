@@ -1,0 +1,67 @@
+"""What tenants used, day by day in UTC, for their bills. A day that is closed does not change: triggers refuse it."""
+
+from django.contrib.postgres.indexes import BrinIndex
+from django.db import models
+from django.db.models import F, Q
+
+from tenants.names import named
+
+
+class ClosedDay(models.Model):
+    """A day whose usage is final. No day before the last closed one gets any usage either."""
+
+    day = models.DateField(primary_key=True)
+    closed_at = models.DateTimeField()
+
+    class Meta:
+        db_table = named("closed_days")
+
+    def __str__(self) -> str:
+        return str(self.day)
+
+
+class UsageDay(models.Model):
+    """The attempts of a tenant that this day is billed for, of one job type in one queue with one outcome.
+
+    ended_on: the day on which they ended. One that was found after that day was closed is billed for a later day.
+    """
+
+    pk = models.CompositePrimaryKey(
+        "tenant_id", "day", "queue_id", "source_type", "source_method", "outcome", "ended_on"
+    )
+    tenant_id = models.BigIntegerField()
+    day = models.DateField()
+    queue_id = models.BigIntegerField()
+    source_type = models.CharField(max_length=200)
+    source_method = models.CharField(max_length=100)
+    outcome = models.CharField(max_length=9)
+    ended_on = models.DateField()
+    attempts = models.BigIntegerField()
+    microseconds = models.BigIntegerField()  # from start to end, of all of them
+
+    class Meta:
+        db_table = named("usage_days")
+        indexes = (BrinIndex(fields=["day"], name="usage_days_by_day", pages_per_range=32),)
+        constraints = (
+            models.CheckConstraint(condition=Q(ended_on__lte=F("day")), name="usage_days_not_ahead"),
+            models.CheckConstraint(condition=Q(attempts__gt=0, microseconds__gte=0), name="usage_days_of_something"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.attempts} attempts of tenant {self.tenant_id} on {self.day}"
+
+
+class SlotPeak(models.Model):
+    """The most slots that a look of this day found in use by a tenant: the recorder looks once a minute."""
+
+    pk = models.CompositePrimaryKey("tenant_id", "day")
+    tenant_id = models.BigIntegerField()
+    day = models.DateField()
+    slots = models.PositiveIntegerField()
+
+    class Meta:
+        db_table = named("slot_peaks")
+        indexes = (BrinIndex(fields=["day"], name="slot_peaks_by_day", pages_per_range=32),)
+
+    def __str__(self) -> str:
+        return f"{self.slots} slots of tenant {self.tenant_id} on {self.day}"

@@ -1,0 +1,63 @@
+"""What a tenant used, for its bill: attempts, worker-seconds and the most slots at once. See jobs/reading/usage.py."""
+
+from datetime import date, datetime
+from typing import Any
+
+from django.utils import timezone
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from jobs.portal.api.auth import CallerRequest
+from jobs.portal.api.inputs import Text, refuse_unknown_names
+from jobs.portal.api.schemas import Problem
+from jobs.reading import usage
+from tenants.tenant_model import slugs_of
+
+router = Router(tags=["jobs"])
+
+
+class Period(Schema):
+    """Days in UTC, such as 2030-01-31."""
+
+    starts: Text | None = Field(None, alias="from", description="The first day. Default: the first of this month.")
+    ends: Text | None = Field(None, alias="to", description="The day after the last one. Default: tomorrow.")
+    by: Text | None = Field(
+        None, description="What to tell apart, with commas: of day, queue, type, outcome. Default: day."
+    )
+
+
+class UsageLine(Schema):
+    """Attempts that ended; what was not asked for with `by` is null. A job that was retried has several."""
+
+    tenant: str | None = Field(description="Its slug.")
+    day: date | None
+    queue: str | None
+    source_type: str | None
+    source_method: str | None
+    outcome: str | None
+    attempts: int
+    worker_seconds: float = Field(description="From start to end, of all of them together, to the microsecond.")
+    peak_slots: int | None = Field(
+        description="The most slots in use at a look of each minute; by tenant and day alone. Null: none, or not asked."
+    )
+
+
+class Usage(Schema):
+    starts: date = Field(alias="from", serialization_alias="from")
+    ends: date = Field(alias="to", serialization_alias="to", description="The day after the last one.")
+    final: bool = Field(description="True: all its days are closed, and nothing here changes any more.")
+    final_at: datetime | None = Field(description="When its last day was closed.")
+    counted_at: datetime | None = Field(description="When the present hour was last counted. Null: never.")
+    attempts: int
+    worker_seconds: float
+    usage: list[UsageLine]
+
+
+@router.get("usage", response={200: Usage, frozenset({401, 403, 405, 422}): Problem}, by_alias=True)
+def read_usage(request: CallerRequest, period: Query[Period]) -> dict[str, Any]:
+    """Read what you used, by day: as you are billed for it. A day is closed five minutes after its end (UTC)."""
+    refuse_unknown_names(request, usage.NAMES)
+    tenant, now = request.auth.tenant, timezone.now()
+    asked = usage.Asked.of(period.starts, period.ends, period.by, now=now, own=True)
+    found = usage.read(asked, tenant.pk, now)
+    return usage.document(found, slugs_of({line.tenant_id for line in found.lines}))

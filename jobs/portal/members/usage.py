@@ -1,0 +1,24 @@
+"""What the member's tenant used, by day: as it is billed for it."""
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from jobs.calls.refusals import InvalidRequest
+from jobs.pages import regions
+from jobs.reading import usage
+from tenants.members import for_members
+from tenants.models import Tenant
+
+
+@require_safe
+@for_members
+def show(request: HttpRequest, tenant: Tenant) -> HttpResponse:
+    """`from`, `to`: days. What is no day, and a period that ends before it begins, counts as this month."""
+    now = timezone.now()
+    try:
+        asked = usage.Asked.of(request.GET.get("from"), request.GET.get("to"), None, now=now, own=True)
+    except InvalidRequest:
+        asked = usage.Asked.of(None, None, None, now=now, own=True)
+    context = {"tenant": tenant, "asked": asked, "usage": usage.read(asked, tenant.pk, now)}
+    return regions.page(request, "jobs/members/usage", (), context, {"every": 0})

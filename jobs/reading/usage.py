@@ -1,0 +1,182 @@
+"""What tenants used on the days of a period, in UTC: attempts, worker-seconds, slots. Closed days are final."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from django.db.models import Max
+
+from jobs.calls.refusals import InvalidRequest
+from jobs.models import ClosedDay, Queue, Recorded
+from jobs.store.rows import rows
+
+DAY = timedelta(days=1)
+NAMES = ("from", "to", "by")
+PARTS = ("tenant", "day", "queue", "type", "outcome")
+MOST_DAYS = 3660
+MOST_LINES = 10_000  # of one answer
+
+
+@dataclass(frozen=True)
+class Line:
+    """The attempts that ended of one of the groups that were asked for; a part that was not asked for is None.
+
+    microseconds: that processes worked in them. peak_slots: by tenant and day alone; None: nobody looked.
+    """
+
+    tenant_id: int | None
+    day: date | None
+    queue: str | None
+    source_type: str | None
+    source_method: str | None
+    outcome: str | None
+    attempts: int
+    microseconds: int
+    peak_slots: int | None = None
+
+    @property
+    def worker_seconds(self) -> float:
+        return self.microseconds / 1e6
+
+
+@dataclass(frozen=True)
+class Usage:
+    """starts, ends: days, from the one and before the other. final: nothing of it changes since `final_at`."""
+
+    starts: date
+    ends: date
+    final: bool
+    final_at: datetime | None
+    counted_at: datetime | None
+    lines: Sequence[Line]
+
+    @property
+    def attempts(self) -> int:
+        return sum(line.attempts for line in self.lines)
+
+    @property
+    def worker_seconds(self) -> float:
+        return sum(line.microseconds for line in self.lines) / 1e6
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A period and the parts to group by."""
+
+    starts: date
+    ends: date
+    by: tuple[str, ...]
+
+    @classmethod
+    def of(cls, starts: str | None, ends: str | None, by: str | None, *, now: datetime, own: bool = False) -> "Asked":
+        """Read what somebody wrote: days such as 2030-01-31, and parts with commas. Raises InvalidRequest.
+
+        By default: this month up to today, by tenant; of a tenant's own (own) by day.
+        """
+        parts = PARTS[1:] if own else PARTS
+        today = day_of(now)
+        first = _day("from", starts) or today.replace(day=1)
+        last = _day("to", ends) or max(today, first) + DAY
+        if not first < last:
+            raise InvalidRequest("to", f"must be after {first}: the period ends before that day")
+        if (last - first).days > MOST_DAYS:
+            raise InvalidRequest("to", f"must be at most {MOST_DAYS:,} days after {first}")
+        names = tuple(dict.fromkeys(part.strip() for part in (by or parts[0]).split(",")))
+        if unknown := [name for name in names if name not in parts]:
+            raise InvalidRequest("by", f"{unknown[0][:100]!r} is unknown; known, with commas: {','.join(parts)}")
+        return cls(first, last, names)
+
+
+def _day(field: str, written: str | None) -> date | None:
+    if not written:
+        return None
+    try:
+        if not re.fullmatch(r"\d{4}-\d\d-\d\d", written, re.ASCII):
+            raise ValueError
+        return date.fromisoformat(written)
+    except ValueError:
+        raise InvalidRequest(field, "must be a day such as 2030-01-31 (UTC)") from None
+
+
+def read(asked: Asked, tenant_id: int | None, now: datetime, most: int | None = MOST_LINES) -> Usage:
+    """The usage of a tenant, or of all (None). Raises InvalidRequest if it has more lines than `most` (None: any)."""
+    unclosed, today = first_open(), day_of(now)
+    found = rows(
+        "usage",
+        starts=asked.starts,
+        ends=asked.ends,
+        by=list(asked.by),
+        tenant_id=tenant_id,
+        open=unclosed or date.min,
+        # What closed days are not billed for yet, since it came late, is left out until the next one is closed.
+        since=max(min(unclosed, today) if unclosed else date.min, asked.starts - DAY),
+        until=today + 2 * DAY,
+        most=None if most is None else most + 1,
+    )
+    if most is not None and len(found) > most:
+        raise InvalidRequest("by", f"gives more than {most:,} lines; ask for fewer parts or days")
+    names, peaks = dict(Queue.objects.values_list("pk", "name")), _peaks(asked, tenant_id)
+    lines = [
+        Line(
+            tenant,
+            day,
+            queue and names.get(queue, f"queue {queue}"),
+            kind,
+            method,
+            outcome,
+            n,
+            ran,
+            peaks.get((tenant, day)),
+        )
+        for tenant, day, queue, kind, method, outcome, n, ran in found
+    ]
+    closed = ClosedDay.objects.filter(day=asked.ends - DAY).values_list("closed_at", flat=True).first()
+    counted = Recorded.objects.filter(task="hours").values_list("at", flat=True).first()
+    return Usage(asked.starts, asked.ends, bool(unclosed and asked.ends <= unclosed), closed, counted, lines)
+
+
+def _peaks(asked: Asked, tenant_id: int | None) -> Mapping[tuple[int | None, date | None], int]:
+    """The most slots in use, as the lines name their tenant and day. Those of several tenants were not at one time."""
+    by = set(asked.by)
+    if not by <= {"tenant", "day"} or (tenant_id is None and "tenant" not in by):
+        return {}
+    found = rows("usage_peaks", starts=asked.starts, ends=asked.ends, tenant_id=tenant_id, daily="day" in by)
+    return {(tenant if "tenant" in by else None, day): slots for tenant, day, slots in found}
+
+
+def first_open() -> date | None:
+    """The first day that is not closed. None: no day is."""
+    last: date | None = ClosedDay.objects.aggregate(last=Max("day"))["last"]
+    return last and last + DAY
+
+
+def day_of(moment: datetime) -> date:
+    """The day that it belongs to."""
+    return moment.astimezone(UTC).date()
+
+
+def midnight(day: date) -> datetime:
+    """When a day begins."""
+    return datetime.combine(day, time(), UTC)
+
+
+def document(usage: Usage, slugs: Mapping[int, str]) -> dict[str, Any]:
+    """As JSON has it. slugs: of the tenants; one that was deleted is named by its number."""
+    return {
+        "from": usage.starts,
+        "to": usage.ends,
+        "final": usage.final,
+        "final_at": usage.final_at,
+        "counted_at": usage.counted_at,
+        "attempts": usage.attempts,
+        "worker_seconds": usage.worker_seconds,
+        "usage": [_line(line, slugs) for line in usage.lines],
+    }
+
+
+def _line(line: Line, slugs: Mapping[int, str]) -> dict[str, Any]:
+    told = {name: value for name, value in asdict(line).items() if name not in ("tenant_id", "microseconds")}
+    tenant = None if line.tenant_id is None else slugs.get(line.tenant_id, f"tenant {line.tenant_id}")
+    return {"tenant": tenant} | told | {"worker_seconds": line.worker_seconds}

@@ -1,0 +1,50 @@
+"""Close days: their usage is final, for bills. See docs/adr/0036-usage-for-bills.md.
+
+A day is closed when its last hour has been counted for five minutes. It is billed for whatever the hours have by then
+and no day was billed for yet: so what is found later, or ends while the clock is set back, goes to the first open day.
+"""
+
+from datetime import date, datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Min
+
+from jobs import store
+from jobs.conf import settings
+from jobs.models import ClosedDay, TenantHour
+from jobs.reading.usage import day_of, first_open, midnight
+from jobs.recording import statements
+from jobs.recording.record import DAY, FOREVER, HOURS, REACH, log_kept
+
+
+def close_days(now: datetime | None = None) -> None:
+    """Close the days that are over, in their order."""
+    while _close_day(now):
+        pass
+
+
+@transaction.atomic
+def _close_day(now: datetime | None) -> bool:
+    """Whether there may be more to close."""
+    counted, now = statements.begin_task(HOURS, REACH, now, pause=FOREVER)
+    day = first_open() or _first_day(counted)
+    if midnight(day + DAY) > counted:
+        return False
+    # The hours are counted for the last time before their log is dropped. If days were closed while the clock was
+    # ahead, what ended since then is older.
+    statements.close_day(day, min(day, day_of(counted)) - log_kept() - DAY, now)
+    return True
+
+
+def _first_day(counted: datetime) -> date:
+    """That of the first hour that has any attempts."""
+    first = TenantHour.objects.aggregate(first=Min("hour"))["first"]
+    return day_of(first or counted)
+
+
+def forget_days(now: datetime | None = None) -> None:
+    """Delete the usage of days that are older than JOBS_USAGE_KEEP."""
+    day = day_of(now or store.database_now()) - timedelta(days=settings.JOBS_USAGE_KEEP)
+    with transaction.atomic():
+        ClosedDay.objects.filter(day__lt=day).delete()
+        statements.forget_usage(day)
