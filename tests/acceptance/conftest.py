@@ -147,13 +147,17 @@ def context_of(browser, web, problems):
     """`context_of(user, "/ops/", width=360, scheme="dark", scripts=True)`: a browser of somebody who is logged in."""
 
     def context_of(
-        user: User, base: str, width: int = 1280, scheme: str = "light", scripts: bool = True
+        user: User, base: str, width: int = 1280, scheme: str = "light", scripts: bool = True, *, touch: bool = False
     ) -> BrowserContext:
         session = Client()
         session.force_login(user)
         viewport = {"width": width, "height": 900}
         made = browser.new_context(
-            base_url=f"{web.url}{base}", viewport=viewport, color_scheme=scheme, java_script_enabled=scripts
+            base_url=f"{web.url}{base}",
+            viewport=viewport,
+            color_scheme=scheme,
+            java_script_enabled=scripts,
+            has_touch=touch,
         )
         made.add_cookies([{"name": "sessionid", "value": session.cookies["sessionid"].value, "url": web.url}])
         made.on("weberror", lambda error: problems.append(str(error.error)))

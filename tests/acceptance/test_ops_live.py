@@ -1,5 +1,6 @@
 """The operators' live pages at work in a real browser: refreshes, keys, actions, with scripts and without."""
 
+import re
 import shutil
 
 import pytest
@@ -10,7 +11,7 @@ from jobs.models import Job
 from tenants.models import TenantQueue
 from tests.acceptance.conftest import CHROMIUM
 from tests.acceptance.ops_world import build
-from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, ThingFactory, UserFactory, make_job
 from tests.waiting import wait_until
 
 LONG = pytest.mark.long("this part of the script; what the pages answer is in tests/integration/dashboard")
@@ -55,6 +56,40 @@ def test_a_refresh_keeps_focus_selection_and_open_details_and_brings_what_is_new
     field.fill("7")
     field.press("Enter")
     expect(page.get_by_role("status").filter(has_text="weight 1 → 7")).to_be_visible()
+
+
+def test_a_chart_tells_each_time_by_mouse_keys_and_touch_and_searches_its_jobs(context):
+    build()
+    page = context().new_page()
+    page.goto("")
+    ended, waited = page.locator("#ended .plot"), page.locator("#waited .plot")
+    box = ended.locator(".chart").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 30.5 / 60, box["y"] + 5)
+    said = ended.locator(".told").inner_text()
+    assert re.fullmatch(r"\d\d:\d\d: \d+ ended(, \d+ badly)?", said)
+    expect(waited.locator(".told")).to_contain_text(said[:5])
+    waited.locator(".chart").focus()
+    page.keyboard.press("ArrowRight")
+    expect(ended.locator(".told")).not_to_contain_text(said[:5])
+    page.keyboard.press("ArrowLeft")
+    expect(ended.locator(".told")).to_have_text(said)
+    page.keyboard.press("Escape")
+    expect(ended.locator(".told")).to_be_empty()
+    page.mouse.click(box["x"] + box["width"] * 30.5 / 60, box["y"] + 5)
+    search = page.get_by_role("combobox", name="Search", exact=True)
+    expect(search).to_have_value(re.compile(rf"ended_since:\S+T{said[:5]} ended_until:"))
+
+
+def test_a_finger_asks_a_chart_first_and_opens_it_then(context_of):
+    build()
+    operator = UserFactory(is_staff=True, is_superuser=True)
+    page = context_of(operator, "/ops/", width=360, touch=True).new_page()
+    page.goto("")
+    chart = page.locator("#waited .plot")
+    chart.tap(position={"x": 190, "y": 40})
+    expect(page.locator("#waited .told")).to_contain_text("half waited at most")
+    chart.tap(position={"x": 190, "y": 40})
+    expect(page).to_have_url(re.compile("jobs/.q=ended_since"))
 
 
 @LONG

@@ -28,7 +28,9 @@ LOOK = """() => ({
   small: [...document.querySelectorAll('main button, main summary, nav a')].filter(e => e.checkVisibility())
     .filter(e => e.getBoundingClientRect().height < 24).map(e => e.textContent.trim()),
 })"""
-WINDOWS = [(360, "dark"), (1440, "light"), *([(360, "light"), (1440, "dark")] if THOROUGH else [])]
+WINDOWS = [(360, "dark"), (768, "light"), (1440, "light")]
+if THOROUGH:
+    WINDOWS += [(360, "light"), (768, "dark"), (1440, "dark"), (1920, "light")]
 FINE = {"wide": False, "cut": [], "small": []}
 
 

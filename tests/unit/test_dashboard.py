@@ -1,6 +1,7 @@
 """What the operators' pages compute: where jobs wait, who needs attention, charts, masks; and what is vendored."""
 
 import hashlib
+import itertools
 import re
 import threading
 import time
@@ -115,27 +116,58 @@ def drawn(*found: charts.Ended) -> charts.Chart:
 
 def test_a_bar_stacks_the_outcomes_from_good_to_bad():
     chart = drawn(ended(2, "error", 1), ended(2, "success", 3), ended(4, "retry", 2), ended(10, "success", 99))
-    assert (chart.total, chart.failed, chart.again, chart.most) == (6, 1, 2, 4)
+    assert (chart.total, chart.failed, chart.again, chart.top) == (6, 1, 2, 4)
     high, low = chart.bars
-    assert [(box.kind, box.y, box.height) for box in high.boxes] == [("good", 25.0, 75.0), ("bad", 0.0, 25.0)]
-    assert [(box.kind, box.y, box.height) for box in low.boxes] == [("calm", 50.0, 50.0)]
+    assert high.boxes == [("good", 25.0, 75.0), ("bad", 0.0, 25.0)]
+    assert low.boxes == [("calm", 50.0, 50.0)]
     assert high.label == "12:02: 4 ended, 1 badly"
 
 
-def test_a_bar_is_drawn_with_its_words_for_the_pointer():
-    (bar,) = drawn(ended(2, "error", 1), ended(2, "success", 3)).bars
-    chart = drawn(ended(2, "error", 1), ended(2, "success", 3), ended(4, "retry", 2))
-    assert chart.svg.startswith(f"<g><title>{bar.label}</title>{bar.svg}</g><g><title>")
-    assert bar.svg == (
+def test_a_bar_is_a_link_that_searches_the_jobs_of_its_time_with_its_words_for_the_pointer():
+    svg = drawn(ended(2, "error", 1), ended(2, "success", 3)).svg
+    assert svg == (
+        '<a href="?q=ended_since:2026-11-22T12:02+ended_until:2026-11-22T12:03" data-n="2" tabindex="-1">'
+        "<title>12:02: 4 ended, 1 badly</title>"
+        '<rect class="hit" x="126.0" y="0.0" width="48.0" height="100.0"/>'
         '<rect class="good" x="126.0" y="25.0" width="48.0" height="75.0"/>'
-        '<rect class="bad" x="126.0" y="0.0" width="48.0" height="25.0"/>'
+        '<rect class="bad" x="126.0" y="0.0" width="48.0" height="25.0"/></a>'
     )
+
+
+def test_what_was_waited_is_told_of_each_step():
+    chart = drawn(ended(2, "success", 3, bucket=10))
+    assert chart.waits_svg == (
+        '<g data-n="2"><title>12:02: half waited at most 0.2 s, 95 of 100 at most 0.3 s</title>'
+        '<rect class="hit" x="120.0" width="60.0" height="100"/></g>'
+    )
+
+
+@given(st.integers(1, 10**9))
+def test_the_scale_of_the_bars_ends_at_a_round_number_with_a_whole_half(most):
+    top = drawn(ended(2, "success", most)).top
+    assert most <= top < max(most * 2.5, 3)
+    assert top % 2 == 0
+    assert re.fullmatch("[124]0*", str(top))
+
+
+def test_one_outlier_flattens_no_line():
+    chart = drawn(ended(1, "success", 99, bucket=13), ended(2, "success", 1, bucket=32))  # 0.8 s; 40 min
+    first, outlier = (float(y) for y in re.findall(r"[ML]\S+ (\S+?)(?=[MLh]|$)", chart.p95))
+    assert outlier < 10
+    assert 70 < first < 85
+    assert [label for _, label in chart.marks][:: len(chart.marks) - 1] == ["1 h", "0.1 s"]
+    assert all(above + 20 <= below for (above, _), (below, _) in itertools.pairwise(chart.marks))
+
+
+def test_moments_are_told_with_their_day_if_there_are_several():
+    assert drawn().moments == ["12:00", "12:05", "12:10"]
+    assert charts.chart([], NOW, timedelta(hours=3), 56).moments == ["22 Nov 12:00", "26 Nov 00:00", "29 Nov 12:00"]
 
 
 def test_a_chart_of_nothing_has_nothing():
     chart = drawn()
     assert chart.svg == ""
-    assert (chart.bars, chart.total, chart.p50, chart.times.p95) == ([], 0, "", None)
+    assert (chart.bars, chart.total, chart.p50, chart.times.p95, chart.waits_svg) == ([], 0, "", None, "")
 
 
 @pytest.mark.parametrize(
@@ -143,14 +175,14 @@ def test_a_chart_of_nothing_has_nothing():
     [
         ([], ""),
         ([None, None], ""),
-        ([2.0], "M0.0 0.0h600.0"),
-        ([1.0, 2.0], "M150.0 50.0L450.0 0.0"),
-        ([2.0, None, 1.0, 1.0], "M0.0 0.0h150.0M375.0 50.0L525.0 50.0"),
+        ([1.0], "M0.0 0.0h600.0"),
+        ([0.5, 1.0], "M150.0 50.0L450.0 0.0"),
+        ([1.0, None, 0.5, 0.5], "M0.0 0.0h150.0M375.0 50.0L525.0 50.0"),
         ([0.0, 0.0], "M150.0 100.0L450.0 100.0"),
     ],
 )
 def test_a_line_has_gaps_where_there_is_nothing(values, path):
-    assert charts.path(values, max([value for value in values if value is not None], default=0.0)) == path
+    assert charts.path(values) == path
 
 
 def test_attempts_lie_on_one_scale_and_stay_within_it():

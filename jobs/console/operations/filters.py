@@ -19,7 +19,7 @@ from tenants.models import Tenant
 
 NAMES = (  # that people type
     *("status", "tenant", "type", "source", "queue", "user", "worker", "error", "retried", "since", "until"),
-    "args.<name>",
+    *("ended_since", "ended_until", "args.<name>"),
 )
 HELD = "held"  # scheduled, until its job type is resumed
 UNITS = {"m": 60, "h": 3600, "d": 86_400}
@@ -54,6 +54,10 @@ class Filter:
                 self.others &= Q((f"{self.since}__gt", moment("since", value, now)))
             case "until":
                 self.others &= Q((f"{self.since}__lte", moment("until", value, now)))
+            case "ended_since":
+                self.others &= Q(end_time__gte=moment("ended_since", value, now))
+            case "ended_until":
+                self.others &= Q(end_time__lt=moment("ended_until", value, now))
             case _:
                 self.others &= _filter(name, value)
 

@@ -14,7 +14,7 @@ from jobs.console.operations.filters import Filter
 from jobs.console.ops.charts import curve
 from jobs.models import DeadLetter
 
-FILTERS = ("tenant", "queue", "type", "source", "error", "like", "since")
+FILTERS = ("tenant", "queue", "type", "source", "error", "like", "since", "until")
 HOUR, HOURS = timedelta(hours=1), 24
 SINCE = ("1h", "24h", "7d", "30d")
 MAX_GROUPS = 100
@@ -47,11 +47,8 @@ class Group:
 
 
 def filters_of(given: Mapping[str, str]) -> dict[str, str]:
-    """The filters of a form or an address, without those that are empty or mean nothing."""
-    found = {name: value for name in FILTERS if (value := given.get(name, "").replace("\x00", "").strip())}
-    if found.get("since") not in SINCE:
-        found.pop("since", None)
-    return found
+    """The filters of a form or an address, without those that are empty."""
+    return {name: value for name in FILTERS if (value := given.get(name, "").replace("\x00", "").strip())}
 
 
 def matching(filters: Mapping[str, str], now: datetime, upto: datetime | None = None) -> QuerySet[DeadLetter]:

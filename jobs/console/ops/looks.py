@@ -140,9 +140,9 @@ def counts() -> Counts:
     return _objects(Counts, "look_counts", most=MAX_COUNT, held_until=HELD_UNTIL)[0]
 
 
-def minutes(since: datetime, step: timedelta) -> list[Ended]:
+def minutes(since: datetime, until: datetime, step: timedelta) -> list[Ended]:
     """The attempts of all tenants by steps that begin at `since`."""
-    return _objects(Ended, "look_minutes", since=since, step=step)
+    return _objects(Ended, "look_minutes", since=since, until=until, step=step)
 
 
 def samples(since: datetime, tenant_ids: Collection[int], *, step: int) -> list[Sample]:

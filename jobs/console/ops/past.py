@@ -4,7 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from urllib.parse import quote
 from uuid import UUID
+
+from django.urls import reverse
 
 from jobs.console.ops import looks, snapshot
 from jobs.console.ops.cached import PAST_SECONDS, cached
@@ -16,7 +19,11 @@ from jobs.reading.health.looks import look_sample
 from jobs.reading.statistics import Ended, Summary, Times, added, summaries
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
-RANGES = {"1h": (MINUTE, 60), "6h": (6 * MINUTE, 60), "24h": (24 * MINUTE, 60)}  # a step, and the number of steps
+RANGES = {  # a step, and the number of steps; minutes are kept for three days
+    **{"1h": (MINUTE, 60), "6h": (6 * MINUTE, 60), "24h": (24 * MINUTE, 60), "3d": (72 * MINUTE, 60)},
+}
+KEPT = timedelta(days=35)  # the hours of tenants; nothing is older
+OF_TENANT = {"24h": (HOUR, 24), "7d": (3 * HOUR, 56), "30d": (12 * HOUR, 60)}
 MINUTES, HOURS = 60, 24
 QUARTER, QUARTERS = 15, 96  # minutes of a step, and the steps of a day
 STRIPS = 100  # tenants: those that need attention first
@@ -25,26 +32,26 @@ FAILING = 5  # job types that are listed
 
 
 @cached(PAST_SECONDS, before=None)
-def drawn(length: str) -> Chart | None:
-    """What ended; length: one of RANGES."""
+def drawn(length: str, until: datetime | None = None) -> Chart | None:
+    """What ended; length: one of RANGES. until: a minute; None: this one."""
     step, count = RANGES[length]
-    since = minute() - count * step
-    return chart(looks.minutes(since, step), since, step, count)
+    until = until or minute()
+    since = until - count * step
+    return chart(looks.minutes(since, until, step), since, step, count, f"{reverse('ops:jobs')}?q=")
 
 
-@dataclass(frozen=True)
-class LastHour:
-    """failing: job type, its attempts that failed, all of its attempts; those with the most failures."""
-
-    queues: Mapping[tuple[str, ...], Summary] = field(default_factory=dict)
-    failing: Sequence[tuple[str, int, int]] = ()
+@cached(PAST_SECONDS, before={})
+def queues() -> Mapping[tuple[str, ...], Summary]:
+    """What ended in the last hour, by queue."""
+    return summaries(queries.ended_in_queues(minute() - MINUTES * MINUTE), (), "queue")
 
 
-@cached(PAST_SECONDS, before=LastHour())
-def last_hour() -> LastHour:
-    """What ended in the last hour."""
-    ended = queries.ended_in_queues(minute() - MINUTES * MINUTE)
-    return LastHour(summaries(ended, (), "queue"), failing(ended))
+@cached(PAST_SECONDS, before=[])
+def failing_in(length: str, until: datetime | None = None) -> list[tuple[str, int, int]]:
+    """The job types with the most failed attempts: type, failed, all. The parameters are those of `drawn`."""
+    until = until or minute()
+    step, count = RANGES[length]
+    return failing(queries.ended_in_queues(until - count * step, until))
 
 
 def failing(ended: Iterable[Ended]) -> list[tuple[str, int, int]]:
@@ -64,19 +71,20 @@ def _is_failure(outcome: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Day:
-    """The last 24 hours of a tenant: by hour, and its job types."""
+class Ago:
+    """The last hours or days of a tenant: a chart, and its job types."""
 
     chart: Chart
     types: Mapping[tuple[str, ...], Summary]
 
 
 @cached(PAST_SECONDS, before=None)
-def day_of(tenant_id: int) -> Day | None:
-    """What ended of this tenant."""
-    since = minute().replace(minute=0) - (HOURS - 1) * HOUR
-    return Day(
-        chart(looks.hours(tenant_id, since), since, HOUR, HOURS),
+def past_of(tenant_id: int, slug: str, length: str) -> Ago | None:
+    """What ended of this tenant; length: one of OF_TENANT."""
+    step, count = OF_TENANT[length]
+    since = minute().replace(minute=0) + HOUR - count * step
+    return Ago(
+        chart(looks.hours(tenant_id, since), since, step, count, f"{reverse('ops:jobs')}?q=tenant:{quote(slug)}+"),
         summaries(queries.ended(tenant_id, since), (), "source_type", "source_method"),
     )
 

@@ -81,7 +81,7 @@ ORDER BY hour
 SELECT date_bin(%(step)s::interval, minute, %(since)s::timestamptz) AS at, outcome,
     sum(attempts)::bigint AS attempts, sum_buckets(wait_buckets, 1) AS wait_buckets
 FROM job_minutes
-WHERE minute >= %(since)s::timestamptz
+WHERE minute >= %(since)s::timestamptz AND minute < %(until)s::timestamptz
 GROUP BY 1, outcome
 ORDER BY 1
 

@@ -78,6 +78,16 @@ def test_a_wave_of_deaths_hides_no_other_error(client, monkeypatch):
     assert "the 1 largest groups" in text(response)
 
 
+def test_dead_letters_of_a_time_are_found_and_a_wrong_time_is_refused(client):
+    at = timezone.now().replace(second=30, microsecond=0) - timedelta(hours=9)
+    jobs = [make_job(TenantFactory(), Status.DEAD, died_at=at + timedelta(minutes=after)) for after in (0, 60, 120)]
+    begin, end = (f"{at + timedelta(minutes=after):%Y-%m-%dT%H:%M}" for after in (50, 70))
+    found = client.get("/ops/dead/", {"since": begin, "until": end})
+    assert [letter.pk for letter in found.context["letters"]] == [jobs[1].pk]
+    assert sum(group.count for group in found.context["groups"]) == 1
+    assert "must be like 30m" in client.get("/ops/dead/", {"until": "odd"}).context["wrong"]
+
+
 def test_what_an_older_release_let_die_is_one_group_of_its_own(client):
     kept = make_job(TenantFactory(), Status.DEAD, last_error="ValueError: no")
     old = make_job(TenantFactory(), Status.DEAD, last_error="ValueError: no", error_key=None)

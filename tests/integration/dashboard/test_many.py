@@ -177,7 +177,6 @@ class TestDeadLetters:
         "more",
         [
             {"type": "", "error": ""},
-            {"type": "", "error": "", "since": "always"},
             {"upto": ""},
             {"upto": "2026-99-99T00:00Z"},
         ],

@@ -165,6 +165,16 @@ class TestSearch:
         assert told.lower() in page.lower().replace("&#x27;", "'")
         assert "ids" not in re.findall(r'name="(\w+)"', page)
 
+    def test_jobs_are_found_by_when_they_ended(self, client):
+        at = timezone.now().replace(second=0, microsecond=0) - timedelta(minutes=30)
+        early, late = (make_job(TenantFactory(), Status.SUCCESS, end_time=at + timedelta(seconds=s)) for s in (0, 60))
+        make_job(TenantFactory())
+        for begin, job in ((at, early), (at + timedelta(minutes=1), late)):
+            words = f"ended_since:{begin:%Y-%m-%dT%H:%M} ended_until:{begin + timedelta(minutes=1):%Y-%m-%dT%H:%M}"
+            page = text(client.get("/ops/jobs/", {"q": words}))
+            assert re.findall(r'name="ids" value="(\d+)"', page) == [str(job.pk)]
+        assert "ended_until: must be like" in text(client.get("/ops/jobs/", {"q": "ended_until:noon"})).lower()
+
     @pytest.mark.parametrize("typed", ["args.password:x", 'args.login:{"api-token":"x"}', "args.Client_Secret:1"])
     def test_what_is_masked_cannot_be_guessed_by_a_search(self, client, typed):
         make_job(TenantFactory(), args={"password": "x", "login": {"api-token": "x"}, "Client_Secret": 1})

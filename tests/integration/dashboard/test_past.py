@@ -81,12 +81,41 @@ def test_charts_reach_back_as_far_as_is_asked(client):
     assert client.get("/ops/", {"range": "9y"}).context["chart"].total == 10
 
 
+def test_charts_and_failures_end_when_is_asked_and_lead_on(client):
+    for back, outcome in ((5, "success"), (95, "error"), (100, "success")):
+        JobMinute.objects.create(minute=minute(back), **tally(outcome, 10))
+    until = f"{minute(90):%Y-%m-%dT%H:%M}"
+    shown = client.get("/ops/", {"until": until})
+    assert (shown.context["chart"].total, shown.context["chart"].failed) == (20, 10)
+    assert shown.context["failing"] == [("shop.order.pay", 10, 20)]
+    page = shown.content.decode()
+    assert f"ended_since%3A{minute(150):%Y-%m-%dT%H%%3A%M}%20ended_until%3A{minute(90):%Y-%m-%dT%H%%3A%M}" in page
+    for name, back in (("earlier", 120), ("later", 60)):
+        assert shown.context[name] == f"{minute(back):%Y-%m-%dT%H:%M}"
+    for odd in ("x", "0001-01-01", "9999-12-31T23:59", f"{minute(-5):%Y-%m-%dT%H:%M}"):
+        now = client.get("/ops/", {"until": odd})
+        assert (now.context["until"], now.context["later"], now.context["chart"].total) == (None, None, 10)
+
+
+def test_a_tenant_is_shown_for_a_day_a_week_or_a_month(client):
+    owner, stranger = TenantFactory(slug="owner"), TenantFactory()
+    hour = minute(0).replace(minute=0)
+    for days in (0, 3, 20):
+        TenantHour.objects.create(tenant_id=owner.pk, hour=hour - timedelta(days=days), **tally("success", 10))
+        TenantHour.objects.create(tenant_id=stranger.pk, hour=hour - timedelta(days=days), **tally("success", 7))
+    for length, attempts in (("24h", 10), ("7d", 20), ("30d", 30)):
+        page = client.get("/ops/tenants/owner/", {"range": length})
+        assert page.context["chart"].total == attempts
+        assert [summary.outcomes["success"] for _, summary in page.context["types"]] == [attempts]
+        assert "?q=tenant:owner+ended_since:" in page.content.decode()
+
+
 def test_job_types_that_fail_are_listed_with_a_way_to_their_errors(client):
     JobMinute.objects.create(minute=minute(5), **tally("success", 90))
     JobMinute.objects.create(minute=minute(5), **tally("error", 10))
     page = client.get("/ops/").content.decode()
     assert "10 % of 100" in page
-    assert "?q=status%3Aerror%20type%3Ashop.order.pay%20since%3A1h" in page
+    assert "?q=status%3Aerror%20type%3Ashop.order.pay%20ended_since%3A" in page
 
 
 def test_paused_types_say_how_many_jobs_they_hold(client):

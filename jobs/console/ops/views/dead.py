@@ -15,7 +15,7 @@ A_PAGE = 50
 
 @page_for("jobs.view_deadletter")
 def show(request: HttpRequest) -> HttpResponse:
-    """`tenant`, `queue`, `type`, `error`, `like`: only letters that fit. `since`: one of SINCE."""
+    """`tenant`, `queue`, `type`, `source`, `error`, `like`, `since`, `until` (of the death): only letters that fit."""
     seen = snapshot.current()
     filters = filters_of(request.GET)
     wrong, found = "", DeadLetter.objects.none()
@@ -35,12 +35,12 @@ def show(request: HttpRequest) -> HttpResponse:
             "tenants": sorted({letter.tenant.jobs_slug for letter in letters}),
             "queues": sorted(queue.name for queue in seen.queues.values()),
             "types": sorted({group.job_type for group in by_error}),
+            "lengths": SINCE,
         },
         "groups": by_error,
         "other_groups": other_groups,
         "letters": letters,
         "more": len(latest) > A_PAGE,
-        "lengths": SINCE,
         "upto": letters[0].died_at if letters else None,  # a selection has none that die later
     }
     return live.page(request, "dead", "Dead letters", ("letters",), shown, every=0)

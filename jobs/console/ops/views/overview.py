@@ -1,5 +1,9 @@
 """Overview: does the work flow, and if not, what holds it?"""
 
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 
 from jobs.console.ops import live, past, snapshot
@@ -13,9 +17,7 @@ REGIONS = ("old", "numbers", "pools", "waits", "ended", "waited", "busiest", "fa
 
 @page_for("jobs.view_job")
 def show(request: HttpRequest) -> HttpResponse:
-    """`range`: of the charts, one of past.RANGES."""
-    length = request.GET.get("range", "")
-    length = length if length in past.RANGES else next(iter(past.RANGES))
+    """`range`: of the charts, one of past.RANGES; `until`: a minute of UTC at which they end, if that is not now."""
     seen = snapshot.current()
     pools, gates = seen.pools, seen.gates
     tenants = standings(seen)
@@ -30,12 +32,41 @@ def show(request: HttpRequest) -> HttpResponse:
         "under_way": sum(one.slots for one in seen.in_use),
         "gates": [(gate, jobs, gate in PROCESS, seen.opens_at(gate)) for gate, jobs in gates],
         "most": max((jobs for _, jobs in gates), default=0),
-        "length": length,
-        "lengths": past.RANGES,
-        "bar": past.RANGES[length][0] // past.MINUTE,
-        "chart": past.drawn(length),
-        "failing": past.last_hour().failing,
         "busiest": [(one, in_use.tenants.get(one.tenant.id)) for one in tenants[:BUSIEST]],
         "with_work": len(tenants),
     }
-    return live.page(request, "overview", "Overview", REGIONS, shown)
+    return live.page(request, "overview", "Overview", REGIONS, shown | _past(request))
+
+
+def _past(request: HttpRequest) -> dict[str, Any]:
+    """What the charts and the failures are of."""
+    length = request.GET.get("range", "")
+    length = length if length in past.RANGES else next(iter(past.RANGES))
+    step, count = past.RANGES[length]
+    until, now = _minute(request.GET.get("until", "")), past.minute()
+    until = until if until and now - past.KEPT < until < now else None
+    end, whole = until or now, step * count
+    return {
+        "length": length,
+        "lengths": past.RANGES,
+        "bar": step.total_seconds(),
+        "chart": past.drawn(length, until),
+        "failing": past.failing_in(length, until),
+        "begin": _written(end - whole),
+        "end": _written(end),
+        "within": f"ended_since:{_written(end - whole)} ended_until:{_written(end)}",
+        "until": until,
+        "earlier": _written(end - whole / 2),
+        "later": _written(end + whole / 2) if end + whole / 2 < now else None,
+    }
+
+
+def _minute(text: str) -> datetime | None:
+    with suppress(ValueError, OverflowError):
+        at = datetime.fromisoformat(text)
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC).replace(second=0, microsecond=0)
+    return None
+
+
+def _written(at: datetime) -> str:
+    return f"{at:%Y-%m-%dT%H:%M}"

@@ -16,7 +16,7 @@ from tenants.names import named
 def show(request: HttpRequest) -> HttpResponse:
     seen = snapshot.current()
     paused = list(PausedJobType.objects.order_by("source_type", "source_method"))
-    ended, curves = past.last_hour().queues, past.use_of_last_hour().queues
+    ended, curves = past.queues(), past.use_of_last_hour().queues
     held = looks.held_types() if paused else {}
     names, may_pause = set(map(str, paused)), request.user.has_perm(named("jobs.add_pausedjobtype"))
     may_change = request.user.has_perm(named("jobs.change_queue"))

@@ -31,7 +31,9 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     cuts = waits.cuts(lanes, seen.queues)
     [standing] = of_tenants(seen, looks.tenants({tenant.pk}).values(), lanes, cuts)
     limits = TenantQueue.objects.filter(tenant=tenant).first() or TenantQueue(tenant=tenant, num_slots=0)
-    day = past.day_of(tenant.pk)
+    length = request.GET.get("range", "")
+    length = length if length in past.OF_TENANT else next(iter(past.OF_TENANT))
+    ago = past.past_of(tenant.pk, tenant.jobs_slug, length)
     slots = _slots(request, tenant)
     shown = {
         "snapshot": seen,
@@ -46,8 +48,11 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
             (lane, seen.queues.get(lane.queue_id), [(cut.gate, cut.jobs) for cut in cuts if _same(cut, lane)])
             for lane in lanes
         ],
-        "chart": day and day.chart,
-        "types": [(".".join(name), summary) for name, summary in day.types.items()] if day else [],
+        "length": length,
+        "lengths": past.OF_TENANT,
+        "bar": past.OF_TENANT[length][0].total_seconds(),
+        "chart": ago and ago.chart,
+        "types": [(".".join(name), summary) for name, summary in ago.types.items()] if ago else [],
         "used": past.use_of_day(tenant.pk),
         "changes": _changes(request, limits),
     }

@@ -63,6 +63,7 @@ function merge(html) {
     });
     local(shown);
   }
+  document.dispatchEvent(new Event("merged"));
 }
 
 async function turn() {
