@@ -98,6 +98,7 @@ STORAGES = {
 if ENVIRONMENT == "production":
     STORAGES["staticfiles"]["BACKEND"] = "scheduler_project.static.Versioned"
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = ENVIRONMENT != "production"  # elsewhere without collectstatic
+WHITENOISE_ALLOW_ALL_ORIGINS = False  # no other site has a use for them
 LOGIN_URL = "login"
 LOGIN_FAILURES = env.int("LOGIN_FAILURES", 10)  # wrong passwords in a row before logins are slowed down
 SECOND_FACTOR = env.bool("SECOND_FACTOR", False)  # operators need a code of their phone, too

@@ -47,6 +47,14 @@ def test_the_admin_and_the_docs_page_may_use_their_own_scripts_and_nobody_elses(
         assert "http" not in policy
 
 
+def test_a_page_may_use_nothing_of_the_device_and_no_other_site_reads_our_files():
+    page, file = Client().get("/accounts/login/"), Client().get("/static/tenants/card.css")
+    assert "camera=()" in page["Permissions-Policy"]
+    file.close()
+    assert file.status_code == 200
+    assert "Access-Control-Allow-Origin" not in file
+
+
 def test_browsers_are_held_to_tls_where_it_is_set(settings):
     settings.SECURE_HSTS_SECONDS = 31536000
     middleware = SecurityMiddleware(lambda request: Client().get("/accounts/login/"))
