@@ -4,11 +4,14 @@ import platform
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from typing import Any
 from urllib.parse import urlsplit
 
+import psycopg
 from django.apps import apps
 from django.conf import settings as project
 from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.urls import NoReverseMatch, reverse
 
 from jobs.celery import celery_app, is_configured
@@ -41,9 +44,9 @@ def server() -> str:
     connection = connections[DEFAULT_DB_ALIAS]
     if connection.vendor != "postgresql":
         return f"{connection.vendor}, which does not do"
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT current_setting('server_version'), current_setting('jit')")
-        number, jit = cursor.fetchone()
+    with _session(connection) as own:
+        asked = own.execute("SELECT current_setting('server_version'), current_setting('jit')")
+        number, jit = asked.fetchone() or ("0", "unknown")
     old = "" if int(number.partition(".")[0]) >= OLDEST else f": too old, {OLDEST} is needed"
     return f"{number}{old}; jit is {jit}, which the engine's own sessions switch off"
 
@@ -53,11 +56,16 @@ def answers() -> bool:
     connection = connections[DEFAULT_DB_ALIAS]
     try:
         if connection.vendor == "postgresql":
-            connection.ensure_connection()
+            _session(connection).close()
             return True
     except Exception:  # whatever its library raises
         return False
     return False
+
+
+def _session(connection: BaseDatabaseWrapper) -> psycopg.Connection[Any]:
+    """One past the project's pool, if it has one: that waits half a minute for a server that does not answer."""
+    return psycopg.connect(**connection.get_connection_params())
 
 
 def _last(path: object) -> str:
