@@ -8,7 +8,13 @@ ROWS = (
     *("drain", "idle", "submit", "claim", "running", "door", "fleet"),
     *("http", "fairness", "light", "busy", "due", "memory"),
 )
-LARGE = ("dashboard", "fleets", "no_broker")  # they take long, or interest few: they run only when they are named
+PUBLIC = ("neighbour", "flood", "burst", "pickup")  # scenarios of a public benchmark: docs/compared.md
+LARGE = (
+    "dashboard",
+    "fleets",
+    "no_broker",
+    *PUBLIC,
+)  # they take long, or interest few: they run only when they are named
 EVERY_VERSION = frozenset({"claim", "running"})  # rows that run on every PostgreSQL found, not only on the newest
 PATIENCE = 400.0  # seconds that one row may take; the longest takes about two minutes
 LONG_PATIENCE = 2400.0  # and a large one

@@ -2,6 +2,7 @@
 
 from benchmarks import fill
 from benchmarks.contenders.contender import PROCESSES, SLOTS, TENANTS, node, purge
+from benchmarks.public.scenarios import Arrival
 from embedded import fleet
 
 BATCH = 5_000  # jobs in one statement
@@ -27,6 +28,16 @@ class Ours:
         for begin in range(first, first + count, BATCH):
             places = range(begin, min(begin + BATCH, first + count))
             submit_many(self.things[n % len(self.things)].async_.echo.request(n) for n in places)
+
+    def open(self, tenants: int, slots: int) -> None:
+        self.prepare(tenants, slots)
+
+    def put(self, n: int, arrival: Arrival) -> None:
+        thing = self.things[arrival.tenant]
+        thing.async_.work(tenant=arrival.tenant, n=n, seconds=arrival.seconds, payload="x" * arrival.payload)
+
+    def crew(self, workers: int) -> fleet.Command:
+        return self.worker(workers)
 
     def begin(self) -> None:
         """Nothing to do: the worker dispatches when it registers."""

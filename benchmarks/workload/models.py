@@ -25,3 +25,10 @@ class Thing(Asynchronous, models.Model):
         ring("begin", self.tenant_id, n)
         time.sleep(seconds)
         ring("end", self.tenant_id, n)
+
+    @job
+    def work(self, *, tenant: int, n: int, seconds: float, payload: str) -> None:
+        """The same, for a driver that has numbers of its own for tenants, and with a payload."""
+        ring("begin", tenant, n)
+        time.sleep(seconds)
+        ring("end", tenant, n)
