@@ -65,7 +65,7 @@ pictures: .venv/.installed-dev chromium ## Take the pictures of the documentatio
 	@$(EMBEDDED) run --throwaway -- $(BIN)/python -m docs.pictures
 
 docs: .venv/.installed-dev ## Build the documentation as a site into site/, and refuse a broken link
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build # not --quiet, which would let warnings pass
 
 wheel: .venv/bin/python ## Build the library into dist/ (docs/own-project.md)
 	@$(PIP) wheel --no-deps --wheel-dir dist .

@@ -78,6 +78,13 @@ def test_every_make_target_and_setting_that_is_named_exists(subtests: pytest.Sub
                 assert name in known, name
 
 
+def test_every_page_has_its_place_in_the_navigation_of_the_site() -> None:
+    places = re.findall(r'^ +- (?:[^:"]+: )?"?([*\w/.-]+)"?$', (REPOSITORY / "mkdocs.yml").read_text(), re.MULTILINE)
+    folders = tuple(place[1:] for place in places if place.startswith("*"))
+    pages = [str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")]
+    assert [page for page in pages if page not in places and not page.startswith(folders)] == []
+
+
 def test_every_decision_is_listed() -> None:
     listed = re.findall(r"\]\(adr/([^)]+)\)", (DOCS / "README.md").read_text())
     assert listed == sorted(path.name for path in (DOCS / "adr").glob("*.md"))
