@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from embedded import REPOSITORY
+from hatch_build import described
 
 HERE = REPOSITORY / ".github" / "workflows"
 TEXTS = {path.name: path.read_text() for path in HERE.glob("*.yml")}
@@ -26,7 +27,7 @@ def test_every_job_ends_and_has_no_more_rights_than_it_needs(text):
     assert workflow["permissions"] == {"contents": "read"}
     for name, job in workflow["jobs"].items():
         assert "uses" in job or job["timeout-minutes"] <= 90, name
-    assert text.count(": write") == {"CI": 0, "Release": 2}[workflow["name"]]
+    assert text.count(": write") == {"CI": 0, "Release": 6}[workflow["name"]]
 
 
 @EVERY
@@ -95,17 +96,43 @@ def test_git_may_read_the_files_where_root_runs_the_tests():
 
 def test_a_release_is_made_only_of_what_passed():
     assert RELEASE["jobs"]["ci"]["uses"] == "./.github/workflows/ci.yml"
-    assert RELEASE["jobs"]["image"]["needs"] == "ci"
-    assert "ci" in RELEASE["jobs"]["release"]["needs"]
+    assert RELEASE["jobs"]["ci"]["needs"] == "version"
+    assert RELEASE["jobs"]["image"]["needs"] == RELEASE["jobs"]["packages"]["needs"] == "ci"
+    assert set(RELEASE["jobs"]["release"]["needs"]) == {"packages", "image"}
     assert 'version = "' + PROJECT["version"] + '"' in (REPOSITORY / "pyproject.toml").read_text().splitlines()
 
 
-def test_the_notes_of_a_release_are_its_part_of_the_changelog(tmp_path):
-    [step] = [one for one in RELEASE["jobs"]["release"]["steps"] if "awk" in one.get("run", "")]
-    command = step["run"].partition("gh release")[0]
-    (tmp_path / "CHANGELOG.md").write_text("# Log\n## [0.2.0] - now\n\n- New.\n## [0.1.0]\n- Old.\n")
-    subprocess.run(["sh", "-c", command], cwd=tmp_path, env={"TAG": "v0.2.0", "PATH": "/usr/bin:/bin"}, check=True)
-    assert (tmp_path / "notes.md").read_text() == "\n- New.\n"
+def test_a_release_has_a_page_of_its_own_and_without_it_there_is_none(tmp_path):
+    [step] = [one for one in RELEASE["jobs"]["version"]["steps"] if "docs/releases" in one.get("run", "")]
+    (tmp_path / "pyproject.toml").write_text('version = "0.2.0"\n')
+    pages = tmp_path / "docs/releases"
+    pages.mkdir(parents=True)
+    environ = {"TAG": "v0.2.0", "PATH": "/usr/bin:/bin"}
+    argv = ["bash", "-e", "-c", step["run"]]
+    assert subprocess.run(argv, cwd=tmp_path, env=environ, check=False, stderr=subprocess.DEVNULL).returncode
+    (pages / "0.2.0.md").write_text("# 0.2.0\n")
+    subprocess.run(argv, cwd=tmp_path, env=environ, check=True)
+    assert (REPOSITORY / f"docs/releases/{PROJECT['version']}.md").exists()
+
+
+def test_every_page_of_a_release_is_listed_in_the_changelog_and_short():
+    changelog = (REPOSITORY / "CHANGELOG.md").read_text()
+    for page in (REPOSITORY / "docs/releases").glob("*.md"):
+        assert f"[{page.stem}](docs/releases/{page.name})" in changelog
+        assert len(page.read_text().splitlines()) <= 150, page
+
+
+def test_the_description_on_an_index_leads_to_the_files_of_the_release_or_to_none():
+    readme = (REPOSITORY / "README.md").read_text()
+    shown = described(readme, "https://host/owner/name", "1.2.3")
+    links = re.findall(r"\]\(([^)\s]+)\)", shown)
+    assert len(links) > 10
+    assert [link for link in links if not link.startswith(("http", "#"))] == []
+    for link in links:
+        path = link.removeprefix("https://host/owner/name/blob/v1.2.3/").partition("#")[0]
+        assert path.startswith("http") or not path or (REPOSITORY / path).exists(), link
+    assert not re.search(r"<img|mermaid", shown)
+    assert re.findall(r"\]\((?!http|#)", described(readme, "", "1.2.3")) == []
 
 
 def test_actionlint_finds_nothing():
