@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from jobs.authoring.memory import MISSING
     from jobs.authoring.retry import Retry
     from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
+    from jobs.engine.batches import batch
     from jobs.engine.cancel import cancel
     from jobs.engine.chain import chain, group
     from jobs.engine.proxy import Asynchronous, asubmit_many, async_, submit_many
@@ -35,6 +36,7 @@ __all__ = [
     "Undecided",
     "asubmit_many",
     "async_",
+    "batch",
     "cancel",
     "chain",
     "current_job",
@@ -64,6 +66,7 @@ _HOMES = {
     "InvalidRequest": "jobs.calls.refusals",
     "async_": "jobs.engine.proxy",
     "asubmit_many": "jobs.engine.proxy",
+    "batch": "jobs.engine.batches",
     "cancel": "jobs.engine.cancel",
     "chain": "jobs.engine.chain",
     "group": "jobs.engine.chain",

@@ -1,7 +1,20 @@
 """Assemble the API. Its docs page and OpenAPI document load nothing from other servers."""
 
 from jobs.console import api as operator
-from jobs.portal.api import bulk, changes, events, jobs, memories, problems, reasons, results, schedules, stats, usage
+from jobs.portal.api import (
+    batches,
+    bulk,
+    changes,
+    events,
+    jobs,
+    memories,
+    problems,
+    reasons,
+    results,
+    schedules,
+    stats,
+    usage,
+)
 from jobs.portal.api.assembly import ProblemAPI
 from jobs.portal.api.auth import MemberSession, TenantKey
 from jobs.portal.api.docs_page import DocsPage
@@ -18,6 +31,7 @@ api = ProblemAPI(
 )
 api.add_router("", bulk.router)  # before jobs/{job_id}, which would match "bulk"
 api.add_router("", jobs.router)
+api.add_router("", batches.router)
 api.add_router("", reasons.router)
 api.add_router("", results.router)
 api.add_router("", events.router)

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from jobs.authoring.exceptions import Cancelled, ResultGone
@@ -23,6 +24,10 @@ def _never() -> bool:
 def _none() -> dict[int, Any]:
     """Outside a job there are no predecessors."""
     return {}
+
+
+def _no_batch() -> None:
+    """Outside a job there is no batch."""
 
 
 def _nowhere(fraction: float, note: str) -> None:
@@ -46,6 +51,7 @@ class CurrentJob:
     object_memory: Memory = field(default_factory=Memory)
     report_progress: Callable[[float, str], object] = _nowhere
     ask_cancelled: Callable[[], bool] = _never
+    find_batch: Callable[[], Any] = _no_batch
     find_results: Callable[[], dict[int, Any]] = _none
     _asked_at: float = -math.inf
     _cancelled: bool = False
@@ -54,6 +60,11 @@ class CurrentJob:
         """Report progress: a fraction from 0 to 1 (clamped; nan is ignored), and a note of at most 200 characters."""
         if not math.isnan(fraction):
             self.report_progress(min(max(float(fraction), 0.0), 1.0), storable(note[:200]))
+
+    @cached_property
+    def batch(self) -> Any:
+        """The batch that this job belongs to, to add to it; None if it belongs to none."""
+        return self.find_batch()
 
     def results(self, **default: Any) -> dict[int, Any]:
         """The results of the jobs that this one waited for, by id in the order of their submission.

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from django.db import models
 
@@ -17,7 +17,15 @@ from jobs.calls.request import JOIN, JobRequest
 from tenants.mirror import NotMirrored, tenant_of
 from tenants.models import Tenant
 
-JobIds = int | Iterable[int]
+
+class Numbered(Protocol):
+    """A batch."""
+
+    @property
+    def id(self) -> int: ...
+
+
+JobIds = int | Numbered | Iterable[int | Numbered]
 LARGEST_ID = 2**63 - 1
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -136,9 +144,10 @@ def _seconds(time: float | timedelta | None) -> float | None:
 
 
 def _ids(field: str, jobs: JobIds) -> tuple[int, ...]:
-    ids = (jobs,) if isinstance(jobs, int) else tuple(jobs)
+    several = jobs if isinstance(jobs, Iterable) else (jobs,)
+    ids: tuple[Any, ...] = tuple(getattr(one, "id", one) for one in several)
     if not all(isinstance(one, int) and not isinstance(one, bool) and 0 < one <= LARGEST_ID for one in ids):
-        raise InvalidRequest(field, "must be the id of a job, or several")
+        raise InvalidRequest(field, "must be the id of a job, a batch, or several")
     return ids
 
 

@@ -28,7 +28,7 @@ class JobRequest:
     the future. expires, expires_at: no attempt starts so many seconds after the job is due, or from that moment on.
     max_retries: overrides the policy's number. identical: one of IDENTICAL. dedup_key: None is never identical to
     another. after: the jobs that must have ended well first, and after_end: ended in any way. after_patience: seconds
-    in which one that ended badly may be revived. predecessors: all of these jobs.
+    in which one that ended badly may be revived. predecessors: all of these jobs. batch_id: the batch it belongs to.
     """
 
     tenant_id: int
@@ -51,6 +51,7 @@ class JobRequest:
     after: tuple[int, ...] = ()
     after_end: tuple[int, ...] = ()
     after_patience: float | None = None
+    batch_id: int | None = None
     predecessors: tuple[int, ...] = field(init=False, default=(), repr=False, compare=False)
     args_text: str = field(init=False, repr=False, compare=False)  # as JSON: serialised once
 
@@ -58,6 +59,7 @@ class JobRequest:
     KIND: ClassVar = (
         *("tenant_id", "queue", "priority", "user_key", "source_type", "source_method"),
         *("timeout", "memory", "max_retries", "delay", "at", "expires", "expires_at", "identical", "predecessors"),
+        "batch_id",
     )
 
     def __post_init__(self) -> None:
@@ -111,6 +113,11 @@ class JobRequest:
         also = tuple(sorted({*self.after, *after}))
         key = None if self.dedup_key is None else uuid.uuid5(self.dedup_key, f"after {also}")
         return replace(self, after=also, dedup_key=key)
+
+    def within(self, batch_id: int) -> "JobRequest":
+        """The same job, in a batch. It is identical only to another of that batch."""
+        key = None if self.dedup_key is None else uuid.uuid5(self.dedup_key, f"batch {batch_id}")
+        return replace(self, batch_id=batch_id, dedup_key=key)
 
     def calling(self, args: dict[str, Any], dedup_key: uuid.UUID | None) -> "JobRequest":
         """Copy the request with other arguments, without checking the other fields again. Raises TooLarge."""

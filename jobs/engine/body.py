@@ -19,6 +19,7 @@ from jobs.calls.arguments import stats_as_json
 from jobs.calls.registry import Target
 from jobs.conf import settings
 from jobs.engine import user_code
+from jobs.engine.batches import batch_of
 from jobs.engine.host import Host
 from jobs.engine.listening import Tail, listening
 from jobs.engine.memory import StoredMemory
@@ -146,6 +147,7 @@ def _enter(job: Started, target: Target, outcome: Outcome, host: Host) -> curren
         memory=memory,
         object_memory=memory if target.class_level else memory.of_object(),
         report_progress=partial(_aside, host, store.progress, job.id, job.attempt, holder),
+        find_batch=partial(batch_of, job.id),
         find_results=partial(results_of, job.id),
         ask_cancelled=partial(_aside, host, store.cancel_requested, job.id, job.attempt, holder),
     )

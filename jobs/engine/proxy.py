@@ -27,8 +27,8 @@ class Options(TypedDict, total=False):
     priority: 0 (first) to 10. delay: seconds, or a timedelta. at: an aware moment. expires: no attempt starts so
     many seconds after the job may start, or from that moment on. identical: "join", "replace", "supersede" or
     "debounce". user: of the tenant, or its key. tenant: of a function or a class. timeout: seconds. after: the ids of
-    jobs that must have ended well first; after_end: in any way. after_patience: seconds, or a timedelta, in which one
-    that ended badly may be revived; without it, or after it, this job is cancelled.
+    jobs, or batches, that must have ended well first; after_end: in any way. after_patience: seconds, or a timedelta,
+    in which one that ended badly may be revived; without it, or after it, this job is cancelled.
     """
 
     queue: str | None

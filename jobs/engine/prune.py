@@ -11,7 +11,7 @@ from jobs import store, telemetry
 from jobs.conf import settings
 from jobs.engine.cancel import cancel
 from jobs.engine.history import DAY
-from jobs.models import Job, JobLog, JobMemory, KeptAnswer, Schedule
+from jobs.models import Batch, Job, JobLog, JobMemory, KeptAnswer, Schedule
 from jobs.store import EVERY_TENANT, logs, pruning
 from tenants.models import Change
 from tenants.tenant_model import all_tenants
@@ -23,7 +23,7 @@ def prune(now: datetime | None = None) -> None:
     """Delete old rows beside the jobs. `now` is the clock of a test."""
     kept = settings.JOBS_HISTORY_KEEP * DAY
     pruning.forget_workers(kept, now)
-    for model in (JobLog, JobMemory, KeptAnswer, Schedule):  # these, too, a deleted tenant may have left
+    for model in (Batch, JobLog, JobMemory, KeptAnswer, Schedule):  # these, too, a deleted tenant may have left
         model._default_manager.exclude(Exists(all_tenants().filter(pk=OuterRef("tenant_id")))).delete()
     pruning.forget_notices(settings.JOBS_DEATH_NOTIFIERS, kept, now)
     while pruning.forget_runs(kept, BATCH, now):

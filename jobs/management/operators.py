@@ -1,5 +1,6 @@
 """`manage.py jobs`: submit, show and change jobs of any tenant; run a worker."""
 
+from jobs.console.cli.jobs_batches import BATCHES
 from jobs.console.cli.jobs_change import CANCEL, DISCARD, REVIVE
 from jobs.console.cli.jobs_erase import ERASE
 from jobs.console.cli.jobs_list import LIST
@@ -16,6 +17,6 @@ from jobs.management.worker import WORKER
 class Command(SubcommandsCommand):
     help = "Submit, show and change jobs of any tenant; run a worker."
     subcommands = (
-        *(SUBMIT, LIST, SHOW, EXPLAIN, CANCEL, REVIVE, DISCARD, PAUSE, RESUME, MEMORY, ERASE, SKIP_NUMBERS),
+        *(SUBMIT, LIST, BATCHES, SHOW, EXPLAIN, CANCEL, REVIVE, DISCARD, PAUSE, RESUME, MEMORY, ERASE, SKIP_NUMBERS),
         *(WORKER, INSTALL),
     )

@@ -1,6 +1,7 @@
 """Tables, constraints, indexes; no behaviour."""
 
 from jobs.models.awaiting import JobEdge, JobEnd
+from jobs.models.batch import Batch, BatchTally
 from jobs.models.dispatch import Arrival, Door, FreedSlot, Lane, QueueTurn, TenantBook
 from jobs.models.history import AnyFailedAttempt, AnyJob, ArchivedJob
 from jobs.models.job import ERASED, EXPIRED, HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Job, JobRow
@@ -33,6 +34,8 @@ __all__ = [
     "ArchivedJob",
     "Arrival",
     "Attempt",
+    "Batch",
+    "BatchTally",
     "ClosedDay",
     "DeadLetter",
     "DeathNotice",

@@ -7,7 +7,7 @@ from tenants.names import named
 
 
 class JobEdge(models.Model):
-    """A blocked job, the follower, waits for its predecessor. The reader of ends deletes the row when it is met.
+    """A blocked job, the follower, waits for its predecessor, a job or a batch. The row is deleted when it is met.
 
     whatever: its end is enough, however it ended. patience: seconds in which a predecessor that ended badly may be
     revived; None: none. until: the end of that time; None: the predecessor has not ended badly.
@@ -33,11 +33,20 @@ class JobEdge(models.Model):
 
 
 class JobEnd(models.Model):
-    """News of a job that others wait for: it has ended, was revived, or has got followers. The reader takes the row."""
+    """News of a job that others wait for, or of a batch, for the reader of ends, who takes the row.
+
+    The job or the batch has ended, was revived or closed, or has got followers. success, error, dead, cancelled: the
+    change of the numbers of the batch.
+    """
 
     id = models.BigAutoField(primary_key=True)
     xid = models.BigIntegerField()  # of the writer; a dispatch looks for rows newer than the last one's snapshot
-    job_id = models.BigIntegerField()
+    job_id = models.BigIntegerField(null=True)  # null: of a job that nobody waits for, but its batch
+    batch_id = models.BigIntegerField(null=True)
+    success = models.SmallIntegerField(default=0, db_default=0)
+    error = models.SmallIntegerField(default=0, db_default=0)
+    dead = models.SmallIntegerField(default=0, db_default=0)
+    cancelled = models.SmallIntegerField(default=0, db_default=0)
 
     class Meta:
         db_table = named("job_ends")
@@ -45,4 +54,4 @@ class JobEnd(models.Model):
         indexes = [models.Index(fields=["xid"], name="job_ends_new")]
 
     def __str__(self) -> str:
-        return f"news of job {self.job_id}"
+        return f"news of job {self.job_id}, batch {self.batch_id}"

@@ -1,6 +1,7 @@
 """Jobs that ended a while ago, and the views of all jobs and of all failed attempts."""
 
 from django.db import models
+from django.db.models import Q
 
 from jobs.models.job import FailedAttemptRow, JobRow
 from jobs.models.queue import Queue
@@ -25,6 +26,7 @@ class ArchivedJob(JobRow):
         db_table = named("job_history")
         indexes = [
             models.Index(fields=["tenant", "-id"], name="job_history_of_tenant"),
+            models.Index(fields=["batch_id", "-id"], condition=Q(batch_id__isnull=False), name="job_history_of_batch"),
             # A tenant's own retention reads this one.
             models.Index(fields=["tenant", "end_time"], name="job_history_by_end"),
         ]

@@ -57,6 +57,7 @@ class JobRow(models.Model):
     source_id = models.CharField(max_length=100, null=True)  # noqa: DJ001 - null: a class-level job
     source_method = models.CharField(max_length=100)
     args = models.JSONField(default=dict)
+    batch_id = models.BigIntegerField(null=True)  # the batch that it belongs to
     dedup_key = models.UUIDField(null=True)  # digest of the job's identity; null: never identical; or ERASED
 
     status = models.CharField(max_length=10, choices=[(s.value, _(s.value)) for s in Status])
@@ -173,6 +174,12 @@ class Job(JobRow):
                 name="jobs_expiring",
             ),
             models.Index(fields=["tenant", "id"], condition=Q(blocked_at__isnull=False), name="jobs_blocked_of_tenant"),
+            models.Index(fields=["batch_id", "-id"], condition=Q(batch_id__isnull=False), name="jobs_of_batch"),
+            models.Index(
+                fields=["batch_id", "id"],
+                condition=Q(batch_id__isnull=False, end_time__isnull=True),
+                name="jobs_open_of_batch",
+            ),
             models.Index(fields=["died_at"], condition=Q(died_at__isnull=False), name="jobs_dead"),
             # The groups of the dead-letter queue are counted in the order of this one, from nothing but it.
             models.Index(

@@ -25,6 +25,7 @@ BUCKETS = 4096  # of identities: a batch of any size takes no more locks
 MOST_DELAYS = 10  # after the first call, a debounced job is due, however many calls come
 _text = json.JSONEncoder().encode
 NEW = (("submit", Status.CREATED), ("schedule", Status.SCHEDULED), ("block", Status.BLOCKED))
+SELDOM = ("batch_id", "predecessors")  # most jobs have none, and pay for no text of it
 
 
 class Answer(NamedTuple):
@@ -170,6 +171,7 @@ def _options(request: JobRequest) -> dict[str, object]:
 
 def _plain(said: dict[str, object]) -> dict[str, object]:
     """As JSON has it. What most jobs have not is left out."""
-    if not said["predecessors"]:
-        del said["predecessors"]
+    for name in SELDOM:
+        if not said[name]:
+            del said[name]
     return said | {name: at.isoformat() for name, at in said.items() if isinstance(at, datetime)}

@@ -1,4 +1,4 @@
-"""The load: jobs of many tenants, with retries, delays, snoozes, cancels, revivals, identical ones, litter."""
+"""The load: jobs of many tenants, with retries, delays, snoozes, cancels, revivals, identical ones, litter; flows."""
 
 import random
 import threading
@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import DatabaseError, InterfaceError, connection
 
-from jobs import submit_many
+from jobs import batch, chain, group, submit_many
 from jobs.calls.request import JobRequest
 from jobs.engine.cancel import cancel
 from jobs.engine.revive import revive
@@ -81,11 +81,28 @@ class Load:
         connection.close()
 
     def _submit(self, chance: random.Random) -> list[int]:
+        if chance.random() < 0.15:
+            return self._submit_flow(chance)
         requests = [self._request(chance) for _ in range(chance.randint(1, BATCH))]
         requests += [request for request in requests if chance.random() < 0.2]  # pressed twice
         ids = submit_many(requests)
         with self._lock:
             self.counts["identical submissions"] += len(ids) - len(set(ids) - self.accepted.keys())
+            self.accepted.update(dict.fromkeys(ids, time.time()))
+        return ids
+
+    def _submit_flow(self, chance: random.Random) -> list[int]:
+        """Jobs of one tenant that wait for each other: a chain, or a batch with a job at its end."""
+        calls = chance.choice(self._things).async_(priority=chance.randint(0, 10))
+        methods = [chance.choices(["work", "stumble", "fail"], [8, 2, 1])[0] for _ in range(chance.randint(0, BATCH))]
+        steps = [getattr(calls, method).request(chance.randrange(10**9), seconds=0.0) for method in methods]
+        if chance.random() < 0.5:
+            with batch("chaos", on_end=calls.work.request(chance.randrange(10**9), seconds=0.0)) as made:
+                ids = made.add(steps)
+        else:
+            ids = chain(*steps[:2], group(*steps[2:5]), *steps[5:])
+        with self._lock:
+            self.counts["flows"] += 1
             self.accepted.update(dict.fromkeys(ids, time.time()))
         return ids
 

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from jobs.lifecycle import Status
-from jobs.models import Job, Schedule, ScheduleRun, TenantHour
+from jobs.models import Batch, BatchTally, Job, JobEnd, Schedule, ScheduleRun, TenantHour
 from tests.chaos.verdict import judge
 from tests.factories import TenantFactory, make_job
 from tests.integration.engine.test_record import attempt
@@ -55,6 +55,21 @@ def test_what_a_stale_holder_wrote_is_found(job, evidence):
 def test_what_another_job_wrote_is_found(job, evidence):
     Job.objects.filter(pk=job.pk).update(args={"number": 7})
     assert judge(evidence, {job.pk: 1.0}, []) == [f"job {job.pk}, [7, 2]: stats of [0, 2]"]
+
+
+def test_a_batch_that_is_counted_wrong_is_found(job, evidence):
+    batch = Batch.objects.create(pk=10**9, tenant=job.tenant, name="nightly", added=1)
+    BatchTally.objects.create(batch=batch, error=1)
+    Job.objects.filter(pk=job.pk).update(batch_id=batch.pk)
+    [words] = judge(evidence, {job.pk: 1.0}, [])
+    assert words.startswith(f"batch {batch.pk}: 1 were added, ")
+    BatchTally.objects.update(error=0, success=1)
+    assert judge(evidence, {job.pk: 1.0}, []) == []
+
+
+def test_news_that_nobody_read_are_found(job, evidence):
+    JobEnd.objects.create(xid=0, job_id=job.pk)
+    assert judge(evidence, {job.pk: 1.0}, []) == ["1 news of ends were never read"]
 
 
 def test_a_lost_job_and_one_that_never_ends_are_found(job, evidence):

@@ -11,7 +11,18 @@ from django.db.models import Sum
 from rich.table import Table
 
 from jobs.lifecycle import FINAL, Status
-from jobs.models import AnyFailedAttempt, AnyJob, ArchivedJob, Attempt, Job, Schedule, ScheduleRun
+from jobs.models import (
+    AnyFailedAttempt,
+    AnyJob,
+    ArchivedJob,
+    Attempt,
+    Batch,
+    Job,
+    JobEdge,
+    JobEnd,
+    Schedule,
+    ScheduleRun,
+)
 from jobs.reading import usage
 from jobs.recording.record import record_hours
 from jobs.store import results
@@ -63,6 +74,7 @@ def judge(
         *(f"job {job_id} ran, and is not there" for job_id in sorted(set(certain) - there)),
         *(f"job {job_id} is there {times} times" for job_id, times in ids.items() if times > 1),
         *_wrong_bills(),
+        *_wrong_flows(),
         *(words for schedule in Schedule.objects.order_by("id") for words in _irregular(schedule)),
         *(words for job in AnyJob.objects.order_by("id") for words in _complaints(job, certain.get(job.pk, Counter()))),
         *(
@@ -87,6 +99,20 @@ def _wrong_bills() -> Iterator[str]:
     for pk in sorted(ran.keys() | billed.keys()):
         if ran.get(pk) != billed.get(pk):
             yield f"tenant {pk}: the log has {ran.get(pk)} attempts and microseconds, its usage {billed.get(pk)}"
+
+
+def _wrong_flows() -> Iterator[str]:
+    """Batches that are counted wrong, and jobs that still wait for others; all is quiet."""
+    for batch in Batch.objects.select_related("tally").order_by("pk"):
+        members = Counter(AnyJob.objects.filter(batch_id=batch.pk).values_list("status", flat=True))
+        counted = {status: getattr(batch.tally, status) for status in ("success", "error", "dead", "cancelled")}
+        if members != Counter(counted) or batch.added != members.total():
+            yield f"batch {batch.pk}: {batch.added} were added, {counted} counted, and there are {dict(members)}"
+    for edge in JobEdge.objects.order_by("pk"):
+        if Job.objects.filter(pk=edge.follower_id, status=Status.BLOCKED).exists():
+            yield f"job {edge.follower_id} still waits for {edge.predecessor_id}"
+    if news := JobEnd.objects.count():
+        yield f"{news} news of ends were never read"
 
 
 def _within(spans: Sequence[tuple[float, float]], moment: float) -> bool:

@@ -65,6 +65,7 @@ class Sought(Schema):
     source_method: Name | None = None
     source_id: Name | None = None
     user: Name | None = None
+    batch: RowId | None = None
     before: RowId | None = Field(None, description="Only jobs with a lower id.")
     limit: Whole = Field(20, ge=1, le=100)
 

@@ -7,7 +7,7 @@ from jobs.console.cli.subcommands import Options
 from jobs.console.operations.filters import HELD, Filter
 from jobs.lifecycle import Status
 
-FILTERS = ("tenant", "status", "queue", "type", "user", "error", "worker", "retried", "since", "until")
+FILTERS = ("tenant", "status", "queue", "type", "user", "batch", "error", "worker", "retried", "since", "until")
 
 
 def add_options(parser: CommandParser) -> None:
@@ -22,6 +22,7 @@ def add_options(parser: CommandParser) -> None:
     )
     parser.add_argument("--error", metavar="CLASS", help="Only jobs whose last error has this class, e.g. ValueError.")
     parser.add_argument("--user", metavar="KEY", help="Only jobs for this user of a tenant.")
+    parser.add_argument("--batch", metavar="ID", help="Only jobs of this batch.")
     parser.add_argument("--worker", metavar="NAME", help="Only jobs that a worker of this name runs, or ran last.")
     parser.add_argument("--retried", choices=["yes", "no"], help="Only jobs with failed attempts, or without.")
     parser.add_argument("--since", metavar="TIME", help="Submitted after: 30m, 1h, 7d ago, or 2030-01-31T02:00 (UTC).")

@@ -18,7 +18,7 @@ from jobs.reading.masked import masked
 from tenants.models import Tenant
 
 NAMES = (  # that people type
-    *("status", "tenant", "type", "source", "queue", "user", "worker", "error", "retried", "since", "until"),
+    *("status", "tenant", "type", "source", "queue", "user", "batch", "worker", "error", "retried", "since", "until"),
     *("ended_since", "ended_until", "args.<name>"),
 )
 HELD = "held"  # scheduled, until its job type is resumed
@@ -110,6 +110,12 @@ def _of_type(value: str) -> Q:
     return found & Q(source_id=source_id) if source_id else found
 
 
+def _of_batch(value: Any) -> Q:
+    if not re.fullmatch(r"[1-9][0-9]{0,17}", str(value)):
+        raise InvalidRequest("batch", f"must be the number of a batch, not {value!r}")
+    return Q(batch_id=int(value))
+
+
 def _of_retried(value: str) -> Q:
     if value not in ("yes", "no"):
         raise InvalidRequest("retried", f"must be yes or no, not {value!r}")
@@ -141,6 +147,7 @@ MEANINGS: Mapping[str, Callable[[Any], Q]] = {
     "source_method": lambda value: Q(source_method=value),
     "user": lambda value: Q(user_key=value),
     "error": of_class,
+    "batch": _of_batch,
     "worker": _of_worker,
     "retried": _of_retried,
 }

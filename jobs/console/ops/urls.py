@@ -4,7 +4,7 @@ from django.urls import path
 
 from jobs.console.ops.actions import limits, many, schedules, submit, themes, types
 from jobs.console.ops.actions import workers as worker_actions
-from jobs.console.ops.views import dead, health, job, overview, queues, runs, tenant, tenants, usage, workers
+from jobs.console.ops.views import batches, dead, health, job, overview, queues, runs, tenant, tenants, usage, workers
 from jobs.console.ops.views import jobs as job_list
 from jobs.console.ops.views import schedules as schedule_list
 
@@ -23,6 +23,7 @@ urlpatterns = [
     path("jobs/new/", submit.form, name="new-job"),
     path("jobs/submit", submit.submit, name="submit"),
     path("jobs/<int:pk>/", job.show, name="job"),
+    path("batches/", batches.show, name="batches"),
     path("dead/", dead.show, name="dead"),
     path("workers/", workers.show, name="workers"),
     path("workers/<uuid:pk>/drain", worker_actions.drain_worker, name="drain"),

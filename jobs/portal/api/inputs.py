@@ -177,6 +177,7 @@ class Wanted(Schema):
     source_id: Name | None = None
     source_method: Name | None = None
     user: Name | None = Field(None, description="Your user that the jobs are for.")
+    batch: RowId | None = Field(None, description="Your batch that the jobs belong to.")
     before: RowId | None = Field(None, description="Only jobs with a lower id.")
     limit: Whole = Field(20, ge=1, le=100)
 

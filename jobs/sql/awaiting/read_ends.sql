@@ -1,7 +1,9 @@
--- Arrow:  unblock, blocked -> created, when every job that it waits for has ended as it should; or drop, blocked -> cancelled,
+-- Arrow:  unblock, blocked -> created, when every job or batch that it waits for has ended as it should; or drop, blocked -> cancelled,
 --         when one has not, and the follower's patience is over.
 -- Who:    the reader of ends: whoever dispatches and sees news, one at a time (`hear`); elsewhere it does nothing.
--- Locks:  the jobs that the news are about, and the followers that go on; it skips locked ones, and notes the news again.
+-- Change: the tallies of the batches in the news.
+-- Locks:  the jobs and batches that the news are about, and the followers that go on; it skips locked ones, and notes the news
+--         again. The tallies, which nobody else writes.
 -- Index:  primary keys; job_edges_of_follower, job_edges_until.
 -- The predecessor's row is locked before its status is read, and marked while it has not ended: so either this statement sees
 -- its end, or its end sees the mark, and leaves news (trigger awaited_job_ended).
@@ -13,10 +15,12 @@ reader AS MATERIALIZED (
     WHERE current_setting('jobs.reader', true) = 'true'  -- guard
 ),
 news AS MATERIALIZED (
-    SELECT n.id, n.job_id FROM reader CROSS JOIN LATERAL (SELECT id, job_id FROM job_ends ORDER BY id LIMIT %(batch)s) n
+    SELECT n.* FROM reader CROSS JOIN LATERAL (SELECT * FROM job_ends ORDER BY id LIMIT %(batch)s) n
 ),
-asked AS MATERIALIZED (  -- the jobs of the news, and those whose followers have lost their patience
-    SELECT job_id AS id FROM news
+asked AS MATERIALIZED (  -- the jobs and the batches of the news, and those whose followers have lost their patience
+    SELECT job_id AS id FROM news WHERE job_id IS NOT NULL
+    UNION
+    SELECT batch_id FROM news WHERE batch_id IS NOT NULL
     UNION
     SELECT e.predecessor_id FROM reader CROSS JOIN clock CROSS JOIN LATERAL (
         SELECT predecessor_id FROM job_edges WHERE until <= clock.now ORDER BY until LIMIT %(batch)s
@@ -27,12 +31,36 @@ here AS MATERIALIZED (
     FROM asked JOIN jobs j ON j.id = asked.id
     FOR NO KEY UPDATE OF j SKIP LOCKED
 ),
+batch AS MATERIALIZED (
+    SELECT b.id, b.added, b.closed_at IS NOT NULL AS closed
+    FROM asked JOIN batches b ON b.id = asked.id
+    FOR NO KEY UPDATE OF b SKIP LOCKED
+),
+tallied AS (
+    UPDATE batch_tallies t
+    SET success = t.success + d.success, error = t.error + d.error, dead = t.dead + d.dead, cancelled = t.cancelled + d.cancelled
+    FROM (
+        SELECT id, sum(success) AS success, sum(error) AS error, sum(dead) AS dead, sum(cancelled) AS cancelled
+        FROM (
+            SELECT batch_id AS id, success, error, dead, cancelled FROM news WHERE batch_id IS NOT NULL
+            UNION ALL
+            SELECT id, 0, 0, 0, 0 FROM batch
+        ) each_one
+        GROUP BY id
+    ) d
+    WHERE t.batch_id = d.id
+    RETURNING t.batch_id, t.success, t.success + t.error + t.dead + t.cancelled AS ended
+),
 predecessor AS MATERIALIZED (
     SELECT id, status, ended FROM here
+    UNION ALL  -- a batch has ended when it is closed, and as many have ended as were added; `added` is the newest, its row is locked
+    SELECT b.id, CASE WHEN t.success = b.added THEN 'success' ELSE 'error' END,
+        b.closed AND t.ended = b.added
+    FROM batch b JOIN tallied t ON t.batch_id = b.id
     UNION ALL
     SELECT a.id, coalesce((SELECT h.status FROM job_history h WHERE h.id = a.id LIMIT 1), 'gone'), true
     FROM asked a
-    WHERE NOT EXISTS (SELECT FROM jobs j WHERE j.id = a.id)
+    WHERE NOT EXISTS (SELECT FROM jobs j WHERE j.id = a.id) AND NOT EXISTS (SELECT FROM batches b WHERE b.id = a.id)
 ),
 edge AS MATERIALIZED (
     SELECT p.id AS predecessor_id, p.status, e.follower_id, e.patience,
@@ -62,7 +90,7 @@ told AS MATERIALIZED (  -- of each job that may go on: how many of its edges are
         UNION ALL
         SELECT follower_id, 0, predecessor_id FROM edge WHERE fate = 'failed'
         UNION ALL
-        SELECT job_id, 0, NULL FROM news
+        SELECT job_id, 0, NULL FROM news WHERE job_id IS NOT NULL
     ) each_one
     GROUP BY id
 ),
@@ -90,8 +118,8 @@ changed AS (  -- one update: a job may wait, and be waited for
         ready_at = CASE WHEN c.turns AND c.failed_by IS NULL THEN clock.now ELSE j.ready_at END,
         end_time = CASE WHEN c.turns AND c.failed_by IS NOT NULL THEN clock.now ELSE j.end_time END,
         reason = CASE WHEN c.turns AND c.failed_by IS NOT NULL THEN format(
-            'job %%s, which it waited for, %%s', c.failed_by,
-            CASE p.status WHEN 'gone' THEN 'is gone' ELSE 'ended as ' || p.status END
+            '%%s %%s, which it waited for, %%s', CASE WHEN b.id IS NULL THEN 'job' ELSE 'batch' END, c.failed_by,
+            CASE WHEN p.status = 'gone' THEN 'is gone' WHEN b.id IS NOT NULL THEN 'did not end well' ELSE 'ended as ' || p.status END
         ) ELSE j.reason END
     FROM (
         SELECT id, bool_or(marked) AS marked, bool_or(turns) AS turns, max(failed_by) AS failed_by
@@ -105,6 +133,7 @@ changed AS (  -- one update: a job may wait, and be waited for
     ) c
     CROSS JOIN clock
     LEFT JOIN predecessor p ON p.id = c.failed_by
+    LEFT JOIN batch b ON b.id = c.failed_by
     WHERE j.id = c.id
     RETURNING j.id, j.attempt, j.tenant_id, j.queue_id, j.priority, j.status, c.turns
 ),

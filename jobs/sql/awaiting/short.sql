@@ -39,11 +39,16 @@ INSERT INTO job_ends (xid, job_id)
 SELECT DISTINCT pg_current_xact_id()::text::bigint, predecessor_id FROM edge
 
 -- name: unknown
--- Reads:  those of the ids that are no job of the tenant's. Who: submit. Locks: none. Index: the primary keys.
+-- Reads:  those of the ids that are no job or batch of the tenant's. Who: submit. Locks: none. Index: the primary keys.
 SELECT asked.id FROM unnest(%(ids)s::bigint[]) AS asked (id)
 WHERE NOT EXISTS (
     SELECT FROM all_jobs j
     WHERE j.id = asked.id
       AND j.tenant_id = %(tenant_id)s  -- guard I8
+)
+AND NOT EXISTS (
+    SELECT FROM batches b
+    WHERE b.id = asked.id
+      AND b.tenant_id = %(tenant_id)s  -- guard I8
 )
 ORDER BY asked.id

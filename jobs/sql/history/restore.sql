@@ -20,7 +20,7 @@ restored AS (
         attempt, worker, worker_pid, created_at, waited_since, queued_at, handed_at, start_time,
         stats, last_error, result_expires_at, peak_memory, result_bytes,
         trace_parent,
-        crashes, barred, retries, progress_note, awaited
+        crashes, barred, retries, progress_note, awaited, batch_id
     )
     SELECT
         id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args,
@@ -28,7 +28,7 @@ restored AS (
         attempt, worker, worker_pid, created_at, waited_since, queued_at, handed_at, start_time,
         stats, last_error, result_expires_at, peak_memory, result_bytes,
         trace_parent,
-        0, false, 0, '', EXISTS (SELECT FROM job_edges e WHERE e.predecessor_id = taken.id)
+        0, false, 0, '', EXISTS (SELECT FROM job_edges e WHERE e.predecessor_id = taken.id), batch_id
     FROM taken CROSS JOIN clock
     RETURNING id, attempt, tenant_id, queue_id, priority
 ),
@@ -38,6 +38,11 @@ kept AS (
         attempt int, error_class text, error text, traceback text, worker uuid,
         queued_at timestamptz, start_time timestamptz, end_time timestamptz
     )
+),
+news AS (
+    INSERT INTO job_ends (xid, batch_id, error, cancelled)
+    SELECT pg_current_xact_id()::text::bigint, batch_id, -(status = 'error')::int, -(status = 'cancelled')::int
+    FROM taken WHERE batch_id IS NOT NULL
 ),
 arriving AS (SELECT queue_id, tenant_id, job_place(priority, id) AS place, 1 AS jobs FROM restored)
 -- include shared/arrive

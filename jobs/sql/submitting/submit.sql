@@ -30,7 +30,7 @@ kind AS MATERIALIZED (
     FROM jsonb_to_recordset((SELECT %(kinds)s::jsonb)) AS k (
         kind int, tenant_id bigint, queue text, priority smallint, user_key text, source_type text, source_method text,
         timeout float8, memory int, max_retries int, delay float8, at timestamptz,
-        expires float8, expires_at timestamptz, predecessors bigint[], identical text
+        expires float8, expires_at timestamptz, predecessors bigint[], batch_id bigint, identical text
     )
     CROSS JOIN clock
     CROSS JOIN LATERAL (SELECT coalesce(k.at, clock.now + coalesce(k.delay, 0) * interval '1 second') AS at) begins
@@ -84,7 +84,7 @@ stored AS (
     INSERT INTO jobs (
         id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, dedup_key, timeout,
         memory, max_retries,
-        status, created_at, ready_at, due_at, expires_at, blocked_at, predecessors, behind,
+        status, created_at, ready_at, due_at, expires_at, blocked_at, predecessors, batch_id, behind,
         attempt, crashes, retries, progress_note, stats, last_error, trace_parent
     )
     SELECT
@@ -94,7 +94,7 @@ stored AS (
         clock.now,
         CASE WHEN first.due_at IS NULL AND r.predecessors IS NULL THEN clock.now END,
         first.due_at, r.last_start,
-        CASE WHEN r.predecessors IS NOT NULL THEN clock.now END, r.predecessors, r.behind,
+        CASE WHEN r.predecessors IS NOT NULL THEN clock.now END, r.predecessors, r.batch_id, r.behind,
         0, 0, 0, '', '{}', '', %(trace_parent)s
     FROM request r
     CROSS JOIN clock

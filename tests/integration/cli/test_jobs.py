@@ -148,7 +148,9 @@ class TestList:
         emails = QueueFactory(name="emails")
         Worker.objects.filter(pk=(worker := register())).update(name="machine")
         here = make_job(tenant, Status.RUNNING, source_type="sample.thing", source_method="echo", worker=worker)
-        there = make_job(other, queue=emails, source_type="sample.thing", source_method="urgent", retries=1)
+        there = make_job(
+            other, queue=emails, source_type="sample.thing", source_method="urgent", retries=1, batch_id=77
+        )
         gone = make_job(other, Status.SCHEDULED, source_type="code.gone", source_method="echo", due_at=HELD_UNTIL)
         for words, expected in [
             (["--tenant", "acme"], {here.pk}),
@@ -161,6 +163,7 @@ class TestList:
             (["--status", "held"], {gone.pk}),
             (["--worker", "machine"], {here.pk}),
             (["--retried", "yes"], {there.pk}),
+            (["--batch", "77"], {there.pk}),
             (["--retried", "no", "--tenant", "other"], {gone.pk}),
             (["--until", "1h"], set()),
             (["--since", "1h", "--until", "2999-01-31T02:00"], {here.pk, there.pk, gone.pk}),

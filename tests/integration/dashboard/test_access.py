@@ -22,6 +22,7 @@ PAGES = {
     "/ops/jobs/": "view_job",
     "/ops/jobs/{job}/": "view_job",
     "/ops/jobs/new/": "add_job",
+    "/ops/batches/": "view_job",
     "/ops/dead/": "view_deadletter",
     "/ops/workers/": "view_worker",
     "/ops/schedules/": "view_schedule",

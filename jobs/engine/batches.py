@@ -1,0 +1,203 @@
+"""Batches: jobs that belong together, with a job when all have ended, and one when all have ended well.
+
+These two are jobs from the beginning: they are stored with the batch, and blocked by it. So each runs once, whatever
+dies.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+from types import TracebackType
+from typing import Any
+
+from django.db import transaction
+
+from jobs import store
+from jobs.authoring.current import current_job
+from jobs.calls.compose import user_key
+from jobs.calls.refusals import InvalidRequest
+from jobs.calls.request import JobRequest
+from jobs.conf import settings
+from jobs.engine import dispatch
+from jobs.engine.cancel import cancel
+from jobs.engine.submit import submit_all
+from jobs.models import Job
+from jobs.store import Progress, TenantId
+from tenants.models import Tenant
+
+AT_ONCE = 1000  # jobs in one statement
+
+
+class Batch:
+    """A batch that exists. id: its number, which `after` takes like that of a job."""
+
+    def __init__(self, batch_id: int, tenant_id: int) -> None:
+        self.id = batch_id
+        self.tenant_id = tenant_id
+
+    def add(self, requests: Iterable[JobRequest] | JobRequest) -> list[int]:
+        """Add jobs, in the caller's transaction; return their ids in order.
+
+        A job of the batch may do so while it runs: its own end keeps the batch open. Raises InvalidRequest; then
+        nothing is added.
+        """
+        requests = [requests] if isinstance(requests, JobRequest) else requests
+        ids: list[int] = []
+        with transaction.atomic():
+            for some in _in_parts(requests):
+                ids += self._add(some)
+        return ids
+
+    def _add(self, requests: list[JobRequest]) -> list[int]:
+        for index, request in enumerate(requests):
+            if request.tenant_id != self.tenant_id:
+                raise InvalidRequest("tenant", "is not the one of the batch", index)
+        submitted = submit_all([request.within(self.id) for request in requests])
+        new = sum(not one.deduplicated for one in submitted)
+        caller = current_job()
+        who: dict[str, Any] = {"tenant_id": self.tenant_id, "caller": caller.id, "attempt": caller.attempt}
+        if not store.grow_batch(self.id, new, **who):
+            raise InvalidRequest("batch", "is closed: only its own jobs, while they run, add to it")
+        return [one.id for one in submitted]
+
+    def progress(self) -> Progress:
+        """What became of its jobs; a second old at most."""
+        return store.read_batches([self.id], tenant_id=self.tenant_id)[0]
+
+
+class NewBatch:
+    """A batch in the making: it is stored when the block ends, in the caller's transaction, with all that was added."""
+
+    def __init__(
+        self, name: str, on_success: JobRequest | None, on_end: JobRequest | None, user: Any, tenant: Tenant | None
+    ) -> None:
+        self._name, self._user_key = name, user_key(user)
+        self._on_success, self._on_end = on_success, on_end
+        owner = tenant or current_job().tenant
+        owners = [one.tenant_id for one in (on_success, on_end) if one] + ([owner.pk] if owner else [])
+        self._tenant_id: int | None = owners[0] if owners else None
+        self._batch: Batch | None = None
+        self._atomic = transaction.atomic()
+
+    def __enter__(self) -> "NewBatch":
+        self._atomic.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self._close()
+        except BaseException as refused:
+            self._atomic.__exit__(type(refused), refused, refused.__traceback__)
+            raise
+        self._atomic.__exit__(kind, error, trace)
+
+    @property
+    def id(self) -> int:
+        """Its number."""
+        return self._stored().id
+
+    def add(self, requests: Iterable[JobRequest] | JobRequest) -> list[int]:
+        """Add jobs; return their ids in order. Raises InvalidRequest."""
+        some = [requests] if isinstance(requests, JobRequest) else list(requests)
+        if not some:
+            return []
+        if self._tenant_id is None:
+            self._tenant_id = some[0].tenant_id
+        return self._stored().add(some)
+
+    def progress(self) -> Progress:
+        """What became of its jobs."""
+        return self._stored().progress()
+
+    def _stored(self) -> Batch:
+        if self._batch is None:
+            self._batch = open_batch(self._name, self._user_key, self._tenant_id)
+        return self._batch
+
+    def _close(self) -> None:
+        batch = self._stored()
+        call_back(batch, on_success=self._on_success, on_end=self._on_end)
+        close(batch)
+
+
+def batch(
+    name: str,
+    *,
+    on_success: JobRequest | None = None,
+    on_end: JobRequest | None = None,
+    user: Any = None,
+    tenant: Tenant | None = None,
+) -> NewBatch:
+    """`with batch("nightly", on_success=report.async_.publish.request()) as nightly: nightly.add(...)`.
+
+    on_end: a job that runs once, when all jobs of the batch have ended. on_success: one that runs once, when all have
+    ended well, also after a revival. user: of the tenant, or its key. tenant: of a batch without jobs and without
+    these two.
+    """
+    return NewBatch(name, on_success, on_end, user, tenant)
+
+
+def open_batch(name: str, user: str, tenant_id: int | None) -> Batch:
+    """Store an empty, open batch. Raises InvalidRequest."""
+    if tenant_id is None:
+        raise InvalidRequest("tenant", "is unknown: an empty batch needs tenant=")
+    if not 0 < len(name) <= 200 or "\x00" in name:  # noqa: PLR2004
+        raise InvalidRequest("name", "must be text of 1 to 200 characters")
+    number = store.open_batch(name, user, tenant_id=tenant_id)
+    if number is None:
+        raise InvalidRequest("tenant", "does not exist")
+    return Batch(number, tenant_id)
+
+
+def call_back(batch: Batch, *, on_success: JobRequest | None = None, on_end: JobRequest | None = None) -> list[int]:
+    """Store the jobs that wait for the batch. Raises InvalidRequest."""
+    found: list[int] = []
+    for request, waits in (
+        (on_success, {"after": (batch.id,), "after_patience": settings.JOBS_DEAD_TTL}),
+        (on_end, {"after_end": (batch.id,)}),
+    ):
+        if request is not None:
+            if request.tenant_id != batch.tenant_id:
+                raise InvalidRequest("tenant", "of a job after the batch is not the one of the batch")
+            # never identical to another: each batch has its own
+            found += [submit_all([replace(request, dedup_key=None, **waits)])[0].id]
+    return found
+
+
+def close(batch: Batch) -> bool:
+    """Nobody but its own jobs adds to it any more; False if it was closed."""
+    closed = store.close_batch(batch.id, tenant_id=batch.tenant_id)
+    if closed:
+        dispatch.on_commit()
+    return closed
+
+
+def batch_of(job_id: int) -> Batch | None:
+    """The batch of a job."""
+    job = Job.objects.filter(pk=job_id).only("batch_id", "tenant_id").first()
+    return None if job is None or job.batch_id is None else Batch(job.batch_id, job.tenant_id)
+
+
+def cancel_batch(batch_id: int, *, tenant_id: TenantId) -> int | None:
+    """Cancel what waits of it, and ask what runs to stop; return how many; None if there is no such batch.
+
+    tenant_id: the tenant that must own it; EVERY_TENANT for an operator.
+    """
+    if not store.read_batches([batch_id], tenant_id=tenant_id):
+        return None
+    total, last = 0, 0
+    while members := store.open_members(batch_id, tenant_id=tenant_id, after=last):
+        with transaction.atomic():
+            for member in members:
+                cancel(member, tenant_id=tenant_id)
+        total, last = total + len(members), members[-1]
+    return total
+
+
+def _in_parts(requests: Iterable[JobRequest]) -> Iterator[list[JobRequest]]:
+    left = iter(requests)
+    while some := list(islice(left, AT_ONCE)):
+        yield some

@@ -1,0 +1,51 @@
+"""Batches: jobs that belong together, and how many of them have ended."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from tenants.conf import TENANT_MODEL
+from tenants.names import named
+from tenants.tenant_key import TenantKey
+
+
+class Batch(models.Model):
+    """Jobs of one tenant, to which others may be added while it is open; its own running jobs may add to it later, too.
+
+    Its number is of the series of the jobs: so what a job waits for is one number, of a job or of a batch.
+    added: its jobs. Who adds writes the row; who ends a job of it does not.
+    """
+
+    id = models.BigIntegerField(primary_key=True)
+    tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
+    name = models.CharField(max_length=200)
+    user_key = models.CharField(max_length=100, default="", blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+    closed_at = models.DateTimeField(null=True)  # null: others than its own jobs may add to it
+    added = models.IntegerField(default=0, db_default=0)
+
+    class Meta:
+        db_table = named("batches")
+        verbose_name_plural = "batches"
+        constraints = [models.CheckConstraint(condition=Q(added__gte=0), name="batches_added_from_0")]
+        indexes = [models.Index(fields=["tenant", "-id"], name="batches_of_tenant")]
+
+    def __str__(self) -> str:
+        return f"batch {self.pk}: {self.name}"
+
+
+class BatchTally(models.Model):
+    """How many jobs of a batch have ended, and how. Only the reader of ends writes it, from the news."""
+
+    batch = models.OneToOneField(Batch, models.CASCADE, primary_key=True, db_constraint=False, related_name="tally")
+    success = models.IntegerField(default=0, db_default=0)
+    error = models.IntegerField(default=0, db_default=0)
+    dead = models.IntegerField(default=0, db_default=0)
+    cancelled = models.IntegerField(default=0, db_default=0)
+
+    class Meta:
+        db_table = named("batch_tallies")
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"tally of batch {self.batch_id}"

@@ -1,0 +1,61 @@
+-- name: close_batch
+-- Change: nobody but its own jobs adds to this batch any more. Who: whoever made it. Locks: the row. Index: primary key.
+WITH closed AS (
+    UPDATE batches SET closed_at = coalesce(%(now)s::timestamptz, clock_timestamp())
+    WHERE id = %(id)s
+      AND closed_at IS NULL  -- guard
+      AND tenant_id = %(tenant_id)s  -- guard I8
+    RETURNING id
+),
+news AS (
+    INSERT INTO job_ends (xid, batch_id) SELECT pg_current_xact_id()::text::bigint, id FROM closed
+)
+SELECT id FROM closed
+
+-- name: grow_batch
+-- Change: count so many new jobs of a batch. Who: whoever adds them, in that transaction: while the batch is open, or a job of
+--         it that runs. Locks: the row, until the caller's transaction ends; the reader of ends passes over it. Index: primary keys.
+UPDATE batches b SET added = added + %(jobs)s
+WHERE b.id = %(id)s
+  AND b.tenant_id = %(tenant_id)s  -- guard I8
+  AND (b.closed_at IS NULL OR EXISTS (SELECT FROM jobs j WHERE j.id = %(caller)s AND j.attempt = %(attempt)s AND j.batch_id = b.id AND j.status = 'running'))  -- guard
+RETURNING b.id
+
+-- name: open_batch
+-- Change: a new batch, with a number of the series of the jobs. Who: any caller, inside the caller's own transaction. Locks: none.
+WITH made AS (
+    INSERT INTO batches (id, tenant_id, name, user_key)
+    SELECT nextval((SELECT pg_get_serial_sequence('jobs', 'id')::regclass)), t.id, %(name)s, %(user_key)s
+    FROM tenants_tenant t
+    WHERE t.id = %(tenant_id)s  -- guard
+    RETURNING id
+),
+tally AS (
+    INSERT INTO batch_tallies (batch_id) SELECT id FROM made
+)
+SELECT id FROM made
+
+-- name: open_members
+-- Reads:  the first jobs of a batch that have not ended, at most `most`. Who: cancel. Locks: none. Index: jobs_open_of_batch.
+SELECT id FROM jobs
+WHERE batch_id = %(id)s AND end_time IS NULL
+  AND id > %(after)s
+  AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
+ORDER BY id
+LIMIT %(most)s
+
+-- name: read_batches
+-- Reads:  batches of a tenant (or of all), with what became of their jobs: those numbered, or the newest before a number. Who: whoever
+--         looks. Locks: none. Index: primary key, batches_of_tenant; jobs_one_job_per_slot, jobs_open_of_batch.
+SELECT
+    b.id, b.tenant_id, b.name, b.user_key, b.created_at, b.closed_at, b.added AS total,
+    t.success, t.error, t.dead, t.cancelled,
+    (SELECT count(*)::int FROM jobs j WHERE j.tenant_id = b.tenant_id AND j.slot IS NOT NULL AND j.batch_id = b.id) AS running,
+    (SELECT j.created_at FROM jobs j WHERE j.batch_id = b.id AND j.end_time IS NULL ORDER BY j.id LIMIT 1) AS oldest
+FROM batches b
+JOIN batch_tallies t ON t.batch_id = b.id
+WHERE (%(ids)s::bigint[] IS NULL OR b.id = ANY(%(ids)s::bigint[]))
+  AND b.id < %(before)s
+  AND b.tenant_id = coalesce(%(tenant_id)s::bigint, b.tenant_id)  -- guard I8
+ORDER BY b.id DESC
+LIMIT %(most)s

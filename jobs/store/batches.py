@@ -1,0 +1,83 @@
+"""Batches: make them, count what is added, read what became of their jobs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from jobs.store.owner import TenantId, tenant_or_any
+from jobs.store.rows import objects, rows
+
+LARGEST_ID = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A batch, and what became of its jobs; a second old at most. oldest: when the first one under way was added."""
+
+    id: int
+    tenant_id: int
+    name: str
+    user_key: str
+    created_at: datetime
+    closed_at: datetime | None
+    total: int
+    success: int
+    error: int
+    dead: int
+    cancelled: int
+    running: int
+    oldest: datetime | None
+
+    @property
+    def ended(self) -> int:
+        return self.success + self.failed
+
+    @property
+    def failed(self) -> int:
+        """Those that have not ended well."""
+        return self.error + self.dead + self.cancelled
+
+    @property
+    def waiting(self) -> int:
+        return max(self.total - self.ended - self.running, 0)
+
+    @property
+    def share(self) -> float:
+        """The share that has ended, 0 to 1; of an empty batch 1."""
+        return self.ended / self.total if self.total else 1.0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all have ended, and nobody adds any more."""
+        return self.closed_at is not None and self.ended == self.total
+
+
+def open_batch(name: str, user_key: str, *, tenant_id: int) -> int | None:
+    """Make a batch; return its number; None if there is no such tenant."""
+    found = rows("open_batch", name=name, user_key=user_key, tenant_id=tenant_id)
+    return found[0][0] if found else None
+
+
+def grow_batch(batch_id: int, jobs: int, *, tenant_id: int, caller: int | None, attempt: int) -> bool:
+    """Count new jobs of it; False if it is closed, and the caller is no running job of it."""
+    found = rows("grow_batch", id=batch_id, jobs=jobs, tenant_id=tenant_id, caller=caller, attempt=attempt)
+    return bool(found)
+
+
+def close_batch(batch_id: int, *, tenant_id: int, now: datetime | None = None) -> bool:
+    """Close it; False if there is no such open batch."""
+    return bool(rows("close_batch", id=batch_id, tenant_id=tenant_id, now=now))
+
+
+def open_members(batch_id: int, *, tenant_id: TenantId, after: int = 0, most: int = 1000) -> list[int]:
+    """Its first jobs behind that number that have not ended."""
+    found = rows("open_members", id=batch_id, tenant_id=tenant_or_any(tenant_id), after=after, most=most)
+    return [job_id for (job_id,) in found]
+
+
+def read_batches(
+    ids: Sequence[int] | None = None, *, tenant_id: TenantId, before: int = LARGEST_ID, most: int = 100
+) -> list[Progress]:
+    """The batches of these numbers, or the newest ones before that number."""
+    asked = None if ids is None else list(ids)
+    return objects(Progress, "read_batches", ids=asked, tenant_id=tenant_or_any(tenant_id), before=before, most=most)

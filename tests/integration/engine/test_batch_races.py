@@ -1,0 +1,110 @@
+"""Races about the end of a batch: somebody adds to it, or revives a job of it, and commits or not."""
+
+import pytest
+from django.db import transaction
+
+from jobs import batch
+from jobs.engine.batches import Batch, close, open_batch
+from jobs.engine.cancel import cancel
+from jobs.engine.unblock import unblock
+from jobs.lifecycle import Status
+from jobs.models import Job, JobEnd
+from jobs.store import EVERY_TENANT
+from tests.factories import TenantFactory, ThingFactory, make_job
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+GROWS = "UPDATE batches SET added = added + 1 WHERE id = %s"
+JOINS = "UPDATE jobs SET batch_id = %s WHERE id = %s"
+REVIVED = "UPDATE jobs SET status = 'created', ready_at = now(), end_time = NULL WHERE id = %s"
+
+
+@pytest.fixture
+def thing():
+    return ThingFactory(tenant=TenantFactory(queue__num_slots=5))
+
+
+@pytest.fixture
+def nightly(thing) -> tuple[Batch, int, int]:
+    """A batch of one job, that job, and the one after its end."""
+    request = thing.async_(dedup=False).echo.request
+    with batch("nightly", on_end=request("end")) as new:
+        [member] = new.add(request())
+    return Batch(new.id, thing.tenant.pk), member, Job.objects.get(predecessors=[new.id]).pk
+
+
+@pytest.fixture(params=["COMMIT", "ROLLBACK"])
+def they(request, onlooker):
+    """Somebody who begins something, and then ends it in that way; whether they commit."""
+    onlooker.execute("BEGIN")
+    onlooker.commits = request.param == "COMMIT"
+    onlooker.end = lambda: onlooker.execute(request.param)
+    yield onlooker
+    onlooker.execute("ROLLBACK")
+
+
+def status(job_id: int) -> str:
+    return Job.objects.get(pk=job_id).status
+
+
+def test_somebody_is_just_adding_when_the_last_one_ends(nightly, thing, they):
+    new, member, ends = nightly
+    more = make_job(thing.tenant).pk
+    they.execute(GROWS, [new.id])
+    they.execute(JOINS, [new.id, more])
+    assert cancel(member, tenant_id=EVERY_TENANT) == "cancelled"
+    unblock()
+    assert status(ends) == "blocked", "nobody knows yet whether it was the last"
+    they.end()
+    unblock()
+    assert status(ends) == ("blocked" if they.commits else "created")
+    if they.commits:
+        assert cancel(more, tenant_id=EVERY_TENANT) == "cancelled"
+        unblock()
+    assert status(ends) == "created"
+    assert not JobEnd.objects.exists()
+
+
+def test_the_last_one_just_ends_when_somebody_looks(nightly, they):
+    _, member, ends = nightly
+    they.execute("UPDATE jobs SET status = 'cancelled', ready_at = NULL, end_time = now() WHERE id = %s", [member])
+    unblock()
+    assert status(ends) == "blocked"
+    they.end()
+    unblock()
+    assert status(ends) == ("created" if they.commits else "blocked")
+
+
+def test_the_last_but_one_is_revived_while_the_last_one_ends(thing, they):
+    request = thing.async_(dedup=False).echo.request
+    with batch("nightly", on_end=request("end")) as new:
+        first, last = new.add([request(), request()])
+    ends = Job.objects.get(predecessors=[new.id]).pk
+    assert cancel(first, tenant_id=EVERY_TENANT) == "cancelled"
+    unblock()
+    they.execute(REVIVED, [first])
+    they.end()
+    assert cancel(last, tenant_id=EVERY_TENANT) == "cancelled"
+    unblock()
+    assert status(ends) == ("blocked" if they.commits else "created")
+
+
+def test_the_end_waits_for_nobody_who_adds(nightly, thing, onlooker):
+    """Members write nothing of their batch's row."""
+    new, member, _ = nightly
+    onlooker.execute("BEGIN")
+    onlooker.execute(GROWS, [new.id])
+    assert cancel(member, tenant_id=EVERY_TENANT) == "cancelled"
+    unblock()
+    onlooker.execute("ROLLBACK")
+
+
+def test_of_a_close_and_an_addition_at_once_the_first_decides(thing, elsewhere, blocked):
+    new = open_batch("nightly", "", thing.tenant.pk)
+    with transaction.atomic():
+        new.add(thing.async_(dedup=False).echo.request())
+        closing = elsewhere(close, new)
+        wait_until(lambda: blocked() == 1, "the close waits for the addition")
+    assert closing.result()
+    assert new.progress().total == 1
+    assert Job.objects.get().status == Status.CREATED

@@ -1,0 +1,295 @@
+"""Batches: a job when all of them have ended, and one when all have ended well: each once, whatever happened."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from jobs import batch, cancel, current_job, job, store
+from jobs.calls.refusals import InvalidRequest
+from jobs.contrib.testing import drain
+from jobs.engine.batches import Batch, batch_of, cancel_batch, close, open_batch
+from jobs.engine.revive import discard, revive
+from jobs.engine.unblock import unblock
+from jobs.lifecycle import Status
+from jobs.models import AnyJob, BatchTally, Job, JobEdge, JobEnd
+from jobs.models import Batch as Row
+from jobs.reading.explain.explanation import explain
+from jobs.store import EVERY_TENANT
+from tests.factories import TenantFactory, ThingFactory, make_job
+from tests.integration.engine.test_after import end
+from tests.sample.models import Thing
+
+pytestmark = pytest.mark.django_db
+LATER = timezone.now() + timedelta(days=3)
+
+
+@pytest.fixture
+def thing():
+    return ThingFactory(tenant=TenantFactory(queue__num_slots=5))
+
+
+@pytest.fixture
+def of(thing):
+    """A request for a job of its own."""
+
+    def of(value="member", **options):
+        return thing.async_(dedup=False, **options).echo.request(value)
+
+    return of
+
+
+@pytest.fixture
+def ran(monkeypatch) -> list[str]:
+    """The values of the jobs that ran, in order; "fails" fails."""
+    ran: list[str] = []
+
+    @job(dedup=False)
+    def echo(self, value=None):
+        ran.append(value)
+        if value == "fails" and ran.count("fails") == 1:
+            raise ValueError
+        if value == "adds":
+            current_job().batch.add(self.async_.echo.request("added"))
+
+    monkeypatch.setattr(Thing, "echo", echo)
+    return ran
+
+
+@pytest.fixture
+def made(of):
+    """Make a batch of so many jobs, with both callbacks: itself, its jobs, and the two."""
+
+    def made(jobs: int = 1, **options):
+        with batch("nightly", on_success=of("success"), on_end=of("end"), **options) as new:
+            members = new.add(of() for _ in range(jobs))
+        success, ends = Job.objects.filter(predecessors__contains=[new.id]).order_by("id").values_list("id", flat=True)
+        unblock()
+        return batch_of(members[0]) if members else Batch(new.id, Row.objects.get().tenant_id), members, success, ends
+
+    return made
+
+
+def status(job_id: int) -> str:
+    return AnyJob.objects.get(pk=job_id).status
+
+
+def states(*ids: int) -> list[str]:
+    unblock()
+    assert not JobEnd.objects.exists()
+    return [status(one) for one in ids]
+
+
+def test_both_run_once_when_all_have_ended_well(of, ran):
+    with batch("nightly", on_success=of("success"), on_end=of("end")) as nightly:
+        nightly.add(of() for _ in range(3))
+    drain()
+    assert sorted(ran) == ["end", "member", "member", "member", "success"]
+    assert ran[:3] == ["member"] * 3
+    assert not JobEdge.objects.exists()
+
+
+def test_of_an_empty_batch_too(of, ran):
+    with batch("nothing", on_success=of("success"), on_end=of("end")):
+        pass
+    drain()
+    assert sorted(ran) == ["end", "success"]
+
+
+def test_a_job_that_adds_to_its_batch_keeps_it_open(of, ran):
+    with batch("growing", on_success=of("success")) as growing:
+        growing.add(of("adds"))
+    drain()
+    assert ran == ["adds", "added", "success"]
+    assert growing.progress().total == 2
+
+
+def test_success_comes_after_a_revival_and_the_end_only_once(of, ran):
+    with batch("nightly", on_success=of("success"), on_end=of("end")) as nightly:
+        _, failing = nightly.add([of(), of("fails")])
+    drain(raising=False)
+    assert ran == ["member", "fails", "end"]
+    assert revive(failing, tenant_id=EVERY_TENANT)
+    drain()
+    assert ran == ["member", "fails", "end", "fails", "success"]
+    assert nightly.progress().success == 2
+
+
+@pytest.mark.parametrize("how", ["error", "dead", "cancelled"])
+def test_the_last_one_may_end_in_any_way(made, how):
+    nightly, (first, last), success, ends = made(2)
+    end(first)
+    assert states(success, ends) == ["blocked", "blocked"]
+    end(last, how)
+    assert states(success, ends) == ["blocked", "created"]
+    progress = nightly.progress()
+    assert (progress.total, progress.success, progress.failed, getattr(progress, how)) == (2, 1, 1, 1)
+    assert progress.is_complete
+    assert revive(last, tenant_id=EVERY_TENANT)
+    assert states(success, ends) == ["blocked", "created"]
+    assert nightly.progress().waiting == 1
+    end(last)
+    assert states(success, ends) == ["created", "created"]
+
+
+def test_the_last_one_may_be_too_late(of):
+    with batch("short", on_end=of("end")) as short:
+        short.add(of(expires=60))
+    ends = Job.objects.get(predecessors=[short.id]).pk
+    Job.objects.filter(batch_id=short.id).update(expires_at=timezone.now())
+    assert store.lapse()
+    assert states(ends) == ["created"]
+    assert short.progress().cancelled == 1
+
+
+def test_it_counts_what_is_archived_restored_discarded_expired_and_deleted(made):
+    nightly, members, success, ends = made(5)
+    good, bad, discarded, expired, deleted = members
+    end(good)
+    end(bad, "error")
+    beginning = timezone.now() - timedelta(days=1)
+    for how in ("success", "error"):
+        assert store.archive(how, 0, beginning, LATER, now=LATER) == 1
+    end(discarded, "dead")
+    end(expired, "dead")
+    assert discard(discarded)
+    Job.objects.filter(pk=deleted).delete()
+    assert states(success, ends) == ["blocked", "created"]
+    assert store.expire_dead(0, now=LATER)
+    progress = nightly.progress()
+    assert (progress.success, progress.error, progress.dead, progress.cancelled) == (1, 1, 1, 2)
+    assert revive(bad, tenant_id=EVERY_TENANT), "from the history"
+    assert states(success) == ["blocked"]
+    assert (nightly.progress().error, nightly.progress().waiting) == (0, 1)
+    end(bad)
+    assert states(success) == ["blocked"]
+    assert nightly.progress().success == 2
+
+
+def test_the_job_after_success_gives_up_in_the_end(made):
+    _, (member,), success, _ = made()
+    end(member, "error")
+    assert states(success) == ["blocked"]
+    store.read_ends(now=LATER)
+    assert status(success) == "blocked"
+    store.read_ends(now=timezone.now() + timedelta(days=31))
+    assert status(success) == "cancelled"
+    assert Job.objects.get(pk=success).reason.endswith(", which it waited for, did not end well")
+
+
+def test_other_jobs_may_wait_for_a_batch(made, of, thing):
+    nightly, (member,), *_ = made()
+    last = thing.async_(after=nightly).echo()
+    also = thing.async_(after_end=[nightly.id, member]).echo()
+    assert states(last, also) == ["blocked", "blocked"]
+    why = explain(last, tenant_id=thing.tenant.pk)
+    assert why.sentence == f"Waits for 1 job: {nightly.id} (batch, 0 of 1 ended)."
+    end(member)
+    assert states(last, also) == ["created", "created"]
+
+
+def test_it_belongs_to_the_transaction_of_its_caller(of):
+    with pytest.raises(ZeroDivisionError), batch("nightly", on_end=of("end")) as nightly:
+        nightly.add(of())
+        1 / 0  # noqa: B018
+    assert not Job.objects.exists()
+    with transaction.atomic():
+        with batch("nightly", on_end=of("end")) as nightly:
+            nightly.add(of())
+        transaction.set_rollback(True)
+    assert not Job.objects.exists()
+    assert not Row.objects.exists()
+    assert not BatchTally.objects.exists()
+    assert not JobEnd.objects.exists()
+
+
+def test_only_while_it_is_open_others_add_to_it(of, thing):
+    nightly = open_batch("nightly", "", thing.tenant.pk)
+    assert len(nightly.add([of(), of()])) == 2
+    assert close(nightly)
+    assert not close(nightly)
+    with pytest.raises(InvalidRequest) as refused:
+        nightly.add(of())
+    assert refused.value.field == "batch"
+    assert Job.objects.count() == nightly.progress().total == 2
+
+
+def test_an_open_batch_is_not_over(of, thing):
+    nightly = open_batch("nightly", "", thing.tenant.pk)
+    last = thing.async_(after_end=nightly).echo()
+    assert states(last) == ["blocked"]
+    [member] = nightly.add(of())
+    end(member)
+    assert states(last) == ["blocked"]
+    close(nightly)
+    assert states(last) == ["created"]
+
+
+def test_a_stranger_neither_adds_to_it_nor_waits_for_it_nor_cancels_it(made, of):
+    nightly, (member,), *_ = made()
+    stranger = ThingFactory(tenant=TenantFactory())
+    theirs = stranger.async_.echo.request()
+    with pytest.raises(InvalidRequest):
+        nightly.add(theirs)
+    with pytest.raises(InvalidRequest, match="there is no job"):
+        stranger.async_(after=nightly).echo()
+    with pytest.raises(InvalidRequest):
+        Batch(nightly.id, stranger.tenant.pk).add(theirs)
+    with pytest.raises(InvalidRequest), batch("mixed", on_end=of("end")) as mixed:
+        mixed.add(theirs)
+    assert cancel_batch(nightly.id, tenant_id=stranger.tenant.pk) is None
+    assert store.read_batches(tenant_id=stranger.tenant.pk) == []
+    assert not close(Batch(nightly.id, stranger.tenant.pk))
+    assert status(member) == "created"
+
+
+@pytest.mark.parametrize("name", ["", "x" * 201, "\x00"])
+def test_nonsense_is_refused_by_its_name(of, name):
+    with pytest.raises(InvalidRequest) as refused, batch(name, on_end=of()):
+        pass
+    assert refused.value.field == "name"
+    with pytest.raises(InvalidRequest) as refused, batch("nobody's"):
+        pass
+    assert refused.value.field == "tenant"
+
+
+def test_identical_jobs_of_one_batch_are_one_and_those_of_two_are_two(thing):
+    call = thing.async_.echo.request("same")
+    outside = thing.async_.echo("same")
+    with batch("one") as one:
+        assert len(set(one.add([call, call]))) == 1
+    with batch("two") as two:
+        two.add(call)
+    assert one.progress().total == two.progress().total == 1
+    assert Job.objects.exclude(pk=outside).count() == 2
+
+
+def test_it_is_cancelled_with_all_that_waits_and_a_request_to_what_runs(made):
+    nightly, members, success, ends = made(4)
+    end(members[0])
+    row = make_job(TenantFactory(), Status.RUNNING)
+    holder = {name: getattr(row, name) for name in ("ticket", "worker", "worker_pid", "queued_at", "start_time")}
+    Job.objects.filter(pk=members[1]).update(status="running", slot=2, ready_at=None, attempt=1, **holder)
+    assert cancel_batch(nightly.id, tenant_id=nightly.tenant_id) == 3
+    assert states(*members, success, ends) == ["success", "running", "cancelled", "cancelled", "blocked", "blocked"]
+    assert Job.objects.get(pk=members[1]).cancel_requested_at is not None
+    progress = nightly.progress()
+    assert (progress.running, progress.waiting, progress.ended, progress.share) == (1, 0, 3, 0.75)
+    assert store.stop(members[1], 1, {})
+    assert states(ends) == ["created"]
+
+
+def test_a_batch_of_many_takes_several_turns(made, monkeypatch):
+    monkeypatch.setattr("jobs.store.awaiting.BATCH", 7)
+    monkeypatch.setattr("jobs.engine.batches.AT_ONCE", 10)
+    nightly, members, success, ends = made(45)
+    for member in members:
+        cancel(member, tenant_id=EVERY_TENANT)
+    assert states(success, ends) == ["blocked", "created"]
+    assert nightly.progress().cancelled == 45
+
+
+def test_a_job_of_no_batch_has_none(ran, of):
+    assert current_job().batch is None
+    assert batch_of(0) is None
