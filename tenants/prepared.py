@@ -4,6 +4,9 @@ Django binds in the client, so the server plans each execution anew. Building su
 several times as long as running it.
 """
 
+import re
+from collections.abc import Mapping
+from functools import cache
 from typing import Any, TypeVar
 
 import psycopg
@@ -12,9 +15,10 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.rows import RowFactory, class_row, tuple_row
 
 Row = TypeVar("Row")
+PLACE = re.compile(r"%\((\w+)\)s")
 
 
-class Cursor(psycopg.Cursor[Row]):
+class Cursor(psycopg.RawCursor[Row]):
     """Lets the server bind the parameters. Shows Django's log prepared statements, too."""
 
     def _send_query_prepared(self, name: bytes, pgq: Any, *, binary: bool | None = None) -> None:
@@ -40,6 +44,22 @@ def prepared_on(
     database.close_if_health_check_failed()
     database.ensure_connection()
     with database._prepare_cursor(Cursor(database.connection, row_factory=row)) as cursor:  # type: ignore[attr-defined]
-        cursor.execute(statement, parameters)
+        cursor.execute(*numbered(statement, parameters))
         rows: list[Any] = cursor.fetchall()
         return rows
+
+
+def numbered(statement: str, parameters: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """A statement with places like `%(name)s`, as the server wants it: with `$1`; and its parameters in that order.
+
+    psycopg would do the same at every execution of a text of more than 4,096 bytes: 0.1 ms for a claim.
+    """
+    text, names = with_numbers(statement)
+    return text, [parameters[name] for name in names]
+
+
+@cache
+def with_numbers(statement: str) -> tuple[str, list[str]]:
+    """The text with `$1`, and the name of each parameter."""
+    names = list(dict.fromkeys(PLACE.findall(statement)))
+    return PLACE.sub(lambda place: f"${names.index(place[1]) + 1}", statement).replace("%%", "%"), names

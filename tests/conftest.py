@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from asgiref.local import Local
 from django.conf import settings
 from django.db import connection
 from django.test import TransactionTestCase
@@ -16,7 +17,7 @@ from hypothesis import settings as hypothesis
 
 from jobs import store
 from jobs.calls.request import JobRequest
-from jobs.engine import execute, runtime, slices
+from jobs.engine import dispatch, execute, runtime, slices
 from jobs.models import Job
 from jobs.store import Claimed, claiming
 from jobs.worker import message
@@ -78,6 +79,12 @@ def sent() -> Iterator[list[Claimed]]:
     runtime.change(carrier=messages.extend)
     yield messages
     runtime.change(carrier=message.hand_over)
+
+
+@pytest.fixture(autouse=True)
+def nothing_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No dispatch of an earlier test in this process was in vain, or found a crowd at the door."""
+    monkeypatch.setattr(dispatch, "_asked", Local())
 
 
 @pytest.fixture(autouse=True)

@@ -22,8 +22,7 @@ HERE = Path(__file__).parent
 def statement(name: str) -> str:
     """The text of a statement, with the names of tables in this project. Raises KeyError if it does not exist.
 
-    Of the comments its name is left, for whoever looks into pg_stat_activity: psycopg keeps what it parsed of texts of
-    up to 4,096 bytes, and parses a longer one at every execution.
+    Of the comments its name is left, for whoever looks into pg_stat_activity; the rest would be sent at each execution.
     """
     from tenants.tenant_model import for_this_project  # late: `python -m jobs.sql` runs without Django
 

@@ -14,7 +14,7 @@ from jobs import telemetry
 from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.session import session
-from tenants.prepared import prepared_on
+from tenants.prepared import numbered, prepared_on
 
 Row = TypeVar("Row")
 
@@ -126,8 +126,8 @@ def prepared_objects(kind: type[Row], name: str, /, **parameters: Any) -> list[R
 
 def piped(raw: psycopg.Connection[Any], text: str, /, **parameters: Any) -> psycopg.Cursor[tuple[Any, ...]]:
     """Put a statement into the pipeline of that connection; the answer is fetched later. The server keeps the plan."""
-    cursor = psycopg.Cursor(raw)
-    cursor.execute(text, parameters or None, prepare=raw.prepare_threshold is not None)
+    cursor = psycopg.RawCursor(raw)
+    cursor.execute(*numbered(text, parameters), prepare=raw.prepare_threshold is not None)
     return cursor
 
 

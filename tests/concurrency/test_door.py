@@ -9,7 +9,8 @@ import pytest
 from django.db import connection, transaction
 
 from jobs import store
-from jobs.engine.dispatch import _asked, dispatch, dispatch_and_keep
+from jobs.engine import dispatch as dispatching
+from jobs.engine.dispatch import dispatch, dispatch_and_keep
 from jobs.engine.submit import submit
 from jobs.models import Job, PausedJobType
 from jobs.sql import statement
@@ -201,10 +202,6 @@ def test_a_waiter_that_dies_leaves_its_place(register):
 class TestACrowdAtTheDoor:
     """Who went home the last time hears first whether it may stay."""
 
-    @pytest.fixture(autouse=True)
-    def nobody_before(self, monkeypatch):
-        monkeypatch.setattr(_asked, "went_home", False, raising=False)
-
     @pytest.fixture
     def folds(self, monkeypatch) -> list[str]:
         """What is sent to fold, by this thread."""
@@ -233,7 +230,7 @@ class TestACrowdAtTheDoor:
         wait_until(lambda: not place_is_taken(), "the place is free again")
         quietly_submit(tenant)
         assert dispatch() == 1
-        assert not _asked.went_home
+        assert not dispatching._asked.went_home
         assert folds == ["fold"] * 2
 
     def test_what_ended_is_settled_whether_its_process_goes_home_or_not(self, register, sent):

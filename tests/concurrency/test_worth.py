@@ -142,7 +142,6 @@ class TestWhoSubmits:
         """What each dispatch has claimed."""
         made, make = [], dispatch.dispatch
         monkeypatch.setattr(dispatch, "dispatch", lambda: made.append(make()) or made[-1])
-        monkeypatch.setattr(dispatch._asked, "in_vain", False, raising=False)
         return made
 
     def test_dispatches_in_vain_once_and_looks_then(self, running, tenant, made):

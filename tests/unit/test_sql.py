@@ -3,11 +3,9 @@
 import re
 
 import pytest
-from psycopg import _queries
 
 from jobs.sql import files, statement
-
-OF_EVERY_JOB = ("start", "succeed")
+from tenants.prepared import numbered
 
 
 def test_of_the_comments_only_the_name_is_sent(subtests):
@@ -20,9 +18,14 @@ def test_of_the_comments_only_the_name_is_sent(subtests):
             assert statement(name).count("'") % 2 == 0, "a literal with -- in it was cut off"
 
 
-@pytest.mark.parametrize("name", OF_EVERY_JOB)
-def test_what_every_job_runs_is_short_enough_to_be_parsed_once(name):
-    assert len(statement(name)) <= _queries.MAX_CACHED_STATEMENT_LENGTH
+def test_parameters_are_numbered_in_the_order_of_their_first_places():
+    text, values = numbered("SELECT %(b)s, %(a)s, %(b)s LIKE '1%%'", {"a": 1, "b": 2, "c": 3})
+    assert (text, values) == ("SELECT $1, $2, $1 LIKE '1%'", [2, 1])
+
+
+def test_a_parameter_that_is_missing_is_named():
+    with pytest.raises(KeyError, match="a"):
+        numbered("SELECT %(a)s", {})
 
 
 BATCH = re.compile(r"LIMIT (?:%\(\w+\)s|[\w.]+)\s+FOR (?:NO KEY )?UPDATE[^()]*SKIP LOCKED")

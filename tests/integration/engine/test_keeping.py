@@ -188,7 +188,12 @@ class TestTheSuccess:
 
     def test_is_stored_though_the_pass_fails(self, host, two, settled_alone, monkeypatch, caplog):
         parameters = claiming._parameters
-        monkeypatch.setattr(claiming, "_parameters", lambda *given: (parameters(*given)[0], {"now": "no moment"}))
+
+        def of_no_moment(*given):
+            of_fold, of_claim = parameters(*given)
+            return of_fold, of_claim | {"now": "no moment"}
+
+        monkeypatch.setattr(claiming, "_parameters", of_no_moment)
         execute(two[0], 1, host)
         assert statuses() == ["success", "created"]
         assert settled_alone == []
