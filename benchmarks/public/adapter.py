@@ -25,9 +25,11 @@ WINDOW = 30.0  # seconds of the latencies
 MOST = 200_000  # latencies in memory
 STOP = 4.0  # seconds that the worker may take to stop
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchmarks.settings")
-os.environ.setdefault("CELERY_BROKER_URL", "postgresql://")  # where the harness gives no broker
-os.environ.setdefault("LOG_LEVEL", "ERROR")
+DEFAULTS = {
+    "DJANGO_SETTINGS_MODULE": "benchmarks.settings",
+    "CELERY_BROKER_URL": "postgresql://",  # where the harness gives no broker
+    "LOG_LEVEL": "ERROR",
+}
 
 
 def number(name: str, default: float) -> float:
@@ -50,6 +52,7 @@ class Counts:
 
 
 def main() -> None:
+    os.environ.update({name: os.environ.get(name) or value for name, value in DEFAULTS.items()})
     stopped = threading.Event()
     for sent in (signal.SIGTERM, signal.SIGINT):
         signal.signal(sent, lambda *_: stopped.set())

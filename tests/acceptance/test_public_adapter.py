@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from benchmarks.public.adapter import MANIFEST, Counts
+from benchmarks.public.adapter import MANIFEST
 from embedded import REPOSITORY, engines
 
 REQUIRED = {"claim_p50_ms", "claim_p95_ms", "claim_p99_ms", "enqueue_rate", "completion_rate", "queue_depth"}
@@ -17,14 +17,6 @@ def without_engines() -> dict[str, str]:
     """Our environment without the engines of these tests: others are started."""
     ours = {engines.DATABASE, engines.BROKER, engines.CACHE, engines.NAMES, "DJANGO_SETTINGS_MODULE"}
     return {name: value for name, value in os.environ.items() if name not in ours}
-
-
-def test_the_waits_that_are_told_are_those_of_the_last_half_minute(monkeypatch):
-    counts = Counts()
-    monkeypatch.setattr("benchmarks.public.adapter.time.time", lambda: 1000.0)
-    counts.latencies.extend([(960.0, 9.0), (980.0, 0.1), (999.0, 0.2)])
-    assert [counts.percentile(percent) for percent in (50, 95)] == [100.0, 200.0]
-    assert Counts().percentile(95) == 0.0
 
 
 @pytest.mark.long("an adapter that does not start, a field of the contract that is missing, a job lost by a death")
