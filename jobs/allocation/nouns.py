@@ -23,9 +23,7 @@ class Pool:
 
 @dataclass(frozen=True)
 class Tenant:
-    """num_slots: None if they were never set. burst_slots: with borrowed ones. tokens: of its rate limit. users: the
-    slots in use of each user.
-    """
+    """num_slots: None if they were never set. tokens: of its rate limit. users: the slots in use of each user."""
 
     id: int
     num_slots: int | None
@@ -35,7 +33,6 @@ class Tenant:
     tokens: float | None = None
     user_slots: int | None = None
     users: Mapping[str, int] | None = None
-    burst_slots: int | None = None
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,12 @@ from jobs.allocation.nouns import Job, Lane, Pool, Queue
 
 @dataclass(frozen=True)
 class _Visit:
-    """A lane of the circle. room: of its queue. wanted: how many of the front may go. own: some within its slots."""
+    """A lane of the circle. room: of its queue. wanted: how many of the front may go."""
 
     lane: Lane
     room: int
     front: Sequence[Job]
     wanted: int
-    own: bool
 
 
 @dataclass(frozen=True)
@@ -38,10 +37,9 @@ class _Turn:
         return self.lane.tenant.id
 
 
-def predict(lanes: Iterable[Lane], pools: Mapping[str, Pool], *, borrow: bool = False) -> list[Job]:
+def predict(lanes: Iterable[Lane], pools: Mapping[str, Pool]) -> list[Job]:
     """The jobs that the next pass claims, by pools, and in each by turns.
 
-    borrow: a pass that lends to tenants more than their slots, if no lane could be served within its own.
     lanes: all that are ready. Not known here: rows that others have locked, and the bounds of a pass in visits and
     time. Raises KeyError if there is no such pool.
     """
@@ -49,14 +47,12 @@ def predict(lanes: Iterable[Lane], pools: Mapping[str, Pool], *, borrow: bool = 
     for lane in sorted(lanes, key=lambda lane: lane.position):
         of_queue[lane.queue.id].append(lane)
     visits: dict[tuple[int, int], _Visit] = {}
-    walks = [_walk(circle, pools[circle[0].queue.pool], borrow=borrow) for circle in of_queue.values()]
-    lends = not any(visit.front and visit.own for walked, _ in walks for visit in walked)
     turns: list[_Turn] = []
-    for walked, whole in walks:
+    for circle in of_queue.values():
+        walked, whole = _walk(circle, pools[circle[0].queue.pool])
         visits |= {(visit.lane.queue.id, visit.lane.tenant.id): visit for visit in walked}
-        served = [visit for visit in walked if visit.own or lends]
-        turns += _turns([visit for visit in served if whole or order.in_time(visit.lane)])
-    return _within_users(_served(_within_pools(_within_tenants(turns, borrow=borrow and lends), pools)), visits)
+        turns += _turns([visit for visit in walked if whole or order.in_time(visit.lane)])
+    return _within_users(_served(_within_pools(_within_tenants(turns), pools)), visits)
 
 
 def room_of(queue: Queue, pool: Pool) -> int:
@@ -66,7 +62,7 @@ def room_of(queue: Queue, pool: Pool) -> int:
     return int(min(room.left(pool.processes, pool.in_use), room.of_queue(queue), order.JOBS_OF_A_PASS))
 
 
-def _walk(circle: Sequence[Lane], pool: Pool, *, borrow: bool) -> tuple[list[_Visit], bool]:
+def _walk(circle: Sequence[Lane], pool: Pool) -> tuple[list[_Visit], bool]:
     """The visits, round the circle until there is a lane for each job that there is room for; whether it went round."""
     queue = circle[0].queue
     most, found = room_of(queue, pool), 0
@@ -76,10 +72,9 @@ def _walk(circle: Sequence[Lane], pool: Pool, *, borrow: bool) -> tuple[list[_Vi
             continue
         if found >= most:
             break
-        front, wanted = order.front(lane, int(min(room.of_tenant(lane.tenant, borrow=borrow), most)))
-        own = room.left(lane.tenant.num_slots or 0, lane.tenant.in_use) > 0
-        visits.append(_Visit(lane, most, front, wanted, own))
-        found += bool(front) and own and order.in_time(lane)
+        front, wanted = order.front(lane, int(min(room.of_tenant(lane.tenant), most)))
+        visits.append(_Visit(lane, most, front, wanted))
+        found += bool(front) and order.in_time(lane)
     return visits, found < most
 
 
@@ -99,7 +94,7 @@ def _key(lane: Lane, before: int) -> float:
     return order.turn(order.time_of(lane), lane.in_use + before, lane.tenant.weight)
 
 
-def _within_tenants(turns: Iterable[_Turn], *, borrow: bool) -> list[_Turn]:
+def _within_tenants(turns: Iterable[_Turn]) -> list[_Turn]:
     """Those for which their tenants have slots and tokens; the pools take turns."""
     ranks: defaultdict[tuple[int, str], count[int]] = defaultdict(count)
     ranked = [(next(ranks[turn.whose, turn.lane.queue.pool]), turn) for turn in sorted(turns, key=lambda t: t.in_pool)]
@@ -108,7 +103,7 @@ def _within_tenants(turns: Iterable[_Turn], *, borrow: bool) -> list[_Turn]:
     within = []
     for _, turn in ranked:
         taken[turn.whose] += 1
-        if taken[turn.whose] <= min(room.of_tenant(turn.lane.tenant, borrow=borrow), order.JOBS_OF_A_PASS):
+        if taken[turn.whose] <= min(room.of_tenant(turn.lane.tenant), order.JOBS_OF_A_PASS):
             within.append(turn)
     return within
 

@@ -26,8 +26,6 @@ class Owner(Protocol):
     @property
     def num_slots(self) -> int | None: ...
     @property
-    def burst_slots(self) -> int | None: ...
-    @property
     def in_use(self) -> int: ...
     @property
     def tokens(self) -> float | None: ...
@@ -48,15 +46,9 @@ def of_queue(queue: Limited) -> float:
     return min(left(queue.concurrency, queue.in_use), of_tokens(queue.tokens))
 
 
-def most_slots(tenant: Owner) -> int:
-    """With those that it may borrow; a tenant without slots of its own borrows none."""
-    return max(tenant.num_slots, tenant.burst_slots or 0) if tenant.num_slots else 0
-
-
-def of_tenant(tenant: Owner, *, borrow: bool = False) -> float:
-    """A tenant whose slots were never set has none; a paused one may use none. borrow: beyond its own slots."""
-    slots = most_slots(tenant) if borrow else tenant.num_slots or 0
-    return 0 if tenant.paused else min(left(slots, tenant.in_use), of_tokens(tenant.tokens))
+def of_tenant(tenant: Owner) -> float:
+    """A tenant whose slots were never set has none; a paused one may use none."""
+    return 0 if tenant.paused else min(left(tenant.num_slots or 0, tenant.in_use), of_tokens(tenant.tokens))
 
 
 def of_user(user: str, user_slots: int | None, users: Mapping[str, int] | None) -> float:

@@ -32,7 +32,6 @@ CLAIM = (
     "tests/integration/store/test_verbs_claim.py",
     "tests/integration/store/test_claim.py",
     "tests/concurrency/test_door.py",
-    "tests/integration/engine/test_burst.py",
 )
 SLICES = ("tests/integration/engine/test_slices.py",)
 LAST_DAY = ("tests/integration/api/test_last_day.py",)
@@ -41,6 +40,8 @@ RECOVER = ("tests/integration/engine/test_recover.py",)
 HISTORY = ("tests/integration/store/test_history.py",)
 EXPIRES = "tests/integration/engine/test_expires.py"
 NEWEST = "tests/integration/engine/test_newest.py"
+AFTER = ("tests/integration/engine/test_after.py", "tests/integration/engine/test_after_races.py")
+BATCHES = ("tests/integration/engine/test_batches.py", "tests/integration/engine/test_batch_races.py")
 ERASED = "tests/integration/engine/test_revive_erased.py"
 KNOWING = {  # which tests know a statement, beside test_<statement>.py; the others are known by VERBS
     "start": (*VERBS, "tests/integration/engine/test_gaps.py", EXPIRES),
@@ -48,6 +49,9 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "prolong": (EXPIRES,),
     "replace": (*VERBS, NEWEST),
     **dict.fromkeys(("gather", "make_way", "outdate"), (NEWEST,)),
+    "read_ends": (*AFTER, *BATCHES),
+    **dict.fromkeys(("unknown", "forget_edges"), (*AFTER, *BATCHES)),
+    **dict.fromkeys(("open_batch", "grow_batch", "close_batch", "open_members", "read_batches"), BATCHES),
     "submit": SUBMIT,
     "claim": CLAIM,
     "follow": (*SLICES, EXPIRES),

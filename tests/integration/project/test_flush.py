@@ -32,7 +32,7 @@ def test_every_table_is_as_after_migrate(jobs):
     flush()
     before = rows()
     tenant = MemberFactory().tenant
-    make_job(tenant, "running")
+    make_job(tenant, "running", batch_id=1)
     plans.fill(QueueFactory(name="other").pk, [tenant.pk], jobs)
     assert Job.objects.count() == jobs + 1
     flush()

@@ -41,7 +41,6 @@ rates = st.sampled_from([{}, {}, {"rate_limit": 2, "rate_window": 3.0}, {"rate_l
 tenants = st.fixed_dictionaries(
     {
         "num_slots": st.sampled_from([0, 1, 2, 5, 40]),
-        "burst_slots": st.sampled_from([None, None, 1, 4, 60]),
         "weight": st.integers(1, 3),
         "user_slots": st.sampled_from([None, None, 0, 1, 2]),
         "paused": st.sampled_from([False, False, False, True]),
@@ -103,22 +102,22 @@ class Installation:
                 virtual_time=time(), pool_time=time(), lane_time=time(), mean_seconds=time() / 4
             )
 
-    def fold(self, *, borrow: bool) -> None:
+    def fold(self) -> None:
         """Without workers a dispatch only folds."""
         models.Worker.objects.all().delete()
-        assert not store.claim_within(borrow=borrow, now=self.now)
+        assert not store.claim_within(now=self.now)
 
-    def claim(self, processes: dict[str, int], *, borrow: bool) -> list[int]:
+    def claim(self, processes: dict[str, int]) -> list[int]:
         for pool, number in processes.items():
             if number:
                 models.Worker.objects.create(
                     id=uuid4(), name=pool, pid=1, pool=pool, concurrency=number, beat_interval=1e9
                 )
-        claimed = store.claim_within(borrow=borrow, now=self.now)
+        claimed = store.claim_within(now=self.now)
         self.running += claimed
         return [job.id for job in claimed]
 
-    def predict(self, processes: dict[str, int], *, borrow: bool) -> list[int]:
+    def predict(self, processes: dict[str, int]) -> list[int]:
         """The books as the nouns of allocation, and what it says."""
         turns = {turn.queue_id: turn for turn in QueueTurn.objects.all()}
         stored = {queue.pk: queue for queue in models.Queue.objects.all() if queue.pk in turns}
@@ -133,7 +132,7 @@ class Installation:
         known = {pk: self._queue(queue, turns[pk], pool_time[queue.pool]) for pk, queue in stored.items()}
         owners = {owner.pk: self._tenant(owner.pk) for owner in self.owners}
         lanes = [self._lane(lane, owners[lane.tenant_id], known[lane.queue_id]) for lane in ready_lanes()]
-        return [job.place & ((1 << 58) - 1) for job in predict(lanes, pools, borrow=borrow)]
+        return [job.place & ((1 << 58) - 1) for job in predict(lanes, pools)]
 
     def reasons_of_looks(self) -> Counter[Gate]:
         """The waiting jobs by gate, as the pages count them."""
@@ -173,7 +172,6 @@ class Installation:
         return Tenant(
             id=pk,
             num_slots=limits.num_slots,
-            burst_slots=limits.burst_slots,
             in_use=book.in_use if book else 0,
             weight=1 if limits.paused else limits.weight,  # a paused tenant's lanes only pass by
             paused=limits.paused,
@@ -232,12 +230,11 @@ def test_the_claim_takes_what_allocation_predicts_in_this_order(data):
             installation.submit(data.draw(works, f"work {step}"))
             installation.end(data.draw(st.integers(0, 10), f"ends {step}"))
             installation.now += timedelta(seconds=data.draw(times, f"seconds {step}"))
-            borrow = data.draw(st.booleans(), f"borrow {step}")
-            installation.fold(borrow=borrow)
+            installation.fold()
             if data.draw(st.booleans(), f"stir {step}"):
                 installation.stir(lambda: data.draw(times))
             processes = {pool: data.draw(st.integers(0, 20), pool) for pool in POOLS}
-            predicted = installation.predict(processes, borrow=borrow)
-            assert installation.claim(processes, borrow=borrow) == predicted
+            predicted = installation.predict(processes)
+            assert installation.claim(processes) == predicted
             assert installation.reasons_of_looks() == installation.reasons_of_explain()
         transaction.set_rollback(True)

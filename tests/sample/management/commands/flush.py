@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import connections
 
-from jobs.models import FreedSlot, Queue
+from jobs.models import FreedSlot, JobEnd, Queue
 
 KEPT = {"django_content_type", "auth_permission"}  # as `migrate` has left them
 QUEUES = ("default", "reports")  # these two it makes
@@ -40,6 +40,7 @@ BEGIN
         EXECUTE 'DELETE FROM ' || name;
     END LOOP;
     DELETE FROM %(freed_slots)s;  -- a job that was deleted in its slot has left a row
+    DELETE FROM %(job_ends)s;  -- so has one that others waited for, or of a batch
 END $$
 """
 
@@ -57,5 +58,6 @@ class Command(BaseCommand):
     def handle(self, *, database: str, **_: Any) -> None:
         """Leave what `migrate` leaves."""
         with connections[database].cursor() as cursor:
-            cursor.execute(EMPTY % {"tables": ",".join(tables(database)), "freed_slots": FreedSlot._meta.db_table})
+            letters = {"freed_slots": FreedSlot._meta.db_table, "job_ends": JobEnd._meta.db_table}
+            cursor.execute(EMPTY % {"tables": ",".join(tables(database)), **letters})
         Queue.objects.using(database).bulk_create(Queue(name=name) for name in QUEUES)  # without a dispatch for each
