@@ -42,7 +42,6 @@ def closed(job: Facts) -> Iterator[Blocker]:
     )
     queue = Queue(
         id=job.queue_id,
-        pool=job.pool,
         concurrency=job.queue_concurrency,
         in_use=job.queue_in_use,
         paused=job.queue_paused,

@@ -1,0 +1,149 @@
+"""Take the letters since the last dispatch into the books (jobs/sql/claiming/fold.sql)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+from jobs.allocation import rates
+from jobs.allocation.books import Books
+from jobs.allocation.state import Freed, Lane, Queue, State
+
+SHORTEST_CHARGE = 0.001  # seconds
+PRICE_OF_A_PROCESS = 1.1  # seconds, of an attempt that ended it
+LANES_TO_OPEN = 100  # by tokens, in one fold
+FORGOTTEN = 0.9  # of the mean, with each further attempt
+
+
+@dataclass(slots=True)
+class _Charge:
+    """seconds: that processes were taken. of_lane: or the price of the tokens, if that is more."""
+
+    seconds: float = 0.0
+    of_lane: float = 0.0
+    attempts: int = 0
+    tickets: int = 0
+
+
+def fold(books: Books, now: float) -> bool:
+    """Return whether it left some letters to the next pass."""
+    freed, arrivals = books.freed, books.arrivals
+    books.freed, books.arrivals = [], []
+    charges = _charges(freed, now)
+    opened, more = _opened(books, freed, now)
+    _wake(books, arrivals, opened, charges)
+    for lane, charge in charges.items():
+        lane.virtual_time += charge.of_lane / lane.tenant.weight
+        lane.in_use -= charge.attempts
+        lane.tickets -= charge.tickets
+    _charge_queues(charges)
+    _give_back(books, freed)
+    books.changed.clear()
+    return more
+
+
+def _charges(freed: Iterable[Freed], now: float) -> dict[Lane, _Charge]:
+    charges: dict[Lane, _Charge] = {}
+    for letter in freed:
+        charge = charges.get(letter.lane)
+        if charge is None:
+            charge = charges[letter.lane] = _Charge()
+        took = (PRICE_OF_A_PROCESS if letter.lost else 0.0) + min(max(letter.seconds, SHORTEST_CHARGE), letter.most)
+        charge.seconds += took
+        charge.of_lane += max(took, _price_of_token(letter.lane.queue, now))
+        charge.attempts += 1
+        charge.tickets += letter.ticket
+    return charges
+
+
+def _price_of_token(queue: Queue, now: float) -> float:
+    """What the processes could work until the token comes again, while at most half of them are left."""
+    if queue.rate_limit is None or queue.rate_window is None or not queue.pool.processes:
+        return 0.0
+    if rates.tokens(queue.rate_limit, queue.rate_window, queue.full_at, now) > (queue.rate_limit + 1) / 2:
+        return 0.0
+    processes = queue.pool.processes if queue.concurrency is None else min(queue.pool.processes, queue.concurrency)
+    return processes * queue.rate_window / queue.rate_limit
+
+
+def _opened(books: Books, freed: Iterable[Freed], now: float) -> tuple[list[Lane], bool]:
+    """The closed lanes whose tenants may start more; and whether others wait for their tokens."""
+    tenants = {letter.lane.tenant for letter in freed} | {books.tenants[number] for number in books.changed}
+    lanes = [lane for tenant in tenants for lane in tenant.lanes.values() if lane.state is State.CLOSED]
+    tokens = 0
+    while books.opening and books.opening[0][0] <= now and tokens < LANES_TO_OPEN:
+        moment, _, lane = heappop(books.opening)
+        if lane.opens_at == moment:
+            lane.opens_at = None
+            tokens += 1
+            if lane.state is State.CLOSED and lane.tenant not in tenants:
+                lanes.append(lane)
+    return lanes, tokens == LANES_TO_OPEN
+
+
+def _wake(books: Books, arrivals: list[Lane], opened: list[Lane], charges: dict[Lane, _Charge]) -> None:
+    """Lanes return to the end of the circle, in the order in which they left it; or are visited next.
+
+    Next is a lane that has used less than its share (and one attempt, if work arrives): new ones first.
+    """
+    begun, told = [], []
+    for lane in arrivals:
+        head, lane.news = lane.news or 0, None
+        for job in lane.arrived:
+            lane.line.add(job)
+        lane.arrived.clear()
+        if lane.position is None:
+            lane.head = head
+            begun.append(lane)
+        else:
+            lane.head = min(lane.head, head)
+            if lane.state is not State.READY:
+                told.append(lane)
+    came = set(told)
+    begun.sort(key=_head)
+    told += [lane for lane in opened if lane not in came]
+    told.sort(key=_position)
+    for lane in begun + told:
+        queue, weight = lane.queue, lane.tenant.weight
+        added = charges[lane].of_lane if lane in charges else 0.0
+        spared = queue.mean_seconds / weight if lane.position is None or lane in came else 0.0
+        is_next = lane.virtual_time + added / weight < queue.lane_time + spared
+        lane.position = books.place(queue.head if is_next else None)
+        lane.state = State.READY
+        lane.opens_at = None
+        heappush(queue.circle, (lane.position, lane))
+
+
+def _charge_queues(charges: dict[Lane, _Charge]) -> None:
+    """The mean follows the attempts."""
+    of_queue: dict[Queue, _Charge] = {}
+    for lane, charge in charges.items():
+        total = of_queue.setdefault(lane.queue, _Charge())
+        total.seconds += charge.seconds
+        total.attempts += charge.attempts
+        total.tickets += charge.tickets
+    for queue, total in of_queue.items():
+        queue.virtual_time += total.seconds / queue.weight
+        queue.in_use -= total.attempts
+        queue.pool.in_use -= total.attempts
+        queue.tickets -= total.tickets
+        queue.mean_seconds += (total.seconds / total.attempts - queue.mean_seconds) * (1 - FORGOTTEN**total.attempts)
+
+
+def _give_back(books: Books, freed: Iterable[Freed]) -> None:
+    """What is known of a tenant's users is forgotten when its limits change, and with a slot in which jobs followed."""
+    for letter in freed:
+        tenant = letter.lane.tenant
+        tenant.in_use -= 1
+        tenant.uses(letter.user, -1)
+        tenant.counted = tenant.counted and not letter.followed
+    for number, limits in books.changed.items():
+        if limits:
+            books.tenants[number].counted = False
+
+
+def _head(lane: Lane) -> int:
+    return lane.head
+
+
+def _position(lane: Lane) -> int:
+    return lane.position or 0

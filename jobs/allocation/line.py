@@ -1,0 +1,125 @@
+"""The waiting jobs of a lane, in the order of their places; and the first of them that may start."""
+
+from bisect import bisect_right, insort
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush, nsmallest
+from itertools import islice
+
+from jobs.allocation import room
+from jobs.allocation.order import USERS_OF_A_FRONT
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """A job. place: its order in the lane, by priority and then by submission; unique. user: "" for nobody.
+
+    Of one that holds a slot. ticket: the moment, in ms, of the claim that gave it. followed: the jobs of its lane that
+    ran in the slot before it.
+    """
+
+    place: int
+    user: str = ""
+    ticket: int = field(default=0, init=False)
+    followed: int = field(default=0, init=False)
+
+
+class Line:
+    """Of a tenant that does not limit its users."""
+
+    __slots__ = ("heap",)
+
+    def __init__(self) -> None:
+        self.heap: list[tuple[int, Job]] = []
+
+    def __len__(self) -> int:
+        return len(self.heap)
+
+    def __iter__(self) -> Iterator[Job]:
+        return (job for _, job in self.heap)
+
+    def add(self, job: Job) -> None:
+        heappush(self.heap, (job.place, job))
+
+    def remove(self, job: Job) -> None:
+        if self.heap[0][1] is job:
+            heappop(self.heap)
+        else:
+            self.heap.remove((job.place, job))
+            heapify(self.heap)
+
+    def first(self, n: int) -> list[Job]:
+        """The first n jobs."""
+        if n == 1:
+            return [self.heap[0][1]] if self.heap else []
+        return [job for _, job in nsmallest(n, self.heap)]
+
+    def front(self, wanted: int) -> "Front":
+        return Front(min(wanted, len(self.heap)), self)
+
+
+class LineByUser:
+    """Of a tenant that limits its users: they take turns, from the one after the last visit's on."""
+
+    __slots__ = ("lines", "users")
+
+    def __init__(self) -> None:
+        self.lines: dict[str, Line] = {}
+        self.users: list[str] = []  # the keys of lines, in order
+
+    def __len__(self) -> int:
+        return sum(len(line) for line in self.lines.values())
+
+    def __iter__(self) -> Iterator[Job]:
+        return (job for line in self.lines.values() for job in line)
+
+    def add(self, job: Job) -> None:
+        line = self.lines.get(job.user)
+        if line is None:
+            line = self.lines[job.user] = Line()
+            insort(self.users, job.user)
+        line.add(job)
+
+    def remove(self, job: Job) -> None:
+        line = self.lines[job.user]
+        line.remove(job)
+        if not line:
+            del self.lines[job.user]
+            self.users.remove(job.user)
+
+    def front(self, wanted: int, user_slots: int, in_use: Mapping[str, int], last_user: str) -> "Front":
+        """A visit looks at so many users, and at the full ones in between; if users have no slots, at nobody's jobs."""
+        if wanted <= 0:
+            return Front(0)
+        after = bisect_right(self.users, last_user)
+        circle = self.users[after:] + self.users[:after] if user_slots else [user for user in self.users if not user]
+        most = USERS_OF_A_FRONT + len(in_use)
+        found: list[Job] = []
+        for user in islice(circle, most):
+            if free := min(room.of_user(user, user_slots, in_use), wanted):
+                found += self.lines[user].first(int(free))
+        found.sort(key=_place)
+        seen_all = len(circle) <= most
+        last = "" if seen_all else circle[most - 1]
+        return Front(min(len(found), wanted), None, found[:wanted], last, seen_all)
+
+
+@dataclass(slots=True)
+class Front:
+    """How many of the first jobs may start, of a line, or (if users take turns) which ones.
+
+    all_users: whether the turns met each user who has jobs in the lane; if not, last_user: where they ended.
+    """
+
+    startable: int
+    line: Line | None = None
+    jobs: list[Job] = field(default_factory=list)
+    last_user: str = ""
+    all_users: bool = True
+
+    def first(self, n: int) -> list[Job]:
+        return self.jobs[:n] if self.line is None else self.line.first(n)
+
+
+def _place(job: Job) -> int:
+    return job.place

@@ -1,0 +1,153 @@
+"""The state of a claim in memory: a book for each lane, queue, pool and tenant, of its limits, its use and its times.
+
+As the tables of jobs/models/dispatch.py, with the same names. Moments are seconds since any origin.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from jobs.allocation import rates
+from jobs.allocation.line import Job, Line, LineByUser
+
+
+class State(StrEnum):
+    """Of a lane: in the circle; without jobs; its tenant can start none now."""
+
+    READY = "ready"
+    EMPTY = "empty"
+    CLOSED = "closed"
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Limits:
+    """What tenants and queues have. full_at: when the bucket of the rate limit is full. tokens: at the last look."""
+
+    weight: int = 1
+    paused: bool = False
+    rate_limit: int | None = None
+    rate_window: float | None = None
+    full_at: float | None = None
+    in_use: int = 0
+    tokens: int | None = field(default=None, init=False)
+
+    def look(self, now: float) -> None:
+        """Count the tokens."""
+        if self.rate_limit is not None and self.rate_window is not None:
+            self.tokens = rates.tokens(self.rate_limit, self.rate_window, self.full_at, now)
+        else:
+            self.tokens = None
+
+    def after(self, n: int, now: float) -> float | None:
+        """When the bucket will be full after n further jobs; None without a rate limit."""
+        if self.rate_limit is None or self.rate_window is None:
+            return None
+        full_at = rates.full(self.rate_window, self.full_at, now)
+        return rates.after(self.rate_limit, self.rate_window, full_at, now, n)
+
+    def next_at(self, full_at: float | None) -> float | None:
+        """When a bucket that will be full then has a token; None without a rate limit."""
+        if full_at is None or self.rate_limit is None or self.rate_window is None:
+            return None
+        return rates.next_at(self.rate_limit, self.rate_window, full_at)
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Tenant(Limits):
+    """num_slots: None if they were never set. users: the slots in use of each user who has any.
+
+    counted: whether the door knows them, which does not count users that have no limit.
+    """
+
+    id: int
+    num_slots: int | None = None
+    user_slots: int | None = None
+    users: dict[str, int] = field(default_factory=dict)
+    counted: bool = False
+    lanes: dict[int, "Lane"] = field(default_factory=dict, init=False)  # by queue
+
+    def uses(self, user: str, by: int) -> None:
+        """Count a slot of this user, or take it off."""
+        if user:
+            left = self.users.get(user, 0) + by
+            if left > 0:
+                self.users[user] = left
+            else:
+                self.users.pop(user, None)
+
+
+@dataclass(slots=True, eq=False)
+class Pool:
+    """processes: of its live workers. in_use, time: of its queues."""
+
+    name: str
+    processes: int = 0
+    in_use: int = field(default=0, init=False)
+    time: float = field(default=0.0, init=False)
+    queues: list["Queue"] = field(default_factory=list, init=False)
+
+    @property
+    def free(self) -> int:
+        return max(self.processes - self.in_use, 0)
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Queue(Limits):
+    """Its limits and its turn. Times are worker-seconds by weight.
+
+    lane_time: the common time of its lanes at `timed_at`; growth: of it, in a second. head: the circle continues after
+    this position; circle_end: the end of the round. round_least, round_growth: the least met in the round. circle: its
+    ready lanes, a heap by position.
+    """
+
+    id: int
+    pool: Pool
+    concurrency: int | None = None
+    virtual_time: float = 0.0
+    pool_time: float = 0.0
+    lane_time: float = 0.0
+    growth: float = 0.0
+    timed_at: float | None = None
+    round_least: float | None = None
+    round_growth: float | None = None
+    head: int = 0
+    circle_end: int = 0
+    mean_seconds: float = 0.0
+    tickets: int = 0
+    circle: list[tuple[int, "Lane"]] = field(default_factory=list, init=False)
+
+
+@dataclass(slots=True, eq=False)
+class Lane:
+    """A tenant's jobs in a queue. position: in the circle, or where it left it; None: no fold has met it yet.
+
+    virtual_time: of ended attempts. head: no job waits at a lower place, but for those who arrived since the last fold.
+    last_user: the turns of the users continue after this one. opens_at: when the tenant has a token again. arrived:
+    jobs that the next fold puts in line; news: the first place among them.
+    """
+
+    tenant: Tenant
+    queue: Queue
+    position: int | None = None
+    state: State = State.EMPTY
+    virtual_time: float = 0.0
+    head: int = 0
+    last_user: str = ""
+    opens_at: float | None = None
+    in_use: int = 0
+    tickets: int = 0
+    line: Line | LineByUser = field(default_factory=Line, init=False)
+    arrived: list[Job] = field(default_factory=list, init=False)
+    news: int | None = field(default=None, init=False)
+
+
+@dataclass(slots=True)
+class Freed:
+    """A slot given back. ticket, followed, user: of its last job. seconds: since its start. most: that are charged."""
+
+    lane: Lane
+    ticket: int
+    user: str
+    followed: int
+    seconds: float
+    most: float
+    lost: bool

@@ -1,0 +1,129 @@
+"""The order of the turns, cut at every limit (jobs/sql/claiming/claim/take.sql)."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from operator import itemgetter
+
+from jobs.allocation import order, room
+from jobs.allocation.line import Job
+from jobs.allocation.walk import Tour, Visit
+
+
+@dataclass(slots=True)
+class _Turn:
+    """Room for a job of a lane. nth: of the turns of the lane, from 0. in_pool: its order among those of the pool."""
+
+    visit: Visit
+    nth: int
+    in_pool: tuple[float, int, int, int]
+
+
+@dataclass(slots=True)
+class Taken:
+    """A job that the pass claims. order: by pool, the rank of its lane there, and place."""
+
+    job: Job
+    visit: Visit
+    order: tuple[str, int, int]
+
+
+def take(tours: Iterable[Tour]) -> list[Taken]:
+    """The jobs that the pass claims, in order."""
+    turns = [turn for tour in tours for turn in _turns(tour)]
+    return _within_users(_within_pools(_within_tenants(turns))) if turns else []
+
+
+def _turns(tour: Tour) -> Iterator[_Turn]:
+    """Of the lanes of a queue, within its room."""
+    queue = tour.queue
+    offers = [
+        (_key(visit, n), -visit.weight, visit.lane.position, n, visit)
+        for visit in tour.visits
+        if tour.whole or visit.in_time
+        for n in range(visit.front.startable)
+    ]
+    offers.sort()  # no two of the same position and n
+    for nth, (_, _, _, n, visit) in enumerate(offers[: tour.room]):
+        key = order.turn(tour.present, queue.in_use + nth, queue.weight)
+        yield _Turn(visit, n, (key, -queue.weight, queue.id, nth))
+
+
+def _key(visit: Visit, before: int) -> float:
+    """before: the turns of the lane that come first."""
+    return order.turn(visit.virtual_time, visit.lane.in_use + before, visit.weight)
+
+
+def _within_tenants(turns: list[_Turn]) -> list[_Turn]:
+    """Those for which their tenants have slots and tokens; the pools take turns."""
+    of_tenant: defaultdict[int, list[_Turn]] = defaultdict(list)
+    for turn in turns:
+        of_tenant[turn.visit.lane.tenant.id].append(turn)
+    return [turn for own in of_tenant.values() for turn in _by_turns_of_pools(own)]
+
+
+def _by_turns_of_pools(turns: list[_Turn]) -> list[_Turn]:
+    """Of one tenant."""
+    most = int(min(turns[0].visit.free, order.JOBS_OF_A_PASS))
+    if len(turns) <= most:
+        return turns
+    ranks: defaultdict[str, count[int]] = defaultdict(count)
+    ranked = [
+        (next(ranks[turn.visit.lane.queue.pool.name]), turn.visit.lane.position, turn.nth, turn)
+        for turn in sorted(turns, key=_in_pool)
+    ]
+    ranked.sort(key=itemgetter(0, 1, 2))
+    return [turn for *_, turn in ranked[:most]]
+
+
+def _within_pools(turns: Iterable[_Turn]) -> list[tuple[str, int, Visit, int]]:
+    """For each lane its pool, the rank of its first turn there, its visit and its turns."""
+    of_pool: defaultdict[str, list[_Turn]] = defaultdict(list)
+    for turn in turns:
+        of_pool[turn.visit.lane.queue.pool.name].append(turn)
+    served = []
+    for name, found in of_pool.items():
+        pool = found[0].visit.lane.queue.pool
+        found.sort(key=_in_pool)
+        ranks: dict[Visit, int] = {}
+        jobs: Counter[Visit] = Counter()
+        for rank, turn in enumerate(found[: pool.free]):
+            ranks.setdefault(turn.visit, rank)
+            jobs[turn.visit] += 1
+        served += [(name, rank, visit, jobs[visit]) for visit, rank in ranks.items()]
+    return served
+
+
+def _within_users(served: Iterable[tuple[str, int, Visit, int]]) -> list[Taken]:
+    """The first jobs of each lane, without those of users who have got their last slot from another lane."""
+    taken = [
+        Taken(job, visit, (pool, rank, job.place))
+        for pool, rank, visit, jobs in served
+        for job in visit.front.first(jobs)
+    ]
+    if any(one.visit.front.line is None for one in taken):
+        taken = list(_cut(sorted(taken, key=_by_rank)))
+    taken.sort(key=_order)
+    return taken
+
+
+def _cut(taken: Iterable[Taken]) -> Iterator[Taken]:
+    of_user: Counter[tuple[int, str]] = Counter()
+    for one in taken:
+        tenant, user = one.visit.lane.tenant, one.job.user
+        of_user[tenant.id, user] += 1
+        if of_user[tenant.id, user] <= room.of_user(user, tenant.user_slots, tenant.users):
+            yield one
+
+
+def _in_pool(turn: _Turn) -> tuple[float, int, int, int]:
+    return turn.in_pool
+
+
+def _order(taken: Taken) -> tuple[str, int, int]:
+    return taken.order
+
+
+def _by_rank(taken: Taken) -> tuple[int, int]:
+    return taken.order[1:]

@@ -1,0 +1,122 @@
+"""The room of each open queue, and the walk round its circle (jobs/sql/claiming/claim/room.sql, walk.sql)."""
+
+from dataclasses import dataclass, field
+from heapq import heappop
+
+from jobs.allocation import order, room
+from jobs.allocation.books import Books
+from jobs.allocation.line import Front, LineByUser
+from jobs.allocation.state import Lane, Queue
+
+
+@dataclass(slots=True, eq=False)
+class Visit:
+    """Of a lane. wanted, front: what it could start. passed_over: its tenant's users must be counted first.
+
+    seconds: that its jobs in slots have worked. virtual_time: with them. n: what it got in this pass.
+    """
+
+    lane: Lane
+    weight: int
+    free: float
+    wanted: int
+    front: Front
+    seconds: float
+    virtual_time: float
+    in_time: bool
+    passed_over: bool
+    n: int = field(default=0, init=False)
+
+
+@dataclass(slots=True, eq=False)
+class Tour:
+    """Of an open queue. present: its time in its pool. lane_time, round_least: as they are now.
+
+    served: lanes that can be. whole: whether it visited the whole circle. least, least_growth: of the lanes that could
+    be served. position: of the last lane; end: the last place that was given to them.
+    """
+
+    queue: Queue
+    room: int
+    seconds: float
+    present: float
+    lane_time: float
+    round_least: float | None
+    visits: list[Visit] = field(default_factory=list, init=False)
+    whole: bool = field(default=False, init=False)
+    served: int = field(default=0, init=False)
+    least: float | None = field(default=None, init=False)
+    least_growth: float | None = field(default=None, init=False)
+    position: int = field(default=0, init=False)
+    end: int = field(default=0, init=False)
+
+    @property
+    def contends(self) -> bool:
+        return self.least is not None and (self.whole or self.served > 0)
+
+
+def tours(books: Books, now: float) -> list[Tour]:
+    """Of each open queue that has ready lanes."""
+    found = []
+    for pool in books.pools.values():
+        for queue in pool.queues if pool.free else ():
+            if queue.circle and not queue.paused:
+                queue.look(now)
+                most = min(pool.free, room.of_queue(queue), order.JOBS_OF_A_PASS)
+                if most >= 1:
+                    found.append(_walk(_tour(queue, int(most), now), now))
+    return found
+
+
+def _tour(queue: Queue, most: int, now: float) -> Tour:
+    passed = 0.0 if queue.timed_at is None else now - queue.timed_at
+    seconds = order.worked_since(queue.in_use, queue.tickets, order.in_ms(now))
+    return Tour(
+        queue,
+        most,
+        seconds,
+        order.at_least(queue.virtual_time + seconds / queue.weight, queue.pool.time, queue.weight),
+        queue.lane_time + queue.growth * passed,
+        None if queue.round_least is None else queue.round_least + (queue.round_growth or 0.0) * passed,
+    )
+
+
+def _walk(tour: Tour, now: float) -> Tour:
+    """Until there are as many lanes to serve as there is room for, or the circle ends."""
+    circle, quantum = tour.queue.circle, order.quantum(tour.queue.mean_seconds)
+    ms = order.in_ms(now)
+    while circle and tour.served < tour.room and len(tour.visits) < order.LANES_OF_A_PASS:
+        tour.position, lane = heappop(circle)
+        visit = _visit(lane, tour, quantum, now, ms)
+        tour.visits.append(visit)
+        if visit.front.startable:
+            tour.served += visit.in_time
+            growth = visit.lane.in_use / visit.weight
+            if tour.least is None or tour.least_growth is None:
+                tour.least, tour.least_growth = visit.virtual_time, growth
+            else:
+                tour.least = min(tour.least, visit.virtual_time)
+                tour.least_growth = min(tour.least_growth, growth)
+    tour.whole = tour.served < tour.room and len(tour.visits) < order.LANES_OF_A_PASS
+    return tour
+
+
+def _visit(lane: Lane, tour: Tour, quantum: float, now: float, ms: int) -> Visit:
+    tenant = lane.tenant
+    tenant.look(now)
+    by_user = tenant.user_slots is not None and not tenant.paused
+    passed_over = by_user and not tenant.counted and tenant.in_use > 0
+    weight = 1 if tenant.paused else tenant.weight
+    free = room.of_tenant(tenant)
+    wanted = 0 if passed_over else int(min(free, tour.room))
+    seconds = order.worked_since(lane.in_use, lane.tickets, ms)
+    time = order.at_least(lane.virtual_time + seconds / weight, tour.lane_time, weight)
+    in_time = order.in_time(time, tour.lane_time, quantum, weight)
+    return Visit(lane, weight, free, wanted, _front(lane, wanted), seconds, time, in_time, passed_over)
+
+
+def _front(lane: Lane, wanted: int) -> Front:
+    tenant = lane.tenant
+    if isinstance(lane.line, LineByUser):
+        return lane.line.front(wanted, tenant.user_slots or 0, tenant.users, lane.last_user)
+    return lane.line.front(wanted)

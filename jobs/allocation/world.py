@@ -1,0 +1,129 @@
+"""A discrete-event simulation around the dispatches: jobs arrive, get slots, start, follow, end, and free their slots.
+
+Moments are seconds from any origin, one for all. A test of the dispatches alone: tests/integration/store/test_world.py.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from heapq import heappop, heappush
+from itertools import count
+from math import inf
+from typing import cast
+
+from jobs.allocation import line
+from jobs.allocation.books import Books
+from jobs.allocation.follow import follow
+from jobs.allocation.passes import dispatch
+from jobs.allocation.state import Lane
+
+SLICE = 0.1  # seconds in which a process continues with jobs of one lane, in one slot
+LOOKS = 1.0  # seconds after which the clock dispatches again, where a token is late by rounding
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Job(line.Job):
+    """seconds: that it will run. since: the start of the first job in its slot. started_at: None: not yet."""
+
+    tenant: int
+    queue: int
+    ready_at: float = 0.0
+    seconds: float = 0.0
+    since: float = field(default=0.0, init=False)
+    started_at: float | None = field(default=None, init=False)
+
+
+@dataclass(frozen=True)
+class Pauses:
+    """Seconds. between: what a process needs from an end to its next claim. handover: from a claim to its start."""
+
+    between: float
+    handover: float
+
+
+class World:
+    """coming: jobs in the order of their ready_at, perhaps without an end. started: in order; its reader clears it."""
+
+    def __init__(self, books: Books, *, now: float, pauses: Pauses, coming: Iterable[Job] = ()) -> None:
+        self.books, self.now = books, now
+        self.started: list[Job] = []
+        self._pauses, self._coming = pauses, iter(coming)
+        self._events: list[tuple[float, int, Callable[[], object]]] = []
+        self._ties = count()
+        self._begun = False
+        self._await_next()
+
+    def wait(self, job: Job) -> None:
+        """The job stands in line at the beginning, in a lane that a dispatch has met."""
+        self._lane(job).line.add(job)
+
+    def hold(self, job: Job, *, claimed_at: float, started_at: float, ends_at: float) -> None:
+        """The job holds a slot at the beginning."""
+        job.started_at = job.since = started_at
+        job.ticket = round(claimed_at * 1000)
+        self.books.hold(self._lane(job), job)
+        self._at(ends_at, partial(self._end, job))
+
+    def arrive(self, job: Job) -> None:
+        """The job is ready from its moment on."""
+        self._at(job.ready_at, lambda: self.books.arrive(self._lane(job), job))
+
+    def change(self, at: float, change: Callable[[Books], object]) -> None:
+        """Something changes at that moment."""
+        self._at(at, partial(change, self.books))
+
+    def step(self) -> bool:
+        """The next moment with all that happens in it, and a dispatch; False when nothing is left to come."""
+        moment = min(self._events[0][0] if self._events else inf, self._next_token() if self._begun else self.now)
+        if moment == inf:
+            return False
+        self._begun, self.now = True, max(moment, self.now)
+        while self._events and self._events[0][0] <= self.now:
+            heappop(self._events)[2]()
+        for taken in dispatch(self.books, self.now):
+            job = cast(Job, taken.job)
+            job.since = self.now + self._pauses.handover
+            self._start(job, job.since)
+        return True
+
+    def _start(self, job: Job, at: float) -> None:
+        job.started_at = at
+        self.started.append(job)
+        self._at(at + job.seconds, partial(self._end, job))
+
+    def _end(self, job: Job) -> None:
+        lane = self._lane(job)
+        if self.now - job.since < SLICE:
+            following = cast(Job | None, follow(lane, job, lane.queue.pool))
+            if following is not None:
+                following.since = job.since
+                self._start(following, self.now)
+                return
+        worked = self.now - job.since
+        self._at(self.now + self._pauses.between, lambda: self.books.free(lane, job, worked))
+
+    def _await_next(self) -> None:
+        job = next(self._coming, None)
+        if job is not None:
+            self._at(job.ready_at, partial(self._comes, job))
+
+    def _comes(self, job: Job) -> None:
+        self.books.arrive(self._lane(job), job)
+        self._await_next()
+
+    def _lane(self, job: Job) -> Lane:
+        return self.books.lane(job.tenant, job.queue)
+
+    def _at(self, moment: float, what: Callable[[], object]) -> None:
+        heappush(self._events, (moment, next(self._ties), what))
+
+    def _next_token(self) -> float:
+        """When a tenant or a queue whose jobs wait for one has its next token."""
+        moments = [self.books.opening[0][0]] if self.books.opening else []
+        moments += [
+            moment
+            for queue in self.books.queues.values()
+            if queue.circle and queue.full_at is not None and (moment := queue.next_at(queue.full_at)) is not None
+        ]
+        first = min(moments, default=inf)
+        return first if first > self.now or first == inf else self.now + LOOKS

@@ -1,0 +1,114 @@
+"""`jobs.allocation` decides what the claim decides, through whatever history: the same jobs in order, the same books.
+
+Left out, since memory cannot know it: rows that others have locked, the bound of a pass in time, the numbers of slots.
+"""
+
+import random
+from collections import Counter
+
+import pytest
+from django.db import transaction
+
+from jobs.allocation.state import Queue, Tenant
+from jobs.store import claiming
+from tests.integration.store.twin import TICK, Twin
+from tests.thorough import sized
+
+pytestmark = pytest.mark.django_db
+STEPS = 40
+RATES = [(None, None), (None, None), (2, 3.0), (5, 1.0), (1, 0.5)]
+USERS = [0, 0, 3, 50]
+TIMES = [0.0, 0.25, 0.5, 1.0, 1.5, 3.0, 10.0]
+
+
+class History:
+    """Drawn at random, step by step."""
+
+    def __init__(self, seed: int) -> None:
+        self.draw = random.Random(seed)
+        self.twin = Twin()
+        for name in ["a", "b", "c"]:
+            pool = self.draw.choice(["one", "one", "two"])
+            self.twin.begin_queue(name, pool, **self._queue_limits())
+        for _ in range(self.draw.choice([1, 2, 5, 20])):
+            self.twin.begin_tenant(**self._tenant_limits())
+        self.users = [f"user{n:02}" for n in range(self.draw.choice(USERS))] or [""]
+        self.short = self.draw.random() < 0.5  # ticks or seconds
+        for pool in ["one", "two"]:
+            self.twin.staff(pool, self.draw.choice([1, 3, 8]))
+
+    def step(self) -> None:
+        draw, twin = self.draw, self.twin
+        tenants, queues = list(twin.books.tenants.values()), list(twin.books.queues.values())
+        for _ in range(draw.choice([0, 1, 1, 3])):
+            user = draw.choice([*self.users, ""])
+            twin.submit(draw.choice(tenants), draw.choice(queues), draw.choice([1, 5, 5, 9]), user, draw.randint(1, 12))
+        if draw.random() < 0.7:
+            twin.now += draw.choice([1, 2, 5, 40] if self.short else [5, 64, 300]) * TICK
+        for held in draw.sample(twin.held, draw.randint(0, len(twin.held))):
+            if draw.random() < 0.2:
+                twin.now += TICK
+            twin.end(held, draw.choice(["follow", "follow", "succeed", "succeed", "fail", "retry", "lose"]))
+        self._change(draw.choice(tenants), draw.choice(queues))
+        twin.promote()
+        twin.dispatch()
+
+    def _change(self, tenant: Tenant, queue: Queue) -> None:
+        draw, twin = self.draw, self.twin
+        match draw.randrange(24):
+            case 0 | 1:
+                twin.limit_tenant(tenant, **self._tenant_limits())
+            case 2:
+                twin.limit_tenant(tenant, paused=not tenant.paused)
+            case 3:
+                twin.limit_queue(queue, **self._queue_limits())
+            case 4:
+                twin.limit_queue(queue, paused=not queue.paused)
+            case 5:
+                twin.limit_queue(queue, pool=draw.choice(["one", "two"]))
+            case 6:
+                twin.staff(draw.choice(["one", "two"]), draw.choice([0, 1, 3, 8]))
+            case 7:
+                twin.stir(lambda: draw.choice(TIMES))
+
+    def _tenant_limits(self) -> dict[str, object]:
+        draw = self.draw
+        limit, window = draw.choice(RATES)
+        return {
+            "num_slots": draw.choice([0, 1, 2, 5, 40]),
+            "weight": draw.choice([1, 1, 2, 3]),
+            "user_slots": draw.choice([None, None, 0, 1, 2]),
+            "paused": draw.random() < 0.1,
+            "rate_limit": limit,
+            "rate_window": window,
+        }
+
+    def _queue_limits(self) -> dict[str, object]:
+        draw = self.draw
+        limit, window = draw.choice(RATES)
+        return {
+            "concurrency": draw.choice([None, None, 1, 3, 8]),
+            "weight": draw.choice([1, 1, 2, 3]),
+            "paused": draw.random() < 0.1,
+            "rate_limit": limit,
+            "rate_window": window,
+        }
+
+
+@pytest.mark.timeout(3600)
+def test_through_any_history_memory_decides_what_the_claim_decides(monkeypatch, settings):
+    settings.JOBS_TIMEOUT_GRACE, settings.JOBS_MAX_WAITING = 1.0, None
+    monkeypatch.setitem(claiming.RULES, "seconds", 3600.0)
+    seen: Counter[str] = Counter()
+    for seed in range(sized(60, thorough=300)):
+        with transaction.atomic():
+            history = History(seed)
+            for step in range(STEPS):
+                try:
+                    history.step()
+                except AssertionError as error:
+                    error.add_note(f"history {seed}, step {step}")
+                    raise
+            transaction.set_rollback(True)
+        seen += history.twin.seen
+    assert min(seen[what] for what in ("claims", "more", "uncounted", "follows")) >= 10

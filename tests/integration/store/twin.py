@@ -1,0 +1,227 @@
+"""The claim and `jobs.allocation`, led through the same history in a time of its own, and compared after every pass."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from jobs import models, store
+from jobs.allocation.books import Books
+from jobs.allocation.follow import follow
+from jobs.allocation.line import Job
+from jobs.allocation.passes import make_pass
+from jobs.allocation.state import Lane, Queue, Tenant
+from jobs.models import QueueTurn, TenantBook
+from jobs.store import Failure, Holder
+from jobs.store.attempts import most_time
+from tenants.models import TenantQueue
+from tests.conftest import request_for
+from tests.factories import TenantFactory
+
+TICK = 1 / 64  # seconds; whole microseconds and whole in binary, so both sides compute the same
+WORKERS = {"one": uuid4(), "two": uuid4()}  # by pool
+BY_NUMBER = (1 << 58) - 1  # of a place
+LANE = ["state", "virtual_time", "head", "last_user", "opens_at", "in_use", "tickets"]
+TURN = [
+    "virtual_time",
+    "pool_time",
+    "lane_time",
+    "growth",
+    "timed_at",
+    "round_least",
+    "round_growth",
+    "mean_seconds",
+    "full_at",
+    "in_use",
+    "tickets",
+]
+LONGEST = 3.0  # seconds: the limit of each job, with the grace and a slice
+FAILED = Failure("ValueError", "no")
+
+
+@dataclass
+class Held:
+    """A slot, and its job. since: the start of the first job in it; None: none has started."""
+
+    lane: Lane
+    job: Job
+    attempt: int
+    pool: str
+    since: float | None = None
+
+    @property
+    def id(self) -> int:
+        return self.job.place & BY_NUMBER
+
+
+class Twin:
+    """An installation, and its books in memory."""
+
+    def __init__(self) -> None:
+        self.origin = datetime.now(UTC).replace(microsecond=0)
+        self.now = 0.0  # seconds since then
+        self.books = Books()
+        self.held: list[Held] = []
+        self.retrying: dict[int, tuple[Lane, Job]] = {}  # by number
+        self.seen: Counter[str] = Counter()  # what the history was made of
+        self._sources = count()
+
+    @property
+    def moment(self) -> datetime:
+        return self.origin + timedelta(seconds=self.now)
+
+    def begin_tenant(self, **limits: Any) -> None:
+        owner = TenantFactory(**{f"queue__{name}": value for name, value in limits.items()})
+        self.books.add_tenant(Tenant(id=owner.pk, **limits))
+
+    def begin_queue(self, name: str, pool: str, **limits: Any) -> None:
+        queue, _ = models.Queue.objects.update_or_create(name=name, defaults={"pool": pool, **limits})
+        self.books.add_queue(Queue(id=queue.pk, pool=self.books.pool(pool), **limits))
+
+    def limit_tenant(self, tenant: Tenant, **limits: Any) -> None:
+        TenantQueue.objects.filter(tenant_id=tenant.id).update(**limits)
+        self.books.limit_tenant(tenant, **limits)
+
+    def limit_queue(self, queue: Queue, **limits: Any) -> None:
+        models.Queue.objects.filter(pk=queue.id).update(**limits)
+        self.books.limit_queue(queue, **limits)
+
+    def staff(self, pool: str, processes: int) -> None:
+        """Give a pool so many processes."""
+        models.Worker.objects.filter(pool=pool).delete()
+        if processes:
+            facts = {"name": pool, "pid": 1, "pool": pool, "concurrency": processes, "beat_interval": 1e9}
+            models.Worker.objects.create(id=WORKERS[pool], **facts)
+        self.books.pool(pool, processes)
+
+    def submit(self, tenant: Tenant, queue: Queue, priority: int, user: str, jobs: int) -> None:
+        owner, name = TenantQueue.objects.get(tenant_id=tenant.id).tenant, models.Queue.objects.get(pk=queue.id).name
+        asked = {"queue": name, "priority": priority, "user_key": user, "timeout": LONGEST}
+        requests = [request_for(owner, next(self._sources), **asked) for _ in range(jobs)]
+        for answer in store.insert(requests, now=self.moment):
+            self.books.arrive(self.books.lane(tenant.id, queue.id), Job((priority << 58) + answer.id, user))
+
+    def start(self, held: Held) -> None:
+        assert store.start(held.id, held.attempt, WORKERS[held.pool], now=self.moment)
+        held.since = self.now
+
+    def end(self, held: Held, how: str) -> None:
+        """how: succeed, follow, fail, retry; or lose, which ends its process."""
+        if held.since is None:
+            self.start(held)
+        if how == "follow" and self._may_follow(held):
+            self._follow(held)
+            return
+        by = Holder(WORKERS[held.pool], os.getpid(), self.origin + timedelta(seconds=held.since), lost=how == "lose")
+        if how == "retry":
+            assert store.retry(held.id, held.attempt, FAILED, delay=1.0, by=by, now=self.moment)
+            self.retrying[held.id] = held.lane, Job(held.job.place, held.job.user)
+        elif how in {"fail", "lose"}:
+            assert store.fail(held.id, held.attempt, FAILED, by=by, now=self.moment)
+        else:
+            assert store.succeed(held.id, held.attempt, {}, None, by=by, now=self.moment)
+        self._free(held, lost=how == "lose")
+
+    def promote(self) -> None:
+        for due in store.promote(now=self.moment):
+            self.books.arrive(*self.retrying.pop(due.id))
+
+    def stir(self, time: Callable[[], float]) -> None:
+        """Any times: as after whatever history."""
+        for lane in self._lanes():
+            found = models.Lane.objects.filter(tenant_id=lane.tenant.id, queue_id=lane.queue.id)
+            if found.update(virtual_time=(moved := time())):
+                lane.virtual_time = moved
+        for pool in self.books.pools.values():
+            for queue in pool.queues:
+                times = {name: time() for name in ("virtual_time", "pool_time", "lane_time")}
+                times["mean_seconds"] = time() / 4
+                if QueueTurn.objects.filter(queue_id=queue.id).update(**times):
+                    for name, value in times.items():
+                        setattr(queue, name, value)
+            pool.time = max((queue.pool_time for queue in pool.queues), default=0.0)
+
+    def dispatch(self) -> None:
+        """Pass after pass, compared after each."""
+        for _ in range(200):
+            claimed, done = store.claim_within(now=self.moment), make_pass(self.books, self.now)
+            self.seen.update(passes=1, claims=len(claimed), more=claimed.more, uncounted=claimed.uncounted)
+            assert [job.id for job in claimed] == [one.job.place & BY_NUMBER for one in done]
+            assert (claimed.more, claimed.uncounted) == (done.more, done.uncounted)
+            self.held += [
+                Held(one.visit.lane, one.job, job.attempt, job.pool) for one, job in zip(done, claimed, strict=True)
+            ]
+            self.compare()
+            if claimed.uncounted:
+                assert not store.recount_books()
+                self.books.recount()
+            elif not claimed.more:
+                return
+        pytest.fail("no end of passes")
+
+    def compare(self) -> None:
+        """The books, as far as they decide anything. Places in a circle are told by their order."""
+        ours = {(lane.tenant.id, lane.queue.id): lane for lane in self._lanes() if lane.position is not None}
+        theirs = {(lane.tenant_id, lane.queue_id): lane for lane in models.Lane.objects.all()}
+        assert in_order(ours) == in_order(theirs)
+        for key, lane in theirs.items():
+            self._same(ours[key], lane, LANE, f"lane {key}")
+        for turn in QueueTurn.objects.all():
+            queue = self.books.queues[turn.queue_id]
+            self._same(queue, turn, TURN, f"queue {queue.id}")
+            assert round_of(queue, ours.values()) == round_of(turn, theirs.values())
+        for book in TenantBook.objects.all():
+            tenant = self.books.tenants[book.tenant_id]
+            self._same(tenant, book, ["in_use", "full_at"], f"tenant {tenant.id}")
+            assert book.users == (tenant.users if tenant.counted else None) or not tenant.in_use
+
+    def _same(self, ours: Any, theirs: Any, names: list[str], what: str) -> None:
+        for name in names:
+            one, other = getattr(ours, name), getattr(theirs, name)
+            if isinstance(other, datetime):
+                other = (other - self.origin).total_seconds()
+            elif name == "tickets":
+                other -= theirs.in_use * int(self.origin.timestamp()) * 1000
+            wanted = pytest.approx(other, abs=1e-6) if isinstance(other, float) else other
+            assert one == wanted, f"{name} of {what}: {one}, not {other}"
+
+    def _may_follow(self, held: Held) -> bool:
+        """A worker serves the pool, and the tenant has the number of this slot."""
+        slot = models.Job.objects.get(pk=held.id).slot
+        return bool(self.books.pools[held.pool].processes) and (held.lane.tenant.num_slots or 0) >= slot
+
+    def _follow(self, held: Held) -> None:
+        by = Holder(WORKERS[held.pool], os.getpid(), self.origin + timedelta(seconds=held.since or 0.0))
+        applied, started = store.succeed_and_follow(held.id, held.attempt, {}, None, by=by, now=self.moment)
+        following = follow(held.lane, held.job, self.books.pools[held.pool])
+        assert applied
+        assert (started and started.id) == (following and following.place & BY_NUMBER)
+        if started is None or following is None:
+            self._free(held)
+        else:
+            self.seen["follows"] += 1
+            held.job, held.attempt = following, started.attempt
+
+    def _free(self, held: Held, *, lost: bool = False) -> None:
+        self.held.remove(held)
+        most = LONGEST + most_time()["overtime"]
+        self.books.free(held.lane, held.job, self.now - (held.since or 0.0), most, lost=lost)
+
+    def _lanes(self) -> list[Lane]:
+        return [lane for tenant in self.books.tenants.values() for lane in tenant.lanes.values()]
+
+
+def in_order(lanes: dict[tuple[int, int], Any]) -> list[tuple[int, int]]:
+    return sorted(lanes, key=lambda key: lanes[key].position)
+
+
+def round_of(turn: Any, lanes: Iterable[Any]) -> tuple[int, int]:
+    """How many lanes stand up to where the circle continues, and up to the end of the round."""
+    places = [lane.position for lane in lanes]
+    return sum(place <= turn.head for place in places), sum(place <= turn.circle_end for place in places)
