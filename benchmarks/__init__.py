@@ -12,6 +12,7 @@ PUBLIC = ("neighbour", "flood", "burst", "pickup")  # scenarios of a public benc
 LARGE = (
     "dashboard",
     "fleets",
+    "insight",
     "no_broker",
     *PUBLIC,
 )  # they take long, or interest few: they run only when they are named

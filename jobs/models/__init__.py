@@ -3,6 +3,7 @@
 from jobs.models.awaiting import JobEdge, JobEnd
 from jobs.models.batch import Batch, BatchTally
 from jobs.models.dispatch import Arrival, Door, FreedSlot, Lane, QueueTurn, TenantBook
+from jobs.models.forecast import Calibration, Forecast, Prediction
 from jobs.models.history import AnyFailedAttempt, AnyJob, ArchivedJob
 from jobs.models.job import ERASED, EXPIRED, HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Job, JobRow
 from jobs.models.log import JobLog
@@ -36,11 +37,13 @@ __all__ = [
     "Attempt",
     "Batch",
     "BatchTally",
+    "Calibration",
     "ClosedDay",
     "DeadLetter",
     "DeathNotice",
     "Door",
     "FailedAttempt",
+    "Forecast",
     "FreedSlot",
     "FullHour",
     "Job",
@@ -54,6 +57,7 @@ __all__ = [
     "Lane",
     "MayRun",
     "PausedJobType",
+    "Prediction",
     "Queue",
     "QueueTurn",
     "Recorded",

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Protocol
 
+from jobs.allocation.shares import entitlement
+
 STARVED = 0.8  # of its entitlement: a tenant that gets less, although it may take a slot and waits, is starved
 JUDGED = 30.0  # seconds of entitlement below which a share says nothing
 
@@ -31,21 +33,6 @@ class Work:
     queue_id: int
     demand: float
     weight: float  # of the tenant
-
-
-def entitlement(capacity: float, wishes: Sequence[tuple[float, float]]) -> list[float]:
-    """The weighted max-min fair share of each (demand, weight): nobody gets more than its demand, and nobody could get
-    more without taking it from one that has less by its weight.
-
-    By progressive filling: Bertsekas and Gallager, Data Networks, 2nd edition 1992, section 6.5.2. Those that ask for
-    the least by their weight are filled first; what they leave is shared by the others.
-    """
-    shares, rest, weights = [0.0] * len(wishes), capacity, sum(weight for _, weight in wishes)
-    for place in sorted(range(len(wishes)), key=lambda place: wishes[place][0] / wishes[place][1]):
-        demand, weight = wishes[place]
-        shares[place] = max(min(demand, rest * weight / weights), 0.0)
-        rest, weights = rest - shares[place], weights - weight
-    return shares
 
 
 def entitled(

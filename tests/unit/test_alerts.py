@@ -11,7 +11,15 @@ from prometheus_client import CollectorRegistry, generate_latest
 from embedded import REPOSITORY
 from jobs.contrib.metrics.collector import Look
 from jobs.reading.health import RULES, Facts
-from jobs.reading.health.looks import EndedLook, RepairLook, SampleLook, ServerLook, TotalLook, WorkersLook
+from jobs.reading.health.looks import (
+    EndedLook,
+    PredictionsLook,
+    RepairLook,
+    SampleLook,
+    ServerLook,
+    TotalLook,
+    WorkersLook,
+)
 from jobs.reading.statistics import BUCKETS
 from tests.unit.test_waits import NOW, lane, queue
 
@@ -29,6 +37,7 @@ FACTS = Facts(
     sample=SampleLook({"full": 2}, 0.98),
     starved=[],
     cache=True,
+    predictions=PredictionsLook(300, 9, 280, 141, 270, 244, 210, 190, 0.9, 1.2, 2.3, 3.0, 2.5, 3.3, 8.0),
 )
 ONE = [1] + [0] * (BUCKETS - 1)
 TOTALS = [TotalLook("default", "a.thing", "run", outcome, 1, 0.5, ONE, ONE, 0.2) for outcome in ("success", "error")]

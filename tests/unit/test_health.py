@@ -7,11 +7,20 @@ import pytest
 
 from jobs.allocation.gates import Gate
 from jobs.reading.health import RULES, Facts, conditions
-from jobs.reading.health.looks import EndedLook, RepairLook, SampleLook, ServerLook, ShareLook, WorkersLook
+from jobs.reading.health.looks import (
+    EndedLook,
+    PredictionsLook,
+    RepairLook,
+    SampleLook,
+    ServerLook,
+    ShareLook,
+    WorkersLook,
+)
 from tests.unit.test_waits import NOW, lane, queue
 
 WAITING = lane(gate=Gate.SLOTS_FULL, waiting=9, since=NOW - timedelta(hours=9))
 SERVER = ServerLook(NOW, True, 3.0, 0.5, 80, 100, 0, 5000)
+PREDICTIONS = PredictionsLook(300, 9, 280, 141, 270, 244, 200, 160, 0.9, 1.2, 2.3, 3.0, 2.5, 3.3)
 GOOD = Facts(
     queues={1: queue(processes=4, used=3)},
     lanes=[WAITING],
@@ -23,6 +32,7 @@ GOOD = Facts(
     sample=SampleLook({}, 0.5),
     starved=[],
     cache=True,
+    predictions=PREDICTIONS,
 )
 
 
@@ -61,6 +71,7 @@ BAD = {
     "connections": server(connections=81),
     "cache_away": replace(GOOD, cache=False),
     "recorder_late": server(recorder_age=180.1),
+    "predictions_off": replace(GOOD, predictions=replace(PREDICTIONS, held_lately=159)),
 }
 JUST_GOOD = [
     pool(0, 0, first_for=30.0),
@@ -78,6 +89,8 @@ JUST_GOOD = [
     server(oldest_transaction=600.0),
     server(recorder_age=180.0),
     server(recorder_age=None),
+    replace(GOOD, predictions=replace(PREDICTIONS, held_lately=194)),  # 97 %
+    replace(GOOD, predictions=replace(PREDICTIONS, known_lately=199, held_lately=0)),  # too few to tell
 ]
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.reading.shares import Work, entitled, entitlement, jain, percent
+from jobs.allocation.shares import entitlement
+from jobs.reading.shares import Work, entitled, jain, percent
 
 WISHES = st.lists(st.tuples(st.floats(0, 1000), st.integers(1, 20)), min_size=1, max_size=12)
 

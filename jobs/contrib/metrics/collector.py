@@ -10,7 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from jobs.reading.health import RULES, Facts, conditions
-from jobs.reading.health.looks import TotalLook
+from jobs.reading.health.looks import PredictionsLook, TotalLook
 from jobs.reading.statistics import BOUNDS, added
 from jobs.reading.tenant_state import State
 
@@ -30,6 +30,7 @@ class Look(Collector):
         yield from _tenants(self._facts)
         yield from _server(self._facts)
         yield from _conditions(self._facts)
+        yield from _predictions(self._facts.predictions)
         yield from _attempts(self._totals)
 
 
@@ -88,6 +89,22 @@ def _conditions(facts: Facts) -> Iterator[Metric]:
     holding = {condition.code for condition in conditions(facts)}
     rows = [([rule.code, rule.severity], float(rule.code in holding)) for rule in RULES]
     yield _gauge("condition", "1 while it holds: see docs/runbooks.", ["code", "severity"], rows)
+
+
+def _predictions(said: PredictionsLook) -> Iterator[Metric]:
+    held = {"0.5": (said.held_50, said.known_50), "0.9": (said.held_90, said.known_90)}
+    coverage = [([q], part / known) for q, (part, known) in held.items() if known]
+    text = "Part of the predictions of the last day whose job started by the moment that was said."
+    yield _gauge("prediction_coverage_ratio", text, ["quantile"], coverage)
+    of = {"said": (said.loss_50, said.loss_90), "jobs ahead": (said.ahead_50, said.ahead_90)}
+    of["last waits"] = said.past_50, said.past_90
+    rows = [([q, method], loss) for method, both in of.items() for q, loss in zip(held, both, strict=True)]
+    losses = [(labels, loss) for labels, loss in rows if loss is not None]
+    yield _gauge("prediction_loss_seconds", "Mean pinball loss of the last day.", ["quantile", "method"], losses)
+    counts = [(["yes"], said.predictions - said.unsaid), (["no"], said.unsaid)]
+    yield _gauge("predictions", "Sampled in the last day, and whether anything could be said.", ["said"], counts)
+    age = [([""][:0], said.forecast_age)] if said.forecast_age is not None else []
+    yield _gauge("forecast_age_seconds", "Of the newest; no line if no job is in line.", [], age)
 
 
 def _attempts(totals: Sequence[TotalLook]) -> Iterator[Metric]:

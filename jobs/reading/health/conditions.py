@@ -146,6 +146,13 @@ def _recorder_late(facts: Facts) -> Iterator[str]:
         yield f"The recorder last looked {age:.0f} s ago: the statistics stand still."
 
 
+def _predictions_off(facts: Facts) -> Iterator[str]:
+    said = facts.predictions
+    if said.off:
+        part = percent(said.held_lately, said.known_lately)
+        yield f"Of the jobs that were to start by a moment with 90 %, {part} did in the last hour: none is said now."
+
+
 RULES = (
     Rule("no_clock", "critical", _no_clock),
     Rule("no_worker", "critical", _no_worker),
@@ -162,4 +169,5 @@ RULES = (
     Rule("connections", "warning", _connections),
     Rule("cache_away", "warning", _cache_away),
     Rule("recorder_late", "warning", _recorder_late),
+    Rule("predictions_off", "warning", _predictions_off),
 )

@@ -10,7 +10,15 @@ from django.core.cache import caches
 from jobs.conf import settings
 from jobs.reading import looking, waits
 from jobs.reading.health import looks
-from jobs.reading.health.looks import EndedLook, RepairLook, SampleLook, ServerLook, ShareLook, WorkersLook
+from jobs.reading.health.looks import (
+    EndedLook,
+    PredictionsLook,
+    RepairLook,
+    SampleLook,
+    ServerLook,
+    ShareLook,
+    WorkersLook,
+)
 from jobs.reading.looking import Lane, Queue
 from jobs.reading.shares import JUDGED, STARVED
 from jobs.reading.tenant_state import starved
@@ -47,6 +55,7 @@ class Facts:
     sample: SampleLook
     starved: Sequence[ShareLook]
     cache: bool
+    predictions: PredictionsLook
 
     @cached_property
     def pools(self) -> list[Pool]:
@@ -91,6 +100,7 @@ def look(
             looks.look_sample(),
             starving(queues, server.now),
             cache_answers,
+            looks.look_predictions(now),
         )
 
 

@@ -13,6 +13,7 @@ LATE = timedelta(minutes=5)  # a count is final when its time has been over for 
 COUNTS_OF_A_MINUTE = {"minutes": timedelta(seconds=15), "late minutes": LATE}  # how long after its end
 MOST_DEAD = 10_000  # counted
 MOST_SHORT = 20  # tenants that got too little of their share
+MIN_OUTCOMES, LEAST_HELD, MOST_HELD = 200, 0.8, 0.97  # of p90: outside, predictions are off
 TIMEOUT = 2.0  # seconds for one statement of a look
 
 
@@ -81,6 +82,37 @@ class ShareLook:
 
 
 @dataclass(frozen=True)
+class PredictionsLook:
+    """What was said of the starts of jobs in the last day: how many statements, of how many the outcome is known, and
+    how many held. lately: of the last hour. unsaid: of which nothing could be said. loss, and the baselines ahead and
+    past: seconds, of those that have started. forecast_age: seconds; None: nobody is in line.
+    """
+
+    predictions: int
+    unsaid: int
+    known_50: int
+    held_50: int
+    known_90: int
+    held_90: int
+    known_lately: int
+    held_lately: int
+    loss_50: float | None
+    loss_90: float | None
+    ahead_50: float | None
+    ahead_90: float | None
+    past_50: float | None
+    past_90: float | None
+    forecast_age: float | None = None
+
+    @property
+    def off(self) -> bool:
+        """Whether what is said to hold for nine of ten has held for clearly fewer, or more, of the last hour's."""
+        if self.known_lately < MIN_OUTCOMES:
+            return False
+        return not LEAST_HELD <= self.held_lately / self.known_lately <= MOST_HELD
+
+
+@dataclass(frozen=True)
 class TenantLook:
     """A tenant that the metrics tell of: the slots that it holds, of those that it has."""
 
@@ -133,6 +165,11 @@ def look_sample() -> SampleLook:
     for states, fairness in rows("health_sample"):
         return SampleLook(json.loads(states), fairness)
     return SampleLook({}, None)
+
+
+def look_predictions(now: datetime | None = None) -> PredictionsLook:
+    """How often what was said of starts held."""
+    return objects(PredictionsLook, "health_predictions", now=now)[0]
 
 
 def look_short_of_share(share: float, judged: float) -> list[ShareLook]:

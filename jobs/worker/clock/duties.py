@@ -12,6 +12,7 @@ from jobs.conf import settings
 from jobs.engine import expire, history, pause, prune, recount, recover, unblock
 from jobs.engine.deaths import notify
 from jobs.recording import close, inspection, record, sample, statements
+from jobs.recording.forecasts import duty
 
 REST_FACTOR = 50.0  # looks, samples, and the counts of hours, take at most a fiftieth of the time each
 _IN_TIME = (
@@ -89,4 +90,6 @@ def recording_duties() -> list[Duty]:
         Duty(60.0, record.record_hours, rest=REST_FACTOR),
         Duty(60.0, close.close_days, rest=REST_FACTOR),
         Duty(3600.0, close.forget_days),
+        Duty(10.0, duty.Forecasting().run, rest=REST_FACTOR),
+        Duty(3600.0, duty.forget_old),
     ]

@@ -1,0 +1,69 @@
+"""What lies behind the jobs that are simulated: the fluid model over a scene."""
+
+from collections import defaultdict
+from math import hypot, inf
+from statistics import NormalDist, fmean
+
+from jobs.forecasting.fluid import Course, Flow, courses, deviation
+from jobs.forecasting.runs import Runs
+from jobs.forecasting.scene import InLine, Scene
+from jobs.forecasting.statements import FARTHEST
+
+PRIORITY = 58  # bits of a place to the right of its priority
+TENTH = NormalDist().inv_cdf(0.9)  # deviations that nine of ten stay below
+
+Lane = tuple[int, int]  # tenant, queue
+
+
+class Far:
+    """The courses of all lanes, and the mean run time and the arrivals of each. spread: of the common factor."""
+
+    def __init__(self, scene: Scene, runs: Runs, spread: float) -> None:
+        self._spread = spread
+        self._means = _means(scene, runs)
+        self._arriving: dict[Lane, dict[int, float]] = defaultdict(lambda: defaultdict(float))  # by priority
+        for one in scene.arrived:
+            lane = one.tenant_id, one.queue_id
+            self._arriving[lane][one.priority] += fmean(runs.like(one.tenant_id, one.job_type)) / scene.window
+        self._courses = _courses(scene, self._means, {lane: sum(of.values()) for lane, of in self._arriving.items()})
+
+    def quantiles(self, job: InLine) -> tuple[float, float, float]:
+        """Before which it hardly starts, p50 and p90."""
+        lane = job.tenant_id, job.queue_id
+        mean, before = self._means[lane], job.nth - 1
+        urgent = sum(work for priority, work in self._arriving[lane].items() if priority < job.place >> PRIORITY)
+        middle, speed = self._courses[lane].reaches(before * mean, urgent)
+        if middle > FARTHEST:
+            return middle, inf, inf
+        sway = TENTH * hypot(deviation([mean] * before, speed), self._spread * middle)
+        return max(middle - sway, 0.0), middle, middle + sway
+
+
+def _means(scene: Scene, runs: Runs) -> dict[Lane, float]:
+    of: dict[Lane, list[float]] = defaultdict(list)
+    for one in scene.in_line:
+        of[one.tenant_id, one.queue_id].append(fmean(runs.like(one.tenant_id, one.job_type)))
+    return {lane: fmean(means) for lane, means in of.items()}
+
+
+def _courses(scene: Scene, means: dict[Lane, float], arriving: dict[Lane, float]) -> dict[Lane, Course]:
+    """Each pool for itself."""
+    owners = {owner.id: owner for owner in scene.owners}
+    weights = {turn.id: float(turn.weight) for turn in scene.turns}
+    most = {turn.id: 0.0 if turn.paused else float(turn.concurrency or inf) for turn in scene.turns}
+    pool_of = {turn.id: turn.pool for turn in scene.turns}
+    flows: dict[str, dict[Lane, Flow]] = defaultdict(dict)
+    for line in scene.lines:
+        lane = line.tenant_id, line.queue_id
+        owner = owners.get(line.tenant_id)
+        if owner is None or lane not in means or line.queue_id not in pool_of:
+            continue
+        slots = 0.0 if owner.paused else float(owner.num_slots or 0)
+        work = line.waiting * means[lane]
+        flow = Flow(*lane, work, owner.weight, slots, arriving.get(lane, 0.0))
+        flows[pool_of[line.queue_id]][lane] = flow
+    found: dict[Lane, Course] = {}
+    for pool, of in flows.items():
+        capacity = float(scene.pools.get(pool, 0))
+        found |= zip(of, courses(capacity, list(of.values()), weights, most, FARTHEST), strict=True)
+    return found

@@ -1,0 +1,108 @@
+"""From draws to statements: what is said of the places in each line."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from jobs.allocation.gates import Gate
+from jobs.forecasting.calibration import Factor
+from jobs.forecasting.far import PRIORITY, Far
+from jobs.forecasting.quantiles import quantile
+from jobs.forecasting.rehearsal import LATER, SHUT, Odds, Rehearsal, Starts, gates
+from jobs.forecasting.scene import InLine, Scene
+from jobs.forecasting.statements import Reason, Said, say
+
+NUMBERS = (1, 2, 3, 5, 8, 13, 20, 30, 40, 55, 70, 85, 100, 140, 200, 280, 400, 550, 700, 850, 1_000)  # in a line
+MANY = 800  # jobs in line beyond which fewer draws are made
+DRAWS, DRAWS_OF_MANY = 9, 5
+MOST_STARTS = 6_000  # of a draw
+DEFAULT_PRIORITY = 5
+EARLY = 0.1
+
+Key = tuple[int, int, str]  # tenant, queue; "@ada": only jobs of that user, whose tenant limits its users
+
+
+@dataclass(frozen=True)
+class Place:
+    """job: who stands there; None: who comes now. raw_50, raw_90: uncalibrated."""
+
+    place: int
+    job: InLine | None
+    gate: Gate
+    raw_50: float
+    raw_90: float
+    said: Said
+
+
+@dataclass(frozen=True)
+class Foresight:
+    """What a forecast knows. off: no p90 is said."""
+
+    scene: Scene
+    odds: Odds
+    factors: Mapping[tuple[str, float], Factor]
+    off: bool = False
+
+    def lines(self) -> dict[Key, list[Place] | Reason]:
+        """What is said of each lane, or of each user in it if its tenant limits them; or why nothing is."""
+        holds = gates(self.scene)
+        found: dict[Key, list[Place] | Reason] = {}
+        for key, jobs in self._by_user().items():
+            gate = holds.get((key[0], key[1], jobs[0].user), Gate.NO_SLOTS)
+            if gate in SHUT:
+                found[key] = Reason(gate.value)
+            elif not self.odds.runs.of_all:
+                found[key] = Reason.NO_HISTORY
+            else:
+                found[key] = list(self._places(jobs, gate))
+        return found
+
+    @cached_property
+    def _draws(self) -> list[Starts]:
+        many = sum(line.waiting for line in self.scene.lines) > MANY
+        times = range(DRAWS_OF_MANY if many else DRAWS)
+        return [Rehearsal(self.scene, self.odds, self._ends).starts(MOST_STARTS) for _ in times]
+
+    @cached_property
+    def _far(self) -> Far:
+        return Far(self.scene, self.odds.runs, self.odds.spread)
+
+    @cached_property
+    def _ends(self) -> dict[tuple[int, int], int]:
+        """For each lane that was read to its end, where a job of the default priority would stand that comes now."""
+        last = {(one.tenant_id, one.queue_id): one.nth for one in self.scene.in_line}
+        return {
+            lane: (DEFAULT_PRIORITY << PRIORITY) + LATER - 1 - n
+            for n, line in enumerate(self.scene.lines)
+            if last.get(lane := (line.tenant_id, line.queue_id), 0) >= line.waiting
+        }
+
+    def _by_user(self) -> dict[Key, list[InLine]]:
+        limited = {owner.id for owner in self.scene.owners if owner.user_slots is not None}
+        found: dict[Key, list[InLine]] = defaultdict(list)
+        for one in self.scene.in_line:
+            found[one.tenant_id, one.queue_id, f"@{one.user}" if one.tenant_id in limited else ""].append(one)
+        return found
+
+    def _places(self, jobs: Sequence[InLine], gate: Gate) -> Iterator[Place]:
+        first = jobs[0]
+        end = self._ends.get((first.tenant_id, first.queue_id))
+        at: list[tuple[int, InLine | None]] = [(one.place, one) for one in _some(jobs)]
+        if end is not None:
+            at.append((end, None))
+        for place, job in sorted(at, key=lambda one: one[0]):
+            drawn = [draw[place] for draw in self._draws if place in draw]
+            if len(drawn) == len(self._draws):
+                early, raw_50, raw_90 = (quantile(drawn, q) for q in (EARLY, 0.5, 0.9))
+            elif job is not None:
+                early, raw_50, raw_90 = self._far.quantiles(job)
+            else:
+                continue
+            said = say(gate, early, raw_50, raw_90, self.factors, off=self.off)
+            yield Place(place, job, gate, raw_50, raw_90, said)
+
+
+def _some(jobs: Sequence[InLine]) -> Iterable[InLine]:
+    """Those at the numbers of which something is said, and the last one that was read."""
+    return [one for n, one in enumerate(jobs, 1) if n in NUMBERS or one.nth in NUMBERS or n == len(jobs)]

@@ -1,0 +1,148 @@
+"""Rehearse what may happen, once: the rules of the claim over a scene, with run times and arrivals drawn."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from heapq import merge
+from itertools import count
+from math import inf
+from random import Random
+
+from jobs.allocation.books import Books
+from jobs.allocation.gates import Gate, closed
+from jobs.allocation.world import Job, Pauses, World
+from jobs.forecasting import runs as drawn
+from jobs.forecasting.arrivals import again
+from jobs.forecasting.far import PRIORITY
+from jobs.forecasting.runs import Runs
+from jobs.forecasting.scene import Comer, Holding, InLine, Scene, limits
+from jobs.forecasting.state import books_of
+from jobs.forecasting.statements import FARTHEST
+
+LATER = 1 << 57  # ids from here on are of jobs that nobody has submitted yet
+SHORTEST = 0.001  # seconds until a running job ends
+SHUT = frozenset({Gate.TENANT_PAUSED, Gate.NO_SLOTS, Gate.QUEUE_PAUSED, Gate.NO_WORKER})  # until a person opens them
+
+Lane = tuple[int, int]  # tenant, queue
+Starts = dict[int, float]  # by place: when it starts; infinity: not within FARTHEST
+
+
+def gates(scene: Scene) -> dict[tuple[int, int, str], Gate]:
+    """What holds the jobs of each lane and user: the first closed gate."""
+    tenants, queues, pools = limits(scene)
+    found: dict[tuple[int, int, str], Gate] = {}
+    for one in scene.in_line:
+        key = one.tenant_id, one.queue_id, one.user
+        if key not in found and one.queue_id in queues:
+            tenant, queue, pool = tenants[one.tenant_id], queues[one.queue_id], pools[one.queue_id]
+            found[key] = next(closed(tenant, queue, pool, one.user), Gate.NEXT)
+    return found
+
+
+@dataclass(frozen=True)
+class Odds:
+    """What is drawn from. spread: of the factor that is common to all run times of a draw."""
+
+    runs: Runs
+    random: Random
+    pauses: Pauses
+    spread: float
+
+
+class Rehearsal:
+    """One draw. ends: of some lanes, the place where a job would stand that comes now."""
+
+    def __init__(self, scene: Scene, odds: Odds, ends: Mapping[Lane, int]) -> None:
+        self._scene, self._runs, self._random = scene, odds.runs, odds.random
+        self._factor = drawn.common_factor(odds.random, odds.spread)
+        self._ids = count(LATER)
+        books = books_of(scene)
+        self._queues = frozenset(books.queues)
+        self._world = World(books, now=0.0, pauses=odds.pauses, coming=self._coming())
+        self._wanted: set[int] = set()
+        self._hold(books)
+        self._stand(ends)
+
+    def starts(self, most: int) -> Starts:
+        """When the jobs in line start, up to so many starts of whoever; without those that are unknown then."""
+        found: Starts = {}
+        starts, world, wanted = 0, self._world, self._wanted
+        while wanted and starts < most and world.now <= FARTHEST and world.step():
+            starts += len(world.started)
+            for job in world.started:
+                if job.place in wanted and job.started_at is not None:
+                    wanted.discard(job.place)
+                    found[job.place] = job.started_at
+            world.started.clear()
+        return found if starts >= most else found | dict.fromkeys(wanted, inf)
+
+    def _hold(self, books: Books) -> None:
+        for one in self._scene.holding:
+            if one.queue_id not in self._queues:
+                continue
+            like = self._runs.like(one.tenant_id, one.job_type)
+            started = one.started_at if one.started_at is not None else 0.0
+            seconds = self._factor * drawn.draw_longer(self._random, like, -started / self._factor)
+            ends = max(started + seconds, SHORTEST)
+            job = _job(one, one.place, one.claimed_at, seconds)
+            self._world.hold(job, claimed_at=one.claimed_at, started_at=started, ends_at=ends)
+            if one.leaves:
+                pool = books.queues[one.queue_id].pool
+                pool.processes += 1
+                self._world.change(ends, partial(_one_less, name=pool.name))
+
+    def _stand(self, ends: Mapping[Lane, int]) -> None:
+        """The jobs in line, but for lanes that are shut; and one more at the end of each."""
+        of_lane: dict[Lane, list[InLine]] = defaultdict(list)
+        for one in self._scene.in_line:
+            of_lane[one.tenant_id, one.queue_id].append(one)
+        held_back = {key[:2] for key, gate in gates(self._scene).items() if gate in SHUT}
+        for line in self._scene.lines:
+            lane = line.tenant_id, line.queue_id
+            read = of_lane[lane]
+            if lane in held_back or not read or line.queue_id not in self._queues:
+                continue
+            stand = self._world.arrive if line.state in (None, "empty") else self._world.wait
+            for job in self._whole(read):
+                stand(job)
+            self._wanted.update(one.place for one in read)
+            if lane in ends:
+                self._world.arrive(self._alike(read[-1], ends[lane], 0.0))
+                self._wanted.add(ends[lane])
+
+    def _whole(self, read: Sequence[InLine]) -> Iterator[Job]:
+        """The line; where jobs were not read, others of it stand in."""
+        before, nth = read[0].place - read[0].nth, 0
+        for one in read:
+            for missing in range(nth + 1, one.nth):
+                like = read[int(self._random.random() * len(read))]
+                yield self._alike(like, before + missing - nth, 0.0)
+            yield self._alike(one, one.place, min(one.ready_at, 0.0))
+            before, nth = one.place, one.nth
+
+    def _coming(self) -> Iterator[Job]:
+        begin = self._random.random() * self._scene.window
+        due = ((one.at, n, one) for n, one in enumerate(self._scene.due))
+        others = ((at, n, one) for n, (at, one) in enumerate(again(self._scene.arrived, self._scene.window, begin)))
+        for at, _, one in merge(due, others, key=lambda comer: comer[:2]):
+            if one.queue_id in self._queues:
+                yield self._comes(one, at)
+
+    def _comes(self, one: Comer, at: float) -> Job:
+        place = (one.priority << PRIORITY) + next(self._ids) if one.place is None else one.place
+        return _job(one, place, at, self._run(one))
+
+    def _alike(self, one: InLine, place: int, ready_at: float) -> Job:
+        return _job(one, place, ready_at, self._run(one))
+
+    def _run(self, one: InLine | Comer) -> float:
+        return self._factor * drawn.draw(self._random, self._runs.like(one.tenant_id, one.job_type))
+
+
+def _job(one: InLine | Comer | Holding, place: int, ready_at: float, seconds: float) -> Job:
+    return Job(place=place, tenant=one.tenant_id, queue=one.queue_id, user=one.user, ready_at=ready_at, seconds=seconds)
+
+
+def _one_less(books: Books, name: str) -> None:
+    books.pool(name, books.pool(name).processes - 1)

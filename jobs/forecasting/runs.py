@@ -1,0 +1,100 @@
+"""How long attempts run: drawn from those that have ended."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import exp, log, sqrt
+from random import Random
+from statistics import fmean, pvariance
+
+NEWEST = 200  # attempts of each kind
+OF_TENANT, OF_TYPE = 30, 10  # attempts of the tenant's type, or of the type, that are enough to draw from
+SPREAD = 0.2  # of the common factor, while the log is too short to tell
+LEAST_SPREAD, MOST_SPREAD = 0.1, 0.5
+MINUTES = 3  # of attempts that tell a spread
+
+
+@dataclass(frozen=True)
+class Ended:
+    """An attempt that has ended. minute: of its end. seconds: that it ran."""
+
+    tenant_id: int
+    job_type: str
+    minute: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The seconds that attempts ran, in ascending order, by the tenant and type, by the type, and of all."""
+
+    of_tenant: Mapping[tuple[int, str], Sequence[float]] = field(default_factory=dict)
+    of_type: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    of_all: Sequence[float] = ()
+
+    def like(self, tenant_id: int, job_type: str) -> Sequence[float]:
+        """The attempts to draw from; those of others stand in for a tenant or a type that has too few."""
+        own = self.of_tenant.get((tenant_id, job_type), ())
+        if len(own) >= OF_TENANT:
+            return own
+        same = self.of_type.get(job_type, ())
+        return same if len(same) >= OF_TYPE else self.of_all
+
+
+def collected(ended: Iterable[Ended]) -> Runs:
+    """The newest of each kind. ended: the newest first."""
+    of_tenant: dict[tuple[int, str], list[float]] = defaultdict(list)
+    of_type: dict[str, list[float]] = defaultdict(list)
+    of_all: list[float] = []
+    for one in ended:
+        for kind in (of_tenant[one.tenant_id, one.job_type], of_type[one.job_type], of_all):
+            if len(kind) < NEWEST:
+                kind.append(one.seconds)
+    return Runs(
+        {key: sorted(found) for key, found in of_tenant.items()},
+        {key: sorted(found) for key, found in of_type.items()},
+        sorted(of_all),
+    )
+
+
+def draw(random: Random, like: Sequence[float]) -> float:
+    """How long a job may run. Raises IndexError if there is nothing to draw from."""
+    return like[int(random.random() * len(like))]
+
+
+def draw_longer(random: Random, like: Sequence[float], age: float) -> float:
+    """How long a job may run in all that has run for `age` seconds: as those that ran longer; up to twice as long if
+    none did."""
+    first = bisect_right(like, age)
+    if first == len(like):
+        return age * (1 + random.random())
+    return like[first + int(random.random() * (len(like) - first))]
+
+
+def common_factor(random: Random, spread: float) -> float:
+    """What makes everything slower or faster at once, such as a busy machine: it does not average out over a line."""
+    return exp(spread * random.gauss(0.0, 1.0))
+
+
+def spread(ended: Iterable[Ended]) -> float:
+    """How much the common factor varies from minute to minute.
+
+    The deviation of the logarithm of the minutes' means, each attempt relative to the mean of its type; without what
+    chance alone makes of means of so few attempts.
+    """
+    of_type: dict[str, list[Ended]] = defaultdict(list)
+    for one in ended:
+        of_type[one.job_type].append(one)
+    of_minute: dict[int, list[float]] = defaultdict(list)
+    for found in of_type.values():
+        mean = fmean(one.seconds for one in found)
+        if mean > 0 and len(found) >= OF_TYPE:
+            for one in found:
+                of_minute[one.minute].append(one.seconds / mean)
+    minutes = [found for found in of_minute.values() if len(found) >= OF_TYPE and fmean(found) > 0]
+    if len(minutes) < MINUTES:
+        return SPREAD
+    chance = fmean(pvariance(found) / len(found) / fmean(found) ** 2 for found in minutes)
+    variance = pvariance([log(fmean(found)) for found in minutes])
+    return min(max(sqrt(max(variance - chance, 0.0)), LEAST_SPREAD), MOST_SPREAD)

@@ -1,0 +1,161 @@
+"""What a forecast begins with: the books, the jobs in line and in slots, and who came lately.
+
+All moments are seconds from the moment of the look.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from jobs.allocation import nouns
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A queue: its limits, and its turn as `queue_turns` has it. See jobs.models.QueueTurn."""
+
+    id: int
+    pool: str
+    weight: int
+    concurrency: int | None
+    paused: bool
+    rate_limit: int | None
+    rate_window: float | None
+    full_at: float | None
+    tokens: float | None
+    virtual_time: float
+    pool_time: float
+    lane_time: float
+    growth: float
+    head: int
+    circle_end: int
+    round_least: float | None
+    round_growth: float | None
+    mean_seconds: float
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A tenant. num_slots: None if they were never set."""
+
+    id: int
+    num_slots: int | None
+    weight: int
+    paused: bool
+    user_slots: int | None
+    rate_limit: int | None
+    rate_window: float | None
+    full_at: float | None
+    tokens: float | None
+
+
+@dataclass(frozen=True)
+class Line:
+    """The jobs in line of a tenant in a queue. waiting: about how many; state None: no dispatch knows of them yet."""
+
+    tenant_id: int
+    queue_id: int
+    waiting: int
+    state: str | None
+    position: int | None
+    virtual_time: float | None
+    head: int | None
+    last_user: str | None
+    opens_at: float | None
+
+
+@dataclass(frozen=True)
+class InLine:
+    """A job in line. place: its order (job_place). nth: its number in the line, from 1."""
+
+    id: int
+    tenant_id: int
+    queue_id: int
+    place: int
+    nth: int
+    user: str
+    job_type: str
+    ready_at: float
+
+
+@dataclass(frozen=True)
+class Holding:
+    """A job that holds a slot. started_at: None if no process has started it. leaves: its worker takes no more jobs."""
+
+    tenant_id: int
+    queue_id: int
+    place: int
+    user: str
+    job_type: str
+    claimed_at: float
+    started_at: float | None
+    leaves: bool
+
+
+@dataclass(frozen=True)
+class Comer:
+    """A job that becomes ready: at a moment of the window of arrivals, or to come. place: None if not known yet."""
+
+    at: float
+    tenant_id: int
+    queue_id: int
+    priority: int
+    user: str
+    job_type: str
+    place: int | None = None
+
+
+@dataclass(frozen=True)
+class Scene:
+    """window: the seconds in which `arrived` came; their `at` counts from its beginning."""
+
+    pools: Mapping[str, int]
+    turns: Sequence[Turn] = ()
+    owners: Sequence[Owner] = ()
+    lines: Sequence[Line] = ()
+    in_line: Sequence[InLine] = ()
+    holding: Sequence[Holding] = ()
+    due: Sequence[Comer] = ()
+    arrived: Sequence[Comer] = ()
+    window: float = 300.0
+    held_types: frozenset[str] = field(default_factory=frozenset)
+
+
+def limits(scene: Scene) -> tuple[dict[int, nouns.Tenant], dict[int, nouns.Queue], dict[int, nouns.Pool]]:
+    """Tenants, queues, and the pools of queues, with what they have in use, as the gates see them."""
+    of_tenant: dict[int, list[Holding]] = {}
+    of_queue: dict[int, int] = {}
+    of_pool: dict[str, int] = {}
+    pool_of = {turn.id: turn.pool for turn in scene.turns}
+    for one in scene.holding:
+        of_tenant.setdefault(one.tenant_id, []).append(one)
+        of_queue[one.queue_id] = of_queue.get(one.queue_id, 0) + 1
+        pool = pool_of.get(one.queue_id)
+        if pool is not None and not one.leaves:
+            of_pool[pool] = of_pool.get(pool, 0) + 1
+    tenants = {
+        owner.id: nouns.Tenant(
+            id=owner.id,
+            num_slots=owner.num_slots,
+            in_use=len(of_tenant.get(owner.id, ())),
+            paused=owner.paused,
+            tokens=owner.tokens,
+            user_slots=owner.user_slots,
+            users=Counter(one.user for one in of_tenant.get(owner.id, ())),
+        )
+        for owner in scene.owners
+    }
+    queues = {
+        turn.id: nouns.Queue(
+            id=turn.id,
+            concurrency=turn.concurrency,
+            in_use=of_queue.get(turn.id, 0),
+            paused=turn.paused,
+            tokens=turn.tokens,
+        )
+        for turn in scene.turns
+    }
+    pools = {
+        turn.id: nouns.Pool(turn.pool, scene.pools.get(turn.pool, 0), of_pool.get(turn.pool, 0)) for turn in scene.turns
+    }
+    return tenants, queues, pools

@@ -1,0 +1,62 @@
+"""What may be said of a start: a moment, or a reason for none. The codes are stable: programs may compare them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from math import exp, isfinite
+
+from jobs.forecasting.calibration import HOLDS, LEARNED, QUANTILES, Factor, class_of
+
+FARTHEST = 6 * 3600.0  # seconds; nobody can tell what lies beyond
+
+
+class Reason(StrEnum):
+    """Why less is said than two moments, or nothing."""
+
+    TENANT_PAUSED = "tenant_paused"
+    NO_SLOTS = "no_slots"
+    QUEUE_PAUSED = "queue_paused"
+    HELD = "held"  # the job type is paused
+    NO_WORKER = "no_worker"
+    NO_HISTORY = "no_history"  # the pool has no attempts yet
+    URGENT_AHEAD = "urgent_ahead"  # more urgent jobs may come for ever
+    FAR = "far"  # beyond six hours, or behind more jobs than are read
+    LEARNING = "learning"  # too few such statements have had an outcome: p50 alone
+    UNSURE = "unsure"  # such statements have not held lately: "not before"
+    LATE = "late"  # the forecast is too old
+    OFF = "off"  # predictions do not hold in general
+
+
+@dataclass(frozen=True)
+class Said:
+    """Seconds from when the forecast was made. p90 None: only about. p50 None too: no more than not_before, if that."""
+
+    p50: float | None = None
+    p90: float | None = None
+    not_before: float | None = None
+    reason: Reason | None = None
+
+
+def say(
+    gate: str,
+    early: float,
+    raw50: float,
+    raw90: float,
+    factors: Mapping[tuple[str, float], Factor],
+    *,
+    off: bool = False,
+) -> Said:
+    """What may be said of these raw quantiles. early: before which it hardly starts. factors: by class and quantile."""
+    half, most = (factors.get((class_of(gate, raw50), q), Factor()) for q in QUANTILES)
+    not_before = early * min(exp(half.log), 1.0) if isfinite(early) else None
+    if not isfinite(raw90):
+        return Said(not_before=not_before, reason=Reason.URGENT_AHEAD)
+    p50 = half.said(raw50)
+    p90 = max(most.said(raw90), p50)
+    if p90 > FARTHEST:
+        return Said(not_before=not_before, reason=Reason.FAR)
+    if most.outcomes < LEARNED:
+        return Said(p50=p50, not_before=not_before, reason=Reason.LEARNING)
+    if most.held < HOLDS:
+        return Said(not_before=not_before, reason=Reason.UNSURE)
+    return Said(p50, None if off else p90, not_before, Reason.OFF if off else None)

@@ -1,0 +1,115 @@
+"""The recorder's duty: look ahead, say when the jobs in line start, and learn from what was said before."""
+
+from collections import deque
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from random import Random
+from statistics import median
+from typing import Any
+
+from django.db import transaction
+
+from jobs import store
+from jobs.allocation.world import Pauses
+from jobs.forecasting import runs
+from jobs.forecasting.lines import Foresight, Key, Place
+from jobs.forecasting.rehearsal import Odds
+from jobs.forecasting.statements import Reason
+from jobs.reading.health.looks import look_predictions
+from jobs.recording.forecasts import statements
+from jobs.recording.forecasts.outcomes import learn
+from jobs.recording.forecasts.sampling import sampled
+from jobs.recording.forecasts.statements import EndedAttempt
+from jobs.recording.record import DAY
+from jobs.recording.statements import begin_task, end_task
+
+TASK = "forecast"
+A_MINUTE = 12.0  # statements to learn from
+REMEMBERED = 20_000  # attempts
+ENOUGH = 2_000
+BACK = (timedelta(minutes=10), timedelta(hours=1), DAY)  # that the first look reads, until there are enough
+HANDOVER, BETWEEN = 0.02, 0.015  # seconds from a claim to its start, while the log tells none; between two attempts
+KEPT = 35 * DAY  # predictions
+
+
+class Forecasting:
+    """It remembers the attempts that have ended, and reads at each look only those that have ended since."""
+
+    def __init__(self, random: Random | None = None, a_minute: float = A_MINUTE) -> None:
+        self._random = random or Random()  # noqa: S311 - no secret
+        self._a_minute = a_minute
+        self._ended: deque[EndedAttempt] = deque(maxlen=REMEMBERED)  # the newest last
+        self._made_at: datetime | None = None
+        self._said_nothing = False
+
+    def run(self, now: datetime | None = None) -> None:
+        """Replace all forecasts, keep some statements to learn from, and learn. `now` is the clock of a test."""
+        if statements.has_line():
+            self._forecast(now)
+            self._said_nothing = False
+        elif not self._said_nothing:
+            with transaction.atomic():
+                _, moment = begin_task(TASK, DAY.total_seconds(), now)
+                learn(statements.read_factors(), now)
+                statements.replace_forecasts(moment, [])
+            self._said_nothing = True
+
+    def _forecast(self, now: datetime | None) -> None:
+        moment, scene = statements.look_ahead(now)
+        self._remember(moment)
+        known = [runs.Ended(one.tenant_id, one.job_type, _minute(one), one.seconds) for one in reversed(self._ended)]
+        with transaction.atomic():
+            begin_task(TASK, DAY.total_seconds(), now)
+            factors = learn(statements.read_factors(), now)
+        odds = Odds(runs.collected(known), self._random, self._pauses(), runs.spread(known))
+        foresight = Foresight(scene, odds, factors, off=look_predictions(now).off)
+        found = foresight.lines()
+        places = [line for line in found.values() if not isinstance(line, Reason)]
+        since = 60.0 if self._made_at is None else (moment - self._made_at).total_seconds()
+        with transaction.atomic():
+            begin_task(TASK, DAY.total_seconds(), now)
+            statements.replace_forecasts(moment, [_row(key, line) for key, line in found.items()])
+            statements.keep_predictions(moment, sampled(places, foresight, self._ended, since, self._a_minute))
+            end_task(TASK, moment)
+        self._made_at = moment
+
+    def _remember(self, moment: datetime) -> None:
+        """The attempts that have ended since the last look."""
+        if self._ended:
+            found = statements.ended_since(self._ended[-1].ended_at, REMEMBERED)
+        else:
+            for back in BACK:
+                found = statements.ended_since(moment - back, REMEMBERED)
+                if len(found) >= ENOUGH:
+                    break
+        self._ended.extend(reversed(found))
+
+    def _pauses(self) -> Pauses:
+        handovers = [one.handover for one in self._ended if one.handover is not None]
+        return Pauses(between=BETWEEN, handover=median(handovers) if handovers else HANDOVER)
+
+
+def forget_old(now: datetime | None = None) -> None:
+    """Delete the predictions that nobody counts any more."""
+    statements.forget_predictions((now or store.database_now()) - KEPT)
+
+
+def _minute(one: EndedAttempt) -> int:
+    return int(one.ended_at.timestamp() // 60)
+
+
+def _row(key: Key, places: list[Place] | Reason) -> dict[str, Any]:
+    tenant, queue, user = key
+    reason, found = (places.value, []) if isinstance(places, Reason) else ("", _places(places))
+    return {"tenant_id": tenant, "queue_id": queue, "user_key": user, "reason": reason, "places": found}
+
+
+def _places(places: Iterable[Place]) -> list[list[float | str | None]]:
+    return [
+        [one.place, _short(one.said.p50), _short(one.said.p90), _short(one.said.not_before), one.said.reason]
+        for one in places
+    ]
+
+
+def _short(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 2)

@@ -1,0 +1,42 @@
+"""Learn from what came of the statements: whether a job had started by the moment that was said."""
+
+from datetime import datetime, timedelta
+
+from jobs.forecasting.calibration import Factor, outcome
+from jobs.recording.forecasts import statements
+from jobs.recording.forecasts.statements import Open
+
+Factors = dict[tuple[str, float], Factor]
+
+
+def learn(factors: Factors, now: datetime | None = None) -> Factors:
+    """Note the outcomes that are known by now, and store what they teach; return the factors as they are then.
+
+    To be called under the lock of the recorder's task, so that no outcome teaches twice.
+    """
+    learned: Factors = {}
+    for one in statements.open_predictions(now):
+        before, after = (one.held_50, one.held_90), outcomes(one)
+        for q, was, held in zip((0.5, 0.9), before, after, strict=True):
+            if held is not None and was is None:
+                key = one.kind, q
+                learned[key] = learned.get(key, factors.get(key, Factor())).after(held=held, q=q)
+        if one.void or one.started is not None or after != before:
+            statements.note_outcome(one, *after)
+    statements.keep_factors(learned)
+    return factors | learned
+
+
+def outcomes(one: Open) -> tuple[bool | None, bool | None]:
+    """Whether p50 and p90 held; of a void one no more than was known before."""
+    if one.void:
+        return one.held_50, one.held_90
+    started_at = None if one.started is None else one.made_at + timedelta(seconds=one.started)
+
+    def held(seconds: float) -> bool | None:
+        return outcome(one.made_at + timedelta(seconds=seconds), started_at, one.now)
+
+    return (
+        held(one.said_50) if one.held_50 is None else one.held_50,
+        held(one.said_90) if one.held_90 is None else one.held_90,
+    )

@@ -1,0 +1,151 @@
+"""What a forecast reads and writes: the scene, the attempts that ended, what is said, and what came of it."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+from django.db import transaction
+
+from jobs.forecasting.calibration import Factor
+from jobs.forecasting.scene import Comer, Holding, InLine, Line, Owner, Scene, Turn
+from jobs.store.rows import objects, rows
+from jobs.store.session import session
+
+READ_JOBS = 4_000  # in line, of all lanes
+READ_OF_A_LANE = 400
+WALKED = 20_000  # jobs in line that are counted, of all lanes
+FARTHEST_PLACE = 1_000  # of a lane
+MARKS = (550, 700, 850, 1_000)  # places further back that are read, too; see FIRST_MARKS
+FIRST_MARKS = (55, 70, 85, 100, 140, 200, 280, 400)
+ARRIVALS = 5_000  # that are read
+WINDOW = 300.0  # seconds of arrivals
+HORIZON = 3_600.0  # seconds in which jobs are due
+MOST_OPEN = 5_000  # predictions that are looked at
+# As in explain: no plan may depend on the age of a table's statistics.
+PLANNER = "SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; SET LOCAL jit = off"
+
+Seen = TypeVar("Seen")
+
+
+@dataclass(frozen=True)
+class EndedAttempt:
+    """seconds: it ran. handover: from its claim to its start; None: it followed in a slot. waited: None: not known."""
+
+    ended_at: datetime
+    tenant_id: int
+    queue_id: int
+    job_type: str
+    seconds: float
+    handover: float | None
+    waited: float | None
+
+
+@dataclass(frozen=True)
+class Open:
+    """A prediction whose job had not started. started: seconds from made_at. void: nobody can tell any more."""
+
+    id: int
+    kind: str
+    made_at: datetime
+    said_50: float
+    said_90: float
+    held_50: bool | None
+    held_90: bool | None
+    now: datetime
+    started: float | None
+    void: bool
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """What is said of a job, with the baselines. Seconds. void: nothing that could hold."""
+
+    job_id: int
+    kind: str
+    reason: str
+    raw_50: float
+    raw_90: float
+    said_50: float
+    said_90: float
+    ahead_50: float | None
+    ahead_90: float | None
+    past_50: float | None
+    past_90: float | None
+    void: bool
+
+
+def has_line() -> bool:
+    """Whether any job is in line."""
+    return bool(rows("has_line", tenants=None)[0][0])
+
+
+def look_ahead(now: datetime | None = None) -> tuple[datetime, Scene]:
+    """The moment of the look, and what there was."""
+    bounds: dict[str, Any] = {"jobs": READ_JOBS, "near": READ_OF_A_LANE, "walked": WALKED, "deep": FARTHEST_PLACE}
+    bounds |= {"marks": [*FIRST_MARKS, *MARKS], "arrivals": ARRIVALS, "window": WINDOW, "horizon": HORIZON}
+    with transaction.atomic():
+        with session().cursor() as cursor:
+            cursor.execute(PLANNER)
+        ((moment, window, pools, *parts),) = rows("look_ahead", tenants=None, now=now, **bounds)
+        transaction.set_rollback(True)  # it has only read; this restores the settings of the caller's transaction
+    turns, owners, lines, in_line, holding, due, arrived = parts
+    return moment, Scene(
+        pools=json.loads(pools),
+        turns=_each(Turn, turns),
+        owners=_each(Owner, owners),
+        lines=_each(Line, lines),
+        in_line=_each(InLine, in_line),
+        holding=_each(Holding, holding),
+        due=_each(Comer, due),
+        arrived=_each(Comer, arrived),
+        window=window,
+    )
+
+
+def _each(kind: Callable[..., Seen], text: str) -> list[Seen]:
+    return [kind(**row) for row in json.loads(text)]
+
+
+def ended_since(moment: datetime, most: int) -> list[EndedAttempt]:
+    """The attempts that ended after that moment, the newest first."""
+    return objects(EndedAttempt, "ended_since", moment=moment, most=most)
+
+
+def replace_forecasts(made_at: datetime, found: Sequence[Mapping[str, Any]]) -> None:
+    """Say this of all lanes, and nothing else. found: the columns of jobs.models.Forecast."""
+    rows("replace_forecasts", made_at=made_at, rows=json.dumps(found))
+
+
+def read_factors() -> dict[tuple[str, float], Factor]:
+    """All factors, by class and quantile."""
+    found = rows("read_factors")
+    return {(kind, quantile): Factor(log, outcomes, held) for kind, quantile, log, outcomes, held in found}
+
+
+def keep_factors(found: Mapping[tuple[str, float], Factor]) -> None:
+    """Store these factors."""
+    for (kind, quantile), factor in found.items():
+        rows("keep_factor", kind=kind, quantile=quantile, **asdict(factor))
+
+
+def keep_predictions(made_at: datetime, found: Iterable[Spoken]) -> None:
+    """Store what is said of some jobs."""
+    for one in found:
+        rows("keep_prediction", made_at=made_at, **asdict(one))
+
+
+def open_predictions(now: datetime | None = None) -> list[Open]:
+    """The predictions whose jobs had not started at the last look."""
+    return objects(Open, "open_predictions", most=MOST_OPEN, now=now)
+
+
+def note_outcome(one: Open, held_50: bool | None, held_90: bool | None) -> None:
+    """Store what has come of a prediction."""
+    rows("note_outcome", id=one.id, started=one.started, held_50=held_50, held_90=held_90, void=one.void)
+
+
+def forget_predictions(moment: datetime) -> None:
+    """Delete the predictions from before this moment."""
+    rows("forget_predictions", moment=moment)

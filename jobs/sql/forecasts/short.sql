@@ -1,0 +1,90 @@
+-- name: ended_since
+-- Reads:  the attempts that ended after a moment, the newest first, at most `most`. Who: the recorder. Locks: none.
+-- Index:  attempts_ended.
+SELECT
+    ended_at, tenant_id, queue_id, source_type || '.' || source_method AS job_type,
+    extract(epoch FROM ended_at - start_time)::float8 AS seconds,
+    extract(epoch FROM start_time - queued_at)::float8 AS handover,
+    extract(epoch FROM start_time - waited_since)::float8 AS waited
+FROM attempts
+WHERE ended_at > %(moment)s::timestamptz
+ORDER BY ended_at DESC
+LIMIT %(most)s
+
+-- name: has_line
+-- Reads:  whether any job is in line. Who: the recorder, before it looks ahead. Locks: none. Index: all of the lanes; arrivals.
+WITH
+-- include shared/in_line
+always AS (SELECT)
+SELECT EXISTS (SELECT FROM in_line)
+
+-- name: replace_forecasts
+-- Change: the forecasts, all anew. Who: the recorder, under the lock of its row in `recorded`. Locks: the rows.
+-- Index:  the primary key.
+WITH new AS MATERIALIZED (
+    SELECT * FROM jsonb_to_recordset(%(rows)s::jsonb) AS n (
+        tenant_id bigint, queue_id bigint, user_key varchar, reason varchar, places jsonb
+    )
+),
+gone AS (
+    DELETE FROM forecasts f
+    WHERE NOT EXISTS (
+        SELECT FROM new n WHERE n.tenant_id = f.tenant_id AND n.queue_id = f.queue_id AND n.user_key = f.user_key
+    )
+)
+INSERT INTO forecasts AS f (tenant_id, queue_id, user_key, made_at, reason, places)
+SELECT tenant_id, queue_id, user_key, %(made_at)s::timestamptz, reason, places FROM new
+ON CONFLICT (tenant_id, queue_id, user_key) DO UPDATE
+SET made_at = excluded.made_at, reason = excluded.reason, places = excluded.places
+
+-- name: read_factors
+-- Reads:  all factors; as many as there are classes. Who: the recorder. Locks: none. Index: none.
+SELECT kind, quantile, log, outcomes, held FROM calibrations
+
+-- name: keep_factor
+-- Change: a factor. Who: the recorder, under the lock of its row in `recorded`. Locks: the row. Index: the primary key.
+INSERT INTO calibrations AS c (kind, quantile, log, outcomes, held)
+VALUES (%(kind)s, %(quantile)s, %(log)s, %(outcomes)s, %(held)s)
+ON CONFLICT (kind, quantile) DO UPDATE SET log = excluded.log, outcomes = excluded.outcomes, held = excluded.held
+
+-- name: keep_prediction
+-- Change: what is said of a job, to be compared with its start. Who: the recorder. Locks: none.
+INSERT INTO predictions (
+    job_id, made_at, kind, reason, raw_50, raw_90, said_50, said_90, ahead_50, ahead_90, past_50, past_90, void
+)
+VALUES (
+    %(job_id)s, %(made_at)s, %(kind)s, %(reason)s, %(raw_50)s, %(raw_90)s, %(said_50)s, %(said_90)s, %(ahead_50)s,
+    %(ahead_90)s, %(past_50)s, %(past_90)s, %(void)s
+)
+
+-- name: open_predictions
+-- Reads:  the predictions whose jobs had not started, and what has come of them: the seconds after which it started (null: not
+--         yet), and whether nobody can tell, since a person or a pause came between. Oldest first, at most `most`.
+-- Who:    the recorder, under the lock of its row in `recorded`. Locks: none. Index: predictions_open; primary keys.
+SELECT
+    p.id, p.kind, p.made_at, p.said_50, p.said_90, p.held_50, p.held_90, clock.now,
+    CASE
+        WHEN j.start_time >= p.made_at AND j.status <> 'queued' THEN extract(epoch FROM j.start_time - p.made_at)::float8
+    END AS started,
+    coalesce(
+        NOT coalesce(j.start_time >= p.made_at AND j.status <> 'queued', false)
+        AND (j.status NOT IN ('created', 'queued') OR j.status = 'created' AND (q.paused OR t.paused OR t.num_slots = 0)),
+        true
+    ) AS void
+FROM (SELECT * FROM predictions WHERE started IS NULL AND NOT void ORDER BY job_id LIMIT %(most)s) p
+CROSS JOIN LATERAL (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) clock
+LEFT JOIN jobs j ON j.id = p.job_id
+LEFT JOIN queues q ON q.id = j.queue_id
+LEFT JOIN tenant_queues t ON t.tenant_id = j.tenant_id
+ORDER BY p.made_at
+
+-- name: note_outcome
+-- Change: what has come of a prediction. Who: the recorder, under the lock of its row in `recorded`. Locks: the row.
+-- Index:  the primary key.
+UPDATE predictions
+SET started = %(started)s, held_50 = %(held_50)s, held_90 = %(held_90)s, void = %(void)s
+WHERE id = %(id)s
+
+-- name: forget_predictions
+-- Change: deletes the predictions from before a moment. Who: the recorder. Locks: the rows. Index: predictions_by_time.
+DELETE FROM predictions WHERE made_at < %(moment)s::timestamptz

@@ -1,0 +1,49 @@
+"""What a forecast begins with: one snapshot, with bounded reads."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from jobs.lifecycle import Status
+from jobs.recording.forecasts import statements as ahead
+from tests.factories import QueueFactory, TenantFactory, make_job
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def tenant():
+    return TenantFactory(queue__num_slots=2, queue__rate_limit=5, queue__rate_window=60.0)
+
+
+def test_nobody_in_line(tenant):
+    make_job(tenant, Status.SCHEDULED)
+    assert not ahead.has_line()
+
+
+def test_the_scene_has_what_waits_what_runs_and_who_came(tenant, register):
+    register(concurrency=4)
+    make_job(tenant, Status.RUNNING)
+    waiting = [make_job(tenant, priority=priority, user_key="ada") for priority in (5, 1)]
+    due = make_job(tenant, Status.SCHEDULED, due_at=timezone.now() + timedelta(seconds=60))
+    make_job(tenant, Status.SCHEDULED, due_at=timezone.now() + timedelta(seconds=60), attempt=1)  # a retry
+    assert ahead.has_line()
+    _, scene = ahead.look_ahead()
+    assert scene.pools == {"default": 4}
+    (line,) = scene.lines
+    assert (line.tenant_id, line.queue_id) == (tenant.pk, QueueFactory().pk)
+    assert [(one.id, one.nth, one.user) for one in scene.in_line] == [
+        (waiting[1].pk, 1, "ada"),
+        (waiting[0].pk, 2, "ada"),
+    ]
+    assert scene.in_line[0].place < scene.in_line[1].place
+    (held,) = scene.holding
+    assert (held.tenant_id, held.leaves) == (tenant.pk, False)
+    assert held.started_at is not None
+    assert held.started_at <= 0.0
+    (comes,) = scene.due
+    assert comes.place == (due.priority << 58) + due.pk
+    assert comes.at == pytest.approx(60.0, abs=2)
+    (owner,) = scene.owners
+    assert (owner.num_slots, owner.rate_limit, owner.tokens) == (2, 5, 5.0)

@@ -1,0 +1,180 @@
+"""What is said of the places in a line, by rehearsing the claim's rules."""
+
+from dataclasses import replace
+from math import inf, log
+from random import Random
+
+import pytest
+
+from jobs.allocation.gates import Gate
+from jobs.allocation.world import Pauses
+from jobs.forecasting.calibration import BOUNDS, Factor
+from jobs.forecasting.lines import Foresight, Place
+from jobs.forecasting.rehearsal import Odds
+from jobs.forecasting.runs import Ended, collected
+from jobs.forecasting.scene import Comer, Holding, InLine, Line, Owner, Scene, Turn
+from jobs.forecasting.state import books_of
+from jobs.forecasting.statements import Reason
+
+TURN = Turn(1, "default", 1, None, False, None, None, None, None, 0.0, 0.0, 0.0, 0.0, 0, 0, None, None, 0.0)
+OWNER = Owner(7, 1, 1, False, None, None, None, None, None)
+TYPE = "a.b"
+LEARNED = {  # of all classes
+    (f"{gate.value} {name}", q): Factor(0.0, 1000, q)
+    for gate in Gate
+    for _, name in (*BOUNDS, (inf, "more"))
+    for q in (0.5, 0.9)
+}
+
+
+def place(number: int, priority: int = 5) -> int:
+    return (priority << 58) + number
+
+
+def waits(number: int, nth: int, tenant: int = 7, priority: int = 5, user: str = "") -> InLine:
+    return InLine(number, tenant, 1, place(number, priority), nth, user, TYPE, -1.0)
+
+
+def line(tenant: int = 7, waiting: int = 1, position: int = 1 << 20) -> Line:
+    return Line(tenant, 1, waiting, "ready", position, 0.0, 0, "", None)
+
+
+def scene(jobs: int = 3, **changed) -> Scene:
+    """A tenant with one slot and so many jobs in line, in a pool of four processes."""
+    said = {
+        "pools": {"default": 4},
+        "turns": [TURN],
+        "owners": [OWNER],
+        "lines": [line(waiting=jobs)],
+        "in_line": [waits(n, n) for n in range(1, jobs + 1)],
+    }
+    return Scene(**said | changed)
+
+
+def odds(seconds: float = 10.0, spread: float = 0.0) -> Odds:
+    runs = collected([Ended(7, TYPE, 0, seconds)] * 40)
+    return Odds(runs, Random(1), Pauses(between=0.0, handover=0.0), spread)
+
+
+def lines(seen: Scene, of: Odds | None = None, factors=LEARNED) -> dict:
+    return Foresight(seen, of or odds(), factors).lines()
+
+
+def only(seen: Scene, of: Odds | None = None) -> list[Place]:
+    (found,) = lines(seen, of).values()
+    assert not isinstance(found, Reason), found
+    return found
+
+
+def test_one_slot_serves_the_line_one_by_one_and_a_newcomer_at_its_end():
+    found = only(scene(3))
+    assert [one.raw_50 for one in found] == pytest.approx([0.0, 10.0, 20.0, 30.0], abs=0.1)
+    assert [one.job and one.job.id for one in found] == [1, 2, 3, None]
+    assert all(one.said.reason is None and one.said.p90 is not None for one in found)
+
+
+def test_the_jobs_in_slots_end_first():
+    holding = [Holding(7, 1, place(0), "", TYPE, -4.0, -4.0, leaves=False)]
+    found = only(scene(1, holding=holding))
+    assert found[0].raw_50 == pytest.approx(6.0, abs=0.1)
+    assert found[0].gate is Gate.SLOTS_FULL
+
+
+def test_others_share_the_processes():
+    others = [waits(n, n - 100, tenant=8) for n in range(101, 141)]
+    owners = [replace(OWNER, num_slots=4), Owner(8, 4, 1, False, None, None, None, None, None)]
+    alone = only(scene(8, owners=owners))
+    both = lines(
+        scene(8, owners=owners, lines=[line(waiting=8), line(8, 40, 2 << 20)], in_line=[*scene(8).in_line, *others])
+    )
+    assert [one.raw_50 for one in both[7, 1, ""]][-2] == pytest.approx(2 * [one.raw_50 for one in alone][-2], abs=10.1)
+
+
+def test_who_comes_more_urgently_goes_first():
+    comers = [Comer(float(n), 7, 1, 0, "", TYPE) for n in range(0, 300, 60)]  # each minute, for 10 s
+    assert only(scene(9, arrived=comers))[4].raw_50 >= only(scene(9))[4].raw_50 + 9
+
+
+def test_more_urgent_jobs_without_an_end_are_no_moment():
+    comers = [Comer(float(n), 7, 1, 0, "", TYPE) for n in range(0, 300, 5)]  # twice what the slot can do
+    found = only(scene(1, in_line=[waits(1, 1, priority=9)], arrived=comers, holding=[HELD]))
+    said = [one.said for one in found if one.job]
+    assert [one.reason for one in said] == [Reason.URGENT_AHEAD]
+    assert said[0].p50 is None
+
+
+HELD = Holding(7, 1, place(0), "", TYPE, -1.0, -1.0, leaves=False)
+
+
+def test_what_is_due_stands_in_line_then():
+    due = [Comer(5.0, 7, 1, 0, "", TYPE, place=place(50, 0))]
+    assert [one.raw_50 for one in only(scene(2, due=due))][1] == pytest.approx(20.0, abs=0.1)
+
+
+def test_jobs_that_were_not_read_count_all_the_same():
+    read = [waits(n, n) for n in (1, 2, 3, 10)]
+    found = only(scene(10, in_line=read))
+    assert [one.raw_50 for one in found if one.job] == pytest.approx([0.0, 10.0, 20.0, 90.0], abs=0.1)
+
+
+def test_users_take_turns_and_have_lines_of_their_own():
+    owner = replace(OWNER, num_slots=4, user_slots=1)
+    jobs = [waits(n, n, user="ada" if n < 4 else "bob") for n in range(1, 5)]
+    found = lines(scene(4, owners=[owner], in_line=jobs))
+    assert [one.raw_50 for one in found[7, 1, "@ada"] if one.job] == pytest.approx([0.0, 10.0, 20.0], abs=0.1)
+    assert [one.raw_50 for one in found[7, 1, "@bob"] if one.job] == pytest.approx([0.0], abs=0.1)
+
+
+def test_draws_that_differ_make_p90_later_than_p50():
+    found = only(scene(5), odds(spread=0.3))
+    assert found[4].raw_90 > 1.1 * found[4].raw_50
+
+
+def test_behind_a_long_line_the_fluid_model_tells():
+    read = [waits(n, n) for n in range(1, 41)]
+    seen = scene(
+        1, owners=[replace(OWNER, num_slots=4)], lines=[line(waiting=9000)], in_line=[*read, waits(7000, 7000)]
+    )
+    found = [one for one in only(seen, odds(1.0)) if one.job]
+    assert found[-1].raw_50 == pytest.approx(7000 / 4, rel=0.1)
+    assert found[-1].raw_90 > found[-1].raw_50
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"owners": [replace(OWNER, paused=True)]}, Reason.TENANT_PAUSED),
+        ({"owners": [replace(OWNER, num_slots=0)]}, Reason.NO_SLOTS),
+        ({"owners": [replace(OWNER, num_slots=None)]}, Reason.NO_SLOTS),
+        ({"turns": [replace(TURN, paused=True)]}, Reason.QUEUE_PAUSED),
+        ({"pools": {}}, Reason.NO_WORKER),
+    ],
+)
+def test_a_lane_that_a_person_must_open_says_why(changed, reason):
+    assert lines(scene(2, **changed)) == {(7, 1, ""): reason}
+
+
+def test_without_attempts_nothing_is_said():
+    nothing = replace(odds(), runs=collected([]))
+    assert lines(scene(2), nothing) == {(7, 1, ""): Reason.NO_HISTORY}
+
+
+def test_a_class_without_outcomes_learns_first():
+    (found,) = lines(scene(1), factors={}).values()
+    assert {one.said.reason for one in found} == {Reason.LEARNING}
+
+
+def test_the_factor_of_its_class_stretches_what_is_said():
+    factors = LEARNED | {("next 30s", 0.9): Factor(log(3), 1000, 0.9)}
+    (found,) = lines(scene(2), factors=factors).values()
+    assert found[1].said.p90 == pytest.approx(3 * 10.2, abs=0.5)
+    assert found[1].raw_90 == pytest.approx(10.0, abs=0.1)
+
+
+def test_no_lane_is_placed_where_another_stands():
+    """The database has placed lanes before a head: there the number is to the right of the head's."""
+    head = 5 << 20
+    seen = scene(1, turns=[replace(TURN, head=head)], lines=[line(position=head + 3), line(8, position=6 << 20)])
+    books = books_of(replace(seen, owners=[OWNER, replace(OWNER, id=8)]))
+    placed = {books.place(head) for _ in range(5)} | {books.place() for _ in range(5)}
+    assert not placed & {head + 3, 6 << 20}
