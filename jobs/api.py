@@ -14,6 +14,7 @@ from jobs.portal.api import (
     schedules,
     stats,
     usage,
+    webhooks,
 )
 from jobs.portal.api.assembly import ProblemAPI
 from jobs.portal.api.auth import MemberSession, TenantKey
@@ -39,6 +40,7 @@ api.add_router("", memories.router)
 api.add_router("", schedules.router)
 api.add_router("", stats.router)
 api.add_router("", usage.router)
+api.add_router("", webhooks.router)
 api.add_router("", changes.router)
 for router in operator.routers:
     api.add_router("operator", router)

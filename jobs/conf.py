@@ -69,6 +69,7 @@ class Settings:
     # Deaths
     JOBS_DEATH_NOTICE_INTERVAL = Setting(60.0)  # between two messages about deaths
     JOBS_DEATH_NOTIFIERS = Setting(["jobs.engine.deaths.channels.mail", "jobs.engine.deaths.channels.webhook"])
+    JOBS_WEBHOOK_NETWORKS = Setting[list[str]]([])  # that tenants' endpoints may be in, beside the public internet
     JOBS_DEATH_WEBHOOK = Setting("")  # a URL that gets JSON when jobs died
     # Queues that `migrate` makes if they are missing, with the fields of each: {"mail": {"concurrency": 2}}
     JOBS_QUEUES = Setting[dict[str, dict[str, Any]]]({})

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
+from ipaddress import ip_network
 from typing import Any, NoReturn
 
 from django.apps import AppConfig, apps
@@ -106,6 +107,20 @@ def webhook() -> Iterator[CheckMessage]:
             hint="Set JOBS_DEATH_WEBHOOK to https://host/path, or unset it.",
             id="jobs.E003",
         )
+
+
+@registered(TAG)
+def webhook_networks() -> Iterator[CheckMessage]:
+    """A mistake would be met when a tenant's first message is posted."""
+    for net in settings.JOBS_WEBHOOK_NETWORKS:
+        try:
+            ip_network(net)
+        except ValueError:
+            yield Error(
+                f"JOBS_WEBHOOK_NETWORKS has {net!r}, which is no network.",
+                hint="Set JOBS_WEBHOOK_NETWORKS to networks such as 10.1.0.0/16, or unset it.",
+                id="jobs.E025",
+            )
 
 
 @registered(TAG)

@@ -23,6 +23,7 @@ from jobs.models.statistics import (
     Total,
 )
 from jobs.models.usage import ClosedDay, SlotPeak, UsageDay
+from jobs.models.webhook import WebhookEndpoint, WebhookEvent
 
 __all__ = [
     "ERASED",
@@ -72,5 +73,7 @@ __all__ = [
     "TenantShare",
     "Total",
     "UsageDay",
+    "WebhookEndpoint",
+    "WebhookEvent",
     "Worker",
 ]

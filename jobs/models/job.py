@@ -116,6 +116,7 @@ class Job(JobRow):
     queue = models.ForeignKey(Queue, models.PROTECT, db_index=False, db_constraint=False, related_name="+")
     blocked_at = models.DateTimeField(null=True)
     predecessors = ArrayField(models.BigIntegerField(), null=True)  # the jobs that it waits for, or waited for
+    announced = models.BooleanField(default=False, db_default=False)  # its tenant's system is told of its end
     awaited = models.BooleanField(default=False, db_default=False)  # others wait for it: its end is noted (JobEnd)
     behind = models.BigIntegerField(null=True)  # the running job that must end before this one starts
     replaced_by = models.BigIntegerField(null=True)  # while it ran: it is not tried again

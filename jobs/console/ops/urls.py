@@ -3,8 +3,22 @@
 from django.urls import path
 
 from jobs.console.ops.actions import limits, many, schedules, submit, themes, types
+from jobs.console.ops.actions import webhooks as webhook_actions
 from jobs.console.ops.actions import workers as worker_actions
-from jobs.console.ops.views import batches, dead, health, job, overview, queues, runs, tenant, tenants, usage, workers
+from jobs.console.ops.views import (
+    batches,
+    dead,
+    health,
+    job,
+    overview,
+    queues,
+    runs,
+    tenant,
+    tenants,
+    usage,
+    webhooks,
+    workers,
+)
 from jobs.console.ops.views import jobs as job_list
 from jobs.console.ops.views import schedules as schedule_list
 
@@ -15,6 +29,10 @@ urlpatterns = [
     path("tenants/<str:slug>/", tenant.show, name="tenant"),
     path("tenants/<str:slug>/change", limits.change_tenant, name="change-tenant"),
     path("usage/", usage.show, name="usage"),
+    path("webhooks/", webhooks.show, name="webhooks"),
+    path("webhooks/add", webhook_actions.add, name="add-webhook"),
+    path("webhooks/<int:pk>/remove", webhook_actions.remove, name="remove-webhook"),
+    path("webhooks/<int:pk>/switch-on", webhook_actions.switch_on, name="switch-webhook-on"),
     path("queues/", queues.show, name="queues"),
     path("queues/<slug:name>/change", limits.change_queue, name="change-queue"),
     path("job-types/pause", types.pause, name="pause-type"),

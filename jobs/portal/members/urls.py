@@ -2,12 +2,13 @@
 
 from django.urls import path
 
-from jobs.portal.members import again, usage, views
+from jobs.portal.members import again, usage, views, webhooks
 
 app_name = "members"
 urlpatterns = [
     path("", views.job_list, name="jobs"),
     path("usage/", usage.show, name="usage"),
+    path("webhooks/", webhooks.show, name="webhooks"),
     path("<int:pk>/", views.job_detail, name="job"),
     path("<int:pk>/cancel", views.cancel_job, name="cancel"),
     path("<int:pk>/again", again.again, name="again"),

@@ -14,6 +14,8 @@ WITH
 kind AS MATERIALIZED (
     SELECT
         k.*, q.id AS queue_id,
+        k.source_type <> 'jobs.engine.webhooks.deliver'  -- guard: a message is not told of
+            AND EXISTS (SELECT FROM webhook_endpoints e WHERE e.tenant_id = k.tenant_id AND e.off_at IS NULL) AS announced,
         CASE
             WHEN t.id IS NULL THEN 'tenant'  -- as far as it can see: it waits for nobody who deletes one
             WHEN q.id IS NULL THEN 'queue'
@@ -85,7 +87,7 @@ stored AS (
         id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, dedup_key, timeout,
         memory, max_retries,
         status, created_at, ready_at, due_at, expires_at, blocked_at, predecessors, batch_id, behind,
-        attempt, crashes, retries, progress_note, stats, last_error, trace_parent
+        attempt, crashes, retries, progress_note, stats, last_error, trace_parent, announced
     )
     SELECT
         r.id, r.tenant_id, r.queue_id, r.priority, r.user_key, r.source_type, r.source_id, r.source_method, r.args,
@@ -95,7 +97,7 @@ stored AS (
         CASE WHEN first.due_at IS NULL AND r.predecessors IS NULL THEN clock.now END,
         first.due_at, r.last_start,
         CASE WHEN r.predecessors IS NOT NULL THEN clock.now END, r.predecessors, r.batch_id, r.behind,
-        0, 0, 0, '', '{}', '', %(trace_parent)s
+        0, 0, 0, '', '{}', '', %(trace_parent)s, r.announced
     FROM request r
     CROSS JOIN clock
     CROSS JOIN LATERAL (  -- the clock looks then whether the running job has ended

@@ -11,6 +11,7 @@ from jobs import store, telemetry
 from jobs.conf import settings
 from jobs.engine import expire, history, pause, prune, recount, recover, unblock
 from jobs.engine.deaths import notify
+from jobs.engine.webhooks.announce import announce
 from jobs.recording import close, inspection, record, sample, statements
 from jobs.recording.forecasts import duty
 
@@ -68,6 +69,7 @@ def duties() -> list[Duty]:
 def slow_duties() -> list[Duty]:
     """The duties that may take long because they read much."""
     return [
+        Duty(1.0, announce),
         Duty(10.0, recount.recount_waiting),
         Duty(3600.0, recount.recount_all),
         Duty(10.0, history.Archive().run),

@@ -103,6 +103,7 @@ def test_every_operation_has_a_name_of_its_own(openapi):
         if "/operator/" not in path
     }
     assert tenants == {
+        "add_webhook",
         "cancel_job",
         "change_schedule",
         "clear_memory",
@@ -113,6 +114,7 @@ def test_every_operation_has_a_name_of_its_own(openapi):
         "list_jobs",
         "list_memories",
         "list_schedules",
+        "list_webhooks",
         "pause_schedule",
         "preview_rule",
         "read_job",
@@ -122,11 +124,13 @@ def test_every_operation_has_a_name_of_its_own(openapi):
         "read_schedule",
         "read_stats",
         "read_usage",
+        "remove_webhook",
         "resume_schedule",
         "revive_job",
         "run_schedule_now",
         "submit_job",
         "submit_jobs",
+        "switch_webhook_on",
     }
     names = [o["operationId"] for path in openapi["paths"].values() for o in path.values()]
     assert len(names) == len(set(names))

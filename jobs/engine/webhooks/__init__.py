@@ -1,0 +1,1 @@
+"""Webhooks: tell a tenant's own system how its jobs ended. See docs/webhooks.md."""

@@ -1,0 +1,76 @@
+"""Submit a message for each end of a job that its tenant wants to be told of.
+
+The statement that ends the job stores the event (a trigger, for jobs with the mark `announced`), and one transaction
+takes events and submits their messages: so each end is told once, whatever dies. A tenant whose backlog is full waits.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.db import transaction
+
+from jobs import telemetry
+from jobs.calls.refusals import InvalidRequest, TooManyWaiting
+from jobs.calls.request import JobRequest
+from jobs.engine.proxy import async_
+from jobs.engine.submit import submit_all
+from jobs.engine.webhooks.deliver import deliver
+from jobs.models import AnyJob, WebhookEndpoint, WebhookEvent
+from tenants.models import Tenant
+from tenants.tenant_model import all_tenants
+
+BATCH = 200  # events of a tenant at a time
+MOST_TENANTS = 1000  # of a turn
+
+
+def announce() -> None:
+    """The clock's duty: tell what has ended."""
+    found = WebhookEvent.objects.order_by("tenant_id").values_list("tenant_id", flat=True).distinct()[:MOST_TENANTS]
+    for tenant_id in list(found):
+        try:
+            _announce(tenant_id)
+        except (TooManyWaiting, InvalidRequest) as error:  # a full backlog, or no queue: they wait
+            telemetry.noticed("webhooks wait", tenant=tenant_id, error=type(error).__name__)
+
+
+@transaction.atomic
+def _announce(tenant_id: int) -> None:
+    """Those of a tenant. Raises TooManyWaiting; then the events are still there."""
+    events = list(
+        WebhookEvent.objects.filter(tenant_id=tenant_id).order_by("pk").select_for_update(skip_locked=True)[:BATCH]
+    )
+    tenant = all_tenants().filter(pk=tenant_id).first()
+    if tenant is not None:
+        submit_all(list(_messages(tenant, events)))
+    WebhookEvent.objects.filter(pk__in=[event.pk for event in events]).delete()
+
+
+def _messages(tenant: Tenant, events: Iterable[WebhookEvent]) -> Iterator[JobRequest]:
+    endpoints = list(WebhookEndpoint.objects.filter(tenant=tenant, off_at=None))
+    jobs = {job.pk: job for job in AnyJob.objects.filter(pk__in=[event.job_id for event in events], tenant=tenant)}
+    for event in events:
+        if (job := jobs.get(event.job_id)) is None:
+            continue  # it was deleted
+        for endpoint in endpoints:
+            if not endpoint.types or f"{job.source_type}.{job.source_method}" in endpoint.types:
+                call = async_(deliver, tenant=tenant)
+                yield call.request(endpoint=endpoint.pk, message=_message(event, job))
+
+
+def _message(event: WebhookEvent, job: AnyJob) -> dict[str, Any]:
+    """What the customer's system reads. Arguments, results and the texts of errors stay here: it may ask for them."""
+    return {
+        "id": event.pk,
+        "type": f"job.{event.status}",
+        "timestamp": event.ended_at.isoformat(),
+        "data": {
+            "id": event.job_id,
+            "status": event.status,
+            "attempt": event.attempt,
+            "source_type": job.source_type,
+            "source_id": job.source_id,
+            "source_method": job.source_method,
+            "user": job.user_key,
+            "error": job.last_error.partition(": ")[0] if event.status in ("error", "dead") else "",
+        },
+    }

@@ -1,0 +1,135 @@
+"""Post a message to an address that a stranger has chosen, without reaching what only we can reach.
+
+The name is resolved once; every address that it has must be public, and the connection goes to one of these very
+addresses, with the name for TLS and HTTP. So a name that resolves otherwise a moment later changes nothing. No proxy of
+the environment is used, and no redirect followed. The answer is read up to its headers: nothing of it is kept.
+"""
+
+import re
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from queue import Empty, Queue
+
+from jobs.authoring.exceptions import TenantError
+from jobs.engine.webhooks import addresses
+
+SECONDS = 10.0  # for all of it
+MOST_BYTES = 65_536  # of an answer that are read
+STATUS = re.compile(rb"HTTP/1\.[01] ([1-5]\d\d)(?: [^\r\n]*)?\r?\n")
+NAME, VALUE = re.compile(r"[A-Za-z0-9-]+"), re.compile(r"[ -~]*")
+
+
+class NotDelivered(TenantError):
+    """The message was not taken. Its text is for the endpoint's owner: it tells nothing of our network."""
+
+
+def post(url: str, body: bytes, headers: Mapping[str, str], allowed: Iterable[str] = ()) -> None:
+    """Deliver it, or raise NotDelivered or InvalidRequest (the URL). allowed: networks, beside the public ones."""
+    ends = time.monotonic() + SECONDS
+    host, port, path = addresses.split(url)
+    request = _request(host, port, path, body, headers)
+    found = _resolve(host, port, ends)
+    if not found or not all(addresses.is_public(address, allowed) for address in found):
+        raise NotDelivered(f"{host} has an address that is not of the public internet, or none")
+    try:
+        with _connect(found, port, ends) as plain, _secure(plain, host, ends) as connection:
+            _send(connection, request, ends)
+            status = _status(connection, ends)
+    except ssl.SSLCertVerificationError:
+        raise NotDelivered("the certificate is not valid for this name") from None
+    except TimeoutError:
+        raise NotDelivered(f"no answer within {SECONDS:.0f} s") from None
+    except OSError:
+        raise NotDelivered("the connection failed") from None
+    if not 200 <= status < 300:  # noqa: PLR2004 - success
+        raise NotDelivered(f"the answer was {status}")
+
+
+def _request(host: str, port: int, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
+    lines = {
+        "Host": host if port == 443 else f"{host}:{port}",  # noqa: PLR2004 - the default of https
+        "User-Agent": "jobs-webhooks",
+        "Content-Type": "application/json",
+        "Content-Length": str(len(body)),
+        "Connection": "close",
+        **headers,
+    }
+    if bad := [name for name, value in lines.items() if not NAME.fullmatch(name) or not VALUE.fullmatch(value)]:
+        raise ValueError(f"not a header: {bad[0]!r}")
+    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+    return f"POST {path} HTTP/1.1\r\n{head}\r\n".encode("ascii") + body
+
+
+def _resolve(host: str, port: int, ends: float) -> list[str]:
+    """All addresses of the name. The resolver has no time limit of its own: a thread that is late is left behind."""
+    answers: Queue[list[str]] = Queue()
+
+    def ask() -> None:
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+        except (OSError, UnicodeError):
+            found = []
+        answers.put(list(dict.fromkeys(str(address[0]) for *_, address in found)))
+
+    threading.Thread(target=ask, daemon=True, name="webhook-resolver").start()
+    try:
+        return answers.get(timeout=_left(ends))
+    except Empty:
+        raise NotDelivered(f"{host} was not resolved in time") from None
+
+
+def _connect(found: list[str], port: int, ends: float) -> socket.socket:
+    """To the first address that takes it; each gets its share of the time."""
+    for others, address in zip(range(len(found) - 1, -1, -1), found, strict=True):
+        try:
+            return socket.create_connection((address, port), timeout=_left(ends) / (others + 1))
+        except OSError:
+            if not others:
+                raise
+    raise OSError("no address")
+
+
+def _secure(plain: socket.socket, host: str, ends: float) -> ssl.SSLSocket:
+    plain.settimeout(_left(ends))  # for the whole handshake
+    return context().wrap_socket(plain, server_hostname=host)
+
+
+def context() -> ssl.SSLContext:
+    """Which certificates are believed: those of the system, or of SSL_CERT_FILE."""
+    return ssl.create_default_context()
+
+
+def _send(connection: ssl.SSLSocket, request: bytes, ends: float) -> None:
+    rest = memoryview(request)
+    while rest:
+        connection.settimeout(_left(ends))
+        rest = rest[connection.send(rest[:16_384]) :]
+
+
+def _status(connection: ssl.SSLSocket, ends: float) -> int:
+    """The status of the answer, when its headers are complete; an interim one (1xx) is passed over."""
+    answer = b""
+    while len(answer) < MOST_BYTES:
+        connection.settimeout(_left(ends))
+        piece = connection.recv(min(4096, MOST_BYTES - len(answer)))
+        answer += piece
+        head, complete, after = answer.partition(b"\r\n\r\n")
+        while complete and (found := STATUS.match(head + b"\r\n")) and found[1].startswith(b"1"):
+            answer = after
+            head, complete, after = answer.partition(b"\r\n\r\n")
+        if complete or not piece:
+            found = STATUS.match(head + b"\r\n")
+            if not complete or found is None:
+                raise NotDelivered("the answer was not HTTP")
+            return int(found[1])
+    raise NotDelivered(f"the headers of the answer were larger than {MOST_BYTES // 1024} KiB")
+
+
+def _left(ends: float) -> float:
+    """Seconds. Raises TimeoutError if there are none."""
+    if (left := ends - time.monotonic()) <= 0:
+        raise TimeoutError
+    return left

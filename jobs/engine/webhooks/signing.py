@@ -1,0 +1,36 @@
+"""Sign a message as Standard Webhooks say (https://www.standardwebhooks.com): `v1`, HMAC-SHA256.
+
+The secret of an endpoint is not stored: it is derived from SECRET_KEY and the endpoint's salt. So a copy of the
+database tells none. After a change of SECRET_KEY, messages have a signature for each of SECRET_KEY_FALLBACKS, too.
+"""
+
+import hmac
+from base64 import b64encode
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.conf import settings
+
+PREFIX = "whsec_"
+
+
+def secret_of(salt: str, key: str | None = None) -> str:
+    """The secret, as its owner is shown it once. key: None for the present SECRET_KEY."""
+    return PREFIX + b64encode(_secret(salt, settings.SECRET_KEY if key is None else key)).decode()
+
+
+def _secret(salt: str, key: str) -> bytes:
+    return hmac.digest(key.encode(), f"jobs.webhooks {salt}".encode(), "sha256")
+
+
+def headers(message_id: str, at: datetime, body: bytes, salt: str) -> Mapping[str, str]:
+    """What its receiver needs to verify it. at: of this try; receivers refuse a message that is minutes old."""
+    seconds = int(at.timestamp())
+    signed = f"{message_id}.{seconds}.".encode() + body
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    signatures = [b64encode(hmac.digest(_secret(salt, key), signed, "sha256")).decode() for key in keys]
+    return {
+        "webhook-id": message_id,
+        "webhook-timestamp": str(seconds),
+        "webhook-signature": " ".join(f"v1,{one}" for one in signatures),
+    }

@@ -1,0 +1,270 @@
+"""Each end of a job is told once to the endpoints of its tenant, whatever dies; and nothing to strangers."""
+
+import json
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import transaction
+from django.utils import timezone
+
+from jobs import store
+from jobs.engine.cancel import cancel
+from jobs.engine.webhooks import deliver as delivering
+from jobs.engine.webhooks import endpoints, posting, signing
+from jobs.engine.webhooks.announce import announce
+from jobs.engine.webhooks.posting import NotDelivered
+from jobs.models import Job, WebhookEndpoint, WebhookEvent
+from tenants.models import Change
+from tests.factories import TenantFactory
+
+pytestmark = pytest.mark.django_db
+
+URL = "https://hooks.customer.example/jobs"
+DELIVER = "deliver"
+
+
+@pytest.fixture
+def endpoint(tenant) -> WebhookEndpoint:
+    return endpoints.add(tenant, URL)[0]
+
+
+def submit(report) -> Job:
+    return Job.objects.get(pk=report.async_(dedup=False).execute())
+
+
+def told() -> list[tuple[int, str]]:
+    """The messages that wait to be delivered: job and status."""
+    found = Job.objects.filter(source_method=DELIVER).order_by("pk")
+    return [(job.args["message"]["data"]["id"], job.args["message"]["data"]["status"]) for job in found]
+
+
+def start(job: Job) -> None:
+    started = {"status": "running", "slot": 1, "ticket": 0, "attempt": 1, "worker": uuid.uuid4(), "worker_pid": 1}
+    now = timezone.now()
+    Job.objects.filter(pk=job.pk).update(ready_at=None, queued_at=now, start_time=now, **started)
+
+
+def end(job: Job) -> None:
+    """Its attempt ends well."""
+    start(job)
+    assert store.succeed(job.pk, 1, {}, None)
+
+
+class TestTold:
+    def test_the_end_of_a_job_that_was_submitted_after_the_endpoint_was_added(self, report, endpoint):
+        job = submit(report)
+        announce()
+        assert told() == []
+        end(job)
+        announce()
+        assert told() == [(job.pk, "success")]
+
+    def test_also_that_it_was_cancelled_before_it_started(self, report, endpoint):
+        job = submit(report)
+        cancel(job.pk, tenant_id=job.tenant_id)
+        announce()
+        assert told() == [(job.pk, "cancelled")]
+
+    def test_once_however_often_the_clock_looks(self, report, endpoint):
+        end(submit(report))
+        for _ in range(3):
+            announce()
+        assert len(told()) == 1
+        assert not WebhookEvent.objects.exists()
+
+    def test_once_though_the_clock_dies_before_its_commit(self, report, endpoint):
+        end(submit(report))
+        with pytest.raises(ConnectionError), transaction.atomic():
+            announce()
+            raise ConnectionError
+        assert told() == []
+        announce()
+        assert len(told()) == 1
+
+    def test_nothing_of_a_settling_that_was_rolled_back(self, report, endpoint):
+        job = submit(report)
+        with pytest.raises(ConnectionError), transaction.atomic():
+            end(job)
+            raise ConnectionError
+        announce()
+        assert told() == []
+
+    def test_nothing_without_an_endpoint(self, report):
+        end(submit(report))
+        assert not WebhookEvent.objects.exists()
+
+    def test_only_the_types_that_it_asks_for(self, report, tenant):
+        endpoints.add(tenant, URL, ["reports.datareport.other"])
+        end(submit(report))
+        announce()
+        assert told() == []
+        endpoints.add(tenant, URL, ["reports.datareport.execute"])
+        end(submit(report))
+        announce()
+        assert len(told()) == 1
+
+    def test_no_message_is_told_of(self, report, endpoint):
+        end(submit(report))
+        announce()
+        message = Job.objects.get(source_method=DELIVER)
+        assert not message.announced
+        cancel(message.pk, tenant_id=message.tenant_id)
+        announce()
+        assert not WebhookEvent.objects.exists()
+
+    def test_without_arguments_results_and_the_texts_of_errors(self, report, endpoint):
+        job = submit(report)
+        start(job)
+        store.fail(job.pk, 1, store.Failure("ValueError", "hunter2 at /etc/secret"))
+        announce()
+        message = Job.objects.get(source_method=DELIVER).args["message"]
+        assert message["data"]["error"] == "ValueError"
+        assert "hunter2" not in json.dumps(message)
+
+    def test_a_full_backlog_holds_up_nobody_else_and_loses_nothing(self, report, foreign_report, tenant, endpoint):
+        endpoints.add(foreign_report.tenant, URL)
+        end(submit(report)), end(submit(foreign_report))
+        tenant.jobs_queue.max_waiting = 0
+        tenant.jobs_queue.save()
+        announce()
+        assert len(told()) == WebhookEvent.objects.count() == 1
+        tenant.jobs_queue.max_waiting = 10
+        tenant.jobs_queue.save()
+        announce()
+        assert len(told()) == 2
+
+    def test_a_stranger_is_told_nothing(self, report, foreign_report, endpoint):
+        endpoints.add(foreign_report.tenant, "https://stranger.example/")
+        end(submit(report))
+        announce()
+        (message,) = Job.objects.filter(source_method=DELIVER)
+        assert (message.tenant_id, message.args["endpoint"]) == (report.tenant_id, endpoint.pk)
+
+
+class TestDelivering:
+    @pytest.fixture(autouse=True)
+    def _posts(self, monkeypatch, tenant):
+        self.posts, self.fails = [], False
+
+        def post(url, body, headers, allowed):
+            if self.fails:
+                raise NotDelivered("the answer was 500")
+            self.posts.append((url, body, headers))
+
+        monkeypatch.setattr(posting, "post", post)
+        self.tenant = tenant
+
+    def deliver(self, monkeypatch, endpoint, tenant=None) -> str:
+        monkeypatch.setattr(delivering, "current_job", lambda: type("Present", (), {"tenant": tenant or self.tenant}))
+        return delivering.deliver(endpoint=endpoint.pk, message={"id": 7, "type": "job.success"})
+
+    def test_is_signed_with_the_secret_that_was_shown(self, monkeypatch, endpoint):
+        assert self.deliver(monkeypatch, endpoint) == "delivered"
+        (url, body, headers) = self.posts[0]
+        assert (url, json.loads(body)["type"]) == (URL, "job.success")
+        again = signing.headers(headers["webhook-id"], timezone.now(), body, endpoint.salt)
+        assert again.keys() == headers.keys()
+
+    def test_a_stranger_has_no_such_endpoint(self, monkeypatch, endpoint):
+        assert "gone" in self.deliver(monkeypatch, endpoint, TenantFactory())
+        assert self.posts == []
+
+    def test_a_failure_is_noted_and_a_success_ends_it(self, monkeypatch, endpoint):
+        self.fails = True
+        with pytest.raises(NotDelivered):
+            self.deliver(monkeypatch, endpoint)
+        endpoint.refresh_from_db()
+        assert (endpoint.last_error, endpoint.off_at) == ("the answer was 500", None)
+        assert endpoint.failing_since
+        self.fails = False
+        self.deliver(monkeypatch, endpoint)
+        endpoint.refresh_from_db()
+        assert (endpoint.failing_since, endpoint.last_error) == (None, "")
+
+    def test_after_three_days_of_failures_it_is_off_and_its_tenant_is_told(self, monkeypatch, report, endpoint):
+        self.fails = True
+        WebhookEndpoint.objects.update(failing_since=timezone.now() - timedelta(days=2.9))
+        with pytest.raises(NotDelivered):
+            self.deliver(monkeypatch, endpoint)
+        assert WebhookEndpoint.objects.get().off_at is None
+        WebhookEndpoint.objects.update(failing_since=timezone.now() - timedelta(days=3.1))
+        with pytest.raises(NotDelivered):
+            self.deliver(monkeypatch, endpoint)
+        assert WebhookEndpoint.objects.get().off_at
+        assert Change.objects.filter(tenant_id=endpoint.tenant_id, verb="switched off").exists()
+        assert "off" in self.deliver(monkeypatch, endpoint)
+        assert not submit(report).announced
+        endpoints.switch_on(endpoint)
+        assert submit(report).announced
+
+
+class TestOverHTTP:
+    def add(self, caller, url=URL, **more):
+        return caller.post("/api/v1/webhooks", {"url": url, **more}, content_type="application/json")
+
+    def test_a_tenant_adds_lists_and_removes_its_own(self, owner, tenant):
+        made = self.add(owner, types=["reports.datareport.execute"])
+        assert made.status_code == 201
+        endpoint = WebhookEndpoint.objects.get(tenant=tenant)
+        assert made.json()["secret"] == signing.secret_of(endpoint.salt)
+        listed = owner.get("/api/v1/webhooks")
+        assert [one["url"] for one in listed.json()["webhooks"]] == [URL]
+        assert "secret" not in listed.content.decode()
+        assert endpoint.salt not in listed.content.decode()
+        assert owner.delete(f"/api/v1/webhooks/{endpoint.pk}").status_code == 204
+        assert not WebhookEndpoint.objects.exists()
+
+    def test_a_stranger_sees_and_changes_none(self, stranger, endpoint):
+        assert stranger.get("/api/v1/webhooks").json() == {"webhooks": []}
+        for pk in (endpoint.pk, 10**12):
+            assert stranger.delete(f"/api/v1/webhooks/{pk}").status_code == 404
+            assert stranger.post(f"/api/v1/webhooks/{pk}/switch-on").status_code == 404
+        assert WebhookEndpoint.objects.exists()
+
+    def test_one_that_was_switched_off_is_switched_on(self, owner, endpoint):
+        WebhookEndpoint.objects.update(off_at=timezone.now(), failing_since=timezone.now(), last_error="no")
+        answer = owner.post(f"/api/v1/webhooks/{endpoint.pk}/switch-on").json()
+        assert (answer["off_at"], answer["failing_since"], answer["last_error"]) == (None, None, "")
+
+    @pytest.mark.parametrize(
+        "url", ["http://example.com/", "https://127.0.0.1/", "https://169.254.169.254/", "https://localhost/"]
+    )
+    def test_an_address_of_ours_is_refused_at_once(self, owner, url):
+        answer = self.add(owner, url)
+        assert (answer.status_code, WebhookEndpoint.objects.count()) == (422, 0)
+        assert "url" in str(answer.json()["errors"])
+
+    def test_there_are_ten_at_most(self, owner):
+        answers = [self.add(owner).status_code for _ in range(11)]
+        assert answers == [201] * 10 + [422]
+
+    def test_a_tenant_calls_the_job_itself_not_at_all(self, owner, endpoint):
+        call = {"source_type": "jobs.engine.webhooks.deliver", "source_method": "deliver"}
+        call["args"] = {"endpoint": endpoint.pk, "message": {}}
+        assert owner.post("/api/v1/jobs", call, content_type="application/json").status_code == 422
+
+
+class TestTheCommand:
+    def test_adds_lists_switches_on_and_removes(self, tenant, capsys):
+        call_command("webhooks", "add", tenant.slug, URL)
+        endpoint = WebhookEndpoint.objects.get()
+        assert signing.secret_of(endpoint.salt) in capsys.readouterr().out
+        call_command("webhooks", "list", "--json")
+        out = capsys.readouterr().out
+        assert json.loads(out)["webhooks"][0]["url"] == URL
+        assert "whsec_" not in out
+        call_command("webhooks", "switch-on", str(endpoint.pk))
+        call_command("webhooks", "remove", str(endpoint.pk))
+        assert not WebhookEndpoint.objects.exists()
+        with pytest.raises(CommandError, match="no webhook"):
+            call_command("webhooks", "remove", str(endpoint.pk))
+
+
+def test_no_log_and_no_audit_entry_has_a_secret(owner, caplog):
+    secret = owner.post("/api/v1/webhooks", {"url": URL}, content_type="application/json").json()["secret"]
+    salt = WebhookEndpoint.objects.get().salt
+    for text in (caplog.text, json.dumps(list(Change.objects.values("values", "subject")))):
+        assert secret not in text
+        assert salt not in text

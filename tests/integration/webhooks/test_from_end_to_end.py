@@ -1,0 +1,79 @@
+"""A job ends, and the customer's server verifies what it is sent, as docs/webhooks.md tells it to."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from embedded import REPOSITORY
+from jobs.contrib.testing import drain
+from jobs.engine.cancel import cancel
+from jobs.engine.webhooks.announce import announce
+from jobs.models import Job, WebhookEndpoint, WebhookEvent
+from tests.pages import blocks
+from tests.unit.webhooks.test_webhook_posting import HOST
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def verify() -> Callable[..., None]:
+    """As the page has it."""
+    found: dict[str, Callable[..., None]] = {}
+    (block,) = blocks(REPOSITORY / "docs" / "webhooks.md", "python")
+    exec(block.text, found)
+    return found["verify"]
+
+
+def told_to(server, owner, report) -> tuple[str, int]:
+    """The secret that its owner was shown, and the number of a job that ended then."""
+    url = f"https://{HOST}:{server.port}/jobs"
+    secret = owner.post("/api/v1/webhooks", {"url": url}, content_type="application/json").json()["secret"]
+    job_id = report.async_(dedup=False).execute()
+    cancel(job_id, tenant_id=report.tenant_id)
+    announce()
+    return secret, job_id
+
+
+def heard(server) -> tuple[dict[str, str], bytes]:
+    head, _, body = server.heard[-1].partition(b"\r\n\r\n")
+    return dict(line.split(": ", 1) for line in head.decode().split("\r\n")[1:]), body
+
+
+@pytest.fixture
+def customer(serve, settings):
+    settings.JOBS_WEBHOOK_NETWORKS = ["127.0.0.0/8"]
+    return serve()
+
+
+def test_what_arrives_is_verified_and_says_how_the_job_ended(customer, owner, report, verify):
+    secret, job_id = told_to(customer, owner, report)
+    drain()
+    headers, body = heard(customer)
+    verify(secret, headers, body)
+    told = json.loads(body)
+    assert (told["type"], told["data"]["id"]) == ("job.cancelled", job_id)
+    assert headers["webhook-id"].startswith("msg_")
+    announce()
+    assert not WebhookEvent.objects.exists()
+
+
+def test_what_was_changed_on_the_way_or_is_old_or_anothers_is_not(customer, owner, report, verify):
+    secret, _ = told_to(customer, owner, report)
+    drain()
+    headers, body = heard(customer)
+    old = headers | {"webhook-timestamp": str(int(headers["webhook-timestamp"]) - 400)}
+    for wrong in ((secret, headers, body + b" "), (secret[:-8] + "AAAAAAA=", headers, body), (secret, old, body)):
+        with pytest.raises(ValueError, match=r"too old|not signed"):
+            verify(*wrong)
+
+
+def test_an_address_that_no_operator_has_allowed_gets_nothing(customer, owner, report, settings):
+    settings.JOBS_WEBHOOK_NETWORKS = []
+    told_to(customer, owner, report)
+    drain(raising=False)
+    assert customer.heard == []
+    message = Job.objects.get(source_method="deliver")
+    assert message.status == "scheduled"
+    assert "not of the public internet" in message.last_error
+    assert "not of the public internet" in WebhookEndpoint.objects.get().last_error
