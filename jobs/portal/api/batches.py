@@ -91,7 +91,7 @@ def make_batch(request: CallerRequest, batch: NewBatch) -> HttpResponse:
     response={202: Batch, frozenset({400, 413}) | MISSING | REFUSED | FULL | TOO_LATE: schemas.Problem},
     openapi_extra=idempotency.PARAMETER,
 )
-def add_to_batch(request: CallerRequest, batch_id: BatchId, batch: inputs.Batch) -> HttpResponse:
+def add_to_batch(request: CallerRequest, batch_id: BatchId, batch: inputs.Submissions) -> HttpResponse:
     """Add 1 to 1000 jobs to an open batch, all or none. 409: it is closed."""
     return idempotency.once(request, lambda: _add(request.auth, batch_id, batch.jobs))
 

@@ -163,7 +163,7 @@ class Submission(Body):
         return self.model_dump(exclude=CALL, exclude_none=True)
 
 
-class Batch(Body):
+class Submissions(Body):
     """Calls to make, all or none. The answer names the first invalid one."""
 
     jobs: list[Submission] = Field(min_length=1, max_length=MOST_AT_ONCE, fail_fast=True)
