@@ -17,5 +17,6 @@ LARGE = (
     *PUBLIC,
 )  # they take long, or interest few: they run only when they are named
 EVERY_VERSION = frozenset({"claim", "running"})  # rows that run on every PostgreSQL found, not only on the newest
+POOL = "bench"  # of our workers: a broker that serves others too must not mix their messages with ours
 PATIENCE = 400.0  # seconds that one row may take; the longest takes about two minutes
 LONG_PATIENCE = 2400.0  # and a large one

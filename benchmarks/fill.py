@@ -7,11 +7,10 @@ import uuid
 
 from django.db import connection
 
+from benchmarks import POOL
 from jobs import store
 from jobs.models import Arrival, Queue
 from tenants.models import Tenant, TenantQueue
-
-POOL = "bench"  # of our workers: a broker that serves others too must not mix their messages with ours
 
 COLUMNS = """
     tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args,

@@ -20,7 +20,10 @@ from tenants.tenant_model import get_tenant_model
 
 get_tenant_model()  # forms of a model that does not exist end in an error that names no setting
 SLOTS: list[tuple[str | None, dict[str, Any]]] = [
-    ("Share", {"fields": ["num_slots", "user_slots", "weight", "max_waiting", "history_days", "queues"]}),
+    (
+        "Share",
+        {"fields": ["num_slots", "burst_slots", "user_slots", "weight", "max_waiting", "history_days", "queues"]},
+    ),
     ("Rate limit", {"fields": [("rate_limit", "rate_window")]}),
 ]
 
@@ -39,7 +42,7 @@ class SlotsInline(StackedInline):
             None,
             {
                 "fields": [
-                    ("num_slots", "user_slots"),
+                    ("num_slots", "burst_slots", "user_slots"),
                     ("weight", "max_waiting"),
                     ("rate_limit", "rate_window"),
                     ("history_days",),

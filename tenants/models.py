@@ -71,6 +71,13 @@ class TenantQueue(models.Model):
         validators=[MaxValueValidator(MOST_SLOTS)],
         help_text="Jobs that may be queued or running at the same moment. 0 pauses the tenant.",
     )
+    burst_slots = models.PositiveIntegerField(
+        "slots with borrowed ones",
+        null=True,
+        blank=True,
+        validators=[MaxValueValidator(MOST_SLOTS)],
+        help_text="Slots that it may hold while processes are idle that nobody else may use. Empty: it borrows none.",
+    )
     user_slots = models.PositiveIntegerField(
         "slots per user", null=True, blank=True, help_text="The most that one user may hold. Empty: no limit per user."
     )
@@ -122,6 +129,9 @@ class TenantQueue(models.Model):
             models.CheckConstraint(condition=models.Q(weight__gte=1), name="tenant_queues_weight_positive"),
             models.CheckConstraint(
                 condition=models.Q(num_slots__lte=MOST_SLOTS), name="tenant_queues_num_slots_bounded"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(burst_slots__lte=MOST_SLOTS), name="tenant_queues_burst_slots_bounded"
             ),
         ]
 

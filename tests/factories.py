@@ -119,7 +119,7 @@ def fold() -> None:
     """What a dispatch does first: take note of what has arrived."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT set_config('jobs.door', 'waiting', true)")
-        cursor.execute(statement("fold"), {"now": None, "default_timeout": 1.0, "overtime": 1.0})
+        cursor.execute(statement("fold"), {"now": None, "default_timeout": 1.0, "overtime": 1.0, "borrow": False})
 
 
 def database_url() -> str:

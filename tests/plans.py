@@ -11,12 +11,18 @@ from django.db import connection
 from jobs.sql import statement
 from jobs.store.claiming import RULES
 
-PARAMETERS: dict[str, Any] = {"now": None, "default_timeout": 1.0, "overtime": 1.0, "locked": []} | RULES
+PARAMETERS: dict[str, Any] = {
+    "now": None,
+    "default_timeout": 1.0,
+    "overtime": 1.0,
+    "locked": [],
+    "borrow": False,
+} | RULES
 TYPES = {
-    **{"now": "timestamptz", "default_timeout": "float8", "overtime": "float8", "locked": "text[]"},
+    **{"now": "timestamptz", "default_timeout": "float8", "overtime": "float8", "locked": "text[]", "borrow": "bool"},
     **{name: "int" if isinstance(value, int) else "float8" for name, value in RULES.items()},
 }
-VALUES = ", ".join(["NULL", "1.0", "1.0", "'{}'", *map(str, RULES.values())])  # as a dispatch says them
+VALUES = ", ".join(["NULL", "1.0", "1.0", "'{}'", "false", *map(str, RULES.values())])  # as a dispatch says them
 FILL = """
 WITH filled AS (
     INSERT INTO jobs (tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, status,
@@ -101,7 +107,7 @@ class Dispatcher:
         more = True
         while more:
             self._enter()
-            more, _ = self._own.execute(f"EXECUTE fold ({VALUES})").fetchone()
+            more, *_ = self._own.execute(f"EXECUTE fold ({VALUES})").fetchone()
             self._own.commit()
 
     def claim(self) -> Read:

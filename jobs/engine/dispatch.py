@@ -13,6 +13,7 @@ A dispatch makes one pass after the other. A pass is one transaction (steps 1 to
 7. Hand over: send one message for each claimed job to the Celery queue of its pool. Recover repeats lost messages.
 8. If there is news of jobs that others wait for, have it read (`engine/unblock.py`).
 9. If the claim left room (`more`), or a job was unblocked, go to 1, now without the lanes whose jobs others had locked.
+10. If there is room left and nobody for it, go to 1 with a pass that lends it to those who hold all of their slots.
 
 `dispatch()` makes a dispatch; `on_commit()` requests one for when the caller's transaction commits. The runtime of the
 process says who sends the messages, and who makes the dispatches that are requested.
@@ -84,9 +85,10 @@ def dispatch_and_keep(keeper: Keeper, ahead: Ending | None = None) -> Started | 
 
 def _passes(*, in_line: bool, keeper: Keeper | None = None, ahead: Ending | None = None) -> Iterator[Pass]:
     locked: set[str] = set()
+    borrow = False
     for _ in range(MAX_PASSES):
         # Do not take the waiting place for a pass that skips lanes: another dispatch may have come for just those.
-        claimed = _pass(in_line=in_line and not locked, locked=locked, keeper=keeper, ahead=ahead)
+        claimed = _pass(in_line=in_line and not locked, locked=locked, keeper=keeper, ahead=ahead, borrow=borrow)
         locked |= claimed.locked
         keeper = ahead = None  # once is enough
         yield claimed
@@ -95,20 +97,24 @@ def _passes(*, in_line: bool, keeper: Keeper | None = None, ahead: Ending | None
         unblocked = claimed.ends and unblock_safely()
         if claimed.uncounted:
             recount_books()
-        elif not (claimed.more or unblocked):
+        elif claimed.more or unblocked:
+            borrow = False
+        elif claimed.idle and claimed.resting and (claimed or not borrow):
+            borrow = True
+        else:
             return
 
 
-def _pass(*, in_line: bool, locked: set[str], keeper: Keeper | None, ahead: Ending | None) -> Pass:
+def _pass(*, in_line: bool, locked: set[str], keeper: Keeper | None, ahead: Ending | None, borrow: bool) -> Pass:
     """One pass. The books cannot be wrong; but if they are, the database refuses what they say, and they are mended."""
     crowded = in_line and getattr(_asked, "went_home", False)
     try:
-        done = store.claim(in_line=in_line, crowded=crowded, locked=locked, keeper=keeper, ahead=ahead)
+        done = store.claim(in_line=in_line, crowded=crowded, locked=locked, keeper=keeper, ahead=ahead, borrow=borrow)
     except IntegrityError:
         if ahead is not None and ahead.applied is None:
             raise  # it may be what failed, and it has to be settled
         recount_books()
-        done = store.claim(in_line=in_line, locked=locked, keeper=keeper)
+        done = store.claim(in_line=in_line, locked=locked, keeper=keeper, borrow=borrow)
     _asked.went_home = done.went_home
     return done
 

@@ -88,7 +88,7 @@ class Lane(models.Model):
     head = models.BigIntegerField()
     waiting = models.IntegerField()  # scheduled and created jobs, but for arrivals and for what follows in slots
     last_user = models.CharField(max_length=100, default="")  # the circle of its users continues after this one
-    opens_at = models.DateTimeField(null=True)  # a closed lane: when the tenant's rate limit has its next token
+    opens_at = models.DateTimeField(null=True)  # a closed lane: at the tenant's next token; far away: it rests
     in_use = models.IntegerField(default=0, db_default=0)
     tickets = models.BigIntegerField(default=0, db_default=0)  # milliseconds
 

@@ -71,10 +71,11 @@ class Pass(list[Claimed]):
     more: whether another pass may find room for a further job. locked: the lanes with too few unlocked jobs, as the
     next pass takes them. uncounted: whether the books must be counted anew. ends: whether there is news for the reader
     of ends. started: the job that the caller keeps, if it could be started. went_home: another dispatch waits at the
-    door, and does the work.
+    door, and does the work. idle: whether processes are left for which nobody could be found; resting: whether tenants
+    that hold all of their slots could borrow them.
     """
 
-    more = uncounted = ends = False
+    more = uncounted = ends = idle = resting = False
     locked: frozenset[str] = frozenset()
     started: Started | None = None
 
@@ -98,6 +99,7 @@ def claim(
     locked: Collection[str] = (),
     keeper: Keeper | None = None,
     ahead: Ending | None = None,
+    borrow: bool = False,
     now: datetime | None = None,
 ) -> Pass:
     """created -> queued, inside the door; empty also if another dispatch is waiting there and will do the work.
@@ -105,7 +107,8 @@ def claim(
     crowded: hear first whether one is. That is a trip more for who enters; who goes home saves the fold and the claim,
     which cost twenty times the knock although they do nothing. locked: lanes to skip, since an earlier pass of this
     dispatch met locked rows there. keeper: the caller, which must ask what it holds after a lost answer. ahead: a
-    success to commit before; it says what became of it, also after an error. Raises Django's IntegrityError if the
+    success to commit before; it says what became of it, also after an error. borrow: let tenants hold more than their
+    slots, up to their burst_slots, if nobody could start a job within its own. Raises Django's IntegrityError if the
     books are wrong; recount_books() mends them.
 
     All statements inside the door go through one pipeline, so that no client can stall while it holds the door. The
@@ -129,7 +132,7 @@ def claim(
                 if not _waits(knocked):
                     piped(raw, "COMMIT")
                     return Pass(went_home=True)
-            folded, claimed, begun = _send_pass(raw, locked, keeper, now)
+            folded, claimed, begun = _send_pass(raw, keeper, *_parameters(locked, now, borrow=borrow), now)
     except BaseException:
         raw.close()  # the session holds the waiting place, which must not outlive a failed pass
         connection.close()
@@ -146,10 +149,13 @@ def claim(
 
 
 def _send_pass(
-    raw: psycopg.Connection[Any], locked: Collection[str], keeper: Keeper | None, now: datetime | None
+    raw: psycopg.Connection[Any],
+    keeper: Keeper | None,
+    settled: dict[str, Any],
+    parameters: dict[str, Any],
+    now: datetime | None,
 ) -> tuple[Cursor, Cursor, Cursor | None]:
     """Put what follows the knock into the pipeline; return the answers of the fold, the claim and the start."""
-    settled, parameters = _parameters(locked, now)
     if keeper is not None:
         piped(raw, statement("keep"), pool=keeper.pool)
     piped(raw, statement("enter"))
@@ -172,12 +178,12 @@ def worth_a_pass() -> bool:
     return session().in_atomic_block or bool(prepared("worth", now=None)[0][0])
 
 
-def claim_within(*, now: datetime | None = None) -> Pass:
+def claim_within(*, borrow: bool = False, now: datetime | None = None) -> Pass:
     """created -> queued within the caller's transaction, for a test that rolls it back: its jobs exist nowhere else.
 
     The statements are those of `claim`. The door stays closed to others until the transaction ends.
     """
-    settled, parameters = _parameters((), now)
+    settled, parameters = _parameters((), now, borrow=borrow)
     rows("enter_within")
     done = decided(prepared("fold", **settled), prepared("claim", **parameters))
     rows("leave_within")
@@ -201,20 +207,24 @@ def inside_the_door() -> Iterator[None]:
         rows("leave_within")
 
 
-def _parameters(locked: Collection[str], now: datetime | None) -> tuple[dict[str, Any], dict[str, Any]]:
+def _parameters(
+    locked: Collection[str], now: datetime | None, *, borrow: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Those of the fold, and those of the claim."""
     moment = clock.moment(now)
-    return most_time() | {"now": moment}, RULES | {"now": moment, "locked": list(locked)}
+    both = {"now": moment, "borrow": borrow}
+    return most_time() | both, RULES | both | {"locked": list(locked)}
 
 
 def decided(folded: Sequence[tuple[Any, ...]], rows: Sequence[tuple[Any, ...]]) -> Pass:
     """What the fold and the claim answered, whose last row is the verdict; logged."""
     *claimed, verdict = rows
-    ((letters_left, ends),) = folded
-    *_, more_to_claim, locked, uncounted = verdict
+    ((letters_left, ends, resting),) = folded
+    *_, more_to_claim, locked, uncounted, idle = verdict
     done = Pass(Claimed(*row[: len(fields(Claimed))]) for row in claimed)
     done.more = letters_left or more_to_claim or bool(locked)
     done.locked, done.uncounted, done.ends = frozenset(locked), bool(uncounted), ends
+    done.idle, done.resting = bool(idle), resting
     for job in done:
         log("claim", job.id, job.attempt, tenant=job.tenant_id, pool=job.pool, waited=f"{job.waited:.3f}s")
     return done

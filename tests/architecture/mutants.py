@@ -32,6 +32,7 @@ CLAIM = (
     "tests/integration/store/test_verbs_claim.py",
     "tests/integration/store/test_claim.py",
     "tests/concurrency/test_door.py",
+    "tests/integration/engine/test_burst.py",
 )
 SLICES = ("tests/integration/engine/test_slices.py",)
 LAST_DAY = ("tests/integration/api/test_last_day.py",)

@@ -32,6 +32,7 @@ def things() -> list[Thing]:
         TenantFactory(
             slug=f"{'opted' if place % 3 == 2 else 'tenant'}-{place}",  # who opts in has a job every second
             queue__num_slots=slots,
+            queue__burst_slots=slots + 2 if place % 3 == 0 else None,
             queue__user_slots=max(1, slots - 1) if place % 2 else None,
         )
         for place, slots in enumerate(SLOTS)

@@ -11,8 +11,9 @@ WITH held AS (
     SELECT j.*, q.name AS queue_name, q.pool, q.concurrency
     FROM jobs j JOIN queues q ON q.id = j.queue_id WHERE j.slot IS NOT NULL
 )
-SELECT 'tenant ' || h.tenant_id, count(*), max(t.num_slots)
-FROM held h JOIN tenant_queues t USING (tenant_id) GROUP BY h.tenant_id HAVING count(*) > max(t.num_slots)
+SELECT 'tenant ' || h.tenant_id, count(*), max(greatest(t.num_slots, t.burst_slots))
+FROM held h JOIN tenant_queues t USING (tenant_id)
+GROUP BY h.tenant_id HAVING count(*) > max(greatest(t.num_slots, t.burst_slots))
 UNION ALL
 SELECT 'user ' || user_key, count(*), max(t.user_slots)
 FROM held h JOIN tenant_queues t USING (tenant_id) WHERE user_key <> ''

@@ -100,8 +100,8 @@ def in_threads(*works: Callable[[], object]) -> None:
 def test_no_limit_is_exceeded_no_wake_up_lost_and_no_attempt_started_twice(register, capacity, jobs):
     QueueFactory(name="emails", concurrency=3, weight=3)
     tenants = [
-        TenantFactory(queue__num_slots=slots, queue__user_slots=users)
-        for slots, users in ((1, None), (2, 1), (3, 2), (5, None), (8, 3))
+        TenantFactory(queue__num_slots=slots, queue__user_slots=users, queue__burst_slots=burst)
+        for slots, users, burst in ((1, None, 4), (2, 1, None), (3, 2, 6), (5, None, None), (8, 3, None))
     ]
     fleet = Fleet(register(concurrency=capacity), jobs)
     runtime.change(carrier=fleet.carry)

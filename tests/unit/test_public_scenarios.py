@@ -1,5 +1,6 @@
 """The scenarios of the public benchmark, without running one: their parameters, and whose waits are told."""
 
+from benchmarks.public.adapter import Counts
 from benchmarks.public.driving import Pickup, quantile, waits
 from benchmarks.public.scenarios import BURST, FLOOD, NEIGHBOUR, arrivals
 
@@ -36,3 +37,11 @@ def test_the_waits_of_the_quiet_tenants_are_told_beside_those_of_the_noisy_one()
     assert waits(pickups, noisy=False)["all, p50 ms"] == 300.0
     assert quantile([], 95) == float("inf")
     assert [quantile(list(range(1, 101)), percent) for percent in (50, 95, 99)] == [50, 95, 99]
+
+
+def test_the_waits_that_are_told_are_those_of_the_last_half_minute(monkeypatch):
+    counts = Counts()
+    monkeypatch.setattr("benchmarks.public.adapter.time.time", lambda: 1000.0)
+    counts.latencies.extend([(960.0, 9.0), (980.0, 0.1), (999.0, 0.2)])
+    assert [counts.percentile(percent) for percent in (50, 95)] == [100.0, 200.0]
+    assert Counts().percentile(95) == 0.0

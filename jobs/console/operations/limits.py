@@ -59,7 +59,8 @@ def _bound(field: Any, kind: type[BaseValidator]) -> float | None:
 
 RATE = ("rate_limit", "rate_window")  # both or none
 OF_TENANT = _limits(
-    TenantQueue, "num_slots", "user_slots", "weight", "max_waiting", *RATE, "history_days", "queues", "paused"
+    *(TenantQueue, "num_slots", "burst_slots", "user_slots", "weight", "max_waiting", *RATE),
+    *("history_days", "queues", "paused"),
 )
 OF_QUEUE = _limits(
     *(Queue, "weight", "pool", "concurrency", *RATE, "default_timeout", "default_max_retries"),

@@ -32,6 +32,7 @@ class Tenant:
     name: str
     slug: str
     num_slots: int | None
+    burst_slots: int | None
     user_slots: int | None
     weight: int
     paused: bool

@@ -92,6 +92,13 @@ def n(number: float | None) -> str:
 
 
 @register.filter
+def holding(in_use: int, limits: Any) -> str:
+    """The slots in use of a tenant with these limits: "5 + 2 borrowed"."""
+    own = limits.num_slots or 0
+    return n(in_use) if in_use <= own or not limits.burst_slots else f"{n(own)} + {n(in_use - own)} borrowed"
+
+
+@register.filter
 def seconds(number: float) -> str:
     """1,204.250: to the millisecond, for bills."""
     return f"{number:,.3f}"

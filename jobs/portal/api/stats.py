@@ -20,6 +20,9 @@ MAX_COUNTED = 1000  # jobs; counting all that ever ended would read millions
 class Slots(Schema):
     in_use: int
     limit: int
+    with_borrowed: int | None = Field(
+        description="The most that you hold while nobody else can use the processes. Null: you borrow none."
+    )
     per_user: int | None = Field(description="Null: no limit per user.")
     paused: bool
 
@@ -68,7 +71,13 @@ def read_stats(request: CallerRequest) -> Stats:
 def _slots(tenant_id: int, in_use: int) -> Slots:
     # A tenant without a row has no slots.
     limits = TenantQueue.objects.filter(tenant=tenant_id).first() or TenantQueue(num_slots=0)
-    return Slots(in_use=in_use, limit=limits.num_slots, per_user=limits.user_slots, paused=limits.paused)
+    return Slots(
+        in_use=in_use,
+        limit=limits.num_slots,
+        with_borrowed=limits.burst_slots,
+        per_user=limits.user_slots,
+        paused=limits.paused,
+    )
 
 
 def _under_way(tenant_id: int) -> UnderWay:

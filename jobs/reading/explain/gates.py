@@ -69,7 +69,7 @@ def _uses(job: Facts) -> dict[Gate, tuple[str, int | None, int | None]]:
     return {
         Gate.TENANT_PAUSED: (f"Tenant {job.tenant} is paused", None, None),
         Gate.NO_SLOTS: (f"Tenant {job.tenant} has {which}", job.tenant_in_use, 0),
-        Gate.SLOTS_FULL: (f"All slots of tenant {job.tenant} are in use", job.tenant_in_use, job.num_slots),
+        Gate.SLOTS_FULL: (f"All slots of tenant {job.tenant} are in use{_borrowing(job)}", *_slots(job)),
         Gate.QUEUE_PAUSED: (f"Queue {job.queue} is paused", None, None),
         Gate.QUEUE_FULL: (
             f"Queue {job.queue} has reached its concurrency limit",
@@ -80,6 +80,23 @@ def _uses(job: Facts) -> dict[Gate, tuple[str, int | None, int | None]]:
         Gate.NO_WORKER: (f"No live worker serves pool {job.pool}", job.pool_in_use, 0),
         Gate.POOL_FULL: (f"All processes of pool {job.pool} are in use", job.pool_in_use, job.pool_capacity),
     }
+
+
+def _borrowing(job: Facts) -> str:
+    """Why it does not borrow, if it may."""
+    if (job.burst_slots or 0) <= (job.num_slots or 0):
+        return ""
+    if job.tenant_in_use >= (job.burst_slots or 0):
+        return ", with all that it may borrow"
+    if job.pool_in_use >= job.pool_capacity:
+        return f", and no process of pool {job.pool} is idle"
+    return f", and the idle processes of pool {job.pool} are for jobs of others"
+
+
+def _slots(job: Facts) -> tuple[int, int | None]:
+    """The use, and the limit: with borrowed ones if all of them are."""
+    borrows = job.tenant_in_use > (job.num_slots or 0) and job.tenant_in_use >= (job.burst_slots or 0) > 0
+    return job.tenant_in_use, job.burst_slots if borrows else job.num_slots
 
 
 def _rate(gate: Gate, whose: str, limit: int | None, window: float | None, next_at: datetime | None) -> Blocker:

@@ -58,6 +58,7 @@ class Facts:
     tenant: str
     tenant_paused: bool | None  # this and num_slots: None for a tenant without a row in tenant_queues
     num_slots: int | None
+    burst_slots: int | None  # with borrowed ones
     user_slots: int | None
     tenant_in_use: int
     user_in_use: int

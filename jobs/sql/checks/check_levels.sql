@@ -6,9 +6,9 @@ WITH taken AS MATERIALIZED (
     WHERE j.slot IS NOT NULL
 )
 SELECT
-    'tenant' AS level, t.slug AS name, count(*) AS in_use, max(tq.num_slots) AS "limit", max(h.queued_at) AS newest
+    'tenant' AS level, t.slug AS name, count(*) AS in_use, max(greatest(tq.num_slots, tq.burst_slots)) AS "limit", max(h.queued_at) AS newest
 FROM taken h JOIN tenants_tenant t ON t.id = h.tenant_id JOIN tenant_queues tq ON tq.tenant_id = t.id
-GROUP BY t.slug HAVING count(*) > max(tq.num_slots)
+GROUP BY t.slug HAVING count(*) > max(greatest(tq.num_slots, tq.burst_slots))
 UNION ALL
 SELECT 'user', t.slug || ' / ' || h.user_key, count(*), max(tq.user_slots), max(h.queued_at)
 FROM taken h JOIN tenants_tenant t ON t.id = h.tenant_id JOIN tenant_queues tq ON tq.tenant_id = t.id

@@ -5,7 +5,8 @@
 -- that were under way then. So the fold finds rows that commit late, and does not read dead rows again and again during an
 -- old snapshot. A dump restored on another server may have xids from the future: then the fold reads all rows.
 -- Outside the door it does nothing.
--- Returns whether it left some rows to the next pass, and whether there is news for the reader of ends (awaiting/read_ends.sql).
+-- Returns whether it left some rows to the next pass, whether there is news for the reader of ends (awaiting/read_ends.sql), and
+-- whether lanes rest, of tenants that hold all of their slots and may borrow more. A pass that lends opens these.
 WITH
 -- include shared/clock
 -- include shared/live_pools
@@ -68,9 +69,11 @@ charge AS MATERIALIZED (
     WHERE f.seconds IS NOT NULL
     GROUP BY f.tenant_id, f.queue_id, q.weight
 ),
-opening AS MATERIALIZED (  -- lanes whose tenant has a token again
+opening AS MATERIALIZED (  -- lanes whose tenant has a token again, or may borrow
     SELECT l.queue_id, l.tenant_id FROM memory CROSS JOIN clock CROSS JOIN LATERAL (
-        SELECT queue_id, tenant_id FROM lanes WHERE opens_at <= clock.now ORDER BY opens_at LIMIT 100
+        SELECT queue_id, tenant_id FROM lanes
+        WHERE opens_at <= CASE WHEN %(borrow)s THEN '9999-12-31 00:00+00' ELSE clock.now END
+        ORDER BY opens_at LIMIT 100
     ) l
 ),
 -- The changes by lane. A lane that wakes and has used less than its share (and one attempt, if work arrives) is visited next,
@@ -201,7 +204,7 @@ begun AS (
     INSERT INTO door (version, since, unseen) SELECT nextval('door_seq'), 0, '{}' FROM memory WHERE memory.row IS NULL
 )
 SELECT
-    arrivals >= 1000 OR freed >= 1000 OR (SELECT count(*) FROM opening) >= 100 AS more,
+    arrivals >= 1000 OR freed >= 1000 OR (NOT %(borrow)s AND (SELECT count(*) FROM opening) >= 100) AS more,
     EXISTS (
         SELECT FROM span CROSS JOIN LATERAL (
             SELECT FROM job_ends WHERE xid BETWEEN span.low AND span.high ORDER BY xid LIMIT 1
@@ -209,5 +212,6 @@ SELECT
     )
     OR EXISTS (SELECT FROM memory CROSS JOIN clock CROSS JOIN LATERAL (
         SELECT FROM job_edges WHERE until <= clock.now ORDER BY until LIMIT 1
-    ) over) AS ends
+    ) over) AS ends,
+    EXISTS (SELECT FROM lanes WHERE opens_at = '9999-12-31 00:00+00') AS resting
 FROM counted

@@ -31,7 +31,7 @@ SELECT
         SELECT b.id FROM jobs j JOIN jobs b ON b.id = j.behind WHERE j.id = job.id AND b.status = 'running'
     ) AS behind,
     runner.name AS worker,
-    tenant.name AS tenant, tq.paused AS tenant_paused, tq.num_slots, tq.user_slots,
+    tenant.name AS tenant, tq.paused AS tenant_paused, tq.num_slots, tq.burst_slots, tq.user_slots,
     slots.by_tenant AS tenant_in_use, slots.by_user AS user_in_use,
     tq.rate_limit AS tenant_rate_limit, tq.rate_window AS tenant_rate_window,
     rate_tokens(tq.rate_limit, tq.rate_window, bucket.full_at, clock.now) AS tenant_tokens,

@@ -118,7 +118,7 @@ WITH
 -- include shared/clock
 asked AS (SELECT unnest(%(ids)s::bigint[]) AS id)
 SELECT
-    t.id, t.name, t.slug, tq.num_slots, tq.user_slots, coalesce(tq.weight, 1) AS weight, coalesce(tq.paused, false) AS paused,
+    t.id, t.name, t.slug, tq.num_slots, tq.burst_slots, tq.user_slots, coalesce(tq.weight, 1) AS weight, coalesce(tq.paused, false) AS paused,
     tq.rate_limit, tq.rate_window,
     rate_tokens(tq.rate_limit, tq.rate_window, bucket.full_at, clock.now) AS tokens,
     rate_next_at(tq.rate_limit, tq.rate_window, rate_full_at(tq.rate_window, bucket.full_at, clock.now)) AS next_at,

@@ -124,6 +124,8 @@ def _closed_lanes(picture: Picture, notes: Notes) -> Iterator[str]:
             continue
         if lane.opens_at is not None and lane.opens_at <= picture.now:
             continue
+        if naive.borrows(picture, used, job.tenant_id, 1) and lane.opens_at is not None:
+            continue  # it rests, until there is something to lend
         if naive.may_start_of_tenant(job, picture, used, lambda limits: notes.tokens(limits, picture.now)):
             yield f"the lane of job {job.id} is closed, although its tenant could start it"
 

@@ -91,7 +91,7 @@ def limit(picture: Picture, level: Level) -> float:
     match level:
         case "tenant", tenant:
             limits = picture.tenants.get(tenant)
-            return 0 if limits is None or limits.paused else limits.num_slots
+            return 0 if limits is None or limits.paused else most_slots(limits)
         case "user", tenant, _:
             bound = picture.tenants[tenant].user_slots if tenant in picture.tenants else 0
         case "queue", queue:
@@ -99,6 +99,11 @@ def limit(picture: Picture, level: Level) -> float:
         case "pool", pool:
             return sum(worker.concurrency for worker in picture.live() if worker.pool == pool)
     return float("inf") if bound is None else bound
+
+
+def most_slots(limits: TenantQueue) -> int:
+    """With borrowed ones."""
+    return max(limits.num_slots, limits.burst_slots or 0) if limits.num_slots else 0
 
 
 def exceeded(before: Picture, after: Picture, *, dispatched: bool) -> Iterator[str]:
@@ -128,6 +133,7 @@ def forgotten(picture: Picture, tokens: Tokens, locked: set[int]) -> Iterator[st
             job.id not in locked
             and locks[job.tenant_id, job.queue_id] <= 8
             and may_start_of_tenant(job, picture, used, tokens)
+            and not (locked and borrows(picture, used, job.tenant_id, 1))
             and tokens(queue) >= 1
             and all(used[level] < limit(picture, level) for level in (("queue", queue.pk), ("pool", queue.pool)))
         ):
@@ -147,6 +153,31 @@ def stuck(picture: Picture) -> Iterator[str]:
     for job in picture.jobs:
         if job.blocked_at is not None and job.id not in holding:
             yield f"job {job.id} of tenant {job.tenant_id} is blocked, and nothing blocks it"
+
+
+def borrows(picture: Picture, used: Counter[Level], tenant: int, more: int = 0) -> bool:
+    """Whether it holds more than its own slots, with so many more."""
+    return tenant in picture.tenants and used["tenant", tenant] + more > picture.tenants[tenant].num_slots
+
+
+def lent(before: Picture, after: Picture, tokens: Tokens) -> Iterator[str]:
+    """The jobs within their tenant's own slots that wait though a dispatch has lent a process of their pool."""
+    used, had = uses(after), uses(before)
+    lending = {
+        after.queues[job.queue_id].pool
+        for job in after.held
+        if borrows(after, used, job.tenant_id) and used["tenant", job.tenant_id] > had["tenant", job.tenant_id]
+    }
+    for job in after.ready:
+        queue = after.queues[job.queue_id]
+        if (
+            queue.pool in lending
+            and not borrows(after, used, job.tenant_id, 1)
+            and may_start_of_tenant(job, after, used, tokens)
+            and tokens(queue) >= 1
+            and used["queue", queue.pk] < limit(after, ("queue", queue.pk))
+        ):
+            yield f"job {job.id} of tenant {job.tenant_id} waits for pool {queue.pool}, which has lent a process"
 
 
 def may_start_of_tenant(job: Row, picture: Picture, used: Counter[Level], tokens: Tokens) -> bool:

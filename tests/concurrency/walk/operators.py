@@ -54,6 +54,7 @@ def change_tenant(world: World) -> object:
         (
             {"num_slots": draw.choice((0, 1, 1, 2, 2, 3, 5, 8, 20))},
             {"user_slots": draw.choice((None, None, 0, 1, 2))},
+            {"burst_slots": draw.choice((None, 3, 6, 20))},
             {"weight": draw.randint(1, 100)},
             {"paused": draw.random() < 0.1},
             {"rate_limit": draw.randint(1, 4), "rate_window": draw.choice((0.5, 5.0))}

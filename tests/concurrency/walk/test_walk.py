@@ -76,6 +76,7 @@ def wrong(walk: World, verb: Callable[[World], object]) -> list[str]:
     if dispatched:
         locked = naive.locked()
         found += [*naive.overtaken(before, after, locked), *door.overspent(before, after, noted)]
+        found += naive.lent(before, after, lambda limits: notes.tokens(limits, after.now))
         if verb is operators.dispatch:
             found += naive.stuck(after)
             found += naive.forgotten(after, lambda limits: notes.tokens(limits, after.now), locked)

@@ -105,7 +105,9 @@ class World:
 
     def _new_tenant(self) -> int:
         tenant: int = TenantFactory(
-            queue__num_slots=self.random.randint(1, 5), queue__user_slots=self.random.choice((None, None, 1, 2))
+            queue__num_slots=self.random.randint(1, 5),
+            queue__burst_slots=self.random.choice((None, None, 4, 9)),
+            queue__user_slots=self.random.choice((None, None, 1, 2)),
         ).pk
         return tenant
 

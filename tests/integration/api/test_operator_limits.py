@@ -142,7 +142,7 @@ class TestTenants:
     def test_a_tenants_slots_are_read_and_changed(self, operator):
         tenant = TenantFactory(slug="acme", queue__num_slots=2)
         change = {"num_slots": 5, "user_slots": 1, "weight": 3, "max_waiting": 9, "history_days": 90, "paused": True}
-        change |= {"rate_limit": 7, "rate_window": 60, "queues": ["critical"]}
+        change |= {"burst_slots": 9, "rate_limit": 7, "rate_window": 60, "queues": ["critical"]}
         assert send(operator, "PATCH", "/tenants/acme", change).json() == change | {"tenant": "acme"}
         assert send(operator, "GET", "/tenants/acme").json() == change | {"tenant": "acme"}
         tenant.jobs_queue.refresh_from_db()

@@ -32,7 +32,7 @@ def test_every_status_is_counted_and_the_held_apart(owner, mate, tenant):
         make_job(tenant, Status.SCHEDULED, due_at=HELD_UNTIL)
     total = sum(range(1, len(Status) + 1)) + 3
     expected = {
-        "slots": {"in_use": 9, "limit": 7, "per_user": 2, "paused": True},
+        "slots": {"in_use": 9, "limit": 7, "with_borrowed": None, "per_user": 2, "paused": True},
         "under_way": {"blocked": 1, "scheduled": 2, "held": 2, "created": 4, "queued": 4, "running": 5},
         "ended": {"among": total, "success": 6, "error": 7, "dead": 8, "cancelled": 9},
     }
@@ -47,7 +47,7 @@ def test_a_stranger_sees_nothing_of_it(stranger, tenant):
         make_job(tenant, status)
     counts = read(stranger)
     assert set(counts["under_way"].values()) == set(counts["ended"].values()) == {0}
-    assert counts["slots"] == {"in_use": 0, "limit": 2, "per_user": None, "paused": False}
+    assert counts["slots"] == {"in_use": 0, "limit": 2, "with_borrowed": None, "per_user": None, "paused": False}
     assert counts["last_day"]["queues"] == counts["last_day"]["types"] == []
 
 

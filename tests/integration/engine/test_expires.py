@@ -110,15 +110,26 @@ class TestWhenItLapses:
         assert "no" in job_row.last_error
         assert job_row.failed_attempts.count() == 2
 
-    def test_one_in_line_is_not_started_by_the_job_before_it(self, thing, sent):
-        first = thing.async_.echo(1)
-        late = thing.async_(expires=60).echo(2)
+    @pytest.mark.parametrize(("seconds", "follows"), [(59, True), (60, False)])
+    def test_one_in_line_is_not_started_by_the_job_before_it(self, register, sent, seconds, follows):
+        worker = register()
+        thing = ThingFactory(tenant=TenantFactory(queue__num_slots=1))
         with freeze_time() as time:
-            store.start(first, 1, WORKER)
-            time.move(61)
-            _, following = store.succeed_and_follow(first, 1, {}, None, by=store.ANY_HOLDER)
-        assert following is None
-        assert ended(late)[0] == "created"
+            first = thing.async_.echo(1)
+            late = thing.async_(expires=60).echo(2)
+            holder = store.start(first, 1, worker).holder
+            time.move(seconds)
+            store.beat(worker, name="w", pid=1, pool="default", concurrency=1)
+            _, following = store.succeed_and_follow(first, 1, {}, None, by=holder)
+        assert (following is not None) == follows
+        assert ended(late)[0] == ("running" if follows else "created")
+
+    def test_before_its_time_nobody_turns_it_away(self, thing, sent):
+        with freeze_time() as time:
+            job_id = thing.async_(expires=60).echo(1)
+            time.move(59)
+            assert not store.turn_away(job_id, 1)
+            assert run(sent, job_id).status == "success"
 
 
 class TestTheClaimsOwnStart:
@@ -153,6 +164,13 @@ class TestRaces:
             Job.objects.select_for_update().get(pk=job_id)
             assert elsewhere(store.lapse, now=later).result(30) == []
         assert [one.id for one in store.lapse(now=later)] == [job_id]
+
+    def test_one_that_expires_while_a_call_joins_it_is_not_prolonged(self, thing, race, sent):
+        thing.async_.echo(1)
+        old = thing.async_(expires=60).echo(2)
+        race.begin("UPDATE jobs SET expires_at = now() - interval '1 s' WHERE id = %s", old)
+        joined = race.run(thing.async_(expires=90).echo, 2).result(30)
+        assert (joined == old) == (not race.lost)
 
     def test_an_identical_call_while_it_lapses_is_a_new_job(self, thing, race, sent):
         thing.async_.echo(1)

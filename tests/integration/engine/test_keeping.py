@@ -189,8 +189,8 @@ class TestTheSuccess:
     def test_is_stored_though_the_pass_fails(self, host, two, settled_alone, monkeypatch, caplog):
         parameters = claiming._parameters
 
-        def of_no_moment(*given):
-            of_fold, of_claim = parameters(*given)
+        def of_no_moment(*given, **more):
+            of_fold, of_claim = parameters(*given, **more)
             return of_fold, of_claim | {"now": "no moment"}
 
         monkeypatch.setattr(claiming, "_parameters", of_no_moment)

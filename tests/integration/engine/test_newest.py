@@ -146,6 +146,12 @@ class TestReplace:
 
 
 class TestSupersede:
+    def test_one_that_has_ended_meanwhile_is_left_as_it_is(self, thing, sent):
+        old = thing.async_.echo(1)
+        assert store.succeed(old, 1, {}, None, by=begin(old))
+        assert store.outdate({old: old + 1}, [old]) == []
+        assert Job.objects.get(pk=old).cancel_requested_at is None
+
     def test_one_that_runs_is_asked_to_stop_also_if_another_waits_for_it_already(self, thing, sent):
         old = thing.async_.echo(1)
         begin(old)
@@ -202,6 +208,17 @@ class TestDebounce:
             third = call.echo(1)
             assert told(second) == ("cancelled", f"replaced by {third}")
             assert told(third) == ("scheduled", None)
+
+    def test_one_that_was_tried_makes_way(self, thing, sent):
+        with freeze_time() as time:
+            call = thing.async_(identical="debounce", delay=10)
+            old = call.echo(1)
+            time.move(10)
+            promote()
+            begin(old)
+            assert store.retry(old, 1, store.Failure("ValueError", "no"), delay=60)
+            new = call.echo(1)
+            assert told(old) == ("cancelled", f"replaced by {new}")
 
     def test_it_needs_a_delay(self, thing):
         with pytest.raises(InvalidRequest, match="delay: debounce needs one"):

@@ -9,13 +9,17 @@
 -- a quantum ahead of that time are served: deficit round robin (Shreedhar, Varghese 1995). So not all need be visited. The
 -- quantum follows the work, since no job is taken back. And the time of the lanes grows like the one of them whose running
 -- jobs are fewest: otherwise they would all move out of the quantum together, while their jobs run.
+-- In a pass that lends, a tenant may get more than its slots if no lane of anybody could be served within its own (docs/adr/0039).
 tour AS MATERIALIZED (  -- of a queue, in this pass. whole: it visits the whole circle
     SELECT
         queue_id, max(position) AS position, max(nth) > 0 AS moved,
         max(found) > 0 AS served, bool_or(uncounted) AS uncounted,
         max(found) < max(room) AND max(nth) < %(visits)s::int AND NOT bool_or(late) AS whole,
         min(virtual_time) FILTER (WHERE cardinality(front) > 0) AS least,
-        min(lane_in_use / weight::float8) FILTER (WHERE cardinality(front) > 0) AS least_growth
+        min(lane_in_use / weight::float8) FILTER (WHERE cardinality(front) > 0) AS least_growth,
+        NOT bool_or(bool_or(
+            own_slots > 0 AND cardinality(front) > 0 OR passed_over OR late OR nth >= %(visits)s::int
+        )) OVER () AS lends
     FROM visit GROUP BY queue_id
 ),
 served AS MATERIALIZED (  -- the lanes, and the number of jobs to take from each
@@ -32,7 +36,8 @@ served AS MATERIALIZED (  -- the lanes, and the number of jobs to take from each
                     SELECT c.*, q.pool, q.pool_free, q.weight AS q_weight,
                         q.present + %(slot)s::float8 * (q.in_use + c.queue_rank - 1) / q.weight AS key
                     FROM (
-                        SELECT v.queue_id, v.tenant_id, v.nth, v.position, v.free, r.rank, row_number() OVER (
+                        SELECT v.queue_id, v.tenant_id, v.nth, v.position, r.rank,
+                            CASE WHEN tour.lends THEN v.free ELSE least(v.free, v.own_slots) END AS free, row_number() OVER (
                             PARTITION BY v.queue_id
                             ORDER BY v.virtual_time + %(slot)s::float8 * (v.lane_in_use + r.rank - 1) / v.weight,
                                 v.weight DESC, v.position
@@ -40,7 +45,8 @@ served AS MATERIALIZED (  -- the lanes, and the number of jobs to take from each
                         FROM visit v
                         JOIN tour ON tour.queue_id = v.queue_id
                         CROSS JOIN LATERAL generate_series(1, least(cardinality(v.front), v.wanted)) AS r (rank)
-                        WHERE tour.whole OR v.in_time
+                        WHERE (tour.whole OR v.in_time)
+                          AND (v.own_slots > 0 OR tour.lends)
                     ) c
                     JOIN open_queue q ON q.id = c.queue_id
                     WHERE c.queue_rank <= q.room  -- guard I1

@@ -2,13 +2,14 @@
 -- there is room for, or the circle ends. A visited lane goes to the end of the circle, so none is met twice, and those before
 -- `head` are done. A pass ends after so many visits, or after so long; the next one continues.
 -- front: the places of the lane's first jobs, and some more to replace those that others have locked. If the tenant limits its
--- users, they take turns, from `last_user` on. in_time: whether the lane is at most a quantum ahead of the others.
+-- users, they take turns, from `last_user` on. free: with what it may borrow, in a pass that lends; own_slots: without. in_time: whether the lane is at most a quantum ahead of the others.
 visit AS MATERIALIZED (
     WITH RECURSIVE walk AS (
         SELECT
             q.id AS queue_id, q.room, q.lane_time, q.quantum, q.now, q.rate_limit AS queue_rate, q.head AS position,
             0 AS nth, 0 AS found, false AS late,
             NULL::tid AS lane_row, NULL::bigint AS tenant_id, 1 AS weight, 0 AS lane_in_use, 0 AS num_slots,
+            0 AS burst, 0 AS own_slots,
             NULL::int AS user_slots, NULL::int AS rate_limit, NULL::float8 AS rate_window,
             NULL::tid AS book_row, 0::bigint AS book, 0 AS tenant_in_use, NULL::int4multirange AS slots, NULL::jsonb AS users,
             false AS passed_over, false AS uncounted, NULL::timestamptz AS full_at, 0::float8 AS free, 0::float8 AS seconds,
@@ -18,9 +19,10 @@ visit AS MATERIALIZED (
         UNION ALL
         SELECT
             walk.queue_id, walk.room, walk.lane_time, walk.quantum, walk.now, walk.queue_rate, lane.position,
-            walk.nth + 1, walk.found + (cardinality(line.front) > 0 AND own.in_time)::int,
+            walk.nth + 1, walk.found + (cardinality(line.front) > 0 AND own.in_time AND own.own_slots > 0)::int,
             clock_timestamp() > statement_timestamp() + %(seconds)s::float8 * interval '1 s',
-            lane.row, lane.tenant_id, own.weight, lane.in_use, coalesce(tenant.num_slots, 0),
+            lane.row, lane.tenant_id, own.weight, lane.in_use, coalesce(own.num_slots, 0),
+            CASE WHEN tenant.num_slots > 0 THEN coalesce(tenant.burst_slots, 0) ELSE 0 END, own.own_slots,
             tenant.user_slots, tenant.rate_limit, tenant.rate_window,
             book.row, book.version, coalesce(book.in_use, 0), book.slots, book.users,
             own.passed_over, own.uncounted, own.full_at, own.free, own.seconds, own.virtual_time,
@@ -62,8 +64,16 @@ visit AS MATERIALIZED (
                         AS passed_over,
                         rate_full_at(tenant.rate_window, book.full_at, walk.now) AS full_at,
                         worked_since(lane.in_use, lane.tickets, walk.now) AS seconds,
+                        CASE
+                            WHEN %(borrow)s AND tenant.num_slots > 0 THEN greatest(tenant.num_slots, tenant.burst_slots)
+                            ELSE tenant.num_slots
+                        END AS num_slots,
+                        greatest(tenant.num_slots - coalesce(book.in_use, 0), 0) AS own_slots,
                         greatest(least(
-                            tenant.num_slots - coalesce(book.in_use, 0),
+                            CASE
+                                WHEN %(borrow)s AND tenant.num_slots > 0 THEN greatest(tenant.num_slots, tenant.burst_slots)
+                                ELSE tenant.num_slots
+                            END - coalesce(book.in_use, 0),
                             rate_tokens(tenant.rate_limit, tenant.rate_window, book.full_at, walk.now)
                         ), 0)::float8 AS free
                     OFFSET 0  -- here and below: compute each column once, otherwise each use would repeat its formula

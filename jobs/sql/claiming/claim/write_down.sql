@@ -10,6 +10,7 @@ outcome AS MATERIALIZED (  -- of each visit. rest: the first place of the front 
             WHEN user_slots IS NULL AND rest IS NULL AND cardinality(front) < wanted + 8 THEN 'empty'
             ELSE 'ready'
         END AS state,
+        NOT passed_over AND free <= of_tenant AND burst > tenant_in_use + of_tenant AS rests,
         NOT passed_over AND (  -- another pass may find a job of this lane that may start, unless it closes
             user_slots IS NULL OR NOT all_users OR n < wanted OR n = room
         ) AS again,
@@ -42,7 +43,10 @@ lanes_moved_on AS (
         in_use = l.in_use + o.n,
         tickets = l.tickets + o.n * in_ms(o.now),
         last_user = CASE WHEN o.all_users THEN '' ELSE o.last_user END,
-        opens_at = CASE WHEN o.state = 'closed' AND o.next_token_at > o.now THEN o.next_token_at END
+        opens_at = CASE  -- one that rests is opened by a pass that lends
+            WHEN o.state = 'closed' AND o.next_token_at > o.now THEN o.next_token_at
+            WHEN o.rests THEN '9999-12-31 00:00+00'
+        END
     FROM outcome o
     WHERE l.ctid = o.lane_row
 ),
