@@ -128,17 +128,15 @@ def test_a_bar_is_a_link_that_searches_the_jobs_of_its_time_with_its_words_for_t
     assert svg == (
         '<a href="?q=ended_since:2026-11-22T12:02+ended_until:2026-11-22T12:03" data-n="2" tabindex="-1">'
         "<title>12:02: 4 ended, 1 badly</title>"
-        '<rect class="hit" x="126.0" y="0.0" width="48.0" height="100.0"/>'
-        '<rect class="good" x="126.0" y="25.0" width="48.0" height="75.0"/>'
-        '<rect class="bad" x="126.0" y="0.0" width="48.0" height="25.0"/></a>'
+        '<rect class="good" x="126" y="25" width="48" height="75"/>'
+        '<rect class="bad" x="126" y="0" width="48" height="25"/></a>'
     )
 
 
 def test_what_was_waited_is_told_of_each_step():
     chart = drawn(ended(2, "success", 3, bucket=10))
     assert chart.waits_svg == (
-        '<g data-n="2"><title>12:02: half waited at most 0.2 s, 95 of 100 at most 0.3 s</title>'
-        '<rect class="hit" x="120.0" width="60.0" height="100"/></g>'
+        '<g data-n="2"><title>12:02: half waited at most 0.2 s, 95 of 100 at most 0.3 s</title></g>'
     )
 
 

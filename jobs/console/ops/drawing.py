@@ -1,6 +1,5 @@
 """Charts and strips as SVG, with what the pointer is told of each step; `charts` computes where everything is."""
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ WIDTH, HEIGHT = 600.0, 100.0
 
 
 def bars(chart: "Chart") -> SafeString:
-    """Each is a link over the whole height, so that the pointer finds a low one, too."""
+    """Each is a link; the script finds a low one, too, wherever the pointer is above it."""
     return format_html_join(
         "",
         '<a href="{}{}" data-n="{}" tabindex="-1"><title>{}</title>{}</a>',
@@ -26,16 +25,14 @@ def bars(chart: "Chart") -> SafeString:
 
 
 def _boxes(bar: "Bar") -> SafeString:
-    boxes: Iterable[tuple[str, float, float]] = (("hit", 0.0, HEIGHT), *bar.boxes)
-    rows = ((kind, f"{bar.x:.1f}", f"{y:.1f}", f"{bar.width:.1f}", f"{height:.1f}") for kind, y, height in boxes)
+    x, width = f"{bar.x:.4g}", f"{bar.width:.4g}"
+    rows = ((kind, x, f"{y:g}", width, f"{height:g}") for kind, y, height in bar.boxes)
     return format_html_join("", '<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>', rows)
 
 
 def waits(chart: "Chart") -> SafeString:
-    shape = '<g data-n="{}"><title>{}</title><rect class="hit" x="{}" width="{}" height="100"/></g>'
-    width = WIDTH / chart.steps
-    rows = ((n, _waited(at, time), f"{n * width:.1f}", f"{width:.1f}") for n, at, time in chart.waits)
-    return format_html_join("", shape, rows)
+    said = ((n, _waited(at, time)) for n, at, time in chart.waits)
+    return format_html_join("", '<g data-n="{}"><title>{}</title></g>', said)
 
 
 def _waited(at: datetime, time: Times) -> str:
