@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 import psycopg
-from django.db import transaction
 from django.db.transaction import TransactionManagementError
 
 from jobs.allocation import order
@@ -17,7 +16,7 @@ from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.attempts import begin, most_time, starting
 from jobs.store.rows import Applied, Claimed, Due, Process, Started, log, moved, piped, prepared, rows
-from jobs.store.session import session
+from jobs.store.session import session, transaction
 from jobs.store.settling import Ending
 
 
@@ -199,7 +198,7 @@ def forget_lanes(tenants: Sequence[int]) -> None:
 @contextmanager
 def inside_the_door() -> Iterator[None]:
     """A transaction in which no dispatch decides."""
-    with transaction.atomic(), session().cursor() as cursor:
+    with transaction(), session().cursor() as cursor:
         rows("knock", in_line=False)
         cursor.execute("SET LOCAL enable_hashjoin = on")  # the books are joined as sets
         rows("enter")

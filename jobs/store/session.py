@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import transaction as django_transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 # What the engine's sessions need, whatever the project, the role or the database says: a later option of a connection
@@ -49,6 +50,19 @@ _spoken_in: ContextVar[BaseDatabaseWrapper | None] = ContextVar("session", defau
 def session() -> BaseDatabaseWrapper:
     """The connection of the engine."""
     return _spoken_in.get() or connections[DEFAULT_DB_ALIAS]
+
+
+@contextmanager
+def transaction() -> Iterator[None]:
+    """A transaction of the engine's session, which need not be Django's."""
+    own = _spoken_in.get()
+    if own is None:
+        with django_transaction.atomic():
+            yield
+    else:
+        own.ensure_connection()
+        with own.wrap_database_errors, own.connection.transaction():
+            yield
 
 
 def as_options(settings: Mapping[str, str]) -> str:

@@ -19,6 +19,7 @@ from jobs.models import Job, Lane, Queue, QueueTurn, TenantBook, Worker
 from jobs.recording import inspection
 from jobs.recording.inspection import findings, look
 from jobs.store.rows import rows
+from jobs.store.session import session
 from tests.factories import TenantFactory, fold, make_job
 
 pytestmark = pytest.mark.django_db
@@ -122,6 +123,17 @@ def test_a_book_that_is_wrong_is_found_and_mended(tenant, worker, harm):
     inspect.run(), inspect.run()
     assert found() == set()
     assert repairs.counts()[repairs.BOOK] >= 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_process_that_runs_jobs_mends_them_in_its_own_session(tenant, worker):
+    """There the engine does not speak in Django's session, whose transaction would not be that of the recount."""
+    make_job(tenant, Status.RUNNING, worker=worker)
+    Lane.objects.update(in_use=0)
+    with store.OwnSession().speaking():
+        assert store.recount_books()
+        session().close()
+    assert Lane.objects.get().in_use == 1
 
 
 def test_outside_the_door_no_book_is_written(tenant, worker):
