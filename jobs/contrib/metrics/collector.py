@@ -94,8 +94,12 @@ def _conditions(facts: Facts) -> Iterator[Metric]:
 def _predictions(said: PredictionsLook) -> Iterator[Metric]:
     held = {"0.5": (said.held_50, said.known_50), "0.9": (said.held_90, said.known_90)}
     coverage = [([q], part / known) for q, (part, known) in held.items() if known]
-    text = "Part of the predictions of the last day whose job started by the moment that was said."
-    yield _gauge("prediction_coverage_ratio", text, ["quantile"], coverage)
+    yield _gauge(
+        "prediction_coverage_ratio",
+        "Part of the predictions of the last day whose job started by the moment that was said.",
+        ["quantile"],
+        coverage,
+    )
     of = {"said": (said.loss_50, said.loss_90), "jobs ahead": (said.ahead_50, said.ahead_90)}
     of["last waits"] = said.past_50, said.past_90
     rows = [([q, method], loss) for method, both in of.items() for q, loss in zip(held, both, strict=True)]
@@ -103,8 +107,8 @@ def _predictions(said: PredictionsLook) -> Iterator[Metric]:
     yield _gauge("prediction_loss_seconds", "Mean pinball loss of the last day.", ["quantile", "method"], losses)
     counts = [(["yes"], said.predictions - said.unsaid), (["no"], said.unsaid)]
     yield _gauge("predictions", "Sampled in the last day, and whether anything could be said.", ["said"], counts)
-    age = [([""][:0], said.forecast_age)] if said.forecast_age is not None else []
-    yield _gauge("forecast_age_seconds", "Of the newest; no line if no job is in line.", [], age)
+    ages: list[tuple[list[str], float]] = [] if said.forecast_age is None else [([], said.forecast_age)]
+    yield _gauge("forecast_age_seconds", "Of the newest; no line if no job is in line.", [], ages)
 
 
 def _attempts(totals: Sequence[TotalLook]) -> Iterator[Metric]:
