@@ -1,7 +1,8 @@
 """A project as others have it: what was in the way in real ones, all at once.
 
 No admin, users without `is_staff`, Jinja alone in TEMPLATES, keys of 32 bit, a cache that only the
-process itself can read, database sessions as Django makes them, pickled tasks, tenants with UUIDs, memberships.
+process itself can read, database sessions as Django makes them, psycopg2 beside psycopg, pickled tasks, tenants with
+UUIDs, memberships.
 """
 
 import os

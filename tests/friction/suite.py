@@ -5,6 +5,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.core.checks import run_checks
 from django.core.management import call_command
+from django.db.backends.postgresql.psycopg_any import is_psycopg3
 from django.test import Client
 from django.urls import reverse
 
@@ -30,6 +31,12 @@ def job():
     Schedule.objects.create(tenant=tenant, name="nightly", every=60, **about)
     make_job(tenant)
     return make_job(tenant, Status.DEAD, last_error="ValueError: no")
+
+
+def test_psycopg2_is_there_and_django_takes_the_other():
+    import psycopg2  # noqa: F401 - what the project had before
+
+    assert is_psycopg3
 
 
 def client_of(user):
