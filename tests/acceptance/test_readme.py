@@ -70,8 +70,7 @@ def test_the_five_minutes(reader: Reader, browser: Browser) -> None:
     expect(ines.locator("#result table")).to_be_visible(timeout=30_000)
     assert reader.type("manage jobs list --status success").count("reports.datareport") == 1
 
-    admin = reader.log_in(browser, "/admin/", "admin")  # 3
-    admin.get_by_role("link", name="Slots").first.click()
+    admin = reader.log_in(browser, "/admin/tenants/tenantqueue/", "admin")  # 3
     row = admin.locator("tr", has_text=TENANT)
     expect(row.locator("input[name$=num_slots]")).to_have_value("5")
     row.locator("input[name$=num_slots]").fill("0")

@@ -5,9 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 from django.db.models.functions import Coalesce, Now
-from django.utils import timezone
 
-from jobs import telemetry
+from jobs import store, telemetry
 from jobs.authoring.current import current_job
 from jobs.authoring.decorator import job
 from jobs.authoring.retry import Retry
@@ -31,7 +30,7 @@ def deliver(*, endpoint: int, message: dict[str, Any]) -> str:
     if to is None:
         return "the endpoint is gone, or off"
     body = json.dumps(message, ensure_ascii=False).encode()
-    headers = signing.headers(f"msg_{message['id']}_{to.pk}", timezone.now(), body, to.salt)
+    headers = signing.headers(f"msg_{message['id']}_{to.pk}", store.database_now(), body, to.salt)
     try:
         posting.post(to.url, body, headers, settings.JOBS_WEBHOOK_NETWORKS)
     except (NotDelivered, InvalidRequest) as error:
@@ -45,7 +44,7 @@ def _note_failure(to: WebhookEndpoint, why: str) -> None:
     """After three days without any success it is switched off, and its tenant reads so in the list and the log."""
     mine = WebhookEndpoint.objects.filter(pk=to.pk)
     mine.update(failing_since=Coalesce("failing_since", Now()), last_error=why[:300])
-    if mine.filter(failing_since__lt=timezone.now() - PATIENCE, off_at=None).update(off_at=Now()):
+    if mine.filter(failing_since__lt=Now() - PATIENCE, off_at=None).update(off_at=Now()):
         telemetry.noticed("webhook endpoint switched off", tenant=to.tenant_id, endpoint=to.pk)
         with audit.acting("the scheduler"):
             audit.note("switched off", WebhookEndpoint, [(to.pk, to.url)], {"why": ["", why]}, tenant_id=to.tenant_id)

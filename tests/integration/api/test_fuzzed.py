@@ -26,6 +26,9 @@ ACCEPTED = ["2xx", "404", "409", "429"]
 JUDGED = {  # 422 for data that fits the schema
     "submit_job": "whether the call is possible, and its moment to come",
     "submit_jobs": "the same",
+    "make_batch": "the same, of its jobs and callbacks",
+    "add_to_batch": "the same",
+    "add_webhook": "whether the address is one of the public internet",
     "create_schedule": "the same",
     "change_schedule": "the same",
     "preview_rule": "whether the rule is one",
