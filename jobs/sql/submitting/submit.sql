@@ -62,7 +62,8 @@ request AS MATERIALIZED (
     LEFT JOIN LATERAL (
         SELECT j.id, j.status, j.created_at, j.expires_at
         FROM jobs j
-        WHERE j.tenant_id = k.tenant_id AND j.dedup_key = given.dedup_key AND j.end_time IS NULL
+        WHERE j.tenant_id = k.tenant_id AND j.dedup_key BETWEEN given.dedup_key AND given.dedup_key AND j.end_time IS NULL
+        ORDER BY j.dedup_key  -- or, where many have had one key, the planner reads the table until it meets another of them
         LIMIT 1
     ) identical ON given.dedup_key IS NOT NULL
 ),

@@ -89,8 +89,11 @@ def known(tenant, jobs: int) -> None:
 class TestTheCount:
     """The bound is held to what the lanes know: a dispatch adds what has arrived, and the clock counts anew."""
 
-    def test_a_submit_costs_the_same_however_many_wait(self):
+    @pytest.mark.parametrize("one_identity", [False, True])
+    def test_a_submit_costs_the_same_however_many_wait(self, one_identity):
         tenant = TenantFactory(queue__num_slots=0)
+        if one_identity:
+            remember_one_identity(tenant)
         reads = []
         for backlog in (10, 20_000):
             submit_all([request_for(tenant, n) for n in range(backlog)])
@@ -186,6 +189,18 @@ class TestTheCount:
         known(tenant, 3)
         recount_waiting()
         assert set(Arrival.objects.values_list("tenant_id", "jobs")) == {(tenant.pk, -2)}
+
+
+def remember_one_identity(tenant) -> None:
+    """Leave statistics of jobs that were identical and have ended: as if any would be found at once."""
+    submit_all([request_for(tenant, n) for n in range(1000)])
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE jobs SET dedup_key = %s, status = 'cancelled', ready_at = NULL, end_time = now() WHERE id %% 2 = 0",
+            [digest("same")],
+        )
+        cursor.execute("ANALYZE jobs")
+    Job.objects.all().delete()
 
 
 def buffers_of_a_submit(tenant) -> int:
