@@ -10,6 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 
 from jobs import models, store
 from jobs.allocation.books import Books
@@ -66,7 +67,7 @@ class Twin:
     def __init__(self) -> None:
         self.origin = datetime.now(UTC).replace(microsecond=0)
         self.now = 0.0  # seconds since then
-        self.books = Books()
+        self.books = Books(far_number())
         self.held: list[Held] = []
         self.retrying: dict[int, tuple[Lane, Job]] = {}  # by number
         self.seen: Counter[str] = Counter()  # what the history was made of
@@ -215,6 +216,13 @@ class Twin:
 
     def _lanes(self) -> list[Lane]:
         return [lane for tenant in self.books.tenants.values() for lane in tenant.lanes.values()]
+
+
+def far_number() -> int:
+    """Where the places of both sides begin: far from the beginning of a circle, near which they are not told apart."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT setval('door_seq', greatest(last_value, %s)) FROM door_seq", [1 << 21])
+        return cursor.fetchone()[0]
 
 
 def in_order(lanes: dict[tuple[int, int], Any]) -> list[tuple[int, int]]:
