@@ -244,6 +244,16 @@ def test_a_stranger_neither_adds_to_it_nor_waits_for_it_nor_cancels_it(made, of)
     assert status(member) == "created"
 
 
+def test_no_statement_finds_an_open_one_of_a_stranger():
+    owner, stranger = TenantFactory(), TenantFactory()
+    nightly = store.open_batch("nightly", "", tenant_id=owner.pk)
+    member = make_job(owner, batch_id=nightly)
+    for tenant, mine in ((stranger, False), (owner, True)):
+        assert store.grow_batch(nightly, 1, tenant_id=tenant.pk, caller=None, attempt=0) is mine
+        assert store.open_members(nightly, tenant_id=tenant.pk) == [member.pk] * mine
+        assert store.close_batch(nightly, tenant_id=tenant.pk) is mine
+
+
 @pytest.mark.parametrize("name", ["", "x" * 201, "\x00"])
 def test_nonsense_is_refused_by_its_name(of, name):
     with pytest.raises(InvalidRequest) as refused, batch(name, on_end=of()):
