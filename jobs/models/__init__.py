@@ -2,6 +2,7 @@
 
 from jobs.models.awaiting import JobEdge, JobEnd
 from jobs.models.batch import Batch, BatchTally
+from jobs.models.changes import LeftLine, LimitChange, PoolChange
 from jobs.models.dispatch import Arrival, Door, FreedSlot, Lane, QueueTurn, TenantBook
 from jobs.models.forecast import Calibration, Forecast, Prediction
 from jobs.models.history import AnyFailedAttempt, AnyJob, ArchivedJob
@@ -56,8 +57,11 @@ __all__ = [
     "JobRow",
     "KeptAnswer",
     "Lane",
+    "LeftLine",
+    "LimitChange",
     "MayRun",
     "PausedJobType",
+    "PoolChange",
     "Prediction",
     "Queue",
     "QueueTurn",

@@ -26,6 +26,7 @@ class Attempt(models.Model):
     tenant_id = models.BigIntegerField()
     queue_id = models.BigIntegerField()
     worker = models.UUIDField(null=True)
+    worker_pid = models.IntegerField(null=True)  # null: of an older release
     attempt = models.IntegerField()
     result_bytes = models.IntegerField(null=True)
     peak_memory = models.IntegerField(null=True)

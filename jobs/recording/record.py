@@ -87,6 +87,7 @@ def keep_partitions(now: datetime | None = None) -> None:
             store.ensure_partition(table, today + day * DAY, today + (day + 1) * DAY)
         store.drop_partitions(table, min(now - kept, _billed(table, now)))
     statements.forget_samples(now - SAMPLES_KEPT)
+    statements.forget_changes(now - log_kept())
 
 
 def log_kept() -> timedelta:

@@ -122,6 +122,16 @@ def note_may_run(now: datetime | None = None) -> None:
         rows("note_may_run", most=NOTED, each=NOTED_OF_A_LANE, now=now, tenants=None)
 
 
+def note_pools(now: datetime | None = None) -> None:
+    """Note the processes of each pool, where they have changed."""
+    rows("note_pools", now=now)
+
+
+def forget_changes(moment: datetime) -> None:
+    """Delete what no replay of the time from this moment on needs."""
+    rows("forget_changes", moment=moment)
+
+
 def forget_samples(moment: datetime) -> None:
     """Delete the samples from before this moment."""
     rows("forget_samples", moment=moment)

@@ -6,6 +6,25 @@ UPDATE recorded SET upto = %(upto)s WHERE task = %(task)s
 -- Change: deletes the samples from before a moment. Who: the recorder. Locks: the rows. Index: the primary key.
 DELETE FROM samples WHERE at < %(moment)s::timestamptz
 
+-- name: forget_changes
+-- Change: deletes the changes from before a moment, but for the last ones of what still is; and who left the line before it.
+-- Who:    the recorder. Locks: the rows. Index: limit_changes_of_subject; the primary key; left_line_by_time.
+WITH
+limits AS (
+    DELETE FROM limit_changes c
+    WHERE at < %(moment)s::timestamptz AND (limits IS NULL OR EXISTS (
+        SELECT FROM limit_changes later
+        WHERE later.kind = c.kind AND later.subject = c.subject AND later.id > c.id AND later.at < %(moment)s::timestamptz
+    ))
+),
+pools AS (
+    DELETE FROM pool_changes c
+    WHERE at < %(moment)s::timestamptz AND EXISTS (
+        SELECT FROM pool_changes later WHERE later.pool = c.pool AND later.at > c.at AND later.at < %(moment)s::timestamptz
+    )
+)
+DELETE FROM left_line WHERE at < %(moment)s::timestamptz
+
 -- name: record_sample
 -- Change: the sample of a minute. Who: the recorder, under the lock of its row in `recorded`. Locks: none.
 INSERT INTO samples (at, tenants, queues, pools, states, fairness)

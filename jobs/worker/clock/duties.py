@@ -87,6 +87,7 @@ def recording_duties() -> list[Duty]:
     return [
         Duty(3600.0, record.keep_partitions),
         Duty(5.0, statements.note_may_run, rest=REST_FACTOR),
+        Duty(5.0, statements.note_pools, rest=REST_FACTOR),
         Duty(20.0, sample.record_sample, rest=REST_FACTOR),
         Duty(20.0, record.record_minutes),
         Duty(60.0, record.record_hours, rest=REST_FACTOR),

@@ -84,7 +84,7 @@ class TestFacts:
         assert store.succeed(job.pk, 3, {}, 60, 12, peak_memory=77, now=NOW)
         row = Attempt.objects.get()
         job.refresh_from_db()
-        same = ("tenant_id", "queue_id", "source_type", "source_method", "priority", "user_key", "worker")
+        same = ("tenant_id", "queue_id", "source_type", "source_method", "priority", "user_key", "worker", "worker_pid")
         assert [getattr(row, name) for name in same] == [getattr(job, name) for name in same]
         times = (row.waited_since, row.queued_at, row.start_time, row.ended_at)
         assert times == (job.waited_since, job.queued_at, job.start_time, NOW)

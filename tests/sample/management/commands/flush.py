@@ -10,9 +10,11 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import connections
 
-from jobs.models import FreedSlot, JobEnd, Queue
+from jobs.models import FreedSlot, JobEnd, LimitChange, Queue
+from tenants.names import PREFIX
 
 KEPT = {"django_content_type", "auth_permission"}  # as `migrate` has left them
+BY_TRIGGERS = (FreedSlot, JobEnd, LimitChange)  # which write when other rows are deleted
 QUEUES = ("default", "reports")  # these two it makes
 EMPTY = """
 -- The connection goes on to the next test.
@@ -41,6 +43,7 @@ BEGIN
     END LOOP;
     DELETE FROM %(freed_slots)s;  -- a job that was deleted in its slot has left a row
     DELETE FROM %(job_ends)s;  -- so has one that others waited for, or of a batch
+    DELETE FROM %(limit_changes)s;  -- and a queue or a tenant
 END $$
 """
 
@@ -58,6 +61,6 @@ class Command(BaseCommand):
     def handle(self, *, database: str, **_: Any) -> None:
         """Leave what `migrate` leaves."""
         with connections[database].cursor() as cursor:
-            letters = {"freed_slots": FreedSlot._meta.db_table, "job_ends": JobEnd._meta.db_table}
-            cursor.execute(EMPTY % {"tables": ",".join(tables(database)), **letters})
+            written = {model._meta.db_table.removeprefix(PREFIX): model._meta.db_table for model in BY_TRIGGERS}
+            cursor.execute(EMPTY % {"tables": ",".join(tables(database)), **written})
         Queue.objects.using(database).bulk_create(Queue(name=name) for name in QUEUES)  # without a dispatch for each

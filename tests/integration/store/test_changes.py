@@ -1,0 +1,116 @@
+"""What a replay needs is written down when it changes, whoever changes it: limits, processes, who left the line."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from jobs import store
+from jobs.engine.erase import erase
+from jobs.lifecycle import Status
+from jobs.models import EXPIRED, Job, LeftLine, LimitChange, PausedJobType, PoolChange, Queue, Worker
+from jobs.recording import statements
+from jobs.store import EVERY_TENANT
+from tenants.models import TenantQueue
+from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.verbs import REASONS, VERBS
+
+pytestmark = pytest.mark.django_db
+
+
+def said(kind: str, subject: int) -> list[dict | None]:
+    return list(LimitChange.objects.filter(kind=kind, subject=subject).order_by("id").values_list("limits", flat=True))
+
+
+class TestLimits:
+    def test_every_change_of_a_tenants_limits_is_noted_and_no_other(self):
+        tenant = TenantFactory(queue__num_slots=3)
+        row = TenantQueue.objects.filter(tenant=tenant)
+        row.update(max_waiting=7, history_days=3)
+        row.update(weight=2)
+        row.update(weight=2)
+        row.delete()
+        first, second, gone = said("tenant", tenant.pk)
+        assert (first["num_slots"], first["weight"], first["paused"]) == (3, 1, False)
+        assert second == first | {"weight": 2}
+        assert gone is None
+
+    def test_so_is_that_of_a_queue(self):
+        queue = QueueFactory(name="reports")
+        Queue.objects.filter(pk=queue.pk).update(default_timeout=3.0)
+        Queue.objects.filter(pk=queue.pk).update(pool="other", concurrency=4)
+        found = [(one["pool"], one["concurrency"]) for one in said("queue", queue.pk)]
+        assert found == [("default", None), ("other", 4)]
+
+    def test_and_a_job_type_that_is_paused_and_resumed(self):
+        paused = PausedJobType.objects.create(source_type="reports.report", source_method="run")
+        pk = paused.pk
+        paused.delete()
+        assert said("job_type", pk) == [{"source_type": "reports.report", "source_method": "run"}, None]
+
+
+class TestProcesses:
+    def noted(self) -> list[tuple[str, int, int]]:
+        statements.note_pools()
+        rows = PoolChange.objects.order_by("at", "pool").values_list("pool", "processes", "leaving")
+        return list(rows)
+
+    def test_they_are_noted_when_they_have_changed(self, register):
+        QueueFactory()
+        register(concurrency=4)
+        assert self.noted() == [("default", 4, 0)]
+        register(concurrency=2)
+        assert self.noted() == self.noted() == [("default", 4, 0), ("default", 6, 0)]
+
+    def test_a_worker_that_drains_has_none_and_what_it_still_runs_is_told(self, register):
+        worker, tenant = register(concurrency=4), TenantFactory()
+        make_job(tenant, Status.RUNNING, worker=worker)
+        self.noted()
+        Worker.objects.update(concurrency=0)
+        assert self.noted()[-1] == ("default", 0, 1)
+
+
+class TestLine:
+    @pytest.mark.django_db(transaction=True)
+    def test_whoever_is_no_longer_ready_and_has_no_slot_is_noted_once(self, register, subtests):
+        register(concurrency=4)
+        noted = set()
+        for verb in VERBS:
+            with subtests.test(verb):
+                job = make_job(TenantFactory(), user_key="ada", ready_at=timezone.now() - timedelta(minutes=1))
+                REASONS.get(verb, lambda job: None)(job)
+                VERBS[verb](job, job.attempt)
+                after = Job.objects.get(pk=job.pk)
+                rows = list(LeftLine.objects.filter(job_id=job.pk))
+                assert len(rows) == (after.ready_at is None and after.slot is None)
+                for row in rows:
+                    noted.add((verb, row.why.rstrip(" 0123456789")))
+                    assert (row.ready_at, row.user_key, row.priority) == (job.ready_at, "ada", job.priority)
+            Job.objects.all().delete()
+            PausedJobType.objects.all().delete()
+        assert noted == {("hold", "scheduled"), ("cancel", "cancelled"), ("lapse", EXPIRED), ("replace", "replaced by")}
+
+    def test_erasing_a_tenant_takes_its_users_from_the_record_and_nobody_elses(self):
+        ours, strangers = (make_job(TenantFactory(), user_key="ada") for _ in range(2))
+        for job in (ours, strangers):
+            store.cancel(job.pk, tenant_id=EVERY_TENANT)
+        erase(ours.tenant_id)
+        assert dict(LeftLine.objects.values_list("job_id", "user_key")) == {ours.pk: "", strangers.pk: "ada"}
+
+
+def test_what_no_replay_needs_is_forgotten_but_for_what_still_holds(register):
+    now = timezone.now()
+    tenant, gone = TenantFactory(queue__num_slots=1), TenantFactory()
+    TenantQueue.objects.filter(tenant=tenant).update(num_slots=2)
+    TenantQueue.objects.filter(tenant=gone).delete()
+    job = make_job(tenant)
+    store.cancel(job.pk, tenant_id=EVERY_TENANT)
+    for n, processes in enumerate((1, 2)):
+        PoolChange.objects.create(pool="default", at=now + timedelta(seconds=n), processes=processes, leaving=0)
+    statements.forget_changes(now - timedelta(hours=1))
+    assert (len(said("tenant", tenant.pk)), LeftLine.objects.count(), PoolChange.objects.count()) == (2, 1, 2)
+    statements.forget_changes(now + timedelta(hours=1))
+    assert [one["num_slots"] for one in said("tenant", tenant.pk)] == [2]
+    assert said("tenant", gone.pk) == []
+    assert not LeftLine.objects.exists()
+    assert [one.processes for one in PoolChange.objects.all()] == [2]
