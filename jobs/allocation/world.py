@@ -23,12 +23,17 @@ LOOKS = 1.0  # seconds after which the clock dispatches again, where a token is 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Job(line.Job):
-    """seconds: that it will run. since: the start of the first job in its slot. started_at: None: not yet."""
+    """seconds: that it will run. follows: whether another may follow in its slot: it ends well. ended: done at its end.
+
+    since: the start of the first job in its slot. started_at: None: not yet.
+    """
 
     tenant: int
     queue: int
     ready_at: float = 0.0
     seconds: float = 0.0
+    follows: bool = True
+    ended: Callable[[float], object] | None = None
     since: float = field(default=0.0, init=False)
     started_at: float | None = field(default=None, init=False)
 
@@ -68,6 +73,10 @@ class World:
         """The job is ready from its moment on."""
         self._at(job.ready_at, lambda: self.books.arrive(self._lane(job), job))
 
+    def leave(self, job: Job, at: float) -> None:
+        """The job leaves the line at that moment, if it still stands there."""
+        self._at(at, partial(self._leave, job))
+
     def change(self, at: float, change: Callable[[Books], object]) -> None:
         """Something changes at that moment."""
         self._at(at, partial(change, self.books))
@@ -93,7 +102,9 @@ class World:
 
     def _end(self, job: Job) -> None:
         lane = self._lane(job)
-        if self.now - job.since < SLICE:
+        if job.ended is not None:
+            job.ended(self.now)
+        if job.follows and self.now - job.since < SLICE:
             following = cast(Job | None, follow(lane, job, lane.queue.pool))
             if following is not None:
                 following.since = job.since
@@ -110,6 +121,13 @@ class World:
     def _comes(self, job: Job) -> None:
         self.books.arrive(self._lane(job), job)
         self._await_next()
+
+    def _leave(self, job: Job) -> None:
+        lane = self._lane(job)
+        if job in lane.arrived:
+            lane.arrived.remove(job)
+        elif job.started_at is None:
+            lane.line.remove(job)
 
     def _lane(self, job: Job) -> Lane:
         return self.books.lane(job.tenant, job.queue)

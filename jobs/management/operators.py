@@ -9,6 +9,7 @@ from jobs.console.cli.jobs_pause import PAUSE, RESUME
 from jobs.console.cli.jobs_show import EXPLAIN, SHOW
 from jobs.console.cli.jobs_skip_numbers import SKIP_NUMBERS
 from jobs.console.cli.jobs_submit import SUBMIT
+from jobs.console.cli.jobs_what_if import WHAT_IF
 from jobs.console.cli.subcommands import SubcommandsCommand
 from jobs.management.install import INSTALL
 from jobs.management.worker import WORKER
@@ -18,5 +19,6 @@ class Command(SubcommandsCommand):
     help = "Submit, show and change jobs of any tenant; run a worker."
     subcommands = (
         *(SUBMIT, LIST, BATCHES, SHOW, EXPLAIN, CANCEL, REVIVE, DISCARD, PAUSE, RESUME, MEMORY, ERASE, SKIP_NUMBERS),
+        WHAT_IF,
         *(WORKER, INSTALL),
     )

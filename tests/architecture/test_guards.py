@@ -51,7 +51,14 @@ def test_no_other_statement_moves_a_job():
 
 def test_a_statement_lies_in_the_folder_of_the_one_module_that_runs_it(subtests):
     packages = ("deaths", "explain", "forecasts", "health", "recording", "ops")  # one module of each runs all
-    others = ("reading/looking", "reading/queries", "reading/usage", "reading/explain/reads", "reading/health/looks")
+    others = (
+        "reading/looking",
+        "reading/queries",
+        "reading/usage",
+        "reading/replay",
+        "reading/explain/reads",
+        "reading/health/looks",
+    )
     others += ("recording/statements", "recording/forecasts/statements")
     others += ("console/ops/looks", "engine/deaths/unannounced")
     modules = [*(JOBS / "store").glob("*.py"), *(JOBS / f"{other}.py" for other in others)]

@@ -1,0 +1,162 @@
+"""What-if: what other limits would have done in a window of the past. What is asked, and what is then said."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.core.exceptions import ValidationError
+
+from jobs.calls.refusals import InvalidRequest
+from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
+from jobs.console.operations.named import MAX_LISTED, queue_named, tenant_named
+from jobs.forecasting.replay.compare import MOST_ERROR, Answer, Line, answer
+from jobs.forecasting.replay.pauses import pauses
+from jobs.forecasting.replay.record import POOL, QUEUE, TENANT, Hypothesis
+from jobs.models import Queue
+from jobs.reading import replay
+from jobs.recording.record import log_kept
+from tenants.models import TenantQueue
+from tenants.tenant_model import slugs_of
+
+HOUR = timedelta(hours=1)
+MOST = 200_000  # attempts of a window that a page or the API may ask for
+DECIDING = ("num_slots", "user_slots", "weight", "pool", "concurrency", "rate_limit", "rate_window", "paused")
+TENANTS, QUEUES, POOLS = "tenants", "queues", "pools"
+KINDS = {TENANTS: TENANT, QUEUES: QUEUE, POOLS: POOL}
+LIMITS: Mapping[str, Sequence[str]] = {  # that can be asked for: those that decide who runs
+    TENANTS: [limit.name for limit in OF_TENANT if limit.name in DECIDING],
+    QUEUES: [limit.name for limit in OF_QUEUE if limit.name in DECIDING],
+    POOLS: ["processes"],
+}
+Changes = Mapping[str, Mapping[str, Mapping[str, Any]]]  # by kind, name, and limit
+
+
+@dataclass(frozen=True)
+class Question:
+    """changes: what would have been from `since` on."""
+
+    since: datetime
+    until: datetime
+    changes: Changes
+
+    @classmethod
+    def of(cls, since: datetime | None, until: datetime | None, changes: Changes, *, now: datetime) -> "Question":
+        """By default the last hour. Raises InvalidRequest, which names the field."""
+        until = until or now
+        since = since or until - HOUR
+        for name, moment in (("since", since), ("until", until)):
+            if moment.tzinfo is None:
+                raise InvalidRequest(name, "needs a time zone, as in 2030-01-31T09:00:00+01:00")
+            if moment > now:
+                raise InvalidRequest(name, "must not be in the future")
+        if since >= until:
+            raise InvalidRequest("since", "must be before until")
+        if since < now - log_kept():
+            raise InvalidRequest("since", f"must be within the last {log_kept().days} days, of which attempts are kept")
+        question = cls(since, until, {kind: dict(named) for kind, named in changes.items() if named})
+        question.hypothesis()
+        return question
+
+    def hypothesis(self) -> Hypothesis:
+        """Raises InvalidRequest."""
+        found: dict[tuple[str, int | str], dict[str, Any]] = {}
+        for kind, named in self.changes.items():
+            for name, given in named.items():
+                subject, limits = _limits(kind, name, given)
+                found[KINDS[kind], subject] = limits
+        return found
+
+    def document(self) -> dict[str, Any]:
+        return {"since": self.since, "until": self.until, "changes": self.changes}
+
+
+def told(question: Question, most: int = MOST) -> dict[str, Any]:
+    """The answer, as a document. Raises InvalidRequest if the window has too many attempts."""
+    try:
+        record = replay.read(question.since, question.until, most)
+    except replay.TooMuch:
+        raise InvalidRequest("since", f"there are more than {most:,} attempts since then: ask for less time") from None
+    pause = pauses(record.past)
+    found = answer(record, pause, question.hypothesis())
+    return {
+        **question.document(),
+        "attempts": found.attempts,
+        "not_replayed": found.unreplayed,
+        "error": None if found.error is None else asdict(found.error),
+        "knows": found.knows,
+        "told": sentence(found),
+        "unknown": [asdict(gap) for gap in replay.gaps(record, question.since)],
+        "pauses": asdict(pause),
+        "lines": list(_lines(found)),
+    }
+
+
+def sentence(found: Answer) -> str:
+    """How much the answer is worth."""
+    if found.error is None:
+        return "No attempt of this time can be replayed."
+    off = f"A replay of what was is {found.error.mean:.0%} off in the mean wait"
+    if not found.knows:
+        return f"{off}, more than {MOST_ERROR:.0%}: so nobody can tell what a change would do."
+    return f"{off}, {found.error.p95:.0%} in the p95. It assumes that the same jobs come, and run as long as they did."
+
+
+def _lines(found: Answer) -> Iterator[dict[str, Any]]:
+    slugs = slugs_of({line.tenant_id for line in found.lines})
+    queues = dict(Queue.objects.filter(pk__in={line.queue_id for line in found.lines}).values_list("pk", "name"))
+    for line in found.lines:
+        yield {"tenant": slugs.get(line.tenant_id), "queue": queues.get(line.queue_id)} | _waits(line)
+
+
+def _waits(line: Line) -> dict[str, Any]:
+    return {
+        "attempts": line.attempts,
+        "recorded": asdict(line.recorded),
+        "replayed": asdict(line.replayed),
+        "changed": None if line.changed is None else asdict(line.changed),
+        "never": line.never,
+        "clear": line.clear,
+    }
+
+
+def _limits(kind: str, name: str, given: Mapping[str, Any]) -> tuple[int | str, dict[str, Any]]:
+    """Whose they are, and the limits, with the checks of the admin."""
+    known = LIMITS[kind]
+    for limit in given:
+        if limit not in known:
+            raise InvalidRequest(f"{kind}.{name}.{limit}", f"is no limit; known: {', '.join(known)}")
+    if kind == POOLS:
+        return _pool(name), {limit: _processes(f"{kind}.{name}.{limit}", value) for limit, value in given.items()}
+    row = _tenant(name) if kind == TENANTS else queue_named(name)
+    for limit, value in given.items():
+        try:
+            setattr(row, limit, row._meta.get_field(limit).clean(value, row))  # type: ignore[union-attr]
+        except ValidationError as error:
+            raise InvalidRequest(f"{kind}.{name}.{limit}", " ".join(error.messages)) from None
+    try:
+        row.clean()
+    except ValidationError as error:
+        field, messages = next(iter(error.message_dict.items()))
+        raise InvalidRequest(f"{kind}.{name}.{field}", " ".join(messages)) from None
+    subject = row.tenant_id if isinstance(row, TenantQueue) else row.pk
+    return subject, {limit: getattr(row, limit) for limit in given}
+
+
+def _tenant(slug: str) -> TenantQueue:
+    tenant = tenant_named(slug)
+    return TenantQueue.objects.filter(tenant=tenant).first() or TenantQueue(tenant=tenant, num_slots=0)
+
+
+def _pool(name: str) -> str:
+    pools = sorted(set(Queue.objects.values_list("pool", flat=True)))
+    if name not in pools:
+        raise InvalidRequest("pools", f"{name!r} is unknown; known: {', '.join(pools[:MAX_LISTED]) or 'none'}")
+    return name
+
+
+def _processes(field: str, value: Any) -> int:
+    if re.fullmatch(r"[0-9]{1,6}", str(value)) is None:
+        raise InvalidRequest(field, f"must be a whole number from 0 to 999,999, not {str(value)[:40]!r}")
+    return int(value)

@@ -1,0 +1,79 @@
+"""The limits of a record in the books, as they changed; and as a hypothesis has them."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from jobs.allocation.books import Books
+from jobs.allocation.state import Queue, Tenant
+from jobs.forecasting.replay.record import POOL, QUEUE, TENANT, Change, Hypothesis, Limits, Record
+
+NO_TENANT: Limits = {"num_slots": None}
+NOBODY = {"weight": 1, "paused": False, "rate_limit": None, "rate_window": None}  # what a limit is that nobody noted
+OF_TENANT = NOBODY | {"num_slots": None, "user_slots": None}
+OF_QUEUE = NOBODY | {"pool": "default", "concurrency": None}
+
+
+def books_of(record: Record, hypothesis: Hypothesis) -> tuple[Books, list[Change]]:
+    """The books at the beginning of the warm-up, and what changes later, in order.
+
+    What was noted later for the first time held before, too.
+    """
+    first: dict[tuple[str, int | str], Limits] = {}
+    later: list[Change] = []
+    for change in record.changes:
+        key = change.kind, change.subject
+        if key not in first:
+            first[key] = _known(change)
+        else:
+            later.append(change)
+    books = Books()
+    for (kind, subject), limits in first.items():
+        if kind == POOL:
+            books.pool(str(subject), limits["processes"])
+    for (kind, subject), limits in first.items():
+        if kind == QUEUE:
+            found = OF_QUEUE | _of(OF_QUEUE, limits)
+            books.add_queue(Queue(id=int(subject), **found | {"pool": books.pool(found["pool"])}))
+        elif kind == TENANT:
+            books.add_tenant(Tenant(id=int(subject), **OF_TENANT | _of(OF_TENANT, limits)))
+    return books, sorted([*_as_it_was(later, hypothesis), *_as_it_would_be(hypothesis)], key=lambda one: one.at)
+
+
+def apply(change: Change, books: Books) -> None:
+    """The change, to the books. One of a queue or tenant that the record does not begin with is of nobody's jobs."""
+    limits = change.limits
+    if change.kind == POOL:
+        books.pool(str(change.subject), (limits or {"processes": 0})["processes"])
+    elif change.kind == QUEUE and int(change.subject) in books.queues:
+        books.limit_queue(books.queues[int(change.subject)], **_of(OF_QUEUE, limits or {"paused": True}))
+    elif change.kind == TENANT and int(change.subject) in books.tenants:
+        books.limit_tenant(books.tenants[int(change.subject)], **_of(OF_TENANT, limits or NO_TENANT))
+
+
+def changing(changes: list[Change]) -> Iterator[tuple[float, Any]]:
+    for change in changes:
+        yield change.at, partial(apply, change)
+
+
+def _known(change: Change) -> Limits:
+    """The limits of something that is gone are the least."""
+    return change.limits or ({"processes": 0} if change.kind == POOL else NO_TENANT)
+
+
+def _as_it_was(later: list[Change], hypothesis: Hypothesis) -> Iterator[Change]:
+    for change in later:
+        would_be = hypothesis.get((change.kind, change.subject))
+        if would_be is None or change.limits is None or change.at < 0:
+            yield change
+        else:
+            yield Change(change.at, change.kind, change.subject, {**change.limits, **would_be})
+
+
+def _as_it_would_be(hypothesis: Hypothesis) -> Iterator[Change]:
+    for (kind, subject), limits in hypothesis.items():
+        yield Change(0.0, kind, subject, limits)
+
+
+def _of(names: Limits, limits: Limits) -> dict[str, Any]:
+    return {name: value for name, value in limits.items() if name in names}

@@ -1,0 +1,146 @@
+"""Replay a record, as it was or as it would have been: when does each of its attempts start?"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from statistics import median
+
+from jobs.allocation.books import Books
+from jobs.allocation.world import Job, Pauses, World
+from jobs.forecasting.replay.limits import books_of, changing
+from jobs.forecasting.replay.record import AS_IT_WAS, LATEST, WARM, Hypothesis, Past, Record
+from jobs.forecasting.runs import Ended, Runs, collected
+
+SHORTEST = 0.001  # seconds until a running job ends
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Again(Job):
+    """An attempt that is replayed. waits_for: so many others that must end first. delay: the seconds after the last of
+    them. heirs: those that wait for this one.
+    """
+
+    waits_for: int = 0
+    delay: float = 0.0
+    heirs: list["Again"] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """waits: of each attempt of the record, its seconds in line; None: it is none of the window's, or did not start."""
+
+    record: Record
+    pauses: Pauses
+    hypothesis: Hypothesis = field(default_factory=lambda: AS_IT_WAS)
+
+    def waits(self) -> list[float | None]:
+        """In the order of the record; a replay lasts until all attempts of its window have started."""
+        books, changes = books_of(self.record, self.hypothesis)
+        past = self.record.past
+        jobs = again(self.record, books)
+        coming = sorted((job for job in jobs if job is not None and _comes(job)), key=lambda job: job.ready_at)
+        world = World(books, now=-WARM, pauses=self.pauses, coming=iter(coming))
+        for at, change in changing(changes):
+            world.change(at, change)
+        for one, job in zip(past, jobs, strict=True):
+            if job is not None:
+                _begin(world, one, job)
+        wanted = {id(job) for one, job in zip(past, jobs, strict=True) if job is not None and counts(self.record, one)}
+        while wanted and world.now < self.record.length + LATEST and world.step():
+            wanted.difference_update(map(id, world.started))
+            world.started.clear()
+        return [
+            None
+            if job is None or job.started_at is None or not counts(self.record, one)
+            else max(job.started_at - job.ready_at, 0.0)
+            for one, job in zip(past, jobs, strict=True)
+        ]
+
+
+def counts(record: Record, one: Past) -> bool:
+    """Whether it is an attempt that became ready in the window."""
+    return one.started_at is not None and 0 <= one.ready_at < record.length
+
+
+def again(record: Record, books: Books) -> list[Again | None]:
+    """The attempts as jobs of a world, each after its predecessors; None for those whose tenant or queue is unknown."""
+    runs = collected(
+        Ended(one.tenant_id, one.job_type, 0, one.ended_at - one.started_at)
+        for one in record.past
+        if one.ended_at is not None and one.started_at is not None
+    )
+    jobs = [
+        _job(one, runs) if one.tenant_id in books.tenants and one.queue_id in books.queues else None
+        for one in record.past
+    ]
+    of_job: dict[int, list[tuple[Past, Again]]] = defaultdict(list)
+    for one, job in zip(record.past, jobs, strict=True):
+        if job is not None:
+            of_job[one.job_id].append((one, job))
+    for number, attempts in of_job.items():
+        attempts.sort(key=lambda pair: pair[0].ready_at)
+        first = attempts[0]
+        _after(first, [of_job[other][-1] for other in record.after.get(number, ()) if other in of_job])
+        for before, following in pairwise(attempts):
+            _after(following, [before])
+    return jobs
+
+
+def _after(one: tuple[Past, Again], others: Sequence[tuple[Past, Again]]) -> None:
+    """It comes as long after the last of the others as it did. Those that had not ended when it came do not count."""
+    past, job = one
+    ends = [
+        (was.ended_at, other) for was, other in others if was.ended_at is not None and was.ended_at <= past.ready_at
+    ]
+    if ends and past.left_at is None and past.ready_at > -WARM:
+        job.waits_for = len(ends)
+        job.delay = past.ready_at - max(ended for ended, _ in ends)
+        for _, other in ends:
+            other.heirs.append(job)
+
+
+def _job(one: Past, runs: Runs) -> Again:
+    return Again(
+        place=one.place,
+        tenant=one.tenant_id,
+        queue=one.queue_id,
+        user=one.user,
+        ready_at=one.ready_at,
+        seconds=_seconds(one, runs),
+        follows=one.good,
+    )
+
+
+def _seconds(one: Past, runs: Runs) -> float:
+    """That it ran; of one that has not ended, the median of those like it."""
+    if one.started_at is not None and one.ended_at is not None:
+        return one.ended_at - one.started_at
+    like = runs.like(one.tenant_id, one.job_type)
+    return median(like) if like else SHORTEST
+
+
+def _comes(job: Again) -> bool:
+    return not job.waits_for and job.ready_at > -WARM
+
+
+def _begin(world: World, one: Past, job: Again) -> None:
+    if job.heirs:
+        job.ended = partial(_let_come, world, job.heirs)
+    if one.started_at is not None and one.started_at <= -WARM:
+        claimed = one.started_at if one.claimed_at is None else one.claimed_at
+        ends = max(one.started_at + job.seconds, -WARM + SHORTEST)
+        world.hold(job, claimed_at=claimed, started_at=one.started_at, ends_at=ends)
+    elif job.ready_at <= -WARM and not job.waits_for:
+        world.arrive(job)
+    if one.left_at is not None:
+        world.leave(job, max(one.left_at, one.ready_at + SHORTEST, SHORTEST - WARM))
+
+
+def _let_come(world: World, heirs: Iterable[Again], now: float) -> None:
+    for job in heirs:
+        job.waits_for -= 1
+        if not job.waits_for:
+            job.ready_at = now + job.delay
+            world.arrive(job)

@@ -1,0 +1,115 @@
+"""`manage.py jobs what-if`: what other limits would have done in a time of the past."""
+
+import json
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from jobs import store
+from jobs.models import Attempt, Job, LimitChange
+from jobs.reading import replay
+from jobs.store import EVERY_TENANT
+from tenants.models import TenantQueue
+from tests.factories import TenantFactory, make_job
+from tests.integration.cli.running import refusal, run
+from tests.recorded import LENGTH, ran_in_turn
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def tenant():
+    return TenantFactory(slug="acme", queue__num_slots=1)
+
+
+@pytest.fixture
+def since(tenant):
+    return ran_in_turn(tenant, worker=uuid4())
+
+
+def asked(since, *words: object) -> dict:
+    times = ("--since", since.isoformat(), "--until", (since + LENGTH).isoformat())
+    return json.loads(run("jobs", "what-if", *times, *words, "--json"))
+
+
+def means(found: dict) -> tuple:
+    (line,) = found["lines"]
+    found = [(line[name] or {}).get("mean") for name in ("recorded", "replayed", "changed")]
+    return tuple(None if mean is None else round(mean) for mean in found)
+
+
+@pytest.mark.parametrize(
+    ("words", "changed"),
+    [
+        ([], None),
+        (["--tenant", "acme.num_slots=4"], 0),
+        (["--tenant", "acme.num_slots=4", "--pool", "default.processes=2"], 5),
+        (["--tenant", "acme.rate_limit=1", "--tenant", "acme.rate_window=30"], 45),
+        (["--queue", "default.paused=true"], None),
+    ],
+)
+def test_the_waits_as_they_were_as_they_are_replayed_and_as_they_would_be(since, words, changed):
+    found = asked(since, *words)
+    assert means(found) == (15, 15, changed)
+    assert (found["attempts"], found["knows"], found["error"]["mean"] < 0.05, found["unknown"]) == (4, True, True, [])
+    assert found["lines"][0]["never"] == (4 if "paused" in str(words) else 0)
+
+
+def test_nothing_is_changed(since, tenant):
+    asked(since, "--tenant", "acme.num_slots=4", "--queue", "default.weight=3")
+    assert TenantQueue.objects.get(tenant=tenant).num_slots == 1
+
+
+def test_a_table_for_people(since, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    shown = run("jobs", "what-if", "--since", since.isoformat(), "--tenant", "acme.num_slots=4")
+    assert "acme" in shown
+    assert "15s" in shown
+    assert "A replay of what was is" in shown
+
+
+def test_what_the_record_does_not_tell_is_said(since, tenant):
+    TenantQueue.objects.filter(tenant=tenant).update(burst_slots=3)
+    LimitChange.objects.update(at=since + timedelta(minutes=1))
+    Attempt.objects.update(worker_pid=None)
+    waiting, cancelled = (make_job(tenant, ready_at=since + timedelta(minutes=2)) for _ in range(2))
+    store.cancel(cancelled.pk, tenant_id=EVERY_TENANT)
+    found = asked(since)
+    assert [gap["code"] for gap in found["unknown"]] == ["limits", "pauses", "borrowed", "waiting", "left"]
+    assert found["attempts"] == 4
+    assert Job.objects.get(pk=waiting.pk).status == "created"
+
+
+def test_an_attempt_before_the_window_and_a_strangers_later_one_are_not_counted(since):
+    Attempt.objects.filter(job_id=1).update(waited_since=since - timedelta(seconds=20))
+    Attempt.objects.filter(job_id=4).update(waited_since=since + 2 * LENGTH)
+    assert asked(since)["attempts"] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--tenant", "acme.num_slots"], "must be like acme.num_slots=10, not 'acme.num_slots'"),
+        (["--tenant", "acme.slots=3"], "tenants.acme.slots: is no limit; known: num_slots"),
+        (["--tenant", "acme.num_slots=x"], "tenants.acme.num_slots: “x” value must be an integer."),
+        (["--tenant", "acme.weight=0"], "tenants.acme.weight: "),
+        (["--tenant", "acme.rate_limit=3"], "tenants.acme.rate_"),
+        (["--tenant", "nobody.weight=2"], "'nobody' is unknown; known: acme"),
+        (["--queue", "nobody.weight=2"], "'nobody' is unknown; known: default"),
+        (["--pool", "nobody.processes=2"], "pools: 'nobody' is unknown; known: default"),
+        (["--pool", "default.processes=-2"], "pools.default.processes: must be a whole number"),
+        (["--since", "2130-01-01T00:00:00Z"], "since: must not be in the future"),
+        (["--since", "2020-01-01T00:00:00Z"], "since: must be within the last 8 days"),
+        (["--since", "2020-01-01"], "since: needs a time zone"),
+    ],
+)
+def test_a_refusal_names_the_field(tenant, words, why):
+    assert why in refusal("jobs", "what-if", *words)
+
+
+def test_a_window_with_too_many_attempts_is_refused(since, monkeypatch):
+    monkeypatch.setattr("jobs.console.cli.jobs_what_if.MOST", 3)
+    assert "more than 3 attempts" in refusal("jobs", "what-if", "--since", since.isoformat())
+    with pytest.raises(replay.TooMuch):
+        replay.read(since, since + LENGTH, 3)

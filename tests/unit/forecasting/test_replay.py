@@ -1,0 +1,141 @@
+"""A replay of a record: what was, by the rules of the claim; what would have been; and how far off it is."""
+
+import pytest
+
+from jobs.allocation.world import Pauses
+from jobs.forecasting.replay.compare import answer
+from jobs.forecasting.replay.pauses import BETWEEN, pauses
+from jobs.forecasting.replay.record import POOL, QUEUE, TENANT, WARM, Change, Past, Record
+from jobs.forecasting.replay.replay import Replay
+
+NOTHING = Pauses(between=0.0, handover=0.0)
+ADA, BOB = 1, 2
+RUNS = 10.0
+
+
+def past(job: int, ready: float, started: float | None, ended: float | None, tenant: int = ADA, **facts) -> Past:
+    known = {"user": "", "job_type": "a.b", "good": True, "process": None, "left_at": None, "claimed_at": started}
+    place = (5 << 58) + job
+    return Past(
+        **{"job_id": job, "tenant_id": tenant, "queue_id": 1, "place": place, "ready_at": ready},
+        **{"started_at": started, "ended_at": ended} | known | facts,
+    )
+
+
+def record(*found: Past, slots: int = 1, processes: int = 9, changes: tuple[Change, ...] = (), **facts) -> Record:
+    begin = -2 * WARM
+    limits = [Change(begin, TENANT, pk, {"num_slots": slots, "weight": 1, "paused": False}) for pk in (ADA, BOB)]
+    limits += [Change(begin, QUEUE, 1, {"pool": "p", "weight": 1, "paused": False, "concurrency": None})]
+    return Record(100.0, found, [*limits, Change(begin, POOL, "p", {"processes": processes}), *changes], **facts)
+
+
+def in_turn(jobs: int, tenant: int = ADA) -> list[Past]:
+    """They came together, and ran one after the other."""
+    return [past(n, 0.0, RUNS * n, RUNS * (n + 1), tenant) for n in range(jobs)]
+
+
+def waits(found: Record, hypothesis=None) -> list[float | None]:
+    return [None if one is None else round(one, 3) for one in Replay(found, NOTHING, hypothesis or {}).waits()]
+
+
+def test_what_was_is_replayed_as_it_was():
+    assert waits(record(*in_turn(4))) == [0.0, 10.0, 20.0, 30.0]
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "would_be"),
+    [
+        ({(TENANT, ADA): {"num_slots": 2}}, [0.0, 0.0, 10.0, 10.0]),
+        ({(TENANT, ADA): {"num_slots": 4}, (POOL, "p"): {"processes": 2}}, [0.0, 0.0, 10.0, 10.0]),
+        ({(TENANT, ADA): {"num_slots": 4}, (QUEUE, 1): {"concurrency": 1}}, [0.0, 10.0, 20.0, 30.0]),
+        ({(TENANT, ADA): {"rate_limit": 1, "rate_window": 30.0}}, [0.0, 30.0, 60.0, 90.0]),
+        ({(TENANT, ADA): {"paused": True}}, [None, None, None, None]),
+    ],
+    ids=["slots", "processes", "concurrency", "rate", "pause"],
+)
+def test_other_limits_hold_from_the_windows_begin_on(hypothesis, would_be):
+    assert waits(record(*in_turn(4)), hypothesis) == would_be
+
+
+def test_weights_share_what_is_short():
+    found = record(*in_turn(8), *(past(10 + n, 0.0, 1.0, 11.0, BOB) for n in range(8)), slots=9, processes=2)
+    even, heavy = waits(found), waits(found, {(TENANT, BOB): {"weight": 7}})
+    assert sum(heavy[8:]) < sum(even[8:])
+    assert sum(heavy[:8]) > sum(even[:8])
+
+
+def test_limits_change_in_the_replay_when_they_did_and_not_where_they_would_be_others():
+    found = record(*in_turn(4), changes=(Change(15.0, TENANT, ADA, {"num_slots": 3, "weight": 1, "paused": False}),))
+    assert waits(found) == [0.0, 10.0, 15.0, 15.0]
+    assert waits(found, {(TENANT, ADA): {"num_slots": 1}}) == [0.0, 10.0, 20.0, 30.0]
+
+
+def test_a_retry_comes_as_long_after_the_attempt_before_as_it_did():
+    first, again = past(1, 0.0, 20.0, 30.0, good=False), past(1, 35.0, 35.0, 45.0)
+    blocker = past(0, 0.0, 0.0, 20.0)
+    assert waits(record(blocker, first, again)) == [0.0, 20.0, 0.0]
+    sooner = record(blocker, first, again, past(2, 0.0, 45.0, 55.0))
+    assert waits(sooner, {(TENANT, ADA): {"num_slots": 2}}) == [0.0, 0.0, 5.0, 10.0], "it came at 15"
+
+
+def test_a_job_follows_in_the_slot_of_one_that_ended_well_and_of_no_other():
+    short = [past(1, 0.0, 0.0, 0.05), past(2, 0.0, 0.05, 0.1, good=False), past(3, 0.0, 5.1, 6.0)]
+    found = Replay(record(*short), Pauses(between=5.0, handover=0.0)).waits()
+    assert found == [0.0, pytest.approx(0.05), pytest.approx(5.1)]
+
+
+def test_a_job_that_waited_for_others_comes_after_the_last_of_them():
+    found = record(*in_turn(2), past(5, 21.0, 21.0, 31.0, BOB), after={5: [0, 1, 99]})
+    jobs = Replay(found, NOTHING, {(TENANT, ADA): {"num_slots": 2}}).waits()
+    assert jobs[2] == 0.0
+    blocked = record(*in_turn(2), past(5, 21.0, 21.0, 31.0), past(6, 12.0, 31.0, 41.0), after={5: [0, 1]})
+    assert waits(blocked, {(TENANT, ADA): {"num_slots": 2}}) == [0.0, 0.0, 0.0, 0.0], "it came at 11"
+
+
+def test_who_left_the_line_left_it_unless_it_would_have_started_before():
+    found = record(*in_turn(2), past(7, 0.0, None, None, left_at=15.0), past(8, 0.0, 20.0, 30.0))
+    assert waits(found) == [0.0, 10.0, None, 20.0]
+    assert waits(found, {(TENANT, ADA): {"num_slots": 3}}) == [0.0, 0.0, None, 10.0], "the third slot was taken"
+
+
+def test_what_ran_and_what_waited_at_the_begin_of_the_warm_up_is_there():
+    early = past(1, -WARM - 50, -WARM - 20, 5.0)
+    assert waits(record(early, past(2, -WARM - 10, 5.0, 15.0), past(3, 1.0, 15.0, 25.0))) == [None, None, 14.0]
+
+
+def test_users_with_slots_in_use_at_the_begin_are_counted():
+    changes = (Change(-2 * WARM, TENANT, ADA, {"num_slots": 2, "user_slots": 1}),)
+    early = past(1, -WARM - 50, -WARM - 20, 5.0, user="a")
+    found = record(early, past(2, 0.0, 5.0, 15.0, user="a"), past(3, 0.0, 0.0, 30.0, user="b"), changes=changes)
+    assert waits(found) == [None, 5.0, 0.0]
+
+
+def test_an_answer_has_the_error_of_the_replay_and_the_lines_of_each_tenant():
+    found = answer(record(*in_turn(4), past(9, 0.0, 0.0, 10.0, BOB)), NOTHING, {(TENANT, ADA): {"num_slots": 4}})
+    assert (found.attempts, found.knows, found.error.mean) == (5, True, pytest.approx(0.0))
+    ada, bob = found.lines
+    assert (ada.recorded.mean, ada.replayed.mean, ada.changed.mean, ada.clear) == (15.0, 15.0, 0.0, True)
+    assert (bob.changed.mean, bob.clear) == (0.0, False)
+
+
+def test_nobody_is_told_what_would_be_by_a_replay_that_is_too_far_off():
+    late = [past(n, 0.0, 50.0 + RUNS * n, 60.0 + RUNS * n) for n in range(4)]  # nothing in the record held them back
+    found = answer(record(*late), NOTHING, {(TENANT, ADA): {"num_slots": 4}})
+    assert not found.knows
+    assert found.error.mean > 0.5
+    assert [line.changed for line in found.lines] == [None]
+
+
+def test_attempts_without_known_limits_are_counted_as_not_replayed():
+    found = answer(record(past(1, 0.0, 0.0, 1.0, tenant=77)), NOTHING, {})
+    assert (found.attempts, found.unreplayed, found.error) == (0, 1, None)
+
+
+def test_the_pause_between_attempts_is_that_of_processes_that_had_work():
+    busy = [past(n, 0.0, 10.03 * n, 10.03 * n + 10.0, process=3, claimed_at=10.03 * n - 0.01) for n in range(40)]
+    idle = [
+        past(100 + n, 50.0 * n, 50.0 * n + 1, 50.0 * n + 2, process=4, claimed_at=50.0 * n + 0.99) for n in range(60)
+    ]
+    found = pauses([*busy, *idle])
+    assert (found.handover, found.between) == (pytest.approx(0.01), pytest.approx(0.02))
+    assert pauses(busy[:5]).between == BETWEEN
