@@ -19,10 +19,9 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.calls.request import JobRequest
 from jobs.conf import settings
 from jobs.engine import dispatch
-from jobs.engine.cancel import cancel
 from jobs.engine.submit import submit_all
 from jobs.models import Job
-from jobs.store import Progress, TenantId
+from jobs.store import Progress
 from tenants.models import Tenant
 
 AT_ONCE = 1000  # jobs in one statement
@@ -179,22 +178,6 @@ def batch_of(job_id: int) -> Batch | None:
     """The batch of a job."""
     job = Job.objects.filter(pk=job_id).only("batch_id", "tenant_id").first()
     return None if job is None or job.batch_id is None else Batch(job.batch_id, job.tenant_id)
-
-
-def cancel_batch(batch_id: int, *, tenant_id: TenantId) -> int | None:
-    """Cancel what waits of it, and ask what runs to stop; return how many; None if there is no such batch.
-
-    tenant_id: the tenant that must own it; EVERY_TENANT for an operator.
-    """
-    if not store.read_batches([batch_id], tenant_id=tenant_id):
-        return None
-    total, last = 0, 0
-    while members := store.open_members(batch_id, tenant_id=tenant_id, after=last):
-        with transaction.atomic():
-            for member in members:
-                cancel(member, tenant_id=tenant_id)
-        total, last = total + len(members), members[-1]
-    return total
 
 
 def _in_parts(requests: Iterable[JobRequest]) -> Iterator[list[JobRequest]]:

@@ -30,6 +30,8 @@ def prune(now: datetime | None = None) -> None:
         pass
     while store.forget_edges(BATCH):
         pass
+    while store.forget_batches(kept, BATCH, now):
+        pass
     while logs.forget_old(kept, BATCH, now):
         pass
     moment = (now or store.database_now()) - timedelta(days=settings.JOBS_LOGS_KEEP)

@@ -11,6 +11,8 @@ from jobs.reading import queries
 from tenants.models import Tenant
 
 MAX_LOOKED_AT = 10_000  # jobs that one page reads at most
+LOOKS = 10  # for the failures of a batch
+FAILED = FINAL - {Status.SUCCESS}
 
 
 @dataclass(frozen=True)
@@ -32,13 +34,19 @@ def job_type(job: JobRow | Schedule) -> str:
 
 
 def page(
-    chosen: Q, limit: int, *, tenant: Tenant | None, status: Status | None = None, before: int | None = None
+    chosen: Q,
+    limit: int,
+    *,
+    tenant: Tenant | None,
+    status: Status | None = None,
+    batch: int | None = None,
+    before: int | None = None,
 ) -> Page:
-    """The newest jobs that fit, with lower ids than `before`; of all tenants if `tenant` is None.
+    """The newest jobs that fit, with lower ids than `before`; of all tenants if `tenant` is None; or of this batch.
 
     A page may have fewer jobs than `limit`, even none, and a next page: it has looked at MAX_LOOKED_AT jobs.
     """
-    found, end = _fitting(chosen, tenant, status, before)
+    found, end = _fitting(chosen, _owned(tenant, batch), status, before)
     fitting = list(found.defer("args", "stats")[: limit + 1])  # one extra job shows that there are more
     if len(fitting) > limit:
         end = fitting[limit - 1].pk
@@ -46,12 +54,19 @@ def page(
 
 
 def ids(
-    chosen: Q, limit: int, *, tenant: Tenant | None, status: Status | None = None, before: int | None = None, looks: int
+    chosen: Q,
+    limit: int,
+    *,
+    tenant: Tenant | None,
+    status: Status | None = None,
+    batch: int | None = None,
+    before: int | None = None,
+    looks: int,
 ) -> tuple[list[int], int | None]:
     """The ids of the newest jobs that fit, and `before` of the next ones. It makes so many `looks`."""
     together: list[int] = []
     for _ in range(looks):
-        found, end = _fitting(chosen, tenant, status, before)
+        found, end = _fitting(chosen, _owned(tenant, batch), status, before)
         together += found.values_list("pk", flat=True)[: limit + 1 - len(together)]
         if len(together) > limit:
             return together[:limit], together[limit - 1]
@@ -61,15 +76,26 @@ def ids(
     return together, before
 
 
+def failures_first(batch: int, limit: int, *, tenant: Tenant | None) -> list[JobRow]:
+    """The jobs of a batch that did not end well, newest first, and then its others."""
+    failed, _ = ids(Q(status__in=FAILED), limit, tenant=tenant, batch=batch, looks=LOOKS)
+    found: list[JobRow] = list(queries.all_jobs().filter(pk__in=failed).defer("args", "stats"))
+    shown = [one for one in found if queries.is_whole(one)]
+    if len(failed) < limit:
+        shown += page(~Q(status__in=FAILED), limit - len(failed), tenant=tenant, batch=batch).jobs
+    return shown
+
+
 def newest() -> int:
     """The highest id of a job; 0 if there is none."""
     return queries.all_jobs().values_list("pk", flat=True).first() or 0
 
 
-def newer(chosen: Q, *, tenant: Tenant | None, status: Status | None = None, upto: int) -> tuple[int, bool]:
+def newer(
+    chosen: Q, *, tenant: Tenant | None, status: Status | None = None, batch: int | None = None, upto: int
+) -> tuple[int, bool]:
     """The number of jobs that fit with higher ids than `upto`; and whether there are more to look at."""
-    owned = Q(pk__gt=upto) if tenant is None else Q(pk__gt=upto, tenant=tenant)
-    came = queries.all_jobs().filter(owned)
+    came = queries.all_jobs().filter(_owned(tenant, batch), pk__gt=upto)
     last = came.order_by("pk").values_list("pk", flat=True)[MAX_LOOKED_AT - 1 : MAX_LOOKED_AT].first()
     if status is not None:
         chosen &= Q(status=status)
@@ -87,11 +113,14 @@ def waited(job: JobRow, now: datetime) -> float | None:
     return max((until - since).total_seconds(), 0.0)  # `now` may be of another clock than `since`
 
 
-def _fitting(
-    chosen: Q, tenant: Tenant | None, status: Status | None, before: int | None
-) -> tuple[QuerySet[JobRow], int | None]:
-    """The jobs of a page that fit; and the last job that it looks at, or None if it looks at all."""
+def _owned(tenant: Tenant | None, batch: int | None) -> Q:
+    """What has an index of its own, newest first: a page looks at these alone."""
     owned = Q() if tenant is None else Q(tenant=tenant)
+    return owned if batch is None else owned & Q(batch_id=batch)
+
+
+def _fitting(chosen: Q, owned: Q, status: Status | None, before: int | None) -> tuple[QuerySet[JobRow], int | None]:
+    """The jobs of a page that fit; and the last job that it looks at, or None if it looks at all."""
     older = owned if before is None else owned & Q(pk__lt=before)
     found = queries.all_jobs().filter(older)
     end: int | None = None

@@ -8,7 +8,18 @@ from jobs.store import clock
 from jobs.store.attempts import SLICE, cancel_requested, holder, progress, put_off, running_in, start, turn_away
 from jobs.store.awaiting import Edge, forget_edges, is_news, note_edges, read_ends, unknown
 from jobs.store.away import may_pass
-from jobs.store.batches import Progress, close_batch, grow_batch, open_batch, open_members, read_batches
+from jobs.store.batches import (
+    Progress,
+    close_batch,
+    failed_members,
+    forget_batches,
+    grow_batch,
+    open_batch,
+    open_members,
+    read_batch,
+    read_batches,
+    waiting_for,
+)
 from jobs.store.checks import excesses, find_lane, heads, isolation, odd_states, recount_books, wrong_books
 from jobs.store.claiming import (
     Keeper,

@@ -69,10 +69,21 @@ def close_batch(batch_id: int, *, tenant_id: int, now: datetime | None = None) -
     return bool(rows("close_batch", id=batch_id, tenant_id=tenant_id, now=now))
 
 
-def open_members(batch_id: int, *, tenant_id: TenantId, after: int = 0, most: int = 1000) -> list[int]:
+def open_members(batch_id: int, *, tenant_id: TenantId, after: int, most: int) -> list[int]:
     """Its first jobs behind that number that have not ended."""
     found = rows("open_members", id=batch_id, tenant_id=tenant_or_any(tenant_id), after=after, most=most)
     return [job_id for (job_id,) in found]
+
+
+def failed_members(batch_id: int, *, tenant_id: TenantId, after: int, most: int) -> list[int]:
+    """Its first jobs behind that number that have not ended well."""
+    found = rows("failed_members", id=batch_id, tenant_id=tenant_or_any(tenant_id), after=after, most=most)
+    return [job_id for (job_id,) in found]
+
+
+def waiting_for(batch_id: int, *, tenant_id: TenantId) -> list[tuple[int, bool]]:
+    """The first jobs that wait for it, and whether any end will do for them."""
+    return rows("waiting_for", id=batch_id, tenant_id=tenant_or_any(tenant_id))
 
 
 def read_batches(
@@ -81,3 +92,14 @@ def read_batches(
     """The batches of these numbers, or the newest ones before that number."""
     asked = None if ids is None else list(ids)
     return objects(Progress, "read_batches", ids=asked, tenant_id=tenant_or_any(tenant_id), before=before, most=most)
+
+
+def read_batch(batch_id: int, *, tenant_id: TenantId) -> Progress | None:
+    """The batch of this number; None if there is none."""
+    found = read_batches([batch_id], tenant_id=tenant_id) if 0 < batch_id < LARGEST_ID else []
+    return found[0] if found else None
+
+
+def forget_batches(seconds: float, batch: int, now: datetime | None = None) -> int:
+    """Delete batches that are that old, and of which nothing is left; at most `batch`; return their number."""
+    return len(rows("forget_batches", seconds=seconds, batch=batch, now=now))

@@ -95,3 +95,16 @@ def test_the_few_of_a_status_are_found_at_once_however_many_jobs_came_later(monk
     for status, job in found.items():
         assert walk(tenant=tenant, status=status) == ([job], 1)
         assert walk(status=status) == ([job], 1)
+
+
+def test_the_jobs_of_a_batch_are_found_however_many_others_came_later_its_failures_first(monkeypatch):
+    monkeypatch.setattr(listing, "MAX_LOOKED_AT", 3)
+    tenant, stranger = TenantFactory(), TenantFactory()
+    error, good, dead = (make_job(tenant, one, batch_id=7).pk for one in (Status.ERROR, Status.SUCCESS, Status.DEAD))
+    for _ in range(9):
+        make_job(tenant, Status.ERROR)
+    assert [one.pk for one in listing.page(Q(), 9, tenant=tenant, batch=7).jobs] == [dead, good, error]
+    assert [one.pk for one in listing.failures_first(7, 9, tenant=tenant)] == [dead, error, good]
+    assert [one.pk for one in listing.failures_first(7, 1, tenant=tenant)] == [dead]
+    assert listing.failures_first(7, 9, tenant=stranger) == []
+    assert listing.newer(Q(), tenant=tenant, batch=7, upto=error) == (2, False)

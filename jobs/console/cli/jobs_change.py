@@ -85,7 +85,7 @@ def _steps(verb: Verb, wanted: Filter) -> Iterator[list[int]]:
     before: int | None = listing.newest() + 1
     fits = wanted.others & Q(status__in=verb.statuses)
     while before is not None:
-        ids, before = listing.ids(fits, STEP, tenant=wanted.tenant, status=wanted.status, before=before, looks=LOOKS)
+        ids, before = listing.ids(fits, STEP, before=before, looks=LOOKS, **wanted.listed)
         yield ids
 
 

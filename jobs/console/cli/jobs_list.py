@@ -90,7 +90,7 @@ def _selected(options: Options) -> tuple[Sequence[JobRow], str]:
         found = list(jobs[: limit + 1])
         more = f"More jobs match; --limit N shows more than {limit}." if len(found) > limit else ""
         return [job for job in found[:limit] if queries.is_whole(job)], more
-    page = listing.page(wanted.others, limit, tenant=wanted.tenant, status=wanted.status, before=before)
+    page = listing.page(wanted.others, limit, before=before, **wanted.listed)
     return page.jobs, f"Older jobs may match: --before {page.before}" if page.before else ""
 
 

@@ -28,7 +28,7 @@ MAX_AGE = 3650 * 86_400  # seconds
 
 @dataclass
 class Filter:
-    """The jobs that fit all that was added. The lists take status and tenant apart: they have indexes of their own.
+    """The jobs that fit all that was added. The lists take some apart: they have indexes of their own.
 
     since: the column that the filters `since` and `until` are about.
     """
@@ -36,12 +36,19 @@ class Filter:
     others: Q = field(default_factory=Q)
     tenant: Tenant | None = None
     status: Status | None = None
+    batch: int | None = None
     since: str = "created_at"
 
     @property
     def everything(self) -> Q:
         """All filters as one; not that of the status."""
-        return self.others & Q(tenant=self.tenant) if self.tenant else self.others
+        found = self.others & Q(tenant=self.tenant) if self.tenant else self.others
+        return found & Q(batch_id=self.batch) if self.batch else found
+
+    @property
+    def listed(self) -> dict[str, Any]:
+        """What the lists take apart."""
+        return {"tenant": self.tenant, "status": self.status, "batch": self.batch}
 
     def add(self, name: str, value: Any, now: datetime) -> None:
         """Narrow it down. Raises InvalidRequest, naming the filter and what is allowed."""
@@ -50,6 +57,8 @@ class Filter:
                 self._add_status(value)
             case "tenant":
                 self.tenant = tenant_named(value)
+            case "batch":
+                self.batch = _batch(value)
             case "since":
                 self.others &= Q((f"{self.since}__gt", moment("since", value, now)))
             case "until":
@@ -110,10 +119,10 @@ def _of_type(value: str) -> Q:
     return found & Q(source_id=source_id) if source_id else found
 
 
-def _of_batch(value: Any) -> Q:
+def _batch(value: Any) -> int:
     if not re.fullmatch(r"[1-9][0-9]{0,17}", str(value)):
         raise InvalidRequest("batch", f"must be the number of a batch, not {value!r}")
-    return Q(batch_id=int(value))
+    return int(value)
 
 
 def _of_retried(value: str) -> Q:
@@ -147,7 +156,6 @@ MEANINGS: Mapping[str, Callable[[Any], Q]] = {
     "source_method": lambda value: Q(source_method=value),
     "user": lambda value: Q(user_key=value),
     "error": of_class,
-    "batch": _of_batch,
     "worker": _of_worker,
     "retried": _of_retried,
 }

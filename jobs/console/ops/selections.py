@@ -85,9 +85,7 @@ class Found:
         chosen, before = sought.others & Q(status__in=statuses), int(run.position or int(run.upto) + 1)
         if sought.status is not None and sought.status not in statuses:
             return Step([], None)
-        found, end = listing.ids(
-            chosen, most, tenant=sought.tenant, status=sought.status, before=before, looks=MAX_PAGES
-        )
+        found, end = listing.ids(chosen, most, before=before, looks=MAX_PAGES, **sought.listed)
         return Step(found, None if end is None else str(end))
 
 

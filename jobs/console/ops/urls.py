@@ -42,6 +42,7 @@ urlpatterns = [
     path("jobs/submit", submit.submit, name="submit"),
     path("jobs/<int:pk>/", job.show, name="job"),
     path("batches/", batches.show, name="batches"),
+    path("batches/<int:pk>/", batches.one, name="batch"),
     path("dead/", dead.show, name="dead"),
     path("workers/", workers.show, name="workers"),
     path("workers/<uuid:pk>/drain", worker_actions.drain_worker, name="drain"),

@@ -2,76 +2,26 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from typing import Annotated
 
 from django.db import transaction
 from django.http import HttpResponse
 from django.urls import reverse
-from ninja import Path, Query, Router, Schema
-from pydantic import Field, StrictBool
+from ninja import Path, Query, Router
 
 from jobs import store
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.request import JobRequest
-from jobs.engine import batches
+from jobs.engine import batches, whole_batch
 from jobs.portal.api import idempotency, inputs, pages, schemas
 from jobs.portal.api.auth import Caller, CallerRequest
+from jobs.portal.api.batch_schemas import Batch, Batches, NewBatch, WantedBatches
 from jobs.portal.api.jobs import FULL, MISSING, REFUSED, TOO_LATE, UNFIT, compose
 from jobs.portal.api.problems import ProblemError, not_found
 from jobs.store import Progress
 
 router = Router(tags=["batches"])
 BatchId = Annotated[inputs.Whole, Path()]
-
-
-class NewBatch(inputs.Body):
-    """Jobs that belong together, and what runs when they have ended."""
-
-    name: inputs.Text = Field(min_length=1, examples=["nightly"])
-    jobs: list[inputs.Submission] = Field([], max_length=inputs.MOST_AT_ONCE)
-    on_success: inputs.Submission | None = Field(
-        None, description="A job that runs once, when all have ended well; also after a revival."
-    )
-    on_end: inputs.Submission | None = Field(None, description="A job that runs once, when all have ended.")
-    close: StrictBool = Field(True, description="False: you add more jobs, and close it then.")
-
-
-class Batch(Schema):
-    """A batch, and what became of its jobs; a second old at most."""
-
-    id: int = Field(description="A job waits for it by this number, in `after` or `after_end`.")
-    name: str
-    user: str
-    created_at: datetime
-    closed_at: datetime | None = Field(description="Null: it is open, so it is not over.")
-    complete: bool = Field(description="True: it is closed, and all of its jobs have ended.")
-    total: int
-    waiting: int
-    running: int
-    success: int
-    error: int
-    dead: int
-    cancelled: int
-    share: float = Field(description="The share of its jobs that has ended, 0 to 1.")
-    oldest: datetime | None = Field(description="When the first of its jobs that has not ended was submitted.")
-
-    @classmethod
-    def of(cls, progress: Progress) -> "Batch":
-        counts = ("total", "waiting", "running", "success", "error", "dead", "cancelled", "share")
-        same = ("id", "name", "created_at", "closed_at", "oldest", *counts)
-        values = {name: getattr(progress, name) for name in same}
-        return cls(user=progress.user_key, complete=progress.is_complete, **values)
-
-
-class Batches(Schema):
-    batches: list[Batch] = Field(description="Newest first.")
-    next: str | None = Field(description="The address of the next page, with older batches. Null: the last page.")
-
-
-class WantedBatches(Schema):
-    before: inputs.RowId | None = Field(None, description="Only batches with a lower id.")
-    limit: inputs.Whole = Field(20, ge=1, le=100)
 
 
 @router.post(
@@ -100,10 +50,9 @@ def add_to_batch(request: CallerRequest, batch_id: BatchId, batch: inputs.Submis
 def close_batch(request: CallerRequest, batch_id: BatchId) -> Batch:
     """Close a batch: only its own jobs add to it now, and it is over when all have ended. 409: it is closed."""
     tenant_id = request.auth.tenant.pk
-    found = _found(tenant_id, batch_id)
-    if not batches.close(batches.Batch(found.id, tenant_id)):
+    if not batches.close(batches.Batch(one(tenant_id, batch_id).id, tenant_id)):
         raise ProblemError(409, "The batch is closed.")
-    return Batch.of(_found(tenant_id, batch_id))
+    return Batch.of(one(tenant_id, batch_id))
 
 
 @router.get("batches", response={200: Batches, UNFIT | REFUSED: schemas.Problem})
@@ -120,14 +69,22 @@ def list_batches(request: CallerRequest, wanted: Query[WantedBatches]) -> Batche
 @router.get("batches/{batch_id}", url_name="batch", response={200: Batch, MISSING | REFUSED: schemas.Problem})
 def read_batch(request: CallerRequest, batch_id: BatchId) -> Batch:
     """Read a batch."""
-    return Batch.of(_found(request.auth.tenant.pk, batch_id))
+    return Batch.of(one(request.auth.tenant.pk, batch_id))
 
 
 @router.post("batches/{batch_id}/cancel", response={202: Batch, MISSING | REFUSED: schemas.Problem})
 def cancel_batch(request: CallerRequest, batch_id: BatchId) -> HttpResponse:
     """Cancel those of its jobs that wait, and ask those that run to stop. `on_end` runs when they have ended."""
     tenant_id = request.auth.tenant.pk
-    batches.cancel_batch(_found(tenant_id, batch_id).id, tenant_id=tenant_id)
+    whole_batch.cancel_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id)
+    return _answer(tenant_id, batch_id)
+
+
+@router.post("batches/{batch_id}/revive", response={202: Batch, MISSING | REFUSED | FULL: schemas.Problem})
+def revive_batch(request: CallerRequest, batch_id: BatchId) -> HttpResponse:
+    """Give those of its jobs that did not end well a new series of attempts. 429: not all fit into your backlog."""
+    tenant_id = request.auth.tenant.pk
+    whole_batch.revive_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id)
     return _answer(tenant_id, batch_id)
 
 
@@ -150,7 +107,7 @@ def _make(caller: Caller, asked: NewBatch) -> HttpResponse:
 
 def _add(caller: Caller, batch_id: int, jobs: list[inputs.Submission]) -> HttpResponse:
     tenant_id = caller.tenant.pk
-    found = _found(tenant_id, batch_id)
+    found = one(tenant_id, batch_id)
     requests = [_composed(caller, f"jobs[{index}]", one) for index, one in enumerate(jobs)]
     if found.closed_at is not None:
         raise ProblemError(409, "The batch is closed.")
@@ -174,14 +131,15 @@ def _named(where: str) -> Iterator[None]:
         raise ProblemError.refused(refused, f"{place}.{refused.field}") from None
 
 
-def _found(tenant_id: int, batch_id: int) -> Progress:
-    found = store.read_batches([batch_id], tenant_id=tenant_id) if 0 < batch_id <= store.batches.LARGEST_ID else []
-    if not found:
+def one(tenant_id: int, batch_id: int) -> Progress:
+    """That batch of the tenant's. Raises ProblemError."""
+    found = store.read_batch(batch_id, tenant_id=tenant_id)
+    if found is None:
         raise not_found()
-    return found[0]
+    return found
 
 
 def _answer(tenant_id: int, batch_id: int) -> HttpResponse:
-    answer = schemas.answer(202, Batch.of(_found(tenant_id, batch_id)).model_dump())
+    answer = schemas.answer(202, Batch.of(one(tenant_id, batch_id)).model_dump())
     answer["Location"] = reverse("api:batch", kwargs={"batch_id": batch_id})
     return answer

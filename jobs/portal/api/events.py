@@ -1,16 +1,15 @@
-"""The endpoint of a job's changes as they happen: server-sent events, beside the long poll."""
+"""The changes of a job or a batch as they happen: server-sent events, beside the long poll."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any
 
 from django.http import StreamingHttpResponse
 from ninja import Router
 
-from jobs.models import AnyJob
-from jobs.portal.api import inputs, schemas, throttle
+from jobs.portal.api import batches, inputs, schemas, throttle
 from jobs.portal.api.auth import CallerRequest
-from jobs.portal.api.following import CHECK, Watch, follow
+from jobs.portal.api.following import CHECK, BatchWatch, Event, Watch, follow
 from jobs.portal.api.problems import not_found
 from jobs.reading import queries
 from jobs.reading.together import Together
@@ -30,7 +29,8 @@ DESCRIBED: dict[str, Any] = {
     ],
     "responses": {
         200: {
-            "description": "Events `status` and `end` with a Job, `progress` with its `progress` and `progress_note`.",
+            "description": "Of a job: events `status` and `end` with a Job, `progress` with its `progress` and "
+            "`progress_note`. Of a batch: `progress` and `end` with a Batch.",
             "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
         }
     },
@@ -53,17 +53,40 @@ def follow_job(request: CallerRequest, job_id: inputs.JobId) -> StreamingHttpRes
     job = queries.job(request.auth.tenant.pk, job_id)
     if job is None:
         raise not_found()
-    throttle.admit_wait(job.tenant_id)
+    watch = Watch(job.tenant_id, job.pk, request.headers.get(LAST_SEEN, ""))
+    return _answer(request, watch.tell(job), watch.look)
+
+
+@router.get(
+    "batches/{batch_id}/events",
+    url_name="batch_events",
+    response={frozenset({401, 403, 404, 405, 422}): schemas.Problem},
+    openapi_extra=DESCRIBED,
+)
+def follow_batch(request: CallerRequest, batch_id: batches.BatchId) -> StreamingHttpResponse:
+    """Follow a batch: how far it is now, then each change as a server-sent event, until `end`: all have ended."""
+    inputs.refuse_unknown_names(request, ())
+    progress = batches.one(request.auth.tenant.pk, batch_id)
+    watch = BatchWatch(progress.tenant_id, progress.id, request.headers.get(LAST_SEEN, ""))
+    return _answer(request, watch.tell(progress), watch.look)
+
+
+def _answer(
+    request: CallerRequest, first: Event | None, look: Callable[[], Awaitable[Event | None]]
+) -> StreamingHttpResponse:
+    tenant_id = request.auth.tenant.pk
+    throttle.admit_wait(tenant_id)
     # nginx would keep small parts back; other proxies know the media type.
     headers = {"X-Accel-Buffering": "no"}
-    stream = _stream(request.auth.way, job, request.headers.get(LAST_SEEN, ""))
+    stream = _stream(request.auth.way, tenant_id, first, look)
     return StreamingHttpResponse(stream, content_type=MEDIA_TYPE, headers=headers)
 
 
-async def _stream(way: Way, job: AnyJob, seen: str) -> AsyncIterator[str]:
+async def _stream(
+    way: Way, tenant_id: int, first: Event | None, look: Callable[[], Awaitable[Event | None]]
+) -> AsyncIterator[str]:
     """The text of the stream. It runs in the event loop, and holds no thread and no connection."""
-    watch = Watch(job.tenant_id, job.pk, seen)
-    events = follow(watch.tell(job), watch.look, lambda: ways.ask(way))
-    async with throttle.waiting(job.tenant_id), aclosing(events):
+    events = follow(first, look, lambda: ways.ask(way))
+    async with throttle.waiting(tenant_id), aclosing(events):
         async for event in events:
             yield event

@@ -1,9 +1,9 @@
-"""A job's changes as server-sent events: what a client has not been told yet, at a bounded pace."""
+"""The changes of a job or a batch as server-sent events: what a client has not been told yet, at a bounded pace."""
 
 import asyncio
 import time
 import zlib
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -11,11 +11,15 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from django.db import DatabaseError, InterfaceError
 
+from jobs import store
 from jobs.lifecycle import FINAL
 from jobs.models import JobRow
 from jobs.portal.api import schemas
+from jobs.portal.api.batch_schemas import Batch
 from jobs.reading import queries, waiting
 from jobs.reading.queries import State
+from jobs.reading.together import Together
+from jobs.store import EVERY_TENANT, Progress
 
 MAX_STREAM_SECONDS = 300.0  # seconds of one stream; the client then comes again, and proves again who it is
 BEAT = 15.0  # seconds without an event, after which a comment shows proxies and clients that the stream lives
@@ -24,7 +28,7 @@ RECONNECT = 2000  # milliseconds until a browser tries again
 
 
 class Gone(Exception):
-    """The job does not exist any more."""
+    """The job or the batch does not exist any more."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,38 @@ class Watch:
             return None
         self._seen = _id(state)
         return Event("progress", self._seen, {"progress": state.progress, "progress_note": state.progress_note})
+
+
+class BatchWatch:
+    """What one client has been told of one batch."""
+
+    def __init__(self, tenant_id: int, batch_id: int, seen: str) -> None:
+        self._batch, self._seen = (tenant_id, batch_id), seen
+
+    async def look(self) -> Event | None:
+        """What changed since the last event; None if nothing did. Raises Gone and the errors of the database."""
+        progress = await batches.ask(self._batch)
+        if progress is None:
+            raise Gone
+        return self.tell(progress)
+
+    def tell(self, progress: Progress) -> Event | None:
+        """The same, of a batch that has just been read."""
+        counts = (progress.total, progress.running, progress.success, progress.error, progress.dead, progress.cancelled)
+        now = ".".join(str(number) for number in (*counts, int(progress.closed_at is not None)))
+        if now == self._seen and not progress.is_complete:
+            return None
+        self._seen = now
+        return Event("end" if progress.is_complete else "progress", now, Batch.of(progress).dict())
+
+
+def _progress_of(keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], Progress]:
+    """Of each batch, if it is that tenant's."""
+    found = store.read_batches([batch_id for _, batch_id in keys], tenant_id=EVERY_TENANT, most=len(keys))
+    return {(one.tenant_id, one.id): one for one in found}
+
+
+batches = Together(_progress_of, every=waiting.FIRST_PAUSE)  # of all that somebody follows in this process
 
 
 def _id(state: State) -> str:

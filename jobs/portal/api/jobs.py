@@ -33,10 +33,7 @@ MISSING = frozenset({404, 422})
 TOO_LATE = frozenset({409})
 FULL = frozenset({429, 503})  # 503: other callers keep submitting the same job
 
-FILTERS, COLUMNS = (
-    {"source_type", "source_id", "source_method", "user", "batch"},
-    {"user": "user_key", "batch": "batch_id"},
-)
+FILTERS, COLUMNS = {"source_type", "source_id", "source_method", "user"}, {"user": "user_key"}
 
 Wait = Annotated[float, Query(ge=0, le=waiting.MAX_SECONDS, description="Seconds to wait for a change.")]
 Seen = Annotated[Status, Query(description="The status you know. If it has changed, the answer comes at once.")]
@@ -93,6 +90,7 @@ def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.J
         wanted.limit,
         tenant=request.auth.tenant,
         status=wanted.status,
+        batch=wanted.batch,
         before=wanted.before,
     )
     older = None if found.before is None else pages.onward(reverse("api:jobs"), wanted, before=found.before)

@@ -29,6 +29,7 @@ class ListedJob(Schema):
     queue: str
     priority: int
     user: str = Field(description="Your user that the job is for. Empty: no particular user.")
+    batch: int | None = Field(description="The batch that it belongs to.")
     attempt: int = Field(description="The number of times that the job was handed to a worker.")
     retries: int = Field(
         description="The number of retries after failures, since the job was submitted or last revived."
@@ -149,6 +150,7 @@ def listed(job: models.JobRow) -> dict[str, Any]:
         "queue": job.queue.name,
         "priority": job.priority,
         "user": job.user_key,
+        "batch": job.batch_id,
         "attempt": job.attempt,
         "retries": job.retries,
         "max_retries": job.max_retries,

@@ -10,35 +10,49 @@ from django.http import HttpRequest
 from jobs.lifecycle import Status
 from jobs.reading.queries import LARGEST_ID
 from jobs.reading.status_words import WORDS
+from tenants.models import Tenant
 
 
 @dataclass(frozen=True)
 class Asked:
-    """status: only these; None: all. mine: only those of the member. before: only lower ids; None: from the newest."""
+    """status: only these; None: all. mine: only those of the member. before: only lower ids; None: from the newest.
+    batch: only its jobs.
+    """
 
     status: Status | None
     mine: bool
     before: int | None
+    batch: int | None = None
 
     @classmethod
     def of(cls, request: HttpRequest) -> Self:
         """What the address asks for; what cannot be is left out."""
-        status, before = request.GET.get("status", ""), request.GET.get("before", "")
+        status = request.GET.get("status", "")
         return cls(
             Status(status) if status in set(Status) else None,
             request.GET.get("mine") == "1",
-            min(int(before), LARGEST_ID) if re.fullmatch("[0-9]{1,19}", before) else None,
+            _number(request, "before"),
+            _number(request, "batch"),
         )
 
     def address(self, **changes: Any) -> str:
         """The same with changes, as a query string."""
-        asked = {"status": self.status, "mine": int(self.mine), "before": self.before} | changes
+        asked = {
+            "status": self.status,
+            "mine": int(self.mine),
+            "before": self.before,
+            "batch": self.batch,
+        } | changes
         return "?" + urlencode({name: str(value) for name, value in asked.items() if value})
 
     def tabs(self) -> list[tuple[str, str, bool]]:
         """(address, word, here) for all jobs and for each status."""
         statuses: list[tuple[Status | None, str]] = [(None, "All"), *WORDS.items()]
         return [(self.address(status=status, before=None), word, status == self.status) for status, word in statuses]
+
+    def listed(self, tenant: Tenant) -> dict[str, Any]:
+        """What the lists of jobs take."""
+        return {"tenant": tenant, "status": self.status, "batch": self.batch}
 
     @property
     def newest(self) -> str:
@@ -49,3 +63,8 @@ class Asked:
     def whose(self) -> str:
         """The address with the other choice of whose jobs."""
         return self.address(mine=int(not self.mine), before=None)
+
+
+def _number(request: HttpRequest, name: str) -> int | None:
+    given = request.GET.get(name, "")
+    return min(int(given), LARGEST_ID) if re.fullmatch("[0-9]{1,19}", given) else None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import F, Q
+from django.db.models import F
 from django.http import Http404, HttpRequest
 from django.utils import timezone
 
@@ -12,7 +12,7 @@ from jobs.models import HELD_UNTIL, AnyJob, Job, JobRow
 from jobs.pages.attempts_chart import pieces
 from jobs.portal import words
 from jobs.portal.members import names
-from jobs.reading import listing, queries
+from jobs.reading import queries
 from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
 from jobs.reading.public_error import told
@@ -45,11 +45,6 @@ def slots(tenant: Tenant) -> dict[str, Any]:
     """The slots in use, and the limits. Index: jobs_one_job_per_slot."""
     limits = TenantQueue.objects.filter(tenant=tenant).first() or TenantQueue(tenant=tenant, num_slots=0)
     return {"in_use": Job.objects.filter(tenant=tenant, slot__isnull=False).count(), "limits": limits}
-
-
-def newer(chosen: Q, tenant: Tenant, status: Status | None, top: int | None) -> tuple[int, bool]:
-    """The number of jobs that fit from this id on, and whether there may be more; None: none is shown as the newest."""
-    return (0, False) if top is None else listing.newer(chosen, tenant=tenant, status=status, upto=top - 1)
 
 
 def schedules(tenant: Tenant) -> list[tuple[Any, str, str]]:

@@ -2,13 +2,17 @@
 
 from django.urls import path
 
-from jobs.portal.members import again, usage, views, webhooks
+from jobs.portal.members import again, batches, usage, views, webhooks
 
 app_name = "members"
 urlpatterns = [
     path("", views.job_list, name="jobs"),
     path("usage/", usage.show, name="usage"),
     path("webhooks/", webhooks.show, name="webhooks"),
+    path("batches/", batches.batch_list, name="batches"),
+    path("batches/<int:pk>/", batches.batch_detail, name="batch"),
+    path("batches/<int:pk>/cancel", batches.cancel, name="cancel-batch"),
+    path("batches/<int:pk>/run-again", batches.run_again, name="run-batch-again"),
     path("<int:pk>/", views.job_detail, name="job"),
     path("<int:pk>/cancel", views.cancel_job, name="cancel"),
     path("<int:pk>/again", again.again, name="again"),

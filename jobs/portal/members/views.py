@@ -35,7 +35,7 @@ def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
     """`status`: only these; `mine`: only those of this member; `before`: only those with lower ids."""
     asked = Asked.of(request)
     chosen = Q(user_key=str(request.user.pk)) if asked.mine else Q()
-    page = listing.page(chosen, A_PAGE, tenant=tenant, status=asked.status, before=asked.before)
+    page = listing.page(chosen, A_PAGE, before=asked.before, **asked.listed(tenant))
     top = page.jobs[0].pk + 1 if page.jobs else asked.before
     context = shown.common(page.jobs, tenant, request) | {
         "page": page,
@@ -43,7 +43,7 @@ def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
         "lines": len({job.queue_id for job in page.jobs if job.status == Status.CREATED}),
         "slots": shown.slots(tenant),
         "schedules": shown.schedules(tenant),
-        "newer": shown.newer(chosen, tenant, asked.status, top),
+        "newer": (0, False) if top is None else listing.newer(chosen, upto=top - 1, **asked.listed(tenant)),
         "asked": asked,
         "older": asked.address(before=page.before),
         "here": request.path + asked.address(before=top),

@@ -12,6 +12,38 @@ news AS (
 )
 SELECT id FROM closed
 
+-- name: failed_members
+-- Reads:  the first jobs of a batch that have not ended well, at most `most`, wherever they are. Who: whoever revives them.
+-- Locks:  none. Index: jobs_of_batch, job_history_of_batch.
+SELECT id FROM all_jobs
+WHERE batch_id = %(id)s AND status IN ('error', 'dead', 'cancelled')
+  AND id > %(after)s
+  AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
+ORDER BY id
+LIMIT %(most)s
+
+-- name: forget_batches
+-- Change: delete batches that are older than the history, whose jobs all have ended and are gone, and that nobody waits for; at
+--         most `batch`. Who: the clock's upkeep. Locks: the rows; it skips locked ones. Index: primary keys, jobs_of_batch,
+--         job_history_of_batch.
+-- Who adds to such a batch at this moment has changed `added`, or finds no batch.
+WITH old AS MATERIALIZED (
+    SELECT b.id FROM batches b
+    WHERE b.created_at < coalesce(%(now)s::timestamptz, clock_timestamp()) - %(seconds)s * interval '1 second'  -- guard
+      AND b.added = (SELECT t.success + t.error + t.dead + t.cancelled FROM batch_tallies t WHERE t.batch_id = b.id)  -- guard
+      AND NOT EXISTS (SELECT FROM jobs j WHERE j.batch_id = b.id)  -- guard
+      AND NOT EXISTS (SELECT FROM job_history j WHERE j.batch_id = b.id)  -- guard
+      AND NOT EXISTS (SELECT FROM job_edges e WHERE e.predecessor_id = b.id)  -- guard
+    ORDER BY b.id
+    LIMIT %(batch)s
+    FOR UPDATE OF b SKIP LOCKED
+),
+tally AS (
+    DELETE FROM batch_tallies t USING old WHERE t.batch_id = old.id
+)
+DELETE FROM batches b USING old WHERE b.id = old.id
+RETURNING b.id
+
 -- name: grow_batch
 -- Change: count so many new jobs of a batch. Who: whoever adds them, in that transaction: while the batch is open, or a job of
 --         it that runs. Locks: the row, until the caller's transaction ends; the reader of ends passes over it. Index: primary keys.
@@ -59,3 +91,12 @@ WHERE (%(ids)s::bigint[] IS NULL OR b.id = ANY(%(ids)s::bigint[]))
   AND b.tenant_id = coalesce(%(tenant_id)s::bigint, b.tenant_id)  -- guard I8
 ORDER BY b.id DESC
 LIMIT %(most)s
+
+-- name: waiting_for
+-- Reads:  the first jobs that wait for a batch, and whether any end of it will do. Who: whoever looks at the batch. Locks: none.
+-- Index:  job_edges' primary key.
+SELECT e.follower_id, e.whatever FROM job_edges e JOIN jobs j ON j.id = e.follower_id AND j.blocked_at IS NOT NULL
+WHERE e.predecessor_id = %(id)s
+  AND j.tenant_id = coalesce(%(tenant_id)s::bigint, j.tenant_id)  -- guard I8
+ORDER BY e.follower_id
+LIMIT 10

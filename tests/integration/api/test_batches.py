@@ -79,6 +79,23 @@ def test_it_is_cancelled(owner, made):
     assert Job.objects.get(predecessors=[batch]).status == Status.CREATED
 
 
+def test_what_failed_of_it_is_revived_unless_the_backlog_is_full(owner, tenant, made):
+    batch = made()
+    post(owner, f"/{batch}/cancel")
+    tenant.jobs_queue.max_waiting = 0
+    tenant.jobs_queue.save()
+    assert post(owner, f"/{batch}/revive").status_code == 429
+    tenant.jobs_queue.max_waiting = 9
+    tenant.jobs_queue.save()
+    answer = post(owner, f"/{batch}/revive")
+    assert (answer.status_code, set(Job.objects.filter(batch_id=batch).values_list("status", flat=True))) == (
+        202,
+        {"created"},
+    )
+    member = Job.objects.filter(batch_id=batch).first()
+    assert owner.get(f"/api/v1/jobs/{member.pk}").json()["batch"] == batch
+
+
 def test_an_empty_one_is_over_at_once(owner, report, made):
     batch = made(jobs=[])
     unblock()
@@ -97,7 +114,8 @@ def test_they_are_listed_newest_first_in_pages(owner, made):
 def test_a_stranger_sees_no_batch_and_no_sign_of_it(stranger, foreign_report, made):
     batch = made(close=False)
     for number in (batch, batch + 1000):
-        for path in ("jobs", "close", "cancel"):
+        assert stranger.get(f"/api/v1/batches/{number}/events").status_code == 404
+        for path in ("jobs", "close", "cancel", "revive"):
             document = {"jobs": [call(foreign_report)]} if path == "jobs" else {}
             assert post(stranger, f"/{number}/{path}", **document).status_code == 404
         assert stranger.get(f"/api/v1/batches/{number}").status_code == 404

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 QUEUE = "/api/v1/operator/queues/default"
 
 ENDPOINTS = [
-    (method.upper(), path.format(name="default", slug="nobody", job_id=1, prefix="x"))
+    (method.upper(), path.format(name="default", slug="nobody", job_id=1, batch_id=1, prefix="x"))
     for path, operations in api.get_openapi_schema()["paths"].items()
     if "/operator/" in path
     for method in operations
@@ -51,7 +51,7 @@ def assert_problem(response, status, *words):
 
 
 def test_there_are_endpoints_to_be_tested():
-    assert len(ENDPOINTS) == 24
+    assert len(ENDPOINTS) == 28
 
 
 @pytest.mark.parametrize(("method", "path"), ENDPOINTS)

@@ -48,6 +48,7 @@ def test_a_job_tells_its_whole_story(owner, mate, tenant):
         "queue": "default",
         "priority": 3,
         "user": "anna",
+        "batch": None,
         "attempt": 1,
         "retries": 2,
         "max_retries": 5,

@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from jobs.engine.batches import open_batch
 from jobs.lifecycle import Status
 from jobs.models import Job, PausedJobType, Queue, Schedule, WebhookEndpoint, Worker
 from tenants.models import Change, TenantQueue
@@ -25,6 +26,7 @@ PAGES = {
     "/ops/jobs/{job}/": "view_job",
     "/ops/jobs/new/": "add_job",
     "/ops/batches/": "view_job",
+    "/ops/batches/{batch}/": "view_job",
     "/ops/dead/": "view_deadletter",
     "/ops/workers/": "view_worker",
     "/ops/schedules/": "view_schedule",
@@ -70,7 +72,7 @@ def things() -> dict[str, Any]:
     worker = Worker.objects.create(pk=uuid.uuid4(), name="w@host", pid=1, pool="default", concurrency=2)
     ids = {"job": make_job(tenant).pk, "dead": dead.pk, "schedule": schedule.pk, "worker": worker.pk, "run": run}
     off = WebhookEndpoint.objects.create(tenant=tenant, url="https://example.com/", salt="s", off_at=timezone.now())
-    return ids | {"webhook": off.pk}
+    return ids | {"webhook": off.pk, "batch": open_batch("nightly", "", tenant.pk).id}
 
 
 def state() -> tuple[object, ...]:

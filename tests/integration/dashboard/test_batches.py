@@ -1,5 +1,7 @@
 """The page of batches: how far each is, with links to its jobs; and the same on the command line."""
 
+import re
+
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
@@ -42,6 +44,26 @@ def test_it_is_listed_and_cancelled_on_the_command_line(nightly, capsys):
     assert "nightly" in capsys.readouterr().out
     call_command("jobs", "cancel", "--batch", str(nightly.id), "--yes")
     assert set(Job.objects.values_list("status", flat=True)) == {Status.CANCELLED}
+
+
+def test_one_has_its_jobs_failures_first_and_is_cancelled_and_revived(client, admin_user, nightly):
+    client.force_login(admin_user)
+    path = reverse("ops:batch", args=[nightly.id])
+    page = client.get(path).content.decode()
+    assert path in client.get(reverse("ops:batches")).content.decode()
+    first, *_, last = Job.objects.order_by("pk").values_list("pk", flat=True)
+    assert page.index(f"/ops/jobs/{first}/") < page.index(f"/ops/jobs/{last}/")
+    assert "&lt;b&gt;nightly" in page and "<b>nightly" not in page
+    assert f'href="{path}"' in client.get(reverse("ops:job", args=[first])).content.decode()
+    form = page.partition('class="verbs"')[2]
+    form = dict(re.findall(r'type="hidden" name="(q|upto|all|next)" value="([^"]*)"', form))
+    for name, statuses in (("cancel", {"cancelled"}), ("revive", {"created"})):
+        assert reverse(f"ops:{name}-jobs") in page
+        assert client.post(reverse(f"ops:{name}-jobs"), form)["Location"] == path
+        assert set(Job.objects.values_list("status", flat=True)) == statuses
+    unblock()
+    assert "Revive the failed" not in client.get(path).content.decode()
+    assert client.get(reverse("ops:batch", args=[2**70])).status_code == 404
 
 
 def test_nothing_else_is_the_number_of_a_batch(client, admin_user):

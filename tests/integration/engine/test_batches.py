@@ -9,9 +9,10 @@ from django.utils import timezone
 from jobs import batch, cancel, current_job, job, store
 from jobs.calls.refusals import InvalidRequest
 from jobs.contrib.testing import drain
-from jobs.engine.batches import Batch, batch_of, cancel_batch, close, open_batch
+from jobs.engine.batches import Batch, batch_of, close, open_batch
 from jobs.engine.revive import discard, revive
 from jobs.engine.unblock import unblock
+from jobs.engine.whole_batch import cancel_batch, revive_batch
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, BatchTally, Job, JobEdge, JobEnd
 from jobs.models import Batch as Row
@@ -238,7 +239,7 @@ def test_a_stranger_neither_adds_to_it_nor_waits_for_it_nor_cancels_it(made, of)
         Batch(nightly.id, stranger.tenant.pk).add(theirs)
     with pytest.raises(InvalidRequest), batch("mixed", on_end=of("end")) as mixed:
         mixed.add(theirs)
-    assert cancel_batch(nightly.id, tenant_id=stranger.tenant.pk) is None
+    assert cancel_batch(nightly.id, tenant_id=stranger.tenant.pk) == 0
     assert store.read_batches(tenant_id=stranger.tenant.pk) == []
     assert not close(Batch(nightly.id, stranger.tenant.pk))
     assert status(member) == "created"
@@ -247,11 +248,19 @@ def test_a_stranger_neither_adds_to_it_nor_waits_for_it_nor_cancels_it(made, of)
 def test_no_statement_finds_an_open_one_of_a_stranger():
     owner, stranger = TenantFactory(), TenantFactory()
     nightly = store.open_batch("nightly", "", tenant_id=owner.pk)
-    member = make_job(owner, batch_id=nightly)
+    member, failed = make_job(owner, batch_id=nightly), make_job(owner, Status.ERROR, batch_id=nightly)
+    every = {"after": 0, "most": 9}
     for tenant, mine in ((stranger, False), (owner, True)):
         assert store.grow_batch(nightly, 1, tenant_id=tenant.pk, caller=None, attempt=0) is mine
-        assert store.open_members(nightly, tenant_id=tenant.pk) == [member.pk] * mine
+        assert store.open_members(nightly, tenant_id=tenant.pk, **every) == [member.pk] * mine
+        assert store.failed_members(nightly, tenant_id=tenant.pk, **every) == [failed.pk] * mine
         assert store.close_batch(nightly, tenant_id=tenant.pk) is mine
+
+
+def test_a_stranger_does_not_see_what_waits_for_it(made):
+    nightly, _, success, ends = made()
+    assert store.waiting_for(nightly.id, tenant_id=nightly.tenant_id) == [(success, False), (ends, True)]
+    assert store.waiting_for(nightly.id, tenant_id=TenantFactory().pk) == []
 
 
 @pytest.mark.parametrize("name", ["", "x" * 201, "\x00"])
@@ -288,6 +297,18 @@ def test_it_is_cancelled_with_all_that_waits_and_a_request_to_what_runs(made):
     assert (progress.running, progress.waiting, progress.ended, progress.share) == (1, 0, 3, 0.75)
     assert store.stop(members[1], 1, {})
     assert states(ends) == ["created"]
+
+
+def test_what_failed_of_it_is_revived_wherever_it_is_part_by_part(made, monkeypatch):
+    monkeypatch.setattr("jobs.engine.whole_batch.PART", 2)
+    nightly, members, *_ = made(6)
+    for member in members[:5]:
+        cancel(member, tenant_id=nightly.tenant_id)
+    assert store.archive("cancelled", 0, timezone.now() - timedelta(days=1), LATER, batch=1, now=LATER) == 1
+    assert revive_batch(nightly.id, tenant_id=TenantFactory().pk) == 0
+    assert revive_batch(nightly.id, tenant_id=nightly.tenant_id) == 5
+    assert states(*members) == ["created"] * 6
+    assert nightly.progress().waiting == 6
 
 
 def test_a_batch_of_many_takes_several_turns(made, monkeypatch):

@@ -9,9 +9,11 @@ from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
+from jobs import store
 from jobs.engine import prune
+from jobs.engine.batches import open_batch
 from jobs.lifecycle import Status
-from jobs.models import DeathNotice, Job, ScheduleRun, Worker
+from jobs.models import Batch, BatchTally, DeathNotice, Job, ScheduleRun, Worker
 from tenants.models import Change, ChangeSubject
 from tests.factories import TenantFactory, UserFactory, make_job
 from tests.integration.engine.test_schedules import hourly, thing  # noqa: F401 - a fixture
@@ -83,3 +85,22 @@ def test_sessions_that_have_expired():
         Session.objects.create(session_key=name, session_data="", expire_date=timezone.now() + timedelta(days=days))
     prune.prune(NOW)
     assert Session.objects.get().session_key == "alive"
+
+
+def test_old_batches_of_which_nothing_is_left(monkeypatch, thing):  # noqa: F811
+    monkeypatch.setattr(prune, "BATCH", 1)
+
+    def made(at=OLD, **values) -> int:
+        number = open_batch("nightly", "", thing.tenant.pk).id
+        Batch.objects.filter(pk=number).update(created_at=at, **values)
+        return number
+
+    made(), made(closed_at=OLD)
+    kept = [made(at=YOUNG), made(added=1), made(), made(), made()]
+    thing.async_(after_end=kept[2]).echo()
+    make_job(thing.tenant, Status.SUCCESS, batch_id=kept[3], end_time=OLD)
+    assert store.archive("success", 0, OLD - timedelta(days=1), NOW, now=NOW) == 1
+    make_job(thing.tenant, batch_id=kept[4])
+    prune.prune(NOW)
+    for model in (Batch, BatchTally):
+        assert list(model.objects.order_by("pk").values_list("pk", flat=True)) == kept

@@ -1,12 +1,13 @@
-"""Batches: how far each is, and the way to its jobs, failures first."""
+"""Batches: how far each is; and one, with its jobs, failures first."""
 
 import re
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 
 from jobs import store
 from jobs.console.ops import live, looks, snapshot
 from jobs.console.ops.access import page_for
+from jobs.reading import listing
 from jobs.store import EVERY_TENANT
 
 A_PAGE = 50
@@ -24,3 +25,21 @@ def show(request: HttpRequest) -> HttpResponse:
         "older": found[-1].id if len(found) == A_PAGE else None,
     }
     return live.page(request, "batches", "Batches", (), shown, every=0)
+
+
+@page_for("jobs.view_job")
+def one(request: HttpRequest, pk: int) -> HttpResponse:
+    """Its first jobs, failures first, and what may be done to all of them."""
+    batch = store.read_batch(pk, tenant_id=EVERY_TENANT)
+    if batch is None:
+        raise Http404(f"There is no batch {pk:,}.")
+    shown = {
+        "snapshot": snapshot.current(),
+        "batch": batch,
+        "tenant": looks.tenants({batch.tenant_id}).get(batch.tenant_id),
+        "after": store.waiting_for(pk, tenant_id=EVERY_TENANT),
+        "jobs": listing.failures_first(pk, A_PAGE, tenant=None),
+        "upto": listing.newest(),
+    }
+    every = 0 if batch.is_complete else live.REFRESH_SECONDS
+    return live.page(request, "batch", f"Batch {pk}", ("head", "jobs"), shown, every=every)

@@ -40,7 +40,7 @@ def show(request: HttpRequest) -> HttpResponseBase:
         if upto is None:
             upto = listing.newest()
         else:
-            newer = listing.newer(sought.others, tenant=sought.tenant, status=sought.status, upto=upto)
+            newer = listing.newer(sought.others, upto=upto, **sought.listed)
         if not asked_again:
             page = _page(sought, upto if before is None else min(upto, before - 1))
     except InvalidRequest as refused:
@@ -66,7 +66,7 @@ def show(request: HttpRequest) -> HttpResponseBase:
 
 
 def _page(sought: Filter, upto: int) -> Page:
-    return listing.page(sought.others, A_PAGE, tenant=sought.tenant, status=sought.status, before=upto + 1)
+    return listing.page(sought.others, A_PAGE, before=upto + 1, **sought.listed)
 
 
 def _chips(typed: str) -> list[tuple[str, str]]:

@@ -1,0 +1,101 @@
+"""Batches of all tenants: list, read, cancel, revive what failed."""
+
+from collections import Counter
+from typing import Annotated
+from uuid import uuid4
+
+from django.db.models import Q
+from django.urls import reverse
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from jobs import store
+from jobs.console.api.auth import OperatorRequest, may
+from jobs.console.api.changes import PROBLEMS, REFUSED, no_such
+from jobs.console.operations.named import tenant_named
+from jobs.console.operations.verbs import CANCEL, REVIVE, Verb
+from jobs.portal.api import batch_schemas, pages
+from jobs.portal.api.batches import BatchId
+from jobs.portal.api.inputs import RowId, Text, refuse_unknown_names
+from jobs.portal.api.schemas import Problem
+from jobs.reading import listing
+from jobs.store import EVERY_TENANT, Progress
+from tenants.tenant_model import slugs_of
+
+MAX_CHANGED = 1000  # jobs of one request
+CHANGE = may("jobs.change_job")
+Before = Annotated[RowId | None, Query(description="Only jobs with a lower id: of the address `next`.")]
+router = Router(tags=["operators"], auth=may("jobs.view_job"))
+
+
+class AnyBatch(batch_schemas.Batch):
+    tenant: str = Field(description="Its slug.")
+
+
+class AnyBatches(Schema):
+    batches: list[AnyBatch] = Field(description="Newest first.")
+    next: str | None = Field(description="The address of the next page, with older batches. Null: the last page.")
+
+
+class Sought(batch_schemas.WantedBatches):
+    tenant: Text | None = Field(None, description="Only this tenant: its slug.")
+
+
+class Changed(Schema):
+    changed: int
+    skipped: int = Field(description="Jobs that could not be changed any more; and those whose arguments were erased.")
+    next: str | None = Field(description="The address to post to for the others of the batch. Null: there are none.")
+
+
+@router.get("batches", url_name="operator_batches", response={200: AnyBatches, REFUSED | {422}: Problem})
+def list_all_batches(request: OperatorRequest, wanted: Query[Sought]) -> AnyBatches:
+    """List the batches of all tenants, newest first, in pages."""
+    refuse_unknown_names(request, Sought.model_fields)
+    tenant_id = EVERY_TENANT if wanted.tenant is None else tenant_named(wanted.tenant).pk
+    before = wanted.before or store.batches.LARGEST_ID
+    found = store.read_batches(tenant_id=tenant_id, before=before, most=wanted.limit)
+    full = len(found) == wanted.limit
+    older = pages.onward(reverse("api:operator_batches"), wanted, before=found[-1].id) if full else None
+    return AnyBatches(batches=_shown(found), next=older)
+
+
+@router.get("batches/{batch_id}", response={200: AnyBatch, **PROBLEMS})
+def read_any_batch(request: OperatorRequest, batch_id: BatchId) -> AnyBatch:
+    """Read a batch of any tenant."""
+    refuse_unknown_names(request, ())
+    return _shown([_found(batch_id)])[0]
+
+
+@router.post("batches/{batch_id}/cancel", url_name="cancel_any_batch", auth=CHANGE, response={200: Changed, **PROBLEMS})
+def cancel_any_batch(request: OperatorRequest, batch_id: BatchId, before: Before = None) -> Changed:
+    """Cancel what waits of a batch, and ask what runs to stop; its tenant cannot revive it. 1000 jobs at a time."""
+    return _each(CANCEL, batch_id, before)
+
+
+@router.post("batches/{batch_id}/revive", url_name="revive_any_batch", auth=CHANGE, response={200: Changed, **PROBLEMS})
+def revive_any_batch(request: OperatorRequest, batch_id: BatchId, before: Before = None) -> Changed:
+    """Give what did not end well of a batch a new series of attempts. 1000 jobs at a time."""
+    return _each(REVIVE, batch_id, before)
+
+
+def _each(verb: Verb, batch_id: int, before: int | None) -> Changed:
+    fits = Q(status__in=verb.statuses)
+    batch = _found(batch_id).id
+    ids, end = listing.ids(fits, MAX_CHANGED, tenant=None, batch=batch, before=before, looks=listing.LOOKS)
+    outcomes = Counter(verb.each(ids, bulk=uuid4(), filters=f"batch:{batch_id}").values())
+    changed = sum(outcomes[name] for name in verb.applied(outcomes))
+    address = reverse(f"api:{verb.name}_any_batch", args=[batch_id])
+    onward = None if end is None else f"{address}?before={end}"
+    return Changed(changed=changed, skipped=len(ids) - changed, next=onward)
+
+
+def _shown(found: list[Progress]) -> list[AnyBatch]:
+    slugs = slugs_of({one.tenant_id for one in found})
+    return [AnyBatch(**batch_schemas.Batch.of(one).dict(), tenant=slugs.get(one.tenant_id, "")) for one in found]
+
+
+def _found(batch_id: int) -> Progress:
+    found = store.read_batch(batch_id, tenant_id=EVERY_TENANT)
+    if found is None:
+        raise no_such("batch")
+    return found

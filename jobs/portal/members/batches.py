@@ -1,0 +1,89 @@
+"""The tenant's batches, how far each is; and one, with its jobs, failures first. Another tenant's is as none at all."""
+
+import re
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from jobs import store
+from jobs.authoring.text import count_of_jobs
+from jobs.calls.refusals import TooManyWaiting
+from jobs.engine.whole_batch import cancel_batch, revive_batch
+from jobs.pages import regions
+from jobs.pages.answers import SeeOther, back
+from jobs.portal.members import shown
+from jobs.portal.members.asked import Asked
+from jobs.portal.members.views import A_PAGE, REFRESH_SECONDS
+from jobs.portal.members.waits import waits
+from jobs.reading import listing
+from jobs.reading.listing import Page
+from jobs.store import Progress
+from tenants import audit
+from tenants.members import for_members
+from tenants.models import Tenant
+
+
+@require_safe
+@for_members
+def batch_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
+    asked = request.GET.get("before", "")
+    before = int(asked) if re.fullmatch("[0-9]{1,18}", asked) else store.batches.LARGEST_ID
+    found = store.read_batches(tenant_id=tenant.pk, before=before, most=A_PAGE)
+    older = found[-1].id if len(found) == A_PAGE else None
+    context = shown.common([], tenant, request) | {"batches": found, "older": older}
+    return regions.page(request, "jobs/members/batches", (), context, {"every": 0})
+
+
+@require_safe
+@for_members
+def batch_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
+    batch = _batch(tenant, pk)
+    jobs = listing.failures_first(pk, A_PAGE, tenant=tenant)
+    context = shown.common(jobs, tenant, request) | {
+        "batch": batch,
+        "after": store.waiting_for(pk, tenant_id=tenant.pk),
+        "page": Page(jobs, None),
+        "waits": waits(jobs, tenant.pk),
+        "newer": (0, False),
+        "asked": Asked(None, False, None, pk),
+        "here": request.path,
+    }
+    frame = {"every": 0 if batch.is_complete else REFRESH_SECONDS}
+    return regions.page(
+        request, "jobs/members/batch", ("jobs/members/batch/head", "jobs/members/jobs/list"), context, frame
+    )
+
+
+@require_POST
+@for_members
+def cancel(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
+    """Cancel what waits of it, and ask what runs to stop, as over HTTP."""
+    _batch(tenant, pk)
+    audit.identify(request.user.get_username(), tenant_id=tenant.pk)
+    number = cancel_batch(pk, tenant_id=tenant.pk)
+    messages.success(request, f"Cancelled {count_of_jobs(number)}, or asked them to stop.")
+    return SeeOther(back(request, reverse("members:batch", args=[pk])))
+
+
+@require_POST
+@for_members
+def run_again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
+    """Give what failed of it a new series of attempts, as over HTTP."""
+    _batch(tenant, pk)
+    audit.identify(request.user.get_username(), tenant_id=tenant.pk)
+    try:
+        number = revive_batch(pk, tenant_id=tenant.pk)
+    except TooManyWaiting as refused:
+        messages.error(request, f"Not all run again: {refused}.")
+    else:
+        messages.success(request, f"{count_of_jobs(number).capitalize()} will run again.")
+    return SeeOther(back(request, reverse("members:batch", args=[pk])))
+
+
+def _batch(tenant: Tenant, pk: int) -> Progress:
+    found = store.read_batch(pk, tenant_id=tenant.pk)
+    if found is None:
+        raise Http404
+    return found

@@ -1,0 +1,45 @@
+"""Operators see the batches of all tenants, cancel them, and revive what failed."""
+
+import pytest
+
+from jobs.engine.unblock import unblock
+from jobs.models import Job
+from tenants.models import Change
+from tests.factories import UserFactory
+from tests.integration.api.test_batches import made  # noqa: F401 - a fixture
+from tests.integration.api.test_operator_access import key_of, with_permissions
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def operator():
+    return key_of(with_permissions(UserFactory(is_staff=True), "view_job", "change_job"))
+
+
+def statuses(batch: int) -> set[str]:
+    return set(Job.objects.filter(batch_id=batch).values_list("status", flat=True))
+
+
+def test_they_are_listed_and_read_with_their_tenant(operator, tenant, made):  # noqa: F811
+    older, newer = made(), made()
+    page = operator.get(f"/api/v1/operator/batches?limit=1&tenant={tenant.jobs_slug}").json()
+    assert [(one["id"], one["tenant"], one["total"]) for one in page["batches"]] == [(newer, tenant.jobs_slug, 2)]
+    assert [one["id"] for one in operator.get(page["next"]).json()["batches"]] == [older]
+    assert operator.get(f"/api/v1/operator/batches/{older}").json()["name"] == "nightly"
+    assert operator.get("/api/v1/operator/batches/99999999999999999999").status_code == 404
+    assert operator.get("/api/v1/operator/batches?tenant=nobody").status_code == 422
+
+
+def test_one_is_cancelled_and_revived_part_by_part(operator, made, monkeypatch):  # noqa: F811
+    monkeypatch.setattr("jobs.console.api.batches.MAX_CHANGED", 1)
+    batch, other = made(), made()
+    for verb, status in (("cancel", "cancelled"), ("revive", "created")):
+        answer = operator.post(f"/api/v1/operator/batches/{batch}/{verb}").json()
+        assert (answer["changed"], answer["skipped"]) == (1, 0)
+        answer = operator.post(answer["next"]).json()
+        assert (answer, statuses(batch)) == ({"changed": 1, "skipped": 0, "next": None}, {status})
+    unblock()
+    assert statuses(other) == {"created"}
+    assert Change.objects.filter(values__filter=f"batch:{batch}").exists()
+    assert operator.post("/api/v1/operator/batches/1234567/cancel").status_code == 404
