@@ -7,10 +7,14 @@ from django.db import connection
 from django.utils import timezone
 
 from jobs import store
+from jobs.engine.batches import open_batch
 from jobs.lifecycle import Status
 from jobs.models import (
+    Batch,
+    BatchTally,
     FailedAttempt,
     Job,
+    JobEdge,
     JobMinute,
     PausedJobType,
     Queue,
@@ -19,6 +23,7 @@ from jobs.models import (
     ScheduleRun,
     TenantHour,
     TenantShare,
+    WebhookEndpoint,
 )
 from jobs.reading.statistics import BUCKETS
 from tenants.models import Change, Tenant, TenantQueue
@@ -49,7 +54,11 @@ def build() -> list[str]:
     tenants = ("tenants/", "tenants/?state=all", "tenants/alder/", f"tenants/{'t' * 50}/")
     jobs = ("jobs/", "jobs/?q=nonsense", "jobs/?q=tenant:alder", f"jobs/{waiting.pk}/", f"jobs/{dead.pk}/")
     runs = ("runs/", f"runs/{_run(strange, dead)}/", "jobs/new/", f"jobs/new/?like={waiting.pk}")
-    return ["", *tenants, *jobs, "queues/", "dead/", "dead/?error=none", "workers/", "schedules/", "health/", *runs]
+    batches = ("batches/", *(f"batches/{_batch(tenant)}/" for tenant in (plain, long)))
+    _webhooks(plain, long, now)
+    bills = ("usage/", "usage/?by=tenant,queue,type,outcome", "webhooks/")
+    others = ("queues/", "dead/", "dead/?error=none", "workers/", "schedules/", "health/")
+    return ["", *tenants, *jobs, *others, *runs, *batches, *bills]
 
 
 def _run(tenant: Tenant, job: Job) -> uuid.UUID:
@@ -58,6 +67,24 @@ def _run(tenant: Tenant, job: Job) -> uuid.UUID:
     change = Change.objects.create(who="w" * 200, verb="revived", bulk=bulk, values={"filter": MARKUP * 20}, **of)
     change.subjects.create(subject_id=job.pk)
     return bulk
+
+
+def _batch(tenant: Tenant) -> int:
+    """One that is open, with failures, and with a job that waits for it."""
+    number = open_batch("b" * 200, "u" * 100, tenant.pk).id
+    for status in (Status.DEAD, Status.ERROR, Status.RUNNING, Status.CREATED, Status.SUCCESS):
+        make_job(tenant, status, batch_id=number, last_error=f"ValueError: {MARKUP} {'e' * 300}")
+    Batch.objects.filter(pk=number).update(added=5)
+    BatchTally.objects.filter(pk=number).update(success=1, error=1, dead=1)
+    JobEdge.objects.create(predecessor_id=number, follower_id=make_job(tenant, Status.BLOCKED).pk)
+    return number
+
+
+def _webhooks(plain: Tenant, long: Tenant, now: datetime) -> None:
+    url, types = f"https://{'h' * 60}.example/{'p' * 400}", [f"{'t' * 200}.{'m' * 100}"] * 3
+    for tenant in (plain, long):
+        WebhookEndpoint.objects.create(tenant=tenant, url=url, types=types, failing_since=now, last_error="x" * 300)
+        WebhookEndpoint.objects.create(tenant=tenant, url="https://example.com/", off_at=now)
 
 
 def _under_way(plain: Tenant, long: Tenant, queue: Queue, now: datetime) -> None:

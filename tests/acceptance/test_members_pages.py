@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jobs.lifecycle import Status
-from jobs.models import Job
+from jobs.models import Batch, Job
 from reports.models import DataReport, DataSource
 from tenants.models import Tenant
 from tests.acceptance.conftest import CHROMIUM
@@ -38,12 +38,13 @@ def test_nothing_is_cut_off_and_nobody_kept_out_whatever_the_names(context_of, w
     for tenant in Tenant.objects.order_by("slug"):
         page = context_of(MemberFactory(tenant=tenant).user, "/jobs/", width, scheme).new_page()
         one_of_each = Job.objects.filter(tenant=tenant, status__in=OPENED).order_by("status", "pk").distinct("status")
-        for path in ("", *(f"{job.pk}/" for job in one_of_each)):
+        batches = [f"batches/{one.pk}/" for one in Batch.objects.filter(tenant=tenant)]
+        for path in ("", *(f"{job.pk}/" for job in one_of_each), "batches/", *batches, "usage/", "webhooks/"):
             page.goto(path)
             found[tenant.slug, path] = page.evaluate(LOOK)
             violations = axe.run(page, options={"runOnly": RULES}).response["violations"]
             found[tenant.slug, path, "axe"] = [(one["id"], one["nodes"][0]["html"][:200]) for one in violations]
-            _shoot(page, f"members-{tenant.slug[:10]}-{path.strip('/') or 'list'}-{width}-{scheme}")
+            _shoot(page, f"members-{tenant.slug[:10]}-{path.strip('/').replace('/', '-') or 'list'}-{width}-{scheme}")
     assert {where: what for where, what in found.items() if what not in (FINE, [])} == {}
 
 

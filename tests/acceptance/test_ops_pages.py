@@ -56,7 +56,8 @@ def test_nothing_is_cut_off_and_nobody_kept_out_whatever_the_names(world, contex
 
 def test_pages_without_any_work_say_so(context):
     page = context(360).new_page()
-    for path in ("", "tenants/", "queues/", "jobs/", "dead/", "workers/", "schedules/", "health/"):
+    others = ("batches/", "usage/", "webhooks/")
+    for path in ("", "tenants/", "queues/", "jobs/", "dead/", "workers/", "schedules/", "health/", *others):
         page.goto(path)
         _shoot(page, f"empty-{path.strip('/') or 'overview'}-360")
         expect(page.locator(".empty").first).to_be_visible()

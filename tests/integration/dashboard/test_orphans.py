@@ -19,7 +19,10 @@ from tenants.names import named
 from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
 
 pytestmark = pytest.mark.django_db
-PAGES = ("", "tenants/", "queues/", "jobs/", "dead/", "workers/", "schedules/", "health/")
+PAGES = (
+    *("", "tenants/", "queues/", "jobs/", "dead/", "workers/", "schedules/", "health/"),
+    *("batches/", "usage/", "webhooks/"),
+)
 MODELS = ("schedule", "jobmemory")
 
 
