@@ -1,7 +1,8 @@
 """What may be said of a start: a moment, or a reason for none. The codes are stable: programs may compare them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import exp, isfinite
 
@@ -60,3 +61,27 @@ def say(
     if most.held < HOLDS:
         return Said(not_before=not_before, reason=Reason.UNSURE)
     return Said(p50, None if off else p90, not_before, Reason.OFF if off else None)
+
+
+Row = tuple[int, float | None, float | None, float | None, str | None]  # place, p50, p90, not before, reason
+
+
+def at(rows: Sequence[Row], place: int) -> Said:
+    """What is said of a place between those of which something is said, in the order of the line."""
+    after = bisect_left(rows, place, key=lambda row: row[0])
+    if after == len(rows):
+        return Said(not_before=rows[-1][3] if rows else None, reason=Reason.FAR)
+    later = _said(rows[after])
+    if after == 0 or rows[after][0] == place or later.p50 is None:
+        return later
+    earlier = _said(rows[after - 1])
+    if earlier.p50 is None:
+        return later
+    part = (place - rows[after - 1][0]) / (rows[after][0] - rows[after - 1][0])
+    p90 = None if later.p90 is None else (earlier.p90 or later.p90) * (1 - part) + later.p90 * part
+    return replace(later, p50=earlier.p50 * (1 - part) + later.p50 * part, p90=p90)
+
+
+def _said(row: Row) -> Said:
+    _, p50, p90, not_before, reason = row
+    return Said(p50, p90, not_before, Reason(reason) if reason else None)

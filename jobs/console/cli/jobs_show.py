@@ -14,6 +14,7 @@ from jobs.models import AnyFailedAttempt, AnyJob, Job
 from jobs.reading import listing, queries
 from jobs.reading.explain.explanation import Explanation, explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
+from jobs.reading.starts import Starts, starts
 from jobs.store import EVERY_TENANT, results
 
 LONGEST_RESULT = 1_000  # characters of a result that a terminal shows
@@ -28,15 +29,17 @@ def show(options: Options, screen: Screen) -> None:
     job = inputs.job_numbered(options["id"])
     attempts = queries.failed_attempts(job)
     kept = results.load(job)
+    said = starts([job]).get(job.pk)
     screen.document(
         job_view.as_json(job)
         | {
             "failed_attempts": [{name: getattr(failed, name) for name in ATTEMPT} for failed in attempts],
+            "starts": said and asdict(said),
             "result_kept": kept is not None,
             "result": kept.value if kept else None,
         }
     )
-    screen.facts(_facts(job) | {"result": _short(kept.value) if kept else None})
+    screen.facts(_facts(job) | {"starts": _starts(said), "result": _short(kept.value) if kept else None})
     if attempts:
         screen.say("")
         screen.table(
@@ -51,6 +54,14 @@ def show(options: Options, screen: Screen) -> None:
                 for a in attempts
             ],
         )
+
+
+def _starts(said: Starts | None) -> str | None:
+    if said is None or (said.p50 is None and said.not_before is None):
+        return None
+    if said.p50 is None:
+        return f"hardly before {utc(said.not_before)}: {said.in_words}"
+    return f"about {utc(said.p50)}" + (f", with 90 % by {utc(said.p90)}" if said.p90 else "")
 
 
 def _ran(failed: AnyFailedAttempt) -> str | None:

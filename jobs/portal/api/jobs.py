@@ -24,6 +24,7 @@ from jobs.portal.api import idempotency, inputs, pages, schemas, throttle
 from jobs.portal.api.auth import Caller, CallerRequest
 from jobs.portal.api.problems import ProblemError, not_found
 from jobs.reading import listing, queries, waiting
+from jobs.reading.starts import starts
 
 router = Router(tags=["jobs"])
 
@@ -105,7 +106,7 @@ def read_job(
     inputs.refuse_unknown_names(request, ("wait", "seen"))
     job = _job_of(request.auth.tenant.pk, job_id)
     if not wait:
-        return schemas.answer(200, schemas.shown(job))
+        return schemas.answer(200, schemas.shown(job, starts=starts([job]).get(job.pk)))
     throttle.admit_wait(job.tenant_id)
     # The wait runs in the event loop and holds no thread.
     return StreamingHttpResponse(_when_changed(job, seen, wait), content_type=schemas.MEDIA_TYPE)

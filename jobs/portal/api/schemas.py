@@ -1,6 +1,7 @@
 """The schemas of responses."""
 
 import json
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any, Self
 from uuid import UUID
@@ -13,7 +14,9 @@ from ninja import Schema
 from pydantic import Field
 
 from jobs import models
+from jobs.forecasting.statements import Reason
 from jobs.lifecycle import Status
+from jobs.reading import starts as forecast
 from jobs.reading.listing import waited
 from jobs.reading.public_error import told
 
@@ -65,11 +68,24 @@ class ListedJob(Schema):
     result_url: str | None = Field(description="The address of the result, while one is kept.")
 
 
+class Starts(Schema):
+    """When a waiting job starts, by the last forecast."""
+
+    p50: datetime | None = Field(description="About when: half of such jobs have started by then.")
+    p90: datetime | None = Field(description="With 90 %. Null: p50, if there is one, is no more than a guess.")
+    not_before: datetime | None = Field(description="It hardly starts earlier, where no more can be said.")
+    reason: Reason | None = Field(description="Why less than p50 and p90 is said: a stable code.")
+    made_at: datetime | None = Field(description="The moment of the forecast. Null: there is none yet.")
+
+
 class Job(ListedJob):
     """A job as its tenant sees it."""
 
     args: dict[str, Any]
     stats: dict[str, Any]
+    starts: Starts | None = Field(
+        description="When it starts. Null: it is not in line, or was submitted this moment; read it again."
+    )
     rows: int | None = Field(description='The number of rows, if the job notes it as `stats["rows"]`.')
 
     @classmethod
@@ -131,11 +147,15 @@ def text(document: dict[str, Any]) -> str:
     return json.dumps(document, cls=DjangoJSONEncoder)
 
 
-def shown(job: models.JobRow, **more: Any) -> dict[str, Any]:
+def shown(job: models.JobRow, *, starts: forecast.Starts | None = None, **more: Any) -> dict[str, Any]:
     """The values of a `Job` by field, with those in `more`."""
     rows = job.stats.get("rows")
     counted = rows if isinstance(rows, int) and not isinstance(rows, bool) else None
-    return listed(job) | {"args": job.args, "stats": job.stats, "rows": counted} | more
+    return (
+        listed(job)
+        | {"args": job.args, "stats": job.stats, "starts": starts and asdict(starts), "rows": counted}
+        | more
+    )
 
 
 def listed(job: models.JobRow) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
 from jobs.reading.public_error import told
 from jobs.reading.schedule_view import in_words, state_of
+from jobs.reading.starts import starts
 from jobs.store import results
 from tenants.models import Tenant, TenantQueue
 
@@ -67,6 +68,7 @@ def detail(job: AnyJob, tenant: Tenant) -> dict[str, Any]:
         "reason": words.reason(why),
         "why": why,
         "far": why.place is not None and why.place > MAX_COUNTED_PLACE,
+        "starts": starts([job]).get(job.pk),
         "error": told(job.last_error) if status not in (Status.SUCCESS, Status.CANCELLED) else "",
         "pieces": pieces(job, failed, why.now),
         "failed": [(one, told(f"{one.error_class}: {one.error}")) for one in reversed(failed)],

@@ -18,6 +18,7 @@ from jobs.portal.members.again import may_call
 from jobs.portal.members.asked import Asked
 from jobs.portal.members.waits import waits
 from jobs.reading import listing, queries
+from jobs.reading.starts import starts
 from jobs.reading.status_words import TABLE
 from tenants import audit
 from tenants.members import for_members
@@ -40,6 +41,7 @@ def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
     context = shown.common(page.jobs, tenant, request) | {
         "page": page,
         "waits": waits(page.jobs, tenant.pk),
+        "starts": starts(page.jobs),
         "lines": len({job.queue_id for job in page.jobs if job.status == Status.CREATED}),
         "slots": shown.slots(tenant),
         "schedules": shown.schedules(tenant),

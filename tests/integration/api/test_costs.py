@@ -47,12 +47,15 @@ def test_a_refused_one_takes_no_more(submit, owner):
     assert len(statements) == 2, statements  # the last one tells which queues it may name
 
 
-def test_a_status_takes_two_statements(owner, tenant):
-    job = make_job(tenant)
+@pytest.mark.parametrize(("status", "statements"), [(Status.RUNNING, 2), (Status.CREATED, 3)])
+def test_a_status_takes_two_statements_and_while_the_job_waits_a_third_says_when_it_starts(
+    owner, tenant, status, statements
+):
+    job = make_job(tenant, status)
     owner.get("/api/v1/stats")
     with CaptureQueriesContext(connection) as queries:
         assert owner.get(f"/api/v1/jobs/{job.pk}").status_code == 200
-    assert len(queries) == 2
+    assert len(queries) == statements
 
 
 @pytest.mark.parametrize("said", [{}, {"delay": 60}, {"args": {"parameters": {"region": "ü"}}, "user": "ann"}], ids=str)
@@ -61,7 +64,7 @@ def test_what_is_told_of_a_new_job_is_what_was_stored(submit, owner, tenant, sai
     TenantQueue.objects.filter(tenant=tenant).update(queues=["critical"])
     response, _ = submit(queue="critical", priority=3, max_retries=2, **said)
     read = owner.get(response["Location"]).json()
-    grows = {"wait_seconds": 0, "waited": 0}
+    grows = {"wait_seconds": 0, "waited": 0, "starts": None}  # no forecast was made in between
     assert response.json() | grows == read | grows | {"deduplicated": False}
     assert (response.json()["waited"] is None) == (read["waited"] is None)
 

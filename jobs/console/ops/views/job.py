@@ -14,6 +14,7 @@ from jobs.pages.attempts_chart import pieces
 from jobs.reading import listing, queries
 from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
+from jobs.reading.starts import starts
 from jobs.store import EVERY_TENANT, results
 from jobs.telemetry import traces
 
@@ -48,6 +49,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "job": job,
         "why": why,
         "far": why.place is not None and why.place > MAX_COUNTED_PLACE,
+        "starts": starts([job]).get(pk),
         "remedy": remedy(why.gate, job),
         "switch": switch_for(request, why.gate, job),
         "way": way(job),
