@@ -18,13 +18,14 @@ class Reason(StrEnum):
     NO_SLOTS = "no_slots"
     QUEUE_PAUSED = "queue_paused"
     HELD = "held"  # the job type is paused
+    BLOCKED = "blocked"  # other jobs have to end first: it stands in no line yet
     NO_WORKER = "no_worker"
     NO_HISTORY = "no_history"  # the pool has no attempts yet
     URGENT_AHEAD = "urgent_ahead"  # more urgent jobs may come for ever
     FAR = "far"  # beyond six hours, or behind more jobs than are read
     LEARNING = "learning"  # too few such statements have had an outcome: p50 alone
     UNSURE = "unsure"  # such statements have not held lately: "not before"
-    LATE = "late"  # the forecast is too old
+    LATE = "late"  # the forecast is too old, or its p50 has passed
     OFF = "off"  # predictions do not hold in general
 
 

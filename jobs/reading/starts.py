@@ -1,7 +1,7 @@
 """When waiting jobs start, by the last forecast: one statement for any number of jobs. See docs/insight.md."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -12,9 +12,11 @@ from jobs.sql import statement
 from tenants.prepared import prepared
 
 LATE = timedelta(minutes=3)  # a forecast of much work rests for two
-WORDS = {
+WORDS = {  # for what no page says beside it
     Reason.URGENT_AHEAD: "more urgent jobs may come before it",
     Reason.FAR: "it is far behind in line",
+    Reason.BLOCKED: "other jobs have to end first",
+    Reason.NO_HISTORY: "no job has ended yet",
     Reason.UNSURE: "such forecasts do not hold for now",
 }
 PRIORITY = 58  # bits of a place to the right of its priority: job_place
@@ -39,17 +41,22 @@ class Starts:
         return "" if self.reason is None else WORDS.get(self.reason, "")
 
 
-def starts(jobs: Iterable[JobRow]) -> dict[int, Starts]:
-    """By id, of those that are in line or held. The caller has read them for whoever may see them."""
-    waiting = [job for job in jobs if job.status == Status.CREATED or job.due_at == HELD_UNTIL]
-    keys = sorted({_key(job) for job in waiting if job.due_at is None})
+def starts(jobs: Sequence[JobRow]) -> dict[int, Starts]:
+    """By id, of those that wait, but for a moment. The caller has read them for whoever may see them."""
+    found = {job.pk: Starts(reason=reason) for job in jobs if (reason := _out_of_line(job))}
+    in_line = [job for job in jobs if job.status == Status.CREATED]
+    keys = sorted({_key(job) for job in in_line})
     tenants, queues, users = ([key[part] for key in keys] for part in range(3))
     rows = prepared(statement("starts_of"), tenants=tenants, queues=queues, users=users) if keys else []
-    found = {(tenant, queue, user): rest for tenant, queue, user, *rest in rows}
-    return {
-        job.pk: Starts(reason=Reason.HELD) if job.due_at is not None else _starts(job, *found[_key(job)])
-        for job in waiting
-    }
+    lanes = {(tenant, queue, user): rest for tenant, queue, user, *rest in rows}
+    return found | {job.pk: _starts(job, *lanes[_key(job)]) for job in in_line}
+
+
+def _out_of_line(job: JobRow) -> Reason | None:
+    """Why a job waits outside of any line."""
+    if job.status == Status.BLOCKED:
+        return Reason.BLOCKED
+    return Reason.HELD if job.due_at == HELD_UNTIL else None
 
 
 def _key(job: JobRow) -> tuple[int, int, str]:
@@ -65,16 +72,15 @@ def _starts(job: JobRow, now: datetime, made_at: datetime | None, reason: str | 
 
 
 def _dated(said: Said, made_at: datetime, now: datetime) -> Starts:
-    """As moments. One that has passed is not said: the job has not started by then."""
+    """As moments that have not passed. When p50 has, and the job still waits, p90 holds for fewer than it says, too."""
 
     def moment(seconds: float | None) -> datetime | None:
-        return None if seconds is None else max(made_at + timedelta(seconds=seconds), now)
+        return None if seconds is None else made_at + timedelta(seconds=seconds)
 
-    missed = said.p90 is not None and made_at + timedelta(seconds=said.p90) < now
-    return Starts(
-        p50=moment(said.p50),
-        p90=None if missed else moment(said.p90),
-        not_before=moment(said.not_before) if said.p50 is None else None,
-        reason=Reason.LATE if missed else said.reason,
-        made_at=made_at,
-    )
+    p50, not_before = moment(said.p50), moment(said.not_before)
+    if p50 is None:
+        ahead = not_before is not None and not_before > now
+        return Starts(None, None, not_before if ahead else None, said.reason, made_at)
+    if p50 < now:
+        return Starts(reason=Reason.LATE, made_at=made_at)
+    return Starts(p50, moment(said.p90), None, said.reason, made_at)

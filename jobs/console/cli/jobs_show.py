@@ -57,11 +57,13 @@ def show(options: Options, screen: Screen) -> None:
 
 
 def _starts(said: Starts | None) -> str | None:
-    if said is None or (said.p50 is None and said.not_before is None):
+    if said is None:
         return None
-    if said.p50 is None:
+    if said.p50 is not None:
+        return f"about {utc(said.p50)}" + (f", with 90 % by {utc(said.p90)}" if said.p90 else "")
+    if said.not_before is not None:
         return f"hardly before {utc(said.not_before)}: {said.in_words}"
-    return f"about {utc(said.p50)}" + (f", with 90 % by {utc(said.p90)}" if said.p90 else "")
+    return f"cannot be said: {said.in_words or said.reason}"
 
 
 def _ran(failed: AnyFailedAttempt) -> str | None:

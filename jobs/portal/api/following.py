@@ -57,7 +57,7 @@ class Watch:
         job = await sync_to_async(queries.job)(*self._job)
         if job is None:
             raise Gone
-        return self.tell(job)
+        return await sync_to_async(self.tell)(job)
 
     def tell(self, job: JobRow) -> Event | None:
         """The same, of a job that has just been read."""
@@ -66,7 +66,7 @@ class Watch:
         if not final and _head(_id(state)) == _head(self._seen):
             return self._progress(state)
         self._seen = _id(state)
-        return Event("end" if final else "status", self._seen, schemas.shown(job))
+        return Event("end" if final else "status", self._seen, schemas.read(job))
 
     def _progress(self, state: State) -> Event | None:
         if _id(state) == self._seen:

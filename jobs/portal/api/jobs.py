@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, Any
 
 from asgiref.sync import sync_to_async
 from django.db import DatabaseError, InterfaceError
@@ -24,7 +24,6 @@ from jobs.portal.api import idempotency, inputs, pages, schemas, throttle
 from jobs.portal.api.auth import Caller, CallerRequest
 from jobs.portal.api.problems import ProblemError, not_found
 from jobs.reading import listing, queries, waiting
-from jobs.reading.starts import starts
 
 router = Router(tags=["jobs"])
 
@@ -106,19 +105,23 @@ def read_job(
     inputs.refuse_unknown_names(request, ("wait", "seen"))
     job = _job_of(request.auth.tenant.pk, job_id)
     if not wait:
-        return schemas.answer(200, schemas.shown(job, starts=starts([job]).get(job.pk)))
+        return schemas.answer(200, schemas.read(job))
     throttle.admit_wait(job.tenant_id)
     # The wait runs in the event loop and holds no thread.
     return StreamingHttpResponse(_when_changed(job, seen, wait), content_type=schemas.MEDIA_TYPE)
 
 
 async def _when_changed(job: models.JobRow, seen: str | None, seconds: float) -> AsyncIterator[str]:
-    latest = None
+    told = schemas.shown(job)
     async with throttle.waiting(job.tenant_id):
         with suppress(DatabaseError, InterfaceError):  # too late for a 503: answer with the job as it was
             await waiting.until_changed(waiting.status_reader(job.tenant_id, job.pk), seen or job.status, seconds)
-            latest = await sync_to_async(queries.job)(job.tenant_id, job.pk)
-    yield schemas.text(schemas.shown(latest or job))  # the job may be deleted by now, but existed when the request came
+            told = await sync_to_async(_read_again)(job)
+    yield schemas.text(told)  # the job may be deleted by now, but existed when the request came
+
+
+def _read_again(job: models.JobRow) -> dict[str, Any]:
+    return schemas.read(queries.job(job.tenant_id, job.pk) or job)
 
 
 @router.post(

@@ -16,9 +16,9 @@ from pydantic import Field
 from jobs import models
 from jobs.forecasting.statements import Reason
 from jobs.lifecycle import Status
-from jobs.reading import starts as forecast
 from jobs.reading.listing import waited
 from jobs.reading.public_error import told
+from jobs.reading.starts import starts
 
 
 class ListedJob(Schema):
@@ -84,13 +84,13 @@ class Job(ListedJob):
     args: dict[str, Any]
     stats: dict[str, Any]
     starts: Starts | None = Field(
-        description="When it starts. Null: it is not in line, or was submitted this moment; read it again."
+        description="When it starts, if it waits. Null: it does not; or this answers a submit, which reads no forecast."
     )
     rows: int | None = Field(description='The number of rows, if the job notes it as `stats["rows"]`.')
 
     @classmethod
     def of(cls, job: models.JobRow) -> Self:
-        return cls(**shown(job))
+        return cls(**read(job))
 
 
 class SubmittedJob(Job):
@@ -147,15 +147,17 @@ def text(document: dict[str, Any]) -> str:
     return json.dumps(document, cls=DjangoJSONEncoder)
 
 
-def shown(job: models.JobRow, *, starts: forecast.Starts | None = None, **more: Any) -> dict[str, Any]:
-    """The values of a `Job` by field, with those in `more`."""
+def read(job: models.JobRow) -> dict[str, Any]:
+    """The values of a `Job` by field. While it waits, one statement reads when it starts."""
+    said = starts([job]).get(job.pk)
+    return shown(job, starts=said and asdict(said))
+
+
+def shown(job: models.JobRow, **more: Any) -> dict[str, Any]:
+    """The same with what no row of the job tells in `more`, without any statement."""
     rows = job.stats.get("rows")
     counted = rows if isinstance(rows, int) and not isinstance(rows, bool) else None
-    return (
-        listed(job)
-        | {"args": job.args, "stats": job.stats, "starts": starts and asdict(starts), "rows": counted}
-        | more
-    )
+    return listed(job) | {"args": job.args, "stats": job.stats, "starts": None, "rows": counted} | more
 
 
 def listed(job: models.JobRow) -> dict[str, Any]:

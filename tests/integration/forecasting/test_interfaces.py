@@ -4,17 +4,21 @@ import json
 from datetime import timedelta
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import Permission
 from django.test import Client
 from django.utils import timezone
 
+from jobs.lifecycle import Status
 from jobs.models import Forecast
+from jobs.portal.api import schemas
 from tests.factories import TenantFactory, UserFactory, make_job
 from tests.integration.cli.running import run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SECOND = timedelta(seconds=1)
+NUMBERS = ("p50", "p90", "not_before", "made_at")
 
 
 @pytest.fixture
@@ -37,6 +41,10 @@ def forecast(job, p50=600.0, p90=900.0, not_before=300.0, reason=None):
     key = {"tenant_id": job.tenant_id, "queue_id": job.queue_id, "user_key": ""}
     Forecast.objects.create(**key, made_at=made_at, reason="", places=[place])
     return made_at
+
+
+async def all_of(parts) -> list[bytes]:
+    return [part async for part in parts]
 
 
 def clock(moment) -> str:
@@ -82,14 +90,41 @@ def test_what_nothing_is_said_of_has_a_code(job, owner, mate):
     assert "Starts about" not in told(mate, f"/jobs/{job.pk}/")
 
 
-def test_a_stranger_sees_no_start_and_its_own_says_nothing_of_others(job, stranger, owner):
-    forecast(job)
-    assert stranger.get(f"/api/v1/jobs/{job.pk}").status_code == 404
+def test_a_tenant_is_told_of_its_own_line_and_of_nobody_elses(job, stranger, owner, mate):
+    """In the same queue, of the same user, in whatever order the rows lie."""
     others = make_job(TenantFactory(name="Third"))
     forecast(others, 60.0, 90.0)
-    first, second = (owner.get(f"/api/v1/jobs/{job.pk}").json()["starts"] for _ in range(2))
-    assert first == second
-    assert set(first) == {"p50", "p90", "not_before", "reason", "made_at"}  # no name, no number of anybody
+    address = f"/api/v1/jobs/{job.pk}"
+    assert stranger.get(address).status_code == 404
+    assert owner.get(address).json()["starts"] == {"reason": "late"} | dict.fromkeys(NUMBERS)
+    assert "Starts about" not in told(mate, f"/jobs/{job.pk}/") + told(mate, "/jobs/")
+    made_at = forecast(job)
+    forecast(make_job(TenantFactory(name="Fourth")), 60.0, 90.0)
+    mine = owner.get(address).json()["starts"]
+    assert mine.keys() == {"reason", *NUMBERS}  # no name and no number of anybody
+    assert mine["p50"] == json.loads(schemas.text({"p50": made_at + 600 * SECOND}))["p50"]
+
+
+def test_every_answer_about_a_job_that_waits_has_its_start(job, owner):
+    forecast(job)
+    address = f"/api/v1/jobs/{job.pk}"
+    said = owner.get(address).json()["starts"]
+    assert said["p90"] is not None
+    waited = b"".join(async_to_sync(all_of)(owner.get(f"{address}?wait=0.1").streaming_content))
+    assert json.loads(waited)["starts"] == said
+    assert owner.get(f"{address}/result").json()["starts"] == said
+    assert owner.post(f"{address}/cancel").json()["starts"] is None
+    revived = owner.post(f"{address}/revive")
+    assert (revived.status_code, revived.json()["starts"]["made_at"]) == (202, said["made_at"])
+
+
+def test_a_blocked_job_is_said_to_have_no_start(tenant, owner, mate, operator):
+    job = make_job(tenant, Status.BLOCKED)
+    forecast(job)
+    assert owner.get(f"/api/v1/jobs/{job.pk}").json()["starts"] == {"reason": "blocked"} | dict.fromkeys(NUMBERS)
+    for client, address in ((mate, f"/jobs/{job.pk}/"), (operator, f"/ops/jobs/{job.pk}/")):
+        assert "When it starts cannot be said: other jobs have to end first." in told(client, address)
+    assert "cannot be said: other jobs have to end first" in run("jobs", "show", job.pk)
 
 
 def test_a_job_that_does_not_wait_has_none(tenant, owner):
