@@ -13,6 +13,7 @@ from jobs.models import (
     Batch,
     BatchTally,
     FailedAttempt,
+    Forecast,
     Job,
     JobEdge,
     JobMinute,
@@ -49,6 +50,7 @@ def build() -> list[str]:
     PausedJobType.objects.create(source_type="p" * 200, source_method="m" * 100)
     _schedules(plain, long, dead, now)
     _statistics(plain, queue, now)
+    _forecasts(plain, queue, now)
     with connection.cursor() as cursor:
         cursor.execute("INSERT INTO repairs (kind, count, last_at) VALUES ('message_sent_again', 2, now())")
     tenants = ("tenants/", "tenants/?state=all", "tenants/alder/", f"tenants/{'t' * 50}/")
@@ -152,6 +154,13 @@ def _statistics(tenant: Tenant, queue: Queue, now: datetime) -> None:
     TenantHour.objects.bulk_create(hours[: 2 * 20])
     TenantShare.objects.create(tenant_id=tenant.pk, got=90, entitled=100, got_hour=2000, entitled_hour=3000)
     Sample.objects.bulk_create(_sample(tenant, queue, minute, step) for step in range(1440))
+
+
+def _forecasts(tenant: Tenant, queue: Queue, now: datetime) -> None:
+    """Of one queue a moment tomorrow; of the other no more than an early one."""
+    end = 11 << 58  # behind all in line
+    for of, said in ((queue, [90_000.0, 95_000.0, 0.0, None]), (QueueFactory(), [None, None, 900.0, "unsure"])):
+        Forecast.objects.create(tenant_id=tenant.pk, queue_id=of.pk, user_key="", made_at=now, places=[[end, *said]])
 
 
 def _sample(tenant: Tenant, queue: Queue, minute: datetime, step: int) -> Sample:
