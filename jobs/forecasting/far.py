@@ -20,11 +20,11 @@ class Far:
 
     def __init__(self, scene: Scene, runs: Runs, spread: float) -> None:
         self._spread = spread
-        self._means = _means(scene, runs)
+        self._means = means(scene, runs)
         self._arriving: dict[Lane, dict[int, float]] = defaultdict(lambda: defaultdict(float))  # by priority
         for one in scene.arrived:
             lane = one.tenant_id, one.queue_id
-            self._arriving[lane][one.priority] += fmean(runs.like(one.tenant_id, one.job_type)) / scene.window
+            self._arriving[lane][one.priority] += runs.mean(one.tenant_id, one.job_type) / scene.window
         self._courses = _courses(scene, self._means, {lane: sum(of.values()) for lane, of in self._arriving.items()})
 
     def quantiles(self, job: InLine) -> tuple[float, float, float]:
@@ -39,14 +39,15 @@ class Far:
         return max(middle - sway, 0.0), middle, middle + sway
 
 
-def _means(scene: Scene, runs: Runs) -> dict[Lane, float]:
+def means(scene: Scene, runs: Runs) -> dict[Lane, float]:
+    """How long the jobs of each lane run, by those that were read."""
     of: dict[Lane, list[float]] = defaultdict(list)
     for one in scene.in_line:
-        of[one.tenant_id, one.queue_id].append(fmean(runs.like(one.tenant_id, one.job_type)))
-    return {lane: fmean(means) for lane, means in of.items()}
+        of[one.tenant_id, one.queue_id].append(runs.mean(one.tenant_id, one.job_type))
+    return {lane: fmean(found) for lane, found in of.items()}
 
 
-def _courses(scene: Scene, means: dict[Lane, float], arriving: dict[Lane, float]) -> dict[Lane, Course]:
+def _courses(scene: Scene, mean: dict[Lane, float], arriving: dict[Lane, float]) -> dict[Lane, Course]:
     """Each pool for itself."""
     owners = {owner.id: owner for owner in scene.owners}
     weights = {turn.id: float(turn.weight) for turn in scene.turns}
@@ -56,10 +57,10 @@ def _courses(scene: Scene, means: dict[Lane, float], arriving: dict[Lane, float]
     for line in scene.lines:
         lane = line.tenant_id, line.queue_id
         owner = owners.get(line.tenant_id)
-        if owner is None or lane not in means or line.queue_id not in pool_of:
+        if owner is None or lane not in mean or line.queue_id not in pool_of:
             continue
         slots = 0.0 if owner.paused else float(owner.num_slots or 0)
-        work = line.waiting * means[lane]
+        work = line.waiting * mean[lane]
         flow = Flow(*lane, work, owner.weight, slots, arriving.get(lane, 0.0))
         flows[pool_of[line.queue_id]][lane] = flow
     found: dict[Lane, Course] = {}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from jobs.allocation.gates import Gate
+from jobs.forecasting import depth
 from jobs.forecasting.calibration import Factor
 from jobs.forecasting.far import PRIORITY, Far
 from jobs.forecasting.quantiles import quantile
@@ -16,7 +17,6 @@ from jobs.forecasting.statements import Reason, Said, say
 NUMBERS = (1, 2, 3, 5, 8, 13, 20, 30, 40, 55, 70, 85, 100, 140, 200, 280, 400, 550, 700, 850, 1_000)  # in a line
 MANY = 800  # jobs in line beyond which fewer draws are made
 DRAWS, DRAWS_OF_MANY = 9, 5
-MOST_STARTS = 6_000  # of a draw
 DEFAULT_PRIORITY = 5
 EARLY = 0.1
 
@@ -61,8 +61,10 @@ class Foresight:
     @cached_property
     def _draws(self) -> list[Starts]:
         many = sum(line.waiting for line in self.scene.lines) > MANY
-        times = range(DRAWS_OF_MANY if many else DRAWS)
-        return [Rehearsal(self.scene, self.odds, self._ends).starts(MOST_STARTS) for _ in times]
+        draws = DRAWS_OF_MANY if many else DRAWS
+        most = depth.starts(self.scene, self.odds.runs, draws)
+        deep = depth.standing(self.scene, most)
+        return [Rehearsal(self.scene, self.odds, self._ends, deep).starts(most) for _ in range(draws)]
 
     @cached_property
     def _far(self) -> Far:

@@ -51,9 +51,9 @@ class Odds:
 
 
 class Rehearsal:
-    """One draw. ends: of some lanes, the place where a job would stand that comes now."""
+    """One draw. ends: of some lanes, the place where a job would stand that comes now. deep: the most of each line."""
 
-    def __init__(self, scene: Scene, odds: Odds, ends: Mapping[Lane, int]) -> None:
+    def __init__(self, scene: Scene, odds: Odds, ends: Mapping[Lane, int], deep: int) -> None:
         self._scene, self._runs, self._random = scene, odds.runs, odds.random
         self._factor = drawn.common_factor(odds.random, odds.spread)
         self._ids = count(LATER)
@@ -62,7 +62,7 @@ class Rehearsal:
         self._world = World(books, now=0.0, pauses=odds.pauses, coming=self._coming())
         self._wanted: set[int] = set()
         self._hold(books)
-        self._stand(ends)
+        self._stand(ends, deep)
 
     def starts(self, most: int) -> Starts:
         """When the jobs in line start, up to so many starts of whoever; without those that are unknown then."""
@@ -92,7 +92,7 @@ class Rehearsal:
                 pool.processes += 1
                 self._world.change(ends, partial(_one_less, name=pool.name))
 
-    def _stand(self, ends: Mapping[Lane, int]) -> None:
+    def _stand(self, ends: Mapping[Lane, int], deep: int) -> None:
         """The jobs in line, but for lanes that are shut; and one more at the end of each."""
         of_lane: dict[Lane, list[InLine]] = defaultdict(list)
         for one in self._scene.in_line:
@@ -100,14 +100,15 @@ class Rehearsal:
         held_back = {key[:2] for key, gate in gates(self._scene).items() if gate in SHUT}
         for line in self._scene.lines:
             lane = line.tenant_id, line.queue_id
-            read = of_lane[lane]
+            read = [one for one in of_lane[lane] if one.nth <= deep]
+            whole = len(read) == len(of_lane[lane])
             if lane in held_back or not read or line.queue_id not in self._queues:
                 continue
             stand = self._world.arrive if line.state in (None, "empty") else self._world.wait
             for job in self._whole(read):
                 stand(job)
             self._wanted.update(one.place for one in read)
-            if lane in ends:
+            if lane in ends and whole:
                 self._world.arrive(self._alike(read[-1], ends[lane], 0.0))
                 self._wanted.add(ends[lane])
 

@@ -32,6 +32,7 @@ class Runs:
     of_tenant: Mapping[tuple[int, str], Sequence[float]] = field(default_factory=dict)
     of_type: Mapping[str, Sequence[float]] = field(default_factory=dict)
     of_all: Sequence[float] = ()
+    _means: dict[tuple[int, str], float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def like(self, tenant_id: int, job_type: str) -> Sequence[float]:
         """The attempts to draw from; those of others stand in for a tenant or a type that has too few."""
@@ -40,6 +41,13 @@ class Runs:
             return own
         same = self.of_type.get(job_type, ())
         return same if len(same) >= OF_TYPE else self.of_all
+
+    def mean(self, tenant_id: int, job_type: str) -> float:
+        """Of the attempts to draw from. Raises StatisticsError if there are none."""
+        key = tenant_id, job_type
+        if key not in self._means:
+            self._means[key] = fmean(self.like(tenant_id, job_type))
+        return self._means[key]
 
 
 def collected(ended: Iterable[Ended]) -> Runs:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite, sqrt
 from random import Random
-from statistics import fmean
 
 from jobs.forecasting.calibration import QUANTILES, Factor, class_of
 from jobs.forecasting.far import TENTH
@@ -79,7 +78,7 @@ def _spoken(place: Place, job: InLine, foresight: Foresight, ended: Sequence[End
 def _ahead(job: InLine, foresight: Foresight) -> float | None:
     """A baseline: the jobs ahead, each of the mean length, in the slots of the tenant."""
     slots = next((owner.num_slots for owner in foresight.scene.owners if owner.id == job.tenant_id), None)
-    return job.nth * fmean(foresight.odds.runs.like(job.tenant_id, job.job_type)) / slots if slots else None
+    return job.nth * foresight.odds.runs.mean(job.tenant_id, job.job_type) / slots if slots else None
 
 
 def _waits(job: InLine, ended: Sequence[EndedAttempt]) -> list[float]:

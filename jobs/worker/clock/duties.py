@@ -93,6 +93,6 @@ def recording_duties() -> list[Duty]:
         Duty(60.0, record.record_hours, rest=REST_FACTOR),
         Duty(60.0, close.close_days, rest=REST_FACTOR),
         Duty(3600.0, close.forget_days),
-        Duty(10.0, duty.Forecasting().run, rest=REST_FACTOR),
+        Duty(10.0, duty.Forecasting().run, next_at=time.monotonic() + 10.0, rest=REST_FACTOR),  # not as it begins
         Duty(3600.0, duty.forget_old),
     ]

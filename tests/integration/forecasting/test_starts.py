@@ -76,7 +76,7 @@ def test_an_old_forecast_or_none_says_nothing(tenant):
 def test_a_moment_that_has_passed_is_not_said(tenant):
     job = make_job(tenant)
     made_at = forecast(tenant, [place(job), 10.0, 99.0, 5.0, None], age=15)
-    assert of(job) == Starts(reason=Reason.LATE, made_at=made_at)  # nor p90: it holds for fewer of those that still wait
+    assert of(job) == Starts(reason=Reason.LATE, made_at=made_at)  # nor p90: it holds for fewer by now
     Forecast.objects.update(places=[[place(job), None, None, 5.0, "unsure"]])
     assert of(job) == Starts(reason=Reason.UNSURE, made_at=made_at)
 

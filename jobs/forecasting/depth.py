@@ -1,0 +1,49 @@
+"""How far a rehearsal goes: a forecast costs a small part of the time that it tells of."""
+
+from collections import defaultdict
+
+from jobs.forecasting.far import means
+from jobs.forecasting.runs import Runs
+from jobs.forecasting.scene import Owner, Scene, Turn
+
+LEAST_STARTS, MOST_STARTS = 800, 6_000  # of a draw
+PART = 50.0  # of the time that a forecast tells of, its draws together take at most one
+PRICE = 6e-5  # seconds of a simulated start
+DEEP = 8  # jobs in line for each start of a draw, at most, in all lines together
+
+
+def starts(scene: Scene, runs: Runs, draws: int) -> int:
+    """How many starts a draw simulates at most: lines that will soon be empty are not worth more."""
+    return int(min(max(_seconds(scene, runs) / (PART * PRICE * draws), LEAST_STARTS), MOST_STARTS))
+
+
+def standing(scene: Scene, most: int) -> int:
+    """How many jobs of each line stand in a draw of so many starts, at most: short lines leave room for long ones."""
+    left, lines = DEEP * most, sorted(line.waiting for line in scene.lines)
+    for n, waiting in enumerate(lines):
+        share = left // (len(lines) - n)
+        if waiting > share:
+            return min(share, most)
+        left -= waiting
+    return most
+
+
+def _seconds(scene: Scene, runs: Runs) -> float:
+    """How long the lines last, by what stands in them, and by the limits of pools, tenants and rates."""
+    turns, owners = {turn.id: turn for turn in scene.turns}, {owner.id: owner for owner in scene.owners}
+    mean = means(scene, runs)
+    of_pool: dict[str, float] = defaultdict(float)
+    longest = 0.0
+    for line in scene.lines:
+        turn, owner = turns.get(line.queue_id), owners.get(line.tenant_id)
+        if turn is not None and owner is not None:
+            work = line.waiting * mean.get((line.tenant_id, line.queue_id), 0.0)
+            of_pool[turn.pool] += work / max(scene.pools.get(turn.pool, 0), 1)
+            own = work / max(owner.num_slots or 0, 1)
+            longest = max(longest, own, line.waiting * max(_pause(turn), _pause(owner)))
+    return max(longest, *of_pool.values(), 0.0)
+
+
+def _pause(limited: Turn | Owner) -> float:
+    """Seconds between two starts, by the rate limit."""
+    return limited.rate_window / limited.rate_limit if limited.rate_limit and limited.rate_window else 0.0

@@ -1,0 +1,63 @@
+"""A forecast costs a small part of the time that it tells of."""
+
+from dataclasses import replace
+
+import pytest
+
+from jobs.forecasting import depth
+from jobs.forecasting.depth import DEEP, LEAST_STARTS, MOST_STARTS, PART, PRICE
+from tests.unit.forecasting.test_lines import OWNER, TURN, Scene, line, lines, odds, scene, waits
+
+DRAWS = 5
+
+
+def starts(seen: Scene, seconds: float) -> int:
+    return depth.starts(seen, odds(seconds).runs, DRAWS)
+
+
+def of_a_line(jobs: int, **limits) -> Scene:
+    """So many jobs, of which one was read, of a tenant with all four processes."""
+    owner = replace(OWNER, **{"num_slots": 4, **limits})
+    return scene(1, lines=[line(waiting=jobs)], owners=[owner])
+
+
+def test_lines_that_will_soon_be_empty_are_not_worth_more_than_a_few_starts():
+    assert starts(of_a_line(10_000), 0.001) == LEAST_STARTS
+    assert starts(of_a_line(1_000_000), 1.0) == MOST_STARTS
+
+
+def test_all_draws_together_take_a_part_of_what_they_tell_of():
+    most = starts(of_a_line(240), 1.0)
+    assert most == pytest.approx(60.0 / PART / PRICE / DRAWS, abs=1)
+    assert LEAST_STARTS < most < MOST_STARTS
+
+
+@pytest.mark.parametrize("limits", [{"num_slots": 1}, {"rate_limit": 1, "rate_window": 1.0}], ids=str)
+def test_limits_make_a_line_last(limits):
+    assert starts(of_a_line(240), 1.0) < starts(of_a_line(240, **limits), 1.0)
+
+
+def test_short_lines_leave_room_for_long_ones():
+    seen = scene(1, lines=[line(waiting=10), line(waiting=9_000), line(waiting=9_000)])
+    assert depth.standing(seen, 100) == min((DEEP * 100 - 10) // 2, 100)
+    assert depth.standing(scene(1, lines=[line(waiting=90)] * 80), 100) == DEEP * 100 // 80
+    assert depth.standing(scene(1, lines=[line(waiting=10)] * 80), 100) == 100  # no cut
+
+
+def test_what_stands_behind_the_jobs_that_are_rehearsed_is_told_of_by_the_fluid_and_nothing_of_a_newcomer(monkeypatch):
+    whole = lines(scene(20))[7, 1, ""]
+    assert [one.job is None for one in whole][-1:] == [True]
+    monkeypatch.setattr(depth, "standing", lambda *_: 5)
+    cut = lines(scene(20))[7, 1, ""]
+    assert [one.job.nth for one in cut] == [one.job.nth for one in whole[:-1]]
+    assert cut[-1].raw_50 == pytest.approx(190.0, rel=0.1)
+    assert cut[2].raw_50 == pytest.approx(20.0, abs=0.1)
+
+
+def test_a_line_in_another_queue_of_the_pool_counts():
+    other = replace(TURN, id=2)
+    both = [line(waiting=120), replace(line(waiting=120), queue_id=2)]
+    read = [waits(1, 1), replace(waits(2, 1), queue_id=2)]
+    owner = replace(OWNER, num_slots=4)
+    seen = scene(1, turns=[TURN, other], lines=both, in_line=read, owners=[owner])
+    assert starts(seen, 1.0) == starts(of_a_line(240), 1.0)
