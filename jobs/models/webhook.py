@@ -12,12 +12,14 @@ from tenants.tenant_key import TenantKey
 class WebhookEndpoint(models.Model):
     """An address of a tenant's own system. It is off from `off_at` on.
 
-    types: job types as reports.datareport.execute; empty: all. salt: its secret is derived from it, and is not stored.
+    types: job types as reports.datareport.execute; empty: all. batches: their names; empty: also jobs of no batch.
+    salt: its secret is derived from it, and is not stored.
     """
 
     tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_constraint=False, related_name="+")
     url = models.CharField(max_length=500)
     types = ArrayField(models.CharField(max_length=301), default=list, blank=True)
+    batches = ArrayField(models.CharField(max_length=200), default=list, db_default=[], blank=True)
     salt = models.CharField(max_length=64)
     created_at = models.DateTimeField(db_default=Now())
     failing_since = models.DateTimeField(null=True)  # the first failure since the last message that was taken

@@ -13,6 +13,7 @@ COLUMNS = [
     Column("TENANT", flexible=True),
     Column("URL", flexible=True),
     Column("TYPES", flexible=True, wide=True),
+    Column("BATCHES", flexible=True, wide=True),
     Column("FAILING SINCE (UTC)", wide=True),
     Column("STATE"),
     Column("LAST ERROR", flexible=True),
@@ -29,6 +30,7 @@ def _new(parser: CommandParser) -> None:
     parser.add_argument(
         "--type", action="append", default=[], help="Only this: reports.datareport.execute. Repeatable."
     )
+    parser.add_argument("--batch", action="append", default=[], help="Only jobs of batches of this name. Repeatable.")
 
 
 def _one(parser: CommandParser) -> None:
@@ -45,6 +47,7 @@ def _list(options: Options, screen: Screen) -> None:
             "tenant": one.tenant.jobs_slug,
             "url": one.url,
             "types": one.types,
+            "batches": one.batches,
             "failing_since": one.failing_since,
             "off_at": one.off_at,
             "last_error": one.last_error,
@@ -60,12 +63,12 @@ def _list(options: Options, screen: Screen) -> None:
 
 def _row(one: WebhookEndpoint) -> list[object]:
     state = "off" if one.off_at else "failing" if one.failing_since else "on"
-    types = ", ".join(one.types) or "all"
-    return [one.pk, one.tenant.jobs_slug, one.url, types, moment(one.failing_since), state, one.last_error]
+    told = [", ".join(names) or "all" for names in (one.types, one.batches)]
+    return [one.pk, one.tenant.jobs_slug, one.url, *told, moment(one.failing_since), state, one.last_error]
 
 
 def _add(options: Options, screen: Screen) -> None:
-    made, secret = endpoints.add(tenant_named(options["tenant"]), options["url"], options["type"])
+    made, secret = endpoints.add(tenant_named(options["tenant"]), options["url"], options["type"], options["batch"])
     screen.document({"id": made.pk, "secret": secret})
     screen.say(f"Webhook {made.pk} is told of jobs that are submitted from now on. Its secret is shown only now:")
     screen.say(secret)

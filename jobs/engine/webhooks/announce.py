@@ -15,7 +15,7 @@ from jobs.calls.request import JobRequest
 from jobs.engine.proxy import async_
 from jobs.engine.submit import submit_all
 from jobs.engine.webhooks.deliver import deliver
-from jobs.models import AnyJob, WebhookEndpoint, WebhookEvent
+from jobs.models import AnyJob, Batch, WebhookEndpoint, WebhookEvent
 from tenants.models import Tenant
 from tenants.tenant_model import all_tenants
 
@@ -48,16 +48,23 @@ def _announce(tenant_id: int) -> None:
 def _messages(tenant: Tenant, events: Iterable[WebhookEvent]) -> Iterator[JobRequest]:
     endpoints = list(WebhookEndpoint.objects.filter(tenant=tenant, off_at=None))
     jobs = {job.pk: job for job in AnyJob.objects.filter(pk__in=[event.job_id for event in events], tenant=tenant)}
+    batches = Batch.objects.in_bulk({job.batch_id for job in jobs.values() if job.batch_id})
     for event in events:
         if (job := jobs.get(event.job_id)) is None:
             continue  # it was deleted
+        batch = batches.get(job.batch_id or 0)
         for endpoint in endpoints:
-            if not endpoint.types or f"{job.source_type}.{job.source_method}" in endpoint.types:
+            if _is_told(endpoint, job, batch):
                 call = async_(deliver, tenant=tenant)
-                yield call.request(endpoint=endpoint.pk, message=_message(event, job))
+                yield call.request(endpoint=endpoint.pk, message=_message(event, job, batch))
 
 
-def _message(event: WebhookEvent, job: AnyJob) -> dict[str, Any]:
+def _is_told(endpoint: WebhookEndpoint, job: AnyJob, batch: Batch | None) -> bool:
+    of_type = not endpoint.types or f"{job.source_type}.{job.source_method}" in endpoint.types
+    return of_type and (not endpoint.batches or (batch is not None and batch.name in endpoint.batches))
+
+
+def _message(event: WebhookEvent, job: AnyJob, batch: Batch | None) -> dict[str, Any]:
     """What the customer's system reads. Arguments, results and the texts of errors stay here: it may ask for them."""
     return {
         "id": event.pk,
@@ -71,6 +78,7 @@ def _message(event: WebhookEvent, job: AnyJob) -> dict[str, Any]:
             "source_id": job.source_id,
             "source_method": job.source_method,
             "user": job.user_key,
+            "batch": batch and {"id": batch.pk, "name": batch.name},
             "error": job.last_error.partition(": ")[0] if event.status in ("error", "dead") else "",
         },
     }

@@ -13,22 +13,29 @@ from tenants.models import Tenant
 
 QUEUE = "webhooks"
 MOST = 10  # endpoints of a tenant
-MOST_TYPES = 100
+MOST_NAMED = 100  # types, or batches
 
 
 @transaction.atomic
-def add(tenant: Tenant, url: str, types: Sequence[str] = ()) -> tuple[WebhookEndpoint, str]:
+def add(
+    tenant: Tenant, url: str, types: Sequence[str] = (), batches: Sequence[str] = ()
+) -> tuple[WebhookEndpoint, str]:
     """The endpoint and its secret, which nobody is shown again. Raises InvalidRequest."""
     addresses.split(url)
-    if len(types) > MOST_TYPES:
-        raise InvalidRequest("types", f"must be at most {MOST_TYPES}")
+    for field, names in (("types", types), ("batches", batches)):
+        if len(names) > MOST_NAMED:
+            raise InvalidRequest(field, f"must be at most {MOST_NAMED}")
     for named in types:
         if "." not in named or len(named) > 301 or not named.isprintable():  # noqa: PLR2004 - as stored
             raise InvalidRequest("types", f"must be job types such as reports.datareport.execute, not {named[:100]!r}")
+    for named in batches:
+        if not 0 < len(named) <= 200 or "\x00" in named:  # noqa: PLR2004 - as stored
+            raise InvalidRequest("batches", f"must be names of batches, not {named[:100]!r}")
     if WebhookEndpoint.objects.filter(tenant=tenant).count() >= MOST:
         raise InvalidRequest("url", f"there are {MOST} endpoints already; remove one")
     Queue.objects.get_or_create(name=QUEUE)
-    made = WebhookEndpoint.objects.create(tenant=tenant, url=url, types=list(types), salt=secrets.token_hex(32))
+    told = {"types": list(types), "batches": list(batches)}
+    made = WebhookEndpoint.objects.create(tenant=tenant, url=url, salt=secrets.token_hex(32), **told)
     audit.note("added", WebhookEndpoint, [(made.pk, url)], tenant_id=tenant.pk)
     return made, signing.secret_of(made.salt)
 

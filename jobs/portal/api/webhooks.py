@@ -25,7 +25,10 @@ class NewEndpoint(inputs.Body):
 
     url: inputs.Text = Field(examples=["https://example.com/hooks/jobs"], description="https, of the public internet.")
     types: list[inputs.Text] = Field(
-        [], max_length=endpoints.MOST_TYPES, description="Job types, as reports.datareport.execute. Empty: all."
+        [], max_length=endpoints.MOST_NAMED, description="Job types, as reports.datareport.execute. Empty: all."
+    )
+    batches: list[inputs.Text] = Field(
+        [], max_length=endpoints.MOST_NAMED, description="Names of batches. Empty: all jobs, also those of no batch."
     )
 
 
@@ -33,6 +36,7 @@ class Endpoint(Schema):
     id: int
     url: str
     types: list[str]
+    batches: list[str]
     created_at: datetime
     failing_since: datetime | None = Field(
         description="The first failure since the last success; after 3 days it is off."
@@ -59,7 +63,7 @@ def list_webhooks(request: CallerRequest) -> dict[str, Any]:
 @router.post("webhooks", response={201: MadeEndpoint, REFUSED: schemas.Problem})
 def add_webhook(request: CallerRequest, new: NewEndpoint) -> Answer[dict[str, Any]]:
     """Add an endpoint. It is told of jobs that are submitted from now on."""
-    made, secret = endpoints.add(request.auth.tenant, new.url, new.types)
+    made, secret = endpoints.add(request.auth.tenant, new.url, new.types, new.batches)
     made.refresh_from_db()
     return Answer(201, Endpoint.from_orm(made).dict() | {"secret": secret})
 

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.utils import timezone
 
-from jobs import store
+from jobs import batch, store
 from jobs.engine.cancel import cancel
 from jobs.engine.webhooks import deliver as delivering
 from jobs.engine.webhooks import endpoints, posting, signing
@@ -104,6 +104,22 @@ class TestTold:
         end(submit(report))
         announce()
         assert len(told()) == 1
+
+    def test_only_the_batches_that_it_asks_for(self, report, tenant):
+        endpoints.add(tenant, URL, batches=["nightly"])
+        call = report.async_(dedup=False).execute.request()
+        made = {}
+        for name in ("daily", "nightly"):
+            with batch(name) as new:
+                (member,) = new.add([call])
+            made[name] = new.id, member
+        for job in (submit(report).pk, *(member for _, member in made.values())):
+            cancel(job, tenant_id=tenant.pk)
+        announce()
+        (message,) = Job.objects.filter(source_method=DELIVER)
+        number, member = made["nightly"]
+        data = message.args["message"]["data"]
+        assert (data["id"], data["batch"]) == (member, {"id": number, "name": "nightly"})
 
     def test_no_message_is_told_of(self, report, endpoint):
         end(submit(report))
@@ -205,8 +221,10 @@ class TestOverHTTP:
         return caller.post("/api/v1/webhooks", {"url": url, **more}, content_type="application/json")
 
     def test_a_tenant_adds_lists_and_removes_its_own(self, owner, tenant):
-        made = self.add(owner, types=["reports.datareport.execute"])
-        assert made.status_code == 201
+        made = self.add(owner, types=["reports.datareport.execute"], batches=["nightly"])
+        assert (made.status_code, made.json()["batches"]) == (201, ["nightly"])
+        for wrong in ([""], ["x" * 201], ["x"] * 101):
+            assert "batches" in str(self.add(owner, batches=wrong).json()["errors"])
         endpoint = WebhookEndpoint.objects.get(tenant=tenant)
         assert made.json()["secret"] == signing.secret_of(endpoint.salt)
         listed = owner.get("/api/v1/webhooks")
@@ -248,8 +266,9 @@ class TestOverHTTP:
 
 class TestTheCommand:
     def test_adds_lists_switches_on_and_removes(self, tenant, capsys):
-        call_command("webhooks", "add", tenant.slug, URL)
+        call_command("webhooks", "add", tenant.slug, URL, "--batch", "nightly")
         endpoint = WebhookEndpoint.objects.get()
+        assert endpoint.batches == ["nightly"]
         assert signing.secret_of(endpoint.salt) in capsys.readouterr().out
         call_command("webhooks", "list", "--json")
         out = capsys.readouterr().out

@@ -14,9 +14,11 @@ from jobs.models import WebhookEndpoint
 @action_for("jobs.add_webhookendpoint")
 def add(request: HttpRequest) -> HttpResponse:
     """The answer itself shows the secret: nobody is shown it again."""
-    slug, url, types = (request.POST.get(name, "").replace("\x00", "").strip() for name in ("tenant", "url", "types"))
+    fields = ("tenant", "url", "types", "batches")
+    slug, url, types, batches = (request.POST.get(name, "").replace("\x00", "").strip() for name in fields)
+    named = [name.strip() for name in batches.split(",") if name.strip()]
     try:
-        made, secret = endpoints.add(tenant_named(slug), url, types.replace(",", " ").split())
+        made, secret = endpoints.add(tenant_named(slug), url, types.replace(",", " ").split(), named)
     except InvalidRequest as error:
         return refused(request, sentence(error))
     shown = webhooks.listed(request, made=made, secret=secret)
