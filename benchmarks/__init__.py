@@ -13,6 +13,7 @@ LARGE = (
     "dashboard",
     "fleets",
     "insight",
+    "what_if",
     "no_broker",
     *PUBLIC,
 )  # they take long, or interest few: they run only when they are named
