@@ -11,7 +11,7 @@ from jobs import store, telemetry
 from jobs.conf import settings
 from jobs.engine.cancel import cancel
 from jobs.engine.history import DAY
-from jobs.models import Batch, Job, JobLog, JobMemory, KeptAnswer, Schedule
+from jobs.models import Batch, Job, JobLog, JobMemory, KeptAnswer, Schedule, WhatIf
 from jobs.store import EVERY_TENANT, logs, pruning
 from tenants.models import Change
 from tenants.tenant_model import all_tenants
@@ -36,6 +36,7 @@ def prune(now: datetime | None = None) -> None:
         pass
     moment = (now or store.database_now()) - timedelta(days=settings.JOBS_LOGS_KEEP)
     _forget_log(Change, "at", moment)
+    _forget_log(WhatIf, "asked_at", (now or store.database_now()) - timedelta(days=1))
     if apps.is_installed("django.contrib.admin"):
         _forget_log(apps.get_model("admin", "LogEntry"), "action_time", moment)
     if apps.is_installed("django.contrib.sessions"):

@@ -25,6 +25,7 @@ from jobs.models.statistics import (
 )
 from jobs.models.usage import ClosedDay, SlotPeak, UsageDay
 from jobs.models.webhook import WebhookEndpoint, WebhookEvent
+from jobs.models.what_if import WhatIf
 
 __all__ = [
     "ERASED",
@@ -79,5 +80,6 @@ __all__ = [
     "UsageDay",
     "WebhookEndpoint",
     "WebhookEvent",
+    "WhatIf",
     "Worker",
 ]

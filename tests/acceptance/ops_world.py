@@ -25,6 +25,7 @@ from jobs.models import (
     TenantHour,
     TenantShare,
     WebhookEndpoint,
+    WhatIf,
 )
 from jobs.reading.statistics import BUCKETS
 from tenants.models import Change, Tenant, TenantQueue
@@ -60,7 +61,24 @@ def build() -> list[str]:
     _webhooks(plain, long, now)
     bills = ("usage/", "usage/?by=tenant,queue,type,outcome", "webhooks/")
     others = ("queues/", "dead/", "dead/?error=none", "workers/", "schedules/", "health/")
-    return ["", *tenants, *jobs, *others, *runs, *batches, *bills]
+    return ["", *tenants, *jobs, *others, *runs, *batches, *bills, _what_if(long)]
+
+
+def _what_if(tenant: Tenant) -> str:
+    """An answer; its page has the form, too."""
+    waits = {"mean": 61.0, "p50": 60.0, "p95": 7200.0}
+    shorter, unclear = ({"mean": mean, "p50": 1.0, "p95": None} for mean in (1.0, 60.9))
+    lines = [
+        {"tenant": slug, "queue": "q" * 50, "attempts": 1_234_567, "recorded": waits, "replayed": waits}
+        | {"changed": changed, "never": never, "clear": changed is shorter}
+        for slug, changed, never in ((tenant.slug, shorter, 0), ("alder", unclear, 0), (None, shorter, 4000))
+    ]
+    told = "A replay of what was is 12% off in the mean wait, 9% in the p95."
+    answer = {"told": told, "lines": lines, "unknown": [{"code": "left", "told": "Jobs of it that left the line: 9."}]}
+    changes = {"tenants": {tenant.slug: {"num_slots": 4, "rate_limit": None}}}
+    question = {"since": "2030-01-31T14:00:00+00:00", "until": "2030-01-31T15:00:00+00:00", "changes": changes}
+    asked = WhatIf.objects.create(asked_by="ines", question=question, answer=answer, ended_at=timezone.now())
+    return f"what-if/{asked.pk}/"
 
 
 def _run(tenant: Tenant, job: Job) -> uuid.UUID:

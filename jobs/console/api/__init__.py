@@ -3,6 +3,6 @@
 A tenant's key has no access.
 """
 
-from jobs.console.api import audit, batches, dead, job_types, jobs, keys, queues, stats, tenants, usage
+from jobs.console.api import audit, batches, dead, job_types, jobs, keys, queues, stats, tenants, usage, what_if
 
-routers = [one.router for one in (jobs, batches, queues, tenants, keys, job_types, dead, stats, usage, audit)]
+routers = [one.router for one in (jobs, batches, queues, tenants, keys, job_types, dead, stats, usage, what_if, audit)]

@@ -14,7 +14,6 @@ from jobs.console.operations import what_if
 from jobs.console.operations.what_if import LIMITS, Question
 
 MOST = 5_000_000  # attempts, for which a process needs some GB
-SAID = {"none": None, "true": True, "false": False}
 COLUMNS = [
     Column("TENANT", flexible=True),
     Column("QUEUE", flexible=True),
@@ -45,10 +44,7 @@ def arguments(parser: CommandParser) -> None:
 
 
 def run(options: Options, screen: Screen) -> None:
-    changes: dict[str, dict[str, dict[str, Any]]] = {}
-    for kind in LIMITS:
-        for name, limit, value in options[kind]:
-            changes.setdefault(kind, {}).setdefault(name, {})[limit] = value
+    changes = what_if.read((kind, *line) for kind in LIMITS for line in options[kind])
     question = Question.of(options["since"], options["until"], changes, now=timezone.now())
     found = what_if.told(question, MOST)
     screen.document(found)
@@ -58,12 +54,12 @@ def run(options: Options, screen: Screen) -> None:
         screen.say(gap["told"])
 
 
-def _limit(text: str) -> tuple[str, str, Any]:
+def _limit(text: str) -> tuple[str, str, str]:
     subject, _, value = text.partition("=")
     name, _, limit = subject.rpartition(".")
     if not (name and limit and value):
         raise ArgumentTypeError(f"must be like acme.num_slots=10, not {text[:60]!r}")
-    return name, limit, SAID.get(value, value)
+    return name, limit, value
 
 
 def _row(line: dict[str, Any]) -> list[object]:

@@ -1,20 +1,26 @@
 """What-if: what other limits would have done in a window of the past. What is asked, and what is then said."""
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import transaction
+from django.utils import timezone
 
 from jobs.calls.refusals import InvalidRequest
+from jobs.console.operations import what_if_process
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
 from jobs.console.operations.named import MAX_LISTED, queue_named, tenant_named
 from jobs.forecasting.replay.compare import MOST_ERROR, Answer, Line, answer
 from jobs.forecasting.replay.pauses import pauses
 from jobs.forecasting.replay.record import POOL, QUEUE, TENANT, Hypothesis
-from jobs.models import Queue
+from jobs.models import Queue, WhatIf
 from jobs.reading import replay
 from jobs.recording.record import log_kept
 from tenants.models import TenantQueue
@@ -30,6 +36,7 @@ LIMITS: Mapping[str, Sequence[str]] = {  # that can be asked for: those that dec
     QUEUES: [limit.name for limit in OF_QUEUE if limit.name in DECIDING],
     POOLS: ["processes"],
 }
+WORDS = {"none": None, "true": True, "false": False}  # values that are no numbers or names
 Changes = Mapping[str, Mapping[str, Mapping[str, Any]]]  # by kind, name, and limit
 
 
@@ -68,8 +75,40 @@ class Question:
                 found[KINDS[kind], subject] = limits
         return found
 
+    @classmethod
+    def from_document(cls, said: Mapping[str, Any], *, now: datetime) -> "Question":
+        """Raises InvalidRequest."""
+        since, until = (datetime.fromisoformat(said[name]) for name in ("since", "until"))
+        return cls.of(since, until, said["changes"], now=now)
+
     def document(self) -> dict[str, Any]:
         return {"since": self.since, "until": self.until, "changes": self.changes}
+
+
+def read(lines: Iterable[tuple[str, str, str, str]]) -> Changes:
+    """The changes that somebody wrote: kind, name, limit, value. Raises InvalidRequest."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for kind, name, limit, value in lines:
+        if kind not in LIMITS:
+            raise InvalidRequest("kind", f"must be one of {', '.join(LIMITS)}")
+        found.setdefault(kind, {}).setdefault(name, {})[limit] = WORDS.get(value, value)
+    return found
+
+
+def ask(question: Question, by: str) -> WhatIf:
+    """Let a process of its own answer it. Raises InvalidRequest while another is answered."""
+    young = timezone.now() - timedelta(seconds=what_if_process.SECONDS)
+    if WhatIf.objects.filter(ended_at=None, asked_at__gt=young).exists():
+        raise InvalidRequest("what-if", "another one is being replayed; ask again in a minute")
+    row = WhatIf.objects.create(asked_by=by, question=stored(question.document()))
+    transaction.on_commit(partial(what_if_process.start, row.pk))
+    return row
+
+
+def stored(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document as JSON stores it."""
+    found: dict[str, Any] = json.loads(json.dumps(document, cls=DjangoJSONEncoder))
+    return found
 
 
 def told(question: Question, most: int = MOST) -> dict[str, Any]:

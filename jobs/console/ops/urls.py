@@ -4,6 +4,7 @@ from django.urls import path
 
 from jobs.console.ops.actions import limits, many, schedules, submit, themes, types
 from jobs.console.ops.actions import webhooks as webhook_actions
+from jobs.console.ops.actions import what_if as what_if_actions
 from jobs.console.ops.actions import workers as worker_actions
 from jobs.console.ops.views import (
     batches,
@@ -17,6 +18,7 @@ from jobs.console.ops.views import (
     tenants,
     usage,
     webhooks,
+    what_if,
     workers,
 )
 from jobs.console.ops.views import jobs as job_list
@@ -29,6 +31,9 @@ urlpatterns = [
     path("tenants/<str:slug>/", tenant.show, name="tenant"),
     path("tenants/<str:slug>/change", limits.change_tenant, name="change-tenant"),
     path("usage/", usage.show, name="usage"),
+    path("what-if/", what_if.show, name="what-if"),
+    path("what-if/ask", what_if_actions.ask, name="ask-what-if"),
+    path("what-if/<int:pk>/", what_if.one, name="what-if-answer"),
     path("webhooks/", webhooks.show, name="webhooks"),
     path("webhooks/add", webhook_actions.add, name="add-webhook"),
     path("webhooks/<int:pk>/remove", webhook_actions.remove, name="remove-webhook"),

@@ -75,9 +75,10 @@ def _add_problems_of_all(operation: dict[str, Any]) -> None:
 
 
 def _fields(model: Any, path: tuple[str | int, ...]) -> list[str]:
-    """The fields of the object at a path in a model: ("batch", "jobs", 3) is an item of a list."""
+    """The fields of the object at a path in a model: ("batch", "jobs", 3) is of a list, and so of a mapping."""
     for step in path:
-        model = get_args(model)[0] if isinstance(step, int) else model.model_fields[step].annotation
+        inside = get_args(model)
+        model = inside[-1] if inside else model.model_fields[step].annotation
     return list(model.model_fields)
 
 

@@ -37,6 +37,7 @@ JUDGED = {  # 422 for data that fits the schema
     "discard_dead": "the same",
     "change_queue": "the columns' ranges",
     "change_tenant": "the same",
+    "ask_what_if": "the same, and the names",
     "pause_type": "whether there is such a type",
     "resume_type": "whether it is paused",
 }

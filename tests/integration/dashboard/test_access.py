@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from jobs.engine.batches import open_batch
 from jobs.lifecycle import Status
-from jobs.models import Job, PausedJobType, Queue, Schedule, WebhookEndpoint, Worker
+from jobs.models import Job, PausedJobType, Queue, Schedule, WebhookEndpoint, WhatIf, Worker
 from tenants.models import Change, TenantQueue
 from tests.factories import MemberFactory, QueueFactory, TenantFactory, make_job
 
@@ -20,6 +20,8 @@ PAGES = {
     "/ops/tenants/": "view_tenantqueue",
     "/ops/tenants/acme/": "view_tenantqueue",
     "/ops/usage/": "view_tenantqueue",
+    "/ops/what-if/": "view_tenantqueue",
+    "/ops/what-if/{what_if}/": "view_tenantqueue",
     "/ops/webhooks/": "view_webhookendpoint",
     "/ops/queues/": "view_queue",
     "/ops/jobs/": "view_job",
@@ -36,6 +38,7 @@ PAGES = {
 }
 ACTIONS = {
     "/ops/tenants/acme/change": ("change_tenantqueue", {"num_slots": "7"}),
+    "/ops/what-if/ask": ("view_tenantqueue", {"kind": "tenants", "name": "acme", "limit": "weight", "value": "2"}),
     "/ops/webhooks/add": ("add_webhookendpoint", {"tenant": "acme", "url": "https://example.com/"}),
     "/ops/webhooks/{webhook}/switch-on": ("change_webhookendpoint", {}),
     "/ops/webhooks/{webhook}/remove": ("delete_webhookendpoint", {}),
@@ -51,6 +54,9 @@ ACTIONS = {
     "/ops/workers/{worker}/drain": ("change_worker", {}),
     "/ops/schedules/{schedule}/act": ("change_schedule", {"verb": "pause"}),
 }
+
+
+QUESTION = {"since": "2030-01-31T14:00:00Z", "until": "2030-01-31T15:00:00Z", "changes": {}}
 
 
 @pytest.fixture
@@ -72,7 +78,8 @@ def things() -> dict[str, Any]:
     worker = Worker.objects.create(pk=uuid.uuid4(), name="w@host", pid=1, pool="default", concurrency=2)
     ids = {"job": make_job(tenant).pk, "dead": dead.pk, "schedule": schedule.pk, "worker": worker.pk, "run": run}
     off = WebhookEndpoint.objects.create(tenant=tenant, url="https://example.com/", salt="s", off_at=timezone.now())
-    return ids | {"webhook": off.pk, "batch": open_batch("nightly", "", tenant.pk).id}
+    asked = WhatIf.objects.create(asked_by="ines", question=QUESTION, ended_at=timezone.now(), refused="no")
+    return ids | {"webhook": off.pk, "what_if": asked.pk, "batch": open_batch("nightly", "", tenant.pk).id}
 
 
 def state() -> tuple[object, ...]:
@@ -83,6 +90,7 @@ def state() -> tuple[object, ...]:
         list(Job.objects.order_by("pk").values_list("status")),
         list(Schedule.objects.values_list("paused")),
         list(Worker.objects.values_list("drain_requested_at")),
+        WhatIf.objects.count(),
         list(WebhookEndpoint.objects.order_by("pk").values_list("url", "off_at")),
     )
 

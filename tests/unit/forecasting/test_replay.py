@@ -79,9 +79,9 @@ def test_a_retry_comes_as_long_after_the_attempt_before_as_it_did():
 
 
 def test_a_job_follows_in_the_slot_of_one_that_ended_well_and_of_no_other():
-    short = [past(1, 0.0, 0.0, 0.05), past(2, 0.0, 0.05, 0.1, good=False), past(3, 0.0, 5.1, 6.0)]
+    short = [past(1, 0.0, 0.0, 0.05), past(2, 0.0, 0.05, 0.08, good=False), past(3, 0.0, 5.08, 6.0)]
     found = Replay(record(*short), Pauses(between=5.0, handover=0.0)).waits()
-    assert found == [0.0, pytest.approx(0.05), pytest.approx(5.1)]
+    assert found == [0.0, pytest.approx(0.05), pytest.approx(5.08)]
 
 
 def test_a_job_that_waited_for_others_comes_after_the_last_of_them():

@@ -1,0 +1,86 @@
+"""What other limits would have done: ask, and read the answer when it is there."""
+
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils import timezone
+from ninja import Router, Schema
+from pydantic import Field
+
+from jobs.console.api.auth import OperatorRequest, may
+from jobs.console.api.changes import PROBLEMS, changes_of, no_such
+from jobs.console.operations import what_if
+from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
+from jobs.console.operations.what_if import LIMITS, POOLS, QUEUES, TENANTS, Question
+from jobs.console.operations.what_if_process import State, state_of
+from jobs.models import WhatIf
+from jobs.portal.api.inputs import Body, Integer, JobId, Moment, Name
+from jobs.portal.api.schemas import answer
+
+router = Router(tags=["operators"], auth=may("tenants.view_tenantqueue"))
+MOST_CHANGED = 100  # tenants, or queues
+
+
+class TenantLimits(changes_of(limit for limit in OF_TENANT if limit.name in LIMITS[TENANTS])):  # type: ignore[misc]
+    """The limits that would be others."""
+
+
+class QueueLimits(changes_of(limit for limit in OF_QUEUE if limit.name in LIMITS[QUEUES])):  # type: ignore[misc]
+    """The limits that would be others."""
+
+
+class PoolLimits(Body):
+    """The processes of its live workers."""
+
+    processes: Integer = Field(ge=0, le=999_999)
+
+
+class Asked(Body):
+    """What would be others from `since` on; omitted limits stay as they were."""
+
+    since: Moment | None = Field(None, description="Default: an hour before `until`.")
+    until: Moment | None = Field(None, description="Default: now.")
+    tenants: dict[Name, TenantLimits] = Field({}, description="By slug.", max_length=MOST_CHANGED)
+    queues: dict[Name, QueueLimits] = Field({}, description="By name.", max_length=MOST_CHANGED)
+    pools: dict[Name, PoolLimits] = Field({}, description="By name.", max_length=MOST_CHANGED)
+
+
+class Replayed(Schema):
+    """answer: once state is `answered`; its fields are those of `manage.py jobs what-if --json`."""
+
+    id: int
+    state: State
+    asked_at: datetime
+    question: dict[str, Any]
+    answer: dict[str, Any] | None
+    refused: str = Field(description="Why there is no answer; empty if there is or will be one.")
+
+
+@router.post("what-if", response={202: Replayed, **PROBLEMS})
+def ask_what_if(request: OperatorRequest, asked: Asked) -> HttpResponse:
+    """Ask what other limits would have done: a replay of a time of the past, by a process of its own."""
+    changes = {
+        kind: {name: limits.model_dump(exclude_unset=True) for name, limits in getattr(asked, kind).items()}
+        for kind in (TENANTS, QUEUES, POOLS)
+    }
+    question = Question.of(asked.since, asked.until, changes, now=timezone.now())
+    row = what_if.ask(question, request.auth.get_username())
+    row.refresh_from_db()
+    taken = answer(202, _shown(row))
+    taken["Location"] = f"{request.path}/{row.pk}"
+    return taken
+
+
+@router.get("what-if/{pk}", response={200: Replayed, **PROBLEMS})
+def read_what_if(request: OperatorRequest, pk: JobId) -> dict[str, Any]:
+    """Read the answer. While it is being replayed, ask again after a second or two. It is kept for a day."""
+    row = WhatIf.objects.filter(pk=pk).first() if 0 < pk < 2**63 else None
+    if row is None:
+        raise no_such("what-if")
+    return _shown(row)
+
+
+def _shown(row: WhatIf) -> dict[str, Any]:
+    facts = {name: getattr(row, name) for name in ("id", "asked_at", "question", "answer", "refused")}
+    return facts | {"state": state_of(row.asked_at, row.ended_at, row.refused, timezone.now())}

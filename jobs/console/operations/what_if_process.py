@@ -1,0 +1,85 @@
+"""Answer a what-if in a process of its own, bounded in memory and time: no web process may be held by a replay.
+
+`start` begins the process, `main` is what it runs. It goes on if the web process ends.
+"""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from django.utils import timezone
+
+SECONDS = 120  # of an answer
+MEMORY = 1 << 30  # bytes
+NICE = 10
+MODULE = "jobs.console.operations.what_if_process"
+
+
+class State(StrEnum):
+    """Of a what-if. LOST: its process was ended, since it took too long or too much memory."""
+
+    REPLAYING = "replaying"
+    ANSWERED = "answered"
+    REFUSED = "refused"
+    LOST = "lost"
+
+
+def state_of(asked_at: datetime, ended_at: datetime | None, refused: str, now: datetime) -> State:
+    """What has become of it by now."""
+    if ended_at is not None:
+        return State.REFUSED if refused else State.ANSWERED
+    return State.REPLAYING if now - asked_at < timedelta(seconds=2 * SECONDS) else State.LOST
+
+
+def start(pk: int) -> None:
+    """Begin to answer this what-if."""
+    paths = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", MODULE, str(pk)],
+        env=os.environ | paths,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    threading.Thread(target=process.wait, name="what-if", daemon=True).start()  # or a zombie would stay
+
+
+def answer(pk: int) -> None:
+    """Answer it in this process."""
+    from jobs.calls.refusals import InvalidRequest  # not before the settings are known
+    from jobs.console.operations import what_if
+    from jobs.models import WhatIf
+    from jobs.reading import replay
+
+    row = WhatIf.objects.get(pk=pk)
+    try:
+        question = what_if.Question.from_document(row.question, now=timezone.now())
+        if not replay.begin_alone():
+            raise InvalidRequest("what-if", "another one is being replayed; ask again in a minute")
+        row.answer = what_if.stored(what_if.told(question))
+    except InvalidRequest as refused:
+        row.refused = str(refused)[:500]
+    except MemoryError:
+        row.refused = "it takes too much memory; ask for less time"
+    row.ended_at = timezone.now()
+    row.save(update_fields=["answer", "refused", "ended_at"])
+
+
+def main(pk: int) -> None:
+    """Whatever it meets, it ends in time, and lets others go first."""
+    signal.alarm(SECONDS)
+    os.nice(NICE)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    import django
+
+    django.setup()
+    answer(pk)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,101 @@
+"""The operators' API of what-if: a question is taken up, answered by a process of its own, and read until then."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from jobs.console.operations import what_if_process
+from jobs.engine.prune import prune
+from jobs.models import WhatIf
+from tenants import auth
+from tests.factories import TenantFactory, UserFactory
+from tests.recorded import LENGTH, ran_in_turn
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PATH = "/api/v1/operator/what-if"
+
+
+@pytest.fixture
+def operator():
+    _, token = auth.issue_to_operator(UserFactory(username="ines", is_staff=True, is_superuser=True), "test")
+    return Client(headers={"Authorization": f"Bearer {token}"})
+
+
+@pytest.fixture
+def begun(monkeypatch) -> list[int]:
+    """The questions for which a process was begun."""
+    begun: list[int] = []
+    monkeypatch.setattr(what_if_process, "start", begun.append)
+    return begun
+
+
+@pytest.fixture
+def since():
+    return ran_in_turn(TenantFactory(slug="acme", queue__num_slots=1))
+
+
+def ask(client, begin, **changes):
+    body = {"since": begin.isoformat(), "until": (begin + LENGTH).isoformat()} | changes
+    return client.post(PATH, json.dumps(body), "application/json")
+
+
+def test_a_question_is_taken_up_and_answered_later(operator, begun, since):
+    taken = ask(operator, since, tenants={"acme": {"num_slots": 4}}, pools={"default": {"processes": 2}})
+    assert (taken.status_code, taken.json()["state"], taken.json()["answer"]) == (202, "replaying", None)
+    assert begun == [taken.json()["id"]]
+    assert operator.get(taken["Location"]).json() == taken.json()
+    what_if_process.answer(*begun)
+    found = operator.get(taken["Location"]).json()
+    assert found["state"] == "answered"
+    (line,) = found["answer"]["lines"]
+    assert (line["tenant"], line["attempts"]) == ("acme", 4)
+    assert [round(line[name]["mean"]) for name in ("recorded", "replayed", "changed")] == [15, 15, 5]
+    assert WhatIf.objects.get().asked_by == "ines"
+
+
+def test_one_is_replayed_at_a_time(operator, begun, since):
+    assert ask(operator, since).status_code == 202
+    refused = ask(operator, since)
+    assert (refused.status_code, len(begun), WhatIf.objects.count()) == (422, 1, 1)
+    assert "another one is being replayed" in refused.json()["errors"][0]["message"]
+
+
+def test_what_cannot_be_asked_names_the_field_and_begins_nothing(operator, begun, since):
+    for changes, field in (
+        ({"tenants": {"nobody": {"weight": 2}}}, "tenant"),
+        ({"tenants": {"acme": {"weight": 0}}}, "tenants.acme.weight"),
+        ({"tenants": {"acme": {"slots": 3}}}, "tenants.acme.slots"),
+        ({"pools": {"nowhere": {"processes": 1}}}, "pools"),
+        ({"since": "2130-01-01T00:00:00Z"}, "since"),
+    ):
+        refused = ask(operator, since, **changes)
+        assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, field)
+    assert (begun, WhatIf.objects.count()) == ([], 0)
+
+
+def test_what_became_impossible_meanwhile_is_said(operator, begun, since, monkeypatch):
+    taken = ask(operator, since)
+    monkeypatch.setattr("jobs.console.operations.what_if.MOST", 3)
+    monkeypatch.setattr("jobs.console.operations.what_if.told.__defaults__", (3,))
+    what_if_process.answer(*begun)
+    found = operator.get(taken["Location"]).json()
+    assert (found["state"], found["answer"]) == ("refused", None)
+    assert "more than 3 attempts" in found["refused"]
+
+
+def test_one_whose_process_was_ended_is_lost_and_hinders_nobody(operator, begun, since):
+    taken = ask(operator, since)
+    WhatIf.objects.update(asked_at=timezone.now() - timedelta(minutes=10))
+    assert operator.get(taken["Location"]).json()["state"] == "lost"
+    assert ask(operator, since).status_code == 202
+
+
+def test_an_answer_is_kept_for_a_day(operator, begun, since):
+    taken = ask(operator, since)
+    prune(now=timezone.now() + timedelta(hours=23))
+    assert operator.get(taken["Location"]).status_code == 200
+    prune(now=timezone.now() + timedelta(hours=25))
+    assert operator.get(taken["Location"]).status_code == 404
