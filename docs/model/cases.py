@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from docs.model import crew, slicing
+from docs.model.batch import Batch
 from docs.model.door import CLOCK_PASS, PASS, Door
 from docs.model.explorer import Model, Verdict
 from docs.model.fence import Fence
@@ -126,6 +127,12 @@ PROTOCOL = (
     Case("slices: a stranger's lock, a lost worker", Slices(left=crew.Left(strangers=1, losses=1), slots=2)),
     Case("slices: a stranger's lock, a death", Slices(left=crew.Left(strangers=1, deaths=1, opens=1), slots=2)),
     Case("slices: a standby promoted, a cut, 2 slots", Slices(left=crew.Left(standbys=1, cuts=1), slots=2)),
+    Case("batch: 2 jobs", Batch()),
+    Case("batch: 3 jobs", Batch(members=3)),
+    Case("batch: a revival", Batch(revives=1)),
+    Case("batch: the callbacks locked", Batch(strangers=1)),
+    Case("batch: the clock heals a death", Batch(deaths=1, net=True)),
+    Case("batch: one job, 2 deaths, a revival, a lock", Batch(1, deaths=2, revives=1, strangers=1, net=True)),
 )
 
 FAULTS = (
@@ -363,4 +370,14 @@ FAULTS = (
         "head-room: more jobs than processes, and one's message is lost",
         Slices(slicing.Rules(headroom=1), slots=2, workers=1), "not sent again",
     ),
+    Case("batch: compared with the numbers of the snapshot", Batch(deaths=1, net=True, newest=False), "came too early"),
+    Case("batch: closed after the snapshot counts", Batch(revives=1, of_snapshot=False), "on_end came too early"),
+    Case("batch: a locked one is not noted again", Batch(deaths=2, net=True, notes_again=False), "was lost"),
+    Case("batch: a locked callback is not noted again", Batch(1, strangers=1, notes_again=False), "on_end was lost"),
+    Case("batch: a reader does not look again", Batch(looks_again=False), "on_end was lost"),
+    Case("batch: two read at once", Batch(alone=False), "on_end came too early"),
+    Case("batch: who closes it does not tell", Batch(close_tells=False), "on_end was lost"),
+    Case("batch: who revives a job does not tell", Batch(revives=1, revival_tells=False), "on_end came too early"),
+    Case("batch: counted after the jobs are there", Batch(counts_within=False), "on_end came too early"),
+    Case("batch: a death, and no clock", Batch(deaths=1), "on_end was lost"),
 )  # fmt: skip

@@ -70,6 +70,19 @@ def test_the_modelled_recount_is_the_one_that_is_sent():
     assert "current_setting('jobs.door', true)" in sent
 
 
+def test_the_modelled_reader_of_ends_is_the_one_that_is_sent():
+    """`added` as it is under the lock, `closed` of the snapshot; what is locked is noted again: docs/model/batch.py."""
+    read = statement("read_ends")
+    for guard in (
+        "b.added, seen.closed_at IS NOT NULL AS closed",
+        "JOIN batches seen ON seen.id = asked.id JOIN batches b",
+        "FOR NO KEY UPDATE OF b SKIP LOCKED",
+        "again AS (\nINSERT INTO job_ends",
+        "current_setting('jobs.reader', true) = 'true'",
+    ):
+        assert guard in read
+
+
 def test_the_modelled_follow_is_the_one_that_is_sent():
     follow = statement("succeed")
     for guard in ("FROM settled", "gone_at IS NULL", "FOR NO KEY UPDATE SKIP LOCKED", "ticket = q.ticket"):

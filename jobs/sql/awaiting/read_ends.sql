@@ -31,9 +31,9 @@ here AS MATERIALIZED (
     FROM asked JOIN jobs j ON j.id = asked.id
     FOR NO KEY UPDATE OF j SKIP LOCKED
 ),
-batch AS MATERIALIZED (
-    SELECT b.id, b.added, b.closed_at IS NOT NULL AS closed
-    FROM asked JOIN batches b ON b.id = asked.id
+batch AS MATERIALIZED (  -- `added` is the newest, since the row is locked; `closed` is of the snapshot, as the news are
+    SELECT b.id, b.added, seen.closed_at IS NOT NULL AS closed
+    FROM asked JOIN batches seen ON seen.id = asked.id JOIN batches b ON b.id = seen.id
     FOR NO KEY UPDATE OF b SKIP LOCKED
 ),
 tallied AS (
@@ -53,7 +53,7 @@ tallied AS (
 ),
 predecessor AS MATERIALIZED (
     SELECT id, status, ended FROM here
-    UNION ALL  -- a batch has ended when it is closed, and as many have ended as were added; `added` is the newest, its row is locked
+    UNION ALL  -- a batch has ended when it is closed, and as many have ended as were added
     SELECT b.id, CASE WHEN t.success = b.added THEN 'success' ELSE 'error' END,
         b.closed AND t.ended = b.added
     FROM batch b JOIN tallied t ON t.batch_id = b.id

@@ -3,12 +3,14 @@
 import pytest
 from django.db import transaction
 
-from jobs import batch
-from jobs.engine.batches import Batch, close, open_batch
+from jobs import batch, store
+from jobs.engine.batches import Batch, call_back, close, open_batch
 from jobs.engine.cancel import cancel
+from jobs.engine.revive import revive
 from jobs.engine.unblock import unblock
 from jobs.lifecycle import Status
 from jobs.models import Job, JobEnd
+from jobs.sql import statement
 from jobs.store import EVERY_TENANT
 from tests.factories import TenantFactory, ThingFactory, make_job
 from tests.waiting import wait_until
@@ -16,6 +18,8 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.django_db(transaction=True)
 GROWS = "UPDATE batches SET added = added + 1 WHERE id = %s"
 JOINS = "UPDATE jobs SET batch_id = %s WHERE id = %s"
+PAUSED = "SELECT id, pg_advisory_xact_lock(4711) FROM asked OFFSET 0"
+CANCELLED = "UPDATE jobs SET status = 'cancelled', ready_at = NULL, end_time = now() WHERE id = %s"
 REVIVED = "UPDATE jobs SET status = 'created', ready_at = now(), end_time = NULL WHERE id = %s"
 
 
@@ -67,7 +71,7 @@ def test_somebody_is_just_adding_when_the_last_one_ends(nightly, thing, they):
 
 def test_the_last_one_just_ends_when_somebody_looks(nightly, they):
     _, member, ends = nightly
-    they.execute("UPDATE jobs SET status = 'cancelled', ready_at = NULL, end_time = now() WHERE id = %s", [member])
+    they.execute(CANCELLED, [member])
     unblock()
     assert status(ends) == "blocked"
     they.end()
@@ -87,6 +91,32 @@ def test_the_last_but_one_is_revived_while_the_last_one_ends(thing, they):
     assert cancel(last, tenant_id=EVERY_TENANT) == "cancelled"
     unblock()
     assert status(ends) == ("blocked" if they.commits else "created")
+
+
+def test_one_is_revived_and_the_batch_closed_while_somebody_reads(thing, onlooker, elsewhere, blocked, monkeypatch):
+    """The reader has seen the end, and not the revival; and so it must not see the close either."""
+    request = thing.async_(dedup=False).echo.request
+    new = open_batch("nightly", "", thing.tenant.pk)
+    [member] = new.add(request())
+    [ends] = call_back(new, on_end=request("end"))
+    unblock()
+    onlooker.execute(CANCELLED, [member])
+    slow = statement("read_ends").replace("FROM asked JOIN batches", f"FROM ({PAUSED}) asked JOIN batches")
+    monkeypatch.setattr("jobs.store.awaiting.statement", lambda name: slow if name == "read_ends" else statement(name))
+    onlooker.execute("SELECT pg_advisory_lock(4711)")
+    reading = elsewhere(store.read_ends)
+    wait_until(lambda: blocked() == 1, "the reader has its snapshot")
+    assert revive(member, tenant_id=EVERY_TENANT)
+    assert close(new)
+    onlooker.execute("SELECT pg_advisory_unlock(4711)")
+    assert reading.result().mine
+    assert status(ends) == "blocked"
+    monkeypatch.undo()
+    unblock()
+    assert status(ends) == "blocked"
+    assert cancel(member, tenant_id=EVERY_TENANT) == "cancelled"
+    unblock()
+    assert status(ends) == "created"
 
 
 def test_the_end_waits_for_nobody_who_adds(nightly, thing, onlooker):
