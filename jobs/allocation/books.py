@@ -14,7 +14,8 @@ class Books:
     """The lanes are those of the tenants. number: the last place that was given in a circle.
 
     Letters: `arrivals`, the lanes in which jobs have arrived; `freed`; `changed`, the tenants whose closed lanes may
-    open, with True if their limits have changed. opening: a heap of the lanes that wait for a token.
+    open, with True if their limits have changed. opening: a heap of the lanes that wait for a token. resting: those
+    that a pass that lends opens.
     """
 
     def __init__(self, number: int = 0) -> None:
@@ -25,6 +26,7 @@ class Books:
         self.freed: list[Freed] = []
         self.changed: dict[int, bool] = {}
         self.opening: list[tuple[float, int, Lane]] = []
+        self.resting: dict[Lane, None] = {}
         self._numbers = count(number + 1)
         self._ties = count()
 
@@ -41,6 +43,7 @@ class Books:
 
     def add_queue(self, queue: Queue) -> Queue:
         self.queues[queue.id] = queue
+        queue.begun = queue.begun or queue.timed_at is not None
         self._join(queue, queue.pool)
         return queue
 
@@ -64,9 +67,12 @@ class Books:
         return owner.lanes.get(queue) or self.add_lane(Lane(owner, self.queues[queue]))
 
     def opens(self, lane: Lane, moment: float | None) -> None:
-        """The lane waits for a token, until this moment."""
+        """The lane waits for a token, until this moment; or rests."""
         lane.opens_at = moment
-        if moment is not None:
+        self.resting.pop(lane, None)
+        if moment == inf:
+            self.resting[lane] = None
+        elif moment is not None:
             heappush(self.opening, (moment, next(self._ties), lane))
 
     def hold(self, lane: Lane, job: Job) -> None:

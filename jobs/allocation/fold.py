@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from itertools import islice
+from math import inf
 
 from jobs.allocation import rates
 from jobs.allocation.books import Books
@@ -10,7 +12,7 @@ from jobs.allocation.state import Freed, Lane, Queue, State
 
 SHORTEST_CHARGE = 0.001  # seconds
 PRICE_OF_A_PROCESS = 1.1  # seconds, of an attempt that ended it
-LANES_TO_OPEN = 100  # by tokens, in one fold
+LANES_TO_OPEN = 100  # by tokens, or to borrow, in one fold
 FORGOTTEN = 0.9  # of the mean, with each further attempt
 
 
@@ -24,12 +26,12 @@ class _Charge:
     tickets: int = 0
 
 
-def fold(books: Books, now: float) -> bool:
-    """Return whether it left some letters to the next pass."""
+def fold(books: Books, now: float, *, borrow: bool) -> bool:
+    """Return whether it left some letters to the next pass. borrow: open lanes that rest, or wait for a token, too."""
     freed, arrivals = books.freed, books.arrivals
     books.freed, books.arrivals = [], []
     charges = _charges(freed, now)
-    opened, more = _opened(books, freed, now)
+    opened, more = _opened(books, freed, inf if borrow else now)
     _wake(books, arrivals, opened, charges)
     for lane, charge in charges.items():
         lane.virtual_time += charge.of_lane / lane.tenant.weight
@@ -65,19 +67,20 @@ def _price_of_token(queue: Queue, now: float) -> float:
     return processes * queue.rate_window / queue.rate_limit
 
 
-def _opened(books: Books, freed: Iterable[Freed], now: float) -> tuple[list[Lane], bool]:
+def _opened(books: Books, freed: Iterable[Freed], upto: float) -> tuple[list[Lane], bool]:
     """The closed lanes whose tenants may start more; and whether others wait for their tokens."""
     tenants = {letter.lane.tenant for letter in freed} | {books.tenants[number] for number in books.changed}
     lanes = [lane for tenant in tenants for lane in tenant.lanes.values() if lane.state is State.CLOSED]
-    tokens = 0
-    while books.opening and books.opening[0][0] <= now and tokens < LANES_TO_OPEN:
+    found: list[Lane] = []
+    while books.opening and books.opening[0][0] <= upto and len(found) < LANES_TO_OPEN:
         moment, _, lane = heappop(books.opening)
         if lane.opens_at == moment:
             lane.opens_at = None
-            tokens += 1
-            if lane.state is State.CLOSED and lane.tenant not in tenants:
-                lanes.append(lane)
-    return lanes, tokens == LANES_TO_OPEN
+            found.append(lane)
+    if upto == inf:
+        found += islice(books.resting, LANES_TO_OPEN - len(found))
+    lanes += [lane for lane in found if lane.state is State.CLOSED and lane.tenant not in tenants]
+    return lanes, upto < inf and len(found) == LANES_TO_OPEN
 
 
 def _wake(books: Books, arrivals: list[Lane], opened: list[Lane], charges: dict[Lane, _Charge]) -> None:
@@ -92,6 +95,7 @@ def _wake(books: Books, arrivals: list[Lane], opened: list[Lane], charges: dict[
             lane.line.add(job)
         lane.arrived.clear()
         if lane.position is None:
+            lane.queue.begun = True
             lane.head = head
             begun.append(lane)
         else:
@@ -109,7 +113,7 @@ def _wake(books: Books, arrivals: list[Lane], opened: list[Lane], charges: dict[
         is_next = lane.virtual_time + added / weight < queue.lane_time + spared
         lane.position = books.place(queue.head if is_next else None)
         lane.state = State.READY
-        lane.opens_at = None
+        books.opens(lane, None)
         heappush(queue.circle, (lane.position, lane))
 
 

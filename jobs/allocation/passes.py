@@ -3,37 +3,47 @@
 from jobs.allocation.books import Books
 from jobs.allocation.fold import fold
 from jobs.allocation.take import Taken, take
-from jobs.allocation.walk import tours
+from jobs.allocation.walk import open_pools, tours
 from jobs.allocation.write_down import write_down
 
 MAX_PASSES = 200
 
 
 class Pass(list[Taken]):
-    """What a pass claimed, in order. more: whether another one may find room. uncounted: users must be counted."""
+    """What a pass claimed, in order. more: whether another one may find room. uncounted: users must be counted.
 
-    more = False
-    uncounted = False
+    idle: processes are left, and tenants that hold all of their slots could borrow them.
+    """
+
+    more = uncounted = idle = False
 
 
-def make_pass(books: Books, now: float) -> Pass:
-    """Fold and claim."""
-    left = fold(books, now)
-    toured = tours(books, now)
+def make_pass(books: Books, now: float, *, borrow: bool = False) -> Pass:
+    """Fold and claim. borrow: lend what nobody could use within its own slots."""
+    resting = bool(books.resting)
+    left = fold(books, now, borrow=borrow)
+    pools = open_pools(books, now) if resting else ()
+    toured = tours(books, now, borrow=borrow)
     done = Pass(take(toured))
     done.uncounted = any(visit.passed_over for tour in toured for visit in tour.visits)
     done.more = write_down(books, toured, done, now) or left
+    done.idle = any(pool.free for pool in pools)
     return done
 
 
 def dispatch(books: Books, now: float) -> list[Taken]:
     """Pass after pass, until there is nothing more to claim."""
     taken: list[Taken] = []
+    borrow = False
     for _ in range(MAX_PASSES):
-        done = make_pass(books, now)
+        done = make_pass(books, now, borrow=borrow)
         taken += done
         if done.uncounted:
             books.recount()
-        elif not done.more:
+        elif done.more:
+            borrow = False
+        elif done.idle and (done or not borrow):
+            borrow = True
+        else:
             break
     return taken

@@ -22,10 +22,6 @@ class Owner(Protocol):
     """A tenant as far as its own limits go."""
 
     @property
-    def paused(self) -> bool: ...
-    @property
-    def num_slots(self) -> int | None: ...
-    @property
     def in_use(self) -> int: ...
     @property
     def tokens(self) -> float | None: ...
@@ -46,9 +42,9 @@ def of_queue(queue: Limited) -> float:
     return min(left(queue.concurrency, queue.in_use), of_tokens(queue.tokens))
 
 
-def of_tenant(tenant: Owner) -> float:
-    """A tenant whose slots were never set has none; a paused one may use none."""
-    return 0 if tenant.paused else min(left(tenant.num_slots or 0, tenant.in_use), of_tokens(tenant.tokens))
+def of_tenant(tenant: Owner, slots: int) -> float:
+    """slots: that it may hold now."""
+    return min(left(slots, tenant.in_use), of_tokens(tenant.tokens))
 
 
 def of_user(user: str, user_slots: int | None, users: Mapping[str, int] | None) -> float:

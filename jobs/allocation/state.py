@@ -53,17 +53,28 @@ class Limits:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Tenant(Limits):
-    """num_slots: None if they were never set. users: the slots in use of each user who has any.
+    """num_slots: None if they were never set. burst_slots: with those that it may borrow; None: none. users: the slots
+    in use of each user who has any.
 
     counted: whether the door knows them, which does not count users that have no limit.
     """
 
     id: int
     num_slots: int | None = None
+    burst_slots: int | None = None
     user_slots: int | None = None
     users: dict[str, int] = field(default_factory=dict)
     counted: bool = False
     lanes: dict[int, "Lane"] = field(default_factory=dict, init=False)  # by queue
+
+    def slots(self, *, borrow: bool) -> int:
+        """What it may hold. Who has none of its own may borrow none; nor who is paused."""
+        own = 0 if self.paused else self.num_slots or 0
+        return max(own, self.burst_slots or 0) if own and borrow else own
+
+    def may_borrow(self, taken: int) -> bool:
+        """Whether it may hold more than it does, with these."""
+        return self.slots(borrow=False) > 0 and (self.burst_slots or 0) > self.in_use + taken
 
     def uses(self, user: str, by: int) -> None:
         """Count a slot of this user, or take it off."""
@@ -111,6 +122,7 @@ class Queue(Limits):
     round_growth: float | None = None
     head: int = 0
     circle_end: int = 0
+    begun: bool = False  # whether a fold has met it
     mean_seconds: float = 0.0
     tickets: int = 0
     circle: list[tuple[int, "Lane"]] = field(default_factory=list, init=False)
@@ -121,8 +133,9 @@ class Lane:
     """A tenant's jobs in a queue. position: in the circle, or where it left it; None: no fold has met it yet.
 
     virtual_time: of ended attempts. head: no job waits at a lower place, but for those who arrived since the last fold.
-    last_user: the turns of the users continue after this one. opens_at: when the tenant has a token again. arrived:
-    jobs that the next fold puts in line; news: the first place among them.
+    last_user: the turns of the users continue after this one. opens_at: when the tenant has a token again; infinity: it
+    rests, since its tenant may borrow, until a pass lends. arrived: jobs that the next fold puts in line; news: the
+    first place among them.
     """
 
     tenant: Tenant

@@ -1,7 +1,7 @@
 """The order of the turns, cut at every limit (jobs/sql/claiming/claim/take.sql)."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from operator import itemgetter
@@ -29,19 +29,27 @@ class Taken:
     order: tuple[str, int, int]
 
 
-def take(tours: Iterable[Tour]) -> list[Taken]:
-    """The jobs that the pass claims, in order."""
-    turns = [turn for tour in tours for turn in _turns(tour)]
-    return _within_users(_within_pools(_within_tenants(turns))) if turns else []
+def take(tours: Sequence[Tour]) -> list[Taken]:
+    """The jobs that the pass claims, in order. It lends if no lane of anybody could be served within its own slots."""
+    lends = not any(_holds_back(tour) for tour in tours)
+    turns = [turn for tour in tours for turn in _turns(tour, lends=lends)]
+    return _within_users(_within_pools(_within_tenants(turns, lends=lends))) if turns else []
 
 
-def _turns(tour: Tour) -> Iterator[_Turn]:
+def _holds_back(tour: Tour) -> bool:
+    """Whether somebody may be entitled to what is free."""
+    return len(tour.visits) >= order.LANES_OF_A_PASS or any(
+        visit.passed_over or (visit.own > 0 and visit.front.startable) for visit in tour.visits
+    )
+
+
+def _turns(tour: Tour, *, lends: bool) -> Iterator[_Turn]:
     """Of the lanes of a queue, within its room."""
     queue = tour.queue
     offers = [
         (_key(visit, n), -visit.weight, visit.lane.position, n, visit)
         for visit in tour.visits
-        if tour.whole or visit.in_time
+        if (tour.whole or visit.in_time) and (visit.own > 0 or lends)
         for n in range(visit.front.startable)
     ]
     offers.sort()  # no two of the same position and n
@@ -55,17 +63,18 @@ def _key(visit: Visit, before: int) -> float:
     return order.turn(visit.virtual_time, visit.lane.in_use + before, visit.weight)
 
 
-def _within_tenants(turns: list[_Turn]) -> list[_Turn]:
+def _within_tenants(turns: list[_Turn], *, lends: bool) -> list[_Turn]:
     """Those for which their tenants have slots and tokens; the pools take turns."""
     of_tenant: defaultdict[int, list[_Turn]] = defaultdict(list)
     for turn in turns:
         of_tenant[turn.visit.lane.tenant.id].append(turn)
-    return [turn for own in of_tenant.values() for turn in _by_turns_of_pools(own)]
+    return [turn for own in of_tenant.values() for turn in _by_turns_of_pools(own, lends=lends)]
 
 
-def _by_turns_of_pools(turns: list[_Turn]) -> list[_Turn]:
+def _by_turns_of_pools(turns: list[_Turn], *, lends: bool) -> list[_Turn]:
     """Of one tenant."""
-    most = int(min(turns[0].visit.free, order.JOBS_OF_A_PASS))
+    visit = turns[0].visit
+    most = int(min(visit.free if lends else min(visit.free, visit.own), order.JOBS_OF_A_PASS))
     if len(turns) <= most:
         return turns
     ranks: defaultdict[str, count[int]] = defaultdict(count)

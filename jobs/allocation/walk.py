@@ -6,12 +6,13 @@ from heapq import heappop
 from jobs.allocation import order, room
 from jobs.allocation.books import Books
 from jobs.allocation.line import Front, LineByUser
-from jobs.allocation.state import Lane, Queue
+from jobs.allocation.state import Lane, Pool, Queue
 
 
 @dataclass(slots=True, eq=False)
 class Visit:
-    """Of a lane. wanted, front: what it could start. passed_over: its tenant's users must be counted first.
+    """Of a lane. free: of its tenant's slots, with what it may borrow in a pass that lends; own: without. wanted,
+    front: what it could start. passed_over: its tenant's users must be counted first.
 
     seconds: that its jobs in slots have worked. virtual_time: with them. n: what it got in this pass.
     """
@@ -19,6 +20,7 @@ class Visit:
     lane: Lane
     weight: int
     free: float
+    own: float
     wanted: int
     front: Front
     seconds: float
@@ -55,17 +57,30 @@ class Tour:
         return self.least is not None and (self.whole or self.served > 0)
 
 
-def tours(books: Books, now: float) -> list[Tour]:
+def tours(books: Books, now: float, *, borrow: bool) -> list[Tour]:
     """Of each open queue that has ready lanes."""
     found = []
     for pool in books.pools.values():
         for queue in pool.queues if pool.free else ():
-            if queue.circle and not queue.paused:
-                queue.look(now)
-                most = min(pool.free, room.of_queue(queue), order.JOBS_OF_A_PASS)
-                if most >= 1:
-                    found.append(_walk(_tour(queue, int(most), now), now))
+            if queue.circle and (most := _room(queue, now)) >= 1:
+                found.append(_walk(_tour(queue, int(most), now), now, borrow=borrow))
     return found
+
+
+def open_pools(books: Books, now: float) -> list[Pool]:
+    """Those with a free process for a queue that may start a job, whether or not one is ready."""
+    return [
+        pool
+        for pool in books.pools.values()
+        if pool.free and any(queue.begun and _room(queue, now) >= 1 for queue in pool.queues)
+    ]
+
+
+def _room(queue: Queue, now: float) -> float:
+    if queue.paused:
+        return 0
+    queue.look(now)
+    return min(queue.pool.free, room.of_queue(queue), order.JOBS_OF_A_PASS)
 
 
 def _tour(queue: Queue, most: int, now: float) -> Tour:
@@ -81,16 +96,16 @@ def _tour(queue: Queue, most: int, now: float) -> Tour:
     )
 
 
-def _walk(tour: Tour, now: float) -> Tour:
+def _walk(tour: Tour, now: float, *, borrow: bool) -> Tour:
     """Until there are as many lanes to serve as there is room for, or the circle ends."""
     circle, quantum = tour.queue.circle, order.quantum(tour.queue.mean_seconds)
     ms = order.in_ms(now)
     while circle and tour.served < tour.room and len(tour.visits) < order.LANES_OF_A_PASS:
         tour.position, lane = heappop(circle)
-        visit = _visit(lane, tour, quantum, now, ms)
+        visit = _visit(lane, tour, quantum, now, ms, borrow=borrow)
         tour.visits.append(visit)
         if visit.front.startable:
-            tour.served += visit.in_time
+            tour.served += visit.in_time and visit.own > 0
             growth = visit.lane.in_use / visit.weight
             if tour.least is None or tour.least_growth is None:
                 tour.least, tour.least_growth = visit.virtual_time, growth
@@ -101,18 +116,19 @@ def _walk(tour: Tour, now: float) -> Tour:
     return tour
 
 
-def _visit(lane: Lane, tour: Tour, quantum: float, now: float, ms: int) -> Visit:
+def _visit(lane: Lane, tour: Tour, quantum: float, now: float, ms: int, *, borrow: bool) -> Visit:
     tenant = lane.tenant
     tenant.look(now)
     by_user = tenant.user_slots is not None and not tenant.paused
     passed_over = by_user and not tenant.counted and tenant.in_use > 0
     weight = 1 if tenant.paused else tenant.weight
-    free = room.of_tenant(tenant)
+    own = room.left(tenant.slots(borrow=False), tenant.in_use)
+    free = room.of_tenant(tenant, tenant.slots(borrow=borrow))
     wanted = 0 if passed_over else int(min(free, tour.room))
     seconds = order.worked_since(lane.in_use, lane.tickets, ms)
     time = order.at_least(lane.virtual_time + seconds / weight, tour.lane_time, weight)
     in_time = order.in_time(time, tour.lane_time, quantum, weight)
-    return Visit(lane, weight, free, wanted, _front(lane, wanted), seconds, time, in_time, passed_over)
+    return Visit(lane, weight, free, own, wanted, _front(lane, wanted), seconds, time, in_time, passed_over)
 
 
 def _front(lane: Lane, wanted: int) -> Front:

@@ -57,7 +57,8 @@ def _move_lanes(
         lane.position = tour.end = books.place()
         lane.state = _state(visit, of_tenant[lane.tenant])
         lane.virtual_time = max(lane.virtual_time, visit.virtual_time - visit.seconds / visit.weight)
-        lane.last_user, lane.opens_at = visit.front.last_user, None
+        lane.last_user = visit.front.last_user
+        books.opens(lane, None)
         if visit.front.line is not None and visit.wanted:
             lane.head = _head(visit.front.line, last.get(lane), lane.head)
         if lane.state is State.READY:
@@ -65,7 +66,11 @@ def _move_lanes(
             if _again(visit, tour.room):
                 again.add(lane.queue)
         elif lane.state is State.CLOSED and not lane.tenant.paused:
-            opens_at = lane.tenant.next_at(lane.tenant.after(of_tenant[lane.tenant], now))
+            taken = of_tenant[lane.tenant]
+            if visit.free <= taken and lane.tenant.may_borrow(taken):
+                again.add(lane.queue)
+                books.opens(lane, inf)
+            opens_at = lane.tenant.next_at(lane.tenant.after(taken, now))
             if opens_at is not None and opens_at > now:
                 books.opens(lane, opens_at)
     return again

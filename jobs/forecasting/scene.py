@@ -36,7 +36,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Owner:
-    """A tenant. num_slots: None if they were never set."""
+    """A tenant. num_slots: None if they were never set. burst_slots: with those that it may borrow."""
 
     id: int
     num_slots: int | None
@@ -47,6 +47,7 @@ class Owner:
     rate_window: float | None
     full_at: float | None
     tokens: float | None
+    burst_slots: int | None = None
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,12 @@
 """The books of a scene."""
 
+from math import inf
+
 from jobs.allocation.books import Books
 from jobs.allocation.state import Lane, Queue, State, Tenant
 from jobs.forecasting.scene import Scene
 
+RESTS = 1e9  # seconds: a lane that opens after them rests until a pass lends
 STEP = 20  # bits of a position to the right of a number; between two numbers there is room for more: circle_place
 
 
@@ -42,6 +45,7 @@ def books_of(scene: Scene) -> Books:
             Tenant(
                 id=owner.id,
                 num_slots=owner.num_slots,
+                burst_slots=owner.burst_slots,
                 weight=owner.weight,
                 paused=owner.paused,
                 user_slots=owner.user_slots,
@@ -56,6 +60,6 @@ def books_of(scene: Scene) -> Books:
             lane.virtual_time = line.virtual_time or 0.0
             lane.head = line.head or 0
             lane.last_user = line.last_user or ""
-            lane.opens_at = line.opens_at
+            lane.opens_at = inf if (line.opens_at or 0.0) > RESTS else line.opens_at
             books.add_lane(lane)
     return books

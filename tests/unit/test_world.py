@@ -16,8 +16,8 @@ def books(processes: int = 4, slots: int = 1, **limits) -> Books:
     return made
 
 
-def job(place: int, seconds: float = 10.0, ready_at: float = 0.0) -> Job:
-    return Job(place=place, tenant=7, queue=1, ready_at=ready_at, seconds=seconds)
+def job(place: int, seconds: float = 10.0, ready_at: float = 0.0, tenant: int = 7) -> Job:
+    return Job(place=place, tenant=tenant, queue=1, ready_at=ready_at, seconds=seconds)
 
 
 def run(world: World) -> list[tuple[int, float]]:
@@ -59,6 +59,16 @@ def test_a_rate_limit_lets_go_one_with_each_token():
     for place in range(1, 4):
         world.arrive(job(place, seconds=0.2))
     assert run(world) == [(1, 0.0), (2, 5.0), (3, 10.0)]
+
+
+def test_what_nobody_could_use_is_lent_and_not_while_somebody_could():
+    lending = books(processes=2, slots=1, burst_slots=3)
+    lending.add_tenant(Tenant(id=8, num_slots=1))
+    world = World(lending, now=0.0, pauses=NONE)
+    for place in range(1, 5):
+        world.arrive(job(place))
+    world.arrive(job(9, tenant=8, ready_at=5.0))
+    assert run(world) == [(1, 0.0), (2, 0.0), (9, 10.0), (3, 10.0), (4, 20.0)]
 
 
 @pytest.mark.parametrize(("processes", "starts"), [(1, 10.0), (2, 4.0)])

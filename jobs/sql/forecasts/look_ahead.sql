@@ -88,8 +88,8 @@ SELECT
     ) o)::text AS turns,
     (SELECT coalesce(json_agg(o), '[]') FROM (
         SELECT
-            who.tenant_id AS id, t.num_slots, coalesce(t.weight, 1) AS weight, coalesce(t.paused, false) AS paused, t.user_slots,
-            t.rate_limit, t.rate_window, extract(epoch FROM b.full_at - clock.now)::float8 AS full_at,
+            who.tenant_id AS id, t.num_slots, t.burst_slots, coalesce(t.weight, 1) AS weight, coalesce(t.paused, false) AS paused,
+            t.user_slots, t.rate_limit, t.rate_window, extract(epoch FROM b.full_at - clock.now)::float8 AS full_at,
             rate_tokens(t.rate_limit, t.rate_window, b.full_at, clock.now) AS tokens
         FROM (
             SELECT tenant_id FROM line

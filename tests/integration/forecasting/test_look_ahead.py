@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def tenant():
-    return TenantFactory(queue__num_slots=2, queue__rate_limit=5, queue__rate_window=60.0)
+    return TenantFactory(queue__num_slots=2, queue__burst_slots=3, queue__rate_limit=5, queue__rate_window=60.0)
 
 
 def test_nobody_in_line(tenant):
@@ -46,4 +46,4 @@ def test_the_scene_has_what_waits_what_runs_and_who_came(tenant, register):
     assert comes.place == (due.priority << 58) + due.pk
     assert comes.at == pytest.approx(60.0, abs=2)
     (owner,) = scene.owners
-    assert (owner.num_slots, owner.rate_limit, owner.tokens) == (2, 5, 5.0)
+    assert (owner.num_slots, owner.burst_slots, owner.rate_limit, owner.tokens) == (2, 3, 5, 5.0)

@@ -73,6 +73,14 @@ def test_one_slot_serves_the_line_one_by_one_and_a_newcomer_at_its_end():
     assert all(one.said.reason is None and one.said.p90 is not None for one in found)
 
 
+def test_a_tenant_that_may_borrow_gets_what_nobody_else_could_use():
+    """Its lane rests, with a job in its only slot."""
+    holding = [Holding(7, 1, place(0), "", TYPE, -4.0, -4.0, leaves=False)]
+    resting = replace(line(waiting=3), state="closed", opens_at=2.5e11)
+    seen = scene(3, holding=holding, lines=[resting], owners=[replace(OWNER, burst_slots=3)])
+    assert [one.raw_50 for one in only(seen)] == pytest.approx([0.0, 0.0, 6.0, 10.0], abs=0.1)
+
+
 def test_the_jobs_in_slots_end_first():
     holding = [Holding(7, 1, place(0), "", TYPE, -4.0, -4.0, leaves=False)]
     found = only(scene(1, holding=holding))
