@@ -56,7 +56,7 @@ RULES = {
     "slot": order.SLOT_SECONDS,
     "batch": order.JOBS_OF_A_PASS,
     "quantum": order.SHORTEST_QUANTUM,
-    "visits": 1000,
+    "visits": order.LANES_OF_A_PASS,
     "seconds": 0.1,
 }
 

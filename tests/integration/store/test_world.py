@@ -9,6 +9,8 @@ from collections import Counter
 import pytest
 from django.db import transaction
 
+from jobs.allocation import order
+from jobs.allocation.order import USERS_OF_A_FRONT
 from jobs.allocation.state import Queue, Tenant
 from jobs.store import claiming
 from tests.integration.store.twin import TICK, Twin
@@ -18,6 +20,7 @@ pytestmark = pytest.mark.django_db
 STEPS = 40
 RATES = [(None, None), (None, None), (2, 3.0), (5, 1.0), (1, 0.5)]
 USERS = [0, 0, 3, 50]
+BOUNDS = [("batch", "JOBS_OF_A_PASS", 4), ("visits", "LANES_OF_A_PASS", 7)]  # of a pass; low ones are met
 TIMES = [0.0, 0.25, 0.5, 1.0, 1.5, 3.0, 10.0]
 
 
@@ -36,6 +39,14 @@ class History:
         self.short = self.draw.random() < 0.5  # ticks or seconds
         for pool in ["one", "two"]:
             self.twin.staff(pool, self.draw.choice([1, 3, 8]))
+        if len(self.users) > USERS_OF_A_FRONT:
+            self._crowd(next(iter(self.twin.books.tenants.values())), next(iter(self.twin.books.queues.values())))
+
+    def _crowd(self, tenant: Tenant, queue: Queue) -> None:
+        """More users of one tenant than a visit looks at."""
+        self.twin.limit_tenant(tenant, num_slots=5, user_slots=1)
+        for user in self.users[: USERS_OF_A_FRONT + 8]:
+            self.twin.submit(tenant, queue, 5, user, 1)
 
     def step(self) -> None:
         draw, twin = self.draw, self.twin
@@ -76,6 +87,7 @@ class History:
         limit, window = draw.choice(RATES)
         return {
             "num_slots": draw.choice([0, 1, 2, 5, 40]),
+            "burst_slots": draw.choice([None, None, 3, 8]),
             "weight": draw.choice([1, 1, 2, 3]),
             "user_slots": draw.choice([None, None, 0, 1, 2]),
             "paused": draw.random() < 0.1,
@@ -101,7 +113,10 @@ def test_through_any_history_memory_decides_what_the_claim_decides(monkeypatch, 
     monkeypatch.setitem(claiming.RULES, "seconds", 3600.0)
     seen: Counter[str] = Counter()
     for seed in range(sized(60, thorough=300)):
-        with transaction.atomic():
+        with transaction.atomic(), monkeypatch.context() as bounds:
+            for rule, name, low in BOUNDS if seed % 3 == 0 else ():
+                bounds.setattr(order, name, low)
+                bounds.setitem(claiming.RULES, rule, low)
             history = History(seed)
             for step in range(STEPS):
                 try:
@@ -111,4 +126,4 @@ def test_through_any_history_memory_decides_what_the_claim_decides(monkeypatch, 
                     raise
             transaction.set_rollback(True)
         seen += history.twin.seen
-    assert min(seen[what] for what in ("claims", "more", "uncounted", "follows")) >= 10
+    assert min(seen[what] for what in ("claims", "more", "uncounted", "follows", "lent")) >= 10
