@@ -3,20 +3,38 @@
 from collections.abc import Iterable
 from itertools import pairwise
 from statistics import median
+from typing import Protocol, TypeVar
 
 from jobs.allocation.world import Pauses
 from jobs.forecasting.quantiles import quantile
-from jobs.forecasting.replay.record import Past
 
 HANDOVER, BETWEEN = 0.02, 0.015  # seconds, while the record tells none
 ENOUGH = 20  # gaps that tell something
 OF_GAPS = 0.5
 
 
-def pauses(past: Iterable[Past]) -> Pauses:
+class Attempt(Protocol):
+    """Moments in seconds. process: a number for the one that ran it; None: not known."""
+
+    @property
+    def ready_at(self) -> float | None: ...
+    @property
+    def claimed_at(self) -> float | None: ...
+    @property
+    def started_at(self) -> float | None: ...
+    @property
+    def ended_at(self) -> float | None: ...
+    @property
+    def process(self) -> int | None: ...
+
+
+Tried = TypeVar("Tried", bound=Attempt)
+
+
+def pauses(past: Iterable[Tried]) -> Pauses:
     """between: of the gaps in which the next job stood in line already when its process was done with another."""
     handovers: list[float] = []
-    of_process: dict[int, list[Past]] = {}
+    of_process: dict[int, list[Tried]] = {}
     for one in past:
         if one.started_at is not None and one.ended_at is not None:
             if one.claimed_at is not None and one.claimed_at < one.started_at:
@@ -29,10 +47,10 @@ def pauses(past: Iterable[Past]) -> Pauses:
     return Pauses(between=max(between, 0.0), handover=handover)
 
 
-def _gaps(attempts: list[Past]) -> Iterable[float]:
+def _gaps(attempts: list[Tried]) -> Iterable[float]:
     """Not those in which it followed in a slot, nor those in which the process had to wait for work."""
     attempts.sort(key=lambda one: one.started_at or 0.0)
     for before, one in pairwise(attempts):
-        ended, started, claimed = before.ended_at or 0.0, one.started_at or 0.0, one.claimed_at
-        if one.ready_at <= ended <= started and claimed is not None and ended <= claimed < started:
+        ended, started, claimed, ready = before.ended_at or 0.0, one.started_at or 0.0, one.claimed_at, one.ready_at
+        if ready is not None and claimed is not None and ready <= ended <= claimed < started:
             yield started - ended

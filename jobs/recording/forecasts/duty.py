@@ -3,17 +3,17 @@
 from collections import deque
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from itertools import islice
 from random import Random
-from statistics import median
 from typing import Any
 
 from django.db import transaction
 
 from jobs import store
-from jobs.allocation.world import Pauses
 from jobs.forecasting import runs
 from jobs.forecasting.lines import Foresight, Key, Place
 from jobs.forecasting.rehearsal import Odds
+from jobs.forecasting.replay.pauses import pauses
 from jobs.forecasting.statements import Reason
 from jobs.reading.health.looks import look_predictions
 from jobs.recording.forecasts import statements
@@ -28,7 +28,7 @@ A_MINUTE = 12.0  # statements to learn from
 REMEMBERED = 20_000  # attempts
 ENOUGH = 2_000
 BACK = (timedelta(minutes=10), timedelta(hours=1), DAY)  # that the first look reads, until there are enough
-HANDOVER, BETWEEN = 0.02, 0.015  # seconds from a claim to its start, while the log tells none; between two attempts
+NEWEST = 1_000  # attempts that tell the pauses between them: these grow with the load
 KEPT = 35 * DAY  # predictions
 
 
@@ -61,7 +61,8 @@ class Forecasting:
         with transaction.atomic():
             begin_task(TASK, DAY.total_seconds(), now)
             factors = learn(statements.read_factors(), now)
-        odds = Odds(runs.collected(known), self._random, self._pauses(), runs.spread(known))
+        paused = pauses(islice(reversed(self._ended), NEWEST))
+        odds = Odds(runs.collected(known), self._random, paused, runs.spread(known))
         foresight = Foresight(scene, odds, factors, off=look_predictions(now).off)
         found = foresight.lines()
         places = [line for line in found.values() if not isinstance(line, Reason)]
@@ -76,17 +77,13 @@ class Forecasting:
     def _remember(self, moment: datetime) -> None:
         """The attempts that have ended since the last look."""
         if self._ended:
-            found = statements.ended_since(self._ended[-1].ended_at, REMEMBERED)
+            found = statements.ended_since(self._ended[-1].at, REMEMBERED)
         else:
             for back in BACK:
                 found = statements.ended_since(moment - back, REMEMBERED)
                 if len(found) >= ENOUGH:
                     break
         self._ended.extend(reversed(found))
-
-    def _pauses(self) -> Pauses:
-        handovers = [one.handover for one in self._ended if one.handover is not None]
-        return Pauses(between=BETWEEN, handover=median(handovers) if handovers else HANDOVER)
 
 
 def forget_old(now: datetime | None = None) -> None:
@@ -95,7 +92,7 @@ def forget_old(now: datetime | None = None) -> None:
 
 
 def _minute(one: EndedAttempt) -> int:
-    return int(one.ended_at.timestamp() // 60)
+    return int(one.ended_at // 60)
 
 
 def _row(key: Key, places: list[Place] | Reason) -> dict[str, Any]:

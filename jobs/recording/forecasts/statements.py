@@ -31,15 +31,25 @@ Seen = TypeVar("Seen")
 
 @dataclass(frozen=True)
 class EndedAttempt:
-    """seconds: it ran. handover: from its claim to its start; None: it followed in a slot. waited: None: not known."""
+    """Moments in seconds since 1970; at: when it ended. ready_at, claimed_at, process: None: not known."""
 
-    ended_at: datetime
+    at: datetime
     tenant_id: int
     queue_id: int
     job_type: str
-    seconds: float
-    handover: float | None
-    waited: float | None
+    ready_at: float | None
+    claimed_at: float | None
+    started_at: float
+    ended_at: float
+    process: int | None
+
+    @property
+    def seconds(self) -> float:
+        return self.ended_at - self.started_at
+
+    @property
+    def waited(self) -> float | None:
+        return None if self.ready_at is None else self.started_at - self.ready_at
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 -- Reads:  the attempts that ended after a moment, the newest first, at most `most`. Who: the recorder. Locks: none.
 -- Index:  attempts_ended.
 SELECT
-    ended_at, tenant_id, queue_id, source_type || '.' || source_method AS job_type,
-    extract(epoch FROM ended_at - start_time)::float8 AS seconds,
-    extract(epoch FROM start_time - queued_at)::float8 AS handover,
-    extract(epoch FROM start_time - waited_since)::float8 AS waited
+    ended_at AS at, tenant_id, queue_id, source_type || '.' || source_method AS job_type,
+    extract(epoch FROM waited_since)::float8 AS ready_at, extract(epoch FROM queued_at)::float8 AS claimed_at,
+    extract(epoch FROM start_time)::float8 AS started_at, extract(epoch FROM ended_at)::float8 AS ended_at,
+    hashtextextended(worker::text, worker_pid::bigint) AS process
 FROM attempts
 WHERE ended_at > %(moment)s::timestamptz
 ORDER BY ended_at DESC

@@ -18,7 +18,7 @@ from tests.factories import QueueFactory, TenantFactory, fold, make_job
 
 pytestmark = pytest.mark.django_db
 
-MINUTE = timedelta(minutes=1)
+SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
 
 
 @pytest.fixture
@@ -62,6 +62,19 @@ def test_what_is_said_of_each_place_is_stored(tenant, history, register):
     assert found == sorted(found)
     assert found[2] - found[1] == pytest.approx(10.0, abs=5.0)
     assert {place[4] for place in row.places} == {"learning"}
+
+
+def test_the_pauses_of_a_process_are_those_of_the_log(tenant, history, register):
+    """Each of its attempts ran for ten seconds, and was claimed four seconds after the end of the one before."""
+    worker, now = register(concurrency=4), timezone.now()
+    for n, one in enumerate(Attempt.objects.order_by("job_id")):
+        begins = now - (n + 1) * 15 * SECOND
+        claimed = {"worker": worker, "worker_pid": 7, "queued_at": begins - SECOND, "waited_since": begins - MINUTE}
+        Attempt.objects.filter(job_id=one.job_id).update(start_time=begins, ended_at=begins + 10 * SECOND, **claimed)
+    jobs = [make_job(tenant) for _ in range(2)]
+    fold()
+    forecast()
+    assert seconds(jobs[1]) - seconds(jobs[0]) == pytest.approx(15.0, abs=2.0)
 
 
 def test_statements_are_kept_to_learn_from(tenant, history, register):
