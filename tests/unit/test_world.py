@@ -2,6 +2,7 @@
 
 import pytest
 
+from jobs.allocation import order
 from jobs.allocation.books import Books
 from jobs.allocation.state import Queue, Tenant
 from jobs.allocation.world import Job, Pauses, World
@@ -78,3 +79,8 @@ def test_a_change_lets_go_what_it_allows(processes, starts):
     world.arrive(job(2))
     world.change(4.0, lambda found: found.pool("default", processes))
     assert run(world) == [(1, 0.0), (2, starts)]
+
+
+def test_a_clock_that_went_back_charges_nobody():
+    assert order.worked_since(2, 2 * 5_000, order.in_ms(4.0)) == 0.0
+    assert order.worked_since(2, 2 * 5_000, order.in_ms(6.0)) == 2.0

@@ -10,6 +10,7 @@ import pytest
 from django.db import transaction
 
 from jobs.allocation import order
+from jobs.allocation.fold import LANES_TO_OPEN
 from jobs.allocation.order import USERS_OF_A_FRONT
 from jobs.allocation.state import Queue, Tenant
 from jobs.store import claiming
@@ -127,3 +128,18 @@ def test_through_any_history_memory_decides_what_the_claim_decides(monkeypatch, 
             transaction.set_rollback(True)
         seen += history.twin.seen
     assert min(seen[what] for what in ("claims", "more", "uncounted", "follows", "lent")) >= 10
+
+
+def test_of_many_lanes_that_rest_a_pass_that_lends_opens_a_hundred(settings):
+    settings.JOBS_TIMEOUT_GRACE, settings.JOBS_MAX_WAITING = 1.0, None
+    twin = Twin()
+    twin.begin_queue("a", "one")
+    for _ in range(LANES_TO_OPEN + 1):
+        twin.begin_tenant(num_slots=1, burst_slots=2)
+    twin.staff("one", LANES_TO_OPEN + 2)
+    (queue,) = twin.books.queues.values()
+    for tenant in twin.books.tenants.values():
+        twin.submit(tenant, queue, 5, "", 2)
+    twin.dispatch()
+    assert twin.seen["lent"] == 1
+    assert len(twin.held) == LANES_TO_OPEN + 2
