@@ -53,8 +53,7 @@ class History:
         draw, twin = self.draw, self.twin
         tenants, queues = list(twin.books.tenants.values()), list(twin.books.queues.values())
         for _ in range(draw.choice([0, 1, 1, 3])):
-            user = draw.choice([*self.users, ""])
-            twin.submit(draw.choice(tenants), draw.choice(queues), draw.choice([1, 5, 5, 9]), user, draw.randint(1, 12))
+            self._submit(draw.randint(1, 12))
         if draw.random() < 0.7:
             twin.now += draw.choice([1, 2, 5, 40] if self.short else [5, 64, 300]) * TICK
         for held in draw.sample(twin.held, draw.randint(0, len(twin.held))):
@@ -63,7 +62,12 @@ class History:
             twin.end(held, draw.choice(["follow", "follow", "succeed", "succeed", "fail", "retry", "lose"]))
         self._change(draw.choice(tenants), draw.choice(queues))
         twin.promote()
-        twin.dispatch()
+        twin.dispatch(before_it_lends=lambda: self._submit(draw.choice([0, 0, 1])))
+
+    def _submit(self, jobs: int) -> None:
+        draw, books = self.draw, self.twin.books
+        tenant, queue = draw.choice(list(books.tenants.values())), draw.choice(list(books.queues.values()))
+        self.twin.submit(tenant, queue, draw.choice([1, 5, 5, 9]), draw.choice([*self.users, ""]), jobs)
 
     def _change(self, tenant: Tenant, queue: Queue) -> None:
         draw, twin = self.draw, self.twin

@@ -150,7 +150,7 @@ class Twin:
                         setattr(queue, name, value)
             pool.time = max((queue.pool_time for queue in pool.queues), default=0.0)
 
-    def dispatch(self) -> None:
+    def dispatch(self, before_it_lends: Callable[[], object] = lambda: None) -> None:
         """Pass after pass, compared after each."""
         borrow = False
         for _ in range(200):
@@ -172,6 +172,7 @@ class Twin:
                 borrow = False
             elif claimed.idle and claimed.resting and (claimed or not borrow):
                 borrow = True
+                before_it_lends()
             else:
                 return
         pytest.fail("no end of passes")
