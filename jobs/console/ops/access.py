@@ -4,7 +4,7 @@ Nobody logged in: the login. Somebody who is no operator, such as a tenant's mem
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
@@ -84,6 +84,8 @@ PAGES = (  # name, label, key after "g", permission
     ("schedules", "Schedules", "s", "jobs.view_schedule"),
     ("health", "Health", "h", "jobs.view_worker"),
 )
+# Pages without an entry, and the page that leads to them.
+BENEATH = {"usage": "tenants", "webhooks": "tenants", "batches": "jobs", "runs": "jobs"}
 
 
 @dataclass(frozen=True)
@@ -98,11 +100,12 @@ class Entry:
 
 
 def menu(request: HttpRequest, counts: Mapping[str, str] | None = None) -> list[Entry]:
-    """The entries, the open page marked. counts: by the name of the page."""
-    entries = [
-        Entry(label, key, reverse(f"ops:{name}"), False, (counts or {}).get(name, ""))
+    """The entries, that of the open page marked. counts: by the name of the page."""
+    addresses = {name: reverse(f"ops:{name}") for name in (*(page[0] for page in PAGES), *BENEATH)}
+    open_ones = (name for name, address in addresses.items() if request.path.startswith(address))
+    here = max(open_ones, key=lambda name: len(addresses[name]), default="")
+    return [
+        Entry(label, key, addresses[name], name == BENEATH.get(here, here), (counts or {}).get(name, ""))
         for name, label, key, permission in PAGES
         if request.user.has_perm(named(permission))
     ]
-    here = max((entry.address for entry in entries if request.path.startswith(entry.address)), key=len, default="")
-    return [replace(entry, here=entry.address == here) for entry in entries]

@@ -9,6 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from jobs.console.ops.views import usage as usage_page
 from jobs.models import Queue
 from jobs.reading import usage
 from jobs.recording import close, record, statements
@@ -140,6 +141,14 @@ class TestOperators:
         assert all(words in page for words in ("mail", "reports.datareport.execute", "<strong>final</strong>"))
         assert "From: must be a day" in client.get("/ops/usage/?from=x").content.decode()
         assert "Nothing ended" in client.get("/ops/usage/?from=2001-01-01&to=2001-01-02").content.decode()
+        assert 'href="/ops/tenants/" data-key="t" aria-current="page"' in page, "Tenants leads to it"
+
+    def test_the_page_of_more_tenants_than_it_has_lines_begins_by_day(self, client, used, monkeypatch):
+        monkeypatch.setattr(usage_page, "MOST_LINES", 1)
+        client.force_login(with_permissions(UserFactory(is_staff=True), "view_tenantqueue"))
+        of_one_day = f"/ops/usage/?from={YESTERDAY}&to={TODAY}"
+        assert "<option selected>day</option>" in client.get(of_one_day).content.decode()
+        assert "gives more than 1 lines" in client.get(f"{of_one_day}&by=tenant").content.decode()
 
 
 def test_a_member_sees_it_and_a_strangers_member_its_own(mate, used, client, foreign_tenant):

@@ -1,5 +1,7 @@
 """Usage: what tenants used in a period, for their bills."""
 
+from dataclasses import replace
+
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
@@ -15,14 +17,23 @@ MOST_LINES = 1000
 
 @page_for("tenants.view_tenantqueue")
 def show(request: HttpRequest) -> HttpResponse:
-    """`from`, `to`: days; `by`: one of PARTS, or several with commas; `tenant`: only this one."""
+    """`from`, `to`: days; `by`: one of PARTS, or several with commas; `tenant`: only this one.
+
+    Without `by`: by tenant, or by day if there are too many.
+    """
     given = {name: storable(request.GET.get(name, "")).strip() for name in (*usage.NAMES, "tenant")}
     now = timezone.now()
-    shown = {"snapshot": snapshot.current(), "given": given, "parts": usage.PARTS, "default": usage.PARTS[0]}
+    shown = {"snapshot": snapshot.current(), "given": given, "parts": usage.PARTS}
     try:
         asked = usage.Asked.of(given["from"], given["to"], given["by"], now=now)
         tenant = tenant_named(given["tenant"]).pk if given["tenant"] else None
-        found = usage.read(asked, tenant, now, MOST_LINES)
+        try:
+            found = usage.read(asked, tenant, now, MOST_LINES)
+        except InvalidRequest:
+            if given["by"]:
+                raise
+            asked = replace(asked, by=("day",))  # a page that nobody has asked anything of does not refuse
+            found = usage.read(asked, tenant, now, MOST_LINES)
     except InvalidRequest as refused:
         return live.page(request, "usage", "Usage", (), {**shown, "refused": answers.sentence(refused)}, every=0)
     names = looks.tenants({line.tenant_id for line in found.lines if line.tenant_id is not None})
