@@ -118,25 +118,23 @@ known AS MATERIALIZED (
         LIMIT 1
     ) tenant ON true
 ),
+told AS MATERIALIZED (  -- lanes return to the end of the circle, in the order in which they left it; or to be visited next
+    -- Materialized, or a plan that looks at these rows again for each lane would give new numbers each time.
+    SELECT *, nextval('door_seq') AS number FROM (SELECT * FROM known ORDER BY position) known
+    WHERE row IS NOT NULL AND (wakes OR jobs <> 0 OR seconds > 0)
+),
 lanes_told AS (
     UPDATE lanes l
     SET version = k.number,
         state = CASE WHEN k.wakes THEN 'ready' ELSE l.state END,
-        position = coalesce(k.position, l.position),
+        position = CASE WHEN k.wakes AND k.state <> 'ready' THEN circle_place(k.number, k.before_all_from) ELSE l.position END,
         head = least(l.head, k.head),
         waiting = l.waiting + k.jobs,
         virtual_time = l.virtual_time + k.seconds / k.weight,
         in_use = l.in_use - k.slots,
         tickets = l.tickets - k.tickets,
         opens_at = CASE WHEN NOT k.wakes THEN l.opens_at END
-    FROM (  -- lanes return to the end of the circle, in the order in which they left it; or are visited next
-        SELECT row, head, jobs, seconds, slots, tickets, weight, wakes, number,
-            CASE WHEN wakes AND state <> 'ready' THEN circle_place(number, before_all_from) END AS position
-        FROM (
-            SELECT *, nextval('door_seq') AS number FROM (SELECT * FROM known ORDER BY position) known
-            WHERE row IS NOT NULL AND (wakes OR jobs <> 0 OR seconds > 0)
-        ) known
-    ) k
+    FROM told k
     WHERE l.ctid = k.row
 ),
 lanes_begun AS (

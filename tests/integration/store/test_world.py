@@ -7,8 +7,9 @@ import random
 from collections import Counter
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 
+from jobs import store
 from jobs.allocation import order
 from jobs.allocation.fold import LANES_TO_OPEN
 from jobs.allocation.order import USERS_OF_A_FRONT
@@ -118,19 +119,11 @@ def test_through_any_history_memory_decides_what_the_claim_decides(monkeypatch, 
     monkeypatch.setitem(claiming.RULES, "seconds", 3600.0)
     seen: Counter[str] = Counter()
     for seed in range(sized(60, thorough=300)):
-        with transaction.atomic(), monkeypatch.context() as bounds:
+        with monkeypatch.context() as bounds:
             for rule, name, low in BOUNDS if seed % 3 == 0 else ():
                 bounds.setattr(order, name, low)
                 bounds.setitem(claiming.RULES, rule, low)
-            history = History(seed)
-            for step in range(STEPS):
-                try:
-                    history.step()
-                except AssertionError as error:
-                    error.add_note(f"history {seed}, step {step}")
-                    raise
-            transaction.set_rollback(True)
-        seen += history.twin.seen
+            seen += play(seed)
     assert min(seen[what] for what in ("claims", "more", "uncounted", "follows", "lent")) >= 10
 
 
@@ -147,3 +140,39 @@ def test_of_many_lanes_that_rest_a_pass_that_lends_opens_a_hundred(settings):
     twin.dispatch()
     assert twin.seen["lent"] == 1
     assert len(twin.held) == LANES_TO_OPEN + 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_also_by_a_plan_that_reads_the_lanes_in_any_order_and_the_letters_again_for_each(settings):
+    """Planned when no lane was there, as after a quiet night; and the pages of the lanes are not filled in order."""
+    settings.JOBS_TIMEOUT_GRACE, settings.JOBS_MAX_WAITING = 1.0, None
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE lanes, arrivals, freed_slots, queues, tenant_queues")
+        cursor.execute("SET plan_cache_mode = force_generic_plan")
+        cursor.execute("SET enable_hashjoin = off; SET enable_mergejoin = off")
+        for _ in range(8):  # until the server keeps the plan
+            with transaction.atomic():
+                store.claim_within()
+                transaction.set_rollback(True)
+        for seed in range(50, 53):
+            play(seed, steps=30)
+        cursor.execute("VACUUM (TRUNCATE false) lanes")
+        try:
+            for seed in (0, 1, 8):
+                play(seed, steps=10)
+        finally:
+            cursor.execute("RESET ALL")
+
+
+def play(seed: int, steps: int = STEPS) -> Counter[str]:
+    """A history, which nobody else sees; return what it was made of."""
+    with transaction.atomic():
+        history = History(seed)
+        for step in range(steps):
+            try:
+                history.step()
+            except AssertionError as error:
+                error.add_note(f"history {seed}, step {step}")
+                raise
+        transaction.set_rollback(True)
+    return history.twin.seen
