@@ -32,8 +32,10 @@ def make_pass(books: Books, now: float, *, borrow: bool = False) -> Pass:
 
 
 def dispatch(books: Books, now: float) -> list[Taken]:
-    """Pass after pass, until there is nothing more to claim."""
+    """Pass after pass, until there is nothing more to claim. While all pools are full, arrivals wait for one fold."""
     taken: list[Taken] = []
+    if not (books.freed or books.changed or any(pool.free for pool in books.pools.values())):
+        return taken
     borrow = False
     for _ in range(MAX_PASSES):
         done = make_pass(books, now, borrow=borrow)
