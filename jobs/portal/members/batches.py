@@ -16,7 +16,6 @@ from jobs.pages.answers import SeeOther, back
 from jobs.portal.members import shown
 from jobs.portal.members.asked import Asked
 from jobs.portal.members.views import A_PAGE, REFRESH_SECONDS
-from jobs.portal.members.waits import waits
 from jobs.reading import listing
 from jobs.reading.listing import Page
 from jobs.store import Progress
@@ -45,7 +44,7 @@ def batch_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
         "batch": batch,
         "after": store.waiting_for(pk, tenant_id=tenant.pk),
         "page": Page(jobs, None),
-        "waits": waits(jobs, tenant.pk),
+        **shown.standing(jobs, tenant),
         "newer": (0, False),
         "asked": Asked(None, False, None, pk),
         "here": request.path,

@@ -12,6 +12,7 @@ from jobs.models import HELD_UNTIL, AnyJob, Job, JobRow
 from jobs.pages.attempts_chart import pieces
 from jobs.portal import words
 from jobs.portal.members import names
+from jobs.portal.members.waits import waits
 from jobs.reading import queries
 from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
@@ -40,6 +41,11 @@ def common(jobs: Sequence[JobRow], tenant: Tenant, request: HttpRequest) -> dict
         "names": names.sources(jobs, tenant.pk),
         "users": names.users(jobs, tenant.pk),
     }
+
+
+def standing(jobs: Sequence[JobRow], tenant: Tenant) -> dict[str, Any]:
+    """What a list says of the jobs in it that wait: for what, and until when."""
+    return {"waits": waits(jobs, tenant.pk), "starts": starts(jobs)}
 
 
 def slots(tenant: Tenant) -> dict[str, Any]:

@@ -16,9 +16,7 @@ from jobs.pages.answers import SeeOther, back
 from jobs.portal.members import shown
 from jobs.portal.members.again import may_call
 from jobs.portal.members.asked import Asked
-from jobs.portal.members.waits import waits
 from jobs.reading import listing, queries
-from jobs.reading.starts import starts
 from jobs.reading.status_words import TABLE
 from tenants import audit
 from tenants.members import for_members
@@ -40,8 +38,7 @@ def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
     top = page.jobs[0].pk + 1 if page.jobs else asked.before
     context = shown.common(page.jobs, tenant, request) | {
         "page": page,
-        "waits": waits(page.jobs, tenant.pk),
-        "starts": starts(page.jobs),
+        **shown.standing(page.jobs, tenant),
         "lines": len({job.queue_id for job in page.jobs if job.status == Status.CREATED}),
         "slots": shown.slots(tenant),
         "schedules": shown.schedules(tenant),
