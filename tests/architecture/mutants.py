@@ -43,6 +43,13 @@ EXPIRES = "tests/integration/engine/test_expires.py"
 NEWEST = "tests/integration/engine/test_newest.py"
 AFTER = ("tests/integration/engine/test_after.py", "tests/integration/engine/test_after_races.py")
 BATCHES = ("tests/integration/engine/test_batches.py", "tests/integration/engine/test_batch_races.py")
+USAGE = (
+    "tests/integration/engine/test_usage.py",
+    "tests/integration/api/test_usage.py",
+    "tests/integration/engine/test_record.py",
+)
+WEBHOOKS = "tests/integration/webhooks/test_announce.py"
+FORECASTS = tuple(f"tests/integration/forecasting/test_{name}.py" for name in ("duty", "outcomes", "look_ahead"))
 ERASED = "tests/integration/engine/test_revive_erased.py"
 KNOWING = {  # which tests know a statement, beside test_<statement>.py; the others are known by VERBS
     "start": (*VERBS, "tests/integration/engine/test_gaps.py", EXPIRES),
@@ -55,7 +62,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     **dict.fromkeys(("open_batch", "grow_batch", "close_batch", "read_batches"), BATCHES),
     **dict.fromkeys(("open_members", "failed_members", "waiting_for"), BATCHES),
     "forget_batches": ("tests/integration/engine/test_prune.py",),
-    "submit": SUBMIT,
+    "submit": (*SUBMIT, WEBHOOKS),
     "claim": CLAIM,
     "follow": (*SLICES, EXPIRES),
     "succeed": (*VERBS, *SLICES),
@@ -89,7 +96,9 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
         ("tests/integration/store/test_memory.py",),
     ),
     **dict.fromkeys(("archive", "forget_old", "next_to_archive"), HISTORY),
-    "restore": (*HISTORY, ERASED),
+    "restore": (*HISTORY, ERASED, WEBHOOKS),
+    **dict.fromkeys(("usage", "usage_peaks", "unbilled", "close_day", "record_hours"), USAGE),
+    **dict.fromkeys(("ended_since", "open_predictions", "forget_predictions"), FORECASTS),
     "running_here": ("tests/integration/processes/test_reconcile.py",),
     "notice_server": ("tests/integration/engine/test_numbers.py",),
     "forget_lanes": ("tests/integration/engine/test_back_pressure.py",),

@@ -7,7 +7,7 @@ SELECT
     extract(epoch FROM start_time)::float8 AS started_at, extract(epoch FROM ended_at)::float8 AS ended_at,
     hashtextextended(worker::text, worker_pid::bigint) AS process
 FROM attempts
-WHERE ended_at > %(moment)s::timestamptz
+WHERE ended_at > %(moment)s::timestamptz  -- guard
 ORDER BY ended_at DESC
 LIMIT %(most)s
 
@@ -71,7 +71,13 @@ SELECT
         AND (j.status NOT IN ('created', 'queued') OR j.status = 'created' AND (q.paused OR t.paused OR t.num_slots = 0)),
         true
     ) AS void
-FROM (SELECT * FROM predictions WHERE started IS NULL AND NOT void ORDER BY job_id LIMIT %(most)s) p
+FROM (
+    SELECT * FROM predictions
+    WHERE started IS NULL
+      AND NOT void  -- guard
+    ORDER BY job_id
+    LIMIT %(most)s
+) p
 CROSS JOIN LATERAL (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) clock
 LEFT JOIN jobs j ON j.id = p.job_id
 LEFT JOIN queues q ON q.id = j.queue_id
@@ -87,4 +93,5 @@ WHERE id = %(id)s
 
 -- name: forget_predictions
 -- Change: deletes the predictions from before a moment. Who: the recorder. Locks: the rows. Index: predictions_by_time.
-DELETE FROM predictions WHERE made_at < %(moment)s::timestamptz
+DELETE FROM predictions
+WHERE made_at < %(moment)s::timestamptz  -- guard

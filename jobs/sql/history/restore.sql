@@ -29,8 +29,12 @@ restored AS (
         stats, last_error, result_expires_at, peak_memory, result_bytes,
         trace_parent,
         0, false, 0, '', EXISTS (SELECT FROM job_edges e WHERE e.predecessor_id = taken.id), batch_id,
-        source_type <> 'jobs.engine.webhooks.deliver'
-            AND EXISTS (SELECT FROM webhook_endpoints e WHERE e.tenant_id = taken.tenant_id AND e.off_at IS NULL)
+        EXISTS (
+            SELECT FROM webhook_endpoints e
+            WHERE e.tenant_id = taken.tenant_id
+              AND e.off_at IS NULL  -- guard
+              AND taken.source_type <> 'jobs.engine.webhooks.deliver'  -- guard
+        )
     FROM taken CROSS JOIN clock
     RETURNING id, attempt, tenant_id, queue_id, priority
 ),

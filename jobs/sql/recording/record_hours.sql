@@ -1,5 +1,5 @@
 -- Change: the hours from `starts` up to `ends` of tenant_hours, counted from `attempts` and replaced. The present hour is
---         recorded again and again.
+--         recorded again and again. The log only grows, until its days are dropped: then the hours stay.
 -- Who:    the recorder. Locks: rows that only the recorder writes. Index: attempts_ended.
 WITH
 -- include shared/ended_between
@@ -20,4 +20,4 @@ SET attempts = excluded.attempts,
     wait_seconds = excluded.wait_seconds,
     run_buckets = excluded.run_buckets,
     wait_buckets = excluded.wait_buckets
-WHERE h.attempts < excluded.attempts  -- guard: the log only grows, until its days are dropped
+WHERE h.attempts < excluded.attempts  -- guard

@@ -14,8 +14,12 @@ WITH
 kind AS MATERIALIZED (
     SELECT
         k.*, q.id AS queue_id,
-        k.source_type <> 'jobs.engine.webhooks.deliver'  -- guard: a message is not told of
-            AND EXISTS (SELECT FROM webhook_endpoints e WHERE e.tenant_id = k.tenant_id AND e.off_at IS NULL) AS announced,
+        EXISTS (
+            SELECT FROM webhook_endpoints e
+            WHERE e.tenant_id = k.tenant_id
+              AND e.off_at IS NULL  -- guard
+              AND k.source_type <> 'jobs.engine.webhooks.deliver'  -- guard
+        ) AS announced,  -- its end is told; that of a message is not
         CASE
             WHEN t.id IS NULL THEN 'tenant'  -- as far as it can see: it waits for nobody who deletes one
             WHEN q.id IS NULL THEN 'queue'

@@ -130,6 +130,28 @@ class TestTold:
         announce()
         assert not WebhookEvent.objects.exists()
 
+    def test_one_that_is_revived_from_the_history_is_told_again_unless_the_endpoint_is_off_or_it_is_a_message(
+        self, report, endpoint
+    ):
+        now = timezone.now()
+        job = submit(report)
+        cancel(job.pk, tenant_id=job.tenant_id)
+        announce()
+        message = Job.objects.get(source_method=DELIVER)
+        cancel(message.pk, tenant_id=message.tenant_id)
+
+        def announced(job_id) -> bool:
+            day = timedelta(days=1)
+            store.archive("cancelled", 0, now - day, now + day, now=now + day)
+            assert store.restore(job_id, tenant_id=job.tenant_id)
+            cancel(job_id, tenant_id=job.tenant_id)
+            return Job.objects.get(pk=job_id).announced
+
+        assert announced(job.pk)
+        assert not announced(message.pk)
+        WebhookEndpoint.objects.update(off_at=now)
+        assert not announced(job.pk)
+
     def test_without_arguments_results_and_the_texts_of_errors(self, report, endpoint):
         job = submit(report)
         start(job)
