@@ -55,8 +55,10 @@ def run(created: world.World, arguments: argparse.Namespace) -> int:
         late = _late(verdict.unfinished, verdict.stop_schedules)
         calm = time.monotonic() - calm
     violations = load.faults + deaths.faults + late
-    violations += verdict.judge(created.evidence, load.accepted, auditor.violations, deaths.lost)
-    audit = Counter({"looks": auditor.looks, "violations": len(violations)})
+    violations += verdict.judge(
+        created.evidence, load.accepted, auditor.violations, deaths.lost, callbacks=load.callbacks, revived=load.revived
+    )
+    audit = Counter({"looks": auditor.looks, "violations": len(violations), "callbacks": len(load.callbacks)})
     counts = {"deaths": deaths.struck, "load": load.counts, "audit": audit}
     console.print(verdict.table(f"seed {seed}: {seconds:.0f} s of chaos, all final {calm:.0f} s later", counts))
     for words in violations[:50]:

@@ -1,4 +1,6 @@
-"""The load: jobs of many tenants, with retries, delays, snoozes, cancels, revivals, identical ones, litter; flows."""
+"""The load: jobs of many tenants, with retries, delays, snoozes, cancels, revivals, identical ones, litter, flows; some
+that expire, and some that the newest call replaces.
+"""
 
 import random
 import threading
@@ -41,10 +43,14 @@ def things() -> list[Thing]:
 
 
 class Load:
-    """Submits until stopped. accepted: every job whose submission was answered, and when. faults: of its own."""
+    """Submits until stopped. accepted: every job whose submission was answered, and when. callbacks: the job at the end
+    of each batch. revived: jobs that were. faults: of its own.
+    """
 
     def __init__(self, things: list[Thing], seed: int, threads: int = 2) -> None:
         self.accepted: dict[int, float] = {}
+        self.callbacks: dict[int, int] = {}
+        self.revived: set[int] = set()
         self.counts: Counter[str] = Counter()
         self.faults: list[str] = []
         self._things = things
@@ -100,6 +106,7 @@ class Load:
         if chance.random() < 0.5:
             with batch("chaos", on_end=calls.work.request(chance.randrange(10**9), seconds=0.0)) as made:
                 ids = made.add(steps)
+            self.callbacks[made.id] = Job.objects.get(predecessors=[made.id]).pk
         else:
             ids = chain(*steps[:2], group(*steps[2:5]), *steps[5:])
         with self._lock:
@@ -113,13 +120,20 @@ class Load:
             options["delay"] = chance.uniform(0.1, 3)
         if chance.random() < 0.3:
             options["queue"] = "narrow"
+        number = chance.randrange(10**9)
+        if chance.random() < 0.1:
+            options["expires"] = chance.uniform(0.1, 2)
+        if chance.random() < 0.1:
+            options["identical"] = chance.choice(["replace", "supersede", "debounce"])
+            options["delay"] = chance.uniform(0.1, 1)
+            number = chance.randrange(3)
         calls = chance.choice(self._things).async_(**options)
         method = chance.choices(["work", "stumble", "fail", "litter"], [14, 4, 1, 2])[0]
         # Most do next to nothing; a few are long enough to be cancelled, or stopped, in the middle.
         dice = chance.random()
         seconds = chance.uniform(1, 4) if dice < 0.02 else chance.expovariate(1 / 0.05) if dice < 0.3 else 0.0
         what = {"kind": chance.choice(list(LITTER))} if method == "litter" else {}
-        return getattr(calls, method).request(chance.randrange(10**9), seconds=round(seconds, 4), **what)
+        return getattr(calls, method).request(number, seconds=round(seconds, 4), **what)
 
     def _cancel(self, chance: random.Random, recent: list[int]) -> None:
         if recent and chance.random() < 0.2:
@@ -135,3 +149,4 @@ class Load:
             if revive(job_id, tenant_id=EVERY_TENANT):
                 with self._lock:
                     self.counts["revivals"] += 1
+                    self.revived.add(job_id)

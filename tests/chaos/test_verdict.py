@@ -1,6 +1,6 @@
 """The verdict finds each fault that it is there to find, and none where none is."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.utils import timezone
@@ -65,6 +65,32 @@ def test_a_batch_that_is_counted_wrong_is_found(job, evidence):
     assert words.startswith(f"batch {batch.pk}: 1 were added, ")
     BatchTally.objects.update(error=0, success=1)
     assert judge(evidence, {job.pk: 1.0}, []) == []
+
+
+def test_a_callback_that_did_not_run_or_came_too_early_is_found(job, evidence):
+    batch = Batch.objects.create(pk=10**9, tenant=job.tenant, name="nightly", added=1)
+    BatchTally.objects.create(batch=batch, success=1)
+    Job.objects.filter(pk=job.pk).update(batch_id=batch.pk)
+    after = make_job(job.tenant, Status.CANCELLED)
+
+    def judged(revived=()):
+        return judge(evidence, {job.pk: 1.0}, [], callbacks={batch.pk: after.pk, 1: 2}, revived=revived)
+
+    assert judged() == [f"batch {batch.pk}: the job {after.pk} after it is cancelled"]
+    Job.objects.filter(pk=after.pk).update(status="success", stats={"number": 0, "attempt": 1}, attempt=1)
+    evidence.write_text(f"{evidence.read_text()}{after.pk} 1 100 1.0\n")
+    Job.objects.filter(pk=after.pk).update(start_time=job.end_time - timedelta(seconds=1))
+    [words] = judged()
+    assert f"job {after.pk} after it started 0:00:01 before its last one ended" in words
+    assert judged(revived={job.pk}) == []
+    Job.objects.filter(pk=after.pk).update(start_time=job.end_time + timedelta(seconds=1))
+    assert judged() == []
+
+
+def test_a_body_that_started_after_its_time_is_found(job, evidence):
+    Job.objects.filter(pk=job.pk).update(expires_at=job.start_time - timedelta(seconds=1))
+    [words] = judge(evidence, {job.pk: 1.0}, [])
+    assert words.startswith(f"job {job.pk} started at ")
 
 
 def test_news_that_nobody_read_are_found(job, evidence):

@@ -1,13 +1,14 @@
 """The verdict on a chaos run: what must hold when all is quiet again, and the table that says so."""
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from django.db.models import Sum
+from django.db.models import Max, Sum
 from rich.table import Table
 
 from jobs.lifecycle import FINAL, Status
@@ -50,8 +51,11 @@ def judge(
     accepted: Mapping[int, float],
     exceeded: list[tuple[str, int, int]],
     lost: Sequence[tuple[float, float]] = (),
+    *,
+    callbacks: Mapping[int, int] | None = None,
+    revived: Collection[int] = (),
 ) -> list[str]:
-    """Everything that went wrong, in words. exceeded: what the auditor saw.
+    """Everything that went wrong, in words. exceeded: what the auditor saw. callbacks: by batch, the job after its end.
 
     accepted: the jobs that must be there, and when that was said. lost: the moments, from and to, whose commits a
     standby may have lacked when it was promoted: a job that was accepted then may be gone, and its number be another
@@ -75,6 +79,7 @@ def judge(
         *(f"job {job_id} is there {times} times" for job_id, times in ids.items() if times > 1),
         *_wrong_bills(),
         *_wrong_flows(),
+        *_wrong_callbacks(callbacks or {}, revived),
         *(words for schedule in Schedule.objects.order_by("id") for words in _irregular(schedule)),
         *(words for job in AnyJob.objects.order_by("id") for words in _complaints(job, certain.get(job.pk, Counter()))),
         *(
@@ -115,6 +120,21 @@ def _wrong_flows() -> Iterator[str]:
         yield f"{news} news of ends were never read"
 
 
+def _wrong_callbacks(callbacks: Mapping[int, int], revived: Collection[int]) -> Iterator[str]:
+    """Batches whose job at their end did not run, or ran before they had ended."""
+    there = set(Batch.objects.filter(pk__in=callbacks).values_list("pk", flat=True))
+    jobs = AnyJob.objects.in_bulk([callbacks[batch] for batch in there])
+    for batch in sorted(there):
+        after = jobs.get(callbacks[batch])
+        if after is None or after.status != Status.SUCCESS:
+            yield f"batch {batch}: the job {callbacks[batch]} after it is {after.status if after else 'not there'}"
+            continue
+        members = AnyJob.objects.filter(batch_id=batch).exclude(pk__in=revived)
+        last = members.aggregate(Max("end_time"))["end_time__max"]
+        if last is not None and after.start_time is not None and after.start_time < last:
+            yield f"batch {batch}: job {after.pk} after it started {last - after.start_time} before its last one ended"
+
+
 def _within(spans: Sequence[tuple[float, float]], moment: float) -> bool:
     return any(begin <= moment <= end for begin, end in spans)
 
@@ -134,6 +154,8 @@ def _irregular(schedule: Schedule) -> Iterator[str]:
 
 
 def _complaints(job: AnyJob, started: Counter[Start]) -> Iterator[str]:
+    if job.expires_at is not None and job.start_time is not None and job.start_time > job.expires_at:
+        yield f"job {job.pk} started at {job.start_time}, and expired at {job.expires_at}"
     if job.status not in FINAL:
         yield f"job {job.pk} is still {job.status}, attempt {job.attempt}, slot {job.slot}"
     for (attempt, _), times in started.items():
@@ -159,9 +181,11 @@ def table(title: str, counts: dict[str, Counter[str]]) -> Table:
     """What happened, in figures: those given, and what PostgreSQL holds."""
     sums = AnyJob.objects.aggregate(retries=Sum("retries"), crashes=Sum("crashes"), attempts=Sum("attempt"))
     crashes = AnyFailedAttempt.objects.filter(error_class__in=["ProcessDied", "WorkerGone"])
+    reasons = AnyJob.objects.exclude(reason=None).values_list("reason", flat=True)
     sections = {
         **counts,
         "jobs": Counter(AnyJob.objects.values_list("status", flat=True)),
+        "cancelled": Counter(re.sub(r"\d+", "…", reason) for reason in reasons),
         "history": Counter({"jobs": ArchivedJob.objects.count()}),
         "attempts": Counter({name: total or 0 for name, total in sums.items()}),
         "due times": Counter(ScheduleRun.objects.values_list("schedule__tenant__slug", flat=True)),
