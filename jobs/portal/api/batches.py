@@ -74,7 +74,10 @@ def read_batch(request: CallerRequest, batch_id: BatchId) -> Batch:
 
 @router.post("batches/{batch_id}/cancel", response={202: Batch, MISSING | REFUSED: schemas.Problem})
 def cancel_batch(request: CallerRequest, batch_id: BatchId) -> HttpResponse:
-    """Cancel those of its jobs that wait, and ask those that run to stop. `on_end` runs when they have ended."""
+    """Cancel those of its jobs that wait, and ask those that run to stop. `on_end` runs when they have ended.
+
+    5000 jobs at a time: repeat it while any are `waiting`.
+    """
     tenant_id = request.auth.tenant.pk
     whole_batch.cancel_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id)
     return _answer(tenant_id, batch_id)
@@ -82,7 +85,10 @@ def cancel_batch(request: CallerRequest, batch_id: BatchId) -> HttpResponse:
 
 @router.post("batches/{batch_id}/revive", response={202: Batch, MISSING | REFUSED | FULL: schemas.Problem})
 def revive_batch(request: CallerRequest, batch_id: BatchId) -> HttpResponse:
-    """Give those of its jobs that did not end well a new series of attempts. 429: not all fit into your backlog."""
+    """Give those of its jobs that did not end well a new series of attempts, 5000 at a time.
+
+    429: not all fit into your backlog.
+    """
     tenant_id = request.auth.tenant.pk
     whole_batch.revive_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id)
     return _answer(tenant_id, batch_id)

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 from jobs import store
 from jobs.authoring.text import count_of_jobs
 from jobs.calls.refusals import TooManyWaiting
-from jobs.engine.whole_batch import cancel_batch, revive_batch
+from jobs.engine.whole_batch import MOST, cancel_batch, revive_batch
 from jobs.pages import regions
 from jobs.pages.answers import SeeOther, back
 from jobs.portal.members import shown
@@ -62,7 +62,7 @@ def cancel(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     _batch(tenant, pk)
     audit.identify(request.user.get_username(), tenant_id=tenant.pk)
     number = cancel_batch(pk, tenant_id=tenant.pk)
-    messages.success(request, f"Cancelled {count_of_jobs(number)}, or asked them to stop.")
+    messages.success(request, f"Cancelled {count_of_jobs(number)}, or asked them to stop.{_again(number)}")
     return SeeOther(back(request, reverse("members:batch", args=[pk])))
 
 
@@ -77,8 +77,12 @@ def run_again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     except TooManyWaiting as refused:
         messages.error(request, f"Not all run again: {refused}.")
     else:
-        messages.success(request, f"{count_of_jobs(number).capitalize()} will run again.")
+        messages.success(request, f"{count_of_jobs(number).capitalize()} will run again.{_again(number)}")
     return SeeOther(back(request, reverse("members:batch", args=[pk])))
+
+
+def _again(number: int) -> str:
+    return " There may be more: press it again." if number >= MOST else ""
 
 
 def _batch(tenant: Tenant, pk: int) -> Progress:
