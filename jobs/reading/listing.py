@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet
 from jobs.lifecycle import FINAL, Status
 from jobs.models import Job, JobRow, Queue, Schedule
 from jobs.reading import queries
+from jobs.store import Progress
 from tenants.models import Tenant
 
 MAX_LOOKED_AT = 10_000  # jobs that one page reads at most
@@ -76,13 +77,15 @@ def ids(
     return together, before
 
 
-def failures_first(batch: int, limit: int, *, tenant: Tenant | None) -> list[JobRow]:
+def failures_first(batch: Progress, limit: int, *, tenant: Tenant | None) -> list[JobRow]:
     """The jobs of a batch that did not end well, newest first, and then its others."""
-    failed, _ = ids(Q(status__in=FAILED), limit, tenant=tenant, batch=batch, looks=LOOKS)
+    failed: list[int] = []
+    if batch.failed:  # else all of its jobs would be looked at, and none found
+        failed, _ = ids(Q(status__in=FAILED), limit, tenant=tenant, batch=batch.id, looks=LOOKS)
     found: list[JobRow] = list(queries.all_jobs().filter(pk__in=failed).defer("args", "stats"))
     shown = [one for one in found if queries.is_whole(one)]
     if len(failed) < limit:
-        shown += page(~Q(status__in=FAILED), limit - len(failed), tenant=tenant, batch=batch).jobs
+        shown += page(~Q(status__in=FAILED), limit - len(failed), tenant=tenant, batch=batch.id).jobs
     return shown
 
 

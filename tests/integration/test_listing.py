@@ -5,9 +5,10 @@ from django.db.models import Q
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jobs.engine.batches import open_batch
 from jobs.engine.history import Archive
 from jobs.lifecycle import Status
-from jobs.models import ArchivedJob, Job
+from jobs.models import ArchivedJob, BatchTally, Job
 from jobs.reading import listing
 from tests.factories import TenantFactory, make_job
 from tests.integration.store.test_history import DAY, NOW
@@ -100,11 +101,14 @@ def test_the_few_of_a_status_are_found_at_once_however_many_jobs_came_later(monk
 def test_the_jobs_of_a_batch_are_found_however_many_others_came_later_its_failures_first(monkeypatch):
     monkeypatch.setattr(listing, "MAX_LOOKED_AT", 3)
     tenant, stranger = TenantFactory(), TenantFactory()
-    error, good, dead = (make_job(tenant, one, batch_id=7).pk for one in (Status.ERROR, Status.SUCCESS, Status.DEAD))
+    nightly = open_batch("nightly", "", tenant.pk)
+    BatchTally.objects.update(success=1, error=1, dead=1)
+    batch, statuses = nightly.progress(), (Status.ERROR, Status.SUCCESS, Status.DEAD)
+    error, good, dead = (make_job(tenant, one, batch_id=batch.id).pk for one in statuses)
     for _ in range(9):
         make_job(tenant, Status.ERROR)
-    assert [one.pk for one in listing.page(Q(), 9, tenant=tenant, batch=7).jobs] == [dead, good, error]
-    assert [one.pk for one in listing.failures_first(7, 9, tenant=tenant)] == [dead, error, good]
-    assert [one.pk for one in listing.failures_first(7, 1, tenant=tenant)] == [dead]
-    assert listing.failures_first(7, 9, tenant=stranger) == []
-    assert listing.newer(Q(), tenant=tenant, batch=7, upto=error) == (2, False)
+    assert [one.pk for one in listing.page(Q(), 9, tenant=tenant, batch=batch.id).jobs] == [dead, good, error]
+    assert [one.pk for one in listing.failures_first(batch, 9, tenant=tenant)] == [dead, error, good]
+    assert [one.pk for one in listing.failures_first(batch, 1, tenant=tenant)] == [dead]
+    assert listing.failures_first(batch, 9, tenant=stranger) == []
+    assert listing.newer(Q(), tenant=tenant, batch=batch.id, upto=error) == (2, False)

@@ -39,7 +39,7 @@ def batch_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
 @for_members
 def batch_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     batch = _batch(tenant, pk)
-    jobs = listing.failures_first(pk, A_PAGE, tenant=tenant)
+    jobs = listing.failures_first(batch, A_PAGE, tenant=tenant)
     context = shown.common(jobs, tenant, request) | {
         "batch": batch,
         "after": store.waiting_for(pk, tenant_id=tenant.pk),

@@ -38,7 +38,7 @@ def one(request: HttpRequest, pk: int) -> HttpResponse:
         "batch": batch,
         "tenant": looks.tenants({batch.tenant_id}).get(batch.tenant_id),
         "after": store.waiting_for(pk, tenant_id=EVERY_TENANT),
-        "jobs": listing.failures_first(pk, A_PAGE, tenant=None),
+        "jobs": listing.failures_first(batch, A_PAGE, tenant=None),
         "upto": listing.newest(),
     }
     every = 0 if batch.is_complete else live.REFRESH_SECONDS
