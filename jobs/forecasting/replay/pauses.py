@@ -2,15 +2,14 @@
 
 from collections.abc import Iterable
 from itertools import pairwise
-from statistics import median
+from statistics import fmean
 from typing import Protocol, TypeVar
 
 from jobs.allocation.world import Pauses
-from jobs.forecasting.quantiles import quantile
 
 HANDOVER, BETWEEN = 0.02, 0.015  # seconds, while the record tells none
 ENOUGH = 20  # gaps that tell something
-OF_GAPS = 0.5
+OFTEN = 0.95  # of them: the longest are of processes whose next job was held back by a limit
 
 
 class Attempt(Protocol):
@@ -41,9 +40,9 @@ def pauses(past: Iterable[Tried]) -> Pauses:
                 handovers.append(one.started_at - one.claimed_at)
             if one.process is not None:
                 of_process.setdefault(one.process, []).append(one)
-    handover = median(handovers) if len(handovers) >= ENOUGH else HANDOVER
+    handover = _mean(handovers) if len(handovers) >= ENOUGH else HANDOVER
     gaps = [gap for found in of_process.values() for gap in _gaps(found)]
-    between = quantile(gaps, OF_GAPS) - handover if len(gaps) >= ENOUGH else BETWEEN
+    between = _mean(gaps) - handover if len(gaps) >= ENOUGH else BETWEEN
     return Pauses(between=max(between, 0.0), handover=handover)
 
 
@@ -54,3 +53,8 @@ def _gaps(attempts: list[Tried]) -> Iterable[float]:
         ended, started, claimed, ready = before.ended_at or 0.0, one.started_at or 0.0, one.claimed_at, one.ready_at
         if ready is not None and claimed is not None and ready <= ended <= claimed < started:
             yield started - ended
+
+
+def _mean(seconds: list[float]) -> float:
+    """Not the median: what a process loses between attempts adds up. Without the longest."""
+    return fmean(sorted(seconds)[: max(int(len(seconds) * OFTEN), 1)])
