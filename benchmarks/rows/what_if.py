@@ -20,7 +20,7 @@ from jobs.recording import statements
 from tenants.models import TenantQueue
 
 TENANTS, PROCESSES, ZIPF, SLOTS = 8, 8, 1.1, 8
-SECONDS, LOAD, MEAN, LONGEST, BURST = 180.0, 0.9, 0.6, 6.0, 12
+SECONDS, LOAD, MEAN, LONGEST, BURST = 100.0, 0.9, 0.6, 6.0, 12
 STARTED = 3.0  # seconds until a worker has its processes
 MOST = 100_000  # attempts of a window
 PATIENCE = 240.0  # seconds in which all that was submitted has ended
