@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import psycopg
-
 from jobs.lifecycle import Status
 from jobs.sql import statement
 from jobs.store import clock
-from jobs.store.rows import Applied, log, rows
+from jobs.store.rows import Applied, log, piped, prepared, rows
 from jobs.store.session import session
 
 BATCH = 1000  # news, or followers of one job, in one turn
@@ -59,16 +57,15 @@ def read_ends(now: datetime | None = None) -> Turn:
     parameters = {"batch": BATCH, "now": clock.moment(now)}
     connection = session()
     if connection.in_atomic_block:
-        return _turn(rows("hear", own=False), rows("read_ends", **parameters))
+        return _turn(rows("hear", own=False), prepared("read_ends", **parameters))
     connection.ensure_connection()
     raw = connection.connection
-    plain, heard, read = (psycopg.Cursor(raw) for _ in range(3))
     try:
         with connection.wrap_database_errors, raw.pipeline():
-            plain.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
-            heard.execute(statement("hear"), {"own": True})
-            read.execute(statement("read_ends"), parameters)
-            plain.execute("COMMIT")
+            piped(raw, "BEGIN ISOLATION LEVEL READ COMMITTED")
+            heard = piped(raw, statement("hear"), own=True)
+            read = piped(raw, statement("read_ends"), **parameters)
+            piped(raw, "COMMIT")
     except BaseException:
         connection.close()
         raise
@@ -77,7 +74,7 @@ def read_ends(now: datetime | None = None) -> Turn:
 
 def is_news(beside: Sequence[int] = ()) -> bool:
     """Whether there is news of ends, beside those rows."""
-    return bool(rows("is_news", beside=list(beside))[0][0])
+    return bool(prepared("is_news", beside=list(beside))[0][0])
 
 
 def forget_edges(batch: int) -> int:
