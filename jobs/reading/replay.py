@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from jobs.forecasting.replay.record import LATEST, POOL, TENANT, WARM, Change, Past, Record
+from jobs.forecasting.replay.record import LATEST, POOL, WARM, Change, Past, Record
 from jobs.models import ArchivedJob
 from jobs.store.rows import objects, rows
 
@@ -50,8 +50,6 @@ def gaps(record: Record, since: datetime) -> Iterator[Gap]:
         yield Gap("processes", "Processes were not recorded at its beginning: the first that are known stand in.")
     if any(one.process is None and one.started_at is not None for one in record.past):
         yield Gap("pauses", "Not all attempts say in which process they ran: the pause between two is a guess.")
-    if any(change.kind == TENANT and (change.limits or {}).get("burst_slots") for change in record.changes):
-        yield Gap("borrowed", "Slots that tenants may borrow are not replayed.")
     if ArchivedJob.objects.filter(end_time__gte=since, end_time__lt=since + timedelta(seconds=record.length)).exists():
         yield Gap("archived", "Jobs of it are archived: those that waited for other jobs come when they did.")
     waiting = sum(

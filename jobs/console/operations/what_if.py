@@ -28,7 +28,17 @@ from tenants.tenant_model import slugs_of
 
 HOUR = timedelta(hours=1)
 MOST = 200_000  # attempts of a window that a page or the API may ask for
-DECIDING = ("num_slots", "user_slots", "weight", "pool", "concurrency", "rate_limit", "rate_window", "paused")
+DECIDING = (
+    "num_slots",
+    "burst_slots",
+    "user_slots",
+    "weight",
+    "pool",
+    "concurrency",
+    "rate_limit",
+    "rate_window",
+    "paused",
+)
 TENANTS, QUEUES, POOLS = "tenants", "queues", "pools"
 KINDS = {TENANTS: TENANT, QUEUES: QUEUE, POOLS: POOL}
 LIMITS: Mapping[str, Sequence[str]] = {  # that can be asked for: those that decide who runs

@@ -10,7 +10,7 @@ from jobs.forecasting.replay.record import POOL, QUEUE, TENANT, Change, Hypothes
 
 NO_TENANT: Limits = {"num_slots": None}
 NOBODY = {"weight": 1, "paused": False, "rate_limit": None, "rate_window": None}  # what a limit is that nobody noted
-OF_TENANT = NOBODY | {"num_slots": None, "user_slots": None}
+OF_TENANT = NOBODY | {"num_slots": None, "burst_slots": None, "user_slots": None}
 OF_QUEUE = NOBODY | {"pool": "default", "concurrency": None}
 
 

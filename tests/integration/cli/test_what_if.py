@@ -44,6 +44,7 @@ def means(found: dict) -> tuple:
     [
         ([], None),
         (["--tenant", "acme.num_slots=4"], 0),
+        (["--tenant", "acme.burst_slots=4"], 0),
         (["--tenant", "acme.num_slots=4", "--pool", "default.processes=2"], 5),
         (["--tenant", "acme.rate_limit=1", "--tenant", "acme.rate_window=30"], 45),
         (["--queue", "default.paused=true"], None),
@@ -70,13 +71,12 @@ def test_a_table_for_people(since, monkeypatch):
 
 
 def test_what_the_record_does_not_tell_is_said(since, tenant):
-    TenantQueue.objects.filter(tenant=tenant).update(burst_slots=3)
     LimitChange.objects.update(at=since + timedelta(minutes=1))
     Attempt.objects.update(worker_pid=None)
     waiting, cancelled = (make_job(tenant, ready_at=since + timedelta(minutes=2)) for _ in range(2))
     store.cancel(cancelled.pk, tenant_id=EVERY_TENANT)
     found = asked(since)
-    assert [gap["code"] for gap in found["unknown"]] == ["limits", "pauses", "borrowed", "waiting", "left"]
+    assert [gap["code"] for gap in found["unknown"]] == ["limits", "pauses", "waiting", "left"]
     assert found["attempts"] == 4
     assert Job.objects.get(pk=waiting.pk).status == "created"
 
