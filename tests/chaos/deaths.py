@@ -80,6 +80,8 @@ class Deaths:
                 except AssertionError as error:  # then the run would prove less than it says
                     self.faults.append(f"{kind}: {error}")
                     break
+            if not self.struck[kind]:
+                due.insert(len(due) // 2, kind)  # later
 
     def _worker(self) -> int:
         return self._chance.choice(self._world.workers).pid

@@ -49,6 +49,7 @@ def test_a_job_tells_its_whole_story(owner, mate, tenant):
         "priority": 3,
         "user": "anna",
         "batch": None,
+        "starts": None,
         "attempt": 1,
         "retries": 2,
         "max_retries": 5,

@@ -27,7 +27,8 @@ def idle_in_a_transaction() -> None:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL idle_in_transaction_session_timeout = '1ms'")
         left = connection.connection.info.backend_pid
-        with psycopg.connect(**connection.get_connection_params()) as other:
+        # Not in a transaction, which would see for ever what it saw first.
+        with psycopg.connect(**connection.get_connection_params(), autocommit=True) as other:
             there = "SELECT FROM pg_stat_activity WHERE pid = %s"
             wait_until(lambda: not other.execute(there, [left]).fetchall(), "it is cut")
         cursor.execute("SELECT 1")
