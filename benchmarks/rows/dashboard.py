@@ -183,11 +183,12 @@ def _pages(client: Client) -> dict[str, float]:
 
 
 def _snapshot() -> dict[str, float]:
-    snapshot.FRESH = 2.0
+    snapshot.current.seconds = snapshot.REFRESH_SECONDS
     spent, looks = [], 0
     for _ in range(SNAPSHOTS):
+        snapshot.forget()
         with metered() as meter:
-            snapshot.Snapshots().current()
+            snapshot.current()
         spent.append(meter.seconds)
         looks = meter.statements
     with metered() as meter:
@@ -198,26 +199,27 @@ def _snapshot() -> dict[str, float]:
 
 def _each_two_seconds() -> dict[str, float]:
     """Milliseconds in two seconds, while somebody looks all the time."""
-    snapshots = snapshot.Snapshots()
-    snapshots.current()
+    snapshot.forget()
+    snapshot.current()
     begins, used = time.monotonic(), cpu.Meter(os.getpid())
     with metered() as meter:
         while (passed := time.monotonic() - begins) < LOOKED_AT:
-            snapshots.current()
+            snapshot.current()
             time.sleep(0.1)  # as often as many viewers together ask
     return {LOOK_MS: meter.seconds / passed * 2.0 * 1000, LOOK_CPU: (used.read(1)[1] or 0.0) / passed * 2.0}
 
 
 def _looked(viewers: int) -> float:
     """How often somebody looked while so many viewers asked every two seconds."""
-    snapshots, looks = snapshot.Snapshots(), []
-    look = snapshots._look
-    snapshots._look = lambda last: looks.append(1) or look(last)
+    looks: list[int] = []
+    look = snapshot.current.read
+    snapshot.current.read = lambda: looks.append(1) or look()
+    snapshot.forget()
     until = time.monotonic() + WATCHED
 
     def watch() -> None:
         while time.monotonic() < until:
-            snapshots.current()
+            snapshot.current()
             time.sleep(2.0)  # as a page does
         connection.close()
 
@@ -226,6 +228,7 @@ def _looked(viewers: int) -> float:
         thread.start()
     for thread in threads:
         thread.join()
+    snapshot.current.read = look
     return float(len(looks))
 
 
