@@ -44,7 +44,8 @@ freed AS (
 -- before it in its slice, of which its row does not tell. While tokens of the queue's rate limit are scarce, its lanes pay
 -- for each token what the processes could work until it comes again, if that is more (docs/adr/0008).
 charge AS MATERIALIZED (
-    SELECT f.tenant_id, f.queue_id, q.weight, count(f.slot)::int AS slots, coalesce(sum(f.ticket) FILTER (WHERE f.slot IS NOT NULL), 0)::bigint AS tickets,
+    SELECT f.tenant_id, f.queue_id, q.weight, count(f.slot)::int AS slots,
+        coalesce(sum(f.ticket) FILTER (WHERE f.slot IS NOT NULL), 0)::bigint AS tickets,
         sum(f.followed)::int AS followed, count(*)::int AS attempts, sum(took.seconds) AS seconds,
         sum(greatest(took.seconds, token.seconds)) AS of_lane
     FROM freed f

@@ -5,8 +5,8 @@
 -- Index:  jobs_one_identical finds the identical job, and decides which of two simultaneous ones is stored. The lanes give
 --         the size of the backlog (primary key); no jobs are counted.
 -- Returns the id of each request's job. The id is null if an identical job is no answer and must give up its key
--- (`holder`), or if another transaction is deciding about one; `until`: it must not expire before. The first row has the moment. If nothing is stored, it
--- returns the refusal.
+-- (`holder`), or if another transaction is deciding about one; `until`: it must not expire before. The first row has the
+-- moment. If nothing is stored, it returns the refusal.
 -- The kind holds the common values of many requests, which are passed and looked up once. The planner cannot see into
 -- sub-selects of parameters, so it considers the generic plan as good as a custom one, and keeps it.
 WITH

@@ -24,3 +24,13 @@ def body(monkeypatch) -> Callable[..., None]:
         monkeypatch.setattr(Thing, "echo", job(**options)(function))
 
     return body
+
+
+@pytest.fixture(params=["COMMIT", "ROLLBACK"])
+def they(request, onlooker):
+    """Somebody who begins something, and then ends it in that way; whether they commit."""
+    onlooker.execute("BEGIN")
+    onlooker.commits = request.param == "COMMIT"
+    onlooker.end = lambda: onlooker.execute(request.param)
+    yield onlooker
+    onlooker.execute("ROLLBACK")

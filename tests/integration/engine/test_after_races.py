@@ -33,16 +33,6 @@ def first(thing) -> int:
     return thing.async_(dedup=False).echo()
 
 
-@pytest.fixture(params=["COMMIT", "ROLLBACK"])
-def they(request, onlooker):
-    """Somebody who begins something, and then ends it in that way; whether they commit."""
-    onlooker.execute("BEGIN")
-    onlooker.commits = request.param == "COMMIT"
-    onlooker.end = lambda: onlooker.execute(request.param)
-    yield onlooker
-    onlooker.execute("ROLLBACK")
-
-
 def status(job_id: int) -> str:
     return Job.objects.get(pk=job_id).status
 

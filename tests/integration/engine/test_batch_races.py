@@ -37,16 +37,6 @@ def nightly(thing) -> tuple[Batch, int, int]:
     return Batch(new.id, thing.tenant.pk), member, Job.objects.get(predecessors=[new.id]).pk
 
 
-@pytest.fixture(params=["COMMIT", "ROLLBACK"])
-def they(request, onlooker):
-    """Somebody who begins something, and then ends it in that way; whether they commit."""
-    onlooker.execute("BEGIN")
-    onlooker.commits = request.param == "COMMIT"
-    onlooker.end = lambda: onlooker.execute(request.param)
-    yield onlooker
-    onlooker.execute("ROLLBACK")
-
-
 def status(job_id: int) -> str:
     return Job.objects.get(pk=job_id).status
 

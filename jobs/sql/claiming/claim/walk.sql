@@ -2,7 +2,8 @@
 -- there is room for, or the circle ends. A visited lane goes to the end of the circle, so none is met twice, and those before
 -- `head` are done. A pass ends after so many visits, or after so long; the next one continues.
 -- front: the places of the lane's first jobs, and some more to replace those that others have locked. If the tenant limits its
--- users, they take turns, from `last_user` on. free: with what it may borrow, in a pass that lends; own_slots: without. in_time: whether the lane is at most a quantum ahead of the others.
+-- users, they take turns, from `last_user` on. free: with what it may borrow, in a pass that lends; own_slots: without.
+-- in_time: whether the lane is at most a quantum ahead of the others.
 visit AS MATERIALIZED (
     WITH RECURSIVE walk AS (
         SELECT
@@ -52,6 +53,10 @@ visit AS MATERIALIZED (
             FROM (
                 SELECT
                     o.*,
+                    greatest(least(
+                        o.num_slots - coalesce(book.in_use, 0),
+                        rate_tokens(tenant.rate_limit, tenant.rate_window, book.full_at, walk.now)
+                    ), 0)::float8 AS free,
                     greatest(
                         lane.virtual_time + o.seconds / o.weight, walk.lane_time - %(credit)s::float8 / o.weight
                     ) AS virtual_time
@@ -68,14 +73,7 @@ visit AS MATERIALIZED (
                             WHEN %(borrow)s AND tenant.num_slots > 0 THEN greatest(tenant.num_slots, tenant.burst_slots)
                             ELSE tenant.num_slots
                         END AS num_slots,
-                        greatest(tenant.num_slots - coalesce(book.in_use, 0), 0) AS own_slots,
-                        greatest(least(
-                            CASE
-                                WHEN %(borrow)s AND tenant.num_slots > 0 THEN greatest(tenant.num_slots, tenant.burst_slots)
-                                ELSE tenant.num_slots
-                            END - coalesce(book.in_use, 0),
-                            rate_tokens(tenant.rate_limit, tenant.rate_window, book.full_at, walk.now)
-                        ), 0)::float8 AS free
+                        greatest(tenant.num_slots - coalesce(book.in_use, 0), 0) AS own_slots
                     OFFSET 0  -- here and below: compute each column once, otherwise each use would repeat its formula
                 ) o
                 OFFSET 0
