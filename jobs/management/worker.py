@@ -1,18 +1,16 @@
 """`manage.py jobs worker`. It stands here, since the console does not know Celery."""
 
-from django.core.management.base import CommandParser
-
 from jobs.console.cli import inputs
 from jobs.console.cli.screen import Screen
-from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.cli.subcommands import Options, Subcommand, argument
 
-
-def arguments(parser: CommandParser) -> None:
-    parser.add_argument("pool", nargs="?", default="default", help="The pool that it serves (default: default).")
-    parser.add_argument(
+ARGUMENTS = (
+    argument("pool", nargs="?", default="default", help="The pool that it serves (default: default)."),
+    argument(
         "--concurrency", type=inputs.whole(1), metavar="N", help="Its processes (default: one for each processor)."
-    )
-    parser.add_argument("--reload", action="store_true", help="Start anew when code changes: for development.")
+    ),
+    argument("--reload", action="store_true", help="Start anew when code changes: for development."),
+)
 
 
 def run(options: Options, screen: Screen) -> None:
@@ -22,4 +20,4 @@ def run(options: Options, screen: Screen) -> None:
     raise SystemExit(start(options["pool"], options["concurrency"]))
 
 
-WORKER = Subcommand("worker", "Run a worker until Ctrl-C or SIGTERM, when its jobs end.", arguments, run, bare=True)
+WORKER = Subcommand("worker", "Run a worker until Ctrl-C or SIGTERM, when its jobs end.", ARGUMENTS, run, bare=True)

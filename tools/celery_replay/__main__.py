@@ -8,24 +8,23 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import timedelta
 from pathlib import Path
 
 from django.core.management.base import OutputWrapper
 
-from jobs.console.cli.screen import Column, Screen, length
-from tools.celery_replay.replay import Compared, Seen, compare, peak, read, replay
+from jobs.console.cli.screen import Column, Screen, count, length
+from tools.celery_replay.replay import Seen, compare, peak, read, replay
 
 COLUMNS = [
-    Column("TENANT", flexible=True),
-    Column("TASKS", right=True),
-    Column("RAN", right=True),
-    Column("WAITED P50", right=True),
-    Column("P95", right=True),
-    Column("MOST", right=True),
-    Column("WOULD WAIT P50", right=True),
-    Column("P95", right=True),
-    Column("MOST", right=True),
+    Column("TENANT", "tenant", flexible=True),
+    Column("TASKS", lambda one: count(one.tasks), right=True),
+    Column("RAN", lambda one: length(one.seconds), right=True),
+    Column("WAITED P50", lambda one: length(one.was.p50), right=True),
+    Column("P95", lambda one: length(one.was.p95), right=True),
+    Column("MOST", lambda one: length(one.was.longest), right=True),
+    Column("WOULD WAIT P50", lambda one: length(one.would_be.p50), right=True),
+    Column("P95", lambda one: length(one.would_be.p95), right=True),
+    Column("MOST", lambda one: length(one.would_be.longest), right=True),
 ]
 
 
@@ -50,7 +49,7 @@ def main(words: Sequence[str] | None = None) -> None:
     found = compare(tasks, replay(tasks, processes=processes, slots=slots))
     screen = Screen(OutputWrapper(sys.stdout), as_json=said.json)
     screen.document({"processes": processes, "tenants": [asdict(one) for one in found]})
-    screen.table(COLUMNS, [_row(one) for one in found])
+    screen.table(COLUMNS, found)
     screen.say(f"{len(tasks):,} tasks, replayed with {processes:,} processes.")
 
 
@@ -65,11 +64,6 @@ def _tasks(path: str) -> list[Seen]:
     if not tasks:
         raise ArgumentTypeError(f"{path}: no task is recorded there")
     return tasks
-
-
-def _row(one: Compared) -> list[object]:
-    waits = (one.was.p50, one.was.p95, one.was.longest, one.would_be.p50, one.would_be.p95, one.would_be.longest)
-    return [one.tenant, f"{one.tasks:,}", *(length(timedelta(seconds=s)) for s in (one.seconds, *waits))]
 
 
 def _slots(text: str) -> tuple[str, int]:

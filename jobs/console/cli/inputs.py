@@ -9,12 +9,17 @@ from math import isfinite
 from typing import Any, TypeVar
 
 from django.core.management.base import CommandError
+from django.db.models import Model, QuerySet
 
+from jobs.calls.refusals import TooManyWaiting
+from jobs.console.cli.subcommands import Argument, Options, argument
+from jobs.console.operations.named import tenant_named
 from jobs.models import AnyJob
 from jobs.reading import queries
 from jobs.reading.queries import LARGEST_ID
 
 T = TypeVar("T")
+Row = TypeVar("Row", bound=Model)
 MOST_NUMBER = 2**31 - 1  # what the columns hold
 
 
@@ -96,6 +101,17 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 job_id = whole(1, LARGEST_ID)
+TENANT = argument("--tenant", metavar="SLUG", help="Only of this tenant.")
+
+
+def limit(default: int, most: int = 1000) -> Argument:
+    """How many a list shows."""
+    return argument("--limit", type=whole(1, most), default=default, metavar="N", help=f"At most so many: {default}.")
+
+
+def of_tenant(found: "QuerySet[Row]", options: Options) -> "QuerySet[Row]":
+    """Those of the tenant that TENANT names; without it all. Raises InvalidRequest."""
+    return found.filter(tenant=tenant_named(options["tenant"])) if options["tenant"] else found
 
 
 def job_numbered(number: int) -> AnyJob:
@@ -104,3 +120,15 @@ def job_numbered(number: int) -> AnyJob:
     if found is None:
         raise CommandError(f"id: there is no job {number}")
     return found
+
+
+def first(found: "QuerySet[Row]", options: Options) -> tuple[list[Row], bool]:
+    """As many as --limit says, and whether there are more."""
+    rows = list(found[: options["limit"] + 1])  # one more, to know whether there is another
+    return rows[: options["limit"]], len(rows) > options["limit"]
+
+
+def backlog_is_full(refused: TooManyWaiting, tenant: str) -> CommandError:
+    """The refusal with the command that lets more wait. tenant: its slug."""
+    allow = f"allow more: manage.py tenants slots {tenant} --max-waiting N"
+    return CommandError(f"tenant: {refused}, or {allow}")

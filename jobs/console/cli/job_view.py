@@ -5,6 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from jobs.console.cli.screen import length
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, JobRow
 from jobs.reading import listing
@@ -29,7 +30,7 @@ def as_json(job: JobRow) -> dict[str, Any]:
         "queue": job.queue.name,
         "user": job.user_key,
         "held": is_held(job),
-        "due_at": None if is_held(job) else job.due_at,
+        "due_at": due_at(job),
     }
 
 
@@ -38,10 +39,9 @@ def state(job: JobRow) -> str:
     return "held" if is_held(job) else job.status
 
 
-def waited(job: JobRow) -> timedelta | None:
+def waited(job: JobRow) -> str | None:
     """From ready to its (last) start; grows until then."""
-    seconds = listing.waited(job, timezone.now())
-    return None if seconds is None else timedelta(seconds=seconds)
+    return length(listing.waited(job, timezone.now()))
 
 
 def ran(job: JobRow) -> timedelta | None:
@@ -63,9 +63,15 @@ def ended_ago(job: JobRow) -> timedelta | None:
     return None if job.end_time is None else _now(job.end_time) - job.end_time
 
 
+def due_at(job: JobRow) -> datetime | None:
+    """The moment, unless the job is held."""
+    return None if is_held(job) else job.due_at
+
+
 def due_in(job: JobRow) -> timedelta | None:
     """Until it is due; 0 if it is late."""
-    return None if job.due_at is None else max(job.due_at - timezone.now(), timedelta(0))
+    due = due_at(job)
+    return None if due is None else max(due - timezone.now(), timedelta(0))
 
 
 def _now(at_least: datetime) -> datetime:

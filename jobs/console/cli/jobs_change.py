@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from uuid import uuid4
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 from django.db.models import Q
 
 from jobs.authoring.text import count_of_jobs
 from jobs.console.cli import inputs, searching
 from jobs.console.cli.screen import Screen
-from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations import verbs
 from jobs.console.operations.filters import Filter
 from jobs.console.operations.verbs import Verb
@@ -20,14 +20,14 @@ from jobs.reading import listing
 STEP = 1000  # jobs that are read before they are changed
 LOOKS = 10  # pages of a list that are read for a step
 EXAMPLES = 3
+ARGUMENTS = (
+    argument("ids", metavar="id", type=inputs.job_id, nargs="*", help="Or filters."),
+    *searching.OPTIONS,
+    argument("--yes", action="store_true", help="Change all that fit; else they are only counted."),
+)
 
 
 def _subcommand(verb: Verb) -> Subcommand:
-    def arguments(parser: CommandParser) -> None:
-        parser.add_argument("ids", metavar="id", type=inputs.job_id, nargs="*", help="Or filters.")
-        searching.add_options(parser)
-        parser.add_argument("--yes", action="store_true", help="Change all that fit; else they are only counted.")
-
     def run(options: Options, screen: Screen) -> None:
         filters = searching.given(options)
         if bool(options["ids"]) == bool(filters):
@@ -38,7 +38,7 @@ def _subcommand(verb: Verb) -> Subcommand:
         else:
             _each(verb, list(dict.fromkeys(options["ids"])), screen)
 
-    return Subcommand(verb.name, verb.help, arguments, run)
+    return Subcommand(verb.name, verb.help, ARGUMENTS, run)
 
 
 def _each(verb: Verb, ids: Sequence[int], screen: Screen) -> None:

@@ -2,16 +2,10 @@
 
 from dataclasses import asdict
 
-from django.core.management.base import CommandParser
-
 from jobs.console.cli.screen import Screen
-from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.named import tenant_named
 from jobs.engine.erase import erase
-
-
-def arguments(parser: CommandParser) -> None:
-    parser.add_argument("--tenant", metavar="SLUG", required=True)
 
 
 def run(options: Options, screen: Screen) -> None:
@@ -33,5 +27,8 @@ def run(options: Options, screen: Screen) -> None:
 
 
 ERASE = Subcommand(
-    "erase", "Remove arguments, statistics, errors, users and results of a tenant's ended jobs.", arguments, run
+    "erase",
+    "Remove arguments, statistics, errors, users and results of a tenant's ended jobs.",
+    [argument("--tenant", metavar="SLUG", required=True)],
+    run,
 )

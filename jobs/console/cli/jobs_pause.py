@@ -2,26 +2,25 @@
 
 from collections.abc import Callable
 
-from django.core.management.base import CommandParser
-
 from jobs.authoring.text import count_of_jobs
 from jobs.console.cli.screen import Screen
-from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.engine.pause import pause_job_type, resume_job_type
+
+TYPE = (
+    argument("source_type", help="E.g. reports.datareport."),
+    argument("source_method", metavar="method", help="E.g. execute."),
+)
 
 
 def _subcommand(name: str, help: str, change: Callable[[str, str], int], paused: bool, says: str) -> Subcommand:
-    def arguments(parser: CommandParser) -> None:
-        parser.add_argument("source_type", help="E.g. reports.datareport.")
-        parser.add_argument("source_method", metavar="method", help="E.g. execute.")
-
     def run(options: Options, screen: Screen) -> None:
         named = {key: options[key] for key in ("source_type", "source_method")}
         count = change(options["source_type"], options["source_method"])
         screen.document(named | {"paused": paused, "jobs": count})
         screen.say(says.format(**named, jobs=count_of_jobs(count)))
 
-    return Subcommand(name, help, arguments, run)
+    return Subcommand(name, help, TYPE, run)
 
 
 PAUSE = _subcommand(

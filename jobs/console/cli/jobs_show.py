@@ -2,13 +2,14 @@
 
 import json
 from dataclasses import asdict
+from datetime import timedelta
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 
 from jobs.console.cli import inputs, job_view
-from jobs.console.cli.screen import Column, Screen, length, moment, utc
-from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.cli.screen import Column, Screen, length, utc
+from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.remedies import remedy
 from jobs.models import AnyFailedAttempt, AnyJob, Job
 from jobs.reading import listing, queries
@@ -21,8 +22,16 @@ LONGEST_RESULT = 1_000  # characters of a result that a terminal shows
 ATTEMPT = ("attempt", "error_class", "error", "traceback", "queued_at", "start_time", "end_time")
 
 
-def arguments(parser: CommandParser) -> None:
-    parser.add_argument("id", type=inputs.job_id)
+def _ran(failed: AnyFailedAttempt) -> timedelta | None:
+    return None if failed.start_time is None else failed.end_time - failed.start_time
+
+
+FAILED = [
+    Column("TRY", "attempt", right=True),
+    Column("ENDED (UTC)", "end_time"),
+    Column("RAN", _ran, right=True),
+    Column("ERROR", lambda failed: f"{failed.error_class}: {' '.join(failed.error.split())}", flexible=True),
+]
 
 
 def show(options: Options, screen: Screen) -> None:
@@ -42,18 +51,7 @@ def show(options: Options, screen: Screen) -> None:
     screen.facts(_facts(job) | {"starts": _starts(said), "result": _short(kept.value) if kept else None})
     if attempts:
         screen.say("")
-        screen.table(
-            [
-                Column("TRY", right=True),
-                Column("ENDED (UTC)"),
-                Column("RAN", right=True),
-                Column("ERROR", flexible=True),
-            ],
-            [
-                [a.attempt, moment(a.end_time), _ran(a), f"{a.error_class}: {' '.join(a.error.split())}"]
-                for a in attempts
-            ],
-        )
+        screen.table(FAILED, attempts)
 
 
 def _starts(said: Starts | None) -> str | None:
@@ -64,10 +62,6 @@ def _starts(said: Starts | None) -> str | None:
     if said.not_before is not None:
         return f"hardly before {utc(said.not_before)}: {said.in_words}"
     return f"cannot be said: {said.in_words or said.reason}"
-
-
-def _ran(failed: AnyFailedAttempt) -> str | None:
-    return None if failed.start_time is None else length(failed.end_time - failed.start_time)
 
 
 def _facts(job: AnyJob) -> dict[str, object]:
@@ -81,14 +75,14 @@ def _facts(job: AnyJob) -> dict[str, object]:
         "queue": f"{job.queue.name}, priority {job.priority}",
         "user": job.user_key,
         "attempt": f"{job.attempt}, retries {job.retries}, crashes {job.crashes}",
-        "submitted": utc(job.created_at),
-        "due": None if job_view.is_held(job) else utc(job.due_at),
-        "queued": utc(job.queued_at),
-        "started": utc(job.start_time),
-        "ended": utc(job.end_time),
-        "waited" if job.attempt <= 1 else f"waited, attempt {job.attempt}": length(job_view.waited(job)),
-        "ran": length(job_view.ran(job)),
-        "to stop since": utc(job.cancel_requested_at) if job.end_time is None else None,
+        "submitted": job.created_at,
+        "due": job_view.due_at(job),
+        "queued": job.queued_at,
+        "started": job.start_time,
+        "ended": job.end_time,
+        "waited" if job.attempt <= 1 else f"waited, attempt {job.attempt}": job_view.waited(job),
+        "ran": job_view.ran(job),
+        "to stop since": job.cancel_requested_at if job.end_time is None else None,
         "progress": progress,
         "stats": _short(job.stats) if job.stats else None,
         "last error": job.last_error,
@@ -102,10 +96,6 @@ def _short(value: Any) -> str:
         if len(text) <= LONGEST_RESULT
         else f"{text[:LONGEST_RESULT]}… ({len(text):,} characters; --json shows all)"
     )
-
-
-def which(parser: CommandParser) -> None:
-    parser.add_argument("id", type=inputs.job_id, nargs="?", help="Default: the newest waiting job.")
 
 
 def tell(options: Options, screen: Screen) -> None:
@@ -123,7 +113,7 @@ def tell(options: Options, screen: Screen) -> None:
             "status": found.status,
             "gate": found.gate.replace("_", " "),
             "in line since" if found.place else "since": _since(found),
-            "opens": utc(found.opens_at),
+            "opens": found.opens_at,
             "also": ", ".join(gate.replace("_", " ") for gate in found.also),
             "place": _place(found),
             "competes with": _competitors(found),
@@ -158,5 +148,7 @@ def _competitors(found: Explanation) -> str:
     return "; ".join(f"{sort} {', '.join(names)}" for sort, names in sorts if names)
 
 
-SHOW = Subcommand("show", "Show a job: its times, failed attempts and result.", arguments, show)
-EXPLAIN = Subcommand("explain", "Explain which gate holds a job, and its place in its lane.", which, tell)
+ID = argument("id", type=inputs.job_id)
+WAITING = argument("id", type=inputs.job_id, nargs="?", help="Default: the newest waiting job.")
+SHOW = Subcommand("show", "Show a job: its times, failed attempts and result.", (ID,), show)
+EXPLAIN = Subcommand("explain", "Explain which gate holds a job, and its place in its lane.", (WAITING,), tell)

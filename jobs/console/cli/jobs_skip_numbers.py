@@ -1,16 +1,12 @@
 """`manage.py jobs skip-numbers`: after a restore that the clock cannot notice, such as that of a disk's snapshot."""
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 
 from jobs.console.cli.screen import Screen
-from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.engine import numbers
 
 MAX_SKIPPED = 10**12
-
-
-def arguments(parser: CommandParser) -> None:
-    parser.add_argument("--by", type=int, default=numbers.SKIPPED, metavar="N", help="how many (default %(default)s)")
 
 
 def run(options: Options, screen: Screen) -> None:
@@ -22,6 +18,7 @@ def run(options: Options, screen: Screen) -> None:
     screen.say(f"The next job is number {number:,}.")
 
 
+BY = argument("--by", type=int, default=numbers.SKIPPED, metavar="N", help="how many (default %(default)s)")
 SKIP_NUMBERS = Subcommand(
-    "skip-numbers", "Skip numbers of jobs, after PostgreSQL was restored from a snapshot of its disk.", arguments, run
+    "skip-numbers", "Skip numbers of jobs, after PostgreSQL was restored from a snapshot of its disk.", (BY,), run
 )

@@ -1,49 +1,43 @@
 """`manage.py jobs submit`: submit a job with the checks of the HTTP API."""
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 
 from jobs.authoring.decorator import IDENTICAL
 from jobs.calls.refusals import TooManyWaiting
 from jobs.calls.request import LAST_PRIORITY
 from jobs.console.cli import inputs
 from jobs.console.cli.screen import Screen
-from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.submitting import submit_named, told
 
-
-def arguments(parser: CommandParser) -> None:
-    parser.add_argument("source_type", help="The model of the object, e.g. reports.datareport, or a function's module.")
-    parser.add_argument("source_id", help="The id of the object; - for a function, or a job of the class.")
-    parser.add_argument("source_method", nargs="?", metavar="method", help="The method or function, marked @job.")
-    parser.add_argument("--tenant", required=True, metavar="SLUG", help="The tenant that owns the job.")
+ARGUMENTS = (
+    argument("source_type", help="The model of the object, e.g. reports.datareport, or a function's module."),
+    argument("source_id", help="The id of the object; - for a function, or a job of the class."),
+    argument("source_method", nargs="?", metavar="method", help="The method or function, marked @job."),
+    argument("--tenant", required=True, metavar="SLUG", help="The tenant that owns the job."),
     # dest is not "args": Django reads that name as the positional arguments of the command.
-    parser.add_argument(
-        "--args", dest="call", type=inputs.json_object, default={}, metavar="JSON", help="The arguments by name."
-    )
-    parser.add_argument("--queue", metavar="NAME", help="Default: the queue of the method.")
-    parser.add_argument("--priority", type=inputs.whole(0, LAST_PRIORITY), metavar="N", help="0 is first, 10 is last.")
-    parser.add_argument("--delay", type=inputs.seconds, metavar="SECONDS", help="Start it after so many seconds.")
-    parser.add_argument(
+    argument("--args", dest="call", type=inputs.json_object, default={}, metavar="JSON", help="The arguments by name."),
+    argument("--queue", metavar="NAME", help="Default: the queue of the method."),
+    argument("--priority", type=inputs.whole(0, LAST_PRIORITY), metavar="N", help="0 is first, 10 is last."),
+    argument("--delay", type=inputs.seconds, metavar="SECONDS", help="Start it after so many seconds."),
+    argument(
         "--at", type=inputs.moment, metavar="MOMENT", help="Start it at this moment, e.g. 2030-01-31T09:00:00+01:00."
-    )
-    parser.add_argument(
-        "--expires", type=inputs.seconds, metavar="SECONDS", help="Cancel it if it has not started by then."
-    )
-    parser.add_argument("--after", nargs="+", type=int, metavar="ID", help="Wait until these jobs have ended well.")
-    parser.add_argument("--after-end", nargs="+", type=int, metavar="ID", help="Wait until these jobs have ended.")
-    parser.add_argument(
-        "--after-patience", type=inputs.seconds, metavar="SECONDS", help="The time in which one may be revived."
-    )
-    parser.add_argument("--timeout", type=inputs.seconds, metavar="SECONDS", help="The longest time it may run.")
-    parser.add_argument("--user", metavar="KEY", help="The tenant's user that the job is for.")
-    parser.add_argument("--identical", choices=IDENTICAL, help="What becomes of an identical unfinished job.")
-    parser.add_argument(
+    ),
+    argument("--expires", type=inputs.seconds, metavar="SECONDS", help="Cancel it if it has not started by then."),
+    argument("--after", nargs="+", type=int, metavar="ID", help="Wait until these jobs have ended well."),
+    argument("--after-end", nargs="+", type=int, metavar="ID", help="Wait until these jobs have ended."),
+    argument("--after-patience", type=inputs.seconds, metavar="SECONDS", help="The time in which one may be revived."),
+    argument("--timeout", type=inputs.seconds, metavar="SECONDS", help="The longest time it may run."),
+    argument("--user", metavar="KEY", help="The tenant's user that the job is for."),
+    argument("--identical", choices=IDENTICAL, help="What becomes of an identical unfinished job."),
+    argument(
         "--no-dedup",
         dest="dedup",
         action="store_false",
         default=None,
         help="Submit it even if an identical unfinished job exists.",
-    )
+    ),
+)
 
 
 def run(options: Options, screen: Screen) -> None:
@@ -63,10 +57,9 @@ def run(options: Options, screen: Screen) -> None:
             **waits,
         )
     except TooManyWaiting as full:
-        allow = f"allow more: manage.py tenants slots {options['tenant']} --max-waiting N"
-        raise CommandError(f"tenant: {full}, or {allow}") from None
+        raise inputs.backlog_is_full(full, options["tenant"]) from None
     screen.document({"id": submitted.id, "deduplicated": submitted.deduplicated})
     screen.say(told(submitted))
 
 
-SUBMIT = Subcommand("submit", "Submit a job.", arguments, run)
+SUBMIT = Subcommand("submit", "Submit a job.", ARGUMENTS, run)

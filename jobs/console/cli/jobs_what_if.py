@@ -1,57 +1,41 @@
 """`manage.py jobs what-if`: it replays in this process, and so any window."""
 
 from argparse import ArgumentTypeError
-from datetime import timedelta
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from jobs.console.cli import inputs
-from jobs.console.cli.screen import Column, Screen, length
-from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.cli.screen import Column, Screen, count, length
+from jobs.console.cli.subcommands import Argument, Options, Subcommand, argument
 from jobs.console.operations import what_if
 from jobs.console.operations.what_if import LIMITS, Question
 
 MOST = 5_000_000  # attempts, for which a process needs some GB
+
+
+def _waits(title: str, of: str, *, wide: bool = False) -> Iterator[Column]:
+    """The mean and the 95th percentile of such waits."""
+    yield Column(title, lambda line: line[of] and length(line[of]["mean"]), right=True, wide=wide)
+    yield Column("P95", lambda line: line[of] and length(line[of]["p95"]), right=True, wide=wide)
+
+
+def _said(line: dict[str, Any]) -> str:
+    if line["never"]:
+        return f"{line['never']:,} would not start"
+    return "" if line["clear"] or line["changed"] is None else "no clear difference"
+
+
 COLUMNS = [
-    Column("TENANT", flexible=True),
-    Column("QUEUE", flexible=True),
-    Column("ATTEMPTS", right=True),
-    Column("WAITED", right=True, wide=True),
-    Column("P95", right=True, wide=True),
-    Column("REPLAYED", right=True),
-    Column("P95", right=True),
-    Column("WOULD BE", right=True),
-    Column("P95", right=True),
-    Column("", flexible=True),
+    Column("TENANT", "tenant", flexible=True),
+    Column("QUEUE", "queue", flexible=True),
+    Column("ATTEMPTS", lambda line: count(line["attempts"]), right=True),
+    *_waits("WAITED", "recorded", wide=True),
+    *_waits("REPLAYED", "replayed"),
+    *_waits("WOULD BE", "changed"),
+    Column("", _said, flexible=True),
 ]
-
-
-def arguments(parser: CommandParser) -> None:
-    parser.add_argument("--since", type=inputs.moment, metavar="MOMENT", help="Default: an hour before --until.")
-    parser.add_argument("--until", type=inputs.moment, metavar="MOMENT", help="Default: now.")
-    for kind, limits in LIMITS.items():
-        parser.add_argument(
-            f"--{kind.removesuffix('s')}",
-            dest=kind,
-            action="append",
-            type=_limit,
-            default=[],
-            metavar="NAME.LIMIT=VALUE",
-            help=f'What would be from --since on, several times if need be: {", ".join(limits)}; "none": no limit.',
-        )
-
-
-def run(options: Options, screen: Screen) -> None:
-    changes = what_if.read((kind, *line) for kind in LIMITS for line in options[kind])
-    question = Question.of(options["since"], options["until"], changes, now=timezone.now())
-    found = what_if.told(question, MOST)
-    screen.document(found)
-    screen.table(COLUMNS, [_row(line) for line in found["lines"]])
-    screen.say(found["told"])
-    for gap in found["unknown"]:
-        screen.say(gap["told"])
 
 
 def _limit(text: str) -> tuple[str, str, str]:
@@ -62,20 +46,34 @@ def _limit(text: str) -> tuple[str, str, str]:
     return name, limit, value
 
 
-def _row(line: dict[str, Any]) -> list[object]:
-    cells = [cell for name in ("recorded", "replayed", "changed") for cell in _waits(line[name])]
-    return [line["tenant"], line["queue"], f"{line['attempts']:,}", *cells, _said(line)]
+def _changes(kind: str, limits: Sequence[str]) -> Argument:
+    return argument(
+        f"--{kind.removesuffix('s')}",
+        dest=kind,
+        action="append",
+        type=_limit,
+        default=[],
+        metavar="NAME.LIMIT=VALUE",
+        help=f'What would be from --since on, several times if need be: {", ".join(limits)}; "none": no limit.',
+    )
 
 
-def _waits(found: dict[str, float | None] | None) -> list[str | None]:
-    seconds = [found[name] if found else None for name in ("mean", "p95")]
-    return [None if one is None else length(timedelta(seconds=one)) for one in seconds]
+ARGUMENTS = (
+    argument("--since", type=inputs.moment, metavar="MOMENT", help="Default: an hour before --until."),
+    argument("--until", type=inputs.moment, metavar="MOMENT", help="Default: now."),
+    *(_changes(kind, limits) for kind, limits in LIMITS.items()),
+)
 
 
-def _said(line: dict[str, Any]) -> str:
-    if line["never"]:
-        return f"{line['never']:,} would not start"
-    return "" if line["clear"] or line["changed"] is None else "no clear difference"
+def run(options: Options, screen: Screen) -> None:
+    changes = what_if.read((kind, *line) for kind in LIMITS for line in options[kind])
+    question = Question.of(options["since"], options["until"], changes, now=timezone.now())
+    found = what_if.told(question, MOST)
+    screen.document(found)
+    screen.table(COLUMNS, found["lines"])
+    screen.say(found["told"])
+    for gap in found["unknown"]:
+        screen.say(gap["told"])
 
 
-WHAT_IF = Subcommand("what-if", "Replay a time of the past, as if limits had been others.", arguments, run)
+WHAT_IF = Subcommand("what-if", "Replay a time of the past, as if limits had been others.", ARGUMENTS, run)

@@ -1,58 +1,39 @@
 """`manage.py keys list | add | revoke`: the keys to the API, of tenants."""
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from jobs.console.cli import inputs
-from jobs.console.cli.screen import Column, Screen, moment
-from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.cli.screen import Column, Screen
+from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.named import tenant_named
 from tenants import auth
 from tenants.models import ApiKey
 
 MAX_NAME = 100  # characters
+
+
+def _state(key: ApiKey) -> str:
+    is_late = key.expires_at is not None and key.expires_at <= timezone.now()
+    return "revoked" if key.revoked_at else "expired" if is_late else "good"
+
+
 COLUMNS = [
-    Column("PREFIX"),
-    Column("TENANT", flexible=True),
-    Column("NAME", flexible=True),
-    Column("EXPIRES (UTC)", wide=True),
-    Column("LAST USED (UTC)", wide=True),
-    Column("STATE"),
+    Column("PREFIX", "prefix"),
+    Column("TENANT", "tenant.jobs_slug", flexible=True),
+    Column("NAME", "name", flexible=True),
+    Column("EXPIRES (UTC)", "expires_at", wide=True),
+    Column("LAST USED (UTC)", "last_used_at", wide=True),
+    Column("STATE", _state),
 ]
 
 
-def _which(parser: CommandParser) -> None:
-    parser.add_argument("--tenant", metavar="SLUG", help="Only of this tenant.")
-
-
-def _new(parser: CommandParser) -> None:
-    parser.add_argument("tenant", metavar="slug", help="The tenant whose key it is.")
-    parser.add_argument("name", help='The program that uses it, e.g. "nightly export".')
-    parser.add_argument("--expires", type=inputs.moment, metavar="MOMENT", help="E.g. 2030-01-31T09:00:00+01:00.")
-
-
-def _one(parser: CommandParser) -> None:
-    parser.add_argument("prefix", help="What stands before the dot.")
-
-
 def _list(options: Options, screen: Screen) -> None:
-    found = ApiKey.objects.select_related("tenant").order_by("prefix")
-    if options.get("tenant"):
-        found = found.filter(tenant=tenant_named(options["tenant"]))
-    keys = list(found)
+    keys = list(inputs.of_tenant(ApiKey.objects.select_related("tenant").order_by("prefix"), options))
     screen.document(
         {"keys": [{"prefix": one.prefix, "tenant": one.tenant.jobs_slug, "name": one.name} for one in keys]}
     )
-    if not keys:
-        screen.say("There are no keys.")
-        return
-    screen.table(COLUMNS, [_row(key) for key in keys])
-
-
-def _row(key: ApiKey) -> list[object]:
-    is_late = key.expires_at is not None and key.expires_at <= timezone.now()
-    state = "revoked" if key.revoked_at else "expired" if is_late else "good"
-    return [key.prefix, key.tenant.jobs_slug, key.name, moment(key.expires_at), moment(key.last_used_at), state]
+    screen.table(COLUMNS, keys, none="There are no keys.")
 
 
 def _add(options: Options, screen: Screen) -> None:
@@ -76,6 +57,12 @@ def _revoke(options: Options, screen: Screen) -> None:
     screen.say(f"Key {key.prefix} is refused from now on.")
 
 
-LIST = Subcommand("list", "Show the keys, without their secrets.", _which, _list)
-ADD = Subcommand("add", "Issue a key, and show it once.", _new, _add)
-REVOKE = Subcommand("revoke", "Refuse a key from now on.", _one, _revoke)
+NEW = (
+    argument("tenant", metavar="slug", help="The tenant whose key it is."),
+    argument("name", help='The program that uses it, e.g. "nightly export".'),
+    argument("--expires", type=inputs.moment, metavar="MOMENT", help="E.g. 2030-01-31T09:00:00+01:00."),
+)
+WHICH = argument("prefix", help="What stands before the dot.")
+LIST = Subcommand("list", "Show the keys, without their secrets.", (inputs.TENANT,), _list)
+ADD = Subcommand("add", "Issue a key, and show it once.", NEW, _add)
+REVOKE = Subcommand("revoke", "Refuse a key from now on.", (WHICH,), _revoke)

@@ -1,14 +1,15 @@
 """The limits as options of commands. A refusal names the field."""
 
 from argparse import BooleanOptionalAction
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 
 from jobs.console.cli import inputs
-from jobs.console.cli.subcommands import Options
+from jobs.console.cli.subcommands import Argument, Options, argument
 from jobs.console.operations.limits import RATE, Kind, Limit
 from jobs.engine import limits
 from jobs.models import Queue
@@ -18,23 +19,21 @@ UNSET: Any = ...  # "none" is a value
 METAVARS = {Kind.WHOLE: "N", Kind.SECONDS: "SECONDS", Kind.NAME: "NAME", Kind.NAMES: "A,B"}
 
 
-def add_options(parser: CommandParser, table: Iterable[Limit], names: Mapping[str, str]) -> None:
+def options(table: Iterable[Limit], names: Mapping[str, str]) -> list[Argument]:
     """An option for each limit, such as --user-slots; `names`: of those that are called otherwise."""
-    for limit in table:
-        if limit.name not in RATE:
-            _add(parser, limit, names.get(limit.name, f"--{limit.name.replace('_', '-')}"))
-    parser.add_argument(
-        "--rate", type=inputs.rate, metavar="JOBS/SECONDS", help='The most jobs started per window, or "none".'
-    )
+    named = [(names.get(one.name, f"--{one.name.replace('_', '-')}"), one) for one in table if one.name not in RATE]
+    rate = 'The most jobs started per window, or "none".'
+    return [
+        *(_option(name, limit) for name, limit in named),
+        argument("--rate", type=inputs.rate, metavar="JOBS/SECONDS", help=rate),
+    ]
 
 
-def _add(parser: CommandParser, limit: Limit, name: str) -> None:
-    help = limit.told('"none"')
+def _option(name: str, limit: Limit) -> Argument:
+    about = {"dest": limit.name, "default": UNSET, "help": limit.told('"none"')}
     if limit.kind is Kind.SWITCH:
-        parser.add_argument(name, dest=limit.name, action=BooleanOptionalAction, default=UNSET, help=help)
-    else:
-        kind, metavar = _reader(limit), METAVARS[limit.kind]
-        parser.add_argument(name, dest=limit.name, type=kind, default=UNSET, metavar=metavar, help=help)
+        return argument(name, action=BooleanOptionalAction, **about)
+    return argument(name, type=_reader(limit), metavar=METAVARS[limit.kind], **about)
 
 
 def _reader(limit: Limit) -> Callable[[str], Any]:
@@ -54,8 +53,15 @@ def given(options: Options, table: Iterable[Limit]) -> dict[str, Any]:
 
 def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
     """Raises CommandError."""
-    try:
+    with naming_fields():
         limits.change(row, values)
+
+
+@contextmanager
+def naming_fields() -> Iterator[None]:
+    """A refusal of a model becomes one of the command."""
+    try:
+        yield
     except ValidationError as error:
         told = (f"{field}: {' '.join(messages)}" for field, messages in error.message_dict.items())
         raise CommandError("; ".join(told)) from None

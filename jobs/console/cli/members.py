@@ -3,40 +3,24 @@
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 
+from jobs.console.cli import inputs
 from jobs.console.cli.screen import Column, Screen
-from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.named import tenant_named
 from tenants.conf import membership
 from tenants.models import Member
 
-COLUMNS = [Column("USER", flexible=True), Column("TENANT", flexible=True)]
-
-
-def _who(parser: CommandParser) -> None:
-    parser.add_argument("user", help="The user's login.")
-
-
-def _whom(parser: CommandParser) -> None:
-    _who(parser)
-    parser.add_argument("tenant", metavar="slug", help="The tenant.")
-
-
-def _which(parser: CommandParser) -> None:
-    parser.add_argument("--tenant", metavar="SLUG", help="Only of this tenant.")
+COLUMNS = [Column("USER", "user", flexible=True), Column("TENANT", "tenant", flexible=True)]
+WHO = argument("user", help="The user's login.")
 
 
 def _list(options: Options, screen: Screen) -> None:
-    found = Member.objects.select_related("user", "tenant").order_by("pk")
-    if options.get("tenant"):
-        found = found.filter(tenant=tenant_named(options["tenant"]))
+    found = inputs.of_tenant(Member.objects.select_related("user", "tenant").order_by("pk"), options)
     lines = [{"user": one.user.get_username(), "tenant": one.tenant.jobs_slug} for one in found]
     screen.document({"members": lines})
-    if lines:
-        screen.table(COLUMNS, [list(line.values()) for line in lines])
-    else:
-        screen.say("There are no members.")
+    screen.table(COLUMNS, lines, none="There are no members.")
 
 
 def _add(options: Options, screen: Screen) -> None:
@@ -67,6 +51,7 @@ def _user(login: str) -> Any:
         raise CommandError(f"user: there is no {login!r}") from None
 
 
-LIST = Subcommand("list", "Show who is a member of which tenant.", _which, _list)
-ADD = Subcommand("add", "Let a user see the jobs of a tenant.", _whom, _add)
-REMOVE = Subcommand("remove", "Let a user see no jobs any more.", _who, _remove)
+WHOSE = argument("tenant", metavar="slug", help="The tenant.")
+LIST = Subcommand("list", "Show who is a member of which tenant.", (inputs.TENANT,), _list)
+ADD = Subcommand("add", "Let a user see the jobs of a tenant.", (WHO, WHOSE), _add)
+REMOVE = Subcommand("remove", "Let a user see no jobs any more.", (WHO,), _remove)

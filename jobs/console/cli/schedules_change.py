@@ -1,17 +1,18 @@
 """`manage.py schedules add | change`: what is stored, or would be, is shown in words and with its next times."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 from django.db import transaction
 
 from jobs.authoring.recurrence import CATCH_UP, OVERLAP
 from jobs.calls.request import LAST_PRIORITY
 from jobs.console.cli import inputs
-from jobs.console.cli.schedules_list import on_one, show
+from jobs.console.cli.schedules import WHICH, on_one, show
 from jobs.console.cli.screen import Screen
-from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.named import tenant_named
 from jobs.engine.schedules import change
 from jobs.models import Schedule
@@ -21,50 +22,7 @@ FIELDS = (
     *("jitter", "starts_at", "ends_at", "catch_up", "overlap"),
 )
 UNSET: Any = ...  # "none" is a value
-
-
-def _add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("name", help="What it is called; unique for the tenant.")
-    parser.add_argument("source_type", help="What it is a job of, e.g. reports.datareport.")
-    parser.add_argument("source_id", type=_source_id, help="The id of the object; - for a job of the class.")
-    parser.add_argument("source_method", metavar="method", help="The method, marked @job.")
-    parser.add_argument("--tenant", required=True, metavar="SLUG", help="Whose jobs they are.")
-    _options(parser)
-
-
-def _change_arguments(parser: CommandParser) -> None:
-    number(parser)
-    parser.add_argument("--name", default=UNSET, metavar="NAME")
-    parser.add_argument("--source-type", default=UNSET, metavar="TYPE")
-    parser.add_argument("--source-id", type=_source_id, default=UNSET, metavar="ID", help="- for a job of the class.")
-    parser.add_argument("--method", dest="source_method", default=UNSET, metavar="METHOD")
-    _options(parser)
-
-
-def number(parser: CommandParser) -> None:
-    """Which schedule is meant."""
-    parser.add_argument("id", type=inputs.job_id, help="As in the list.")
-    parser.add_argument("--tenant", metavar="SLUG", help="Only if it is this tenant's.")
-
-
-def _options(parser: CommandParser) -> None:
-    def option(name: str, help: str, metavar: str, **more: Any) -> None:
-        parser.add_argument(name, default=UNSET, metavar=metavar, help=help, **more)
-
-    option("--every", "Between two due times; or --cron.", "SECONDS", type=inputs.seconds)
-    option("--cron", "Five fields, or @daily and its kin.", "EXPRESSION")
-    option("--tz", "The zone of --cron, e.g. Europe/Berlin; else UTC.", "ZONE")
-    # Not "args": Django takes an option of that name for the positional arguments of the command.
-    option("--args", "The arguments by name.", "JSON", dest="call", type=inputs.json_object)
-    option("--queue", "Instead of the method's own; or none.", "NAME", type=_or_none(str))
-    priority = _or_none(inputs.whole(0, LAST_PRIORITY))
-    option("--priority", "0 is first, 10 last; or none: the method's own.", "N", type=priority)
-    option("--jitter", "It runs later by its part of them.", "SECONDS", type=inputs.seconds)
-    option("--starts-at", "E.g. 2030-01-31T09:00:00+01:00.", "MOMENT", type=inputs.moment)
-    option("--ends-at", "Nothing is due later; or none.", "MOMENT", type=_or_none(inputs.moment))
-    parser.add_argument("--catch-up", default=UNSET, choices=CATCH_UP, help="Of the times missed; else one.")
-    parser.add_argument("--overlap", default=UNSET, choices=OVERLAP, help="While the last run is not over; else queue.")
-    parser.add_argument("--dry-run", action="store_true", help="Check and show it; store nothing.")
+option = partial(argument, default=UNSET)
 
 
 def _or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -73,6 +31,44 @@ def _or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
 
 def _source_id(text: str) -> str | None:
     return None if text == "-" else text
+
+
+OPTIONS = (
+    option("--every", type=inputs.seconds, metavar="SECONDS", help="Between two due times; or --cron."),
+    option("--cron", metavar="EXPRESSION", help="Five fields, or @daily and its kin."),
+    option("--tz", metavar="ZONE", help="The zone of --cron, e.g. Europe/Berlin; else UTC."),
+    # Not "args": Django takes an option of that name for the positional arguments of the command.
+    option("--args", dest="call", type=inputs.json_object, metavar="JSON", help="The arguments by name."),
+    option("--queue", type=_or_none(str), metavar="NAME", help="Instead of the method's own; or none."),
+    option(
+        "--priority",
+        type=_or_none(inputs.whole(0, LAST_PRIORITY)),
+        metavar="N",
+        help="0 is first, 10 last; or none: the method's own.",
+    ),
+    option("--jitter", type=inputs.seconds, metavar="SECONDS", help="It runs later by its part of them."),
+    option("--starts-at", type=inputs.moment, metavar="MOMENT", help="E.g. 2030-01-31T09:00:00+01:00."),
+    option("--ends-at", type=_or_none(inputs.moment), metavar="MOMENT", help="Nothing is due later; or none."),
+    option("--catch-up", choices=CATCH_UP, help="Of the times missed; else one."),
+    option("--overlap", choices=OVERLAP, help="While the last run is not over; else queue."),
+    argument("--dry-run", action="store_true", help="Check and show it; store nothing."),
+)
+NEW = (
+    argument("name", help="What it is called; unique for the tenant."),
+    argument("source_type", help="What it is a job of, e.g. reports.datareport."),
+    argument("source_id", type=_source_id, help="The id of the object; - for a job of the class."),
+    argument("source_method", metavar="method", help="The method, marked @job."),
+    argument("--tenant", required=True, metavar="SLUG", help="Whose jobs they are."),
+    *OPTIONS,
+)
+CHANGED = (
+    *WHICH,
+    option("--name", metavar="NAME"),
+    option("--source-type", metavar="TYPE"),
+    option("--source-id", type=_source_id, metavar="ID", help="- for a job of the class."),
+    option("--method", dest="source_method", metavar="METHOD"),
+    *OPTIONS,
+)
 
 
 def _add(options: Options, screen: Screen) -> None:
@@ -102,5 +98,5 @@ def _said(options: Options) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not UNSET}
 
 
-ADD = Subcommand("add", "Add a recurring job; it is due from now on.", _add_arguments, _add)
-CHANGE = Subcommand("change", "Change a recurring job; it is due anew, from now on.", _change_arguments, _change)
+ADD = Subcommand("add", "Add a recurring job; it is due from now on.", NEW, _add)
+CHANGE = Subcommand("change", "Change a recurring job; it is due anew, from now on.", CHANGED, _change)

@@ -2,8 +2,9 @@
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import IO, Any, cast
 
 from django.core.management.base import OutputWrapper
@@ -31,16 +32,24 @@ COLOURS = {
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """right: numbers. wide: shown only on a wide screen. flexible: takes the remaining width, and is cut if necessary.
+    """cell: of what stands in a row: the name of an attribute or of a key, or a function.
 
+    right: numbers. wide: shown only on a wide screen. flexible: takes the remaining width, and is cut if necessary.
     tail: cut last, and at its beginning, since its values differ at the end.
     """
 
     title: str
+    cell: str | Callable[[Any], object]
     right: bool = False
     wide: bool = False
     flexible: bool = False
     tail: bool = False
+
+    def of(self, one: Any) -> object:
+        """The value of its cell in the row of this one."""
+        if callable(self.cell):
+            return self.cell(one)
+        return one[self.cell] if isinstance(one, Mapping) else attrgetter(self.cell)(one)
 
 
 class Screen:
@@ -65,29 +74,30 @@ class Screen:
         if not self.as_json:
             self._console.print(Text(in_one_line(sentence)), soft_wrap=not self._console.is_terminal)
 
-    def table(self, columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
-        """Print rows for people; a status is coloured."""
+    def table(self, columns: Iterable[Column], of: Iterable[Any], none: str = "") -> None:
+        """Print things for people, each in a row; a status is coloured. none: said instead, if there are none."""
         if self.as_json:
             return
-        shown = [n for n, column in enumerate(columns) if not column.wide or self._console.width >= WIDE]
-        texts = [[_cell(row[n], in_one_line) for n in shown] for row in rows]
+        shown = [column for column in columns if not column.wide or self._console.width >= WIDE]
+        texts = [[_cell(column.of(one), in_one_line, moment) for column in shown] for one in of]
+        if none and not texts:
+            self.say(none)
+            return
         table = Table(box=None, padding=(0, GAP, 0, 0), header_style="bold dim", pad_edge=False)
-        widths = self._widths(columns, shown, texts)
-        for column, width in zip((columns[n] for n in shown), widths, strict=True):
+        widths = self._widths(shown, texts)
+        for column, width in zip(shown, widths, strict=True):
             justify: JustifyMethod = "right" if column.right else "left"
             table.add_column(column.title, justify=justify, width=width, no_wrap=True, overflow="ellipsis")
         for row_of_texts in texts:
-            row = zip((columns[n] for n in shown), row_of_texts, widths, strict=True)
+            row = zip(shown, row_of_texts, widths, strict=True)
             table.add_row(*(_ending(text, width) if column.tail else text for column, text, width in row))
         self._console.print(table)
 
-    def _widths(self, columns: Sequence[Column], shown: Sequence[int], texts: list[list[Text]]) -> list[int]:
+    def _widths(self, columns: Sequence[Column], texts: list[list[Text]]) -> list[int]:
         """Make each column as wide as its longest cell; if that is too wide, shrink the widest flexible column."""
-        widths = [
-            max([len(columns[n].title), *(row[place].cell_len for row in texts)]) for place, n in enumerate(shown)
-        ]
+        widths = [max([len(column.title), *(row[n].cell_len for row in texts)]) for n, column in enumerate(columns)]
         for tail in (False, True):
-            flexible = [p for p, n in enumerate(shown) if columns[n].flexible and columns[n].tail is tail]
+            flexible = [n for n, column in enumerate(columns) if column.flexible and column.tail is tail]
             while flexible and sum(widths) + GAP * (len(widths) - 1) > self._console.width:
                 widest = max(flexible, key=widths.__getitem__)
                 if widths[widest] <= LEAST:
@@ -104,13 +114,18 @@ class Screen:
         table.add_column(overflow="fold")
         for name, value in facts.items():
             if value not in (None, ""):
-                table.add_row(name, _cell(value, printable))
+                table.add_row(name, _cell(value, printable, utc))
         self._console.print(table)
 
 
-def _cell(value: object, shown: Callable[[str], str]) -> Text:
-    text = "–" if value is None else shown(str(value))
-    return Text(text, style=COLOURS.get(text, "dim" if value is None else ""))
+def _cell(value: object, shown: Callable[[str], str], at: Callable[[datetime], str | None]) -> Text:
+    """shown: of a text. at: of a moment."""
+    if value is None or value == "":
+        return Text("–", style="dim")
+    if isinstance(value, timedelta):
+        value = length(value)
+    text = shown(str(at(value) if isinstance(value, datetime) else value))
+    return Text(text, style=COLOURS.get(text, ""))
 
 
 def _ending(text: Text, width: int) -> Text:
@@ -128,9 +143,16 @@ def utc(at: datetime | None) -> str | None:
     return None if at is None else f"{moment(at)} UTC"
 
 
-def length(time: timedelta | None) -> str | None:
-    """A duration in its largest unit: 1.5s, 42s, 12m, 3h, 9d."""
-    return None if time is None else duration(time.total_seconds(), tight=True)
+def length(time: timedelta | float | None) -> str | None:
+    """A duration, or a number of seconds, in its largest unit: 1.5s, 42s, 12m, 3h, 9d."""
+    if time is None:
+        return None
+    return duration(time.total_seconds() if isinstance(time, timedelta) else time, tight=True)
+
+
+def count(number: int | None) -> str | None:
+    """1,204"""
+    return None if number is None else f"{number:,}"
 
 
 def rate(limit: int | None, window: float | None) -> str | None:

@@ -1,32 +1,29 @@
 """The filters of jobs as options of commands."""
 
-from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from jobs.console.cli.subcommands import Options
+from jobs.console.cli.subcommands import Options, argument
 from jobs.console.operations.filters import HELD, Filter
 from jobs.lifecycle import Status
 
 FILTERS = ("tenant", "status", "queue", "type", "user", "batch", "error", "worker", "retried", "since", "until")
-
-
-def add_options(parser: CommandParser) -> None:
-    """An option for each filter; a job must fit all that are given."""
-    parser.add_argument("--tenant", metavar="SLUG")
-    parser.add_argument("--queue", metavar="NAME")
-    parser.add_argument("--status", choices=[*Status, HELD], metavar="STATUS")
-    parser.add_argument(
+OPTIONS = (  # one for each filter; a job must fit all that are given
+    argument("--tenant", metavar="SLUG"),
+    argument("--queue", metavar="NAME"),
+    argument("--status", choices=[*Status, HELD], metavar="STATUS"),
+    argument(
         "--type",
         metavar="TYPE",
         help="reports.datareport, with a method (reports.datareport.execute), or an object (….execute:13).",
-    )
-    parser.add_argument("--error", metavar="CLASS", help="Only jobs whose last error has this class, e.g. ValueError.")
-    parser.add_argument("--user", metavar="KEY", help="Only jobs for this user of a tenant.")
-    parser.add_argument("--batch", metavar="ID", help="Only jobs of this batch.")
-    parser.add_argument("--worker", metavar="NAME", help="Only jobs that a worker of this name runs, or ran last.")
-    parser.add_argument("--retried", choices=["yes", "no"], help="Only jobs with failed attempts, or without.")
-    parser.add_argument("--since", metavar="TIME", help="Submitted after: 30m, 1h, 7d ago, or 2030-01-31T02:00 (UTC).")
-    parser.add_argument("--until", metavar="TIME", help="Submitted up to then.")
+    ),
+    argument("--error", metavar="CLASS", help="Only jobs whose last error has this class, e.g. ValueError."),
+    argument("--user", metavar="KEY", help="Only jobs for this user of a tenant."),
+    argument("--batch", metavar="ID", help="Only jobs of this batch."),
+    argument("--worker", metavar="NAME", help="Only jobs that a worker of this name runs, or ran last."),
+    argument("--retried", choices=["yes", "no"], help="Only jobs with failed attempts, or without."),
+    argument("--since", metavar="TIME", help="Submitted after: 30m, 1h, 7d ago, or 2030-01-31T02:00 (UTC)."),
+    argument("--until", metavar="TIME", help="Submitted up to then."),
+)
 
 
 def given(options: Options) -> dict[str, str]:

@@ -22,6 +22,19 @@ Options = dict[str, Any]
 
 
 @dataclass(frozen=True)
+class Argument:
+    """An argument, as argparse takes it."""
+
+    names: tuple[str, ...]
+    about: dict[str, Any]
+
+
+def argument(*names: str, **about: Any) -> Argument:
+    """An argument or an option of a subcommand; the parameters are those of argparse's `add_argument`."""
+    return Argument(names, about)
+
+
+@dataclass(frozen=True)
 class Subcommand:
     """run: raises CommandError or InvalidRequest; the user sees one line.
 
@@ -30,7 +43,7 @@ class Subcommand:
 
     name: str
     help: str
-    arguments: Callable[[CommandParser], None]
+    arguments: Sequence[Argument]
     run: Callable[[Options, Screen], None]
     bare: bool = False
 
@@ -60,14 +73,17 @@ class SubcommandsCommand(BaseCommand):
         # Django creates this parser itself, always of its own class.
         parser.error = partial(OneLineParser.error, parser)  # type: ignore[method-assign, arg-type]
         _add_json(parser, False)
-        parser.set_defaults(run=self.default and self.default.run)
         children = parser.add_subparsers(
             parser_class=OneLineParser, metavar="COMMAND", title="commands", required=self.default is None
         )
         for subcommand in self.subcommands:
             child = children.add_parser(subcommand.name, help=subcommand.help, description=subcommand.help)
             child.set_defaults(run=subcommand.run, bare=subcommand.bare)
-            subcommand.arguments(child)
+            for one in subcommand.arguments:
+                child.add_argument(*one.names, **one.about)
+            if subcommand is self.default:
+                options = {option.dest: option.default for option in child._actions[1:]}  # all but --help
+                parser.set_defaults(run=subcommand.run, **options)
             # Suppress the default: it would undo a --json given before the subcommand.
             _add_json(child, argparse.SUPPRESS)
 

@@ -1,36 +1,35 @@
 """`manage.py tenants usage`: what tenants used, for their bills."""
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from jobs.authoring import sheet
-from jobs.console.cli.screen import Column, Screen, utc
-from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.cli.screen import Column, Screen, count, utc
+from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.named import tenant_named
 from jobs.reading import usage
 from tenants.tenant_model import slugs_of
 
 COLUMNS = {
-    "tenant": Column("TENANT", flexible=True),
-    "day": Column("DAY (UTC)"),
-    "queue": Column("QUEUE", flexible=True),
-    "source_type": Column("TYPE", flexible=True),
-    "source_method": Column("METHOD", flexible=True),
-    "outcome": Column("OUTCOME"),
-    "attempts": Column("ATTEMPTS", right=True),
-    "worker_seconds": Column("WORKER-SECONDS", right=True),
-    "peak_slots": Column("PEAK SLOTS", right=True),
+    "tenant": Column("TENANT", "tenant", flexible=True),
+    "day": Column("DAY (UTC)", "day"),
+    "queue": Column("QUEUE", "queue", flexible=True),
+    "source_type": Column("TYPE", "source_type", flexible=True),
+    "source_method": Column("METHOD", "source_method", flexible=True),
+    "outcome": Column("OUTCOME", "outcome"),
+    "attempts": Column("ATTEMPTS", lambda line: count(line["attempts"]), right=True),
+    "worker_seconds": Column("WORKER-SECONDS", lambda line: f"{line['worker_seconds']:,.3f}", right=True),
+    "peak_slots": Column("PEAK SLOTS", lambda line: count(line["peak_slots"]), right=True),
 }
 PARTS_OF = {"type": ("source_type", "source_method")}
-
-
-def arguments(parser: CommandParser) -> None:
-    parser.add_argument("slug", nargs="?", help="The tenant. Default: all tenants.")
-    parser.add_argument("--from", dest="from", metavar="DAY", help="The first day. Default: the first of this month.")
-    parser.add_argument("--to", metavar="DAY", help="The day after the last one. Default: tomorrow.")
-    parser.add_argument("--by", metavar="PARTS", help=f"With commas: of {','.join(usage.PARTS)}. Default: tenant.")
-    parser.add_argument("--csv", action="store_true", help="Print lines for spreadsheets.")
-    parser.add_argument("--final", action="store_true", help="Only if the period is final; otherwise fail.")
+ARGUMENTS = (
+    argument("slug", nargs="?", help="The tenant. Default: all tenants."),
+    argument("--from", dest="from", metavar="DAY", help="The first day. Default: the first of this month."),
+    argument("--to", metavar="DAY", help="The day after the last one. Default: tomorrow."),
+    argument("--by", metavar="PARTS", help=f"With commas: of {','.join(usage.PARTS)}. Default: tenant."),
+    argument("--csv", action="store_true", help="Print lines for spreadsheets."),
+    argument("--final", action="store_true", help="Only if the period is final; otherwise fail."),
+)
 
 
 def run(options: Options, screen: Screen) -> None:
@@ -51,7 +50,7 @@ def run(options: Options, screen: Screen) -> None:
             screen.raw(sheet.line(_exact(name, line[name]) for name in names))
         return
     screen.document(told)
-    screen.table([COLUMNS[name] for name in names], [[_shown(line[name]) for name in names] for line in told["usage"]])
+    screen.table([COLUMNS[name] for name in names], told["usage"])
     state = f"final since {utc(found.final_at)}" if found.final else "not final yet"
     screen.say(
         f"From {found.starts} up to {found.ends} (UTC): {found.attempts:,} attempts, "
@@ -63,10 +62,4 @@ def _exact(name: str, value: object) -> object:
     return f"{value:.6f}" if name == "worker_seconds" else value
 
 
-def _shown(value: object) -> object:
-    if isinstance(value, float):
-        return f"{value:,.3f}"
-    return f"{value:,}" if isinstance(value, int) else value
-
-
-USAGE = Subcommand("usage", "Show what tenants used, for their bills: by tenant, day, queue or type.", arguments, run)
+USAGE = Subcommand("usage", "Show what tenants used, for their bills: by tenant, day, queue or type.", ARGUMENTS, run)

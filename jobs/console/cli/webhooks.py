@@ -1,70 +1,32 @@
 """`manage.py webhooks list | add | remove | switch-on`: where tenants' own systems are told how jobs ended."""
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 
-from jobs.console.cli.screen import Column, Screen, moment
-from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.cli import inputs
+from jobs.console.cli.screen import Column, Screen
+from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.named import tenant_named
 from jobs.engine.webhooks import endpoints
 from jobs.models import WebhookEndpoint
 
+FIELDS = ("id", "url", "types", "batches", "failing_since", "off_at", "last_error")
 COLUMNS = [
-    Column("ID", right=True),
-    Column("TENANT", flexible=True),
-    Column("URL", flexible=True),
-    Column("TYPES", flexible=True, wide=True),
-    Column("BATCHES", flexible=True, wide=True),
-    Column("FAILING SINCE (UTC)", wide=True),
-    Column("STATE"),
-    Column("LAST ERROR", flexible=True),
+    Column("ID", "id", right=True),
+    Column("TENANT", "tenant.jobs_slug", flexible=True),
+    Column("URL", "url", flexible=True),
+    Column("TYPES", lambda one: ", ".join(one.types) or "all", flexible=True, wide=True),
+    Column("BATCHES", lambda one: ", ".join(one.batches) or "all", flexible=True, wide=True),
+    Column("FAILING SINCE (UTC)", "failing_since", wide=True),
+    Column("STATE", lambda one: "off" if one.off_at else "failing" if one.failing_since else "on"),
+    Column("LAST ERROR", "last_error", flexible=True),
 ]
 
 
-def _which(parser: CommandParser) -> None:
-    parser.add_argument("--tenant", metavar="SLUG", help="Only of this tenant.")
-
-
-def _new(parser: CommandParser) -> None:
-    parser.add_argument("tenant", metavar="slug", help="The tenant whose jobs it is told of.")
-    parser.add_argument("url", help="https, of the public internet.")
-    parser.add_argument(
-        "--type", action="append", default=[], help="Only this: reports.datareport.execute. Repeatable."
-    )
-    parser.add_argument("--batch", action="append", default=[], help="Only jobs of batches of this name. Repeatable.")
-
-
-def _one(parser: CommandParser) -> None:
-    parser.add_argument("id", type=int, help="As `webhooks list` shows it.")
-
-
 def _list(options: Options, screen: Screen) -> None:
-    found = WebhookEndpoint.objects.select_related("tenant").order_by("pk")
-    if options.get("tenant"):
-        found = found.filter(tenant=tenant_named(options["tenant"]))
-    lines = [
-        {
-            "id": one.pk,
-            "tenant": one.tenant.jobs_slug,
-            "url": one.url,
-            "types": one.types,
-            "batches": one.batches,
-            "failing_since": one.failing_since,
-            "off_at": one.off_at,
-            "last_error": one.last_error,
-        }
-        for one in found
-    ]
+    found = list(inputs.of_tenant(WebhookEndpoint.objects.select_related("tenant").order_by("pk"), options))
+    lines = [{name: getattr(one, name) for name in FIELDS} | {"tenant": one.tenant.jobs_slug} for one in found]
     screen.document({"webhooks": lines})
-    if not lines:
-        screen.say("There are no webhooks.")
-        return
-    screen.table(COLUMNS, [_row(one) for one in found])
-
-
-def _row(one: WebhookEndpoint) -> list[object]:
-    state = "off" if one.off_at else "failing" if one.failing_since else "on"
-    told = [", ".join(names) or "all" for names in (one.types, one.batches)]
-    return [one.pk, one.tenant.jobs_slug, one.url, *told, moment(one.failing_since), state, one.last_error]
+    screen.table(COLUMNS, found, none="There are no webhooks.")
 
 
 def _add(options: Options, screen: Screen) -> None:
@@ -93,7 +55,14 @@ def _endpoint(pk: int) -> WebhookEndpoint:
     return found
 
 
-LIST = Subcommand("list", "Show the webhooks of all tenants, and whether they work.", _which, _list)
-ADD = Subcommand("add", "Add one, and print its secret.", _new, _add)
-REMOVE = Subcommand("remove", "Send nothing more to one.", _one, _remove)
-SWITCH_ON = Subcommand("switch-on", "Send again to one that was switched off.", _one, _switch_on)
+NEW = (
+    argument("tenant", metavar="slug", help="The tenant whose jobs it is told of."),
+    argument("url", help="https, of the public internet."),
+    argument("--type", action="append", default=[], help="Only this: reports.datareport.execute. Repeatable."),
+    argument("--batch", action="append", default=[], help="Only jobs of batches of this name. Repeatable."),
+)
+WHICH = argument("id", type=int, help="As `webhooks list` shows it.")
+LIST = Subcommand("list", "Show the webhooks of all tenants, and whether they work.", (inputs.TENANT,), _list)
+ADD = Subcommand("add", "Add one, and print its secret.", NEW, _add)
+REMOVE = Subcommand("remove", "Send nothing more to one.", (WHICH,), _remove)
+SWITCH_ON = Subcommand("switch-on", "Send again to one that was switched off.", (WHICH,), _switch_on)

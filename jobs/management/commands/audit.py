@@ -1,7 +1,6 @@
 """`manage.py audit`: the audit log, as a table, JSON lines or CSV."""
 
-from jobs.console.cli.audit_export import EXPORT
-from jobs.console.cli.audit_list import LIST
+from jobs.console.cli.audit import EXPORT, LIST
 from jobs.console.cli.subcommands import SubcommandsCommand
 
 

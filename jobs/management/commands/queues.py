@@ -1,8 +1,6 @@
 """`manage.py queues`: make, show, pause and resume queues, and change their limits."""
 
-from jobs.console.cli.queues_change import ADD, PAUSE, RESUME, SET
-from jobs.console.cli.queues_list import LIST
-from jobs.console.cli.queues_stats import STATS
+from jobs.console.cli.queues import ADD, LIST, PAUSE, RESUME, SET, STATS
 from jobs.console.cli.subcommands import SubcommandsCommand
 
 

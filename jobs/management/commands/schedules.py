@@ -1,8 +1,7 @@
 """`manage.py schedules`: show the recurring jobs of all tenants, add, change, pause, resume, delete and run them."""
 
+from jobs.console.cli.schedules import DELETE, LIST, PAUSE, RESUME, RUN_NOW, SHOW
 from jobs.console.cli.schedules_change import ADD, CHANGE
-from jobs.console.cli.schedules_list import LIST
-from jobs.console.cli.schedules_verbs import DELETE, PAUSE, RESUME, RUN_NOW, SHOW
 from jobs.console.cli.subcommands import SubcommandsCommand
 
 

@@ -1,9 +1,7 @@
 """`manage.py tenants`: show and change the limits of tenants and what they used, add one, and mirror the project's."""
 
 from jobs.console.cli.subcommands import SubcommandsCommand
-from jobs.console.cli.tenants_add import ADD
-from jobs.console.cli.tenants_mirror import MIRROR
-from jobs.console.cli.tenants_slots import SLOTS
+from jobs.console.cli.tenants import ADD, MIRROR, SLOTS
 from jobs.console.cli.tenants_usage import USAGE
 
 

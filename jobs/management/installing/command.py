@@ -9,8 +9,7 @@ from jobs.management.installing.report import write
 HELP = "Say what this project still lacks for jobs, as settings with reasons. Fails if it lacks anything."
 
 
-def arguments(parser: CommandParser) -> None:
-    parser.add_argument("--check", action="store_true", required=True, help="Look, and change nothing.")
+CHECK: dict[str, Any] = {"action": "store_true", "required": True, "help": "Look, and change nothing."}
 
 
 class Command(BaseCommand):
@@ -19,7 +18,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         child = parser.add_subparsers(metavar="COMMAND", required=True).add_parser("install", help=HELP)
-        arguments(child)
+        child.add_argument("--check", **CHECK)
 
     def handle(self, *args: Any, **options: Any) -> None:
         raise SystemExit(0 if write(self.stdout.write) else 1)

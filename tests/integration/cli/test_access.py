@@ -5,7 +5,7 @@ import json
 import pytest
 from django.test import Client
 
-from jobs.console.cli import tenants_add
+from jobs.console.cli import tenants
 from tenants.models import ApiKey, Change, Member, Tenant
 from tests.factories import TenantFactory, UserFactory
 from tests.integration.cli.running import refusal, run
@@ -37,7 +37,7 @@ class TestTenants:
         assert Tenant.objects.count() == 1
 
     def test_not_where_the_project_has_its_own(self, monkeypatch):
-        monkeypatch.setattr(tenants_add, "mirrored_model", lambda: Tenant)
+        monkeypatch.setattr(tenants, "mirrored_model", lambda: Tenant)
         assert "of its own" in refusal("tenants", "add", "acme", "Acme")
 
 

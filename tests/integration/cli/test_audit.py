@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from jobs.console.cli import audit_export
+from jobs.console.cli import audit as commands
 from jobs.console.operations import audited
 from jobs.models import Job, Schedule
 from tenants import audit
@@ -41,7 +41,7 @@ def changes(tenant):
 
 @pytest.mark.parametrize("batch", [2, 5, 1000])
 def test_every_change_is_one_line_the_oldest_first(changes, monkeypatch, batch):
-    monkeypatch.setattr(audit_export, "BATCH", batch)
+    monkeypatch.setattr(commands, "BATCH", batch)
     lines = [json.loads(line) for line in exported().splitlines()]
     assert [line["subject_id"] for line in lines] == list("01234")
     assert (

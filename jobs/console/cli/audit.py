@@ -1,34 +1,43 @@
-"""`manage.py audit export`: write the audit log to stdout, oldest first."""
+"""`manage.py audit list | export`: the latest changes, for people; and the whole log to stdout, oldest first."""
 
 import json
 from collections.abc import Iterator
 from datetime import datetime
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 
 from jobs.authoring import sheet
-from jobs.console.cli.screen import Screen
-from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.cli import inputs
+from jobs.console.cli.screen import Column, Screen
+from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations import audited
 from tenants.models import Change
 
-BATCH = 1000
+BATCH = 1000  # changes that the export reads at a time
+FILTERS = (
+    argument("--since", metavar="TIME", help="After: 30m, 1h, 7d ago, or 2030-01-31 (UTC)."),
+    argument("--until", metavar="TIME", help="Up to then."),
+    argument("--tenant", metavar="SLUG", help="Only changes to what is this tenant's."),
+    argument("--who", metavar="NAME", help="Only what they did."),
+)
+COLUMNS = [
+    Column("AT (UTC)", "at"),
+    Column("WHO", "who", flexible=True),
+    Column("ADDRESS", "address", wide=True),
+    Column("DID", "verb"),
+    Column("TO", "subject", flexible=True, tail=True),
+    Column("CHANGED", audited.told, flexible=True),
+]
 
 
-def add_filters(parser: CommandParser) -> None:
-    parser.add_argument("--since", metavar="TIME", help="After: 30m, 1h, 7d ago, or 2030-01-31 (UTC).")
-    parser.add_argument("--until", metavar="TIME", help="Up to then.")
-    parser.add_argument("--tenant", metavar="SLUG", help="Only changes to what is this tenant's.")
-    parser.add_argument("--who", metavar="NAME", help="Only what they did.")
+def _list(options: Options, screen: Screen) -> None:
+    changes = list(audited.changes(options).order_by("-pk")[: options["limit"]])
+    screen.document({"changes": [audited.document(change) for change in changes]})
+    screen.table(COLUMNS, changes, none="No changes match.")
 
 
-def arguments(parser: CommandParser) -> None:
-    add_filters(parser)
-    parser.add_argument("--format", choices=("jsonl", "csv"), default="jsonl")
-
-
-def run(options: Options, screen: Screen) -> None:
+def _export(options: Options, screen: Screen) -> None:
     if options["json"]:
         raise CommandError("--json: use --format jsonl, which has one object a line.")
     line = _csv_line if options["format"] == "csv" else _json_line
@@ -65,4 +74,6 @@ def _csv_line(change: dict[str, object]) -> str:
     return sheet.line(cell.isoformat() if isinstance(cell, datetime) else cell for cell in shown)
 
 
-EXPORT = Subcommand("export", "Write the audit log to standard output, oldest first.", arguments, run)
+FORMAT = argument("--format", choices=("jsonl", "csv"), default="jsonl")
+LIST = Subcommand("list", "List changes, the latest first.", (*FILTERS, inputs.limit(20)), _list)
+EXPORT = Subcommand("export", "Write the audit log to standard output, oldest first.", (*FILTERS, FORMAT), _export)

@@ -1,0 +1,129 @@
+"""`manage.py queues list | stats | add | pause | resume | set`. A dispatch follows a change at once."""
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from jobs.calls.refusals import InvalidRequest
+from jobs.console.cli import limits
+from jobs.console.cli.screen import Column, Screen, count, length, rate, utc
+from jobs.console.cli.subcommands import Options, Subcommand, argument
+from jobs.console.operations.limits import OF_QUEUE
+from jobs.console.operations.named import queue_named
+from jobs.models import Queue
+from jobs.reading import counts, last_day
+from jobs.reading.statistics import Summary
+
+SETTINGS = [limit for limit in OF_QUEUE if limit.name != "paused"]  # which has commands of its own
+
+
+def _state(line: dict[str, Any]) -> str:
+    full = line["concurrency"] is not None and line["in_use"] >= line["concurrency"]
+    return "paused" if line["paused"] else "full" if full and line["waiting"] else "open"
+
+
+def _timeout(line: dict[str, Any]) -> str | None:
+    return None if line["default_timeout"] is None else f"{line['default_timeout']:g}s"
+
+
+COLUMNS = [
+    Column("QUEUE", "name", flexible=True),
+    Column("POOL", "pool"),
+    Column("WEIGHT", "weight", right=True),
+    Column("IN USE", "in_use", right=True),
+    Column("LIMIT", "concurrency", right=True),
+    Column("WAITING", lambda line: count(line["waiting"]), right=True),
+    Column("RATE", lambda line: rate(line["rate_limit"], line["rate_window"]), right=True),
+    Column("TIMEOUT", _timeout, right=True, wide=True),
+    Column("RETRIES", "default_max_retries", right=True, wide=True),
+    Column("STATE", _state),
+]
+
+
+def _ended(title: str, *outcomes: str, wide: bool = False) -> Column:
+    return Column(title, lambda line: count(sum(line[1].outcomes[one] for one in outcomes)), right=True, wide=wide)
+
+
+STATISTICS: list[Column] = [  # of a name and its summary
+    Column("QUEUE", lambda line: line[0], flexible=True),
+    _ended("SUCCESS", "success"),
+    _ended("FAILED", "error", "dead"),
+    _ended("RETRIES", "retry", "crash", wide=True),
+    Column("WAITING", lambda line: count(line[1].waiting), right=True),
+    Column("RUNNING", lambda line: line[1].running, right=True),
+    Column("WAIT P50", lambda line: length(line[1].wait.p50), right=True),
+    Column("P95", lambda line: length(line[1].wait.p95), right=True),
+    Column("RUN P50", lambda line: length(line[1].run.p50), right=True),
+    Column("P95", lambda line: length(line[1].run.p95), right=True),
+]
+
+
+def _list(options: Options, screen: Screen) -> None:
+    _show(Queue.objects.order_by("name"), screen)
+
+
+def _show(queues: Iterable[Queue], screen: Screen) -> None:
+    holding, waiting = counts.holding("queue"), counts.waiting("queue")
+    lines = [
+        {name: getattr(queue, name) for name in ("name", *(limit.name for limit in OF_QUEUE))}
+        | {"in_use": holding.get(queue.pk, 0), "waiting": waiting.get(queue.pk, 0)}
+        for queue in queues
+    ]
+    screen.document({"queues": lines})
+    screen.table(COLUMNS, lines)
+
+
+def _stats(options: Options, screen: Screen) -> None:
+    day = last_day.of_queues(timezone.now())
+    lines: list[tuple[str, Summary]] = [(name, one) for (name,), one in day.queues.items()]
+    queues = [{"queue": name} | asdict(one) for name, one in lines]
+    screen.document({"since": day.since, "counted_at": day.counted_at, "queues": queues})
+    screen.table(STATISTICS, lines)
+    screen.say(f"Attempts that ended since {utc(day.since)}, counted at {utc(day.counted_at) or 'no time yet'}.")
+
+
+def _pause(options: Options, screen: Screen) -> None:
+    _change(options["name"], {"paused": True}, screen)
+
+
+def _resume(options: Options, screen: Screen) -> None:
+    _change(options["name"], {"paused": False}, screen)
+
+
+def _add(options: Options, screen: Screen) -> None:
+    name = options["name"]
+    if queue := Queue.objects.filter(name=name).first():
+        screen.say(f"The queue {name} is there, and stays as it is. To change it: manage.py queues set {name}")
+    else:
+        queue = Queue(name=name)
+        limits.change(queue, limits.given(options, SETTINGS))
+    _show([queue], screen)
+
+
+def _set(options: Options, screen: Screen) -> None:
+    changes = limits.given(options, SETTINGS)
+    if not changes:
+        raise CommandError("set: say what to change; see: manage.py queues set --help")
+    _change(options["name"], changes, screen)
+
+
+def _change(name: str, changes: dict[str, Any], screen: Screen) -> None:
+    try:
+        queue = queue_named(name)
+    except InvalidRequest as refused:
+        raise CommandError(f"{refused}; to make it: manage.py queues add {name}") from None
+    limits.change(queue, changes)
+    _show([queue], screen)
+
+
+NAME = argument("name", help="The queue.")
+LIMITS = (NAME, *limits.options(SETTINGS, {}))
+LIST = Subcommand("list", "Show the queues with their limits and their use.", (), _list)
+STATS = Subcommand("stats", "Show what ended in the last 24 hours, and how long it waited and ran.", (), _stats)
+ADD = Subcommand("add", "Make a queue; one of that name that is there stays as it is.", LIMITS, _add)
+PAUSE = Subcommand("pause", "Pause a queue: its waiting jobs stay waiting, its running jobs continue.", (NAME,), _pause)
+RESUME = Subcommand("resume", "Resume a queue.", (NAME,), _resume)
+SET = Subcommand("set", "Change a queue's limits and defaults.", LIMITS, _set)
