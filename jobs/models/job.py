@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import Func, Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
@@ -33,14 +33,12 @@ WITNESSES: dict[str, frozenset[Status]] = {
     "end_time": FINAL,
 }
 
-
-def _no_half_state() -> Q:
-    """Exactly one witness is set: the one of the status."""
-    allowed = Q()
-    for witness, statuses in WITNESSES.items():
-        others = {f"{column}__isnull": column != witness for column in WITNESSES}
-        allowed |= Q(status__in=sorted(statuses), **others)
-    return allowed
+# What a whole job depends on: the arguments of the database's function `job_is_whole`, which says no to half-states.
+# One function, since PostgreSQL reads the text of every CHECK constraint anew in every statement that writes a row.
+WHOLE = (
+    *("status", *WITNESSES, "died_at", "worker", "start_time", "ticket", "attempt"),
+    *("priority", "crashes", "retries", "max_retries", "memory", "worker_pid", "result_bytes"),
+)
 
 
 class JobRow(models.Model):
@@ -50,7 +48,7 @@ class JobRow(models.Model):
 
     tenant = TenantKey(TENANT_MODEL, models.DO_NOTHING, db_constraint=False, related_name="+")
     queue = models.ForeignKey(Queue, models.DO_NOTHING, db_constraint=False, related_name="+")
-    priority = models.PositiveSmallIntegerField(default=5)  # 0 is first, 10 is last
+    priority = models.SmallIntegerField(default=5)  # 0 is first, 10 is last
     user_key = models.CharField(max_length=100, default="", blank=True)  # the tenant's user; "" for none
 
     source_type = models.CharField(max_length=200)  # "reports.datareport"
@@ -61,19 +59,17 @@ class JobRow(models.Model):
     dedup_key = models.UUIDField(null=True)  # digest of the job's identity; null: never identical; or ERASED
 
     status = models.CharField(max_length=10, choices=[(s.value, _(s.value)) for s in Status])
-    slot = models.PositiveIntegerField(null=True)  # 1..num_slots of the tenant
+    slot = models.IntegerField(null=True)  # 1..num_slots of the tenant
     ticket = models.BigIntegerField(null=True)  # the moment of the claim that gave it the slot, ms since 1970
-    attempt = models.PositiveIntegerField(default=0)  # only grows: the fence
-    crashes = models.PositiveSmallIntegerField(default=0)
+    attempt = models.IntegerField(default=0)  # only grows: the fence
+    crashes = models.SmallIntegerField(default=0)
     barred = models.BooleanField(default=False, db_default=False)  # an operator ended it: its tenant cannot revive it
-    retries = models.PositiveIntegerField(default=0)  # in this series of attempts; a revival begins a new series
-    max_retries = models.PositiveIntegerField(null=True)  # null: the policy's
+    retries = models.IntegerField(default=0)  # in this series of attempts; a revival begins a new series
+    max_retries = models.IntegerField(null=True)  # null: the policy's
     timeout = models.FloatField(null=True)  # seconds; null: the queue's default
-    memory = models.PositiveIntegerField(null=True)  # MiB that its process may use; null: the setting
+    memory = models.IntegerField(null=True)  # MiB that its process may use; null: the setting
     worker = models.UUIDField(null=True)  # the `workers` row that runs, or ran, the last attempt
-    worker_pid = models.PositiveIntegerField(
-        null=True
-    )  # and its process: the fence between two messages of one attempt
+    worker_pid = models.IntegerField(null=True)  # and its process: the fence between two messages of one attempt
 
     created_at = models.DateTimeField(db_default=Now())
     due_at = models.DateTimeField(null=True)
@@ -95,7 +91,7 @@ class JobRow(models.Model):
     result_expires_at = models.DateTimeField(null=True)  # null: no result was kept
     peak_memory = models.IntegerField(null=True)  # MiB of its process during the last attempt, where measured
     trace_parent = models.CharField(max_length=55, null=True)  # noqa: DJ001 - null: no sampled trace submitted it
-    result_bytes = models.PositiveIntegerField(null=True)  # size in the cache; 0: the method returned None
+    result_bytes = models.IntegerField(null=True)  # size in the cache; 0: the method returned None
 
     class Meta:
         abstract = True
@@ -126,23 +122,8 @@ class Job(JobRow):
     class Meta:
         db_table = named("jobs")
         constraints = [
-            models.CheckConstraint(condition=_no_half_state(), name="jobs_no_half_state"),
-            models.CheckConstraint(condition=Q(priority__lte=10), name="jobs_priority_0_to_10"),
-            models.CheckConstraint(condition=Q(slot__isnull=True) | Q(slot__gte=1), name="jobs_slot_from_1"),
             models.CheckConstraint(
-                condition=Q(slot__isnull=True) | Q(ticket__isnull=False), name="jobs_slot_has_ticket"
-            ),
-            models.CheckConstraint(
-                condition=~Q(status=Status.RUNNING) | Q(worker__isnull=False, start_time__isnull=False),
-                name="jobs_running_has_worker",
-            ),
-            models.CheckConstraint(
-                condition=~Q(status__in=sorted(HOLDING)) | Q(attempt__gte=1), name="jobs_holder_has_attempt"
-            ),
-            models.CheckConstraint(
-                condition=Q(status=Status.DEAD, died_at__isnull=False)
-                | ~Q(status=Status.DEAD) & Q(died_at__isnull=True),
-                name="jobs_dead_has_moment",
+                condition=Func(*WHOLE, function="job_is_whole", output_field=models.BooleanField()), name="jobs_whole"
             ),
             # No code can give a tenant's slot to two jobs.
             models.UniqueConstraint(

@@ -188,7 +188,7 @@ def test_a_half_state_is_found_should_the_constraint_ever_be_dropped(tenant, wit
     job = make_job(tenant, Status.SUCCESS)
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute("ALTER TABLE jobs DROP CONSTRAINT jobs_no_half_state")
+        cursor.execute("ALTER TABLE jobs DROP CONSTRAINT jobs_whole")
         cursor.execute(f"UPDATE jobs SET {witness}")
     assert ("half_state", f"job {job.pk}") in found()
 
