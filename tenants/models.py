@@ -138,6 +138,11 @@ class TenantQueue(models.Model):
     def __str__(self) -> str:
         return f"{self.tenant}: {self.num_slots} slots"
 
+    @classmethod
+    def of(cls, tenant: Tenant) -> "TenantQueue":
+        """The row of a tenant, or one that says what a tenant without a row has."""
+        return cls.objects.filter(tenant=tenant).first() or cls(tenant=tenant, num_slots=0)
+
     def clean(self) -> None:
         check_rate(self.rate_limit, self.rate_window)
 

@@ -61,7 +61,7 @@ def all_jobs() -> QuerySet[AnyJob]:
 
 def any_job(job_id: int) -> AnyJob | None:
     """That job, whoever owns it."""
-    found = all_jobs().filter(pk=job_id).first() if 0 < job_id <= LARGEST_ID else None
+    found = all_jobs().filter(pk=job_id).first()
     return found if found is not None and is_whole(found) else None
 
 
@@ -140,19 +140,9 @@ def schedules(tenant_id: int) -> QuerySet[Schedule]:
     return Schedule.objects.filter(tenant_id=tenant_id).order_by("name")
 
 
-def schedule(tenant_id: int, schedule_id: int) -> Schedule | None:
-    """One of the tenant's schedules."""
-    return schedules(tenant_id).filter(pk=schedule_id).first() if schedule_id <= LARGEST_ID else None
-
-
 def memories(tenant_id: int) -> QuerySet[JobMemory]:
     """The memories of the tenant's job types and objects, the oldest first."""
     return JobMemory.objects.filter(tenant_id=tenant_id).order_by("pk")
-
-
-def memory(tenant_id: int, memory_id: int) -> JobMemory | None:
-    """One of the tenant's memories."""
-    return memories(tenant_id).filter(pk=memory_id).first() if memory_id <= LARGEST_ID else None
 
 
 def dead_letters() -> QuerySet[DeadLetter]:

@@ -11,13 +11,14 @@ from pydantic import Field
 
 from jobs import store
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.api.changes import PROBLEMS, REFUSED, no_such
+from jobs.console.api.changes import PROBLEMS
 from jobs.console.operations.named import tenant_named
 from jobs.console.operations.verbs import CANCEL, REVIVE, Verb
 from jobs.portal.api import batch_schemas, pages
 from jobs.portal.api.batches import BatchId
 from jobs.portal.api.inputs import RowId, Text, refuse_unknown_names
-from jobs.portal.api.schemas import Problem
+from jobs.portal.api.problems import existing
+from jobs.portal.api.schemas import REFUSED, UNFIT, Problem
 from jobs.reading import listing
 from jobs.store import EVERY_TENANT, Progress
 from tenants.tenant_model import slugs_of
@@ -47,7 +48,7 @@ class Changed(Schema):
     next: str | None = Field(description="The address to post to for the others of the batch. Null: there are none.")
 
 
-@router.get("batches", url_name="operator_batches", response={200: AnyBatches, REFUSED | {422}: Problem})
+@router.get("batches", url_name="operator_batches", response={200: AnyBatches, REFUSED | UNFIT: Problem})
 def list_all_batches(request: OperatorRequest, wanted: Query[Sought]) -> AnyBatches:
     """List the batches of all tenants, newest first, in pages."""
     refuse_unknown_names(request, Sought.model_fields)
@@ -95,7 +96,4 @@ def _shown(found: list[Progress]) -> list[AnyBatch]:
 
 
 def _found(batch_id: int) -> Progress:
-    found = store.read_batch(batch_id, tenant_id=EVERY_TENANT)
-    if found is None:
-        raise no_such("batch")
-    return found
+    return existing(store.read_batch(batch_id, tenant_id=EVERY_TENANT), "batch")

@@ -1,7 +1,6 @@
 """Store an operator's change, with the checks of the admin."""
 
 from collections.abc import Iterable, Mapping
-from http import HTTPStatus
 from typing import Annotated, Any
 
 from django.core.exceptions import ValidationError
@@ -12,12 +11,12 @@ from jobs.engine import limits
 from jobs.models import Queue
 from jobs.portal.api import schemas
 from jobs.portal.api.inputs import Body, Integer, Name, left_out
-from jobs.portal.api.problems import ProblemError
+from jobs.portal.api.problems import ProblemError, existing
 from tenants.bounds import MAX_SECONDS
-from tenants.models import TenantQueue
+from tenants.models import Tenant, TenantQueue
+from tenants.tenant_model import tenant_of_slug
 
-REFUSED = frozenset({401, 403, 405})
-PROBLEMS = {REFUSED | {400, 404, 413, 422}: schemas.Problem}
+PROBLEMS = {schemas.REFUSED | schemas.BODY | schemas.MISSING: schemas.Problem}
 TYPES: Mapping[Kind, Any] = {  # of a request's fields; the model holds their bounds
     Kind.WHOLE: Integer,
     Kind.SECONDS: Annotated[StrictFloat, Field(le=MAX_SECONDS, allow_inf_nan=False)],
@@ -49,8 +48,9 @@ def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
         raise ProblemError.unfit({field: " ".join(told) for field, told in error.message_dict.items()}) from None
 
 
-def no_such(what: str) -> ProblemError:
-    return ProblemError(HTTPStatus.NOT_FOUND, f"There is no such {what}.")
+def tenant_at(slug: str) -> Tenant:
+    """The tenant of an address. Raises a problem."""
+    return existing(tenant_of_slug(storable(slug)), "tenant")
 
 
 def storable(name: str) -> str:

@@ -9,12 +9,12 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.api.changes import PROBLEMS, REFUSED
+from jobs.console.api.changes import PROBLEMS
 from jobs.console.api.letters import MAX_CHANGED, Filters, Letter, Letters, Listing, Position, Selection
 from jobs.console.operations.verbs import DISCARD, REVIVE, Verb
 from jobs.portal.api.inputs import refuse_unknown_names
 from jobs.portal.api.problems import ProblemError
-from jobs.portal.api.schemas import Problem
+from jobs.portal.api.schemas import REFUSED, UNFIT, Problem
 from jobs.reading import queries
 from jobs.reading.listing import MAX_LOOKED_AT
 
@@ -34,7 +34,7 @@ class Discarded(Schema):
     more: bool = Field(description=f"More than {MAX_CHANGED} jobs match: repeat the request for the others.")
 
 
-@router.get("dead", url_name="dead", response={200: Letters, REFUSED | {422}: Problem})
+@router.get("dead", url_name="dead", response={200: Letters, REFUSED | UNFIT: Problem})
 def list_dead(request: OperatorRequest, wanted: Query[Listing]) -> Letters:
     """List the dead letters of all tenants, latest death first, in pages. Each looks at 10,000."""
     refuse_unknown_names(request, Listing.model_fields)

@@ -5,11 +5,11 @@ from pydantic import Field
 
 from jobs.calls import registry
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.api.changes import PROBLEMS, REFUSED
+from jobs.console.api.changes import PROBLEMS
 from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.models import PausedJobType
 from jobs.portal.api.inputs import Body, Name, Text
-from jobs.portal.api.schemas import Problem
+from jobs.portal.api.schemas import REFUSED, Problem
 
 router = Router(tags=["operators"], auth=may("jobs.view_pausedjobtype"))
 

@@ -11,14 +11,15 @@ from pydantic import Field
 
 from jobs import models
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.api.changes import PROBLEMS, REFUSED, no_such
+from jobs.console.api.changes import PROBLEMS
 from jobs.console.operations.filters import Filter
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.revive import revive, why_not
 from jobs.lifecycle import Status
 from jobs.portal.api import pages, schemas
 from jobs.portal.api.inputs import JobId, Name, RowId, Text, Whole, refuse_unknown_names
-from jobs.portal.api.problems import ProblemError
+from jobs.portal.api.problems import ProblemError, existing
+from jobs.portal.api.schemas import REFUSED, UNFIT
 from jobs.reading import listing, queries
 from jobs.store import EVERY_TENANT
 
@@ -70,7 +71,7 @@ class Sought(Schema):
     limit: Whole = Field(20, ge=1, le=100)
 
 
-@router.get("jobs", url_name="operator_jobs", response={200: AnyJobs, REFUSED | {422}: schemas.Problem})
+@router.get("jobs", url_name="operator_jobs", response={200: AnyJobs, REFUSED | UNFIT: schemas.Problem})
 def list_all_jobs(request: OperatorRequest, wanted: Query[Sought]) -> AnyJobs:
     """List the jobs of all tenants, newest first, in pages. Each looks at 10,000 jobs."""
     refuse_unknown_names(request, Sought.model_fields)
@@ -118,7 +119,4 @@ def _shown(job_id: int) -> WholeJob:
 
 
 def _job_of(job_id: int) -> models.AnyJob:
-    job = queries.any_job(job_id)
-    if job is None:
-        raise no_such("job")
-    return job
+    return existing(queries.any_job(job_id), "job")

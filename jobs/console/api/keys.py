@@ -6,9 +6,10 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.api.changes import PROBLEMS, REFUSED, no_such, storable
+from jobs.console.api.changes import PROBLEMS, storable
 from jobs.portal.api.inputs import Text, Whole, refuse_unknown_names
-from jobs.portal.api.schemas import Problem
+from jobs.portal.api.problems import existing
+from jobs.portal.api.schemas import REFUSED, UNFIT, Problem
 from tenants import auth
 from tenants.conf import TENANT_SLUG
 from tenants.models import ApiKey
@@ -34,7 +35,7 @@ class SoughtKeys(Schema):
     limit: Whole = Field(100, ge=1, le=100)
 
 
-@router.get("keys", response={200: list[TenantsKey], REFUSED | {422}: Problem}, by_alias=False)
+@router.get("keys", response={200: list[TenantsKey], REFUSED | UNFIT: Problem}, by_alias=False)
 def list_keys(request: OperatorRequest, wanted: Query[SoughtKeys]) -> list[ApiKey]:
     """List keys, ordered by prefix."""
     refuse_unknown_names(request, SoughtKeys.model_fields)
@@ -51,9 +52,7 @@ def list_keys(request: OperatorRequest, wanted: Query[SoughtKeys]) -> list[ApiKe
 )
 def revoke_key(request: OperatorRequest, prefix: str) -> ApiKey:
     """Revoke a key: it is refused from now on."""
-    key = ApiKey.objects.select_related("tenant").filter(prefix=storable(prefix)).first()
-    if key is None:
-        raise no_such("key")
+    key = existing(ApiKey.objects.select_related("tenant").filter(prefix=storable(prefix)).first(), "key")
     auth.revoke(key)
     key.refresh_from_db()
     return key

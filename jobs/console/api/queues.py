@@ -7,10 +7,11 @@ from ninja import ModelSchema, Router
 
 from jobs import models
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.api.changes import PROBLEMS, REFUSED, change, changes_of, no_such, storable
+from jobs.console.api.changes import PROBLEMS, change, changes_of, storable
 from jobs.console.operations.limits import OF_QUEUE
 from jobs.engine import limits
-from jobs.portal.api.schemas import Problem
+from jobs.portal.api.problems import existing
+from jobs.portal.api.schemas import REFUSED, Problem
 
 CHANGE = may("jobs.change_queue")
 router = Router(tags=["operators"], auth=may("jobs.view_queue"))
@@ -35,10 +36,7 @@ def list_queues(request: OperatorRequest) -> list[models.Queue]:
 @router.get("queues/{name}", response={200: Queue, **PROBLEMS})
 def read_queue(request: OperatorRequest, name: str) -> models.Queue:
     """Read a queue."""
-    queue = models.Queue.objects.filter(name=storable(name)).first()
-    if queue is None:
-        raise no_such("queue")
-    return queue
+    return existing(models.Queue.objects.filter(name=storable(name)).first(), "queue")
 
 
 @router.patch("queues/{name}", auth=CHANGE, response={200: Queue, **PROBLEMS})
@@ -61,8 +59,6 @@ def resume_queue(request: OperatorRequest, name: str) -> models.Queue:
 
 @transaction.atomic
 def _change(request: OperatorRequest, name: str, values: dict[str, Any]) -> models.Queue:
-    queue = limits.locked_queue(storable(name))
-    if queue is None:
-        raise no_such("queue")
+    queue = existing(limits.locked_queue(storable(name)), "queue")
     change(queue, values)
     return queue

@@ -4,16 +4,15 @@ from django.utils import timezone
 from ninja import Router
 
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.api.changes import PROBLEMS, no_such, storable
+from jobs.console.api.changes import PROBLEMS, tenant_at
 from jobs.portal.api.last_day import LastDay, QueuesLastDay
-from jobs.portal.api.schemas import Problem
+from jobs.portal.api.schemas import REFUSED, Problem
 from jobs.reading import last_day
-from tenants.tenant_model import tenant_of_slug
 
 router = Router(tags=["operators"], auth=may("jobs.view_job"))
 
 
-@router.get("stats", response={200: QueuesLastDay, frozenset({401, 403}): Problem})
+@router.get("stats", response={200: QueuesLastDay, REFUSED: Problem})
 def read_queue_stats(request: OperatorRequest) -> QueuesLastDay:
     """Read what ended in the last 24 hours, by queue and by job type, of all tenants."""
     return QueuesLastDay.of(last_day.of_queues(timezone.now()))
@@ -22,7 +21,4 @@ def read_queue_stats(request: OperatorRequest) -> QueuesLastDay:
 @router.get("tenants/{slug}/stats", response={200: LastDay, **PROBLEMS})
 def read_tenant_stats(request: OperatorRequest, slug: str) -> LastDay:
     """Read what ended in the last 24 hours of a tenant, as the tenant sees it."""
-    tenant = tenant_of_slug(storable(slug))
-    if tenant is None:
-        raise no_such("tenant")
-    return LastDay.of(last_day.of_tenant(tenant.pk, timezone.now()))
+    return LastDay.of(last_day.of_tenant(tenant_at(slug).pk, timezone.now()))

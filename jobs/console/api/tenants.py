@@ -5,14 +5,14 @@ from ninja import ModelSchema, Query, Router, Schema
 from pydantic import Field
 
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.api.changes import PROBLEMS, REFUSED, change, changes_of, no_such, storable
+from jobs.console.api.changes import PROBLEMS, change, changes_of, tenant_at
 from jobs.console.operations.limits import OF_TENANT
 from jobs.engine import limits
 from jobs.portal.api.inputs import Text, Whole, refuse_unknown_names
-from jobs.portal.api.schemas import Problem
+from jobs.portal.api.schemas import REFUSED, UNFIT, Problem
 from tenants.conf import TENANT_SLUG
-from tenants.models import Tenant, TenantQueue
-from tenants.tenant_model import all_tenants, tenant_of_slug
+from tenants.models import TenantQueue
+from tenants.tenant_model import all_tenants
 
 router = Router(tags=["operators"], auth=may("tenants.view_tenantqueue"))
 
@@ -34,7 +34,7 @@ class SoughtTenants(Schema):
     limit: Whole = Field(100, ge=1, le=100)
 
 
-@router.get("tenants", response={200: list[TenantSlots], REFUSED | {422}: Problem}, by_alias=False)
+@router.get("tenants", response={200: list[TenantSlots], REFUSED | UNFIT: Problem}, by_alias=False)
 def list_tenants(request: OperatorRequest, wanted: Query[SoughtTenants]) -> list[TenantQueue]:
     """List tenants and their slots, ordered by slug."""
     refuse_unknown_names(request, SoughtTenants.model_fields)
@@ -49,21 +49,13 @@ def list_tenants(request: OperatorRequest, wanted: Query[SoughtTenants]) -> list
 @router.get("tenants/{slug}", response={200: TenantSlots, **PROBLEMS}, by_alias=False)
 def read_tenant(request: OperatorRequest, slug: str) -> TenantQueue:
     """Read a tenant's slots."""
-    tenant = _tenant(slug)
-    return TenantQueue.objects.filter(tenant=tenant).first() or TenantQueue(tenant=tenant, num_slots=0)
+    return TenantQueue.of(tenant_at(slug))
 
 
 @router.patch("tenants/{slug}", auth=may("tenants.change_tenantqueue"), response={200: TenantSlots, **PROBLEMS})
 @transaction.atomic
 def change_tenant(request: OperatorRequest, slug: str, wanted: SlotsChange) -> TenantQueue:
     """Change a tenant's slots. With fewer, running jobs may finish; with more, waiting jobs start at once."""
-    slots = limits.locked_slots(_tenant(slug))
+    slots = limits.locked_slots(tenant_at(slug))
     change(slots, wanted.model_dump(exclude_unset=True))
     return slots
-
-
-def _tenant(slug: str) -> Tenant:
-    tenant = tenant_of_slug(storable(slug))
-    if tenant is None:
-        raise no_such("tenant")
-    return tenant

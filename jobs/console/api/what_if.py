@@ -9,13 +9,14 @@ from ninja import Router, Schema
 from pydantic import Field
 
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.api.changes import PROBLEMS, changes_of, no_such
+from jobs.console.api.changes import PROBLEMS, changes_of
 from jobs.console.operations import what_if
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
 from jobs.console.operations.what_if import LIMITS, POOLS, QUEUES, TENANTS, Question
 from jobs.console.operations.what_if_process import State, state_of
 from jobs.models import WhatIf
 from jobs.portal.api.inputs import Body, Integer, JobId, Moment, Name
+from jobs.portal.api.problems import existing
 from jobs.portal.api.schemas import answer
 
 router = Router(tags=["operators"], auth=may("tenants.view_tenantqueue"))
@@ -75,10 +76,7 @@ def ask_what_if(request: OperatorRequest, asked: Asked) -> HttpResponse:
 @router.get("what-if/{pk}", response={200: Replayed, **PROBLEMS})
 def read_what_if(request: OperatorRequest, pk: JobId) -> dict[str, Any]:
     """Read the answer. While it is being replayed, ask again after a second or two. It is kept for a day."""
-    row = WhatIf.objects.filter(pk=pk).first() if 0 < pk < 2**63 else None
-    if row is None:
-        raise no_such("what-if")
-    return _shown(row)
+    return _shown(existing(WhatIf.objects.filter(pk=pk).first(), "what-if"))
 
 
 def _shown(row: WhatIf) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def _switch_on(options: Options, screen: Screen) -> None:
 
 
 def _endpoint(pk: int) -> WebhookEndpoint:
-    found = WebhookEndpoint.objects.filter(pk=pk).first() if 0 < pk < 2**63 else None
+    found = WebhookEndpoint.objects.filter(pk=pk).first()
     if found is None:
         raise CommandError(f"id: there is no webhook {pk}")
     return found

@@ -178,7 +178,7 @@ def _limits(kind: str, name: str, given: Mapping[str, Any]) -> tuple[int | str, 
             raise InvalidRequest(f"{kind}.{name}.{limit}", f"is no limit; known: {', '.join(known)}")
     if kind == POOLS:
         return _pool(name), {limit: _processes(f"{kind}.{name}.{limit}", value) for limit, value in given.items()}
-    row = _tenant(name) if kind == TENANTS else queue_named(name)
+    row = TenantQueue.of(tenant_named(name)) if kind == TENANTS else queue_named(name)
     for limit, value in given.items():
         try:
             setattr(row, limit, row._meta.get_field(limit).clean(value, row))  # type: ignore[union-attr]
@@ -191,11 +191,6 @@ def _limits(kind: str, name: str, given: Mapping[str, Any]) -> tuple[int | str, 
         raise InvalidRequest(f"{kind}.{name}.{field}", " ".join(messages)) from None
     subject = row.tenant_id if isinstance(row, TenantQueue) else row.pk
     return subject, {limit: getattr(row, limit) for limit in given}
-
-
-def _tenant(slug: str) -> TenantQueue:
-    tenant = tenant_named(slug)
-    return TenantQueue.objects.filter(tenant=tenant).first() or TenantQueue(tenant=tenant, num_slots=0)
 
 
 def _pool(name: str) -> str:

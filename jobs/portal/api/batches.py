@@ -16,8 +16,9 @@ from jobs.engine import batches, whole_batch
 from jobs.portal.api import idempotency, inputs, pages, schemas
 from jobs.portal.api.auth import Caller, CallerRequest
 from jobs.portal.api.batch_schemas import Batch, Batches, NewBatch, WantedBatches
-from jobs.portal.api.jobs import FULL, MISSING, REFUSED, TOO_LATE, UNFIT, compose
-from jobs.portal.api.problems import ProblemError, not_found
+from jobs.portal.api.jobs import compose
+from jobs.portal.api.problems import ProblemError, existing
+from jobs.portal.api.schemas import BODY, FULL, MISSING, REFUSED, TOO_LATE, UNFIT
 from jobs.store import Progress
 
 router = Router(tags=["batches"])
@@ -27,7 +28,7 @@ BatchId = Annotated[inputs.Whole, Path()]
 @router.post(
     "batches",
     url_name="batches",
-    response={202: Batch, frozenset({400, 413}) | UNFIT | REFUSED | FULL: schemas.Problem},
+    response={202: Batch, BODY | REFUSED | FULL: schemas.Problem},
     openapi_extra=idempotency.PARAMETER,
 )
 def make_batch(request: CallerRequest, batch: NewBatch) -> HttpResponse:
@@ -38,7 +39,7 @@ def make_batch(request: CallerRequest, batch: NewBatch) -> HttpResponse:
 @router.post(
     "batches/{batch_id}/jobs",
     url_name="batch_jobs",
-    response={202: Batch, frozenset({400, 413}) | MISSING | REFUSED | FULL | TOO_LATE: schemas.Problem},
+    response={202: Batch, BODY | MISSING | REFUSED | FULL | TOO_LATE: schemas.Problem},
     openapi_extra=idempotency.PARAMETER,
 )
 def add_to_batch(request: CallerRequest, batch_id: BatchId, batch: inputs.Submissions) -> HttpResponse:
@@ -139,10 +140,7 @@ def _named(where: str) -> Iterator[None]:
 
 def one(tenant_id: int, batch_id: int) -> Progress:
     """That batch of the tenant's. Raises ProblemError."""
-    found = store.read_batch(batch_id, tenant_id=tenant_id)
-    if found is None:
-        raise not_found()
-    return found
+    return existing(store.read_batch(batch_id, tenant_id=tenant_id), "batch")
 
 
 def _answer(tenant_id: int, batch_id: int) -> HttpResponse:

@@ -12,8 +12,9 @@ from jobs.calls.request import JobRequest
 from jobs.engine.submit import Submitted, submit_all
 from jobs.portal.api import idempotency, inputs, schemas
 from jobs.portal.api.auth import Caller, CallerRequest
-from jobs.portal.api.jobs import FULL, REFUSED, UNFIT, compose
+from jobs.portal.api.jobs import compose
 from jobs.portal.api.problems import ProblemError
+from jobs.portal.api.schemas import BODY, FULL, REFUSED
 
 router = Router(tags=["jobs"])
 
@@ -21,7 +22,7 @@ router = Router(tags=["jobs"])
 @router.post(
     "jobs/bulk",
     url_name="jobs_bulk",
-    response={202: schemas.SubmittedBatch, frozenset({400, 413}) | UNFIT | REFUSED | FULL: schemas.Problem},
+    response={202: schemas.SubmittedBatch, BODY | REFUSED | FULL: schemas.Problem},
     openapi_extra=idempotency.PARAMETER,
 )
 def submit_jobs(request: CallerRequest, batch: inputs.Submissions) -> HttpResponse:

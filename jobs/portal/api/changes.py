@@ -9,12 +9,12 @@ from pydantic import Field
 
 from jobs.portal.api import inputs, pages, schemas
 from jobs.portal.api.auth import CallerRequest
+from jobs.portal.api.schemas import REFUSED, UNFIT
 from tenants.audit import about
 from tenants.models import Change
 
 router = Router(tags=["changes"])
 
-REFUSED = frozenset({401, 403, 405, 422})
 FILTERS = {"kind", "subject_id"}
 OPERATOR = "operator"  # its people's names and addresses are no concern of a tenant
 
@@ -48,16 +48,14 @@ class ChangePage(Schema):
     next: str | None = Field(description="The address of the next page. Null: this is the last page.")
 
 
-@router.get("changes", url_name="changes", response={200: ChangePage, REFUSED: schemas.Problem})
+@router.get("changes", url_name="changes", response={200: ChangePage, REFUSED | UNFIT: schemas.Problem})
 def list_changes(request: CallerRequest, wanted: Query[WantedChanges]) -> dict[str, Any]:
     """What was done to your jobs, schedules, keys, members and limits, by whom, a page at a time."""
     inputs.refuse_unknown_names(request, WantedChanges.model_fields)
     tenant_id = request.auth.tenant.pk
     filters = wanted.model_dump(include=FILTERS, exclude_none=True)
-    found = Change.objects.filter(about(**filters), tenant_id=tenant_id).order_by("-pk")
-    if wanted.before is not None:
-        found = found.filter(pk__lt=wanted.before)
-    changes, older = pages.page(found, reverse("api:changes"), wanted, lambda last: {"before": last.pk})
+    found = Change.objects.filter(about(**filters), tenant_id=tenant_id)
+    changes, older = pages.page(found, reverse("api:changes"), wanted)
     return {"changes": [_shown(change, tenant_id) for change in changes], "next": older}
 
 

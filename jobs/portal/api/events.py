@@ -10,7 +10,8 @@ from ninja import Router
 from jobs.portal.api import batches, inputs, schemas, throttle
 from jobs.portal.api.auth import CallerRequest
 from jobs.portal.api.following import CHECK, BatchWatch, Event, Watch, follow
-from jobs.portal.api.problems import not_found
+from jobs.portal.api.problems import existing
+from jobs.portal.api.schemas import MISSING, REFUSED
 from jobs.reading import queries
 from jobs.reading.together import Together
 from tenants.auth import Way, open_ways
@@ -41,7 +42,7 @@ ways = Together(open_ways, every=CHECK / 10)  # of all callers with a stream in 
 @router.get(
     "jobs/{job_id}/events",
     url_name="job_events",
-    response={frozenset({401, 403, 404, 405, 422}): schemas.Problem},
+    response={MISSING | REFUSED: schemas.Problem},
     openapi_extra=DESCRIBED,
 )
 def follow_job(request: CallerRequest, job_id: inputs.JobId) -> StreamingHttpResponse:
@@ -50,9 +51,7 @@ def follow_job(request: CallerRequest, job_id: inputs.JobId) -> StreamingHttpRes
     A stream lasts five minutes at most; a browser's EventSource connects again by itself.
     """
     inputs.refuse_unknown_names(request, ())
-    job = queries.job(request.auth.tenant.pk, job_id)
-    if job is None:
-        raise not_found()
+    job = existing(queries.job(request.auth.tenant.pk, job_id), "job")
     watch = Watch(job.tenant_id, job.pk, request.headers.get(LAST_SEEN, ""))
     return _answer(request, watch.tell(job), watch.look)
 
@@ -60,7 +59,7 @@ def follow_job(request: CallerRequest, job_id: inputs.JobId) -> StreamingHttpRes
 @router.get(
     "batches/{batch_id}/events",
     url_name="batch_events",
-    response={frozenset({401, 403, 404, 405, 422}): schemas.Problem},
+    response={MISSING | REFUSED: schemas.Problem},
     openapi_extra=DESCRIBED,
 )
 def follow_batch(request: CallerRequest, batch_id: batches.BatchId) -> StreamingHttpResponse:

@@ -22,16 +22,11 @@ from jobs.engine.submit import Submitted, submit
 from jobs.lifecycle import Status
 from jobs.portal.api import idempotency, inputs, pages, schemas, throttle
 from jobs.portal.api.auth import Caller, CallerRequest
-from jobs.portal.api.problems import ProblemError, not_found
+from jobs.portal.api.problems import ProblemError, existing
+from jobs.portal.api.schemas import BODY, FULL, MISSING, REFUSED, TOO_LATE, UNFIT
 from jobs.reading import listing, queries, waiting
 
 router = Router(tags=["jobs"])
-
-REFUSED = frozenset({401, 403, 405})
-UNFIT = frozenset({422})
-MISSING = frozenset({404, 422})
-TOO_LATE = frozenset({409})
-FULL = frozenset({429, 503})  # 503: other callers keep submitting the same job
 
 FILTERS, COLUMNS = {"source_type", "source_id", "source_method", "user"}, {"user": "user_key"}
 
@@ -45,7 +40,7 @@ Seen = Annotated[Status, Query(description="The status you know. If it has chang
     response={
         200: schemas.SubmittedJob,
         202: schemas.SubmittedJob,
-        frozenset({400, 413}) | UNFIT | REFUSED | FULL: schemas.Problem,
+        BODY | REFUSED | FULL: schemas.Problem,
     },
     openapi_extra=idempotency.PARAMETER,
 )
@@ -156,10 +151,7 @@ def revive_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.J
 
 
 def _job_of(tenant_id: int, job_id: int) -> models.AnyJob:
-    job = queries.job(tenant_id, job_id)
-    if job is None:
-        raise not_found()
-    return job
+    return existing(queries.job(tenant_id, job_id), "job")
 
 
 def _stored(asked: JobRequest, submitted: Submitted) -> models.Job:

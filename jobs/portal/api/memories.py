@@ -13,13 +13,12 @@ from jobs.conf import settings
 from jobs.engine.memories import clear
 from jobs.portal.api import inputs, pages, schemas
 from jobs.portal.api.auth import CallerRequest
-from jobs.portal.api.problems import ProblemError
+from jobs.portal.api.problems import existing
+from jobs.portal.api.schemas import MISSING, REFUSED
 from jobs.reading import queries
 
 router = Router(tags=["memories"])
 
-REFUSED = frozenset({401, 403, 405})
-MISSING = frozenset({404, 422})
 FILTERS = {"source_type", "source_method", "source_id"}
 
 MemoryId = Annotated[inputs.Whole, Path()]
@@ -63,9 +62,7 @@ def list_memories(request: CallerRequest, wanted: Query[WantedMemories]) -> dict
     inputs.refuse_unknown_names(request, WantedMemories.model_fields)
     filters = wanted.model_dump(include=FILTERS, exclude_none=True)
     found = queries.memories(request.auth.tenant.pk).filter(**filters).defer("content")
-    if wanted.after is not None:
-        found = found.filter(pk__gt=wanted.after)
-    memories, later = pages.page(found, reverse("api:memories"), wanted, lambda last: {"after": last.pk})
+    memories, later = pages.page(found, reverse("api:memories"), wanted)
     return {"memories": [_listed(memory) for memory in memories], "next": later}
 
 
@@ -80,20 +77,12 @@ def read_memory(request: CallerRequest, memory_id: MemoryId) -> dict[str, Any]:
 @router.delete("memories/{memory_id}", response={204: None, MISSING | REFUSED: schemas.Problem})
 def clear_memory(request: CallerRequest, memory_id: MemoryId) -> Answer[None]:
     """Delete a memory: the next run begins without one. 503: a job is writing it; try again."""
-    if not clear(_memory_of(request, memory_id)):
-        raise _not_found()  # somebody else was faster
+    existing(clear(_memory_of(request, memory_id)) or None, "memory")  # or somebody else was faster
     return Answer(204, None)
 
 
 def _memory_of(request: CallerRequest, memory_id: int) -> models.JobMemory:
-    memory = queries.memory(request.auth.tenant.pk, memory_id)
-    if memory is None:
-        raise _not_found()
-    return memory
-
-
-def _not_found() -> ProblemError:
-    return ProblemError(404, "There is no such memory.")
+    return existing(queries.memories(request.auth.tenant.pk).filter(pk=memory_id).first(), "memory")
 
 
 def _listed(memory: models.JobMemory) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Pages of lists: as many rows as asked for, and the address of the next page."""
 
-from collections.abc import Callable
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -10,18 +9,21 @@ from ninja import Schema
 Row = TypeVar("Row", bound=Model)
 
 
-def page(
-    found: QuerySet[Row], address: str, wanted: Any, position: Callable[[Row], dict[str, Any]]
-) -> tuple[list[Row], str | None]:
+def page(found: QuerySet[Row], address: str, wanted: Any, by: str = "pk") -> tuple[list[Row], str | None]:
     """The first `wanted.limit` rows, and the address of the next page; None if this is the last.
 
-    position: the filter that continues after a row.
+    By that field: the highest first, below `wanted.before`, if the page is asked for so; else the lowest first, above
+    `wanted.after`.
     """
-    rows = list(found[: wanted.limit + 1])  # one more shows that there is another page
+    falls = hasattr(wanted, "before")
+    edge, beyond = ("before", "lt") if falls else ("after", "gt")
+    if (end := getattr(wanted, edge)) is not None:
+        found = found.filter(**{f"{by}__{beyond}": end})
+    rows = list(found.order_by(f"-{by}" if falls else by)[: wanted.limit + 1])  # one more shows that there are others
     if len(rows) <= wanted.limit:
         return rows, None
     del rows[-1]
-    return rows, onward(address, wanted, **position(rows[-1]))
+    return rows, onward(address, wanted, **{edge: getattr(rows[-1], by)})
 
 
 def onward(address: str, wanted: Schema, **position: Any) -> str:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
@@ -18,6 +18,7 @@ from jobs.portal.api.schemas import FieldError
 
 MEDIA_TYPE = "application/problem+json"
 MOST_ERRORS = 20  # in one answer
+Found = TypeVar("Found")
 LONGEST_FIELD, LONGEST_MESSAGE = 100, 1_000  # characters: both may quote the input
 
 
@@ -65,9 +66,11 @@ def respond(problem: ProblemError) -> HttpResponse:
     return HttpResponse(json.dumps(document), content_type=MEDIA_TYPE, status=problem.status, headers=problem.headers)
 
 
-def not_found() -> ProblemError:
-    """The answer for a missing job and for another tenant's: equal, byte for byte."""
-    return ProblemError(404, "There is no such job.")
+def existing(found: Found | None, what: str) -> Found:
+    """What was found. Raises a problem if nothing was: it is the same for another tenant's, byte for byte."""
+    if found is None:
+        raise ProblemError(404, f"There is no such {what}.")
+    return found
 
 
 @csrf_exempt  # otherwise a POST would get an error about its token, not about the address

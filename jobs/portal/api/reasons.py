@@ -10,7 +10,8 @@ from jobs.portal import words
 from jobs.portal.api import schemas
 from jobs.portal.api.auth import CallerRequest
 from jobs.portal.api.inputs import JobId, refuse_unknown_names
-from jobs.portal.api.problems import not_found
+from jobs.portal.api.problems import existing
+from jobs.portal.api.schemas import MISSING, REFUSED
 from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
 from jobs.reading.queries import LARGEST_ID
@@ -32,12 +33,11 @@ class Reason(Schema):
 @router.get(
     "jobs/{job_id}/reason",
     url_name="job_reason",
-    response={200: Reason, frozenset({401, 403, 404, 405, 422}): schemas.Problem},
+    response={200: Reason, MISSING | REFUSED: schemas.Problem},
 )
 def read_reason(request: CallerRequest, job_id: JobId) -> Reason:
     """Read what a job waits for: a limit of yours, of its queue, or a free worker."""
     refuse_unknown_names(request, ())
-    why = explain(job_id, tenant_id=request.auth.tenant.pk) if 0 < job_id <= LARGEST_ID else None
-    if why is None:
-        raise not_found()
+    tenant_id = request.auth.tenant.pk
+    why = existing(explain(job_id, tenant_id=tenant_id) if 0 < job_id <= LARGEST_ID else None, "job")
     return Reason(gate=why.gate, sentence=words.reason(why), place=why.place, opens_at=why.opens_at)

@@ -1,6 +1,7 @@
 """Schedules of the caller's tenant; another tenant's is like none at all."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from django.http import HttpResponse
@@ -14,16 +15,12 @@ from jobs.portal.api import idempotency, inputs, pages, schemas
 from jobs.portal.api import schedule_inputs as taken
 from jobs.portal.api import schedule_schemas as told
 from jobs.portal.api.auth import CallerRequest
-from jobs.portal.api.problems import ProblemError
+from jobs.portal.api.problems import ProblemError, existing
+from jobs.portal.api.schemas import BODY, FULL, MISSING, REFUSED
 from jobs.reading import queries, schedule_view
 
 Result = TypeVar("Result")
 router = Router(tags=["schedules"])
-
-REFUSED = frozenset({401, 403, 405})
-UNFIT = frozenset({400, 413, 422})
-MISSING = frozenset({404, 422})
-FULL = frozenset({429, 503})
 
 
 @router.get("schedules", url_name="schedules", response={200: told.SchedulePage, REFUSED | {422}: schemas.Problem})
@@ -31,15 +28,13 @@ def list_schedules(request: CallerRequest, wanted: Query[taken.WantedSchedules])
     """Your schedules, by name, a page at a time."""
     inputs.refuse_unknown_names(request, taken.WantedSchedules.model_fields)
     found = queries.schedules(request.auth.tenant.pk).defer("args")
-    if wanted.after is not None:
-        found = found.filter(name__gt=wanted.after)
-    schedules, later = pages.page(found, reverse("api:schedules"), wanted, lambda last: {"after": last.name})
+    schedules, later = pages.page(found, reverse("api:schedules"), wanted, by="name")
     return {"schedules": [told.listed(schedule) for schedule in schedules], "next": later}
 
 
 @router.post(
     "schedules",
-    response={201: told.Schedule, REFUSED | UNFIT | FULL: schemas.Problem},
+    response={201: told.Schedule, REFUSED | BODY | FULL: schemas.Problem},
     openapi_extra=idempotency.PARAMETER,
 )
 def create_schedule(request: CallerRequest, wanted: taken.NewSchedule) -> HttpResponse:
@@ -54,7 +49,7 @@ def _create(request: CallerRequest, wanted: taken.NewSchedule) -> HttpResponse:
     return answer
 
 
-@router.post("schedules/preview", response={200: told.RulePreview, REFUSED | UNFIT: schemas.Problem})
+@router.post("schedules/preview", response={200: told.RulePreview, REFUSED | BODY: schemas.Problem})
 def preview_rule(request: CallerRequest, rule: taken.ScheduleRule) -> dict[str, Any]:
     """Check a rule, and say when it is due; nothing is stored."""
     schedule = schedule_view.previewed(**rule.model_dump())
@@ -71,7 +66,7 @@ def read_schedule(request: CallerRequest, schedule_id: taken.ScheduleId) -> dict
 
 
 @router.patch(
-    "schedules/{schedule_id}", response={200: told.Schedule, MISSING | UNFIT | REFUSED | {409}: schemas.Problem}
+    "schedules/{schedule_id}", response={200: told.Schedule, MISSING | BODY | REFUSED | {409}: schemas.Problem}
 )
 def change_schedule(
     request: CallerRequest, schedule_id: taken.ScheduleId, wanted: taken.ScheduleChange
@@ -126,17 +121,13 @@ def _run_now(request: CallerRequest, schedule_id: int) -> HttpResponse:
 
 
 def _unless_gone(verb: Callable[[], Result]) -> Result:
-    try:
+    with suppress(models.Schedule.DoesNotExist):
         return verb()
-    except models.Schedule.DoesNotExist:  # somebody else was faster
-        raise _not_found() from None
+    return existing(None, "schedule")  # somebody else was faster
 
 
 def _schedule_of(request: CallerRequest, schedule_id: int) -> models.Schedule:
-    schedule = queries.schedule(request.auth.tenant.pk, schedule_id)
-    if schedule is None:
-        raise _not_found()
-    return schedule
+    return existing(queries.schedules(request.auth.tenant.pk).filter(pk=schedule_id).first(), "schedule")
 
 
 def _own_schedule_of(request: CallerRequest, schedule_id: int) -> models.Schedule:
@@ -145,7 +136,3 @@ def _own_schedule_of(request: CallerRequest, schedule_id: int) -> models.Schedul
         allowed = "it can be paused, resumed and run, but neither changed nor deleted"
         raise ProblemError(409, f"The code declares this schedule: {allowed}.")
     return schedule
-
-
-def _not_found() -> ProblemError:
-    return ProblemError(404, "There is no such schedule.")

@@ -134,6 +134,13 @@ class Problem(Schema):
     errors: list[FieldError]
 
 
+# The statuses of problems, by what an endpoint may refuse.
+REFUSED = frozenset({401, 403, 405})
+UNFIT = frozenset({422})
+MISSING = frozenset({404, 422})
+TOO_LATE = frozenset({409})
+FULL = frozenset({429, 503})  # 503: other callers keep submitting the same job
+BODY = frozenset({400, 413, 422})
 MEDIA_TYPE = "application/json; charset=utf-8"
 
 
@@ -160,41 +167,25 @@ def shown(job: models.JobRow, **more: Any) -> dict[str, Any]:
     return listed(job) | {"args": job.args, "stats": job.stats, "starts": None, "rows": counted} | more
 
 
+OWN = frozenset(  # what is no column of that name
+    {"queue", "user", "batch", "due_at", "held", "wait_seconds", "waited", "run_seconds", "last_error", "result_url"}
+)
+COLUMNS = [name for name in ListedJob.model_fields if name not in OWN]
+
+
 def listed(job: models.JobRow) -> dict[str, Any]:
     """The values of a `ListedJob` by field."""
     held = job.due_at == models.HELD_UNTIL
-    return {
-        "id": job.pk,
-        "status": job.status,
-        "source_type": job.source_type,
-        "source_id": job.source_id,
-        "source_method": job.source_method,
+    return {name: getattr(job, name) for name in COLUMNS} | {
         "queue": job.queue.name,
-        "priority": job.priority,
         "user": job.user_key,
         "batch": job.batch_id,
-        "attempt": job.attempt,
-        "retries": job.retries,
-        "max_retries": job.max_retries,
-        "crashes": job.crashes,
-        "created_at": job.created_at,
         "due_at": None if held else job.due_at,
-        "expires_at": job.expires_at,
         "held": held,
-        "queued_at": job.queued_at,
-        "start_time": job.start_time,
-        "end_time": job.end_time,
-        "cancel_requested_at": job.cancel_requested_at,
         "wait_seconds": _seconds(job.created_at, job.start_time or job.end_time),
         "waited": waited(job, timezone.now()),
-        "worker": job.worker,
-        "peak_memory": job.peak_memory,
-        "result_bytes": job.result_bytes,
         "run_seconds": job.start_time and _seconds(job.start_time, job.end_time),
-        "progress": job.progress,
-        "progress_note": job.progress_note,
         "last_error": told(job.last_error),
-        "reason": job.reason,
         "result_url": result_url(job),
     }
 

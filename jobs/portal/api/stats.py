@@ -11,7 +11,7 @@ from jobs.portal.api import schemas
 from jobs.portal.api.auth import CallerRequest
 from jobs.portal.api.last_day import LastDay
 from jobs.reading import last_day, queries
-from tenants.models import TenantQueue
+from tenants.models import Tenant, TenantQueue
 
 router = Router(tags=["jobs"])
 MAX_COUNTED = 1000  # jobs; counting all that ever ended would read millions
@@ -55,22 +55,21 @@ class Stats(Schema):
     last_day: LastDay
 
 
-@router.get("stats", response={200: Stats, frozenset({401, 403, 405}): schemas.Problem})
+@router.get("stats", response={200: Stats, schemas.REFUSED: schemas.Problem})
 def read_stats(request: CallerRequest) -> Stats:
     """Count your waiting and running jobs, your slots in use, and what ended: latest jobs, and the last 24 hours."""
     tenant_id = request.auth.tenant.pk
     under_way = _under_way(tenant_id)
     return Stats(
-        slots=_slots(tenant_id, under_way.queued + under_way.running),
+        slots=_slots(request.auth.tenant, under_way.queued + under_way.running),
         under_way=under_way,
         ended=_ended(tenant_id),
         last_day=LastDay.of(last_day.of_tenant(tenant_id, timezone.now())),
     )
 
 
-def _slots(tenant_id: int, in_use: int) -> Slots:
-    # A tenant without a row has no slots.
-    limits = TenantQueue.objects.filter(tenant=tenant_id).first() or TenantQueue(num_slots=0)
+def _slots(tenant: Tenant, in_use: int) -> Slots:
+    limits = TenantQueue.of(tenant)
     return Slots(
         in_use=in_use,
         limit=limits.num_slots,

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from jobs.portal.api.auth import CallerRequest
 from jobs.portal.api.inputs import Text, refuse_unknown_names
-from jobs.portal.api.schemas import Problem
+from jobs.portal.api.schemas import REFUSED, UNFIT, Problem
 from jobs.reading import usage
 from tenants.tenant_model import slugs_of
 
@@ -53,7 +53,7 @@ class Usage(Schema):
     usage: list[UsageLine]
 
 
-@router.get("usage", response={200: Usage, frozenset({401, 403, 405, 422}): Problem}, by_alias=True)
+@router.get("usage", response={200: Usage, REFUSED | UNFIT: Problem}, by_alias=True)
 def read_usage(request: CallerRequest, period: Query[Period]) -> dict[str, Any]:
     """Read what you used, by day: as you are billed for it. A day is closed five minutes after its end (UTC)."""
     refuse_unknown_names(request, usage.NAMES)

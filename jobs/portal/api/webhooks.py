@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any
 
+from django.db.models import QuerySet
 from ninja import Path, Router, Schema
 from ninja import Status as Answer
 from pydantic import Field
@@ -11,13 +12,12 @@ from jobs.engine.webhooks import endpoints
 from jobs.models import WebhookEndpoint
 from jobs.portal.api import inputs, schemas
 from jobs.portal.api.auth import CallerRequest
-from jobs.portal.api.problems import ProblemError
+from jobs.portal.api.problems import existing
+from jobs.portal.api.schemas import MISSING, REFUSED, UNFIT
 from tenants.models import Tenant
 
 router = Router(tags=["webhooks"])
-REFUSED = frozenset({401, 403, 405})
-MISSING = frozenset({404, 422})
-EndpointId = Annotated[inputs.Whole, Path(ge=1, le=2**63 - 1)]
+EndpointId = Annotated[inputs.Whole, Path()]
 
 
 class NewEndpoint(inputs.Body):
@@ -53,7 +53,7 @@ class Endpoints(Schema):
     webhooks: list[Endpoint]
 
 
-@router.get("webhooks", response={200: Endpoints, REFUSED | {422}: schemas.Problem})
+@router.get("webhooks", response={200: Endpoints, REFUSED | UNFIT: schemas.Problem})
 def list_webhooks(request: CallerRequest) -> dict[str, Any]:
     """The endpoints that are told how your jobs end."""
     inputs.refuse_unknown_names(request, ())
@@ -82,12 +82,9 @@ def switch_webhook_on(request: CallerRequest, endpoint_id: EndpointId) -> Webhoo
     return _one(request, endpoint_id)
 
 
-def of(tenant: Tenant) -> Any:
+def of(tenant: Tenant) -> QuerySet[WebhookEndpoint]:
     return WebhookEndpoint.objects.filter(tenant=tenant).order_by("pk")
 
 
 def _one(request: CallerRequest, endpoint_id: int) -> WebhookEndpoint:
-    found: WebhookEndpoint | None = of(request.auth.tenant).filter(pk=endpoint_id).first()
-    if found is None:
-        raise ProblemError(404, "There is no such webhook.")
-    return found
+    return existing(of(request.auth.tenant).filter(pk=endpoint_id).first(), "webhook")

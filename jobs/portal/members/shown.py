@@ -50,7 +50,7 @@ def standing(jobs: Sequence[JobRow], tenant: Tenant) -> dict[str, Any]:
 
 def slots(tenant: Tenant) -> dict[str, Any]:
     """The slots in use, and the limits. Index: jobs_one_job_per_slot."""
-    limits = TenantQueue.objects.filter(tenant=tenant).first() or TenantQueue(tenant=tenant, num_slots=0)
+    limits = TenantQueue.of(tenant)
     return {"in_use": Job.objects.filter(tenant=tenant, slot__isnull=False).count(), "limits": limits}
 
 

@@ -94,7 +94,7 @@ class TestClearing:
         assert owner.delete(f"{URL}/{memory.pk}").status_code == 404
 
     def test_of_two_at_once_one_is_told_that_it_is_gone(self, owner, memory, monkeypatch):
-        monkeypatch.setattr(memories.queries, "memory", lambda *_: memory)
+        monkeypatch.setattr(memories, "_memory_of", lambda *_: memory)
         memory_id = memory.pk
         assert [owner.delete(f"{URL}/{memory_id}").status_code for _ in range(2)] == [204, 404]
         assert Change.objects.count() == 1

@@ -42,7 +42,7 @@ def switch_on(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _endpoint(pk: int) -> WebhookEndpoint:
-    found = WebhookEndpoint.objects.filter(pk=pk).first() if pk < 2**63 else None
+    found = WebhookEndpoint.objects.filter(pk=pk).first()
     if found is None:
         raise Http404("There is no such webhook.")
     return found

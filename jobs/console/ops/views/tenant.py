@@ -30,7 +30,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     lanes = looks.lanes_of({tenant.pk})
     cuts = waits.cuts(lanes, seen.queues)
     [standing] = of_tenants(seen, looks.tenants({tenant.pk}).values(), lanes, cuts)
-    limits = TenantQueue.objects.filter(tenant=tenant).first() or TenantQueue(tenant=tenant, num_slots=0)
+    limits = TenantQueue.of(tenant)
     length = request.GET.get("range", "")
     length = length if length in past.OF_TENANT else next(iter(past.OF_TENANT))
     ago = past.past_of(tenant.pk, tenant.jobs_slug, length)

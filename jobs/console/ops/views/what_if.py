@@ -28,7 +28,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
 @page_for("tenants.view_tenantqueue")
 def one(request: HttpRequest, pk: int) -> HttpResponse:
-    row = WhatIf.objects.filter(pk=pk).first() if pk < 2**63 else None
+    row = WhatIf.objects.filter(pk=pk).first()
     if row is None:
         raise Http404("There is no such question, or it is older than a day.")
     state = state_of(row.asked_at, row.ended_at, row.refused, timezone.now())
