@@ -11,10 +11,8 @@ from django.forms import ModelForm
 from django.http import HttpRequest
 
 from tenants import key_admin  # noqa: F401 - registers itself
-from tenants.admin_style import ModelAdmin, Searched, StackedInline, TabularInline, display, rate
+from tenants.admin_style import Kept, Labelled, ModelAdmin, Searched, StackedInline, TabularInline, display, rate
 from tenants.conf import TENANT_NAME, TENANT_SLUG
-from tenants.kept import Kept
-from tenants.labelled import Labelled
 from tenants.models import ApiKey, Member, Tenant, TenantQueue
 from tenants.tenant_model import get_tenant_model
 

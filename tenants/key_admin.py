@@ -14,9 +14,8 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 from tenants import auth
-from tenants.admin_style import Searched, display
+from tenants.admin_style import Kept, Searched, display
 from tenants.conf import TENANT_NAME
-from tenants.kept import Kept
 from tenants.models import ApiKey, Key, OperatorKey
 
 

@@ -5,10 +5,11 @@ from datetime import datetime
 
 from django.db.models import Q, QuerySet
 
+from jobs import store
 from jobs.lifecycle import FINAL, Status
 from jobs.models import Job, JobRow, Queue, Schedule
 from jobs.reading import queries
-from jobs.store import Progress
+from jobs.store import Progress, TenantId
 from tenants.models import Tenant
 
 MAX_LOOKED_AT = 10_000  # jobs that one page reads at most
@@ -75,6 +76,12 @@ def ids(
             return together, None
         before = end
     return together, before
+
+
+def batches(limit: int, *, tenant_id: TenantId, before: int | None = None) -> tuple[list[Progress], int | None]:
+    """The newest batches below that number, and `before` of the next ones."""
+    found = store.read_batches(tenant_id=tenant_id, before=before or queries.LARGEST_ID, most=limit)
+    return found, found[-1].id if len(found) == limit else None
 
 
 def failures_first(batch: Progress, limit: int, *, tenant: Tenant | None) -> list[JobRow]:

@@ -80,10 +80,11 @@ class Lane:
 
 @contextmanager
 def looking(seconds: float | None = None) -> Iterator[None]:
-    """A transaction whose statements give up after so many seconds (STATEMENT_TIMEOUT)."""
+    """A transaction for reads alone, which give up after so many seconds (STATEMENT_TIMEOUT)."""
     with transaction.atomic():
         rows("look_briefly", milliseconds=round((STATEMENT_TIMEOUT if seconds is None else seconds) * 1000))
         yield
+        transaction.set_rollback(True)  # this restores the settings of the caller's transaction
 
 
 @contextmanager

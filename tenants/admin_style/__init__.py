@@ -3,6 +3,9 @@
 `import_module` chooses, so the classes have no types, as unfold's have none.
 """
 
+# The bases have no types:
+# mypy: allow-subclassing-any
+
 from importlib import import_module
 from typing import Any
 
@@ -38,3 +41,20 @@ class Searched:
         of = {name: page.model._meta.get_field(name).related_model for name in self.searched}
         registered = page.admin_site._registry
         return [name for name, model in of.items() if model in registered and registered[model].search_fields]
+
+
+class Kept(ModelAdmin):
+    """Rows that cannot be deleted here: with a tenant its jobs would disappear, even running ones. Pause it."""
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class Labelled(ModelAdmin):
+    """A list with fields in it: each says what it is, since the heading of its column is no label."""
+
+    def get_changelist_formset(self, request: Any, **kwargs: Any) -> Any:
+        formset = super().get_changelist_formset(request, **kwargs)
+        for field in formset.form.base_fields.values():
+            field.widget.attrs["aria-label"] = str(field.label)
+        return formset

@@ -25,26 +25,23 @@ SHOWN = 1000  # ids of a bulk action
 KINDS = ("jobs.job", "jobs.jobmemory", "jobs.worker")  # beside the watched models
 
 
-class VerbFilter(admin.SimpleListFilter):
-    """A fixed choice: reading all verbs would read the whole log."""
+class Choice(admin.SimpleListFilter):
+    """Offers what is known: reading all values would read the whole log."""
 
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        known = VERBS if self.parameter_name == "verb" else sorted({*audit.watched, *KINDS})
+        return [(one, one) for one in known]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Change]) -> QuerySet[Change]:
+        return queryset.filter(**{str(self.parameter_name): self.value()}) if self.value() else queryset
+
+
+class VerbFilter(Choice):
     title = parameter_name = "verb"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(verb, verb) for verb in VERBS]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Change]) -> QuerySet[Change]:
-        return queryset.filter(verb=self.value()) if self.value() else queryset
-
-
-class KindFilter(admin.SimpleListFilter):
+class KindFilter(Choice):
     title = parameter_name = "kind"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(kind, kind) for kind in sorted({*audit.watched, *KINDS})]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Change]) -> QuerySet[Change]:
-        return queryset.filter(kind=self.value()) if self.value() else queryset
 
 
 @admin.register(Change)

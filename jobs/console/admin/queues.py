@@ -12,8 +12,7 @@ from django.http import HttpRequest
 from jobs.engine import limits
 from jobs.models import Queue
 from jobs.reading import counts
-from tenants.admin_style import display, rate
-from tenants.labelled import Labelled
+from tenants.admin_style import Labelled, display, rate
 
 
 @admin.register(Queue)

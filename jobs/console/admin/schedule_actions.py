@@ -14,19 +14,20 @@ from jobs.models import Schedule
 MAX_NAME = 60  # characters of a name in a message
 
 
-@admin.action(description="Pause: no due times until it is resumed", permissions=["operate"])
-def pause(page: "admin.ModelAdmin[Any]", request: HttpRequest, schedules: QuerySet[Schedule]) -> None:
-    _each(page, request, schedules, change.pause, "Paused")
+def _action(verb: Callable[[Schedule], Any], description: str, did: str) -> Callable[..., None]:
+    @admin.action(description=description, permissions=["operate"])
+    def action(page: "admin.ModelAdmin[Any]", request: HttpRequest, schedules: QuerySet[Schedule]) -> None:
+        _each(page, request, schedules, verb, did)
+
+    action.__name__ = verb.__name__
+    return action
 
 
-@admin.action(description="Resume: due again from now on", permissions=["operate"])
-def resume(page: "admin.ModelAdmin[Any]", request: HttpRequest, schedules: QuerySet[Schedule]) -> None:
-    _each(page, request, schedules, change.resume, "Resumed")
-
-
-@admin.action(description="Run now: submit one extra job", permissions=["operate"])
-def run_now(page: "admin.ModelAdmin[Any]", request: HttpRequest, schedules: QuerySet[Schedule]) -> None:
-    _each(page, request, schedules, change.run_now, "Ran")
+ACTIONS = [
+    _action(change.pause, "Pause: no due times until it is resumed", "Paused"),
+    _action(change.resume, "Resume: due again from now on", "Resumed"),
+    _action(change.run_now, "Run now: submit one extra job", "Ran"),
+]
 
 
 def _each(

@@ -55,7 +55,7 @@ class ScheduleAdmin(Searched, ModelAdmin):
     list_select_related = ["tenant"]
     search_fields = ["name", f"tenant__{TENANT_SLUG}", f"tenant__{TENANT_NAME}"]
     ordering = ["tenant_id", "name"]  # as the index has them
-    actions = [schedule_actions.pause, schedule_actions.resume, schedule_actions.run_now]
+    actions = schedule_actions.ACTIONS
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Schedule]:
         last = ScheduleRun.objects.filter(schedule=OuterRef("pk"), job_id__isnull=False).order_by("-due")

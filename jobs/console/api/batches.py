@@ -53,10 +53,8 @@ def list_all_batches(request: OperatorRequest, wanted: Query[Sought]) -> AnyBatc
     """List the batches of all tenants, newest first, in pages."""
     refuse_unknown_names(request, Sought.model_fields)
     tenant_id = EVERY_TENANT if wanted.tenant is None else tenant_named(wanted.tenant).pk
-    before = wanted.before or store.batches.LARGEST_ID
-    found = store.read_batches(tenant_id=tenant_id, before=before, most=wanted.limit)
-    full = len(found) == wanted.limit
-    older = pages.onward(reverse("api:operator_batches"), wanted, before=found[-1].id) if full else None
+    found, before = listing.batches(wanted.limit, tenant_id=tenant_id, before=wanted.before)
+    older = pages.onward(reverse("api:operator_batches"), wanted, before=before) if before else None
     return AnyBatches(batches=_shown(found), next=older)
 
 

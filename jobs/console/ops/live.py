@@ -33,6 +33,7 @@ def page(
 ) -> HttpResponse:
     """The page `jobs/ops/<name>.html` with its regions, or the changed ones of them.
 
+    shown: with the snapshot that it is of, if that is not the last one.
     every: seconds between two questions of the script; 0: the page is not live. ask: the query that the script asks
     with, if it is not the page's own.
     """
@@ -40,7 +41,7 @@ def page(
     known = alarms() if request.user.has_perm(named("jobs.view_worker")) else None
     hold = known.conditions if known else None
     counted = menu(request, _counts(seen, hold))
-    context = {"now": seen.now, "conditions": hold, **shown, "menu": counted, **frame(request, title)}
+    context = {"snapshot": seen, "now": seen.now, "conditions": hold, **shown, "menu": counted, **frame(request, title)}
     everywhere = EVERYWHERE if name != "health" else EVERYWHERE[:1]  # Health lists all conditions
     paths = [f"jobs/ops/{'everywhere' if region in SHARED else name}/{region}" for region in (*regions, *everywhere)]
     asking = {"every": every, "ask": ask}
@@ -71,8 +72,3 @@ def alarms() -> Alarms | None:
     except DatabaseError:
         return None
     return Alarms(facts, conditions(facts))
-
-
-def page_number(text: str | None) -> int:
-    """Of a list, from 0; 0 for what is none."""
-    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < len("100000") else 0

@@ -7,12 +7,10 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import connection, transaction
-
 from jobs.console.ops.charts import Ended
 from jobs.models import HELD_UNTIL
 from jobs.reading.looking import Lane, look_lanes, looking
-from jobs.sql import statement
+from jobs.store.rows import objects, rows
 
 Row = TypeVar("Row")
 
@@ -149,8 +147,8 @@ def minutes(since: datetime, until: datetime, step: timedelta) -> list[Ended]:
 def samples(since: datetime, tenant_ids: Collection[int], *, step: int) -> list[Sample]:
     """What was under way, once in `step` minutes; of these tenants."""
     ids = [str(pk) for pk in tenant_ids]
-    rows = _rows("look_samples", since=since, ids=ids, step=step)
-    return [Sample(at, *(json.loads(one) for one in texts)) for at, *texts in rows]  # Django leaves JSON as a text
+    found = _rows("look_samples", since=since, ids=ids, step=step)
+    return [Sample(at, *(json.loads(one) for one in texts)) for at, *texts in found]  # Django leaves JSON as a text
 
 
 def day(tenant_ids: Collection[int], since: datetime) -> list[tuple[int, str, int, Sequence[int]]]:
@@ -165,8 +163,8 @@ def full(since: datetime) -> dict[int, int]:
 
 def held_types() -> dict[tuple[str, str], int]:
     """The held jobs of each paused type; among the first MAX_COUNT."""
-    rows = _rows("look_held_types", held_until=HELD_UNTIL, most=MAX_COUNT)
-    return {(source_type, method): jobs for source_type, method, jobs in rows}
+    found = _rows("look_held_types", held_until=HELD_UNTIL, most=MAX_COUNT)
+    return {(source_type, method): jobs for source_type, method, jobs in found}
 
 
 def hours(tenant_id: int, since: datetime) -> list[Ended]:
@@ -175,19 +173,10 @@ def hours(tenant_id: int, since: datetime) -> list[Ended]:
 
 
 def _rows(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
-    return list(_read(name, parameters)[1])
+    with looking():
+        return rows(name, **parameters)
 
 
 def _objects(kind: type[Row], name: str, /, **parameters: Any) -> list[Row]:
-    """Each column is the field of its name."""
-    columns, found = _read(name, parameters)
-    return [kind(**dict(zip(columns, row, strict=True))) for row in found]
-
-
-def _read(name: str, parameters: Mapping[str, Any]) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """The columns and the rows."""
-    with looking(), connection.cursor() as cursor:
-        cursor.execute(statement(name), parameters)
-        columns, found = [column.name for column in cursor.description], cursor.fetchall()
-        transaction.set_rollback(True)  # nothing was written; this restores the settings of the caller's transaction
-    return columns, found
+    with looking():
+        return objects(kind, name, **parameters)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 
 from django.core import signing
 
-from jobs.reading.queries import LARGEST_ID
+from jobs.pages.given import number
 
 SALT, MAX_AGE = "ops.run", 3600  # seconds for which a run may continue
 
@@ -63,4 +63,4 @@ def signed_run(text: str, action: str, user: int) -> Run | None:
 
 def ids(texts: Iterable[str]) -> list[int]:
     """The ids of a form in ascending order, without anything that is none."""
-    return sorted({int(text) for text in texts if text.isascii() and text.isdecimal() and int(text[:20]) <= LARGEST_ID})
+    return sorted({found for text in texts if (found := number(text)) is not None})

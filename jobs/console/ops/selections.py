@@ -12,6 +12,7 @@ from jobs.console.ops import terms
 from jobs.console.ops.dead_letters import filters_of, matching
 from jobs.console.ops.runs import Run
 from jobs.lifecycle import Status
+from jobs.pages.given import number
 from jobs.reading import listing
 from jobs.reading.queries import LARGEST_ID
 
@@ -54,8 +55,8 @@ class Letters:
             return Step(list(matching({}, at).filter(pk__in=run.chosen).values_list("pk", flat=True)), None)
         found = matching(run.filters, at, datetime.fromisoformat(run.upto))
         if run.position is not None:
-            text, _, pk = run.position.partition(" ")
-            died_at = datetime.fromisoformat(text)
+            at_last, _, pk = run.position.partition(" ")
+            died_at = datetime.fromisoformat(at_last)
             found = found.filter(Q(died_at__gt=died_at) | Q(died_at=died_at, pk__gt=int(pk)))
         rows = list(found.order_by("died_at", "pk").values_list("died_at", "pk")[: most + 1])
         fitting = [pk for _, pk in rows[:most]]
@@ -72,11 +73,11 @@ class Found:
     page, folder, jobs = "ops:jobs", "jobs", "job"
 
     def read(self, form: Mapping[str, str], now: datetime) -> tuple[dict[str, str], str]:
-        typed, upto = form.get("q", "").replace("\x00", "").strip(), form.get("upto", "")
-        if not typed or terms.job_id(typed) is not None or not (upto.isascii() and upto.isdecimal()):
+        typed, upto = form.get("q", "").replace("\0", "").strip(), number(form.get("upto", ""), LARGEST_ID - 1)
+        if not typed or terms.job_id(typed) is not None or upto is None:
             raise InvalidRequest("all", "search for some jobs first; an action on every job there is is refused")
         terms.read(typed, now)
-        return {"q": typed}, str(min(int(upto[: terms.DIGITS]), LARGEST_ID - 1))
+        return {"q": typed}, str(upto)
 
     def step(self, run: Run, statuses: Collection[Status], most: int) -> Step:
         if run.chosen:
@@ -89,9 +90,9 @@ class Found:
         return Step(found, None if end is None else str(end))
 
 
-def _moment(text: str) -> datetime | None:
+def _moment(written: str) -> datetime | None:
     try:
-        found = parse_datetime(text)
+        found = parse_datetime(written)
     except ValueError:
         return None
     return found if found is not None and found.tzinfo is not None else None

@@ -19,6 +19,7 @@ from jobs.portal.api.batch_schemas import Batch, Batches, NewBatch, WantedBatche
 from jobs.portal.api.jobs import compose
 from jobs.portal.api.problems import ProblemError, existing
 from jobs.portal.api.schemas import BODY, FULL, MISSING, REFUSED, TOO_LATE, UNFIT
+from jobs.reading import listing
 from jobs.store import Progress
 
 router = Router(tags=["batches"])
@@ -60,10 +61,8 @@ def close_batch(request: CallerRequest, batch_id: BatchId) -> Batch:
 def list_batches(request: CallerRequest, wanted: Query[WantedBatches]) -> Batches:
     """Your batches, newest first, a page at a time."""
     inputs.refuse_unknown_names(request, WantedBatches.model_fields)
-    before = wanted.before or store.batches.LARGEST_ID
-    found = store.read_batches(tenant_id=request.auth.tenant.pk, before=before, most=wanted.limit)
-    full = len(found) == wanted.limit
-    older = pages.onward(reverse("api:batches"), wanted, before=found[-1].id) if full else None
+    found, before = listing.batches(wanted.limit, tenant_id=request.auth.tenant.pk, before=wanted.before)
+    older = pages.onward(reverse("api:batches"), wanted, before=before) if before else None
     return Batches(batches=[Batch.of(one) for one in found], next=older)
 
 

@@ -1,6 +1,5 @@
 """What a member asks of the list: the address of the page."""
 
-import re
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlencode
@@ -8,7 +7,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 
 from jobs.lifecycle import Status
-from jobs.reading.queries import LARGEST_ID
+from jobs.pages.given import number
 from jobs.reading.status_words import WORDS
 from tenants.models import Tenant
 
@@ -31,8 +30,8 @@ class Asked:
         return cls(
             Status(status) if status in set(Status) else None,
             request.GET.get("mine") == "1",
-            _number(request, "before"),
-            _number(request, "batch"),
+            number(request.GET.get("before", "")),
+            number(request.GET.get("batch", "")),
         )
 
     def address(self, **changes: Any) -> str:
@@ -63,8 +62,3 @@ class Asked:
     def whose(self) -> str:
         """The address with the other choice of whose jobs."""
         return self.address(mine=int(not self.mine), before=None)
-
-
-def _number(request: HttpRequest, name: str) -> int | None:
-    given = request.GET.get(name, "")
-    return min(int(given), LARGEST_ID) if re.fullmatch("[0-9]{1,19}", given) else None

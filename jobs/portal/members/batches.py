@@ -1,7 +1,5 @@
 """The tenant's batches, how far each is; and one, with its jobs, failures first. Another tenant's is as none at all."""
 
-import re
-
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
@@ -13,6 +11,7 @@ from jobs.calls.refusals import TooManyWaiting
 from jobs.engine.whole_batch import MOST, cancel_batch, revive_batch
 from jobs.pages import regions
 from jobs.pages.answers import SeeOther, back
+from jobs.pages.given import number
 from jobs.portal.members import shown
 from jobs.portal.members.asked import Asked
 from jobs.portal.members.views import A_PAGE, REFRESH_SECONDS
@@ -27,10 +26,7 @@ from tenants.models import Tenant
 @require_safe
 @for_members
 def batch_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
-    asked = request.GET.get("before", "")
-    before = int(asked) if re.fullmatch("[0-9]{1,18}", asked) else store.batches.LARGEST_ID
-    found = store.read_batches(tenant_id=tenant.pk, before=before, most=A_PAGE)
-    older = found[-1].id if len(found) == A_PAGE else None
+    found, older = listing.batches(A_PAGE, tenant_id=tenant.pk, before=number(request.GET.get("before", "")))
     context = shown.common([], tenant, request) | {"batches": found, "older": older}
     return regions.page(request, "jobs/members/batches", (), context, {"every": 0})
 

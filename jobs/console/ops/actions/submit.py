@@ -15,6 +15,7 @@ from jobs.console.ops.answers import done, sentence
 from jobs.models import AnyJob
 from jobs.pages import typed as typed_arguments
 from jobs.pages.answers import SeeOther
+from jobs.pages.given import number
 from jobs.reading import listing, queries
 from tenants.names import named
 
@@ -24,9 +25,8 @@ FIELDS = ("tenant", "call", "object", "args", "queue", "priority", "user", "anyw
 @page_for("jobs.add_job")
 def form(request: HttpRequest) -> HttpResponse:
     """`like`: the id of a job whose call is filled in, without what is masked; for those who may see jobs."""
-    given = request.GET.get("like", "")
-    number = int(given) if given.isascii() and given.isdecimal() and len(given) < len(str(queries.LARGEST_ID)) else 0
-    like = queries.any_job(number) if request.user.has_perm(named("jobs.view_job")) else None
+    given = number(request.GET.get("like", "")) or 0
+    like = queries.any_job(given) if request.user.has_perm(named("jobs.view_job")) else None
     return _page(request, {} if like is None else _call_of(like), like=like)
 
 

@@ -1,12 +1,11 @@
 """Batches: how far each is; and one, with its jobs, failures first."""
 
-import re
-
 from django.http import Http404, HttpRequest, HttpResponse
 
 from jobs import store
-from jobs.console.ops import live, looks, snapshot
+from jobs.console.ops import live, looks
 from jobs.console.ops.access import page_for
+from jobs.pages.given import number
 from jobs.reading import listing
 from jobs.store import EVERY_TENANT
 
@@ -15,14 +14,11 @@ A_PAGE = 50
 
 @page_for("jobs.view_job")
 def show(request: HttpRequest) -> HttpResponse:
-    asked = request.GET.get("before", "")
-    before = int(asked) if re.fullmatch("[0-9]{1,18}", asked) else store.batches.LARGEST_ID
-    found = store.read_batches(tenant_id=EVERY_TENANT, before=before, most=A_PAGE)
+    found, older = listing.batches(A_PAGE, tenant_id=EVERY_TENANT, before=number(request.GET.get("before", "")))
     names = looks.tenants({one.tenant_id for one in found})
     shown = {
-        "snapshot": snapshot.current(),
         "batches": [(one, names.get(one.tenant_id)) for one in found],
-        "older": found[-1].id if len(found) == A_PAGE else None,
+        "older": older,
     }
     return live.page(request, "batches", "Batches", (), shown, every=0)
 
@@ -34,7 +30,6 @@ def one(request: HttpRequest, pk: int) -> HttpResponse:
     if batch is None:
         raise Http404(f"There is no batch {pk:,}.")
     shown = {
-        "snapshot": snapshot.current(),
         "batch": batch,
         "tenant": looks.tenants({batch.tenant_id}).get(batch.tenant_id),
         "after": store.waiting_for(pk, tenant_id=EVERY_TENANT),

@@ -14,6 +14,7 @@ from jobs.console.ops.answers import sentence
 from jobs.console.ops.snapshot import Snapshot
 from jobs.console.ops.tags import query_with
 from jobs.lifecycle import Status
+from jobs.pages.given import number
 from jobs.reading import listing, queries, status_words
 from jobs.reading.listing import MAX_LOOKED_AT, Page
 from jobs.reading.queries import LARGEST_ID
@@ -30,7 +31,7 @@ def show(request: HttpRequest) -> HttpResponseBase:
     """
     seen = snapshot.current()
     typed = request.GET.get("q", "").strip()
-    before, upto = _id(request.GET.get("before")), _id(request.GET.get("upto"))
+    before, upto = (number(request.GET.get(name, ""), LARGEST_ID - 1) for name in ("before", "upto"))
     asked_again = request.headers.get("Live") is not None
     wrong, page, newer = "", Page([], None), (0, False)
     try:
@@ -104,9 +105,3 @@ def _numbers(seen: Snapshot) -> list[tuple[str, str, str]]:
     signs = {name: "+" if name != "created" and number >= most else "" for name, number in counted.items()}
     known = [(name, f"{number:,}", signs[name]) for name, number in counted.items()]
     return [*known, *((name, "", "") for name in ("blocked", "success", "error", "cancelled"))]
-
-
-def _id(text: str | None) -> int | None:
-    if not text or not text.isascii() or not text.isdecimal() or len(text) > terms.DIGITS:
-        return None
-    return min(int(text), LARGEST_ID - 1)

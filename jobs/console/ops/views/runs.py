@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 
-from jobs.console.ops import live, looks, past_runs, snapshot
+from jobs.console.ops import live, looks, past_runs
 from jobs.console.ops.access import page_for
 from tenants.names import named
 
@@ -13,7 +13,7 @@ MAX_RUNS, MAX_JOBS, MAX_TENANTS = 50, 100, 100
 
 @page_for("tenants.view_change")
 def show(request: HttpRequest) -> HttpResponse:
-    shown = {"snapshot": snapshot.current(), "runs": past_runs.latest()[:MAX_RUNS]}
+    shown = {"runs": past_runs.latest()[:MAX_RUNS]}
     return live.page(request, "runs", "Runs", (), shown, every=0)
 
 
@@ -26,7 +26,6 @@ def one(request: HttpRequest, bulk: UUID) -> HttpResponse:
     largest = sorted(run.tenants.items(), key=lambda tenant: -tenant[1])[:MAX_TENANTS]
     names = looks.tenants({pk for pk, _ in largest if pk is not None})
     shown = {
-        "snapshot": snapshot.current(),
         "run": run,
         "tenants": [(names.get(pk or 0), number) for pk, number in largest],
         "since": past_runs.since(bulk) if sees_jobs else None,

@@ -7,14 +7,16 @@ from django.db.models import Count, F, Min, Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast, Concat
 from django.http import HttpRequest, HttpResponse
 
-from jobs.console.ops import live, looks, snapshot
+from jobs.console.ops import live, looks
 from jobs.console.ops.access import page_for
 from jobs.console.ops.looks import Run
 from jobs.models import Schedule
+from jobs.pages.given import number
 from jobs.reading import schedule_view
 from jobs.reading.schedule_view import state_of
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 
+MAX_PAGE = 99_999
 A_PAGE = 50
 MAX_RUNS = 10
 BY_NAME = "name, all tenants in one line"
@@ -32,13 +34,12 @@ def show(request: HttpRequest) -> HttpResponse:
     typed = request.GET.get("q", "").strip()
     sort = request.GET.get("sort", "")
     sort = sort if sort in SORTS else "next"
-    page = live.page_number(request.GET.get("page"))
+    page = number(request.GET.get("page", ""), MAX_PAGE) or 0
     found = Schedule.objects.select_related("tenant").defer("args").order_by(*SORTS[sort])
     if typed:
         found = found.filter(Q(name__icontains=typed) | Q(**{f"tenant__{TENANT_SLUG}": typed}))
     listed: list[Any] = list((_names(found) if sort == BY_NAME else found)[page * A_PAGE : (page + 1) * A_PAGE + 1])
     shown = {
-        "snapshot": snapshot.current(),
         "q": typed,
         "sort": sort,
         "sorts": list(SORTS),

@@ -11,10 +11,12 @@ from jobs.console.ops import live, looks, past, snapshot, words
 from jobs.console.ops.access import page_for
 from jobs.console.ops.snapshot import Snapshot
 from jobs.console.ops.tenant_state import ATTENTION, SORTS, Standing, of_tenants, standings
+from jobs.pages.given import number
 from jobs.reading.tenant_state import State
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.tenant_model import all_tenants
 
+MAX_PAGE = 99_999
 A_PAGE = 40
 FULL = "full, last 24 h"
 
@@ -24,7 +26,7 @@ def show(request: HttpRequest) -> HttpResponse:
     """`q`: a part of a name. `sort`: one of SORTS, or FULL. `state`: one of State; or "all", by name."""
     seen = snapshot.current()
     name, state = storable(request.GET.get("q", "")).strip(), request.GET.get("state", "")
-    page = live.page_number(request.GET.get("page"))
+    page = number(request.GET.get("page", ""), MAX_PAGE) or 0
     sort = request.GET.get("sort", "")
     with_work = standings(seen, sort if sort in SORTS else ATTENTION)
     if sort == FULL:

@@ -8,7 +8,7 @@ from django.utils import timezone
 from jobs.authoring.text import storable
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations.named import tenant_named
-from jobs.console.ops import answers, live, looks, snapshot
+from jobs.console.ops import answers, live, looks
 from jobs.console.ops.access import page_for
 from jobs.reading import usage
 
@@ -23,7 +23,7 @@ def show(request: HttpRequest) -> HttpResponse:
     """
     given = {name: storable(request.GET.get(name, "")).strip() for name in (*usage.NAMES, "tenant")}
     now = timezone.now()
-    shown = {"snapshot": snapshot.current(), "given": given, "parts": usage.PARTS}
+    shown = {"given": given, "parts": usage.PARTS}
     try:
         asked = usage.Asked.of(given["from"], given["to"], given["by"], now=now)
         tenant = tenant_named(given["tenant"]).pk if given["tenant"] else None

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from jobs.console.ops import live, snapshot
+from jobs.console.ops import live
 from jobs.console.ops.access import page_for
 from jobs.models import WebhookEndpoint
 from tenants.conf import TENANT_SLUG
@@ -23,5 +23,5 @@ def listed(request: HttpRequest, **more: Any) -> HttpResponse:
     found = WebhookEndpoint.objects.select_related("tenant").order_by("failing_since", "pk")
     if slug:
         found = found.filter(**{f"tenant__{TENANT_SLUG}": slug})
-    shown = {"snapshot": snapshot.current(), "webhooks": found[:MOST], "slug": slug, **more}
+    shown = {"webhooks": found[:MOST], "slug": slug, **more}
     return live.page(request, "webhooks", "Webhooks", (), shown, every=0)

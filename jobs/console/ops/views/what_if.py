@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from jobs.console.operations.what_if import LIMITS
 from jobs.console.operations.what_if_process import State, state_of
-from jobs.console.ops import live, snapshot
+from jobs.console.ops import live
 from jobs.console.ops.access import page_for
 from jobs.models import WhatIf
 
@@ -45,7 +45,7 @@ def one(request: HttpRequest, pk: int) -> HttpResponse:
 def form(request: HttpRequest, given: Sequence[Change], since: str = "", until: str = "", **more: Any) -> HttpResponse:
     """given, since, until: to begin with. more: refused: why nothing was asked; or an answer."""
     rows = [*given, *[NONE] * CHANGES][: max(CHANGES, len(given))]
-    shown = {"snapshot": snapshot.current(), "rows": rows, "limits": LIMITS, "since": since, "until": until, **more}
+    shown = {"rows": rows, "limits": LIMITS, "since": since, "until": until, **more}
     return live.page(request, "what_if", "What if", (), shown, every=0)
 
 
