@@ -6,7 +6,6 @@ from heapq import heappop, heappush
 from itertools import islice
 from math import inf
 
-from jobs.allocation import rates
 from jobs.allocation.books import Books
 from jobs.allocation.state import Freed, Lane, Queue, State
 
@@ -61,7 +60,7 @@ def _price_of_token(queue: Queue, now: float) -> float:
     """What the processes could work until the token comes again, while at most half of them are left."""
     if queue.rate_limit is None or queue.rate_window is None or not queue.pool.processes:
         return 0.0
-    if rates.tokens(queue.rate_limit, queue.rate_window, queue.full_at, now) > (queue.rate_limit + 1) / 2:
+    if queue.tokens(now) > (queue.rate_limit + 1) / 2:
         return 0.0
     processes = queue.pool.processes if queue.concurrency is None else min(queue.pool.processes, queue.concurrency)
     return processes * queue.rate_window / queue.rate_limit

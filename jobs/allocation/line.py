@@ -54,9 +54,6 @@ class Line:
             return [self.heap[0][1]] if self.heap else []
         return [job for _, job in nsmallest(n, self.heap)]
 
-    def front(self, wanted: int) -> "Front":
-        return Front(min(wanted, len(self.heap)), self)
-
 
 class LineByUser:
     """Of a tenant that limits its users: they take turns, from the one after the last visit's on."""
@@ -90,7 +87,7 @@ class LineByUser:
     def front(self, wanted: int, user_slots: int, in_use: Mapping[str, int], last_user: str) -> "Front":
         """A visit looks at so many users, and at the full ones in between; if users have no slots, at nobody's jobs."""
         if wanted <= 0:
-            return Front(0)
+            return Front([])
         after = bisect_right(self.users, last_user)
         circle = self.users[after:] + self.users[:after] if user_slots else [user for user in self.users if not user]
         most = USERS_OF_A_FRONT + len(in_use)
@@ -101,24 +98,19 @@ class LineByUser:
         found.sort(key=_place)
         seen_all = len(circle) <= most
         last = "" if seen_all else circle[most - 1]
-        return Front(min(len(found), wanted), None, found[:wanted], last, seen_all)
+        return Front(found[:wanted], last, seen_all)
 
 
 @dataclass(slots=True)
 class Front:
-    """How many of the first jobs may start, of a line, or (if users take turns) which ones.
+    """Which jobs may start, where users take turns.
 
     all_users: whether the turns met each user who has jobs in the lane; if not, last_user: where they ended.
     """
 
-    startable: int
-    line: Line | None = None
-    jobs: list[Job] = field(default_factory=list)
+    jobs: list[Job]
     last_user: str = ""
     all_users: bool = True
-
-    def first(self, n: int) -> list[Job]:
-        return self.jobs[:n] if self.line is None else self.line.first(n)
 
 
 def _place(job: Job) -> int:

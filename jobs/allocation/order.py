@@ -14,7 +14,8 @@ USERS_OF_A_FRONT = 32  # that a visit looks at, beside the full ones
 
 def at_least(time: float, common_time: float, weight: float) -> float:
     """A time, brought up to the common one but for the credit."""
-    return max(time, common_time - CREDIT_SECONDS / weight)
+    least = common_time - CREDIT_SECONDS / weight
+    return time if time > least else least
 
 
 def turn(time: float, in_use: float, weight: float) -> float:
@@ -46,4 +47,5 @@ def in_ms(now: float) -> int:
 
 def worked_since(in_use: int, tickets: int, ms: int) -> float:
     """The seconds that jobs have had their slots, whose tickets add up to `tickets`."""
-    return max(in_use * ms - tickets, 0) / 1000.0
+    worked = in_use * ms - tickets
+    return worked / 1000.0 if worked > 0 else 0.0

@@ -1,5 +1,7 @@
 """A dispatch, as the door makes it: fold, then claim, pass after pass (jobs/engine/dispatch.py)."""
 
+from operator import attrgetter
+
 from jobs.allocation.books import Books
 from jobs.allocation.fold import fold
 from jobs.allocation.take import Taken, take
@@ -7,6 +9,7 @@ from jobs.allocation.walk import open_pools, tours
 from jobs.allocation.write_down import write_down
 
 MAX_PASSES = 200
+_free = attrgetter("free")
 
 
 class Pass(list[Taken]):
@@ -24,7 +27,7 @@ def make_pass(books: Books, now: float, *, borrow: bool = False) -> Pass:
     left = fold(books, now, borrow=borrow)
     pools = open_pools(books, now) if resting else ()
     toured = tours(books, now, borrow=borrow)
-    done = Pass(take(toured))
+    done = Pass(take(toured, borrow=borrow))
     done.uncounted = any(visit.passed_over for tour in toured for visit in tour.visits)
     done.more = write_down(books, toured, done, now) or left
     done.idle = any(pool.free for pool in pools)
@@ -34,7 +37,7 @@ def make_pass(books: Books, now: float, *, borrow: bool = False) -> Pass:
 def dispatch(books: Books, now: float) -> list[Taken]:
     """Pass after pass, until there is nothing more to claim. While all pools are full, arrivals wait for one fold."""
     taken: list[Taken] = []
-    if not (books.freed or books.changed or any(pool.free for pool in books.pools.values())):
+    if not (books.freed or books.changed or any(map(_free, books.pools.values()))):
         return taken
     borrow = False
     for _ in range(MAX_PASSES):

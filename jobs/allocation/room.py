@@ -18,18 +18,9 @@ class Limited(Protocol):
     def tokens(self) -> float | None: ...
 
 
-class Owner(Protocol):
-    """A tenant as far as its own limits go."""
-
-    @property
-    def in_use(self) -> int: ...
-    @property
-    def tokens(self) -> float | None: ...
-
-
 def left(limit: int | None, in_use: int) -> float:
     """What a limit leaves free, from 0."""
-    return inf if limit is None else max(limit - in_use, 0)
+    return inf if limit is None else limit - in_use if limit > in_use else 0
 
 
 def of_tokens(tokens: float | None) -> float:
@@ -40,11 +31,6 @@ def of_tokens(tokens: float | None) -> float:
 def of_queue(queue: Limited) -> float:
     """By the queue's own limits, while it is not paused."""
     return min(left(queue.concurrency, queue.in_use), of_tokens(queue.tokens))
-
-
-def of_tenant(tenant: Owner, slots: int) -> float:
-    """slots: that it may hold now."""
-    return min(left(slots, tenant.in_use), of_tokens(tenant.tokens))
 
 
 def of_user(user: str, user_slots: int | None, users: Mapping[str, int] | None) -> float:

@@ -5,6 +5,7 @@ As the tables of jobs/models/dispatch.py, with the same names. Moments are secon
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import inf
 
 from jobs.allocation import rates
 from jobs.allocation.line import Job, Line, LineByUser
@@ -20,7 +21,7 @@ class State(StrEnum):
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Limits:
-    """What tenants and queues have. full_at: when the bucket of the rate limit is full. tokens: at the last look."""
+    """What tenants and queues have. full_at: when the bucket of the rate limit is full."""
 
     weight: int = 1
     paused: bool = False
@@ -28,14 +29,12 @@ class Limits:
     rate_window: float | None = None
     full_at: float | None = None
     in_use: int = 0
-    tokens: int | None = field(default=None, init=False)
 
-    def look(self, now: float) -> None:
-        """Count the tokens."""
-        if self.rate_limit is not None and self.rate_window is not None:
-            self.tokens = rates.tokens(self.rate_limit, self.rate_window, self.full_at, now)
-        else:
-            self.tokens = None
+    def tokens(self, now: float) -> float:
+        """How many jobs the rate limit lets go now."""
+        if self.rate_limit is None or self.rate_window is None:
+            return inf
+        return max(rates.tokens(self.rate_limit, self.rate_window, self.full_at, now), 0)
 
     def after(self, n: int, now: float) -> float | None:
         """When the bucket will be full after n further jobs; None without a rate limit."""
@@ -98,7 +97,7 @@ class Pool:
 
     @property
     def free(self) -> int:
-        return max(self.processes - self.in_use, 0)
+        return self.processes - self.in_use if self.processes > self.in_use else 0
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

@@ -29,9 +29,9 @@ class Taken:
     order: tuple[str, int, int]
 
 
-def take(tours: Sequence[Tour]) -> list[Taken]:
+def take(tours: Sequence[Tour], *, borrow: bool) -> list[Taken]:
     """The jobs that the pass claims, in order. It lends if no lane of anybody could be served within its own slots."""
-    lends = not any(_holds_back(tour) for tour in tours)
+    lends = borrow and not any(_holds_back(tour) for tour in tours)
     turns = [turn for tour in tours for turn in _turns(tour, lends=lends)]
     return _within_users(_within_pools(_within_tenants(turns, lends=lends))) if turns else []
 
@@ -39,7 +39,7 @@ def take(tours: Sequence[Tour]) -> list[Taken]:
 def _holds_back(tour: Tour) -> bool:
     """Whether somebody may be entitled to what is free."""
     return len(tour.visits) >= order.LANES_OF_A_PASS or any(
-        visit.passed_over or (visit.own > 0 and visit.front.startable) for visit in tour.visits
+        visit.passed_over or (visit.own > 0 and visit.startable) for visit in tour.visits
     )
 
 
@@ -50,7 +50,7 @@ def _turns(tour: Tour, *, lends: bool) -> Iterator[_Turn]:
         (_key(visit, n), -visit.weight, visit.lane.position, n, visit)
         for visit in tour.visits
         if (tour.whole or visit.in_time) and (visit.own > 0 or lends)
-        for n in range(visit.front.startable)
+        for n in range(visit.startable)
     ]
     offers.sort()  # no two of the same position and n
     for nth, (_, _, _, n, visit) in enumerate(offers[: tour.room]):
@@ -74,7 +74,7 @@ def _within_tenants(turns: list[_Turn], *, lends: bool) -> list[_Turn]:
 def _by_turns_of_pools(turns: list[_Turn], *, lends: bool) -> list[_Turn]:
     """Of one tenant."""
     visit = turns[0].visit
-    most = int(min(visit.free if lends else min(visit.free, visit.own), order.JOBS_OF_A_PASS))
+    most = int(min(visit.free, order.JOBS_OF_A_PASS) if lends else min(visit.free, visit.own, order.JOBS_OF_A_PASS))
     if len(turns) <= most:
         return turns
     ranks: defaultdict[str, count[int]] = defaultdict(count)
@@ -96,7 +96,7 @@ def _within_pools(turns: Iterable[_Turn]) -> list[tuple[str, int, Visit, int]]:
         pool = found[0].visit.lane.queue.pool
         found.sort(key=_in_pool)
         ranks: dict[Visit, int] = {}
-        jobs: Counter[Visit] = Counter()
+        jobs: defaultdict[Visit, int] = defaultdict(int)
         for rank, turn in enumerate(found[: pool.free]):
             ranks.setdefault(turn.visit, rank)
             jobs[turn.visit] += 1
@@ -107,11 +107,9 @@ def _within_pools(turns: Iterable[_Turn]) -> list[tuple[str, int, Visit, int]]:
 def _within_users(served: Iterable[tuple[str, int, Visit, int]]) -> list[Taken]:
     """The first jobs of each lane, without those of users who have got their last slot from another lane."""
     taken = [
-        Taken(job, visit, (pool, rank, job.place))
-        for pool, rank, visit, jobs in served
-        for job in visit.front.first(jobs)
+        Taken(job, visit, (pool, rank, job.place)) for pool, rank, visit, jobs in served for job in visit.first(jobs)
     ]
-    if any(one.visit.front.line is None for one in taken):
+    if any(one.visit.front is not None for one in taken):
         taken = list(_cut(sorted(taken, key=_by_rank)))
     taken.sort(key=_order)
     return taken

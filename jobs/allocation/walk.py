@@ -5,14 +5,15 @@ from heapq import heappop
 
 from jobs.allocation import order, room
 from jobs.allocation.books import Books
-from jobs.allocation.line import Front, LineByUser
+from jobs.allocation.line import Front, Job, Line
 from jobs.allocation.state import Lane, Pool, Queue
 
 
 @dataclass(slots=True, eq=False)
 class Visit:
     """Of a lane. free: of its tenant's slots, with what it may borrow in a pass that lends; own: without. wanted,
-    front: what it could start. passed_over: its tenant's users must be counted first.
+    startable: of its jobs, without and with a look at them; front: which, if users take turns. passed_over: its
+    tenant's users must be counted first.
 
     seconds: that its jobs in slots have worked. virtual_time: with them. n: what it got in this pass.
     """
@@ -22,12 +23,19 @@ class Visit:
     free: float
     own: float
     wanted: int
-    front: Front
+    startable: int
+    front: Front | None
     seconds: float
     virtual_time: float
     in_time: bool
     passed_over: bool
-    n: int = field(default=0, init=False)
+    n: int = 0
+
+    def first(self, jobs: int) -> list[Job]:
+        """The first of those that it could start."""
+        if isinstance(self.lane.line, Line):
+            return self.lane.line.first(jobs)
+        return self.front.jobs[:jobs] if self.front is not None else []
 
 
 @dataclass(slots=True, eq=False)
@@ -59,11 +67,11 @@ class Tour:
 
 def tours(books: Books, now: float, *, borrow: bool) -> list[Tour]:
     """Of each open queue that has ready lanes."""
-    found = []
+    found, ms = [], order.in_ms(now)
     for pool in books.pools.values():
         for queue in pool.queues if pool.free else ():
             if queue.circle and (most := _room(queue, now)) >= 1:
-                found.append(_walk(_tour(queue, int(most), now), now, borrow=borrow))
+                found.append(_walk(_tour(queue, int(most), now, ms), now, ms, borrow=borrow))
     return found
 
 
@@ -79,13 +87,12 @@ def open_pools(books: Books, now: float) -> list[Pool]:
 def _room(queue: Queue, now: float) -> float:
     if queue.paused:
         return 0
-    queue.look(now)
-    return min(queue.pool.free, room.of_queue(queue), order.JOBS_OF_A_PASS)
+    return min(queue.pool.free, room.left(queue.concurrency, queue.in_use), queue.tokens(now), order.JOBS_OF_A_PASS)
 
 
-def _tour(queue: Queue, most: int, now: float) -> Tour:
+def _tour(queue: Queue, most: int, now: float, ms: int) -> Tour:
     passed = 0.0 if queue.timed_at is None else now - queue.timed_at
-    seconds = order.worked_since(queue.in_use, queue.tickets, order.in_ms(now))
+    seconds = order.worked_since(queue.in_use, queue.tickets, ms)
     return Tour(
         queue,
         most,
@@ -96,43 +103,40 @@ def _tour(queue: Queue, most: int, now: float) -> Tour:
     )
 
 
-def _walk(tour: Tour, now: float, *, borrow: bool) -> Tour:
+def _walk(tour: Tour, now: float, ms: int, *, borrow: bool) -> Tour:
     """Until there are as many lanes to serve as there is room for, or the circle ends."""
     circle, quantum = tour.queue.circle, order.quantum(tour.queue.mean_seconds)
-    ms = order.in_ms(now)
     while circle and tour.served < tour.room and len(tour.visits) < order.LANES_OF_A_PASS:
         tour.position, lane = heappop(circle)
         visit = _visit(lane, tour, quantum, now, ms, borrow=borrow)
         tour.visits.append(visit)
-        if visit.front.startable:
+        if visit.startable:
             tour.served += visit.in_time and visit.own > 0
-            growth = visit.lane.in_use / visit.weight
-            if tour.least is None or tour.least_growth is None:
-                tour.least, tour.least_growth = visit.virtual_time, growth
-            else:
-                tour.least = min(tour.least, visit.virtual_time)
-                tour.least_growth = min(tour.least_growth, growth)
+            growth = lane.in_use / visit.weight
+            if tour.least is None or visit.virtual_time < tour.least:
+                tour.least = visit.virtual_time
+            if tour.least_growth is None or growth < tour.least_growth:
+                tour.least_growth = growth
     tour.whole = tour.served < tour.room and len(tour.visits) < order.LANES_OF_A_PASS
     return tour
 
 
 def _visit(lane: Lane, tour: Tour, quantum: float, now: float, ms: int, *, borrow: bool) -> Visit:
     tenant = lane.tenant
-    tenant.look(now)
     by_user = tenant.user_slots is not None and not tenant.paused
     passed_over = by_user and not tenant.counted and tenant.in_use > 0
     weight = 1 if tenant.paused else tenant.weight
     own = room.left(tenant.slots(borrow=False), tenant.in_use)
-    free = room.of_tenant(tenant, tenant.slots(borrow=borrow))
-    wanted = 0 if passed_over else int(min(free, tour.room))
+    free = room.left(tenant.slots(borrow=True), tenant.in_use) if borrow else own
+    if tenant.rate_limit is not None:
+        free = min(free, tenant.tokens(now))
+    wanted = 0 if passed_over else int(free if free < tour.room else tour.room)
+    if isinstance(lane.line, Line):
+        front, startable = None, min(len(lane.line), wanted)
+    else:
+        front = lane.line.front(wanted, tenant.user_slots or 0, tenant.users, lane.last_user)
+        startable = len(front.jobs)
     seconds = order.worked_since(lane.in_use, lane.tickets, ms)
     time = order.at_least(lane.virtual_time + seconds / weight, tour.lane_time, weight)
     in_time = order.in_time(time, tour.lane_time, quantum, weight)
-    return Visit(lane, weight, free, own, wanted, _front(lane, wanted), seconds, time, in_time, passed_over)
-
-
-def _front(lane: Lane, wanted: int) -> Front:
-    tenant = lane.tenant
-    if isinstance(lane.line, LineByUser):
-        return lane.line.front(wanted, tenant.user_slots or 0, tenant.users, lane.last_user)
-    return lane.line.front(wanted)
+    return Visit(lane, weight, free, own, wanted, startable, front, seconds, time, in_time, passed_over)

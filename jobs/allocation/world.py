@@ -89,8 +89,7 @@ class World:
         self._begun, self.now = True, max(moment, self.now)
         while self._events and self._events[0][0] <= self.now:
             heappop(self._events)[2]()
-        for taken in dispatch(self.books, self.now):
-            job = cast(Job, taken.job)
+        for job in cast(list[Job], [taken.job for taken in dispatch(self.books, self.now)]):
             job.since = self.now + self._pauses.handover
             self._start(job, job.since)
         return True
@@ -137,11 +136,9 @@ class World:
 
     def _next_token(self) -> float:
         """When a tenant or a queue whose jobs wait for one has its next token."""
-        moments = [self.books.opening[0][0]] if self.books.opening else []
-        moments += [
-            moment
-            for queue in self.books.queues.values()
-            if queue.circle and queue.full_at is not None and (moment := queue.next_at(queue.full_at)) is not None
-        ]
-        first = min(moments, default=inf)
+        first = self.books.opening[0][0] if self.books.opening else inf
+        for queue in self.books.queues.values():
+            if queue.full_at is not None and queue.circle:
+                moment = queue.next_at(queue.full_at)
+                first = first if moment is None else min(first, moment)
         return first if first > self.now or first == inf else self.now + LOOKS

@@ -1,9 +1,10 @@
 """Write into the books what a pass visited and took (jobs/sql/claiming/claim/write_down.sql)."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappush
 from math import inf
+from operator import itemgetter
 
 from jobs.allocation import order
 from jobs.allocation.books import Books
@@ -12,11 +13,13 @@ from jobs.allocation.state import Lane, Pool, Queue, State, Tenant
 from jobs.allocation.take import Taken
 from jobs.allocation.walk import Tour, Visit
 
+READY, EMPTY, CLOSED = State  # bound once: a look into an Enum takes longer than the comparison
+
 
 def write_down(books: Books, tours: Sequence[Tour], taken: Sequence[Taken], now: float) -> bool:
     """Return whether another pass may find room for a further job."""
-    of_tenant: Counter[Tenant] = Counter()
-    of_pool: Counter[Pool] = Counter()
+    of_tenant: defaultdict[Tenant, int] = defaultdict(int)
+    of_pool: defaultdict[Pool, int] = defaultdict(int)
     last: dict[Lane, int] = {}
     for one in taken:
         lane = one.visit.lane
@@ -31,8 +34,8 @@ def write_down(books: Books, tours: Sequence[Tour], taken: Sequence[Taken], now:
     )
     _move_turns(tours, now)
     for tenant, n in of_tenant.items():
-        full_at = tenant.after(n, now)
-        tenant.full_at = tenant.full_at if full_at is None else full_at
+        if tenant.rate_limit is not None:
+            tenant.full_at = tenant.after(n, now)
         tenant.counted = tenant.user_slots is not None
     ms = order.in_ms(now)
     for one in taken:
@@ -42,7 +45,7 @@ def write_down(books: Books, tours: Sequence[Tour], taken: Sequence[Taken], now:
 
 
 def _move_lanes(
-    books: Books, tours: Iterable[Tour], of_tenant: Counter[Tenant], last: dict[Lane, int], now: float
+    books: Books, tours: Iterable[Tour], of_tenant: Mapping[Tenant, int], last: dict[Lane, int], now: float
 ) -> set[Queue]:
     """Return the queues in which another pass may find a job that may start.
 
@@ -51,22 +54,24 @@ def _move_lanes(
     """
     again: set[Queue] = set()
     visits = [(visit.n > 0, visit.lane.position, visit, tour) for tour in tours for visit in tour.visits]
-    visits.sort(key=_of_outcome)
+    visits.sort(key=itemgetter(0, 1))
     for *_, visit, tour in visits:
         lane = visit.lane
+        taken = of_tenant.get(lane.tenant, 0)
         lane.position = tour.end = books.place()
-        lane.state = _state(visit, of_tenant[lane.tenant])
-        lane.virtual_time = max(lane.virtual_time, visit.virtual_time - visit.seconds / visit.weight)
-        lane.last_user = visit.front.last_user
-        books.opens(lane, None)
-        if visit.front.line is not None and visit.wanted:
-            lane.head = _head(visit.front.line, last.get(lane), lane.head)
-        if lane.state is State.READY:
+        lane.state = state = _state(visit, taken)
+        if (ended := visit.virtual_time - visit.seconds / visit.weight) > lane.virtual_time:
+            lane.virtual_time = ended
+        lane.last_user = "" if visit.front is None else visit.front.last_user
+        if lane.opens_at is not None:
+            books.opens(lane, None)
+        if visit.wanted and isinstance(lane.line, Line):
+            lane.head = _head(lane.line, last.get(lane), lane.head)
+        if state is READY:
             heappush(lane.queue.circle, (lane.position, lane))
             if _again(visit, tour.room):
                 again.add(lane.queue)
-        elif lane.state is State.CLOSED and not lane.tenant.paused:
-            taken = of_tenant[lane.tenant]
+        elif state is CLOSED and not lane.tenant.paused:
             if visit.free <= taken and lane.tenant.may_borrow(taken):
                 again.add(lane.queue)
                 books.opens(lane, inf)
@@ -78,43 +83,43 @@ def _move_lanes(
 
 def _state(visit: Visit, of_tenant: int) -> State:
     if visit.passed_over:
-        return State.READY
+        return READY
     if visit.free <= of_tenant:
-        return State.CLOSED
-    if visit.front.line is None:
-        return State.READY if visit.front.jobs or not visit.front.all_users else State.CLOSED
-    return State.READY if visit.front.line else State.EMPTY
+        return CLOSED
+    if visit.front is not None:
+        return READY if visit.front.jobs or not visit.front.all_users else CLOSED
+    return READY if visit.lane.line else EMPTY
 
 
 def _again(visit: Visit, room: int) -> bool:
     """Whether another pass may find a job of this ready lane that may start."""
-    if visit.passed_over or visit.front.line is not None:
+    if visit.passed_over or visit.front is None:
         return not visit.passed_over
-    return not visit.front.all_users or visit.n < visit.front.startable or visit.n == room
+    return not visit.front.all_users or visit.n < visit.startable or visit.n == room
 
 
 def _head(line: Line, last: int | None, head: int) -> int:
     """The head of a lane from whose line jobs were taken up to the place `last`."""
-    if rest := line.first(1):
-        return rest[0].place
+    if line.heap:
+        return line.heap[0][0]
     return head if last is None else last + 1
 
 
 def _move_turns(tours: Sequence[Tour], now: float) -> None:
     present: dict[Pool, float] = {}  # the least, of the queues that contend
     for tour in tours:
-        if tour.contends:
-            present[tour.queue.pool] = min(present.get(tour.queue.pool, inf), tour.present)
-    for tour in tours:
         queue, pool = tour.queue, tour.queue.pool
         if tour.contends:
+            present[pool] = min(present.get(pool, inf), tour.present)
             queue.virtual_time = max(queue.virtual_time, tour.present - tour.seconds / queue.weight)
-        queue.pool_time = max(queue.pool_time, present.get(pool, queue.pool_time))
-        pool.time = max(pool.time, queue.pool_time)
-        full_at = queue.after(sum(visit.n for visit in tour.visits), now)
-        queue.full_at = queue.full_at if full_at is None else full_at
+        if queue.rate_limit is not None:
+            queue.full_at = queue.after(sum(visit.n for visit in tour.visits), now)
         _move_round(queue, tour)
         queue.timed_at, queue.head = now, tour.position
+    for tour in tours:
+        queue, pool = tour.queue, tour.queue.pool
+        queue.pool_time = max(queue.pool_time, present.get(pool, queue.pool_time))
+        pool.time = max(pool.time, queue.pool_time)
 
 
 def _move_round(queue: Queue, tour: Tour) -> None:
@@ -138,7 +143,3 @@ def _lesser(one: float | None, other: float | None) -> float | None:
     if one is None or other is None:
         return other if one is None else one
     return min(one, other)
-
-
-def _of_outcome(found: tuple[bool, int | None, Visit, Tour]) -> tuple[bool, int]:
-    return found[0], found[1] or 0
