@@ -63,7 +63,7 @@ def write_private(path: Path, text: str) -> None:
 def socket_directory(path: Path, name: str) -> Path:
     """A short private directory for Unix sockets: `path/name`, or a temporary directory with a link from there.
 
-    The kernel takes 107 bytes (103 on macOS) for the whole address, "/.s.PGSQL.5432" included.
+    The kernel takes 107 bytes for the whole address, "/.s.PGSQL.5432" included.
     """
     directory = path / name
     if len(bytes(directory)) <= 85:  # noqa: PLR2004
@@ -112,7 +112,7 @@ def _remove_abandoned(parent: Path) -> None:
                 continue
             lock = _lock(path)
             if lock is not None:
-                leftovers.stop_all(path)
+                leftovers.wait_for_all(path)
                 shutil.rmtree(path, ignore_errors=True)
                 os.close(lock)
 

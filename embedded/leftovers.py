@@ -1,53 +1,39 @@
-"""Stop engines that a killed launcher has left running; their pid files show them.
+"""Wait for the engines of a launcher that was killed: they end by themselves (PR_SET_PDEATHSIG), but not at once.
 
 They are not reused: they may have other settings, and a server that is not our child would neither be restarted nor
-end with us. On Linux they end by themselves (PR_SET_PDEATHSIG), and this only waits for that.
+end with us.
 """
 
 import os
-import signal
-import subprocess
 import time
-from contextlib import suppress
 from pathlib import Path
 
 from embedded import EmbeddedError
 
-# Where each engine leaves its pid, relative to its directory; how to ask it to stop, then to insist.
-POSTGRESQL = ("postmaster.pid", signal.SIGINT, signal.SIGQUIT)  # fast, then immediate: never SIGKILL,
-VALKEY = ("valkey.pid", signal.SIGTERM, signal.SIGKILL)  # which leaves backends and shared memory
-PATIENCE = 20.0  # seconds for each of the two signals
+PID_FILES = {"postgresql": "postmaster.pid", "valkey": "valkey.pid"}  # of each engine, in its directory
+PATIENCE = 40.0  # seconds
 
 
-def stop_all(directory: Path) -> None:
-    """Stop the engines that still run in a data directory of ours."""
-    stop(directory / "valkey", *VALKEY)
-    stop(directory / "postgresql", *POSTGRESQL)
+def wait_for_all(directory: Path) -> None:
+    """Wait for the engines whose data is in a data directory of ours."""
+    for engine in PID_FILES:
+        wait_for(directory / engine)
 
 
-def stop(home: Path, pid_file: str, *signals: signal.Signals) -> None:
-    """Stop the engine whose data is in `home`, if it runs. Raises `EmbeddedError` if it does not stop."""
+def wait_for(home: Path) -> None:
+    """Wait for the engine whose data is in `home`, if it runs. Raises `EmbeddedError` if it does not end."""
+    file = home / PID_FILES[home.name]
     try:
-        pid = int((home / pid_file).read_text().split("\n", 1)[0])
+        pid = int(file.read_text().split("\n", 1)[0])
     except (OSError, ValueError):
         return
-    for number in signals:
-        # Check each time: a pid file outlives its process, and the kernel reuses pids.
-        if not _runs_in(pid, home):
-            if _exists(pid):  # another process by now, which PostgreSQL would mistake for its predecessor
-                (home / pid_file).unlink(missing_ok=True)
-            return
-        with suppress(ProcessLookupError):
-            os.kill(pid, number)
-        _wait_until_gone(pid, home)
-    if _runs_in(pid, home):
-        raise EmbeddedError(f"Process {pid}, left in {home} by an earlier run, does not stop.")
-
-
-def _wait_until_gone(pid: int, home: Path) -> None:
     deadline = time.monotonic() + PATIENCE
-    while _runs_in(pid, home) and time.monotonic() < deadline:
+    while _runs_in(pid, home):
+        if time.monotonic() > deadline:
+            raise EmbeddedError(f"Process {pid}, left in {home} by an earlier run, does not end.")
         time.sleep(0.02)
+    if _exists(pid):  # another process by now, which PostgreSQL would mistake for its predecessor
+        file.unlink(missing_ok=True)
 
 
 def _exists(pid: int) -> bool:
@@ -61,14 +47,6 @@ def _exists(pid: int) -> bool:
 def _runs_in(pid: int, home: Path) -> bool:
     """Whether `pid` is a process with the working directory `home`; a zombie has none."""
     try:
-        if Path("/proc/self").exists():
-            return Path(f"/proc/{pid}/cwd").resolve(strict=True) == home.resolve()
-        listing = subprocess.run(
-            ["lsof", "-a", "-d", "cwd", "-Fn", "-p", str(pid)],  # noqa: S607  # macOS
-            capture_output=True,
-            check=False,
-            text=True,
-        )
-        return f"n{home.resolve()}\n" in listing.stdout
+        return Path(f"/proc/{pid}/cwd").resolve(strict=True) == home.resolve()
     except OSError:
         return False

@@ -1,4 +1,4 @@
-"""End the processes that outlive their parent when a command ends or is killed (Linux only).
+"""End the processes that outlive their parent when a command ends or is killed.
 
 A subreaper inherits every descendant whose parent dies, even one in a session of its own. So no process that was
 started beneath us can escape.
@@ -8,7 +8,6 @@ import ctypes
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Collection
 from contextlib import suppress
@@ -18,13 +17,11 @@ from embedded.process import Process
 from embedded.processes import Processes
 
 PR_SET_CHILD_SUBREAPER = 36
-LINUX = sys.platform == "linux"
 
 
 def inherit() -> None:
     """From now on orphaned descendants become our children, instead of init's."""
-    if LINUX:
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def wait(command: Process, engines: Processes) -> int:
@@ -34,7 +31,7 @@ def wait(command: Process, engines: Processes) -> int:
         # returns, since Python runs its handlers only between bytecodes.
         with suppress(subprocess.TimeoutExpired):
             return command.wait(0.2)
-        while LINUX:
+        while True:
             # Look, but leave the zombie: a Popen object may still need its status.
             ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | os.WNOHANG)
             if ended is None or ended.si_pid == command.pid:
@@ -60,7 +57,7 @@ def sweep(spared: Processes, grace: float = 3.0) -> None:
 def _descendants(spared: Collection[int]) -> list[int]:
     """The living descendants; it also reaps our dead children."""
     children: dict[int, list[int]] = {}
-    for entry in Path("/proc").glob("[0-9]*/stat") if LINUX else ():
+    for entry in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             # pid (name, which may hold anything) state parent ...
             state, parent = entry.read_text(errors="replace").rpartition(")")[2].split()[:2]

@@ -36,7 +36,7 @@ def start(directory: Path, processes: Processes, *, durable: bool) -> str:
     home = account.home(directory, identity)
     program = account.reachable_copy(program, identity, home)
     data = home / "postgresql"
-    leftovers.stop(data, *leftovers.POSTGRESQL)
+    leftovers.wait_for(data)
     _ensure_cluster(program, data, identity, durable=durable)
     socket = account.own(data_dir.socket_directory(home, SOCKET), identity)
     settings = SETTINGS | ({} if durable else NOT_DURABLE)

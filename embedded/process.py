@@ -90,7 +90,7 @@ class Process:
 
     def signal_group(self, number: int) -> None:
         """Signal the child and the processes in its group, if any are left."""
-        with suppress(ProcessLookupError, PermissionError):  # macOS: EPERM for a group of zombies
+        with suppress(ProcessLookupError):
             os.killpg(self.pid, number)
 
     def stop(self, limit: float = 15.0) -> None:

@@ -17,7 +17,7 @@ POLL = 0.1  # seconds between two looks at the children
 class Processes:
     """A set of children: `with Processes() as processes: processes.start(...)`.
 
-    On Linux each child gets its death signal if we die suddenly (PR_SET_PDEATHSIG). The kernel sends it when the
+    Each child gets its death signal if we die suddenly (PR_SET_PDEATHSIG). The kernel sends it when the
     *thread* that started the child ends: call `start` from a thread that stays.
     """
 

@@ -27,11 +27,10 @@ def main(argv: list[str]) -> None:
         os.setgroups([])
         os.setgid(gid)
         os.setuid(uid)
-    if sys.platform == "linux":
-        # After setuid, which clears it.
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, death_signal)
-        if os.getppid() != parent:  # it died before our request, so no signal will come
-            os._exit(128 + death_signal)
+    # After setuid, which clears it.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, death_signal)
+    if os.getppid() != parent:  # it died before our request, so no signal will come
+        os._exit(128 + death_signal)
     try:
         os.execvp(command[0], command)  # noqa: S606  # the purpose of this program
     except OSError as error:

@@ -20,7 +20,7 @@ def start(directory: Path, processes: Processes) -> tuple[str, str]:
     program = binaries.valkey()
     home = directory / "valkey"
     home.mkdir(mode=0o700, exist_ok=True)
-    leftovers.stop(home, *leftovers.VALKEY)
+    leftovers.wait_for(home)
     password = secrets.token_urlsafe(32)
     for attempt in range(1, ATTEMPTS + 1):
         port = free_port()
@@ -54,7 +54,7 @@ def configuration(home: Path, port: int, password: str) -> str:
 port {port}
 requirepass {password}
 dir "{quoted}"
-pidfile "{quoted}/{leftovers.VALKEY[0]}"
+pidfile "{quoted}/{leftovers.PID_FILES["valkey"]}"
 appendonly yes
 appendfsync everysec
 save ""

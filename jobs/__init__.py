@@ -1,6 +1,6 @@
 """A multi-tenant job scheduler: `from jobs import Asynchronous, job, current_job, submit_many`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -49,41 +49,31 @@ __all__ = [
     "submit_many",
 ]
 
-_HOMES = {
-    "EVERY_TENANT": "jobs.store.owner",
-    "MISSING": "jobs.authoring.memory",
-    "Abandon": "jobs.authoring.exceptions",
-    "Cancelled": "jobs.authoring.exceptions",
-    "ResultGone": "jobs.authoring.exceptions",
-    "Retry": "jobs.authoring.retry",
-    "RetryLater": "jobs.authoring.exceptions",
-    "StaleAttempt": "jobs.authoring.exceptions",
-    "TenantError": "jobs.authoring.exceptions",
-    "TooManyWaiting": "jobs.calls.refusals",
-    "Undecided": "jobs.calls.refusals",
-    "revive": "jobs.engine.revive",
-    "Asynchronous": "jobs.engine.proxy",
-    "InvalidRequest": "jobs.calls.refusals",
-    "async_": "jobs.engine.proxy",
-    "asubmit_many": "jobs.engine.proxy",
-    "batch": "jobs.engine.batches",
-    "cancel": "jobs.engine.cancel",
-    "chain": "jobs.engine.chain",
-    "group": "jobs.engine.chain",
-    "current_job": "jobs.authoring.current",
-    "job": "jobs.authoring.decorator",
-    "queries": "jobs.reading.queries",
-    "results": "jobs.store.results",
-    "schedule_view": "jobs.reading.schedule_view",
-    "submit_many": "jobs.engine.proxy",
+_NAMES = {
+    "jobs.authoring.current": ("current_job",),
+    "jobs.authoring.decorator": ("job",),
+    "jobs.authoring.exceptions": ("Abandon", "Cancelled", "ResultGone", "RetryLater", "StaleAttempt", "TenantError"),
+    "jobs.authoring.memory": ("MISSING",),
+    "jobs.authoring.retry": ("Retry",),
+    "jobs.calls.refusals": ("InvalidRequest", "TooManyWaiting", "Undecided"),
+    "jobs.engine.batches": ("batch",),
+    "jobs.engine.cancel": ("cancel",),
+    "jobs.engine.chain": ("chain", "group"),
+    "jobs.engine.proxy": ("Asynchronous", "asubmit_many", "async_", "submit_many"),
+    "jobs.engine.revive": ("revive",),
+    "jobs.reading.queries": ("queries",),
+    "jobs.reading.schedule_view": ("schedule_view",),
+    "jobs.store.owner": ("EVERY_TENANT",),
+    "jobs.store.results": ("results",),
 }
 
 
-def lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+def lazily(package: str, names: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:
     """The `__getattr__` of a package whose public names are loaded at their first use.
 
-    homes: the module of each name, which is an object in it, or the module itself.
+    names: those of each module, which are objects in it, or the module itself.
     """
+    homes = {name: module for module, those in names.items() for name in those}
 
     def load(name: str) -> Any:
         if name not in homes:
@@ -95,4 +85,4 @@ def lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
 
 
 # Django imports this package before any model may be imported.
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__ = lazily(__name__, _NAMES)

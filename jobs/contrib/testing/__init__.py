@@ -29,18 +29,14 @@ __all__ = [
     "submitted",
 ]
 
-_HOMES = {
-    "Attempt": "jobs.contrib.testing.attempt",
-    "FrozenTime": "jobs.contrib.testing.time",
-    "JobAssertions": "jobs.contrib.testing.cases",
-    "assert_not_submitted": "jobs.contrib.testing.assertions",
-    "assert_submitted": "jobs.contrib.testing.assertions",
-    "drain": "jobs.contrib.testing.running",
-    "fail_next": "jobs.contrib.testing.failures",
-    "freeze_time": "jobs.contrib.testing.time",
-    "run": "jobs.contrib.testing.running",
-    "submitted": "jobs.contrib.testing.assertions",
+_NAMES = {
+    "jobs.contrib.testing.assertions": ("assert_not_submitted", "assert_submitted", "submitted"),
+    "jobs.contrib.testing.attempt": ("Attempt",),
+    "jobs.contrib.testing.cases": ("JobAssertions",),
+    "jobs.contrib.testing.failures": ("fail_next",),
+    "jobs.contrib.testing.running": ("drain", "run"),
+    "jobs.contrib.testing.time": ("FrozenTime", "freeze_time"),
 }
 
 # pytest imports the plugin before Django has set up its apps.
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__ = lazily(__name__, _NAMES)

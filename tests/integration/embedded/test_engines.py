@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from embedded import REPOSITORY, account, binaries
+from embedded import REPOSITORY, account
 from tests.integration.embedded.test_processes import ended
 
 ROOT = os.geteuid() == 0
@@ -262,31 +262,6 @@ def test_a_killed_launcher_takes_all_with_it_and_the_next_run_works_at_once(data
     assert probe(data)["marks"] == 1
     process.communicate(timeout=30)
     assert all(ended(pid) for pid in pids)
-
-
-def test_engines_that_outlived_their_launcher_are_stopped(data):
-    """As where the kernel does not tell them (macOS): started here without any tie to a parent."""
-    probe(data)
-    server = binaries.postgres()
-    identity = account.choose(server)
-    left = [
-        subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-        for argv in (
-            [*identity.prefix, server, "-D", data / "postgresql", "-k", data / "socket", "-h", ""],
-            [binaries.valkey(), data / "valkey" / "valkey.conf"],
-        )
-    ]
-    try:
-        while not all((data / name).exists() for name in ("postgresql/postmaster.pid", "valkey/valkey.pid")):
-            assert all(process.poll() is None for process in left)
-            os.sched_yield()
-        answer = probe(data)
-        assert (answer["marks"], answer["pushed"]) == (2, 2)
-        assert [process.wait(10) for process in left] == [0, 0]
-    finally:
-        for process in left:
-            process.kill()
-            process.wait()
 
 
 def test_a_pid_file_whose_number_went_to_somebody_else_harms_nobody(data):
