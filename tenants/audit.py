@@ -69,6 +69,17 @@ def is_acting() -> bool:
 
 
 @contextmanager
+def acting_on(bulk: UUID) -> Iterator[None]:
+    """Act in the block as whoever began this bulk action; if it has no entry yet, as the present actor."""
+    began = Change.objects.filter(bulk=bulk).first()
+    token = _actor.set(Actor(began.who, began.address, began.key, began.actor_tenant_id) if began else _actor.get())
+    try:
+        yield
+    finally:
+        _actor.reset(token)
+
+
+@contextmanager
 def in_bulk(bulk: UUID | None, sought: str = "") -> Iterator[None]:
     """A transaction that records what `note_one` is told as one entry for each verb and tenant, with their number.
 

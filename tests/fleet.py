@@ -139,5 +139,5 @@ class Fleet:
         return False
 
     def _cancel(self, job: Job) -> float:
-        assert store.cancel(job.id, tenant_id=job.tenant_id, now=self.now)
+        assert store.cancel([job.id], tenant_id=job.tenant_id, now=self.now)
         return 0.0

@@ -87,7 +87,7 @@ VERBS = {
     "replace": lambda job, attempt: moved(job, store.replace({job.pk: job.pk + 1})),
     "hold": lambda job, attempt: moved(job, store.hold(job.source_type, job.source_method)),
     "release": lambda job, attempt: moved(job, store.release()),
-    "cancel": lambda job, attempt: store.cancel(job.pk, tenant_id=EVERY_TENANT),
+    "cancel": lambda job, attempt: bool(store.cancel([job.pk], tenant_id=EVERY_TENANT)),
     "revive": lambda job, attempt: store.revive(job.pk, tenant_id=EVERY_TENANT),
     "discard": lambda job, attempt: store.discard(job.pk),
     "expire": lambda job, attempt: moved(job, store.expire_dead(0, now=LATER)),

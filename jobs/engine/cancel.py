@@ -1,5 +1,6 @@
 """Cancel: end a waiting job at once; ask a running job to stop. If it does not, its worker ends its process."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 from django.db import transaction
@@ -23,17 +24,25 @@ def cancel(job_id: int, *, tenant_id: TenantId) -> Cancellation:
 
     tenant_id: the tenant that must own the job; EVERY_TENANT for an operator.
     """
+    return cancel_all([job_id], tenant_id=tenant_id)[job_id]
+
+
+def cancel_all(ids: Sequence[int], *, tenant_id: TenantId) -> dict[int, Cancellation]:
+    """Cancel jobs, or ask them to stop, in one transaction, with one statement for all; return what came of each."""
+    outcomes: dict[int, Cancellation] = {}
+    left = [job_id for job_id in ids if job_id < 2**63]  # no job has a higher one
     with transaction.atomic():
-        # Dispatch even if nothing was cancelled: a claim may have skipped the row while this statement had it locked.
+        # Dispatch even if nothing was cancelled: a claim may have skipped a row while a statement had it locked.
         dispatch.on_commit()
-        while True:
-            if store.cancel(job_id, tenant_id=tenant_id):
-                note_job("cancelled", job_id, tenant_id)
-                return Cancellation.CANCELLED
-            if store.request_cancel(job_id, tenant_id=tenant_id):
-                note_job("asked to stop", job_id, tenant_id)
-                telemetry.noticed("cancel requested", job=job_id)
-                return Cancellation.REQUESTED
-            # Between the two, the job may start or be taken back any number of times: repeat until one applies.
-            if not store.is_unfinished(job_id, tenant_id=tenant_id):
-                return Cancellation.TOO_LATE
+        while left:
+            for job in store.cancel(left, tenant_id=tenant_id):
+                note_job("cancelled", job.id, job.tenant_id)
+                outcomes[job.id] = Cancellation.CANCELLED
+            if left := [job_id for job_id in left if job_id not in outcomes]:
+                for job in store.request_cancel(left, tenant_id=tenant_id):
+                    note_job("asked to stop", job.id, job.tenant_id)
+                    telemetry.noticed("cancel requested", job=job.id)
+                    outcomes[job.id] = Cancellation.REQUESTED
+                # Between the two, a job may start or be taken back any number of times: repeat until one applies.
+                left = [one for one in store.unfinished(left, tenant_id=tenant_id) if one not in outcomes]
+    return {job_id: outcomes.get(job_id, Cancellation.TOO_LATE) for job_id in ids}

@@ -1,29 +1,42 @@
-"""Cancel a batch, or revive what failed of it: one action, as the audit log sees it, part by part."""
+"""Cancel a batch, or revive what failed of it: one action, as the audit log sees it, part by part.
 
-from collections.abc import Callable
+A cancel is stored (`batch_cancels`) before it begins. Who asked goes through the jobs for a moment; the clock does the
+others, also after a death.
+"""
+
+import time
 from uuid import uuid4
 
+from django.db import transaction
+
 from jobs import store
-from jobs.engine.cancel import cancel
+from jobs.engine.cancel import Cancellation, cancel_all
 from jobs.engine.revive import revive
-from jobs.store import TenantId
+from jobs.store import EVERY_TENANT, TenantId
 from tenants import audit
 
 PART = 100  # jobs of one transaction: one dispatch for all, and short locks
-MOST = 5000  # jobs of one call, about ten seconds: who asks over HTTP does not wait for ever
+MOST = 5000  # jobs of one revival, about ten seconds: who asks over HTTP does not wait for ever
+SECONDS = 2.0  # of a cancel that somebody waits for; the clock takes as long at a time
 
 
 def cancel_batch(batch_id: int, *, tenant_id: TenantId) -> int:
-    """Cancel what waits of it, and ask what runs to stop; return how many, MOST or so: then call again.
+    """Cancel what waits of it, and ask what runs to stop; return how many so far. The clock does the others.
 
-    tenant_id: the tenant that must own it.
+    tenant_id: the tenant that must own it; EVERY_TENANT for an operator.
     """
+    applied = 0
+    with transaction.atomic():
+        if not store.begin_cancel(batch_id, uuid4(), tenant_id=tenant_id):
+            return 0
+        while not applied and (part := _cancel_part(batch_id)) is not None:
+            applied = part  # now the entry in the audit log names who it was, whoever goes on
+    return applied + _cancel([batch_id])
 
-    def apply(job_id: int) -> bool:
-        cancel(job_id, tenant_id=tenant_id)
-        return True
 
-    return _each(apply, store.open_members, batch_id, tenant_id)
+def go_on_cancelling() -> int:
+    """The clock's share of the cancels that are under way, a part of each in turn; return the number of jobs."""
+    return _cancel(store.cancelling())
 
 
 def revive_batch(batch_id: int, *, tenant_id: TenantId) -> int:
@@ -31,13 +44,35 @@ def revive_batch(batch_id: int, *, tenant_id: TenantId) -> int:
 
     Raises TooManyWaiting; those before are revived.
     """
-    return _each(lambda job_id: revive(job_id, tenant_id=tenant_id), store.failed_members, batch_id, tenant_id)
-
-
-def _each(apply: Callable[[int], bool], read: Callable[..., list[int]], batch_id: int, tenant_id: TenantId) -> int:
     bulk, applied, last = uuid4(), 0, 0
-    while applied < MOST and (members := read(batch_id, tenant_id=tenant_id, after=last, most=PART)):
-        with audit.in_bulk(bulk, f"batch:{batch_id}"):
-            applied += sum(apply(job_id) for job_id in members)
+    while applied < MOST and (members := store.failed_members(batch_id, tenant_id=tenant_id, after=last, most=PART)):
+        with audit.in_bulk(bulk, _words(batch_id)):
+            applied += sum(revive(job_id, tenant_id=tenant_id) for job_id in members)
         last = members[-1]
     return applied
+
+
+def _cancel(batches: list[int]) -> int:
+    applied, ends = 0, time.monotonic() + SECONDS
+    while batches and time.monotonic() < ends:
+        parts = {batch_id: _cancel_part(batch_id) for batch_id in batches}
+        applied += sum(part or 0 for part in parts.values())
+        batches = [batch_id for batch_id, part in parts.items() if part is not None]
+    return applied
+
+
+def _cancel_part(batch_id: int) -> int | None:
+    """Cancel the next jobs, in one transaction, for whoever asked; None: it is over, or somebody else has it."""
+    with transaction.atomic():
+        if (under_way := store.take_cancel(batch_id)) is None:
+            return None
+        owner = EVERY_TENANT if under_way.tenant_id is None else under_way.tenant_id
+        members = store.open_members(batch_id, tenant_id=owner, after=under_way.after, most=PART)
+        with audit.acting_on(under_way.bulk), audit.in_bulk(under_way.bulk, _words(batch_id)):
+            outcomes = cancel_all(members, tenant_id=owner)
+        store.note_cancel(batch_id, members[-1] if len(members) == PART else None)
+    return sum(outcome is not Cancellation.TOO_LATE for outcome in outcomes.values())
+
+
+def _words(batch_id: int) -> str:
+    return f"batch:{batch_id}"

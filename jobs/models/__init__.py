@@ -1,7 +1,7 @@
 """Tables, constraints, indexes; no behaviour."""
 
 from jobs.models.awaiting import JobEdge, JobEnd
-from jobs.models.batch import Batch, BatchTally
+from jobs.models.batch import Batch, BatchCancel, BatchTally
 from jobs.models.changes import LeftLine, LimitChange, PoolChange
 from jobs.models.dispatch import Arrival, Door, FreedSlot, Lane, QueueTurn, TenantBook
 from jobs.models.forecast import Calibration, Forecast, Prediction
@@ -39,6 +39,7 @@ __all__ = [
     "Arrival",
     "Attempt",
     "Batch",
+    "BatchCancel",
     "BatchTally",
     "Calibration",
     "ClosedDay",

@@ -49,3 +49,22 @@ class BatchTally(models.Model):
 
     def __str__(self) -> str:
         return f"tally of batch {self.batch_id}"
+
+
+class BatchCancel(models.Model):
+    """A cancel that is going through the jobs of a batch; the row is deleted when it is through.
+
+    tenant_id: who asked for it; null: an operator. bulk: of the entries in the audit log. after: the last job so far.
+    """
+
+    batch = models.OneToOneField(Batch, models.CASCADE, primary_key=True, db_constraint=False, related_name="+")
+    tenant_id = models.BigIntegerField(null=True)
+    bulk = models.UUIDField()
+    after = models.BigIntegerField(default=0, db_default=0)
+
+    class Meta:
+        db_table = named("batch_cancels")
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"cancel of batch {self.batch_id}"

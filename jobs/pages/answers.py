@@ -3,9 +3,17 @@
 from django.http import HttpRequest, HttpResponseRedirect
 from django.utils.http import url_has_allowed_host_and_scheme
 
+from jobs.authoring.text import count_of_jobs
+
 
 class SeeOther(HttpResponseRedirect):
     status_code = 303
+
+
+def cancelled(jobs: int, *, goes_on: bool) -> str:
+    """What the cancel of a batch has done so far."""
+    told = f"Cancelled {count_of_jobs(jobs)}, or asked them to stop."
+    return f"{told} It goes on with the others: the page shows how far it is." if goes_on else told
 
 
 def back(request: HttpRequest, home: str) -> str:

@@ -10,14 +10,18 @@ from jobs.store.awaiting import Edge, forget_edges, is_news, note_edges, read_en
 from jobs.store.away import may_pass
 from jobs.store.batches import (
     Progress,
+    begin_cancel,
+    cancelling,
     close_batch,
     failed_members,
     forget_batches,
     grow_batch,
+    note_cancel,
     open_batch,
     open_members,
     read_batch,
     read_batches,
+    take_cancel,
     waiting_for,
 )
 from jobs.store.checks import excesses, find_lane, heads, isolation, odd_states, recount_books, wrong_books
@@ -39,10 +43,10 @@ from jobs.store.control import (
     create_queue,
     discard,
     expire_dead,
-    is_unfinished,
     lapse,
     request_cancel,
     revive,
+    unfinished,
 )
 from jobs.store.history import archive, forget_old, next_to_archive, restore
 from jobs.store.leading import database_now, database_time, depose, lead, wake_clock

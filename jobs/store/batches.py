@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from jobs.store.owner import TenantId, tenant_or_any
 from jobs.store.rows import objects, rows
@@ -12,7 +13,10 @@ LARGEST_ID = 2**63 - 1
 
 @dataclass(frozen=True)
 class Progress:
-    """A batch, and what became of its jobs; a second old at most. oldest: when the first one under way was added."""
+    """A batch, and what became of its jobs; a second old at most.
+
+    cancelling: a cancel is going through its jobs. oldest: when the first one under way was added.
+    """
 
     id: int
     tenant_id: int
@@ -20,6 +24,7 @@ class Progress:
     user_key: str
     created_at: datetime
     closed_at: datetime | None
+    cancelling: bool
     total: int
     success: int
     error: int
@@ -73,6 +78,36 @@ def open_members(batch_id: int, *, tenant_id: TenantId, after: int, most: int) -
     """Its first jobs behind that number that have not ended."""
     found = rows("open_members", id=batch_id, tenant_id=tenant_or_any(tenant_id), after=after, most=most)
     return [job_id for (job_id,) in found]
+
+
+@dataclass(frozen=True)
+class BatchCancel:
+    """A cancel that is under way. tenant_id: who asked; None: an operator. after: the last job so far."""
+
+    tenant_id: int | None
+    bulk: UUID
+    after: int
+
+
+def begin_cancel(batch_id: int, bulk: UUID, *, tenant_id: TenantId) -> bool:
+    """Store that its jobs are to be cancelled; False if there is no such batch."""
+    return bool(rows("begin_cancel", id=batch_id, bulk=bulk, tenant_id=tenant_or_any(tenant_id)))
+
+
+def take_cancel(batch_id: int) -> BatchCancel | None:
+    """Its cancel, until the caller's transaction ends; None if there is none, or somebody has it."""
+    found = objects(BatchCancel, "take_cancel", id=batch_id)
+    return found[0] if found else None
+
+
+def note_cancel(batch_id: int, after: int | None) -> None:
+    """Its cancel has come so far; or it is through (None)."""
+    rows("note_cancel", id=batch_id, after=after)
+
+
+def cancelling() -> list[int]:
+    """The batches whose cancel is under way."""
+    return [batch_id for (batch_id,) in rows("cancelling")]
 
 
 def failed_members(batch_id: int, *, tenant_id: TenantId, after: int, most: int) -> list[int]:

@@ -1,5 +1,6 @@
 """The verbs that people use: cancel, revive, discard; and the queue that always exists."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from jobs.conf import settings
@@ -10,19 +11,20 @@ from jobs.store.session import session
 from tenants.names import named
 
 
-def cancel(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> bool:
+def cancel(ids: Sequence[int], *, tenant_id: TenantId, now: datetime | None = None) -> list[Applied]:
     """blocked, scheduled, created or queued -> cancelled."""
-    return bool(moved("cancel", rows("cancel", id=job_id, tenant_id=tenant_or_any(tenant_id), now=now)))
+    return moved("cancel", rows("cancel", ids=list(ids), tenant_id=tenant_or_any(tenant_id), now=now))
 
 
-def request_cancel(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> bool:
-    """Ask a running job to stop; its holder carries it out."""
-    return bool(rows("request_cancel", id=job_id, tenant_id=tenant_or_any(tenant_id), now=now))
+def request_cancel(ids: Sequence[int], *, tenant_id: TenantId, now: datetime | None = None) -> list[Applied]:
+    """Ask running jobs to stop; their holders carry it out."""
+    found = rows("request_cancel", ids=list(ids), tenant_id=tenant_or_any(tenant_id), now=now)
+    return [Applied(*row) for row in found]
 
 
-def is_unfinished(job_id: int, *, tenant_id: TenantId) -> bool:
-    """Whether the job exists and has not ended."""
-    return bool(rows("unfinished", id=job_id, tenant_id=tenant_or_any(tenant_id)))
+def unfinished(ids: Sequence[int], *, tenant_id: TenantId) -> list[int]:
+    """Those that exist and have not ended."""
+    return [job_id for (job_id,) in rows("unfinished", ids=list(ids), tenant_id=tenant_or_any(tenant_id))]
 
 
 def revive(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> bool:

@@ -59,7 +59,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     **dict.fromkeys(("gather", "make_way", "outdate"), (NEWEST,)),
     "read_ends": (*AFTER, *BATCHES),
     **dict.fromkeys(("unknown", "forget_edges"), (*AFTER, *BATCHES)),
-    **dict.fromkeys(("open_batch", "grow_batch", "close_batch", "read_batches"), BATCHES),
+    **dict.fromkeys(("open_batch", "grow_batch", "close_batch", "read_batches", "begin_cancel"), BATCHES),
     **dict.fromkeys(("open_members", "failed_members", "waiting_for"), BATCHES),
     "forget_batches": ("tests/integration/engine/test_prune.py",),
     "submit": (*SUBMIT, WEBHOOKS),

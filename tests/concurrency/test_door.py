@@ -324,7 +324,7 @@ def test_a_job_that_is_claimed_while_it_is_cancelled_is_counted_once(register, b
     with a_pass() as inside, elsewhere() as run:
         inside.come_in()
         inside.claim()
-        cancelled = run(lambda: store.cancel(job, tenant_id=tenant.pk))
+        cancelled = run(lambda: store.cancel([job], tenant_id=tenant.pk))
         wait_until(blocked, "the cancel waits")
         inside.commit()
         assert cancelled.result()
@@ -340,7 +340,7 @@ def test_a_job_that_is_put_off_while_it_is_cancelled_is_counted_once(register, b
     with elsewhere() as run:
         with transaction.atomic():
             assert store.put_off(job, 1)
-            cancelled = run(lambda: store.cancel(job, tenant_id=tenant.pk))
+            cancelled = run(lambda: store.cancel([job], tenant_id=tenant.pk))
             wait_until(blocked, "the cancel waits")
         assert cancelled.result()
     dispatch()

@@ -7,13 +7,15 @@ from uuid import uuid4
 from django.db.models import Q
 from django.urls import reverse
 from ninja import Query, Router, Schema
+from ninja import Status as Answer
 from pydantic import Field
 
 from jobs import store
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.api.changes import PROBLEMS
 from jobs.console.operations.named import tenant_named
-from jobs.console.operations.verbs import CANCEL, REVIVE, Verb
+from jobs.console.operations.verbs import REVIVE
+from jobs.engine import whole_batch
 from jobs.portal.api import batch_schemas, pages
 from jobs.portal.api.batches import BatchId
 from jobs.portal.api.inputs import RowId, Text, refuse_unknown_names
@@ -65,25 +67,25 @@ def read_any_batch(request: OperatorRequest, batch_id: BatchId) -> AnyBatch:
     return _shown([_found(batch_id)])[0]
 
 
-@router.post("batches/{batch_id}/cancel", url_name="cancel_any_batch", auth=CHANGE, response={200: Changed, **PROBLEMS})
-def cancel_any_batch(request: OperatorRequest, batch_id: BatchId, before: Before = None) -> Changed:
-    """Cancel what waits of a batch, and ask what runs to stop; its tenant cannot revive it. 1000 jobs at a time."""
-    return _each(CANCEL, batch_id, before)
+@router.post("batches/{batch_id}/cancel", auth=CHANGE, response={202: AnyBatch, **PROBLEMS})
+def cancel_any_batch(request: OperatorRequest, batch_id: BatchId) -> Answer[AnyBatch]:
+    """Cancel what waits of a batch, and ask what runs to stop; its tenant cannot revive it.
+
+    Of very many some are left when you get the answer: it goes on by itself as long as the batch says `cancelling`.
+    """
+    whole_batch.cancel_batch(_found(batch_id).id, tenant_id=EVERY_TENANT)
+    return Answer(202, _shown([_found(batch_id)])[0])
 
 
 @router.post("batches/{batch_id}/revive", url_name="revive_any_batch", auth=CHANGE, response={200: Changed, **PROBLEMS})
 def revive_any_batch(request: OperatorRequest, batch_id: BatchId, before: Before = None) -> Changed:
     """Give what did not end well of a batch a new series of attempts. 1000 jobs at a time."""
-    return _each(REVIVE, batch_id, before)
-
-
-def _each(verb: Verb, batch_id: int, before: int | None) -> Changed:
-    fits = Q(status__in=verb.statuses)
+    fits = Q(status__in=REVIVE.statuses)
     batch = _found(batch_id).id
     ids, end = listing.ids(fits, MAX_CHANGED, tenant=None, batch=batch, before=before, looks=listing.LOOKS)
-    outcomes = Counter(verb.each(ids, bulk=uuid4(), filters=f"batch:{batch_id}").values())
-    changed = sum(outcomes[name] for name in verb.applied(outcomes))
-    address = reverse(f"api:{verb.name}_any_batch", args=[batch_id])
+    outcomes = Counter(REVIVE.each(ids, bulk=uuid4(), filters=f"batch:{batch_id}").values())
+    changed = sum(outcomes[name] for name in REVIVE.applied(outcomes))
+    address = reverse("api:revive_any_batch", args=[batch_id])
     onward = None if end is None else f"{address}?before={end}"
     return Changed(changed=changed, skipped=len(ids) - changed, next=onward)
 

@@ -27,8 +27,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Verb:
-    """statuses: of the jobs that it can change; in words: possible. warning: what it will do. apply: it, to a job;
-    returns the name of an outcome. asks: for a confirmation, however few the jobs.
+    """statuses: of the jobs that it can change; in words: possible. warning: what it will do. apply: it, to some jobs;
+    returns the name of the outcome of each. asks: for a confirmation, however few the jobs.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Verb:
     warning: str
     possible: str
     statuses: frozenset[Status]
-    apply: Callable[[int], str]
+    apply: Callable[[Sequence[int]], Mapping[int, str]]
     outcomes: Mapping[str, Outcome]
     asks: bool = False
 
@@ -50,8 +50,9 @@ class Verb:
         outcomes = dict.fromkeys(ids, "")
         for first in range(0, len(ids), BATCH):
             with audit.in_bulk(bulk, filters):
-                for job_id in sorted(ids[first : first + BATCH]):  # in this order, so that no two can deadlock
-                    outcomes[job_id] = self.apply(job_id)
+                outcomes.update(
+                    self.apply(sorted(ids[first : first + BATCH]))
+                )  # in this order, so that no two can deadlock
         return outcomes
 
     def applied(self, outcomes: Iterable[str]) -> list[str]:
@@ -67,8 +68,8 @@ class Verb:
         )
 
 
-def _one_of(verb: Callable[[int], bool], done: str, job_id: int) -> str:
-    return done if verb(job_id) else SKIPPED
+def _each(verb: Callable[[int], bool], done: str, ids: Sequence[int]) -> dict[int, str]:
+    return {job_id: done if verb(job_id) else SKIPPED for job_id in ids}
 
 
 SKIPPED = "skipped"
@@ -79,7 +80,7 @@ CANCEL = Verb(
     warning="Waiting jobs end as cancelled. Running jobs are asked to stop.",
     possible="Only jobs that have not ended can be cancelled.",
     statuses=frozenset(Status) - FINAL,
-    apply=partial(cancelling.cancel, tenant_id=EVERY_TENANT),
+    apply=partial(cancelling.cancel_all, tenant_id=EVERY_TENANT),
     outcomes={
         Cancellation.CANCELLED: Outcome("is cancelled", "Cancelled {}."),
         Cancellation.REQUESTED: Outcome(
@@ -95,7 +96,7 @@ REVIVE = Verb(
     warning="Each gets a new series of attempts.",
     possible="Only jobs that ended as error, dead or cancelled can be revived, unless their arguments were erased.",
     statuses=FINAL - {Status.SUCCESS},
-    apply=partial(_one_of, partial(reviving.revive, tenant_id=EVERY_TENANT), "revived"),
+    apply=partial(_each, partial(reviving.revive, tenant_id=EVERY_TENANT), "revived"),
     outcomes={
         "revived": Outcome("waits again with a new series of attempts", "Revived {}."),
         SKIPPED: Outcome(
@@ -110,7 +111,7 @@ DISCARD = Verb(
     warning="They leave the dead letters for good, and stay as cancelled jobs.",
     possible="Only dead jobs can be discarded.",
     statuses=frozenset({Status.DEAD}),
-    apply=partial(_one_of, reviving.discard, "discarded"),
+    apply=partial(_each, reviving.discard, "discarded"),
     outcomes={
         "discarded": Outcome("is discarded", "Discarded {}."),
         SKIPPED: Outcome("was skipped", "Skipped {}: not dead.", applied=False),

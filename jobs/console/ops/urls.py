@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from jobs.console.ops.actions import batches as batch_actions
 from jobs.console.ops.actions import limits, many, schedules, submit, themes, types
 from jobs.console.ops.actions import webhooks as webhook_actions
 from jobs.console.ops.actions import what_if as what_if_actions
@@ -48,6 +49,7 @@ urlpatterns = [
     path("jobs/<int:pk>/", job.show, name="job"),
     path("batches/", batches.show, name="batches"),
     path("batches/<int:pk>/", batches.one, name="batch"),
+    path("batches/<int:pk>/cancel", batch_actions.cancel, name="cancel-batch"),
     path("dead/", dead.show, name="dead"),
     path("workers/", workers.show, name="workers"),
     path("workers/<uuid:pk>/drain", worker_actions.drain_worker, name="drain"),

@@ -29,6 +29,7 @@ class Batch(Schema):
     user: str
     created_at: datetime
     closed_at: datetime | None = Field(description="Null: it is open, so it is not over.")
+    cancelling: bool = Field(description="True: a cancel is going through its jobs. It needs no further request.")
     complete: bool = Field(description="True: it is closed, and all of its jobs have ended.")
     total: int
     waiting: int
@@ -43,7 +44,7 @@ class Batch(Schema):
     @classmethod
     def of(cls, progress: Progress) -> "Batch":
         counts = ("total", "waiting", "running", "success", "error", "dead", "cancelled", "share")
-        same = ("id", "name", "created_at", "closed_at", "oldest", *counts)
+        same = ("id", "name", "created_at", "closed_at", "cancelling", "oldest", *counts)
         values = {name: getattr(progress, name) for name in same}
         return cls(user=progress.user_key, complete=progress.is_complete, **values)
 

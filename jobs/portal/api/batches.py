@@ -76,7 +76,7 @@ def read_batch(request: CallerRequest, batch_id: BatchId) -> Batch:
 def cancel_batch(request: CallerRequest, batch_id: BatchId) -> HttpResponse:
     """Cancel those of its jobs that wait, and ask those that run to stop. `on_end` runs when they have ended.
 
-    5000 jobs at a time: repeat it while any are `waiting`.
+    Of very many some are left when you get the answer: it goes on by itself as long as the batch says `cancelling`.
     """
     tenant_id = request.auth.tenant.pk
     whole_batch.cancel_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id)

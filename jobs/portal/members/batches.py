@@ -10,7 +10,7 @@ from jobs.authoring.text import count_of_jobs
 from jobs.calls.refusals import TooManyWaiting
 from jobs.engine.whole_batch import MOST, cancel_batch, revive_batch
 from jobs.pages import regions
-from jobs.pages.answers import SeeOther, back
+from jobs.pages.answers import SeeOther, back, cancelled
 from jobs.pages.given import number
 from jobs.portal.members import shown
 from jobs.portal.members.asked import Asked
@@ -57,8 +57,8 @@ def cancel(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     """Cancel what waits of it, and ask what runs to stop, as over HTTP."""
     _batch(tenant, pk)
     audit.identify(request.user.get_username(), tenant_id=tenant.pk)
-    number = cancel_batch(pk, tenant_id=tenant.pk)
-    messages.success(request, f"Cancelled {count_of_jobs(number)}, or asked them to stop.{_again(number)}")
+    applied = cancel_batch(pk, tenant_id=tenant.pk)
+    messages.success(request, cancelled(applied, goes_on=_batch(tenant, pk).cancelling))
     return SeeOther(back(request, reverse("members:batch", args=[pk])))
 
 
@@ -69,16 +69,13 @@ def run_again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     _batch(tenant, pk)
     audit.identify(request.user.get_username(), tenant_id=tenant.pk)
     try:
-        number = revive_batch(pk, tenant_id=tenant.pk)
+        applied = revive_batch(pk, tenant_id=tenant.pk)
     except TooManyWaiting as refused:
         messages.error(request, f"Not all run again: {refused}.")
     else:
-        messages.success(request, f"{count_of_jobs(number).capitalize()} will run again.{_again(number)}")
+        again = " There may be more: press it again." if applied >= MOST else ""
+        messages.success(request, f"{count_of_jobs(applied).capitalize()} will run again.{again}")
     return SeeOther(back(request, reverse("members:batch", args=[pk])))
-
-
-def _again(number: int) -> str:
-    return " There may be more: press it again." if number >= MOST else ""
 
 
 def _batch(tenant: Tenant, pk: int) -> Progress:

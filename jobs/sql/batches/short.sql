@@ -1,3 +1,19 @@
+-- name: begin_cancel
+-- Change: a cancel of a batch, which is to go through its jobs; one that is under way begins anew, for whoever asks now. Who: its
+--         tenant, or an operator (null), whose cancel stays an operator's. Locks: the row. Index: primary keys.
+INSERT INTO batch_cancels (batch_id, tenant_id, bulk)
+SELECT id, %(tenant_id)s::bigint, %(bulk)s FROM batches
+WHERE id = %(id)s
+  AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
+ON CONFLICT (batch_id) DO UPDATE
+SET bulk = excluded.bulk, after = 0, tenant_id = CASE WHEN batch_cancels.tenant_id IS NOT NULL THEN excluded.tenant_id END
+RETURNING batch_id
+
+-- name: cancelling
+-- Reads:  the batches whose cancel is under way, in any order: one that is held up does not hold up the same others each time.
+-- Who:    the clock. Locks: none. Index: none: they are few.
+SELECT batch_id FROM batch_cancels ORDER BY random()
+
 -- name: close_batch
 -- Change: nobody but its own jobs adds to this batch any more. Who: whoever made it. Locks: the row. Index: primary key.
 WITH closed AS (
@@ -53,6 +69,13 @@ WHERE b.id = %(id)s
   AND (b.closed_at IS NULL OR EXISTS (SELECT FROM jobs j WHERE j.id = %(caller)s AND j.attempt = %(attempt)s AND j.batch_id = b.id AND j.status = 'running'))  -- guard
 RETURNING b.id
 
+-- name: note_cancel
+-- Change: how far the cancel of a batch has come; or it is through (null). Who: whoever has taken it. Index: primary key.
+WITH through AS (
+    DELETE FROM batch_cancels WHERE batch_id = %(id)s AND %(after)s::bigint IS NULL
+)
+UPDATE batch_cancels SET after = %(after)s::bigint WHERE batch_id = %(id)s AND %(after)s::bigint IS NOT NULL
+
 -- name: open_batch
 -- Change: a new batch, with a number of the series of the jobs. Who: any caller, inside the caller's own transaction. Locks: none.
 WITH made AS (
@@ -81,6 +104,7 @@ LIMIT %(most)s
 --         looks. Locks: none. Index: primary key, batches_of_tenant; jobs_one_job_per_slot, jobs_open_of_batch.
 SELECT
     b.id, b.tenant_id, b.name, b.user_key, b.created_at, b.closed_at, b.added AS total,
+    EXISTS (SELECT FROM batch_cancels c WHERE c.batch_id = b.id) AS cancelling,
     t.success, t.error, t.dead, t.cancelled,
     (SELECT count(*)::int FROM jobs j WHERE j.tenant_id = b.tenant_id AND j.slot IS NOT NULL AND j.batch_id = b.id) AS running,
     (SELECT j.created_at FROM jobs j WHERE j.batch_id = b.id AND j.end_time IS NULL ORDER BY j.id LIMIT 1) AS oldest
@@ -91,6 +115,12 @@ WHERE (%(ids)s::bigint[] IS NULL OR b.id = ANY(%(ids)s::bigint[]))
   AND b.tenant_id = coalesce(%(tenant_id)s::bigint, b.tenant_id)  -- guard I8
 ORDER BY b.id DESC
 LIMIT %(most)s
+
+-- name: take_cancel
+-- Reads:  the cancel of a batch, for its next part. Who: whoever asked for it, and the clock.
+-- Locks:  the row; nobody waits for it: who does not get it goes home. Index: primary key.
+SELECT tenant_id, bulk, after FROM batch_cancels WHERE batch_id = %(id)s
+FOR UPDATE SKIP LOCKED
 
 -- name: waiting_for
 -- Reads:  the first jobs that wait for a batch, and whether any end of it will do. Who: whoever looks at the batch. Locks: none.

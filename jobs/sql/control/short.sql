@@ -41,19 +41,26 @@ DELETE FROM jobs WHERE id IN (SELECT id FROM expired)
 RETURNING id, attempt, tenant_id
 
 -- name: request_cancel
--- Change: ask a running job to stop. Not an arrow: the holder stops the job, and keeps the slot until then.
--- Who:    its tenant (tenant given), or an operator (null). Locks: the row. Index: primary key.
+-- Change: ask running jobs to stop. Not an arrow: the holder stops the job, and keeps the slot until then.
+-- Who:    its tenant (tenant given), or an operator (null). Locks: the rows, in the order of their ids. Index: primary key.
 -- The job gives up its key: an identical request must not get a job that is being stopped.
+WITH asked AS MATERIALIZED (
+    SELECT id FROM jobs
+    WHERE id = ANY(%(ids)s::bigint[])
+      AND status = 'running'  -- guard
+      AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
+    ORDER BY id
+    FOR NO KEY UPDATE
+)
 UPDATE jobs
 SET cancel_requested_at = coalesce(cancel_requested_at, %(now)s::timestamptz, clock_timestamp()),
     dedup_key = NULL,
     barred = barred OR %(tenant_id)s::bigint IS NULL
-WHERE id = %(id)s
-  AND status = 'running'  -- guard
-  AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
-RETURNING id, attempt
+FROM asked
+WHERE jobs.id = asked.id
+RETURNING jobs.id, attempt, tenant_id
 
 -- name: unfinished
--- Reads:  whether a job has not ended. Who: cancel, which tries again in that case. Locks: none. Index: primary key.
+-- Reads:  those of the jobs that have not ended. Who: cancel, which tries them again. Locks: none. Index: primary key.
 SELECT id FROM jobs
-WHERE id = %(id)s AND end_time IS NULL AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)
+WHERE id = ANY(%(ids)s::bigint[]) AND end_time IS NULL AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)

@@ -9,7 +9,7 @@ from django.db import OperationalError, connection
 
 from jobs import store, telemetry
 from jobs.conf import settings
-from jobs.engine import expire, history, pause, prune, recount, recover, unblock
+from jobs.engine import expire, history, pause, prune, recount, recover, unblock, whole_batch
 from jobs.engine.deaths import notify
 from jobs.engine.webhooks.announce import announce
 from jobs.recording import close, inspection, record, sample, statements
@@ -70,6 +70,7 @@ def slow_duties() -> list[Duty]:
     """The duties that may take long because they read much."""
     return [
         Duty(1.0, announce),
+        Duty(1.0, whole_batch.go_on_cancelling),
         Duty(10.0, recount.recount_waiting),
         Duty(3600.0, recount.recount_all),
         Duty(10.0, history.Archive().run),

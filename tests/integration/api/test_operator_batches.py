@@ -3,6 +3,7 @@
 import pytest
 
 from jobs.engine.unblock import unblock
+from jobs.engine.whole_batch import go_on_cancelling
 from jobs.models import Job
 from tenants.models import Change
 from tests.factories import UserFactory
@@ -31,14 +32,22 @@ def test_they_are_listed_and_read_with_their_tenant(operator, tenant, made):  # 
     assert operator.get("/api/v1/operator/batches?tenant=nobody").status_code == 422
 
 
-def test_one_is_cancelled_and_revived_part_by_part(operator, made, monkeypatch):  # noqa: F811
+def test_one_is_cancelled_by_one_request_and_revived_part_by_part(operator, made, monkeypatch):  # noqa: F811
     monkeypatch.setattr("jobs.console.api.batches.MAX_CHANGED", 1)
+    monkeypatch.setattr("jobs.engine.whole_batch.PART", 1)
+    monkeypatch.setattr("jobs.engine.whole_batch.SECONDS", 0)
     batch, other = made(), made()
-    for verb, status in (("cancel", "cancelled"), ("revive", "created")):
-        answer = operator.post(f"/api/v1/operator/batches/{batch}/{verb}").json()
-        assert (answer["changed"], answer["skipped"]) == (1, 0)
-        answer = operator.post(answer["next"]).json()
-        assert (answer, statuses(batch)) == ({"changed": 1, "skipped": 0, "next": None}, {status})
+    address = f"/api/v1/operator/batches/{batch}"
+    answer = operator.post(f"{address}/cancel")
+    assert (answer.status_code, answer.json()["cancelling"], statuses(batch)) == (202, True, {"cancelled", "created"})
+    monkeypatch.undo()
+    go_on_cancelling()
+    assert (operator.get(address).json()["cancelling"], statuses(batch)) == (False, {"cancelled"})
+    monkeypatch.setattr("jobs.console.api.batches.MAX_CHANGED", 1)
+    answer = operator.post(f"{address}/revive").json()
+    assert (answer["changed"], answer["skipped"]) == (1, 0)
+    answer = operator.post(answer["next"]).json()
+    assert (answer, statuses(batch)) == ({"changed": 1, "skipped": 0, "next": None}, {"created"})
     unblock()
     assert statuses(other) == {"created"}
     assert Change.objects.filter(values__filter=f"batch:{batch}").exists()

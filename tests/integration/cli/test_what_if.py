@@ -74,7 +74,7 @@ def test_what_the_record_does_not_tell_is_said(since, tenant):
     LimitChange.objects.update(at=since + timedelta(minutes=1))
     Attempt.objects.update(worker_pid=None)
     waiting, cancelled = (make_job(tenant, ready_at=since + timedelta(minutes=2)) for _ in range(2))
-    store.cancel(cancelled.pk, tenant_id=EVERY_TENANT)
+    store.cancel([cancelled.pk], tenant_id=EVERY_TENANT)
     found = asked(since)
     assert [gap["code"] for gap in found["unknown"]] == ["limits", "pauses", "waiting", "left"]
     assert found["attempts"] == 4

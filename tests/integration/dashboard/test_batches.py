@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from jobs import batch, store
 from jobs.engine.unblock import unblock
+from jobs.engine.whole_batch import go_on_cancelling
 from jobs.lifecycle import Status
 from jobs.models import Job
 from jobs.store import EVERY_TENANT
@@ -22,7 +23,7 @@ def nightly():
     thing = ThingFactory(tenant=TenantFactory(name="Owner & Co.", slug="acme"))
     with batch("<b>nightly</b>") as new:
         first, *_ = new.add(thing.async_(dedup=False).echo.request() for _ in range(3))
-    assert store.cancel(first, tenant_id=EVERY_TENANT)
+    assert store.cancel([first], tenant_id=EVERY_TENANT)
     unblock()
     return new
 
@@ -57,13 +58,37 @@ def test_one_has_its_jobs_failures_first_and_is_cancelled_and_revived(client, ad
     assert f'href="{path}"' in client.get(reverse("ops:job", args=[first])).content.decode()
     form = page.partition('class="verbs"')[2]
     form = dict(re.findall(r'type="hidden" name="(q|upto|all|next)" value="([^"]*)"', form))
-    for name, statuses in (("cancel", {"cancelled"}), ("revive", {"created"})):
-        assert reverse(f"ops:{name}-jobs") in page
-        assert client.post(reverse(f"ops:{name}-jobs"), form)["Location"] == path
+    for verb, statuses in (("cancel-batch", {"cancelled"}), ("revive-jobs", {"created"})):
+        address = reverse(f"ops:{verb}", args=[nightly.id] if verb == "cancel-batch" else [])
+        assert address in page
+        assert client.post(address, form)["Location"] == path
         assert set(Job.objects.values_list("status", flat=True)) == statuses
     unblock()
     assert "Revive the failed" not in client.get(path).content.decode()
     assert client.get(reverse("ops:batch", args=[2**70])).status_code == 404
+
+
+def test_many_are_cancelled_once_the_operator_is_sure_and_the_page_tells_how_far_it_is(
+    client, admin_user, nightly, operator, monkeypatch
+):
+    monkeypatch.setattr("jobs.console.ops.actions.batches.MAX_UNASKED", 1)
+    monkeypatch.setattr("jobs.engine.whole_batch.PART", 1)
+    monkeypatch.setattr("jobs.engine.whole_batch.SECONDS", 0)
+    client.force_login(admin_user)
+    path, cancel = reverse("ops:batch", args=[nightly.id]), reverse("ops:cancel-batch", args=[nightly.id])
+    asked = client.post(cancel, {"next": path}).content.decode()
+    assert "2 waiting jobs end as cancelled" in asked and "&lt;b&gt;nightly" in asked
+    assert Job.objects.filter(status="created").count() == 2
+    assert operator("view_job").post(cancel, {"sure": "1"}).status_code == 403
+    assert client.post(cancel, {"sure": "1", "next": path})["Location"] == path
+    page = client.get(path).content.decode()
+    assert "Cancelled 1 job, or asked them to stop. It goes on with the others" in page
+    assert "It is being cancelled" in page and cancel not in page
+    monkeypatch.setattr("jobs.engine.whole_batch.SECONDS", 9)
+    go_on_cancelling()
+    assert "It is being cancelled" not in client.get(path).content.decode()
+    assert not Job.objects.filter(status="created").exists()
+    assert client.post(reverse("ops:cancel-batch", args=[2**70])).status_code == 404
 
 
 def test_nothing_else_is_the_number_of_a_batch(client, admin_user):

@@ -44,7 +44,7 @@ def status(job_id: int) -> str:
 def end(job_id: int, how: str = "success") -> None:
     """It ran, and ended so."""
     if how == "cancelled":
-        assert store.cancel(job_id, tenant_id=EVERY_TENANT)
+        assert store.cancel([job_id], tenant_id=EVERY_TENANT)
         return
     row = make_job(TenantFactory(), Status.RUNNING)  # for a holder's columns
     holder = {name: getattr(row, name) for name in ("ticket", "worker", "worker_pid", "queued_at", "start_time")}
@@ -325,7 +325,7 @@ def test_it_is_explained(submit, thing):
 def test_the_edges_of_jobs_that_wait_no_longer_are_forgotten(submit):
     first = submit()
     waits, went = submit(after=first), submit(after=first)
-    assert store.cancel(went, tenant_id=EVERY_TENANT)
+    assert store.cancel([went], tenant_id=EVERY_TENANT)
     assert store.forget_edges(1000) == 1
     assert JobEdge.objects.get().follower_id == waits
 

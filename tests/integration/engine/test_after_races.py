@@ -140,7 +140,7 @@ def test_the_reader_looks_again_after_its_commit(thing, first, elsewhere, monkey
     def read_then_somebody_ends_it():
         turn = read_ends()
         if status(first) != "cancelled":
-            elsewhere(store.cancel, first, tenant_id=EVERY_TENANT).result()
+            elsewhere(store.cancel, [first], tenant_id=EVERY_TENANT).result()
         return turn
 
     monkeypatch.setattr(store, "read_ends", read_then_somebody_ends_it)

@@ -1,5 +1,7 @@
 """Races about the end of a batch: somebody adds to it, or revives a job of it, and commits or not."""
 
+from uuid import uuid4
+
 import pytest
 from django.db import transaction
 
@@ -8,6 +10,7 @@ from jobs.engine.batches import Batch, call_back, close, open_batch
 from jobs.engine.cancel import cancel
 from jobs.engine.revive import revive
 from jobs.engine.unblock import unblock
+from jobs.engine.whole_batch import go_on_cancelling
 from jobs.lifecycle import Status
 from jobs.models import Job, JobEnd
 from jobs.sql import statement
@@ -128,3 +131,13 @@ def test_of_a_close_and_an_addition_at_once_the_first_decides(thing, elsewhere, 
     assert closing.result()
     assert new.progress().total == 1
     assert Job.objects.get().status == Status.CREATED
+
+
+def test_a_cancel_that_somebody_is_at_is_left_to_them(nightly, onlooker):
+    new, member, _ = nightly
+    assert store.begin_cancel(new.id, uuid4(), tenant_id=EVERY_TENANT)
+    onlooker.execute("BEGIN")
+    onlooker.execute("SELECT FROM batch_cancels FOR UPDATE")
+    assert (go_on_cancelling(), status(member)) == (0, "created")
+    onlooker.execute("ROLLBACK")
+    assert (go_on_cancelling(), status(member)) == (1, "cancelled")

@@ -1,6 +1,7 @@
 """Batches: a job when all of them have ended, and one when all have ended well: each once, whatever happened."""
 
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.db import transaction
@@ -12,12 +13,14 @@ from jobs.contrib.testing import drain
 from jobs.engine.batches import Batch, batch_of, close, open_batch
 from jobs.engine.revive import discard, revive
 from jobs.engine.unblock import unblock
-from jobs.engine.whole_batch import cancel_batch, revive_batch
+from jobs.engine.whole_batch import cancel_batch, go_on_cancelling, revive_batch
 from jobs.lifecycle import Status
-from jobs.models import AnyJob, BatchTally, Job, JobEdge, JobEnd
+from jobs.models import AnyJob, BatchCancel, BatchTally, Job, JobEdge, JobEnd
 from jobs.models import Batch as Row
 from jobs.reading.explain.explanation import explain
 from jobs.store import EVERY_TENANT
+from tenants import audit
+from tenants.models import Change
 from tests.factories import TenantFactory, ThingFactory, make_job
 from tests.integration.engine.test_after import end
 from tests.sample.models import Thing
@@ -254,6 +257,7 @@ def test_no_statement_finds_an_open_one_of_a_stranger():
         assert store.grow_batch(nightly, 1, tenant_id=tenant.pk, caller=None, attempt=0) is mine
         assert store.open_members(nightly, tenant_id=tenant.pk, **every) == [member.pk] * mine
         assert store.failed_members(nightly, tenant_id=tenant.pk, **every) == [failed.pk] * mine
+        assert store.begin_cancel(nightly, uuid4(), tenant_id=tenant.pk) is mine
         assert store.close_batch(nightly, tenant_id=tenant.pk) is mine
 
 
@@ -297,6 +301,62 @@ def test_it_is_cancelled_with_all_that_waits_and_a_request_to_what_runs(made):
     assert (progress.running, progress.waiting, progress.ended, progress.share) == (1, 0, 3, 0.75)
     assert store.stop(members[1], 1, {})
     assert states(ends) == ["created"]
+
+
+def entries() -> list[tuple[str, str, int, int]]:
+    told = Change.objects.filter(kind="jobs.job").order_by("pk")
+    return [(one.who, one.verb, one.values.get("number", 1), one.subjects.count()) for one in told]
+
+
+def test_a_cancel_of_many_is_one_act_with_one_entry_that_the_clock_goes_on_with(made, monkeypatch):
+    monkeypatch.setattr("jobs.engine.whole_batch.PART", 2)
+    monkeypatch.setattr("jobs.engine.whole_batch.SECONDS", 0)
+    nightly, members, _, ends = made(7)
+    with audit.acting("ines"):
+        assert cancel_batch(nightly.id, tenant_id=EVERY_TENANT) == 2
+    assert states(*members, ends) == ["cancelled"] * 2 + ["created"] * 5 + ["blocked"]
+    assert nightly.progress().cancelling
+    assert revive(members[0], tenant_id=EVERY_TENANT), "it is not cancelled twice"
+    monkeypatch.setattr("jobs.engine.whole_batch.SECONDS", 9)
+    assert go_on_cancelling() == 5
+    assert states(*members) == ["created"] + ["cancelled"] * 6
+    assert not nightly.progress().cancelling
+    assert (go_on_cancelling(), Job.objects.filter(barred=True).count()) == (0, 6)
+    assert entries() == [("ines", "cancelled", 7, 7)]
+
+
+def test_a_cancel_that_dies_is_gone_on_with_in_the_name_of_who_asked(made, monkeypatch):
+    monkeypatch.setattr("jobs.engine.whole_batch.PART", 2)
+    nightly, members, success, ends = made(5)
+
+    def dies(*_, **__):
+        raise OSError
+
+    with pytest.raises(OSError), audit.acting("ines"), monkeypatch.context() as patched:
+        patched.setattr("jobs.engine.whole_batch._cancel", dies)
+        cancel_batch(nightly.id, tenant_id=nightly.tenant_id)
+    assert states(*members) == ["cancelled"] * 2 + ["created"] * 3
+    assert go_on_cancelling() == 3
+    assert states(*members, success, ends) == ["cancelled"] * 5 + ["blocked", "created"]
+    assert entries() == [("ines", "cancelled", 5, 5)]
+    assert not Job.objects.filter(barred=True).exists()
+
+
+def test_who_cancels_what_is_being_cancelled_begins_anew_and_an_operator_stays_one(made, monkeypatch):
+    monkeypatch.setattr("jobs.engine.whole_batch.PART", 2)
+    monkeypatch.setattr("jobs.engine.whole_batch.SECONDS", 0)
+    nightly, members, *_ = made(5)
+    with audit.acting("ines"):
+        assert cancel_batch(nightly.id, tenant_id=EVERY_TENANT) == 2
+    assert cancel_batch(nightly.id, tenant_id=TenantFactory().pk) == 0
+    assert revive(members[0], tenant_id=EVERY_TENANT)
+    with audit.acting("acme"):
+        assert cancel_batch(nightly.id, tenant_id=nightly.tenant_id) == 2
+    monkeypatch.setattr("jobs.engine.whole_batch.SECONDS", 9)
+    assert go_on_cancelling() == 2
+    assert Job.objects.filter(batch_id=nightly.id, barred=True, status="cancelled").count() == 5
+    assert entries() == [("ines", "cancelled", 2, 2), ("acme", "cancelled", 4, 4)]
+    assert not BatchCancel.objects.exists()
 
 
 def test_what_failed_of_it_is_revived_wherever_it_is_part_by_part(made, monkeypatch):

@@ -10,7 +10,7 @@ from django.utils import timezone
 from jobs import Retry, RetryLater, current_job, store
 from jobs.authoring.exceptions import Cancelled
 from jobs.engine import recover
-from jobs.engine.cancel import Cancellation, cancel
+from jobs.engine.cancel import Cancellation, cancel, cancel_all
 from jobs.engine.settle import Outcome, settle
 from jobs.engine.user_code import in_a_thread
 from jobs.lifecycle import FINAL, Status
@@ -169,9 +169,9 @@ class TestRunning:
         assert [message.id for message in sent][1:] == waiting
 
     def test_the_first_request_says_when(self, running):
-        store.request_cancel(running.id, tenant_id=EVERY_TENANT)
+        store.request_cancel([running.id], tenant_id=EVERY_TENANT)
         first = now_is(running.id).cancel_requested_at
-        store.request_cancel(running.id, tenant_id=EVERY_TENANT, now=timezone.now() + timedelta(hours=1))
+        store.request_cancel([running.id], tenant_id=EVERY_TENANT, now=timezone.now() + timedelta(hours=1))
         assert now_is(running.id).cancel_requested_at == first
 
 
@@ -304,3 +304,34 @@ def raises_in_body(error: BaseException):
         raise error
 
     return body
+
+
+def test_many_are_cancelled_by_as_many_statements_as_one(django_assert_max_num_queries):
+    tenant, stranger = TenantFactory(), TenantFactory()
+    waiting = [make_job(tenant, status).pk for status in (*BEFORE_RUNNING, *[Status.CREATED] * 20)]
+    runs, ended, theirs = (
+        make_job(tenant, Status.RUNNING).pk,
+        make_job(tenant, Status.SUCCESS).pk,
+        make_job(stranger).pk,
+    )
+    with transaction.atomic(), django_assert_max_num_queries(5):
+        outcomes = cancel_all([NOWHERE, theirs, ended, runs, *reversed(waiting)], tenant_id=tenant.pk)
+    assert outcomes == {
+        **dict.fromkeys((NOWHERE, theirs, ended), "too late"),
+        runs: "requested",
+        **dict.fromkeys(waiting, "cancelled"),
+    }
+    assert set(Job.objects.filter(pk__in=waiting).values_list("status", flat=True)) == {"cancelled"}
+    assert (now_is(theirs).status, now_is(runs).cancel_requested_at is None) == ("created", False)
+
+
+def test_two_who_cancel_the_same_in_opposite_order_do_not_deadlock(onlooker, elsewhere, blocked):
+    """Both take the rows in the order of their ids: who has not got the first one has none."""
+    last, first = (make_job(TenantFactory(), pk=number).pk for number in (2**40 + 1, 2**40))  # so they lie in the table
+    onlooker.execute("BEGIN")
+    onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [first])
+    cancelling = elsewhere(cancel_all, [last, first], tenant_id=EVERY_TENANT)
+    wait_until(lambda: blocked() == 1, "it waits for the first one")
+    onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE NOWAIT", [last])
+    onlooker.execute("ROLLBACK")
+    assert cancelling.result() == dict.fromkeys((last, first), "cancelled")

@@ -119,13 +119,13 @@ def test_what_was_passed_over_while_a_type_was_being_paused_is_dispatched_after_
 def test_a_job_that_moves_between_waiting_and_running_is_cancelled_all_the_same(running, worker, monkeypatch):
     request_cancel = store.request_cancel
 
-    def taken_back_meanwhile(job_id, tenant_id):
+    def taken_back_meanwhile(ids, tenant_id):
         monkeypatch.setattr(store, "request_cancel", request_cancel)
         assert store.take_back(running.pk, 1, DIED, 9) == "scheduled"
-        assert not request_cancel(job_id, tenant_id=tenant_id)
+        assert not request_cancel(ids, tenant_id=tenant_id)
         # Claimed and started again, which a dispatch would do in a transaction of its own.
         Job.objects.update(status="running", due_at=None, slot=1, attempt=2, worker=worker, start_time=Now())
-        return False
+        return []
 
     monkeypatch.setattr(engine.store, "request_cancel", taken_back_meanwhile)
     assert cancel(running.pk, tenant_id=EVERY_TENANT) == Cancellation.REQUESTED

@@ -350,7 +350,7 @@ class TestAMessage:
 
         def stop_the_second(self, n: int) -> None:
             if n == 1:
-                store.request_cancel(current_job().id, tenant_id=store.EVERY_TENANT)
+                store.request_cancel([current_job().id], tenant_id=store.EVERY_TENANT)
             current_job().check_cancelled()
 
         monkeypatch.setattr(Thing, "echo", job(stop_the_second))

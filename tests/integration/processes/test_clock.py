@@ -247,7 +247,7 @@ class TestPromote:
     def test_a_job_that_somebody_is_cancelling_is_left_alone_and_not_waited_for(self, tenant, elsewhere):
         cancelled, other = (make_job(tenant, Status.SCHEDULED) for _ in range(2))
         with transaction.atomic():
-            assert store.cancel(cancelled.pk, tenant_id=EVERY_TENANT)
+            assert store.cancel([cancelled.pk], tenant_id=EVERY_TENANT)
             assert elsewhere(promote.promote).result(30) == 1
         assert Job.objects.get(pk=cancelled.pk).status == "cancelled"
         assert Job.objects.get(pk=other.pk).status == "created"

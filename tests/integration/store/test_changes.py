@@ -93,7 +93,7 @@ class TestLine:
     def test_erasing_a_tenant_takes_its_users_from_the_record_and_nobody_elses(self):
         ours, strangers = (make_job(TenantFactory(), user_key="ada") for _ in range(2))
         for job in (ours, strangers):
-            store.cancel(job.pk, tenant_id=EVERY_TENANT)
+            store.cancel([job.pk], tenant_id=EVERY_TENANT)
         erase(ours.tenant_id)
         assert dict(LeftLine.objects.values_list("job_id", "user_key")) == {ours.pk: "", strangers.pk: "ada"}
 
@@ -104,7 +104,7 @@ def test_what_no_replay_needs_is_forgotten_but_for_what_still_holds(register):
     TenantQueue.objects.filter(tenant=tenant).update(num_slots=2)
     TenantQueue.objects.filter(tenant=gone).delete()
     job = make_job(tenant)
-    store.cancel(job.pk, tenant_id=EVERY_TENANT)
+    store.cancel([job.pk], tenant_id=EVERY_TENANT)
     for n, processes in enumerate((1, 2)):
         PoolChange.objects.create(pool="default", at=now + timedelta(seconds=n), processes=processes, leaving=0)
     statements.forget_changes(now - timedelta(hours=1))

@@ -79,11 +79,11 @@ class TestAProcess:
         self, queued_for, seconds, tenant
     ):
         job = make_job(tenant, Status.QUEUED, queued_at=ago(queued_for))
-        assert store.cancel(job.pk, tenant_id=tenant.pk, now=NOW)
+        assert store.cancel([job.pk], tenant_id=tenant.pk, now=NOW)
         assert charged(tenant) == pytest.approx(seconds)
 
     def test_was_none_of_a_waiting_job(self, tenant):
-        assert store.cancel(make_job(tenant).pk, tenant_id=tenant.pk, now=NOW)
+        assert store.cancel([make_job(tenant).pk], tenant_id=tenant.pk, now=NOW)
         assert charged(tenant) == 0
 
 
@@ -104,7 +104,7 @@ class TestAToken:
 
     def cancel(self, job: Job) -> tuple[float, float]:
         """What that costs its lane and its queue."""
-        assert store.cancel(job.pk, tenant_id=EVERY_TENANT, now=NOW)
+        assert store.cancel([job.pk], tenant_id=EVERY_TENANT, now=NOW)
         return charged(job.tenant), QueueTurn.objects.get(queue_id=job.queue_id).virtual_time
 
     def test_costs_its_lane_what_the_processes_can_work_until_it_comes_again_and_its_queue_nothing(self, claimed):

@@ -465,7 +465,7 @@ class TestTheDoor:
                 "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'"
             )
             wait_until(lambda: onlooker.execute(waiting).fetchone()[0] == 1, "it has its snapshot")
-            assert store.cancel(job, tenant_id=tenant.pk)
+            assert store.cancel([job], tenant_id=tenant.pk)
             onlooker.execute("SELECT pg_advisory_unlock(4242)")
             assert [one.id for one in claim.result()] == [following]
         assert Job.objects.get(pk=job).status == "cancelled"

@@ -99,7 +99,7 @@ def test_an_arrow_that_is_rolled_back_leaves_no_line(register, caplog):
     caplog.set_level("INFO", "jobs")
     job = job_in(Status.CREATED, register)
     with contextlib.suppress(LookupError), transaction.atomic():
-        assert store.cancel(job.pk, tenant_id=job.tenant_id)
+        assert store.cancel([job.pk], tenant_id=job.tenant_id)
         raise LookupError
     assert lines_of(job, caplog) == []
 

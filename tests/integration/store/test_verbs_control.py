@@ -49,11 +49,11 @@ class TestACancellationThatWasRequested:
     def test_only_a_running_job_is_asked_to_stop(self, status):
         job = make_job(TenantFactory(), status)
         before = row(job)
-        applied = store.request_cancel(job.pk, tenant_id=store.EVERY_TENANT)
-        assert applied == (status == Status.RUNNING) == (row(job) != before)
+        applied = store.request_cancel([job.pk], tenant_id=store.EVERY_TENANT)
+        assert bool(applied) == (status == Status.RUNNING) == (row(job) != before)
 
     def test_asked_again_it_is_as_old_as_the_first_time(self, asked):
-        store.request_cancel(asked.pk, tenant_id=store.EVERY_TENANT, now=LATER)
+        store.request_cancel([asked.pk], tenant_id=store.EVERY_TENANT, now=LATER)
         first = asked.cancel_requested_at
         asked.refresh_from_db()
         assert asked.cancel_requested_at == first

@@ -143,7 +143,7 @@ class TestWhatAVerbWrites:
 
     def test_cancel_notes_when(self):
         job = make_job(TenantFactory(), Status.QUEUED)
-        store.cancel(job.pk, tenant_id=EVERY_TENANT, now=LATER)
+        store.cancel([job.pk], tenant_id=EVERY_TENANT, now=LATER)
         job.refresh_from_db()
         assert job.end_time == LATER
 

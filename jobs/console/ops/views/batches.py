@@ -7,7 +7,7 @@ from jobs.console.ops import live, looks
 from jobs.console.ops.access import page_for
 from jobs.pages.given import number
 from jobs.reading import listing
-from jobs.store import EVERY_TENANT
+from jobs.store import EVERY_TENANT, Progress
 
 A_PAGE = 50
 
@@ -26,9 +26,7 @@ def show(request: HttpRequest) -> HttpResponse:
 @page_for("jobs.view_job")
 def one(request: HttpRequest, pk: int) -> HttpResponse:
     """Its first jobs, failures first, and what may be done to all of them."""
-    batch = store.read_batch(pk, tenant_id=EVERY_TENANT)
-    if batch is None:
-        raise Http404(f"There is no batch {pk:,}.")
+    batch = found(pk)
     shown = {
         "batch": batch,
         "tenant": looks.tenants({batch.tenant_id}).get(batch.tenant_id),
@@ -38,3 +36,11 @@ def one(request: HttpRequest, pk: int) -> HttpResponse:
     }
     every = 0 if batch.is_complete else live.REFRESH_SECONDS
     return live.page(request, "batch", f"Batch {pk}", ("head", "jobs"), shown, every=every)
+
+
+def found(pk: int) -> Progress:
+    """Raises Http404."""
+    batch = store.read_batch(pk, tenant_id=EVERY_TENANT)
+    if batch is None:
+        raise Http404(f"There is no batch {pk:,}.")
+    return batch
