@@ -13,6 +13,7 @@ from jobs.lifecycle import Status
 from jobs.models import AnyJob
 from jobs.pages import regions
 from jobs.pages.answers import SeeOther, back
+from jobs.pages.as_said import keep, said_of
 from jobs.portal.members import shown
 from jobs.portal.members.again import may_call
 from jobs.portal.members.asked import Asked
@@ -58,9 +59,10 @@ def job_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     """One job: why it waits or how it ended, its attempts, times and arguments."""
     job = _job(tenant, pk)
     context = shown.common([job], tenant, request) | shown.detail(job, tenant)
-    context["may_call"] = may_call(job)
+    context |= {"may_call": may_call(job), "said": said_of(request, job)}
     frame = {"every": REFRESH_SECONDS if context["may_cancel"] else 0}
-    return regions.page(request, "jobs/members/job", JOB_REGIONS, context, frame)
+    page = regions.page(request, "jobs/members/job", JOB_REGIONS, context, frame)
+    return keep(page, request, job, context["starts"])
 
 
 @require_POST

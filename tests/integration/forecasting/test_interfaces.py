@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -10,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from jobs.lifecycle import Status
-from jobs.models import Forecast
+from jobs.models import Forecast, Job
 from jobs.portal.api import schemas
 from tests.factories import TenantFactory, UserFactory, make_job
 from tests.integration.cli.running import run
@@ -41,6 +42,20 @@ def forecast(job, p50=600.0, p90=900.0, not_before=300.0, reason=None):
     key = {"tenant_id": job.tenant_id, "queue_id": job.queue_id, "user_key": ""}
     Forecast.objects.create(**key, made_at=made_at, reason="", places=[place])
     return made_at
+
+
+def start(job, moment) -> None:
+    """As an attempt that has ended well since."""
+    Job.objects.filter(pk=job.pk).update(
+        status=Status.SUCCESS,
+        ready_at=None,
+        queued_at=moment,
+        attempt=1,
+        worker=uuid4(),
+        worker_pid=1,
+        start_time=moment,
+        end_time=moment + SECOND,
+    )
 
 
 async def all_of(parts) -> list[bytes]:
@@ -125,6 +140,41 @@ def test_a_blocked_job_is_said_to_have_no_start(tenant, owner, mate, operator):
     for client, address in ((mate, f"/jobs/{job.pk}/"), (operator, f"/ops/jobs/{job.pk}/")):
         assert "When it starts cannot be said: other jobs have to end first." in told(client, address)
     assert "cannot be said: other jobs have to end first" in run("jobs", "show", job.pk)
+
+
+@pytest.mark.parametrize(("after", "words"), [(700, "as said"), (1000, "later than said")])
+def test_once_it_has_started_the_page_says_how_it_held_to_whom_it_said_it(job, mate, operator, after, words):
+    made_at = forecast(job)
+    readers = ((mate, f"/jobs/{job.pk}/"), (operator, f"/ops/jobs/{job.pk}/"))
+    for client, address in readers:
+        assert "as said" not in told(client, address)
+    Forecast.objects.update(made_at=made_at + 60 * SECOND)  # the first statement is kept, and not the last before
+    for client, address in readers:
+        assert clock(made_at + 960 * SECOND) in told(client, address)
+    start(job, made_at + after * SECOND)
+    for client, address in readers:
+        text = told(client, address)
+        assert f"{clock(made_at + after * SECOND)}</time>, {words}." in text
+        assert f"{clock(made_at + 900 * SECOND)}</time>, in UTC." in text
+
+
+def test_nobody_else_is_told_and_nothing_of_another_start(job, mate, operator):
+    made_at = forecast(job)
+    address = f"/jobs/{job.pk}/"
+    told(mate, address)
+    start(job, made_at + SECOND)
+    assert "as said" in told(mate, address)
+    assert "as said" not in told(operator, f"/ops{address}")  # who has read no statement
+    other = make_job(job.tenant, Status.SUCCESS, start_time=made_at + SECOND)
+    assert "as said" not in told(mate, f"/jobs/{other.pk}/")
+    Job.objects.update(attempt=2)  # it ran again
+    assert "as said" not in told(mate, address)
+
+
+def test_no_browser_keeps_what_is_only_about(job, mate):
+    forecast(job, p90=None, reason="learning")
+    assert "Starts about" in told(mate, f"/jobs/{job.pk}/")
+    assert "said" not in mate.cookies
 
 
 def test_a_job_that_does_not_wait_has_none(tenant, owner):

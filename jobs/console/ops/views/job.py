@@ -10,6 +10,7 @@ from jobs.console.ops.switches import switch_for
 from jobs.console.remedies import remedy
 from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL, Worker
+from jobs.pages.as_said import keep, said_of
 from jobs.pages.attempts_chart import pieces
 from jobs.reading import listing, queries
 from jobs.reading.explain.explanation import explain
@@ -49,7 +50,8 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "job": job,
         "why": why,
         "far": why.place is not None and why.place > MAX_COUNTED_PLACE,
-        "starts": starts([job]).get(pk),
+        "starts": (said := starts([job]).get(pk)),
+        "said": said_of(request, job),
         "remedy": remedy(why.gate, job),
         "switch": switch_for(request, why.gate, job),
         "way": way(job),
@@ -68,4 +70,5 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "result_is_large": is_kept and is_large,
     }
     regions = ("head", "why", "attempts", "facts", "failures", "logs")
-    return live.page(request, "job", f"Job {pk}", regions, shown, every=0 if status in FINAL else live.REFRESH_SECONDS)
+    every = 0 if status in FINAL else live.REFRESH_SECONDS
+    return keep(live.page(request, "job", f"Job {pk}", regions, shown, every=every), request, job, said)
