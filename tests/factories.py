@@ -98,6 +98,17 @@ def make_job(tenant: Tenant, status: Status = Status.CREATED, **fields: Any) -> 
     return job
 
 
+def copies(job: Job, count: int) -> None:
+    """So many jobs like it."""
+    columns = ", ".join(field.column for field in Job._meta.concrete_fields if not field.primary_key)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO {Job._meta.db_table} ({columns})"
+            f" SELECT {columns} FROM {Job._meta.db_table}, generate_series(1, %s) WHERE id = %s",
+            [count, job.pk],
+        )
+
+
 def tell_the_door(job: Job) -> None:
     """What the verbs do when a job begins to wait: the next dispatch looks at its lane."""
     with connection.cursor() as cursor:

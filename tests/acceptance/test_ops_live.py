@@ -11,7 +11,7 @@ from jobs.models import Job
 from tenants.models import TenantQueue
 from tests.acceptance.conftest import CHROMIUM
 from tests.acceptance.ops_world import build
-from tests.factories import QueueFactory, TenantFactory, ThingFactory, UserFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, ThingFactory, UserFactory, copies, make_job
 from tests.waiting import wait_until
 
 LONG = pytest.mark.long("this part of the script; what the pages answer is in tests/integration/dashboard")
@@ -151,12 +151,6 @@ def test_many_dead_are_revived_with_progress_by_script_or_by_hand(context, scrip
         page.get_by_role("button", name="Go on").click()
     expect(page.get_by_role("status").filter(has_text="Revived 1,501 jobs.")).to_be_visible(timeout=60_000)
     assert not Job.objects.filter(status="dead").exists()
-
-
-def copies(job: Job, count: int) -> None:
-    columns = [field.attname for field in Job._meta.concrete_fields if not field.primary_key]
-    fields = {name: getattr(job, name) for name in columns}
-    Job.objects.bulk_create([Job(**fields) for _ in range(count)])
 
 
 @LONG

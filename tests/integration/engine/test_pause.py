@@ -17,7 +17,7 @@ from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Job, PausedJobType
 from jobs.store import EVERY_TENANT
 from tests.attempts import WORKER, run
-from tests.factories import TenantFactory, ThingFactory, make_job
+from tests.factories import TenantFactory, ThingFactory, copies, make_job
 from tests.sample.models import Run, Thing
 from tests.waiting import wait_until
 
@@ -308,11 +308,8 @@ class TestManyOfThem:
         return ThingFactory(tenant=TenantFactory(queue__num_slots=1))
 
     def make_many(self, thing, status: Status, **fields) -> None:
-        first = make_job(
-            thing.tenant, status, source_type="sample.thing", source_method="echo", source_id=str(thing.pk), **fields
-        )
-        values = Job.objects.values().get(pk=first.pk) | {"id": None}
-        Job.objects.bulk_create([Job(**values) for _ in range(MANY - 1)], batch_size=2000)
+        echo = {"source_type": "sample.thing", "source_method": "echo", "source_id": str(thing.pk)}
+        copies(make_job(thing.tenant, status, **echo, **fields), MANY - 1)
 
     def test_ten_thousand_of_a_paused_type_at_the_head_of_the_line_block_nobody(self, thing, other, register, sent):
         self.make_many(thing, Status.CREATED, priority=0)

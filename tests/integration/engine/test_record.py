@@ -163,21 +163,22 @@ class TestHours:
 class TestAClockThatIsSetBack:
     @pytest.mark.parametrize("minutes", [90, 60, 7, 1.5, 0.7])
     def test_repeats_a_time_whose_attempts_all_count(self, minutes):
-        """An attempt every 20 s, and a look after each."""
+        """An attempt every 20 s, or every 90 s where it is hours, and a look after each."""
         total = 0
+        pause = timedelta(seconds=20 if minutes < 10 else 90)
 
         def until(start: timedelta, end: timedelta) -> int:
             ended = 0
-            while start + ended * timedelta(seconds=20) < end:
-                moment = start + ended * timedelta(seconds=20)
+            while start + ended * pause < end:
+                moment = start + ended * pause
                 attempt(NOON + moment)
                 at(moment.total_seconds() + 1)
                 ended += 1
             return ended
 
-        first = 40 * MINUTE
+        first = 40 * MINUTE if minutes >= 10 else 10 * MINUTE
         total += until(timedelta(0), first)
-        total += until(first - minutes * MINUTE, first + 10 * MINUTE)
+        total += until(first - minutes * MINUTE, first + 5 * MINUTE)
         at((first + HOUR + 10 * MINUTE).total_seconds())
         assert Total.objects.get().attempts == total
         assert sum(row["attempts"] for row in rows(JobMinute)) == total
