@@ -15,6 +15,8 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from jobs.calls.refusals import InvalidRequest
+from jobs.console.ops.answers import refused, sentence
 from tenants import rendering
 from tenants.names import OURS, named
 from tenants.operators import is_operator
@@ -28,8 +30,19 @@ def page_for(permission: str) -> Callable[[View], View]:
 
 
 def action_for(permission: str) -> Callable[[View], View]:
-    """An action that asks for this permission."""
-    return lambda view: require_POST(_guarded(view, permission))
+    """An action that asks for this permission. An InvalidRequest leads back to the page that asked, with the reason."""
+
+    def guarded(view: View) -> View:
+        @wraps(view)
+        def act(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            try:
+                return view(request, *args, **kwargs)
+            except InvalidRequest as error:
+                return refused(request, sentence(error))
+
+        return require_POST(_guarded(act, permission))
+
+    return guarded
 
 
 def _guarded(view: View, permission: str) -> View:

@@ -1,7 +1,7 @@
 """The tenant's batches, how far each is; and one, with its jobs, failures first. Another tenant's is as none at all."""
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
@@ -10,7 +10,7 @@ from jobs.authoring.text import count_of_jobs
 from jobs.calls.refusals import TooManyWaiting
 from jobs.engine.whole_batch import MOST, cancel_batch, revive_batch
 from jobs.pages import regions
-from jobs.pages.answers import SeeOther, back, cancelled
+from jobs.pages.answers import SeeOther, back, cancelled, existing
 from jobs.pages.given import number
 from jobs.portal.members import shown
 from jobs.portal.members.asked import Asked
@@ -79,7 +79,4 @@ def run_again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
 
 
 def _batch(tenant: Tenant, pk: int) -> Progress:
-    found = store.read_batch(pk, tenant_id=tenant.pk)
-    if found is None:
-        raise Http404
-    return found
+    return existing(store.read_batch(pk, tenant_id=tenant.pk))

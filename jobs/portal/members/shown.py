@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import F
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 from django.utils import timezone
 
 from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL, AnyJob, Job, JobRow
+from jobs.pages.answers import existing
 from jobs.pages.attempts_chart import pieces
 from jobs.portal import words
 from jobs.portal.members import names
@@ -62,9 +63,7 @@ def schedules(tenant: Tenant) -> list[tuple[Any, str, str]]:
 
 def detail(job: AnyJob, tenant: Tenant) -> dict[str, Any]:
     """Everything about one job that its tenant may read."""
-    why = explain(job.pk, tenant_id=tenant.pk)
-    if why is None:  # it was deleted this moment
-        raise Http404
+    why = existing(explain(job.pk, tenant_id=tenant.pk))  # it may have been deleted this moment
     failed = queries.failed_attempts(job)
     status = Status(job.status)
     kept_until = job.result_expires_at

@@ -2,7 +2,7 @@
 
 from django.contrib import messages
 from django.db.models import Q
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
@@ -12,7 +12,7 @@ from jobs.engine.revive import revive
 from jobs.lifecycle import Status
 from jobs.models import AnyJob
 from jobs.pages import regions
-from jobs.pages.answers import SeeOther, back
+from jobs.pages.answers import SeeOther, back, existing
 from jobs.pages.as_said import keep, said_of
 from jobs.portal.members import shown
 from jobs.portal.members.again import may_call
@@ -103,7 +103,4 @@ def run_again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
 
 
 def _job(tenant: Tenant, pk: int) -> AnyJob:
-    job = queries.job(tenant.pk, pk)
-    if job is None:
-        raise Http404
-    return job
+    return existing(queries.job(tenant.pk, pk))

@@ -71,7 +71,7 @@ def test_one_has_its_jobs_failures_first_and_is_cancelled_and_revived(client, ad
 def test_many_are_cancelled_once_the_operator_is_sure_and_the_page_tells_how_far_it_is(
     client, admin_user, nightly, operator, monkeypatch
 ):
-    monkeypatch.setattr("jobs.console.ops.actions.batches.MAX_UNASKED", 1)
+    monkeypatch.setattr("jobs.console.ops.views.batches.MAX_UNASKED", 1)
     monkeypatch.setattr("jobs.engine.whole_batch.PART", 1)
     monkeypatch.setattr("jobs.engine.whole_batch.SECONDS", 0)
     client.force_login(admin_user)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from jobs.console.operations import verbs
 from jobs.console.ops import past_runs
-from jobs.console.ops.actions import many
+from jobs.console.ops.views import many
 from jobs.lifecycle import Status
 from jobs.models import Job
 from jobs.reading import listing

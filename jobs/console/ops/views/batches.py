@@ -1,13 +1,19 @@
-"""Batches: how far each is; and one, with its jobs, failures first."""
+"""Batches: how far each is; and one, with its jobs, failures first, and to cancel it by one act."""
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 
 from jobs import store
 from jobs.console.ops import live, looks
-from jobs.console.ops.access import page_for
+from jobs.console.ops.access import action_for, frame, menu, page_for
+from jobs.console.ops.answers import done
+from jobs.console.ops.views.many import MAX_UNASKED
+from jobs.engine.whole_batch import cancel_batch
+from jobs.pages.answers import cancelled, existing
 from jobs.pages.given import number
 from jobs.reading import listing
 from jobs.store import EVERY_TENANT, Progress
+from tenants import rendering
 
 A_PAGE = 50
 
@@ -26,7 +32,7 @@ def show(request: HttpRequest) -> HttpResponse:
 @page_for("jobs.view_job")
 def one(request: HttpRequest, pk: int) -> HttpResponse:
     """Its first jobs, failures first, and what may be done to all of them."""
-    batch = found(pk)
+    batch = _batch(pk)
     shown = {
         "batch": batch,
         "tenant": looks.tenants({batch.tenant_id}).get(batch.tenant_id),
@@ -38,9 +44,16 @@ def one(request: HttpRequest, pk: int) -> HttpResponse:
     return live.page(request, "batch", f"Batch {pk}", ("head", "jobs"), shown, every=every)
 
 
-def found(pk: int) -> Progress:
-    """Raises Http404."""
-    batch = store.read_batch(pk, tenant_id=EVERY_TENANT)
-    if batch is None:
-        raise Http404(f"There is no batch {pk:,}.")
-    return batch
+@action_for("jobs.change_job")
+def cancel(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Cancel what waits of it, and ask what runs to stop; after a confirmation, if they are many."""
+    batch = _batch(pk)
+    if batch.total - batch.ended > MAX_UNASKED and "sure" not in request.POST:
+        around = {**frame(request, "Cancelling"), "menu": menu(request)}
+        return rendering.page(request, "jobs/ops/cancel_batch.html", around | {"batch": batch})
+    count = cancel_batch(pk, tenant_id=EVERY_TENANT)
+    return done(request, cancelled(count, goes_on=_batch(pk).cancelling))
+
+
+def _batch(pk: int) -> Progress:
+    return existing(store.read_batch(pk, tenant_id=EVERY_TENANT), f"There is no batch {pk:,}.")

@@ -1,12 +1,14 @@
-"""Queues: their limits, their use, and the paused job types."""
+"""Queues: their limits, their use, and the paused job types; to pause and resume these."""
 
 from django.http import HttpRequest, HttpResponse
 
 from jobs.calls import registry
 from jobs.console.operations.limits import OF_QUEUE
 from jobs.console.ops import live, looks, past, snapshot
-from jobs.console.ops.access import page_for
-from jobs.console.ops.actions.limits import form_of
+from jobs.console.ops.access import action_for, page_for
+from jobs.console.ops.answers import done
+from jobs.console.ops.views.limits import form_of
+from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.models import PausedJobType, Queue
 from jobs.reading import waits
 from tenants.names import named
@@ -43,3 +45,24 @@ def show(request: HttpRequest) -> HttpResponse:
         "types": sorted({str(target) for target in registry.targets()} - names) if may_pause else [],
     }
     return live.page(request, "queues", "Queues", ("old", "queues", "types"), shown)
+
+
+@action_for("jobs.add_pausedjobtype")
+def pause_type(request: HttpRequest) -> HttpResponse:
+    """Hold the waiting jobs of a type; its running jobs continue."""
+    source_type, method = _type(request)
+    held = pause_job_type(source_type, method)
+    return done(request, f"Paused {source_type}.{method}: {held:,} waiting jobs are held.")
+
+
+@action_for("jobs.delete_pausedjobtype")
+def resume_type(request: HttpRequest) -> HttpResponse:
+    """Release the held jobs of a type. Refused if another operator was faster."""
+    source_type, method = _type(request)
+    released = resume_job_type(source_type, method)
+    return done(request, f"Resumed {source_type}.{method}: {released:,} jobs are released.")
+
+
+def _type(request: HttpRequest) -> tuple[str, str]:
+    source_type, _, method = request.POST.get("type", "").replace("\x00", "").rpartition(".")
+    return source_type, method

@@ -2,10 +2,11 @@
 
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 
 from jobs.console.ops import live, looks, past_runs
 from jobs.console.ops.access import page_for
+from jobs.pages.answers import existing
 from tenants.names import named
 
 MAX_RUNS, MAX_JOBS, MAX_TENANTS = 50, 100, 100
@@ -19,9 +20,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
 @page_for("tenants.view_change")
 def one(request: HttpRequest, bulk: UUID) -> HttpResponse:
-    run = past_runs.one(bulk)
-    if run is None:
-        raise Http404("There is no such run, or the log of it was deleted.")
+    run = existing(past_runs.one(bulk), "There is no such run, or the log of it was deleted.")
     sees_jobs = request.user.has_perm(named("jobs.view_job"))
     largest = sorted(run.tenants.items(), key=lambda tenant: -tenant[1])[:MAX_TENANTS]
     names = looks.tenants({pk for pk, _ in largest if pk is not None})

@@ -1,16 +1,21 @@
-"""Schedules: the recurring jobs of all tenants, and what came of their last due times."""
+"""Schedules: the recurring jobs of all tenants, what came of their last due times; to pause, resume and run one."""
 
 from collections import defaultdict
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.db.models import Count, F, Min, Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast, Concat
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 
+from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
 from jobs.console.ops import live, looks
-from jobs.console.ops.access import page_for
+from jobs.console.ops.access import action_for, page_for
+from jobs.console.ops.answers import done, refused
 from jobs.console.ops.looks import Run
+from jobs.engine.schedules import change
 from jobs.models import Schedule
+from jobs.pages.answers import existing
 from jobs.pages.given import number
 from jobs.reading import schedule_view
 from jobs.reading.schedule_view import state_of
@@ -25,6 +30,11 @@ SORTS: dict[str, tuple[Any, ...]] = {
     "tenant": (f"tenant__{TENANT_NAME}", "name"),
     "newest": ("-pk",),
     BY_NAME: ("name",),
+}
+VERBS: Mapping[str, tuple[Callable[[Schedule], Any], str]] = {
+    "pause": (change.pause, "Paused"),
+    "resume": (change.resume, "Resumed"),
+    "run": (change.run_now, "Ran"),
 }
 
 
@@ -86,3 +96,19 @@ def _runs(schedules: list[Schedule]) -> dict[int, list[Run]]:
     for run in looks.runs([one.pk for one in schedules], most=MAX_RUNS):
         found[run.schedule_id].append(run)
     return found
+
+
+@action_for("jobs.change_schedule")
+def act(request: HttpRequest, pk: int) -> HttpResponse:
+    """`verb`: pause, resume or run."""
+    verb, did = VERBS.get(request.POST.get("verb", ""), (None, ""))
+    schedule = existing(Schedule.objects.filter(pk=pk).first())
+    if verb is None:
+        return refused(request, f"verb: must be one of {', '.join(VERBS)}.")
+    try:
+        verb(schedule)
+    except (InvalidRequest, TooManyWaiting, Undecided) as error:
+        return refused(request, f"{schedule.name}: {error}.")
+    except Schedule.DoesNotExist:
+        raise Http404 from None  # somebody deleted it meanwhile
+    return done(request, f"{did} {schedule.name}.")

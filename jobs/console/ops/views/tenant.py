@@ -2,15 +2,16 @@
 
 from collections import Counter
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 
 from jobs.conf import settings
 from jobs.console.operations.limits import OF_TENANT
 from jobs.console.ops import live, looks, past, snapshot
 from jobs.console.ops.access import page_for
-from jobs.console.ops.actions.limits import form_of
 from jobs.console.ops.tenant_state import of_tenants
+from jobs.console.ops.views.limits import form_of
 from jobs.models import Job
+from jobs.pages.answers import existing
 from jobs.reading import waits
 from jobs.reading.looking import Lane
 from tenants.models import Change, Tenant, TenantQueue
@@ -23,9 +24,7 @@ MAX_CHANGES = 10
 
 @page_for("tenants.view_tenantqueue")
 def show(request: HttpRequest, slug: str) -> HttpResponse:
-    tenant = tenant_of_slug(slug)
-    if tenant is None:
-        raise Http404(f"There is no tenant {slug}.")
+    tenant = existing(tenant_of_slug(slug), f"There is no tenant {slug}.")
     seen = snapshot.current()
     lanes = looks.lanes_of({tenant.pk})
     cuts = waits.cuts(lanes, seen.queues)

@@ -1,12 +1,16 @@
-"""Webhooks: where tenants' own systems are told how their jobs ended, and whether that works."""
+"""Webhooks: where tenants' own systems are told how their jobs ended, and whether it works; to add and remove them."""
 
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
+from jobs.console.operations.named import tenant_named
 from jobs.console.ops import live
-from jobs.console.ops.access import page_for
+from jobs.console.ops.access import action_for, page_for
+from jobs.console.ops.answers import done
+from jobs.engine.webhooks import endpoints
 from jobs.models import WebhookEndpoint
+from jobs.pages.answers import existing
 from tenants.conf import TENANT_SLUG
 
 MOST = 200
@@ -14,10 +18,10 @@ MOST = 200
 
 @page_for("jobs.view_webhookendpoint")
 def show(request: HttpRequest) -> HttpResponse:
-    return listed(request)
+    return _listed(request)
 
 
-def listed(request: HttpRequest, **more: Any) -> HttpResponse:
+def _listed(request: HttpRequest, **more: Any) -> HttpResponse:
     """`tenant`: only this one's. Those that fail come first. more: what an action says."""
     slug = request.GET.get("tenant", "").replace("\x00", "").strip()
     found = WebhookEndpoint.objects.select_related("tenant").order_by("failing_since", "pk")
@@ -25,3 +29,33 @@ def listed(request: HttpRequest, **more: Any) -> HttpResponse:
         found = found.filter(**{f"tenant__{TENANT_SLUG}": slug})
     shown = {"webhooks": found[:MOST], "slug": slug, **more}
     return live.page(request, "webhooks", "Webhooks", (), shown, every=0)
+
+
+@action_for("jobs.add_webhookendpoint")
+def add(request: HttpRequest) -> HttpResponse:
+    """The answer itself shows the secret: nobody is shown it again."""
+    fields = ("tenant", "url", "types", "batches")
+    slug, url, types, batches = (request.POST.get(name, "").replace("\x00", "").strip() for name in fields)
+    named = [name.strip() for name in batches.split(",") if name.strip()]
+    made, secret = endpoints.add(tenant_named(slug), url, types.replace(",", " ").split(), named)
+    shown = _listed(request, made=made, secret=secret)
+    shown["Cache-Control"] = "no-store"
+    return shown
+
+
+@action_for("jobs.delete_webhookendpoint")
+def remove(request: HttpRequest, pk: int) -> HttpResponse:
+    """Send nothing more to it."""
+    endpoints.remove(_endpoint(pk))
+    return done(request, f"Webhook {pk} is removed.")
+
+
+@action_for("jobs.change_webhookendpoint")
+def switch_on(request: HttpRequest, pk: int) -> HttpResponse:
+    """Send to it again."""
+    endpoints.switch_on(_endpoint(pk))
+    return done(request, f"Webhook {pk} is on.")
+
+
+def _endpoint(pk: int) -> WebhookEndpoint:
+    return existing(WebhookEndpoint.objects.filter(pk=pk).first(), "There is no such webhook.")

@@ -1,21 +1,29 @@
-"""What-if: the form to ask what other limits would have done, and the answer to one that was asked."""
+"""What-if: ask what other limits would have done, and the answer. Nothing is changed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils import timezone
 
-from jobs.console.operations.what_if import LIMITS
+from jobs.authoring.text import storable
+from jobs.calls.refusals import InvalidRequest
+from jobs.console.operations import what_if
+from jobs.console.operations.filters import moment
+from jobs.console.operations.what_if import LIMITS, Question
 from jobs.console.operations.what_if_process import State, state_of
 from jobs.console.ops import live
-from jobs.console.ops.access import page_for
+from jobs.console.ops.access import action_for, page_for
+from jobs.console.ops.answers import sentence
 from jobs.models import WhatIf
+from jobs.pages.answers import SeeOther, existing
 
 CHANGES = 4  # that the form has room for
 AGAIN = 2  # seconds until a page looks again
 Change = tuple[str, str, str, Any]  # kind, name, limit, value
+FIELDS = ("kind", "name", "limit", "value")
 NONE: Change = ("", "", "", "")
 
 
@@ -23,26 +31,25 @@ NONE: Change = ("", "", "", "")
 def show(request: HttpRequest) -> HttpResponse:
     """`tenant`, `queue`: of which a limit would be another."""
     given = [(f"{kind}s", request.GET[kind], "", "") for kind in ("tenant", "queue") if request.GET.get(kind)]
-    return form(request, given)
+    return _form(request, given)
 
 
 @page_for("tenants.view_tenantqueue")
 def one(request: HttpRequest, pk: int) -> HttpResponse:
-    row = WhatIf.objects.filter(pk=pk).first()
-    if row is None:
-        raise Http404("There is no such question, or it is older than a day.")
+    found = WhatIf.objects.filter(pk=pk).first()
+    row = existing(found, "There is no such question, or it is older than a day.")
     state = state_of(row.asked_at, row.ended_at, row.refused, timezone.now())
     asked = row.question
     moments = [datetime.fromisoformat(asked[name]).astimezone(UTC) for name in ("since", "until")]
     since, until = (f"{moment:%Y-%m-%dT%H:%M:%S}" for moment in moments)
     shown = {"state": state, "answer": row.answer, "refused": row.refused}
-    page = form(request, list(_given(asked["changes"])), since, until, **shown)
+    page = _form(request, list(_given(asked["changes"])), since, until, **shown)
     if state is State.REPLAYING:
         page["Refresh"] = str(AGAIN)
     return page
 
 
-def form(request: HttpRequest, given: Sequence[Change], since: str = "", until: str = "", **more: Any) -> HttpResponse:
+def _form(request: HttpRequest, given: Sequence[Change], since: str = "", until: str = "", **more: Any) -> HttpResponse:
     """given, since, until: to begin with. more: refused: why nothing was asked; or an answer."""
     rows = [*given, *[NONE] * CHANGES][: max(CHANGES, len(given))]
     shown = {"rows": rows, "limits": LIMITS, "since": since, "until": until, **more}
@@ -54,3 +61,19 @@ def _given(changes: Mapping[str, Any]) -> Iterator[Change]:
         for name, limits in named.items():
             for limit, value in limits.items():
                 yield kind, name, limit, "none" if value is None else value
+
+
+@action_for("tenants.view_tenantqueue")
+def ask(request: HttpRequest) -> HttpResponse:
+    """Then to the page of the answer. What cannot be asked is shown again, with the reason."""
+    columns = [[storable(text).strip() for text in request.POST.getlist(name)] for name in FIELDS]
+    given = [(kind, name, limit, value) for kind, name, limit, value in zip(*columns, strict=False) if name]
+    times = {name: storable(request.POST.get(name, "")).strip() for name in ("since", "until")}
+    now = timezone.now()
+    try:
+        since, until = (moment(name, text, now) if text else None for name, text in times.items())
+        question = Question.of(since, until, what_if.read(given), now=now)
+        row = what_if.ask(question, request.user.get_username())
+    except InvalidRequest as refused:
+        return _form(request, given, **times, refused=sentence(refused))
+    return SeeOther(reverse("ops:what-if-answer", args=[row.pk]))

@@ -1,17 +1,21 @@
-"""Workers: which processes there are, and what each runs."""
+"""Workers: which processes there are, what each runs, and to drain one."""
 
 from collections import defaultdict
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Max
 from django.http import HttpRequest, HttpResponse
 
 from jobs.conf import settings
 from jobs.console.ops import live, past, snapshot
-from jobs.console.ops.access import page_for
+from jobs.console.ops.access import action_for, page_for
+from jobs.console.ops.answers import done, refused
 from jobs.console.ops.looks import Worked
-from jobs.models import Job, Recorded
+from jobs.engine import drain
+from jobs.models import Job, Recorded, Worker
+from jobs.pages.answers import existing
 from jobs.reading.migrations import open_migrations
 from jobs.reading.worker_state import state_of
 from tenants.names import named
@@ -66,3 +70,12 @@ def _running(request: HttpRequest) -> dict[Any, list[Job]]:
         for job in held.select_related("tenant", "queue").defer("args", "stats")[:MAX_RUNNING]:
             found[job.worker].append(job)
     return found
+
+
+@action_for("jobs.change_worker")
+def drain_worker(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """It takes no more jobs, and stops when those that it runs have ended."""
+    worker = existing(Worker.objects.filter(pk=pk).first())
+    if not drain.drain(pk):
+        return refused(request, f"{worker.name} is gone, or drains already.")
+    return done(request, f"{worker.name} takes no more jobs, and stops when those that it runs have ended.")

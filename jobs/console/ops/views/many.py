@@ -6,7 +6,7 @@ from typing import Any, cast
 from uuid import UUID, uuid4
 
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path, reverse
 
@@ -14,11 +14,11 @@ from jobs import store
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations.verbs import CANCEL, DISCARD, REVIVE, Verb
 from jobs.console.ops.access import action_for, frame, menu, page_for
-from jobs.console.ops.answers import back, done, refused, sentence
+from jobs.console.ops.answers import back, done, refused
 from jobs.console.ops.runs import Run, ids, signed_run
 from jobs.console.ops.selections import Found, Letters, Selection, Step
 from jobs.lifecycle import Status
-from jobs.pages.answers import SeeOther
+from jobs.pages.answers import SeeOther, existing
 from jobs.reading import queries
 from tenants import rendering
 
@@ -51,12 +51,9 @@ class Action:
 
     def act(self, request: HttpRequest) -> HttpResponseBase:
         """A form's choice: `ids`, or `all` that fit up to `upto`; or a `run` that was confirmed."""
-        try:
-            if "run" in request.POST:
-                return self._continue(request, self._signed(request, request.POST["run"]))
-            return self._begin(request, self._chosen(request))
-        except InvalidRequest as error:  # a run's tenant or queue may have been deleted meanwhile
-            return refused(request, sentence(error))
+        if "run" in request.POST:  # refused if its tenant or queue was deleted meanwhile
+            return self._continue(request, self._signed(request, request.POST["run"]))
+        return self._begin(request, self._chosen(request))
 
     def _begin(self, request: HttpRequest, run: Run) -> HttpResponse:
         first = self._step(run, MAX_COUNTED)
@@ -86,10 +83,7 @@ class Action:
         return replace(run, chosen=chosen)
 
     def _signed(self, request: HttpRequest, text: str) -> Run:
-        run = signed_run(text, self.name, cast("User", request.user).pk)
-        if run is None:
-            raise Http404
-        return run
+        return existing(signed_run(text, self.name, cast("User", request.user).pk))
 
     def _step(self, run: Run, most: int) -> Step:
         return self.selection.step(run, self.verb.statuses, most)

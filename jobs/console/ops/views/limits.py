@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import transaction
 from django.forms import ModelForm, Select, modelform_factory
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT, Kind, Limit
 from jobs.console.ops.access import action_for
@@ -13,6 +13,7 @@ from jobs.console.ops.answers import done, refused
 from jobs.console.ops.tags import setting
 from jobs.engine import limits
 from jobs.models import Queue
+from jobs.pages.answers import existing
 from tenants.models import TenantQueue
 from tenants.tenant_model import tenant_of_slug
 
@@ -34,19 +35,14 @@ def form_of(row: Queue | TenantQueue, table: Sequence[Limit], data: Any = None) 
 @action_for("tenants.change_tenantqueue")
 @transaction.atomic
 def change_tenant(request: HttpRequest, slug: str) -> HttpResponse:
-    tenant = tenant_of_slug(slug)
-    if tenant is None:
-        raise Http404
+    tenant = existing(tenant_of_slug(slug))
     return _change(request, limits.locked_slots(tenant), OF_TENANT, str(tenant))
 
 
 @action_for("jobs.change_queue")
 @transaction.atomic
 def change_queue(request: HttpRequest, name: str) -> HttpResponse:
-    row = limits.locked_queue(name)
-    if row is None:
-        raise Http404
-    return _change(request, row, OF_QUEUE, f"Queue {name}")
+    return _change(request, existing(limits.locked_queue(name)), OF_QUEUE, f"Queue {name}")
 
 
 def _change(request: HttpRequest, row: Queue | TenantQueue, table: Sequence[Limit], name: str) -> HttpResponse:
