@@ -30,6 +30,8 @@ def prune(now: datetime | None = None) -> None:
         pass
     while store.forget_edges(BATCH):
         pass
+    while forgotten := store.close_forgotten(settings.JOBS_DEAD_TTL, BATCH, now):
+        telemetry.noticed("batches closed that nobody closed", batches=len(forgotten), first=forgotten[0])
     while store.forget_batches(kept, BATCH, now):
         pass
     while logs.forget_old(kept, BATCH, now):

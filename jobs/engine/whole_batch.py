@@ -1,4 +1,4 @@
-"""Cancel a batch, or revive what failed of it: one action, as the audit log sees it, part by part.
+"""Cancel a batch, close it, or revive what failed of it: one action, as the audit log sees it, part by part.
 
 A cancel is stored (`batch_cancels`) before it begins. Who asked goes through the jobs for a moment; the clock does the
 others, also after a death.
@@ -10,8 +10,10 @@ from uuid import uuid4
 from django.db import transaction
 
 from jobs import store
+from jobs.engine import dispatch
 from jobs.engine.cancel import Cancellation, cancel_all
 from jobs.engine.revive import revive
+from jobs.models import Batch
 from jobs.store import EVERY_TENANT, TenantId
 from tenants import audit
 
@@ -37,6 +39,17 @@ def cancel_batch(batch_id: int, *, tenant_id: TenantId) -> int:
 def go_on_cancelling() -> int:
     """The clock's share of the cancels that are under way, a part of each in turn; return the number of jobs."""
     return _cancel(store.cancelling())
+
+
+def close_batch(batch_id: int, *, tenant_id: TenantId) -> bool:
+    """Close a batch that somebody left open; False if there is no such open batch."""
+    with transaction.atomic():
+        if not store.close_batch(batch_id, tenant_id=tenant_id):
+            return False
+        batch = Batch.objects.get(pk=batch_id)
+        audit.note("closed", Batch, [(batch_id, str(batch))], tenant_id=batch.tenant_id)
+        dispatch.on_commit()
+    return True
 
 
 def revive_batch(batch_id: int, *, tenant_id: TenantId) -> int:

@@ -13,6 +13,7 @@ from jobs.store.batches import (
     begin_cancel,
     cancelling,
     close_batch,
+    close_forgotten,
     failed_members,
     forget_batches,
     grow_batch,

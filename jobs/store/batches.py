@@ -69,9 +69,14 @@ def grow_batch(batch_id: int, jobs: int, *, tenant_id: int, caller: int | None, 
     return bool(found)
 
 
-def close_batch(batch_id: int, *, tenant_id: int, now: datetime | None = None) -> bool:
+def close_batch(batch_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> bool:
     """Close it; False if there is no such open batch."""
-    return bool(rows("close_batch", id=batch_id, tenant_id=tenant_id, now=now))
+    return bool(rows("close_batch", id=batch_id, tenant_id=tenant_or_any(tenant_id), now=now))
+
+
+def close_forgotten(seconds: float, batch: int, now: datetime | None = None) -> list[int]:
+    """Close batches whose jobs have ended, and to which nothing was added for so long; at most `batch`; return them."""
+    return [batch_id for (batch_id,) in rows("close_forgotten", seconds=seconds, batch=batch, now=now)]
 
 
 def open_members(batch_id: int, *, tenant_id: TenantId, after: int, most: int) -> list[int]:

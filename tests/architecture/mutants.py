@@ -61,6 +61,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     **dict.fromkeys(("unknown", "forget_edges"), (*AFTER, *BATCHES)),
     **dict.fromkeys(("open_batch", "grow_batch", "close_batch", "read_batches", "begin_cancel"), BATCHES),
     **dict.fromkeys(("open_members", "failed_members", "waiting_for"), BATCHES),
+    "close_forgotten": ("tests/integration/engine/test_prune.py",),
     "forget_batches": ("tests/integration/engine/test_prune.py",),
     "submit": (*SUBMIT, WEBHOOKS),
     "claim": CLAIM,

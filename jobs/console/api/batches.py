@@ -19,7 +19,7 @@ from jobs.engine import whole_batch
 from jobs.portal.api import batch_schemas, pages
 from jobs.portal.api.batches import BatchId
 from jobs.portal.api.inputs import RowId, Text, refuse_unknown_names
-from jobs.portal.api.problems import existing
+from jobs.portal.api.problems import ProblemError, existing
 from jobs.portal.api.schemas import REFUSED, UNFIT, Problem
 from jobs.reading import listing
 from jobs.store import EVERY_TENANT, Progress
@@ -75,6 +75,14 @@ def cancel_any_batch(request: OperatorRequest, batch_id: BatchId) -> Answer[AnyB
     """
     whole_batch.cancel_batch(_found(batch_id).id, tenant_id=EVERY_TENANT)
     return Answer(202, _shown([_found(batch_id)])[0])
+
+
+@router.post("batches/{batch_id}/close", auth=CHANGE, response={200: AnyBatch, 409: Problem, **PROBLEMS})
+def close_any_batch(request: OperatorRequest, batch_id: BatchId) -> AnyBatch:
+    """Close a batch that its tenant left open: what waits for it goes on when all have ended. 409: it is closed."""
+    if not whole_batch.close_batch(_found(batch_id).id, tenant_id=EVERY_TENANT):
+        raise ProblemError(409, "The batch is closed.")
+    return _shown([_found(batch_id)])[0]
 
 
 @router.post("batches/{batch_id}/revive", url_name="revive_any_batch", auth=CHANGE, response={200: Changed, **PROBLEMS})

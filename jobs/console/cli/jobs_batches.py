@@ -1,10 +1,13 @@
-"""`manage.py jobs batches`: the newest batches, and how far each is."""
+"""`manage.py jobs batches`: the newest batches, and how far each is; or close one that nobody has closed."""
+
+from django.core.management.base import CommandError
 
 from jobs import store
 from jobs.console.cli import inputs
 from jobs.console.cli.screen import Column, Screen
-from jobs.console.cli.subcommands import Options, Subcommand
+from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.named import tenant_named
+from jobs.engine.whole_batch import close_batch
 from jobs.store import EVERY_TENANT
 
 COUNTS = ("total", "waiting", "running", "success", "error", "dead", "cancelled")
@@ -19,11 +22,21 @@ COLUMNS = [
 
 
 def run(options: Options, screen: Screen) -> None:
+    if (closing := options["close"]) is not None:
+        if not close_batch(closing, tenant_id=EVERY_TENANT):
+            raise CommandError(f"close: there is no open batch {closing}")
+        screen.document({"closed": closing})
+        screen.say(f"Batch {closing} is closed.")
+        return
     tenant_id = tenant_named(options["tenant"]).pk if options["tenant"] else EVERY_TENANT
     found = store.read_batches(tenant_id=tenant_id, most=options["limit"])
     screen.document({"batches": [{name: getattr(one, name) for name in FIELDS} for one in found]})
     screen.table(COLUMNS, found, none="There is no batch.")
 
 
-ARGUMENTS = (inputs.TENANT, inputs.limit(20))
+ARGUMENTS = (
+    inputs.TENANT,
+    inputs.limit(20),
+    argument("--close", metavar="ID", type=inputs.job_id, help="Close this batch, which nobody has closed."),
+)
 BATCHES = Subcommand("batches", "Show the newest batches, and how far each is.", ARGUMENTS, run)

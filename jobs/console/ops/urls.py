@@ -48,6 +48,7 @@ urlpatterns = [
     path("jobs/<int:pk>/", job.show, name="job"),
     path("batches/", batches.show, name="batches"),
     path("batches/<int:pk>/", batches.one, name="batch"),
+    path("batches/<int:pk>/close", batches.close, name="close-batch"),
     path("batches/<int:pk>/cancel", batches.cancel, name="cancel-batch"),
     path("dead/", dead.show, name="dead"),
     path("workers/", workers.show, name="workers"),

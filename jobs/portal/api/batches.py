@@ -50,9 +50,12 @@ def add_to_batch(request: CallerRequest, batch_id: BatchId, batch: inputs.Submis
 
 @router.post("batches/{batch_id}/close", response={200: Batch, MISSING | REFUSED | TOO_LATE: schemas.Problem})
 def close_batch(request: CallerRequest, batch_id: BatchId) -> Batch:
-    """Close a batch: only its own jobs add to it now, and it is over when all have ended. 409: it is closed."""
+    """Close a batch: only its own jobs add to it now, and it is over when all have ended. 409: it is closed.
+
+    One to which nothing is added for 30 days (`JOBS_DEAD_TTL`) is closed by itself when all have ended.
+    """
     tenant_id = request.auth.tenant.pk
-    if not batches.close(batches.Batch(one(tenant_id, batch_id).id, tenant_id)):
+    if not whole_batch.close_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id):
         raise ProblemError(409, "The batch is closed.")
     return Batch.of(one(tenant_id, batch_id))
 

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST, require_safe
 from jobs import store
 from jobs.authoring.text import count_of_jobs
 from jobs.calls.refusals import TooManyWaiting
-from jobs.engine.whole_batch import MOST, cancel_batch, revive_batch
+from jobs.engine.whole_batch import MOST, cancel_batch, close_batch, revive_batch
 from jobs.pages import regions
 from jobs.pages.answers import SeeOther, back, cancelled, existing
 from jobs.pages.given import number
@@ -59,6 +59,17 @@ def cancel(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     audit.identify(request.user.get_username(), tenant_id=tenant.pk)
     applied = cancel_batch(pk, tenant_id=tenant.pk)
     messages.success(request, cancelled(applied, goes_on=_batch(tenant, pk).cancelling))
+    return SeeOther(back(request, reverse("members:batch", args=[pk])))
+
+
+@require_POST
+@for_members
+def close(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
+    """Nobody but its own jobs adds to it any more, as over HTTP."""
+    _batch(tenant, pk)
+    audit.identify(request.user.get_username(), tenant_id=tenant.pk)
+    close_batch(pk, tenant_id=tenant.pk)
+    messages.success(request, "The batch is closed: what waits for it goes on when all of its jobs have ended.")
     return SeeOther(back(request, reverse("members:batch", args=[pk])))
 
 

@@ -11,6 +11,7 @@ urlpatterns = [
     path("webhooks/", webhooks.show, name="webhooks"),
     path("batches/", batches.batch_list, name="batches"),
     path("batches/<int:pk>/", batches.batch_detail, name="batch"),
+    path("batches/<int:pk>/close", batches.close, name="close-batch"),
     path("batches/<int:pk>/cancel", batches.cancel, name="cancel-batch"),
     path("batches/<int:pk>/run-again", batches.run_again, name="run-batch-again"),
     path("<int:pk>/", views.job_detail, name="job"),

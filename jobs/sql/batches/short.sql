@@ -15,13 +15,41 @@ RETURNING batch_id
 SELECT batch_id FROM batch_cancels ORDER BY random()
 
 -- name: close_batch
--- Change: nobody but its own jobs adds to this batch any more. Who: whoever made it. Locks: the row. Index: primary key.
+-- Change: nobody but its own jobs adds to this batch any more. Who: its tenant, or an operator (null). Locks: the row. Index: primary
+--         key.
 WITH closed AS (
     UPDATE batches SET closed_at = coalesce(%(now)s::timestamptz, clock_timestamp())
     WHERE id = %(id)s
       AND closed_at IS NULL  -- guard
-      AND tenant_id = %(tenant_id)s  -- guard I8
+      AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
     RETURNING id
+),
+news AS (
+    INSERT INTO job_ends (xid, batch_id) SELECT pg_current_xact_id()::text::bigint, id FROM closed
+)
+SELECT id FROM closed
+
+-- name: close_forgotten
+-- Change: close open batches to which nothing was added for so many seconds, and whose jobs all have ended; at most `batch`. Who: the
+--         clock's upkeep. Locks: the rows; it skips locked ones. Index: jobs_of_batch, job_history_of_batch; it reads all batches.
+-- Who adds to such a batch at this moment has changed `added`, or finds it closed.
+WITH forgotten AS MATERIALIZED (
+    SELECT b.id FROM batches b
+    WHERE b.closed_at IS NULL  -- guard
+      AND b.created_at < coalesce(%(now)s::timestamptz, clock_timestamp()) - %(seconds)s * interval '1 second'  -- guard
+      AND b.added = (SELECT t.success + t.error + t.dead + t.cancelled FROM batch_tallies t WHERE t.batch_id = b.id)  -- guard
+      AND NOT EXISTS (
+          SELECT FROM all_jobs j
+          WHERE j.batch_id = b.id
+            AND j.created_at >= coalesce(%(now)s::timestamptz, clock_timestamp()) - %(seconds)s * interval '1 second'  -- guard
+      )
+    ORDER BY b.id
+    LIMIT %(batch)s
+    FOR UPDATE OF b SKIP LOCKED
+),
+closed AS (
+    UPDATE batches b SET closed_at = coalesce(%(now)s::timestamptz, clock_timestamp()) FROM forgotten WHERE b.id = forgotten.id
+    RETURNING b.id
 ),
 news AS (
     INSERT INTO job_ends (xid, batch_id) SELECT pg_current_xact_id()::text::bigint, id FROM closed

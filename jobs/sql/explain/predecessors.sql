@@ -4,7 +4,10 @@ SELECT e.predecessor_id AS id, coalesce(p.status, b.state, 'gone') AS status, e.
 FROM job_edges e
 LEFT JOIN LATERAL (SELECT status FROM all_jobs WHERE id = e.predecessor_id LIMIT 1) p ON true
 LEFT JOIN LATERAL (
-    SELECT format('batch, %%s of %%s ended', t.success + t.error + t.dead + t.cancelled, b.added) AS state
+    SELECT format(
+        'batch, %%s of %%s ended%%s', t.success + t.error + t.dead + t.cancelled, b.added,
+        CASE WHEN b.closed_at IS NULL THEN ', and nobody has closed it' END
+    ) AS state
     FROM batches b JOIN batch_tallies t ON t.batch_id = b.id
     WHERE b.id = e.predecessor_id
     LIMIT 1

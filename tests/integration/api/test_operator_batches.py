@@ -52,3 +52,11 @@ def test_one_is_cancelled_by_one_request_and_revived_part_by_part(operator, made
     assert statuses(other) == {"created"}
     assert Change.objects.filter(values__filter=f"batch:{batch}").exists()
     assert operator.post("/api/v1/operator/batches/1234567/cancel").status_code == 404
+
+
+def test_one_that_its_tenant_left_open_is_closed_and_that_is_noted(operator, made):  # noqa: F811
+    batch = made(close=False)
+    assert operator.post(f"/api/v1/operator/batches/{batch}/close").json()["closed_at"]
+    assert operator.post(f"/api/v1/operator/batches/{batch}/close").status_code == 409
+    assert operator.post("/api/v1/operator/batches/1234567/close").status_code == 404
+    assert Change.objects.get(verb="closed", kind="jobs.batch").subject == f"batch {batch}: nightly"

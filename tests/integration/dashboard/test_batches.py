@@ -4,13 +4,14 @@ import re
 
 import pytest
 from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.urls import reverse
 
 from jobs import batch, store
 from jobs.engine.unblock import unblock
 from jobs.engine.whole_batch import go_on_cancelling
 from jobs.lifecycle import Status
-from jobs.models import Job
+from jobs.models import Batch, Job
 from jobs.store import EVERY_TENANT
 from tests.factories import TenantFactory, ThingFactory
 
@@ -89,6 +90,20 @@ def test_many_are_cancelled_once_the_operator_is_sure_and_the_page_tells_how_far
     assert "It is being cancelled" not in client.get(path).content.decode()
     assert not Job.objects.filter(status="created").exists()
     assert client.post(reverse("ops:cancel-batch", args=[2**70])).status_code == 404
+
+
+def test_one_that_nobody_closes_is_closed_by_a_button_or_a_command(client, admin_user, nightly, capsys):
+    client.force_login(admin_user)
+    path, close = reverse("ops:batch", args=[nightly.id]), reverse("ops:close-batch", args=[nightly.id])
+    assert close not in client.get(path).content.decode()
+    for by in (lambda: client.post(close), lambda: call_command("jobs", "batches", "--close", str(nightly.id))):
+        Batch.objects.update(closed_at=None)
+        assert close in client.get(path).content.decode()
+        by()
+        assert Batch.objects.get().closed_at
+    assert f"Batch {nightly.id} is closed." in client.post(close, follow=True).content.decode()
+    with pytest.raises(CommandError, match="close: there is no open batch"):
+        call_command("jobs", "batches", "--close", str(nightly.id))
 
 
 def test_nothing_else_is_the_number_of_a_batch(client, admin_user):

@@ -13,7 +13,7 @@ from jobs.contrib.testing import drain
 from jobs.engine.batches import Batch, batch_of, close, open_batch
 from jobs.engine.revive import discard, revive
 from jobs.engine.unblock import unblock
-from jobs.engine.whole_batch import cancel_batch, go_on_cancelling, revive_batch
+from jobs.engine.whole_batch import cancel_batch, close_batch, go_on_cancelling, revive_batch
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, BatchCancel, BatchTally, Job, JobEdge, JobEnd
 from jobs.models import Batch as Row
@@ -226,7 +226,11 @@ def test_an_open_batch_is_not_over(of, thing):
     [member] = nightly.add(of())
     end(member)
     assert states(last) == ["blocked"]
-    close(nightly)
+    why = explain(last, tenant_id=thing.tenant.pk).sentence
+    assert why == f"Waits for 1 job: {nightly.id} (batch, 1 of 1 ended, and nobody has closed it)."
+    assert not close_batch(nightly.id, tenant_id=TenantFactory().pk)
+    assert close_batch(nightly.id, tenant_id=EVERY_TENANT)
+    assert not close_batch(nightly.id, tenant_id=EVERY_TENANT)
     assert states(last) == ["created"]
 
 

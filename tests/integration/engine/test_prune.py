@@ -12,6 +12,7 @@ from django.utils import timezone
 from jobs import store
 from jobs.engine import prune
 from jobs.engine.batches import open_batch
+from jobs.engine.unblock import unblock
 from jobs.lifecycle import Status
 from jobs.models import Batch, BatchTally, DeathNotice, Job, ScheduleRun, Worker
 from tenants.models import Change, ChangeSubject
@@ -85,6 +86,32 @@ def test_sessions_that_have_expired():
         Session.objects.create(session_key=name, session_data="", expire_date=timezone.now() + timedelta(days=days))
     prune.prune(NOW)
     assert Session.objects.get().session_key == "alive"
+
+
+def test_batches_that_nobody_closes_are_closed_when_nothing_was_added_for_long(monkeypatch, settings, thing):  # noqa: F811
+    settings.JOBS_DEAD_TTL = 10 * 86400
+    monkeypatch.setattr(prune, "BATCH", 1)
+
+    def made(at=OLD, member=None, ended=True, **values) -> int:
+        number = open_batch("nightly", "", thing.tenant.pk).id
+        Batch.objects.filter(pk=number).update(created_at=at, added=member is not None, **values)
+        if member is not None:
+            job = make_job(thing.tenant, Status.CREATED, batch_id=number, created_at=member)
+            if ended:
+                Job.objects.filter(pk=job.pk).update(status="success", ready_at=None, end_time=member)
+        return number
+
+    thing.async_(after_end=(empty := made())).echo()
+    thing.async_(after_end=(over := made(member=OLD))).echo()
+    unblock()
+    left = {made(member=OLD, ended=False), made(member=YOUNG), made(at=YOUNG)}
+    closed = made(member=OLD, closed_at=YOUNG)
+    prune.prune(NOW)
+    unblock()
+    assert set(Batch.objects.filter(closed_at=NOW).values_list("pk", flat=True)) == {empty, over}
+    assert set(Batch.objects.filter(closed_at=None).values_list("pk", flat=True)) == left
+    assert Batch.objects.get(pk=closed).closed_at == YOUNG
+    assert set(Job.objects.filter(batch_id=None).values_list("status", flat=True)) == {"created"}
 
 
 def test_old_batches_of_which_nothing_is_left(monkeypatch, thing):  # noqa: F811

@@ -4,7 +4,7 @@ import pytest
 
 from jobs import batch
 from jobs.engine.unblock import unblock
-from jobs.models import Job
+from jobs.models import Batch, Job
 from tenants.models import Change
 from tests.integration.members.reading import page
 
@@ -45,6 +45,15 @@ def test_a_batch_is_listed_shown_cancelled_and_run_again(mate, tenant, nightly):
     mate.post(f"{path}cancel")
     mate.post(f"{path}run-again")
     assert "Not all run again" in page(mate, path)
+
+
+def test_one_that_is_open_is_closed(mate, foreign_mate, nightly):
+    Batch.objects.update(closed_at=None)
+    close = f"/jobs/batches/{nightly}/close"
+    assert foreign_mate.post(close).status_code == 404
+    assert close in page(mate, f"/jobs/batches/{nightly}/")
+    assert mate.post(close).status_code == 303
+    assert close not in page(mate, f"/jobs/batches/{nightly}/")
 
 
 def test_its_jobs_can_be_listed_and_looked_up_from_there(mate, report, nightly):

@@ -6,9 +6,9 @@ from django.http.response import HttpResponseBase
 from jobs import store
 from jobs.console.ops import live, looks
 from jobs.console.ops.access import action_for, frame, menu, page_for
-from jobs.console.ops.answers import done
+from jobs.console.ops.answers import done, refused
 from jobs.console.ops.views.many import MAX_UNASKED
-from jobs.engine.whole_batch import cancel_batch
+from jobs.engine.whole_batch import cancel_batch, close_batch
 from jobs.pages.answers import cancelled, existing
 from jobs.pages.given import number
 from jobs.reading import listing
@@ -57,3 +57,11 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 def _batch(pk: int) -> Progress:
     return existing(store.read_batch(pk, tenant_id=EVERY_TENANT), f"There is no batch {pk:,}.")
+
+
+@action_for("jobs.change_job")
+def close(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Nobody but its own jobs adds to it any more."""
+    if not close_batch(_batch(pk).id, tenant_id=EVERY_TENANT):
+        return refused(request, f"Batch {pk} is closed.")
+    return done(request, f"Batch {pk} is closed: what waits for it goes on when all of its jobs have ended.")
