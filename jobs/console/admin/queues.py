@@ -9,6 +9,8 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from jobs.console.admin.asking import AsksWhatIf
+from jobs.console.operations.what_if import QUEUES
 from jobs.engine import limits
 from jobs.models import Queue
 from jobs.reading import counts
@@ -16,8 +18,10 @@ from tenants.admin_style import Labelled, display, rate
 
 
 @admin.register(Queue)
-class QueueAdmin(Labelled):
+class QueueAdmin(AsksWhatIf, Labelled):
     """Edit queues. A saved change takes effect with the next dispatch, which follows at once."""
+
+    kind = QUEUES
 
     list_display = ["name", "weight", "pool", "in_use", "waiting", "concurrency", "rate", "default_timeout", "paused"]
     list_editable = ["weight", "concurrency", "default_timeout", "paused"]
@@ -35,6 +39,9 @@ class QueueAdmin(Labelled):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Queue | None = None) -> list[str]:
         return ["name"] if obj else []  # code and clients refer to it
+
+    def subject(self, obj: Queue) -> str:
+        return obj.name
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Queue]:
         return super().get_queryset(request).annotate(**counts.columns("queue"))

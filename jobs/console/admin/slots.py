@@ -9,6 +9,8 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from jobs.console.admin.asking import AsksWhatIf
+from jobs.console.operations.what_if import TENANTS
 from jobs.engine import limits
 from jobs.reading import counts
 from tenants.admin import TenantAdmin, TenantQueueAdmin
@@ -32,13 +34,18 @@ class TenantWithSlotsAdmin(TenantAdmin):
 
 
 @admin.register(TenantQueue)
-class SlotsAdmin(TenantQueueAdmin):
+class SlotsAdmin(AsksWhatIf, TenantQueueAdmin):
     """The slots, and the number in use."""
+
+    kind = TENANTS
 
     list_display = ["tenant", "num_slots", "in_use", "waiting", "user_slots", "weight", "rate", "paused"]
 
     def save_model(self, request: HttpRequest, obj: TenantQueue, form: Any, change: bool) -> None:
         limits.store(obj, form.changed_data if change else None)
+
+    def subject(self, obj: TenantQueue) -> str:
+        return obj.tenant.jobs_slug
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[TenantQueue]:
         return super().get_queryset(request).annotate(**counts.columns("tenant", outer="tenant"))

@@ -7,10 +7,12 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 from django.core.exceptions import ValidationError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
+from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
 from jobs.calls.refusals import InvalidRequest
@@ -47,6 +49,7 @@ LIMITS: Mapping[str, Sequence[str]] = {  # that can be asked for: those that dec
     POOLS: ["processes"],
 }
 WORDS = {"none": None, "true": True, "false": False}  # values that are no numbers or names
+SUBJECTS = {TENANTS: "tenant", QUEUES: "queue", POOLS: "pool"}  # in the address of the page that asks
 Changes = Mapping[str, Mapping[str, Mapping[str, Any]]]  # by kind, name, and limit
 
 
@@ -103,6 +106,16 @@ def read(lines: Iterable[tuple[str, str, str, str]]) -> Changes:
             raise InvalidRequest("kind", f"must be one of {', '.join(LIMITS)}")
         found.setdefault(kind, {}).setdefault(name, {})[limit] = WORDS.get(value, value)
     return found
+
+
+def asked_at(kind: str, name: str, limits: Mapping[str, Any]) -> str:
+    """The address of the page that asks, to begin with these limits; none in a project without the live pages."""
+    try:
+        page = reverse("ops:what-if")
+    except NoReverseMatch:
+        return ""
+    given = {limit: "none" if value is None else value for limit, value in limits.items() if limit in LIMITS[kind]}
+    return f"{page}?{urlencode({SUBJECTS[kind]: name} | given)}"
 
 
 def ask(question: Question, by: str) -> WhatIf:

@@ -4,7 +4,8 @@ import pytest
 
 from jobs.console.operations import what_if_process
 from jobs.models import WhatIf
-from tests.factories import TenantFactory
+from tenants.models import Change, TenantQueue
+from tests.factories import QueueFactory, TenantFactory
 from tests.recorded import LENGTH, ran_in_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -53,3 +54,35 @@ def test_what_cannot_be_asked_is_shown_again_with_the_reason(ines, since):
 
 def test_a_link_begins_with_the_tenant(ines):
     assert 'value="acme"' in ines.get("/ops/what-if/?tenant=acme").content.decode()
+
+
+def test_a_form_of_limits_asks_what_those_that_were_written_would_do(operator):
+    """Of a tenant and of a queue; nothing is changed, and what decides nobody's turn is not asked."""
+    oscar = operator("view_tenantqueue", "change_tenantqueue", "view_queue", "change_queue")
+    tenant = TenantFactory(slug="acme", queue__num_slots=1, queue__user_slots=2)
+    QueueFactory(name="mail")
+    written = {"num_slots": "4", "user_slots": "", "weight": "1", "max_waiting": "9", "what_if": "1"}
+    asked = oscar.post("/ops/tenants/acme/change", written)
+    assert (asked.status_code, asked["Location"]) == (303, "/ops/what-if/?tenant=acme&num_slots=4&user_slots=none")
+    assert (TenantQueue.of(tenant).num_slots, Change.objects.count()) == (1, 0)
+    page = " ".join(oscar.get(asked["Location"]).content.decode().split())
+    assert page.count('value="acme"') == 2
+    for limit, value in (("num_slots", "4"), ("user_slots", "none")):
+        assert f'<option value="{limit}" selected>' in page
+        assert f'name="value" value="{value}"' in page
+    of_queue = oscar.post("/ops/queues/mail/change", {"weight": "3", "what_if": "1"})
+    assert of_queue["Location"] == "/ops/what-if/?queue=mail&weight=3"
+    assert "What would it do?" in oscar.get("/ops/tenants/acme/").content.decode()
+    assert "What would it do?" in oscar.get("/ops/queues/").content.decode()
+    assert oscar.post("/ops/tenants/acme/change", {"num_slots": "many", "what_if": "1"})["Location"] == "/ops/"
+
+
+def test_in_the_admin_each_field_of_a_limit_leads_to_the_question(admin_client):
+    slots = TenantFactory(slug="acme").jobs_queue
+    of_tenant = admin_client.get(f"/admin/tenants/tenantqueue/{slots.pk}/change/").content.decode()
+    assert 'href="/ops/what-if/?tenant=acme&amp;num_slots="' in of_tenant
+    assert "max_waiting=" not in of_tenant
+    queue = QueueFactory(name="mail")
+    of_queue = admin_client.get(f"/admin/jobs/queue/{queue.pk}/change/").content.decode()
+    assert 'href="/ops/what-if/?queue=mail&amp;concurrency="' in of_queue
+    assert "what-if" not in admin_client.get("/admin/jobs/queue/add/").content.decode()

@@ -1,4 +1,6 @@
-"""Change a limit of a tenant or a queue, or pause it. Only the fields of the form are changed."""
+"""Change a limit of a tenant or a queue, or pause it. Only the fields of the form are changed.
+
+Or ask what these limits would have done."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,12 +10,13 @@ from django.forms import ModelForm, Select, modelform_factory
 from django.http import HttpRequest, HttpResponse
 
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT, Kind, Limit
+from jobs.console.operations.what_if import QUEUES, TENANTS, asked_at
 from jobs.console.ops.access import action_for
 from jobs.console.ops.answers import done, refused
 from jobs.console.ops.tags import setting
 from jobs.engine import limits
 from jobs.models import Queue
-from jobs.pages.answers import existing
+from jobs.pages.answers import SeeOther, existing
 from tenants.models import TenantQueue
 from tenants.tenant_model import tenant_of_slug
 
@@ -36,19 +39,25 @@ def form_of(row: Queue | TenantQueue, table: Sequence[Limit], data: Any = None) 
 @transaction.atomic
 def change_tenant(request: HttpRequest, slug: str) -> HttpResponse:
     tenant = existing(tenant_of_slug(slug))
-    return _change(request, limits.locked_slots(tenant), OF_TENANT, str(tenant))
+    return _change(request, limits.locked_slots(tenant), OF_TENANT, str(tenant), asked=(TENANTS, slug))
 
 
 @action_for("jobs.change_queue")
 @transaction.atomic
 def change_queue(request: HttpRequest, name: str) -> HttpResponse:
-    return _change(request, existing(limits.locked_queue(name)), OF_QUEUE, f"Queue {name}")
+    return _change(request, existing(limits.locked_queue(name)), OF_QUEUE, f"Queue {name}", asked=(QUEUES, name))
 
 
-def _change(request: HttpRequest, row: Queue | TenantQueue, table: Sequence[Limit], name: str) -> HttpResponse:
+def _change(
+    request: HttpRequest, row: Queue | TenantQueue, table: Sequence[Limit], name: str, asked: tuple[str, str]
+) -> HttpResponse:
+    """asked: whose limits they are, for the question what they would do."""
     form = form_of(row, table, request.POST)
     if not form.is_valid():
         return _unchanged(request, f"{name}: {_why(form)}")
+    if "what_if" in request.POST:
+        transaction.set_rollback(True)
+        return SeeOther(asked_at(*asked, {field: form.cleaned_data[field] for field in form.changed_data}))
     if not form.has_changed():
         return _unchanged(request, f"{name}: nothing was changed.")
     values = {field: form.cleaned_data[field] for field in form.changed_data}

@@ -12,7 +12,7 @@ from jobs.authoring.text import storable
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations import what_if
 from jobs.console.operations.filters import moment
-from jobs.console.operations.what_if import LIMITS, Question
+from jobs.console.operations.what_if import LIMITS, SUBJECTS, Question
 from jobs.console.operations.what_if_process import State, state_of
 from jobs.console.ops import live
 from jobs.console.ops.access import action_for, page_for
@@ -29,8 +29,12 @@ NONE: Change = ("", "", "", "")
 
 @page_for("tenants.view_tenantqueue")
 def show(request: HttpRequest) -> HttpResponse:
-    """`tenant`, `queue`: of which a limit would be another."""
-    given = [(f"{kind}s", request.GET[kind], "", "") for kind in ("tenant", "queue") if request.GET.get(kind)]
+    """`tenant`, `queue`, `pool`: of which limits would be others; by their names the limits, with their values."""
+    given: list[Change] = []
+    for kind, subject in SUBJECTS.items():
+        if name := request.GET.get(subject):
+            limits = [(kind, name, limit, request.GET[limit]) for limit in LIMITS[kind] if limit in request.GET]
+            given += limits or [(kind, name, "", "")]
     return _form(request, given)
 
 
