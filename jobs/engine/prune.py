@@ -1,5 +1,6 @@
-"""Prune: delete rows that nobody needs any more, so that no table grows for ever."""
+"""Prune: delete rows that nobody needs any more, so that no table grows for ever: each of them in batches."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from importlib import import_module
 
@@ -26,16 +27,12 @@ def prune(now: datetime | None = None) -> None:
     for model in (Batch, JobLog, JobMemory, KeptAnswer, Schedule):  # these, too, a deleted tenant may have left
         model._default_manager.exclude(Exists(all_tenants().filter(pk=OuterRef("tenant_id")))).delete()
     pruning.forget_notices(settings.JOBS_DEATH_NOTIFIERS, kept, now)
-    while pruning.forget_runs(kept, BATCH, now):
-        pass
-    while store.forget_edges(BATCH):
-        pass
+    _all(lambda: pruning.forget_runs(kept, BATCH, now))
+    _all(lambda: store.forget_edges(BATCH))
     while forgotten := store.close_forgotten(settings.JOBS_DEAD_TTL, BATCH, now):
         telemetry.noticed("batches closed that nobody closed", batches=len(forgotten), first=forgotten[0])
-    while store.forget_batches(kept, BATCH, now):
-        pass
-    while logs.forget_old(kept, BATCH, now):
-        pass
+    _all(lambda: store.forget_batches(kept, BATCH, now))
+    _all(lambda: logs.forget_old(kept, BATCH, now))
     moment = (now or store.database_now()) - timedelta(days=settings.JOBS_LOGS_KEEP)
     _forget_log(Change, "at", moment)
     _forget_log(WhatIf, "asked_at", (now or store.database_now()) - timedelta(days=1))
@@ -43,6 +40,16 @@ def prune(now: datetime | None = None) -> None:
         _forget_log(apps.get_model("admin", "LogEntry"), "action_time", moment)
     if apps.is_installed("django.contrib.sessions"):
         import_module(project.SESSION_ENGINE).SessionStore.clear_expired()
+
+
+def expire_dead() -> int:
+    """Delete jobs that have been dead for JOBS_DEAD_TTL seconds; return their number."""
+    return _all(lambda: len(store.expire_dead(settings.JOBS_DEAD_TTL)))
+
+
+def expire_memories() -> int:
+    """Delete memories that were not written for JOBS_MEMORY_TTL seconds; return their number."""
+    return _all(lambda: store.expire_memories(settings.JOBS_MEMORY_TTL))
 
 
 def forget_orphans() -> None:
@@ -59,6 +66,14 @@ def forget_orphans() -> None:
     for job_id in pruning.without_queue(BATCH):
         cancel(job_id, tenant_id=EVERY_TENANT)
         telemetry.noticed("job of a deleted queue cancelled", job=job_id)
+
+
+def _all(delete: Callable[[], int]) -> int:
+    """Delete batches until there is none; return the number of all."""
+    total = 0
+    while deleted := delete():
+        total += deleted
+    return total
 
 
 def _forget_log(log: type[Model], at: str, moment: datetime) -> None:

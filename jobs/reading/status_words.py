@@ -2,27 +2,17 @@
 
 from jobs.lifecycle import Status
 
-WORDS = {
-    Status.BLOCKED: "Blocked",
-    Status.SCHEDULED: "Scheduled",
-    Status.CREATED: "Waiting",
-    Status.QUEUED: "Starting",
-    Status.RUNNING: "Running",
-    Status.SUCCESS: "Done",
-    Status.ERROR: "Failed",
-    Status.DEAD: "Given up",
-    Status.CANCELLED: "Cancelled",
-}
-MEANINGS = {
-    Status.BLOCKED: "it waits for other jobs",
-    Status.SCHEDULED: "for a later time, or for its next try",
-    Status.CREATED: "in line for a slot",
-    Status.QUEUED: "it has a slot, and a worker is about to start it",
-    Status.RUNNING: "a worker runs it",
-    Status.SUCCESS: "it ended well",
-    Status.ERROR: "it failed, and had no retries",
-    Status.DEAD: "its tries are used up",
-    Status.CANCELLED: "somebody stopped it, or it had not started in its time",
-}
+_STATES = [  # word, API's name, meaning
+    ("Blocked", Status.BLOCKED.value, "it waits for other jobs"),
+    ("Scheduled", Status.SCHEDULED.value, "for a later time, or for its next try"),
+    ("Waiting", Status.CREATED.value, "in line for a slot"),
+    ("Starting", Status.QUEUED.value, "it has a slot, and a worker is about to start it"),
+    ("Running", Status.RUNNING.value, "a worker runs it"),
+    ("Done", Status.SUCCESS.value, "it ended well"),
+    ("Failed", Status.ERROR.value, "it failed, and had no retries"),
+    ("Given up", Status.DEAD.value, "its tries are used up"),
+    ("Cancelled", Status.CANCELLED.value, "somebody stopped it, or it had not started in its time"),
+]
 PAUSED = ("Paused", "held", "its kind of job is paused")
-TABLE = [(WORDS[status], status.value, MEANINGS[status]) for status in Status] + [PAUSED]  # word, API's name, meaning
+TABLE = [*_STATES, PAUSED]
+WORDS = {Status(name): word for word, name, _ in _STATES}

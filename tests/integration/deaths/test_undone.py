@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from jobs import store
 from jobs.engine.cancel import cancel
-from jobs.engine.expire import expire_dead
+from jobs.engine.prune import expire_dead
 from jobs.engine.revive import discard, revive
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
