@@ -8,7 +8,7 @@ ROWS = (
     *("drain", "idle", "submit", "claim", "running", "door", "fleet"),
     *("http", "fairness", "light", "busy", "due", "memory"),
 )
-PUBLIC = ("neighbour", "flood", "burst", "pickup")  # scenarios of a public benchmark: docs/compared.md
+PUBLIC = ("neighbour", "flood", "burst", "pickup", "processes")  # scenarios of a public benchmark: docs/compared.md
 LARGE = (
     "dashboard",
     "fleets",
