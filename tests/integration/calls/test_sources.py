@@ -47,13 +47,11 @@ def test_its_owner_finds_it_as_it_was_stored_and_a_stranger_finds_nothing(model)
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize(
-    "wrong", ["", "x", "-1", "1e3", str(2**70), "5e188837-e6a4-4754-97ed-0160ee230bcd", None, "0x1", "a" * 500]
-)
-def test_an_id_that_is_none_finds_nothing(model, wrong):
+def test_an_id_that_is_none_finds_nothing(model):
     tenant = TenantFactory()
     model.objects.create(tenant=tenant)
-    assert sources.find(target(model), wrong, tenant.pk) is None
+    for wrong in ("", "x", "-1", "1e3", str(2**70), "5e188837-e6a4-4754-97ed-0160ee230bcd", None, "0x1", "a" * 500):
+        assert sources.find(target(model), wrong, tenant.pk) is None
 
 
 def test_another_spelling_of_its_id_is_not_its_id():

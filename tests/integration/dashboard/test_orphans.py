@@ -45,25 +45,17 @@ def orphans(request) -> list[Job]:
     return found
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_the_operators_pages(path, orphans, admin_client):
-    assert admin_client.get(f"/ops/{path}").status_code == 200
+def test_the_pages(orphans, admin_client):
+    lists = [reverse(f"admin:{named('jobs')}_{model}_changelist") for model in MODELS]
+    for address in (*(f"/ops/{path}" for path in PAGES), *lists):
+        assert admin_client.get(address).status_code == 200, address
+    for orphan in orphans:
+        assert admin_client.get(f"/ops/jobs/{orphan.pk}/").status_code in (200, 404), orphan.status
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_the_admins_lists(model, orphans, admin_client):
-    assert admin_client.get(reverse(f"admin:{named('jobs')}_{model}_changelist")).status_code == 200
-
-
-@pytest.mark.parametrize("number", range(len(Status)))
-def test_the_page_of_such_a_job(number, orphans, admin_client):
-    pk = orphans[number].pk
-    assert admin_client.get(f"/ops/jobs/{pk}/").status_code in (200, 404)
-
-
-@pytest.mark.parametrize("words", ["jobs list", "jobs list --status dead", "schedules list", "queues list"])
-def test_the_commands(words, orphans):
-    call_command(*words.split())
+def test_the_commands(orphans):
+    for words in ("jobs list", "jobs list --status dead", "schedules list", "queues list"):
+        call_command(*words.split())
     for orphan in orphans:
         with pytest.raises(CommandError, match="there is no job"):
             call_command("jobs", "show", str(orphan.pk))
