@@ -27,6 +27,9 @@ from tests.race import Race
 
 LONG = (
     "test_chaos.py",
+    "test_world.py",
+    "test_ops_pages.py",
+    "test_backup.py",
     "test_claim_plan.py",
     "test_own_project.py",
     "test_readme.py",

@@ -29,8 +29,10 @@ LOOK = """() => ({
     .filter(e => e.getBoundingClientRect().height < 24).map(e => e.textContent.trim()),
 })"""
 WINDOWS = [(360, "dark"), (768, "light"), (1440, "light")]
+AXE = [(360, "dark"), (1440, "light")]  # the third window has the elements of one and the colours of the other
 if THOROUGH:
     WINDOWS += [(360, "light"), (768, "dark"), (1440, "dark"), (1920, "light")]
+    AXE = WINDOWS
 FINE = {"wide": False, "cut": [], "small": []}
 
 
@@ -48,7 +50,8 @@ def test_nothing_is_cut_off_and_nobody_kept_out_whatever_the_names(world, contex
         page.goto(path)
         found[path] = page.evaluate(LOOK)
         expect(page.get_by_role("heading", level=1)).to_have_count(1)
-        for violation in axe.run(page, options={"runOnly": RULES}).response["violations"]:
+        violations = axe.run(page, options={"runOnly": RULES}).response["violations"] if (width, scheme) in AXE else []
+        for violation in violations:
             found[path, violation["id"]] = [node["html"][:200] for node in violation["nodes"]]
         _shoot(page, f"{path.strip('/').replace('/', '-').replace('?', '-') or 'overview'}-{width}-{scheme}")
     assert {path: what for path, what in found.items() if what != FINE} == {}

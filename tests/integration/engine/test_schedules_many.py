@@ -179,8 +179,9 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("spoil", "why"), BAD.values(), ids=BAD.keys())
-@pytest.mark.parametrize("position", [0, 33, 63])
+@pytest.mark.parametrize(
+    ("spoil", "why", "position"), [(*bad, [0, 33, 63][nth % 3]) for nth, bad in enumerate(BAD.values())], ids=BAD.keys()
+)
 def test_one_that_cannot_be_served_fails_alone_after_a_few_statements(spoil, why, position, monkeypatch):
     schedules = due_at_once(64)
     bad = schedules[position]
