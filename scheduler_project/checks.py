@@ -9,13 +9,12 @@ could not report the errors in its own way, nor run `collectstatic` in the build
 
 import math
 from collections.abc import Iterator
-from importlib.util import find_spec
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error
 
 from jobs import checks
-from jobs.checks import Check, caches, registered
+from jobs.checks import Check, caches, extras, registered
 
 TAG = "scheduler"
 ENVIRONMENTS = ("development", "production")
@@ -116,19 +115,12 @@ def traces_can_be_sent() -> Iterator[CheckMessage]:
     needed = {"otlp": "opentelemetry.exporter.otlp.proto.http", "console": "opentelemetry.sdk"}.get(settings.TRACES)
     if settings.TRACES and needed is None:
         yield Error(f"TRACES is {settings.TRACES!r}.", hint="Set TRACES to otlp, or unset it.", id="scheduler.E012")
-    elif needed and not _is_installed(needed):
+    elif needed and not extras.is_there(needed):
         yield Error(
             f"TRACES is {settings.TRACES!r}, but {needed} is not installed.",
             hint="pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http, or unset TRACES.",
             id="scheduler.E012",
         )
-
-
-def _is_installed(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:  # of a package above it
-        return False
 
 
 @registered(TAG)

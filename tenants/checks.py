@@ -84,12 +84,16 @@ def tenant_model_is_made_first(
 
 @register(Tags.models)
 def memberships(*, app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
-    try:
-        known = not membership() or callable(import_string(membership()))
-    except ImportError:
-        known = False
     hint = 'Set JOBS_MEMBERSHIP to "module.function": of a request, it returns a tenant or None. Or unset it.'
+    known = is_function_or_unset(membership())
     return [] if known else [Error(f"JOBS_MEMBERSHIP is {membership()!r}: no function.", hint=hint, id="tenants.E006")]
+
+
+def is_function_or_unset(path: str) -> bool:
+    try:
+        return not path or callable(import_string(path))
+    except ImportError:
+        return False
 
 
 @register(TAG)

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.module_loading import import_string
 
+from tenants import audit
 from tenants.addresses import in_admin
 from tenants.conf import membership
 from tenants.mirror import tenant_of
@@ -31,7 +32,7 @@ def tenant_of_request(request: HttpRequest) -> Tenant | None:
 
 
 def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Pass the view the tenant of the logged-in member as its second argument.
+    """Pass the view the tenant of the logged-in member as its second argument; the audit log knows whose member acts.
 
     Nobody logged in: the login. An operator without a tenant: the admin, if there is one. Else: 403, with the reason.
     """
@@ -44,6 +45,7 @@ def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
             return redirect(admin)
         if tenant is None:
             return page(request, "tenants/no_tenant.html", {}, status=403)
+        audit.identify(request.user.get_username(), tenant_id=tenant.pk)
         return view(request, tenant, *args, **kwargs)
 
     return with_tenant

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from django.core.checks import CheckMessage, Error
-from django.utils.module_loading import import_string
 
 from jobs.calls import registry
 from jobs.calls.owners import path_of
 from jobs.calls.refusals import InvalidRequest
 from jobs.checks import TAG, registered
 from jobs.conf import settings
+from tenants.checks import is_function_or_unset
 
 
 @registered(TAG)
@@ -33,11 +33,7 @@ def paths_to_the_tenant() -> Iterator[CheckMessage]:
 @registered(TAG)
 def around() -> Iterator[CheckMessage]:
     """Otherwise every job would end with this error."""
-    try:
-        known = not settings.JOBS_AROUND or callable(import_string(settings.JOBS_AROUND))
-    except ImportError:
-        known = False
-    if not known:
+    if not is_function_or_unset(settings.JOBS_AROUND):
         yield Error(
             f"JOBS_AROUND is {settings.JOBS_AROUND!r}: no function.",
             hint='Set JOBS_AROUND to "module.function": of the running job, it returns a context manager. Or unset it.',

@@ -12,7 +12,15 @@ PACKAGES = {
 
 def missing(extra: str) -> list[str]:
     """Those packages of the extra that cannot be imported. Imports none."""
-    return [package for package in PACKAGES[extra] if find_spec(package) is None]
+    return [package for package in PACKAGES[extra] if not is_there(package)]
+
+
+def is_there(module: str) -> bool:
+    """Whether it can be imported. Imports only the packages above it."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # of a package above it
+        return False
 
 
 def remedy(extra: str) -> str:

@@ -3,7 +3,6 @@
 import platform
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,6 +14,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.urls import NoReverseMatch, reverse
 
 from jobs.celery import celery_app, is_configured
+from jobs.checks.extras import is_there
 from jobs.conf import settings
 from jobs.management.installing.wanted import broker
 
@@ -102,13 +102,6 @@ def _celery() -> str:
     if is_configured():
         return f"{celery_app().main} carries jobs"
     return f"{package}.celery is there, and carries no jobs" if is_there(f"{package}.celery") else "none"
-
-
-def is_there(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False
 
 
 def _admin() -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from django.conf import global_settings
 from django.conf import settings as project
 
+from jobs.checks.extras import is_there
 from jobs.management.installing import facts
 from jobs.management.installing.wanted import Wanted, wanted
 
@@ -75,7 +76,7 @@ def _tell(one: Wanted, say: Callable[[str], object]) -> None:
     if one.id == "jobs.E005":
         say(textwrap.fill(_reason(one), WIDTH))
         names = {"settings": project.SETTINGS_MODULE, "package": project.SETTINGS_MODULE.rpartition(".")[0]}
-        there = facts.is_there("{package}.celery".format(**names))
+        there = is_there("{package}.celery".format(**names))
         for file, text in (("celery", BESIDE if there else CELERY), *(() if there else (("__init__", IMPORT),))):
             say(f"\n{'Add to' if there else 'Write'} {names['package']}/{file}.py")
             say("")

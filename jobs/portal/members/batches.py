@@ -18,7 +18,6 @@ from jobs.portal.members.views import A_PAGE, REFRESH_SECONDS
 from jobs.reading import listing
 from jobs.reading.listing import Page
 from jobs.store import Progress
-from tenants import audit
 from tenants.members import for_members
 from tenants.models import Tenant
 
@@ -56,7 +55,6 @@ def batch_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
 def cancel(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     """Cancel what waits of it, and ask what runs to stop, as over HTTP."""
     _batch(tenant, pk)
-    audit.identify(request.user.get_username(), tenant_id=tenant.pk)
     applied = cancel_batch(pk, tenant_id=tenant.pk)
     messages.success(request, cancelled(applied, goes_on=_batch(tenant, pk).cancelling))
     return SeeOther(back(request, reverse("members:batch", args=[pk])))
@@ -67,7 +65,6 @@ def cancel(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
 def close(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     """Nobody but its own jobs adds to it any more, as over HTTP."""
     _batch(tenant, pk)
-    audit.identify(request.user.get_username(), tenant_id=tenant.pk)
     close_batch(pk, tenant_id=tenant.pk)
     messages.success(request, "The batch is closed: what waits for it goes on when all of its jobs have ended.")
     return SeeOther(back(request, reverse("members:batch", args=[pk])))
@@ -78,7 +75,6 @@ def close(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
 def run_again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     """Give what failed of it a new series of attempts, as over HTTP."""
     _batch(tenant, pk)
-    audit.identify(request.user.get_username(), tenant_id=tenant.pk)
     try:
         applied = revive_batch(pk, tenant_id=tenant.pk)
     except TooManyWaiting as refused:

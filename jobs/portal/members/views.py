@@ -19,7 +19,6 @@ from jobs.portal.members.again import may_call
 from jobs.portal.members.asked import Asked
 from jobs.reading import listing, queries
 from jobs.reading.status_words import TABLE
-from tenants import audit
 from tenants.members import for_members
 from tenants.models import Tenant
 
@@ -70,7 +69,6 @@ def job_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
 def cancel_job(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     """Cancel a job of the tenant, whoever submitted it, as over HTTP."""
     _job(tenant, pk)
-    audit.identify(request.user.get_username(), tenant_id=tenant.pk)
     outcome = cancel(pk, tenant_id=tenant.pk)
     if outcome is Cancellation.TOO_LATE:
         messages.error(request, f"Job {pk} had already ended.")
@@ -85,7 +83,6 @@ def cancel_job(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
 def run_again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     """Give a job of the tenant that ended badly a new series of attempts, as over HTTP."""
     _job(tenant, pk)
-    audit.identify(request.user.get_username(), tenant_id=tenant.pk)
     try:
         revived = revive(pk, tenant_id=tenant.pk)
     except TooManyWaiting as refused:

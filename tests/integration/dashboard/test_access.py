@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from jobs.engine.batches import open_batch
 from jobs.lifecycle import Status
-from jobs.models import Job, PausedJobType, Queue, Schedule, WebhookEndpoint, WhatIf, Worker
+from jobs.models import Batch, Job, PausedJobType, Queue, Schedule, WebhookEndpoint, WhatIf, Worker
 from tenants.models import Change, TenantQueue
 from tests.factories import MemberFactory, QueueFactory, TenantFactory, make_job
 
@@ -45,6 +45,7 @@ ACTIONS = {
     "/ops/queues/default/change": ("change_queue", {"weight": "7"}),
     "/ops/job-types/pause": ("add_pausedjobtype", {"type": "reports.datareport.execute"}),
     "/ops/job-types/resume": ("delete_pausedjobtype", {"type": "reports.letter.render"}),
+    "/ops/batches/{batch}/close": ("change_job", {}),
     "/ops/jobs/cancel": ("change_job", {"ids": "{job}"}),
     "/ops/jobs/submit": ("add_job", {"tenant": "acme", "call": "reports.datareport.refresh_all"}),
     "/ops/jobs/revive": ("change_job", {"ids": "{dead}"}),
@@ -91,6 +92,7 @@ def state() -> tuple[object, ...]:
         list(Schedule.objects.values_list("paused")),
         list(Worker.objects.values_list("drain_requested_at")),
         WhatIf.objects.count(),
+        list(Batch.objects.values_list("closed_at")),
         list(WebhookEndpoint.objects.order_by("pk").values_list("url", "off_at")),
     )
 
