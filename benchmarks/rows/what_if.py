@@ -28,9 +28,9 @@ SMALL = {"num_slots": 3, "weight": 1, "rate_limit": None, "rate_window": None}  
 OTHERS = SMALL | {"num_slots": SLOTS}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
-    """The processes, and other limits of a tenant, the n-th by size."""
+    """Of a run: the processes, and other limits of a tenant, the n-th by size."""
 
     processes: int = PROCESSES
     tenant: int = 0
@@ -38,11 +38,12 @@ class Case:
 
 
 BASE = Case()
+CROWDED = Case(processes=6, limits={"num_slots": SLOTS})  # processes decide, not slots: what a weight is for
 CASES = {
-    "slots": Case(limits={"num_slots": 6}),
-    "processes": Case(processes=6),
-    "weight": Case(tenant=1, limits={"weight": 4}),
-    "rate": Case(tenant=1, limits={"rate_limit": 6, "rate_window": 3.0}),
+    "slots": (BASE, Case(limits={"num_slots": 6})),
+    "processes": (BASE, Case(processes=6)),
+    "weight": (CROWDED, Case(processes=6, limits={"num_slots": SLOTS, "weight": 4})),
+    "rate": (BASE, Case(tenant=1, limits={"rate_limit": 6, "rate_window": 3.0})),
 }
 OFF, NOTHING = "mean wait, off", "mean wait, off if nothing changed"
 ITSELF, P95 = "replay of what was, off", "p95, off"
@@ -70,15 +71,15 @@ class Run:
 
 
 def measure(directory: Path) -> Figures:
-    """The same jobs again and again, each time with one limit that is another."""
+    """The same jobs again and again; each case compares two runs with one limit that is another."""
     ours = Ours()
     ours.prepare(tenants=TENANTS, slots=SLOTS)
-    base = _run(ours, directory, "base", BASE)
+    cases = dict.fromkeys(case for pair in CASES.values() for case in pair)
+    runs = {case: _run(ours, directory, f"what-if-{n}", case) for n, case in enumerate(cases)}
     figures: Figures = {}
-    for name, case in CASES.items():
-        other = _run(ours, directory, name, case)
-        for way, one, truth in ((THERE, base, other), (BACK, other, base)):
-            for what, value in compared(one, truth).items():
+    for name, (before, after) in CASES.items():
+        for way, one, truth in ((THERE, before, after), (BACK, after, before)):
+            for what, value in compared(runs[one], runs[truth]).items():
                 figures.setdefault(what, {})[name + way] = value
     return figures
 
@@ -105,7 +106,7 @@ def _run(ours: Ours, directory: Path, name: str, case: Case) -> Run:
     for pk, row in limits.items():
         TenantQueue.objects.filter(tenant_id=pk).update(**row)
     _await(lambda: _live() == (0, 0))
-    with stage.playing(directory, f"what-if-{name}", ours.worker(case.processes)):
+    with stage.playing(directory, name, ours.worker(case.processes)):
         _await(lambda: _live() == (case.processes, 0))
         time.sleep(STARTED)
         since = store.database_now()
