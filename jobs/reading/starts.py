@@ -1,10 +1,13 @@
 """When waiting jobs start, by the last forecast: one statement for any number of jobs. See docs/insight.md."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
+from jobs.forecasting.lines import DEFAULT_PRIORITY
+from jobs.forecasting.rehearsal import LATER
 from jobs.forecasting.statements import Reason, Said, at
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, JobRow
@@ -20,6 +23,8 @@ WORDS = {  # for what no page says beside it
     Reason.UNSURE: "such forecasts do not hold for now",
 }
 PRIORITY = 58  # bits of a place to the right of its priority: job_place
+NEWCOMER = (DEFAULT_PRIORITY << PRIORITY) + LATER - 1_000_000  # a place between all jobs, and the end of any line
+Key = tuple[int, int, str]  # tenant, queue, user_key
 
 
 @dataclass(frozen=True)
@@ -45,11 +50,19 @@ def starts(jobs: Sequence[JobRow]) -> dict[int, Starts]:
     """By id, of those that wait, but for a moment. The caller has read them for whoever may see them."""
     found = {job.pk: Starts(reason=reason) for job in jobs if (reason := _out_of_line(job))}
     in_line = [job for job in jobs if job.status == Status.CREATED]
-    keys = sorted({_key(job) for job in in_line})
-    tenants, queues, users = ([key[part] for key in keys] for part in range(3))
+    lanes = _forecasts({_key(job) for job in in_line})
+    return found | {job.pk: _starts((job.priority << PRIORITY) + job.pk, *lanes[_key(job)]) for job in in_line}
+
+
+def of_newcomers(lanes: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Starts]:
+    """By tenant and queue: when a job would start that came now, of the default priority and of no user."""
+    return {key[:2]: _starts(NEWCOMER, *said) for key, said in _forecasts({(*lane, "") for lane in lanes}).items()}
+
+
+def _forecasts(keys: set[Key]) -> dict[Key, Any]:
+    tenants, queues, users = ([key[part] for key in sorted(keys)] for part in range(3))
     rows = prepared(statement("starts_of"), tenants=tenants, queues=queues, users=users) if keys else []
-    lanes = {(tenant, queue, user): rest for tenant, queue, user, *rest in rows}
-    return found | {job.pk: _starts(job, *lanes[_key(job)]) for job in in_line}
+    return {(tenant, queue, user): said for tenant, queue, user, *said in rows}
 
 
 def _out_of_line(job: JobRow) -> Reason | None:
@@ -59,16 +72,16 @@ def _out_of_line(job: JobRow) -> Reason | None:
     return Reason.HELD if job.due_at == HELD_UNTIL else None
 
 
-def _key(job: JobRow) -> tuple[int, int, str]:
+def _key(job: JobRow) -> Key:
     return job.tenant_id, job.queue_id, job.user_key
 
 
-def _starts(job: JobRow, now: datetime, made_at: datetime | None, reason: str | None, places: str | None) -> Starts:
+def _starts(place: int, now: datetime, made_at: datetime | None, reason: str | None, places: str | None) -> Starts:
     if made_at is None or places is None or now - made_at > LATE:
         return Starts(reason=Reason.LATE, made_at=made_at)
     if reason:
         return Starts(reason=Reason(reason), made_at=made_at)
-    return _dated(at(json.loads(places), (job.priority << PRIORITY) + job.pk), made_at, now)
+    return _dated(at(json.loads(places), place), made_at, now)
 
 
 def _dated(said: Said, made_at: datetime, now: datetime) -> Starts:

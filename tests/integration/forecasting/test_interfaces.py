@@ -142,6 +142,19 @@ def test_a_blocked_job_is_said_to_have_no_start(tenant, owner, mate, operator):
     assert "cannot be said: other jobs have to end first" in run("jobs", "show", job.pk)
 
 
+def test_a_tenants_page_says_when_one_would_start_that_comes_now(job):
+    """As the end of the line that the forecast knows; of a line that was not read to its end, no more than at least."""
+    client, user = Client(), UserFactory(is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename="view_tenantqueue"))
+    client.force_login(user)
+    made_at = forecast(job, 60.0, 90.0, 30.0)
+    address = f"/ops/tenants/{job.tenant.jobs_slug}/"
+    assert "hardly before <time" in told(client, address)
+    [row] = Forecast.objects.get().places
+    Forecast.objects.update(places=[row, [(5 << 58) + (1 << 57) - 1, 600.0, 900.0, 300.0, None]])
+    assert f"{clock(made_at + 600 * SECOND)}</time>" in told(client, address)
+
+
 @pytest.mark.parametrize(("after", "words"), [(700, "as said"), (1000, "later than said")])
 def test_once_it_has_started_the_page_says_how_it_held_to_whom_it_said_it(job, mate, operator, after, words):
     made_at = forecast(job)

@@ -14,6 +14,7 @@ from jobs.models import Job
 from jobs.pages.answers import existing
 from jobs.reading import waits
 from jobs.reading.looking import Lane
+from jobs.reading.starts import of_newcomers
 from tenants.models import Change, Tenant, TenantQueue
 from tenants.names import kind_of, named
 from tenants.tenant_model import tenant_of_slug
@@ -29,6 +30,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     lanes = looks.lanes_of({tenant.pk})
     cuts = waits.cuts(lanes, seen.queues)
     [standing] = of_tenants(seen, looks.tenants({tenant.pk}).values(), lanes, cuts)
+    newcomers = of_newcomers((tenant.pk, lane.queue_id) for lane in lanes)
     limits = TenantQueue.of(tenant)
     length = request.GET.get("range", "")
     length = length if length in past.OF_TENANT else next(iter(past.OF_TENANT))
@@ -44,7 +46,12 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
         "users": Counter(job.user_key for job in slots if job.user_key).most_common(),
         "most_waiting": settings.JOBS_MAX_WAITING if limits.max_waiting is None else limits.max_waiting,
         "lanes": [
-            (lane, seen.queues.get(lane.queue_id), [(cut.gate, cut.jobs) for cut in cuts if _same(cut, lane)])
+            (
+                lane,
+                seen.queues.get(lane.queue_id),
+                [(cut.gate, cut.jobs) for cut in cuts if _same(cut, lane)],
+                newcomers.get((tenant.pk, lane.queue_id)),
+            )
             for lane in lanes
         ],
         "length": length,
