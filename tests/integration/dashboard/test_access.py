@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import resolve
 from django.utils import timezone
 
+from jobs.console.ops import urls
 from jobs.engine.batches import open_batch
 from jobs.lifecycle import Status
 from jobs.models import Batch, Job, PausedJobType, Queue, Schedule, WebhookEndpoint, WhatIf, Worker
@@ -45,6 +47,7 @@ ACTIONS = {
     "/ops/queues/default/change": ("change_queue", {"weight": "7"}),
     "/ops/job-types/pause": ("add_pausedjobtype", {"type": "reports.datareport.execute"}),
     "/ops/job-types/resume": ("delete_pausedjobtype", {"type": "reports.letter.render"}),
+    "/ops/batches/{batch}/cancel": ("change_job", {}),
     "/ops/batches/{batch}/close": ("change_job", {}),
     "/ops/jobs/cancel": ("change_job", {"ids": "{job}"}),
     "/ops/jobs/submit": ("add_job", {"tenant": "acme", "call": "reports.datareport.refresh_all"}),
@@ -77,10 +80,12 @@ def things() -> dict[str, Any]:
     Change.objects.create(who="ines", verb="revived", kind="jobs.job", subject_id="", subject="9 jobs", bulk=run)
     dead = make_job(tenant, Status.DEAD, last_error="ValueError: no")
     worker = Worker.objects.create(pk=uuid.uuid4(), name="w@host", pid=1, pool="default", concurrency=2)
+    batch = open_batch("nightly", "", tenant.pk).id
+    make_job(tenant, batch_id=batch)
     ids = {"job": make_job(tenant).pk, "dead": dead.pk, "schedule": schedule.pk, "worker": worker.pk, "run": run}
     off = WebhookEndpoint.objects.create(tenant=tenant, url="https://example.com/", salt="s", off_at=timezone.now())
     asked = WhatIf.objects.create(asked_by="ines", question=QUESTION, ended_at=timezone.now(), refused="no")
-    return ids | {"webhook": off.pk, "what_if": asked.pk, "batch": open_batch("nightly", "", tenant.pk).id}
+    return ids | {"webhook": off.pk, "what_if": asked.pk, "batch": batch}
 
 
 def state() -> tuple[object, ...]:
@@ -102,6 +107,13 @@ def posted(client: Client, path: str, body: dict[str, str], things: dict[str, in
     answer = client.post(path.format(**things), {name: value.format(**things) for name, value in body.items()})
     asked = re.search(r'name="run" value="([^"]+)"', answer.content.decode())
     return client.post(path.format(**things), {"run": asked[1]}) if asked else answer
+
+
+def test_no_address_is_missing_here(things):
+    """But how far an action is, which test_many asks for, and the colours of one's own browser."""
+    here = {resolve(path.format(**things)).url_name for path in (*PAGES, *ACTIONS)}
+    names = {pattern.name for pattern in urls.urlpatterns} - {"theme"}
+    assert here == {name for name in names if not name.endswith("-progress")}
 
 
 @pytest.mark.parametrize("path", PAGES)
