@@ -16,8 +16,9 @@ MOST = 5_000_000  # attempts, for which a process needs some GB
 
 
 def _waits(title: str, of: str, *, wide: bool = False) -> Iterator[Column]:
-    """The mean and the 95th percentile of such waits."""
+    """The mean, the median and the 95th percentile of such waits."""
     yield Column(title, lambda line: line[of] and length(line[of]["mean"]), right=True, wide=wide)
+    yield Column("P50", lambda line: line[of] and length(line[of]["p50"]), right=True, wide=True)
     yield Column("P95", lambda line: line[of] and length(line[of]["p95"]), right=True, wide=wide)
 
 

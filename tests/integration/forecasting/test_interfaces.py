@@ -10,9 +10,12 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 from django.utils import timezone
 
+from jobs.console.ops import live
 from jobs.lifecycle import Status
 from jobs.models import Forecast, Job
 from jobs.portal.api import schemas
+from jobs.reading.health import facts
+from jobs.reading.health.looks import PredictionsLook
 from tests.factories import TenantFactory, UserFactory, make_job
 from tests.integration.cli.running import run
 
@@ -87,6 +90,16 @@ def test_all_say_the_same(job, owner, mate, operator):
     shown = run("jobs", "show", job.pk)
     assert f"about {p50:%Y-%m-%d %H:%M:%S} UTC, with 90 % by {p90:%Y-%m-%d %H:%M:%S} UTC" in shown
     assert json.loads(run("jobs", "show", job.pk, "--json"))["starts"]["p50"].startswith(f"{p50:%Y-%m-%dT%H:%M:%S}")
+
+
+def test_operators_read_how_often_such_statements_held(job, operator, monkeypatch):
+    held = PredictionsLook(300, 9, 280, 141, 1_240, 1_116, 200, 160, 0.9, 1.2, 2.3, 3.0, 2.5, 3.3)
+    monkeypatch.setattr(facts.looks, "look_predictions", lambda _: held)
+    live.alarms.forget()
+    sentence = "Of 1,240 such statements in 24 h 50 % held by the first moment, 90 % by the second."
+    assert sentence not in told(operator, f"/ops/jobs/{job.pk}/")
+    forecast(job)
+    assert sentence in told(operator, f"/ops/jobs/{job.pk}/")
 
 
 def test_all_say_less_where_no_more_holds(job, owner, mate, operator):

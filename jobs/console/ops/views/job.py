@@ -15,7 +15,8 @@ from jobs.pages.attempts_chart import pieces
 from jobs.reading import listing, queries
 from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
-from jobs.reading.starts import starts
+from jobs.reading.health.predictions import how_often
+from jobs.reading.starts import Starts, starts
 from jobs.store import EVERY_TENANT, results
 from jobs.telemetry import traces
 
@@ -52,6 +53,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "far": why.place is not None and why.place > MAX_COUNTED_PLACE,
         "starts": (said := starts([job]).get(pk)),
         "said": said_of(request, job),
+        "held": _held(said),
         "remedy": remedy(why.gate, job),
         "switch": switch_for(request, why.gate, job),
         "way": way(job),
@@ -72,3 +74,9 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     regions = ("head", "why", "attempts", "facts", "failures", "logs")
     every = 0 if status in FINAL else live.REFRESH_SECONDS
     return keep(live.page(request, "job", f"Job {pk}", regions, shown, every=every), request, job, said)
+
+
+def _held(said: Starts | None) -> str:
+    """How often such statements held; empty where none was made."""
+    known = live.alarms() if said and said.p90 else None
+    return how_often(known.facts.predictions) if known else ""
