@@ -7,6 +7,8 @@
 -- Cost:   depends on the room to fill; not on running, waiting or ended jobs, on lanes, on the users of a lane or on the
 --         slots of a tenant (I9). No plan depends on an estimate: each read of a growing table has a LIMIT in a LATERAL,
 --         and an ORDER BY that only one index has; rows are written by their ctid.
+-- Twin:   `jobs/allocation` decides the same in memory, for forecasts and what-if. Whoever changes a chapter changes it, too;
+--         tests/integration/store/test_world.py compares them after every pass.
 -- Each limit cuts the rows that the previous one left. So a pass claims at least one job if any may be claimed, but perhaps
 -- not all: `more` then says that another pass may find room for another job.
 WITH RECURSIVE

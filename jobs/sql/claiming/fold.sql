@@ -5,6 +5,7 @@
 -- that were under way then. So the fold finds rows that commit late, and does not read dead rows again and again during an
 -- old snapshot. A dump restored on another server may have xids from the future: then the fold reads all rows.
 -- Outside the door it does nothing.
+-- Its twin in memory is `jobs/allocation/fold.py` (claim.sql).
 -- Returns whether it left some rows to the next pass, whether there is news for the reader of ends (awaiting/read_ends.sql), and
 -- whether lanes rest, of tenants that hold all of their slots and may borrow more. A pass that lends opens these.
 WITH
