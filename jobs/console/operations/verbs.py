@@ -50,9 +50,8 @@ class Verb:
         outcomes = dict.fromkeys(ids, "")
         for first in range(0, len(ids), BATCH):
             with audit.in_bulk(bulk, filters):
-                outcomes.update(
-                    self.apply(sorted(ids[first : first + BATCH]))
-                )  # in this order, so that no two can deadlock
+                # In the order of their ids, so that no two can deadlock.
+                outcomes |= self.apply(sorted(ids[first : first + BATCH]))
         return outcomes
 
     def applied(self, outcomes: Iterable[str]) -> list[str]:
