@@ -66,7 +66,8 @@ def test_what_a_killed_worker_had_runs_elsewhere(start_worker, tmp_path) -> None
     ids = [thing.async_.wait_for_file(str(tmp_path / f"door{n}")) for n in range(4)]
     wait_until(lambda: Job.objects.filter(status="running").count() == 2, "two run")
     start_worker(concurrency=2)
-    os.killpg(first.pid, signal.SIGKILL)
+    os.killpg(first.pid, signal.SIGKILL)  # which takes a moment: a process that dies could still take a file away
+    wait_until(lambda: Job.objects.filter(crashes=1).count() == 2, "two are taken back")
     for n in range(4):
         (tmp_path / f"door{n}").touch()
     assert {ended(job_id).status for job_id in ids} == {"success"}
