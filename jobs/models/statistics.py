@@ -173,6 +173,7 @@ class Recorded(models.Model):
     task = models.CharField(max_length=20, primary_key=True)
     upto = models.DateTimeField()
     at = models.DateTimeField()  # when it last looked
+    seconds = models.FloatField(null=True)  # that a forecast took
 
     class Meta:
         db_table = named("recorded")

@@ -23,9 +23,9 @@ def begin_task(
     return upto, now
 
 
-def end_task(task: str, upto: datetime) -> None:
-    """Note the moment that the task has recorded up to."""
-    rows("end_task", task=task, upto=upto)
+def end_task(task: str, upto: datetime, seconds: float | None = None) -> None:
+    """Note the moment that the task has recorded up to, and what it took."""
+    rows("end_task", task=task, upto=upto, seconds=seconds)
 
 
 def record_minutes(starts: datetime, ends: datetime) -> None:

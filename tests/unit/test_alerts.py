@@ -13,6 +13,7 @@ from jobs.contrib.metrics.collector import Look
 from jobs.reading.health import RULES, Facts
 from jobs.reading.health.looks import (
     EndedLook,
+    ForecastLook,
     PredictionsLook,
     RepairLook,
     SampleLook,
@@ -37,15 +38,16 @@ FACTS = Facts(
     sample=SampleLook({"full": 2}, 0.98),
     starved=[],
     cache=True,
-    predictions=PredictionsLook(300, 9, 280, 141, 270, 244, 210, 190, 0.9, 1.2, 2.3, 3.0, 2.5, 3.3, 8.0),
+    predictions=PredictionsLook(300, 9, 280, 141, 270, 244, 210, 190, 0.9, 1.2, 2.3, 3.0, 2.5, 3.3),
 )
+FORECASTS = ForecastLook({"": 290, "far": 10}, {"default": 8.0}, 0.3)
 ONE = [1] + [0] * (BUCKETS - 1)
 TOTALS = [TotalLook("default", "a.thing", "run", outcome, 1, 0.5, ONE, ONE, 0.2) for outcome in ("success", "error")]
 
 
 def told() -> str:
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(Look(FACTS, TOTALS))
+    registry.register(Look(FACTS, TOTALS, FORECASTS))
     return generate_latest(registry).decode()
 
 
@@ -92,7 +94,8 @@ def test_every_condition_has_a_runbook_with_the_same_headings():
     assert set(pages) == {rule.code for rule in RULES} | {"no_database"}
     headings = ["What it means", "What suffers", "Look", "Do", "Afterwards"]
     assert {code: re.findall("^## (.*)", text, re.M) for code, text in pages.items()} == dict.fromkeys(pages, headings)
-    severities = {code: re.search(r"^(Critical|Warning)\. ", text, re.M)[1].lower() for code, text in pages.items()}
+    first_words = {code: re.search(r"^(Critical|Warning|Info)\. ", text, re.M) for code, text in pages.items()}
+    severities = {code: found[1].lower() for code, found in first_words.items()}
     assert severities == {rule.code: rule.severity for rule in RULES} | {"no_database": "critical"}
     assert [code for code, text in pages.items() if f"(`{code}`)" not in text.partition("\n")[0]] == []
 

@@ -120,8 +120,8 @@ def test_a_pool_has_had_no_worker_for_long_or_never_one(last_beats):
 
 
 def test_critical_ones_come_first():
-    both = replace(GOOD, cache=False, server=replace(SERVER, clock_leads=False))
-    assert [one.severity for one in conditions(both)] == ["critical", "warning"]
+    all_three = replace(BAD["predictions_off"], cache=False, server=replace(SERVER, clock_leads=False))
+    assert [one.severity for one in conditions(all_three)] == ["critical", "warning", "info"]
 
 
 def test_a_starved_tenant_is_told_by_name_with_its_part():

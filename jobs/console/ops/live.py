@@ -39,7 +39,7 @@ def page(
     """
     seen = snapshot.current()
     known = alarms() if request.user.has_perm(named("jobs.view_worker")) else None
-    hold = known.conditions if known else None
+    hold = [one for one in known.conditions if one.severity != "info"] if known else None
     counted = menu(request, _counts(seen, hold))
     context = {"snapshot": seen, "now": seen.now, "conditions": hold, **shown, "menu": counted, **frame(request, title)}
     everywhere = EVERYWHERE if name != "health" else EVERYWHERE[:1]  # Health lists all conditions

@@ -10,7 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from jobs.reading.health import RULES, Facts, conditions
-from jobs.reading.health.looks import PredictionsLook, TotalLook
+from jobs.reading.health.looks import ForecastLook, PredictionsLook, TotalLook
 from jobs.reading.statistics import BOUNDS, added
 from jobs.reading.tenant_state import State
 
@@ -21,8 +21,8 @@ UPPER_BOUNDS = BOUNDS[STEP - 1 :: STEP]
 class Look(Collector):
     """The metrics of one look."""
 
-    def __init__(self, facts: Facts, totals: Sequence[TotalLook]) -> None:
-        self._facts, self._totals = facts, totals
+    def __init__(self, facts: Facts, totals: Sequence[TotalLook], forecasts: ForecastLook) -> None:
+        self._facts, self._totals, self._forecasts = facts, totals, forecasts
 
     def collect(self) -> Iterator[Metric]:
         yield from _queues(self._facts)
@@ -31,6 +31,7 @@ class Look(Collector):
         yield from _server(self._facts)
         yield from _conditions(self._facts)
         yield from _predictions(self._facts.predictions)
+        yield from _forecasts(self._forecasts)
         yield from _attempts(self._totals)
 
 
@@ -105,10 +106,15 @@ def _predictions(said: PredictionsLook) -> Iterator[Metric]:
     rows = [([q, method], loss) for method, both in of.items() for q, loss in zip(held, both, strict=True)]
     losses = [(labels, loss) for labels, loss in rows if loss is not None]
     yield _gauge("prediction_loss_seconds", "Mean pinball loss of the last day.", ["quantile", "method"], losses)
-    counts = [(["yes"], said.predictions - said.unsaid), (["no"], said.unsaid)]
-    yield _gauge("predictions", "Sampled in the last day, and whether anything could be said.", ["said"], counts)
-    ages: list[tuple[list[str], float]] = [] if said.forecast_age is None else [([], said.forecast_age)]
-    yield _gauge("forecast_age_seconds", "Of the newest; no line if no job is in line.", [], ages)
+
+
+def _forecasts(look: ForecastLook) -> Iterator[Metric]:
+    counts = [([reason or "yes"], count) for reason, count in {"": 0, **look.reasons}.items()]
+    yield _gauge("predictions", "Sampled in the last day: yes, both moments; or why less was said.", ["said"], counts)
+    ages = [([pool], age) for pool, age in look.ages.items()]
+    yield _gauge("forecast_age_seconds", "Of the newest; no line if no job is in line.", ["pool"], ages)
+    took: list[tuple[list[str], float]] = [] if look.seconds is None else [([], look.seconds)]
+    yield _gauge("forecast_seconds", "That the last one took, of all pools.", [], took)
 
 
 def _attempts(totals: Sequence[TotalLook]) -> Iterator[Metric]:

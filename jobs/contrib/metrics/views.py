@@ -23,7 +23,7 @@ from jobs.conf import settings
 from jobs.contrib.metrics.collector import Look
 from jobs.contrib.metrics.tenants import TenantsLook, look_tenants
 from jobs.reading.health import Condition, Facts, conditions, look, runbook
-from jobs.reading.health.looks import TIMEOUT, TotalLook, look_totals
+from jobs.reading.health.looks import TIMEOUT, ForecastLook, TotalLook, look_forecasts, look_totals
 from jobs.reading.looking import looking
 
 SECONDS_BETWEEN_LOOKS = 5.0  # seconds between two looks of a process, however many ask
@@ -54,11 +54,11 @@ class Watch(Generic[Seen]):
             return self._seen
 
 
-def look_at_everything() -> tuple[Facts, list[TotalLook]]:
+def look_at_everything() -> tuple[Facts, list[TotalLook], ForecastLook]:
     """What `/metrics` and `/metrics/health` tell of. Raises OperationalError if the database takes too long."""
     facts = look()
     with looking(TIMEOUT):
-        return facts, look_totals()
+        return facts, look_totals(), look_forecasts()
 
 
 watch = Watch(look_at_everything)

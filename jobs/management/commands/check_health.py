@@ -18,14 +18,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         found = conditions(look())
-        critical = sum(one.severity == "critical" for one in found)
+        critical, warnings = (sum(one.severity == what for one in found) for what in ("critical", "warning"))
         if options["json"]:
             document = {"healthy": not critical, "conditions": [dataclasses.asdict(one) for one in found]}
             self.stdout.write(json.dumps(document))
         else:
             for one in found:
                 self.stdout.write(f"{one.severity}: {one.code}: {one.text} See {one.runbook}")
-        if critical or (options["strict"] and found):
-            raise CommandError(f"{critical} critical, {len(found) - critical} warnings.")
+        if critical or (options["strict"] and warnings):
+            raise CommandError(f"{critical} critical, {warnings} warnings.")
         if not options["json"]:
-            self.stdout.write(f"{len(found)} warnings." if found else "Healthy.")
+            self.stdout.write(f"{warnings} warnings." if warnings else "Healthy.")

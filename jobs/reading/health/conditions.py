@@ -6,7 +6,7 @@ page in docs/runbooks/ that tells what to do.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from jobs.authoring.text import count_of_jobs, printable
 from jobs.conf import documented
@@ -14,7 +14,7 @@ from jobs.reading.health.facts import MINUTES, Facts
 from jobs.reading.health.looks import WorkersLook
 from jobs.reading.shares import percent
 
-Severity = Literal["critical", "warning"]
+Severity = Literal["critical", "warning", "info"]  # info: no job suffers
 RESTART = 30.0  # seconds without a worker that a deploy may take
 STALLED = 3  # looks of the recorder in a row, 5 s apart or more; the clock dispatches every second
 SHORT = 60.0  # seconds that a job waits for a process
@@ -51,9 +51,9 @@ def runbook(code: str) -> str:
 
 
 def conditions(facts: Facts) -> list[Condition]:
-    """The conditions that hold; critical ones first."""
+    """The conditions that hold; critical ones first, then warnings."""
     found = [Condition(r.code, r.severity, text, runbook(r.code)) for r in RULES for text in r.told(facts)]
-    return sorted(found, key=lambda condition: condition.severity)
+    return sorted(found, key=lambda condition: get_args(Severity).index(condition.severity))
 
 
 def _no_clock(facts: Facts) -> Iterator[str]:
@@ -169,5 +169,5 @@ RULES = (
     Rule("connections", "warning", _connections),
     Rule("cache_away", "warning", _cache_away),
     Rule("recorder_late", "warning", _recorder_late),
-    Rule("predictions_off", "warning", _predictions_off),
+    Rule("predictions_off", "info", _predictions_off),
 )

@@ -85,7 +85,7 @@ class ShareLook:
 class PredictionsLook:
     """What was said of the starts of jobs in the last day: how many statements, of how many the outcome is known, and
     how many held. lately: of the last hour. unsaid: of which nothing could be said. loss, and the baselines ahead and
-    past: seconds, of those that have started. forecast_age: seconds; None: nobody is in line.
+    past: seconds, of those that have started.
     """
 
     predictions: int
@@ -102,7 +102,6 @@ class PredictionsLook:
     ahead_90: float | None
     past_50: float | None
     past_90: float | None
-    forecast_age: float | None = None
 
     @property
     def off(self) -> bool:
@@ -110,6 +109,17 @@ class PredictionsLook:
         if self.known_lately < MIN_OUTCOMES:
             return False
         return not LEAST_HELD <= self.held_lately / self.known_lately <= MOST_HELD
+
+
+@dataclass(frozen=True)
+class ForecastLook:
+    """reasons: of the predictions of the last day, by why less than two moments was said; "": both. ages: seconds, by
+    pool with jobs in line. seconds: that the last forecast took; None: it is not known.
+    """
+
+    reasons: dict[str, int]
+    ages: dict[str, float]
+    seconds: float | None
 
 
 @dataclass(frozen=True)
@@ -170,6 +180,12 @@ def look_sample() -> SampleLook:
 def look_predictions(now: datetime | None = None) -> PredictionsLook:
     """How often what was said of starts held."""
     return objects(PredictionsLook, "health_predictions", now=now)[0]
+
+
+def look_forecasts(now: datetime | None = None) -> ForecastLook:
+    """How much was said of starts, and what it cost."""
+    ((reasons, ages, seconds),) = rows("health_forecasts", now=now)
+    return ForecastLook(json.loads(reasons), json.loads(ages), seconds)
 
 
 def look_short_of_share(share: float, judged: float) -> list[ShareLook]:

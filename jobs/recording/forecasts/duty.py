@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import islice
 from random import Random
+from time import monotonic
 from typing import Any
 
 from django.db import transaction
@@ -55,6 +56,7 @@ class Forecasting:
             self._said_nothing = True
 
     def _forecast(self, now: datetime | None) -> None:
+        begins = monotonic()
         moment, scene = statements.look_ahead(now)
         self._remember(moment)
         known = [runs.Ended(one.tenant_id, one.job_type, _minute(one), one.seconds) for one in reversed(self._ended)]
@@ -71,7 +73,7 @@ class Forecasting:
             begin_task(TASK, DAY.total_seconds(), now)
             statements.replace_forecasts(moment, [_row(key, line) for key, line in found.items()])
             statements.keep_predictions(moment, sampled(places, foresight, self._ended, since, self._a_minute))
-            end_task(TASK, moment)
+            end_task(TASK, moment, monotonic() - begins)
         self._made_at = moment
 
     def _remember(self, moment: datetime) -> None:

@@ -23,7 +23,7 @@ GROUP BY pool
 -- name: health_predictions
 -- Reads:  how often what was said of the starts of jobs held, and by how much it missed; of the last day, and of the last hour.
 --         loss: the pinball loss, which is least on average for the true quantile. Who: health, metrics, the recorder. Locks: none.
--- Index:  predictions_by_time; some 17,000 rows, and the forecasts, one of each lane with jobs in line.
+-- Index:  predictions_by_time; some 17,000 rows.
 WITH
 -- include shared/clock
 said AS (
@@ -45,9 +45,30 @@ SELECT
     avg(greatest(0.5 * (started - ahead_50), 0.5 * (ahead_50 - started)))::float8 AS ahead_50,
     avg(greatest(0.9 * (started - ahead_90), 0.1 * (ahead_90 - started)))::float8 AS ahead_90,
     avg(greatest(0.5 * (started - past_50), 0.5 * (past_50 - started)))::float8 AS past_50,
-    avg(greatest(0.9 * (started - past_90), 0.1 * (past_90 - started)))::float8 AS past_90,
-    (SELECT extract(epoch FROM clock.now - max(made_at))::float8 FROM forecasts CROSS JOIN clock GROUP BY clock.now) AS forecast_age
+    avg(greatest(0.9 * (started - past_90), 0.1 * (past_90 - started)))::float8 AS past_90
 FROM said
+
+-- name: health_forecasts
+-- Reads:  of the predictions of the last day why less than two moments was said (empty: both were); the age of the forecasts in
+--         seconds, by pool; the seconds that the last one took. Who: metrics. Locks: none.
+-- Index:  predictions_by_time; the primary keys: the forecasts, one of each lane with jobs in line.
+WITH
+-- include shared/clock
+reasons AS (
+    SELECT reason, count(*)::int AS said
+    FROM predictions CROSS JOIN clock
+    WHERE made_at > clock.now - interval '1 day'
+    GROUP BY reason
+),
+ages AS (
+    SELECT q.pool, extract(epoch FROM clock.now - max(f.made_at))::float8 AS age
+    FROM forecasts f JOIN queues q ON q.id = f.queue_id CROSS JOIN clock
+    GROUP BY q.pool, clock.now
+)
+SELECT
+    (SELECT coalesce(json_object_agg(reason, said ORDER BY reason), '{}') FROM reasons)::text,
+    (SELECT coalesce(json_object_agg(pool, age ORDER BY pool), '{}') FROM ages)::text,
+    (SELECT seconds FROM recorded WHERE task = 'forecast')
 
 -- name: health_repairs
 -- Reads:  the repairs by kind: their number, and the seconds since the last. Who: health and metrics. Locks: none.

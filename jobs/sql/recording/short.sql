@@ -1,6 +1,7 @@
 -- name: end_task
--- Change: how far a task of the recorder is. Who: the recorder, in the transaction that has recorded it. Locks: the row.
-UPDATE recorded SET upto = %(upto)s WHERE task = %(task)s
+-- Change: how far a task of the recorder is, and what it took. Who: the recorder, in the transaction that has recorded it.
+-- Locks:  the row.
+UPDATE recorded SET upto = %(upto)s, seconds = %(seconds)s WHERE task = %(task)s
 
 -- name: forget_samples
 -- Change: deletes the samples from before a moment. Who: the recorder. Locks: the rows. Index: the primary key.

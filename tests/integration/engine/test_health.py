@@ -235,6 +235,14 @@ class TestTheCommand:
         with pytest.raises(CommandError, match="0 critical, 1 warnings"):
             call_command("check_health", "--strict")
 
+    def test_what_no_job_suffers_from_is_told_and_does_not_fail(self, tenant, onlooker, monkeypatch, capsys):
+        onlooker.execute("SELECT pg_advisory_lock(hashtext('jobs.clock'), 0)")
+        monkeypatch.setattr(looks.PredictionsLook, "off", True)
+        call_command("check_health", "--strict")
+        told = capsys.readouterr().out
+        assert told.startswith("info: predictions_off: ")
+        assert told.endswith("\nHealthy.\n")
+
     def test_says_that_all_is_well(self, tenant, onlooker, capsys):
         onlooker.execute("SELECT pg_advisory_lock(hashtext('jobs.clock'), 0)")
         call_command("check_health", "--strict")

@@ -4,6 +4,7 @@ import re
 import threading
 from contextlib import nullcontext
 from datetime import timedelta
+from random import Random
 
 import pytest
 from django.db import OperationalError
@@ -14,8 +15,10 @@ from django.utils import timezone
 
 from jobs.contrib.metrics import views
 from jobs.lifecycle import Status
+from jobs.models import Prediction
+from jobs.recording.forecasts.duty import Forecasting
 from tenants.models import Tenant
-from tests.factories import make_job
+from tests.factories import QueueFactory, make_job
 
 pytestmark = pytest.mark.django_db
 TOKEN = "t" * 32
@@ -105,7 +108,8 @@ def test_without_the_database_both_say_so_and_no_more(token, monkeypatch):
 def test_however_many_ask_one_looks(token, monkeypatch):
     looks, may_go_on, asked = [], threading.Event(), threading.Barrier(4)
     monkeypatch.setattr(views, "look", lambda: looks.append(may_go_on.wait(30)))
-    monkeypatch.setattr(views, "look_totals", list)
+    for name in ("look_totals", "look_forecasts"):
+        monkeypatch.setattr(views, name, list)
     monkeypatch.setattr(views, "looking", lambda seconds: nullcontext())
     watch = views.Watch(views.look_at_everything)
 
@@ -132,6 +136,22 @@ def test_no_label_names_a_tenant_a_user_or_a_job(token, tenant, mate):
     assert 'scheduler_held_jobs{queue="default"} 1.0' in text
     for told in (tenant.slug, tenant.name, mate.user.username, f'"{job.pk}"', "tenant=", "user="):
         assert told not in text
+
+
+def test_a_forecast_tells_what_it_cost_how_old_it_is_by_pool_and_why_less_is_said(token, tenant):
+    assert "\nscheduler_forecast_seconds " not in ask(**BEARER).content.decode()
+    for queue in (QueueFactory(), QueueFactory(name="large", pool="big")):
+        make_job(tenant, queue=queue)
+    Forecasting(Random(1)).run()
+    seconds = dict.fromkeys(("raw_50", "raw_90", "said_50", "said_90"), 1.0)
+    for reason in ("", "", "far"):
+        Prediction.objects.create(job_id=1, made_at=timezone.now(), kind="next 3s", reason=reason, **seconds)
+    views.watch = views.Watch(views.look_at_everything)
+    lines = ask(**BEARER).content.decode()
+    assert 0.0 < float(re.search(r"^scheduler_forecast_seconds (\S+)$", lines, re.M)[1]) < 60.0
+    ages = dict(re.findall(r'^scheduler_forecast_age_seconds\{pool="(\w+)"\} (\S+)$', lines, re.M))
+    assert {pool: float(age) < 60.0 for pool, age in ages.items()} == {"default": True, "big": True}
+    assert re.findall(r'^scheduler_predictions\{said="(\w+)"\} (\S+)$', lines, re.M) == [("yes", "2.0"), ("far", "1.0")]
 
 
 def test_the_metrics_of_tenants_tell_of_those_that_are_named_and_of_no_other(token, tenant, stranger, settings):
