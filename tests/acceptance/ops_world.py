@@ -69,8 +69,8 @@ def _what_if(tenant: Tenant) -> str:
     waits = {"mean": 61.0, "p50": 60.0, "p95": 7200.0}
     shorter, unclear = ({"mean": mean, "p50": 1.0, "p95": None} for mean in (1.0, 60.9))
     lines = [
-        {"tenant": slug, "queue": "q" * 50, "attempts": 1_234_567, "recorded": waits, "replayed": waits}
-        | {"changed": changed, "never": never, "clear": changed is shorter}
+        {"tenant": slug, "queue": "q" * 50, "attempts": 1_234_567, "slot_seconds": 9_876_543.2}
+        | {"recorded": waits, "replayed": waits, "changed": changed, "never": never, "clear": changed is shorter}
         for slug, changed, never in ((tenant.slug, shorter, 0), ("alder", unclear, 0), (None, shorter, 4000))
     ]
     told = "A replay of what was is 12% off in the mean wait, 9% in the p95."

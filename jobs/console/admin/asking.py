@@ -23,11 +23,17 @@ class AsksWhatIf:
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         form = super().get_form(request, obj, change, **kwargs)  # type: ignore[misc]
-        if obj is not None and request.user.has_perm(named("tenants.view_tenantqueue")):
-            for limit in form.base_fields.keys() & set(LIMITS[self.kind]):
-                if address := asked_at(self.kind, self.subject(obj), {limit: ""}):
-                    field = form.base_fields[limit]
-                    field.help_text = format_html(
-                        '{} <a class="underline" href="{}">What would it do?</a>', field.help_text, address
-                    )
+        if obj is not None:
+            lead(form, self.kind, self.subject(obj), request)
         return form
+
+
+def lead(form: Any, kind: str, subject: str, request: HttpRequest) -> None:
+    """From the fields of this class of forms, for those who may ask."""
+    if request.user.has_perm(named("tenants.view_tenantqueue")):
+        for limit in form.base_fields.keys() & set(LIMITS[kind]):
+            if address := asked_at(kind, subject, {limit: ""}):
+                field = form.base_fields[limit]
+                field.help_text = format_html(
+                    '{} <a class="underline" href="{}">What would it do?</a>', field.help_text, address
+                )

@@ -9,11 +9,11 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from jobs.console.admin.asking import AsksWhatIf
+from jobs.console.admin.asking import AsksWhatIf, lead
 from jobs.console.operations.what_if import TENANTS
 from jobs.engine import limits
 from jobs.reading import counts
-from tenants.admin import TenantAdmin, TenantQueueAdmin
+from tenants.admin import SlotsInline, TenantAdmin, TenantQueueAdmin
 from tenants.admin_style import display
 from tenants.models import Tenant, TenantQueue
 
@@ -21,9 +21,22 @@ from tenants.models import Tenant, TenantQueue
 admin.site.unregister([TenantQueue] if Tenant._meta.swapped else [Tenant, TenantQueue])
 
 
+class AskingSlotsInline(SlotsInline):
+    """Its fields lead to the question of what other limits would have done."""
+
+    def get_formset(self, request: HttpRequest, obj: Tenant | None = None, **kwargs: Any) -> Any:
+        formset = super().get_formset(request, obj, **kwargs)
+        if obj is not None:
+            lead(formset.form, TENANTS, obj.jobs_slug, request)
+        return formset
+
+
 @admin.register(Tenant)
 class TenantWithSlotsAdmin(TenantAdmin):
     """A tenant's page, with its slots."""
+
+    def get_inlines(self, request: HttpRequest, obj: Tenant | None) -> list[Any]:
+        return [AskingSlotsInline if one is SlotsInline else one for one in super().get_inlines(request, obj)]
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         if formset.model is not TenantQueue:

@@ -32,6 +32,7 @@ COLUMNS = [
     Column("TENANT", "tenant", flexible=True),
     Column("QUEUE", "queue", flexible=True),
     Column("ATTEMPTS", lambda line: count(line["attempts"]), right=True),
+    Column("SLOT S", lambda line: count(round(line["slot_seconds"])), right=True, wide=True),
     *_waits("WAITED", "recorded", wide=True),
     *_waits("REPLAYED", "replayed"),
     *_waits("WOULD BE", "changed"),

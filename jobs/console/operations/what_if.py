@@ -175,6 +175,7 @@ def _lines(found: Answer) -> Iterator[dict[str, Any]]:
 def _waits(line: Line) -> dict[str, Any]:
     return {
         "attempts": line.attempts,
+        "slot_seconds": line.slot_seconds,
         "recorded": asdict(line.recorded),
         "replayed": asdict(line.replayed),
         "changed": None if line.changed is None else asdict(line.changed),

@@ -28,11 +28,14 @@ class Waits:
 
 @dataclass(frozen=True)
 class Line:
-    """The attempts of a tenant in a queue. never: that the changes would not let start within six hours more."""
+    """The attempts of a tenant in a queue. slot_seconds: that those took which have ended, with any limits. never: that
+    the changes would not let start within six hours more.
+    """
 
     tenant_id: int
     queue_id: int
     attempts: int
+    slot_seconds: float
     recorded: Waits
     replayed: Waits
     changed: Waits | None
@@ -100,11 +103,13 @@ def _line(
     replayed: Sequence[float | None],
     changed: Sequence[float | None] | None,
 ) -> Line:
-    recorded = [max((one.started_at or 0.0) - one.ready_at, 0.0) for one in (record.past[n] for n in found)]
+    past = [record.past[n] for n in found]
+    recorded = [max((one.started_at or 0.0) - one.ready_at, 0.0) for one in past]
     would_be = None if changed is None else [changed[n] for n in found]
     return Line(
         *lane,
         len(found),
+        sum(one.ended_at - (one.started_at or 0.0) for one in past if one.ended_at is not None),
         waits(recorded),
         waits([replayed[n] for n in found]),
         None if would_be is None else waits(would_be),

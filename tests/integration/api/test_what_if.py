@@ -51,7 +51,7 @@ def test_a_question_is_taken_up_and_answered_later(operator, begun, since):
     found = operator.get(taken["Location"]).json()
     assert found["state"] == "answered"
     (line,) = found["answer"]["lines"]
-    assert (line["tenant"], line["attempts"]) == ("acme", 4)
+    assert (line["tenant"], line["attempts"], line["slot_seconds"]) == ("acme", 4, 40.0)
     assert [round(line[name]["mean"]) for name in ("recorded", "replayed", "changed")] == [15, 15, 5]
     assert WhatIf.objects.get().asked_by == "ines"
 

@@ -1,6 +1,7 @@
 """`manage.py jobs what-if`: what other limits would have done in a time of the past."""
 
 import json
+import re
 from datetime import timedelta
 from uuid import uuid4
 
@@ -67,6 +68,8 @@ def test_a_table_for_people(since, monkeypatch):
     shown = run("jobs", "what-if", "--since", since.isoformat(), "--tenant", "acme.num_slots=4")
     assert "acme" in shown
     assert "15s" in shown
+    assert re.search(r"^TENANT +QUEUE +ATTEMPTS +SLOT S +WAITED", shown, re.M)
+    assert re.search(r"^acme +default +4 +40 +15s", shown, re.M)
     assert "A replay of what was is" in shown
 
 

@@ -1,6 +1,7 @@
 """The page of what-if: a form without JavaScript, a page that looks again, and the answer."""
 
 import pytest
+from django.contrib.auth.models import Permission
 
 from jobs.console.operations import what_if_process
 from jobs.models import WhatIf
@@ -40,6 +41,7 @@ def test_a_question_leads_to_a_page_that_looks_again_until_there_is_an_answer(in
     assert "Refresh" not in answered
     assert "A replay of what was is 0% off" in shown
     assert "shorter" in shown
+    assert 'data-label="Slot-seconds" class="number">40</td>' in shown
     assert 'value="acme"' in shown, "the question is there, to be asked again with other limits"
 
 
@@ -78,11 +80,24 @@ def test_a_form_of_limits_asks_what_those_that_were_written_would_do(operator):
 
 
 def test_in_the_admin_each_field_of_a_limit_leads_to_the_question(admin_client):
-    slots = TenantFactory(slug="acme").jobs_queue
-    of_tenant = admin_client.get(f"/admin/tenants/tenantqueue/{slots.pk}/change/").content.decode()
-    assert 'href="/ops/what-if/?tenant=acme&amp;num_slots="' in of_tenant
-    assert "max_waiting=" not in of_tenant
+    tenant = TenantFactory(slug="acme")
+    for path in (f"tenantqueue/{tenant.jobs_queue.pk}", f"tenant/{tenant.pk}"):
+        of_tenant = admin_client.get(f"/admin/tenants/{path}/change/").content.decode()
+        assert 'href="/ops/what-if/?tenant=acme&amp;num_slots="' in of_tenant, path
+        assert "max_waiting=" not in of_tenant
     queue = QueueFactory(name="mail")
     of_queue = admin_client.get(f"/admin/jobs/queue/{queue.pk}/change/").content.decode()
     assert 'href="/ops/what-if/?queue=mail&amp;concurrency="' in of_queue
-    assert "what-if" not in admin_client.get("/admin/jobs/queue/add/").content.decode()
+    for path in ("jobs/queue", "tenants/tenant"):
+        assert "what-if" not in admin_client.get(f"/admin/{path}/add/").content.decode()
+
+
+def test_the_admin_leads_nobody_there_who_may_not_ask(client, django_user_model):
+    tenant, ola = TenantFactory(slug="acme"), django_user_model.objects.create_user("ola", is_staff=True)
+    for may in ("change_tenant", "change_tenantqueue", "change_queue"):
+        ola.user_permissions.add(Permission.objects.get(codename=may))
+    client.force_login(ola)
+    for path in (f"tenants/tenant/{tenant.pk}", f"jobs/queue/{QueueFactory().pk}"):
+        shown = client.get(f"/admin/{path}/change/")
+        assert shown.status_code == 200
+        assert "what-if" not in shown.content.decode()

@@ -114,6 +114,7 @@ def test_an_answer_has_the_error_of_the_replay_and_the_lines_of_each_tenant():
     found = answer(record(*in_turn(4), past(9, 0.0, 0.0, 10.0, BOB)), NOTHING, {(TENANT, ADA): {"num_slots": 4}})
     assert (found.attempts, found.knows, found.error.mean) == (5, True, pytest.approx(0.0))
     ada, bob = found.lines
+    assert (ada.slot_seconds, bob.slot_seconds) == (40.0, 10.0)
     assert (ada.recorded.mean, ada.replayed.mean, ada.changed.mean, ada.clear) == (15.0, 15.0, 0.0, True)
     assert (bob.changed.mean, bob.clear) == (0.0, False)
 
