@@ -21,6 +21,8 @@ class Processes:
     *thread* that started the child ends: call `start` from a thread that stays.
     """
 
+    child: type[Process] = Process
+
     def __init__(self) -> None:
         self._children: list[Process] = []
         self._stopping = threading.Event()
@@ -47,7 +49,7 @@ class Processes:
         waits for a broker that is gone.
         If the command cannot be executed, the child ends with 127 or 126.
         """
-        child = Process(
+        child = self.child(
             name,
             argv,
             env=env,

@@ -1,5 +1,6 @@
 """What every test may use. Only tests/acceptance starts Celery; elsewhere the wire is a list."""
 
+import gc
 import os
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -39,6 +40,7 @@ LONG = (
 )
 
 WorkerFactory = Callable[..., uuid.UUID]
+frozen_by_imports = -1  # objects
 
 # How long an example takes says how busy the machine is. A fixture of ours begins anew what an example changes.
 EXCUSED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
@@ -58,6 +60,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for mark in item.iter_markers("long"):
             assert mark.args, f"{item.nodeid}: mark.long says which fault the short run may miss"
     items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
+
+
+def pytest_collection_finish() -> None:
+    """What is imported stays: the collector, which would look through all of it again and again, leaves it out."""
+    global frozen_by_imports  # noqa: PLW0603
+    frozen_by_imports = gc.get_freeze_count()
+    gc.collect()
+    gc.freeze()
 
 
 # With a new connection each test would plan every statement anew, the claim for 10 ms. `flush` undoes what one leaves.

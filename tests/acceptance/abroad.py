@@ -21,6 +21,7 @@ from tests.chaos.standby import Pair, Server
 from tests.factories import ThingFactory
 from tests.sample.models import Thing
 from tests.waiting import wait_until
+from tests.warm import WarmProcesses
 
 CONCURRENCY = 4
 QUICK = {"DJANGO_SETTINGS_MODULE": "tests.settings", "JOBS_BEAT_INTERVAL": "1", "JOBS_HAND_OVER_TIMEOUT": "2"}
@@ -101,7 +102,7 @@ def installation(directory: Path, *, session: str, synchronous: bool = False) ->
         app.control.purge(connection=fresh)
     evidence = directory / "evidence"
     evidence.touch()
-    with own_engines.running(directory) as engines, Processes() as processes:
+    with own_engines.running(directory) as engines, WarmProcesses() as processes:
         pair = Pair(Server.at(directory, engines.postgresql), processes, synchronous=synchronous)
         url = pair.url(session)
         ours = {**os.environ, **QUICK, "DATABASE_URL": url, "CHAOS_EVIDENCE": str(evidence)}

@@ -3,6 +3,7 @@
 import os
 import signal
 import urllib.request
+from asyncio import AbstractEventLoop, _set_running_loop, get_running_loop
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from jobs.worker import message
 from tests.acceptance.installing import database, wheel  # noqa: F401 - fixtures
 from tests.factories import UserFactory
 from tests.waiting import wait_until
+from tests.warm import WarmProcesses
 
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = [
@@ -62,7 +64,7 @@ def environ(transactional_db) -> dict[str, str]:
 
 @pytest.fixture
 def processes() -> Iterator[Processes]:
-    with Processes() as processes:
+    with WarmProcesses() as processes:
         yield processes
         for process in processes:  # the test is over: nobody need wait for a stop in good order
             process.signal_group(signal.SIGKILL)
@@ -123,15 +125,29 @@ def web(environ, processes, tmp_path: Path) -> Web:
     return Web(url)
 
 
-@pytest.fixture
-def browser(monkeypatch) -> Iterator[Browser]:
-    # Playwright keeps an event loop in this thread, and Django would refuse us the database.
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[tuple[Browser, AbstractEventLoop]]:
+    """One for all tests, and its driver's event loop, which runs in this thread: nobody else is to see that it does."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        connection.close()  # to Django the event loop is a place of its own, with a connection of its own
+        loop = get_running_loop()
+        _set_running_loop(None)
+        yield browser, loop
+        _set_running_loop(loop)
         browser.close()
+
+
+@pytest.fixture
+def browser(chromium, monkeypatch) -> Iterator[Browser]:
+    # Playwright keeps an event loop in this thread, and Django would refuse us the database.
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+    browser, loop = chromium
+    _set_running_loop(loop)
+    yield browser
+    for context in browser.contexts:
+        context.close()
+    connection.close()  # to Django the event loop is a place of its own, with a connection of its own
+    _set_running_loop(None)
 
 
 @pytest.fixture

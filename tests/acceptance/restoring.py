@@ -10,11 +10,11 @@ from django.db import connection
 from psycopg.conninfo import conninfo_to_dict
 
 from embedded import REPOSITORY, fleet
-from embedded.processes import Processes
 from jobs.models import Worker
 from tests.chaos import own_engines
 from tests.pages import blocks
 from tests.waiting import wait_until
+from tests.warm import WarmProcesses
 
 BLOCKS = [block.text for block in blocks(REPOSITORY / "deploy/README.md", "sh")]
 [DUMP] = [text for text in BLOCKS if "pg_dump" in text]
@@ -47,7 +47,7 @@ def restored_elsewhere(type_in: TypeIn, directory: Path) -> Iterator[dict[str, s
 
 @contextmanager
 def worker_of(there: dict[str, str], log: Path) -> Iterator[None]:
-    with Processes() as processes:
+    with WarmProcesses() as processes:
         process = processes.start("worker", *fleet.worker(concurrency=2, name="restored", environ=there), log=log)
         wait_until(lambda: Worker.objects.filter(pid=process.pid).exists() or not process.alive, "the worker registers")
         assert process.alive, log.read_text()

@@ -4,13 +4,13 @@ import shutil
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import sync_playwright
 
 from jobs.models import Schedule, ScheduleRun
 from reports.models import DataReport, DataSource
 from tenants import auth
 from tenants.models import Member
-from tests.acceptance.conftest import ARGUMENTS, CHROMIUM
+from tests.acceptance.conftest import CHROMIUM
+from tests.acceptance.test_ops_pages import RULES
 from tests.factories import QueueFactory, TenantFactory, UserFactory
 from tests.thorough import THOROUGH
 
@@ -20,7 +20,6 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(shutil.which(CHROMIUM) is None, reason="no Chromium here"),
 ]
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 THEIRS = {  # what axe finds in the frame of unfold, and in the widgets of Django
     *("landmark-one-main", "landmark-unique", "region", "target-size", "link-in-text-block", "empty-table-header"),
     *("aria-input-field-name", "aria-prohibited-attr", "color-contrast"),  # select2; the two boxes of permissions
@@ -72,25 +71,22 @@ def pages(db):
 
 
 @pytest.mark.parametrize("width", [360, 1440, *([1280] if THOROUGH else [])])
-def test_names_of_200_characters_stay_in_their_place(pages, web, width):
+def test_names_of_200_characters_stay_in_their_place(pages, web, browser, width):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        page = browser.new_page(viewport={"width": width, "height": 900})
-        refused = []
-        page.on("console", lambda message: refused.append(message.text) if message.type == "error" else None)
-        page.goto(f"{web.url}/admin/")
-        page.fill("#id_username", "olga")
-        page.fill("#id_password", "correct horse battery")
-        page.click("main button")
-        found = {}
-        for path in pages:
-            page.goto(f"{web.url}/admin/{path}")
-            too_wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
-            found[path] = (too_wide, page.evaluate(OVERLAPS))
-            for one in axe.run(page, options={"runOnly": RULES}).response["violations"]:
-                if one["id"] not in THEIRS:
-                    found[path, one["id"]] = [node["html"][:200] for node in one["nodes"]]
-        browser.close()
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    refused = []
+    page.on("console", lambda message: refused.append(message.text) if message.type == "error" else None)
+    page.goto(f"{web.url}/admin/")
+    page.fill("#id_username", "olga")
+    page.fill("#id_password", "correct horse battery")
+    page.click("main button")
+    found = {}
+    for path in pages:
+        page.goto(f"{web.url}/admin/{path}")
+        too_wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        found[path] = (too_wide, page.evaluate(OVERLAPS))
+        for one in axe.run(page, options=RULES).response["violations"]:
+            if one["id"] not in THEIRS:
+                found[path, one["id"]] = [node["html"][:200] for node in one["nodes"]]
     assert not refused, "something is missing, or its policy forbids it"
     assert {path: what for path, what in found.items() if what != (False, [])} == {}

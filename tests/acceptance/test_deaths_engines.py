@@ -13,7 +13,6 @@ from django.conf import settings
 from embedded import engines as embedded_engines
 from embedded import fleet
 from embedded.process import Process
-from embedded.processes import Processes
 from jobs.engine import runtime
 from jobs.engine.cancel import cancel
 from jobs.models import Job, Worker
@@ -25,6 +24,7 @@ from tests.chaos.own_engines import Engines
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run
 from tests.waiting import wait_until
+from tests.warm import WarmProcesses
 
 LONG = pytest.mark.long("an engine that stops or stands still; lost messages and cut connections stay")
 
@@ -40,7 +40,7 @@ def worker(request, engines, tmp_path: Path) -> Iterator[Process]:
     """A worker with two processes on those engines; the parameter, if there is one, changes its settings."""
     quick = {"DJANGO_SETTINGS_MODULE": "tests.settings", "JOBS_BEAT_INTERVAL": "1", "JOBS_HAND_OVER_TIMEOUT": "1"}
     runtime.change(carrier=lambda claimed: None)  # our broker is another: what we claim, the clock sends
-    with Processes() as processes:
+    with WarmProcesses() as processes:
         command = fleet.worker(
             "default", 2, f"own-{os.getpid()}", engines.environ | quick | getattr(request, "param", {})
         )

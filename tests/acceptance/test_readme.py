@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
 from embedded import REPOSITORY
-from tests.acceptance.conftest import ARGUMENTS, CHROMIUM
+from tests.acceptance.conftest import CHROMIUM
 from tests.acceptance.reader import README, TENANT, Reader, shell
 from tests.pages import blocks
 from tests.waiting import wait_until
@@ -44,14 +44,6 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
     reader = Reader(tmp_path)
     yield reader
     reader.press_control_c()
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 def without_numbers(text: str) -> list[str]:

@@ -3,17 +3,16 @@
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from django.db import connection
 from django.test import Client
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from jobs.models import Job
 from reports.models import DataReport, DataSource
 from tenants.models import TenantQueue
-from tests.acceptance.conftest import ARGUMENTS, CHROMIUM
+from tests.acceptance.conftest import CHROMIUM
 from tests.factories import MemberFactory, TenantFactory, database_url
 from tests.waiting import wait_until
 
@@ -25,7 +24,7 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(
-        not (Path(CHROMIUM).exists() or shutil.which("chromium")),
+        shutil.which(CHROMIUM) is None,
         reason="no chromium on this machine: apt-get install chromium",
     ),
 ]
@@ -48,24 +47,18 @@ def make_report(tenant):
 
 
 @pytest.fixture
-def page(web, tenant, monkeypatch) -> Iterator[Page]:
+def page(browser, web, tenant) -> Iterator[Page]:
     """A page of a member's browser, which must not meet an error of its own or ask anybody else for anything."""
-    # Playwright keeps an event loop in this thread, and Django would refuse us the database.
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
     session = Client()
     session.force_login(MemberFactory(tenant=tenant).user)
     problems: list[str] = []
-    with sync_playwright() as playwright:
-        path = CHROMIUM if Path(CHROMIUM).exists() else shutil.which("chromium")
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        context = browser.new_context(base_url=web.url)
-        context.add_cookies([{"name": "sessionid", "value": session.cookies["sessionid"].value, "url": web.url}])
-        page = context.new_page()
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("request", lambda request: request.url.startswith((web.url, "data:")) or problems.append(request.url))
-        yield page
-        connection.close()  # to Django the event loop is a place of its own, with a connection of its own
-        browser.close()
+    context = browser.new_context(base_url=web.url)
+    context.add_cookies([{"name": "sessionid", "value": session.cookies["sessionid"].value, "url": web.url}])
+    page = context.new_page()
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("request", lambda request: request.url.startswith((web.url, "data:")) or problems.append(request.url))
+    yield page
+    context.close()
     assert problems == []
 
 

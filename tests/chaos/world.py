@@ -16,6 +16,7 @@ from embedded.process import Process
 from embedded.processes import Processes
 from tests.chaos.standby import Pair, Server
 from tests.waiting import wait_until
+from tests.warm import WarmProcesses
 
 WORKERS, CONCURRENCY = 3, 2
 URLS = (engines.DATABASE, engines.BROKER, engines.CACHE)
@@ -79,7 +80,7 @@ class World:
 @contextmanager
 def created(*, synchronous: bool) -> Iterator[World]:
     """Engines up, PostgreSQL with a standby, this process' Django set up on them, tables made."""
-    with data_dir.throwaway() as directory, Processes() as processes:
+    with data_dir.throwaway() as directory, WarmProcesses() as processes:
         ours = {name: value for name, value in os.environ.items() if name not in {*URLS, engines.NAMES}}
         with engines.running(directory, processes, ours, durable=False) as environ:
             [first] = [process for process in processes if process.name == "postgresql"]
