@@ -67,18 +67,26 @@ def run_attempt(*args: object) -> None:
 
 
 def hand_over(claimed: Sequence[Claimed]) -> None:
-    """Send a message for each job. An unreachable broker is no error: recover sends the messages again."""
-    for sent, job in enumerate(claimed):
-        message = Message(job.id, job.attempt)
-        try:
-            celery_app().tasks[run_attempt.name].apply_async(
-                astuple(message),
-                task_id=message.name,
-                queue=job.pool,
-                retry=True,
-                retry_policy=ONE_RECONNECT,
-            )
-        except Exception as error:  # any error of the broker's library
-            why = "out of memory" if "OOM" in str(error) else type(error).__name__  # it answers, but accepts nothing
-            telemetry.noticed("broker out of reach", error=why, unsent=len(claimed) - sent)
-            return
+    """Send a message for each job. An unreachable broker is no error: recover sends the messages again.
+
+    In Celery's format, but without what only its own workers read: to make and send all of that takes half as long again.
+    """
+    app, sent = celery_app(), 0
+    try:
+        with app.producer_or_acquire() as producer:
+            for sent, job in enumerate(claimed):
+                message = Message(job.id, job.attempt)
+                queue = app.amqp.queues[job.pool]
+                producer.publish(
+                    [astuple(message), {}, {}],
+                    exchange="",  # every broker's way to the queue of that name
+                    routing_key=queue.name,
+                    declare=[queue],
+                    headers={"task": run_attempt.name, "id": message.name},
+                    serializer="json",
+                    retry=True,
+                    retry_policy=ONE_RECONNECT,
+                )
+    except Exception as error:  # any error of the broker's library
+        why = "out of memory" if "OOM" in str(error) else type(error).__name__  # it answers, but accepts nothing
+        telemetry.noticed("broker out of reach", error=why, unsent=len(claimed) - sent)

@@ -218,12 +218,10 @@ def test_messages_go_by_the_app_that_carries_jobs_whichever_is_current(monkeypat
     monkeypatch.setenv("CELERY_BROKER_URL", "memory://")  # Celery itself reads it
     app = Celery("theirs", set_as_current=False)
     celery.configure(app)
-    sent = []
-    monkeypatch.setattr(
-        app.amqp, "send_task_message", lambda producer, name, message, **_: sent.append(message.body[0])
-    )
     message.hand_over([Claimed(7, 2, "heavy", 0.0, False, 1)])
-    assert sent == [(7, 2)]
+    with app.connection_for_read() as broker:
+        sent = broker.SimpleQueue("heavy").get(block=False)
+    assert message.Message.decode(sent.payload[0]) == message.Message(7, 2)
 
 
 def test_only_the_workers_of_a_configured_app_are_refused(settings, capsys) -> None:
