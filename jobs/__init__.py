@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from jobs.engine.batches import batch
     from jobs.engine.cancel import cancel
     from jobs.engine.chain import chain, group
+    from jobs.engine.dispatcher import dispatch_in_background
     from jobs.engine.proxy import Asynchronous, asubmit_many, async_, submit_many
     from jobs.engine.revive import revive
     from jobs.reading import queries, schedule_view
@@ -40,6 +41,7 @@ __all__ = [
     "cancel",
     "chain",
     "current_job",
+    "dispatch_in_background",
     "group",
     "job",
     "queries",
@@ -59,6 +61,7 @@ _NAMES = {
     "jobs.engine.batches": ("batch",),
     "jobs.engine.cancel": ("cancel",),
     "jobs.engine.chain": ("chain", "group"),
+    "jobs.engine.dispatcher": ("dispatch_in_background",),
     "jobs.engine.proxy": ("Asynchronous", "asubmit_many", "async_", "submit_many"),
     "jobs.engine.revive": ("revive",),
     "jobs.reading.queries": ("queries",),

@@ -12,10 +12,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_project.settings")
 refuse_unsafe_start()
 django.setup(set_prefix=False)
 
-from jobs.engine.dispatcher import Dispatcher  # noqa: E402 - Django has to be set up first
-from jobs.store import OwnSession  # noqa: E402
+from jobs import dispatch_in_background  # noqa: E402 - Django has to be set up first
 from scheduler_project.handler import ThreadedHandler  # noqa: E402
 
 tracing.send()
-Dispatcher(session=OwnSession("direct") if "direct" in settings.DATABASES else None).start()
+dispatch_in_background("direct" if "direct" in settings.DATABASES else None)
 application = ThreadedHandler(settings.WEB_THREADS or 10)

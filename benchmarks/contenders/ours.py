@@ -30,7 +30,10 @@ class Ours:
             submit_many(self.things[n % len(self.things)].async_.echo.request(n) for n in places)
 
     def open(self, tenants: int, slots: int) -> None:
+        from jobs import dispatch_in_background
+
         self.prepare(tenants, slots)
+        dispatch_in_background()  # as a web process does: these scenarios submit from several threads
 
     def put(self, n: int, arrival: Arrival) -> None:
         thing = self.things[arrival.tenant]

@@ -5,10 +5,13 @@ all requests that came before it. A worker's parent has a dispatcher too, for it
 clock makes up for requests that are lost when the process ends.
 """
 
+import atexit
+import os
 import threading
 import time
 from contextlib import nullcontext
 
+from django.core import mail
 from django.db import close_old_connections, connection
 
 from jobs import telemetry
@@ -17,6 +20,20 @@ from jobs.store import OwnSession
 from tenants.connections import drop_cut_connections
 
 DISPATCH_PAUSE = 0.005  # seconds between two dispatches; the first one after a rest starts at once
+LAST_PATIENCE = 5.0  # seconds for which a process that ends waits for its last dispatch
+
+
+def dispatch_in_background(using: str | None = None) -> None:
+    """Dispatch in a thread of this process from now on, so that who submits waits for no dispatch and no broker.
+
+    For a process that submits much: a web process (in `asgi.py`, `wsgi.py`), a program that imports. The thread starts
+    with the first job, also in each process that is forked from this one; and this process ends when what was submitted
+    is dispatched. using: the alias of a database whose sessions lead to the server itself, if those of "default" go
+    through a pooler in transaction mode.
+    """
+    background = Background(using)
+    runtime.change(relay=background.request)
+    atexit.register(background.finish)
 
 
 class Wakeup:
@@ -36,7 +53,7 @@ class Wakeup:
 
 
 class Dispatcher:
-    """Dispatches on request, in a thread and a database connection of its own; session: another than Django's."""
+    """Dispatches on request, in a database connection of its own; session: another than Django's of its thread."""
 
     def __init__(
         self, pause: float = DISPATCH_PAUSE, wakeup: Wakeup | None = None, session: OwnSession | None = None
@@ -45,22 +62,28 @@ class Dispatcher:
         self._speaking = session.speaking if session else nullcontext
         self._wakeup = wakeup or Wakeup()
         self._stopped = False
-        self._thread = threading.Thread(target=self.serve, name="dispatcher", daemon=True)
+        self._served = threading.Event()
 
-    def start(self) -> None:
-        """Start the thread, and serve the commits of this process from now on."""
-        self._thread.start()
-        runtime.change(relay=self._wakeup.request)
+    def request(self) -> None:
+        """Request a dispatch."""
+        self._wakeup.request()
 
     def stop(self) -> None:
         """Make no further dispatch."""
         self._stopped = True
         self._wakeup.request()
 
+    def finish(self, patience: float) -> None:
+        """Wait until what has been requested is served, for that many seconds at most."""
+        self._served = served = threading.Event()
+        self._wakeup.request()
+        served.wait(patience)
+
     def serve(self, progress: object = None) -> None:
         """Serve until stopped, in the caller's thread. `progress` is not used."""
         while True:
             self._wakeup.wait()  # reset before the dispatch, which may miss the work of later requests
+            served = self._served
             if self._stopped:
                 connection.close()
                 return
@@ -72,4 +95,31 @@ class Dispatcher:
             except Exception as error:  # the thread must survive any error
                 telemetry.noticed("dispatch failed", error=type(error).__name__)
                 connection.close()
+            served.set()
             time.sleep(self._pause)
+
+
+class Background:
+    """The dispatcher of a process that submits, in a thread that starts with the first request."""
+
+    def __init__(self, using: str | None, pause: float = DISPATCH_PAUSE) -> None:
+        self._using, self._pause = using, pause
+        self._starting = threading.Lock()
+        self._process: int | None = None  # that has the thread: threads are not forked
+
+    def request(self) -> None:
+        """Request a dispatch."""
+        if hasattr(mail, "outbox"):  # Django's tests: a thread's session would keep their database from being dropped
+            dispatch.serve()
+            return
+        with self._starting:
+            if self._process != os.getpid():
+                self._process = os.getpid()
+                self._dispatcher = Dispatcher(self._pause, session=OwnSession(self._using) if self._using else None)
+                threading.Thread(target=self._dispatcher.serve, name="dispatcher", daemon=True).start()
+        self._dispatcher.request()
+
+    def finish(self) -> None:
+        """This process ends: have what was requested dispatched before."""
+        if self._process == os.getpid():
+            self._dispatcher.finish(LAST_PATIENCE)

@@ -1,12 +1,14 @@
 """The dispatches of a web process: made beside its requests, and of many that ask at once, one serves all."""
 
+import os
 import threading
 
 import pytest
+from django.core import mail
 from django.db import connection
 
 from jobs.engine import dispatch, dispatcher, runtime
-from jobs.engine.dispatcher import Dispatcher
+from jobs.engine.dispatcher import Background
 from jobs.engine.submit import submit
 from tests.conftest import request_for
 from tests.factories import TenantFactory
@@ -19,18 +21,20 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def started(monkeypatch):
     """A dispatcher whose dispatches are these: `started(function)`."""
 
-    def start(made) -> None:
+    def start(made) -> Background:
+        monkeypatch.delattr(mail, "outbox")
         monkeypatch.setattr(dispatch, "dispatch", made)
         monkeypatch.setattr(dispatcher, "close_old_connections", lambda: None)
-        dispatchers.append(Dispatcher(pause=0))
-        dispatchers[-1].start()
+        background = Background(None, pause=0)
+        runtime.change(relay=background.request)
+        return background
 
-    dispatchers: list[Dispatcher] = []
     yield start
     runtime.change(relay=None)
-    for one in dispatchers:
-        one.stop()
-        one._thread.join(30)
+    for thread in threading.enumerate():
+        if thread.name == "dispatcher":
+            thread._target.__self__.stop()
+            thread.join(30)
 
 
 def test_who_submits_does_not_wait_for_the_dispatch(started):
@@ -94,3 +98,44 @@ def test_one_whose_session_was_cut_while_it_rested_is_made_in_another(started, o
         wait_until(lambda n=n: len(sessions) == n, "the dispatch is made")
         onlooker.execute("SELECT pg_terminate_backend(%s, 10000)", [sessions[-1]])
     assert sessions[0] != sessions[1]
+
+
+def test_a_process_that_ends_waits_for_the_dispatch_of_what_it_submitted(started):
+    door, inside, made, tenant = threading.Event(), threading.Event(), [], TenantFactory()
+
+    def one() -> None:
+        inside.set()
+        door.wait(30)
+        made.append(True)
+
+    background = started(one)
+    submit(request_for(tenant))
+    assert inside.wait(30)
+    submit(request_for(tenant))  # while one is under way, which may not see it
+    door.set()
+    background.finish()
+    assert len(made) == 2
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # as servers do that load before they fork
+def test_a_forked_process_has_a_dispatcher_of_its_own(started):
+    background = started(lambda: os.write(told, str(os.getpid()).encode()))
+    hears, told = os.pipe()
+    submit(request_for(TenantFactory()))
+    assert int(os.read(hears, 20)) == os.getpid()
+    if not (child := os.fork()):
+        try:
+            background.request()
+            background.finish()
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert int(os.read(hears, 20)) == child
+
+
+def test_in_tests_of_a_project_who_submits_dispatches_in_its_own_session(started, monkeypatch):
+    made = []
+    background = started(lambda: made.append(threading.current_thread()))
+    monkeypatch.setattr(mail, "outbox", [], raising=False)
+    background.request()
+    assert made == [threading.current_thread()]
