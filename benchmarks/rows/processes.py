@@ -1,7 +1,7 @@
 """processes: jobs of a millisecond, of a backlog of 6,000, with 1, 4, 16 and 64 processes on this machine.
 
-The throughput of a public benchmark (docs/compared.md). Beside it Celery's own processes, which show what 64 of them cost
-two cores whoever sends the work, and Procrastinate, which runs coroutines.
+The throughput of a public benchmark (docs/compared.md). Beside it Celery's own processes, which show what 64 of them
+cost two cores whoever sends the work, and Procrastinate, which runs coroutines.
 """
 
 import time
