@@ -5,12 +5,13 @@ Left out, since memory cannot know it: rows that others have locked, the bound o
 
 import random
 from collections import Counter
+from contextlib import nullcontext
 
 import pytest
 from django.db import connection, transaction
 
 from jobs import store
-from jobs.allocation import order
+from jobs.allocation import fold, line, order, rates
 from jobs.allocation.fold import LANES_TO_OPEN
 from jobs.allocation.order import USERS_OF_A_FRONT
 from jobs.allocation.state import Queue, Tenant
@@ -22,6 +23,19 @@ pytestmark = pytest.mark.django_db
 STEPS = 40
 RATES = [(None, None), (None, None), (2, 3.0), (5, 1.0), (1, 0.5)]
 USERS = [0, 0, 3, 50]
+MUTANTS = [  # the constants that memory has of its own, and another value of each
+    (order, "CREDIT_SECONDS", 1.25),
+    (order, "SLOT_SECONDS", 1.25),
+    (order, "JOBS_OF_A_PASS", 5),
+    (order, "LANES_OF_A_PASS", 6),
+    (order, "SHORTEST_QUANTUM", 0.5),
+    (order, "quantum", lambda mean: max(order.SHORTEST_QUANTUM, 3 * mean)),
+    (line, "USERS_OF_A_FRONT", 31),
+    (fold, "SHORTEST_CHARGE", 0.002),
+    (fold, "PRICE_OF_A_PROCESS", 1.2),
+    (fold, "FORGOTTEN", 0.85),
+    (rates, "FORGIVEN", 0.0),
+]
 BOUNDS = [("batch", "JOBS_OF_A_PASS", 4), ("visits", "LANES_OF_A_PASS", 7)]  # of a pass; low ones are met
 TIMES = [0.0, 0.25, 0.5, 1.0, 1.5, 3.0, 10.0]
 
@@ -118,7 +132,7 @@ def test_through_any_history_memory_decides_what_the_claim_decides(monkeypatch, 
     settings.JOBS_TIMEOUT_GRACE, settings.JOBS_MAX_WAITING = 1.0, None
     monkeypatch.setitem(claiming.RULES, "seconds", 3600.0)
     seen: Counter[str] = Counter()
-    for seed in range(sized(60, thorough=300)):
+    for seed in range(sized(60, thorough=500)):
         with monkeypatch.context() as bounds:
             for rule, name, low in BOUNDS if seed % 3 == 0 else ():
                 bounds.setattr(order, name, low)
@@ -127,8 +141,26 @@ def test_through_any_history_memory_decides_what_the_claim_decides(monkeypatch, 
     assert min(seen[what] for what in ("claims", "more", "uncounted", "follows", "lent")) >= 10
 
 
-def test_of_many_lanes_that_rest_a_pass_that_lends_opens_a_hundred(settings):
+@pytest.mark.long("the histories compare what the constants decide; this shows that they would tell another one")
+@pytest.mark.timeout(1800)
+def test_the_histories_tell_each_constant_from_another(monkeypatch, settings, subtests):
     settings.JOBS_TIMEOUT_GRACE, settings.JOBS_MAX_WAITING = 1.0, None
+    monkeypatch.setitem(claiming.RULES, "seconds", 3600.0)
+    for rule, name, low in BOUNDS:
+        monkeypatch.setattr(order, name, low)
+        monkeypatch.setitem(claiming.RULES, rule, low)
+    for module, name, other in MUTANTS:
+        with subtests.test(name), monkeypatch.context() as mutant:
+            mutant.setattr(module, name, other)
+            with pytest.raises(AssertionError):
+                for seed in range(60):
+                    play(seed)
+
+
+@pytest.mark.parametrize("opened", [LANES_TO_OPEN, LANES_TO_OPEN + 1])
+def test_of_many_lanes_that_rest_a_pass_that_lends_opens_a_hundred(settings, monkeypatch, opened):
+    settings.JOBS_TIMEOUT_GRACE, settings.JOBS_MAX_WAITING = 1.0, None
+    monkeypatch.setattr(fold, "LANES_TO_OPEN", opened)
     twin = Twin()
     twin.begin_queue("a", "one")
     for _ in range(LANES_TO_OPEN + 1):
@@ -137,9 +169,10 @@ def test_of_many_lanes_that_rest_a_pass_that_lends_opens_a_hundred(settings):
     (queue,) = twin.books.queues.values()
     for tenant in twin.books.tenants.values():
         twin.submit(tenant, queue, 5, "", 2)
-    twin.dispatch()
-    assert twin.seen["lent"] == 1
-    assert len(twin.held) == LANES_TO_OPEN + 2
+    with nullcontext() if opened == LANES_TO_OPEN else pytest.raises(AssertionError):
+        twin.dispatch()
+        assert twin.seen["lent"] == 1
+        assert len(twin.held) == LANES_TO_OPEN + 2
 
 
 @pytest.mark.django_db(transaction=True)
