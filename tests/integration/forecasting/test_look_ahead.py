@@ -3,11 +3,15 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from benchmarks import fill
 from jobs.lifecycle import Status
 from jobs.recording.forecasts import statements as ahead
-from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, fold, make_job
+from tests.plans import buffers
 
 pytestmark = pytest.mark.django_db
 
@@ -47,3 +51,21 @@ def test_the_scene_has_what_waits_what_runs_and_who_came(tenant, register):
     assert comes.at == pytest.approx(60.0, abs=2)
     (owner,) = scene.owners
     assert (owner.num_slots, owner.burst_slots, owner.rate_limit, owner.tokens) == (2, 3, 5, 5.0)
+
+
+def test_it_costs_the_same_reads_however_many_wait(tenant):
+    few, many = (reads_of_lines_with(tenant, jobs) for jobs in (6_000, 12_000))
+    assert many <= 1.1 * few, (few, many)
+
+
+def reads_of_lines_with(tenant, more: int) -> int:
+    """The pages that a look reads after so many more jobs have come to stand in line."""
+    fill.arriving([tenant], more)
+    fold()
+    with CaptureQueriesContext(connection) as queries:
+        ahead.look_ahead()
+    (look,) = [query["sql"] for query in queries if "WITH" in query["sql"]]
+    with connection.cursor() as cursor:
+        cursor.execute(ahead.PLANNER)
+        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {look}")
+        return buffers(cursor.fetchone()[0][0]["Plan"])

@@ -57,6 +57,14 @@ def test_other_limits_hold_from_the_windows_begin_on(hypothesis, would_be):
     assert waits(record(*in_turn(4)), hypothesis) == would_be
 
 
+def test_the_limits_that_were_would_have_done_what_is_replayed():
+    """Also where the replay is off what was."""
+    apart = [past(n, 0.0, RUNS * n, RUNS * (n + 1) - 0.5) for n in range(4)]
+    found = answer(record(*apart, past(9, 3.0, 3.0, 9.0, BOB)), NOTHING, {(TENANT, ADA): {"num_slots": 1}})
+    assert found.error.mean > 0.0
+    assert [line.changed for line in found.lines] == [line.replayed for line in found.lines]
+
+
 def test_weights_share_what_is_short():
     found = record(*in_turn(8), *(past(10 + n, 0.0, 1.0, 11.0, BOB) for n in range(8)), slots=9, processes=2)
     even, heavy = waits(found), waits(found, {(TENANT, BOB): {"weight": 7}})
