@@ -24,6 +24,7 @@ from jobs.forecasting.replay.pauses import pauses
 from jobs.forecasting.replay.record import POOL, QUEUE, TENANT, Hypothesis
 from jobs.models import Queue, WhatIf
 from jobs.reading import replay
+from jobs.reading.shares import percent
 from jobs.recording.record import log_kept
 from tenants.models import TenantQueue
 from tenants.tenant_model import slugs_of
@@ -159,10 +160,11 @@ def sentence(found: Answer) -> str:
     """How much the answer is worth."""
     if found.error is None:
         return "No attempt of this time can be replayed."
-    off = f"A replay of what was is {found.error.mean:.0%} off in the mean wait"
+    off = f"A replay of what was is {percent(found.error.mean, 1)} off in the mean wait"
     if not found.knows:
-        return f"{off}, more than {MOST_ERROR:.0%}: so nobody can tell what a change would do."
-    return f"{off}, {found.error.p95:.0%} in the p95. It assumes that the same jobs come, and run as long as they did."
+        return f"{off}, more than {percent(MOST_ERROR, 1)}: so nobody can tell what a change would do."
+    both = f"{off}, {percent(found.error.p95, 1)} in the p95"
+    return f"{both}. It assumes that the same jobs come, and run as long as they did."
 
 
 def _lines(found: Answer) -> Iterator[dict[str, Any]]:

@@ -98,7 +98,7 @@ PAGES = (  # name, label, key after "g", permission
     ("health", "Health", "h", "jobs.view_worker"),
 )
 # Pages without an entry, and the page that leads to them.
-BENEATH = {"usage": "tenants", "webhooks": "tenants", "batches": "jobs", "runs": "jobs"}
+BENEATH = {"usage": "tenants", "webhooks": "tenants", "what-if": "tenants", "batches": "jobs", "runs": "jobs"}
 
 
 @dataclass(frozen=True)

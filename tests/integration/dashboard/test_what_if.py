@@ -39,7 +39,7 @@ def test_a_question_leads_to_a_page_that_looks_again_until_there_is_an_answer(in
     answered = ines.get(asked["Location"])
     shown = answered.content.decode()
     assert "Refresh" not in answered
-    assert "A replay of what was is 0% off" in shown
+    assert "A replay of what was is 0 % off" in shown
     assert "shorter" in shown
     assert 'data-label="Slot-seconds" class="number">40</td>' in shown
     assert 'value="acme"' in shown, "the question is there, to be asked again with other limits"

@@ -20,7 +20,7 @@ from jobs.console.ops.answers import sentence
 from jobs.models import WhatIf
 from jobs.pages.answers import SeeOther, existing
 
-CHANGES = 4  # that the form has room for
+ROOM = 3  # for so many changes more
 AGAIN = 2  # seconds until a page looks again
 Change = tuple[str, str, str, Any]  # kind, name, limit, value
 FIELDS = ("kind", "name", "limit", "value")
@@ -55,8 +55,7 @@ def one(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _form(request: HttpRequest, given: Sequence[Change], since: str = "", until: str = "", **more: Any) -> HttpResponse:
     """given, since, until: to begin with. more: refused: why nothing was asked; or an answer."""
-    rows = [*given, *[NONE] * CHANGES][: max(CHANGES, len(given))]
-    shown = {"rows": rows, "limits": LIMITS, "since": since, "until": until, **more}
+    shown = {"rows": given or [NONE], "room": [NONE] * ROOM, "limits": LIMITS, "since": since, "until": until, **more}
     return live.page(request, "what_if", "What if", (), shown, every=0)
 
 
