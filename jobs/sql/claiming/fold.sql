@@ -13,16 +13,16 @@ WITH
 -- include shared/live_pools
 memory AS MATERIALIZED (
     SELECT
-        d.ctid AS row, coalesce(d.unseen, '{}') AS unseen,
+        d.version, coalesce(d.unseen, '{}') AS unseen,
         CASE WHEN d.since <= pg_snapshot_xmax(pg_current_snapshot())::text::bigint THEN d.since ELSE 0 END AS since
     FROM (SELECT) always
-    LEFT JOIN LATERAL (SELECT ctid, * FROM door ORDER BY version DESC LIMIT 1) d ON true
+    LEFT JOIN LATERAL (SELECT * FROM door ORDER BY version DESC LIMIT 1) d ON true
     WHERE current_setting('jobs.door', true) LIKE 'waiting%%'  -- guard I1
 ),
-span AS MATERIALIZED (  -- of xids
-    SELECT coalesce(since, 0) AS low, 9223372036854775807 AS high FROM memory
-    UNION ALL
-    SELECT xid, xid FROM memory CROSS JOIN unnest(memory.unseen) AS unseen (xid) WHERE xid < memory.since
+span AS MATERIALIZED (  -- of xids: all from `since` on, and each that was unseen
+    SELECT xid AS low, CASE WHEN nth = 1 THEN 9223372036854775807 ELSE xid END AS high
+    FROM memory CROSS JOIN unnest(since || unseen) WITH ORDINALITY AS begin (xid, nth)
+    WHERE nth = 1 OR xid < since
 ),
 arrival AS (
     DELETE FROM arrivals WHERE ctid = ANY(ARRAY(
@@ -50,7 +50,11 @@ charge AS MATERIALIZED (
         sum(f.followed)::int AS followed, count(*)::int AS attempts, sum(took.seconds) AS seconds,
         sum(greatest(took.seconds, token.seconds)) AS of_lane
     FROM freed f
-    CROSS JOIN LATERAL (SELECT * FROM queues WHERE id BETWEEN f.queue_id AND f.queue_id ORDER BY id LIMIT 1) q
+    CROSS JOIN LATERAL (
+        SELECT id, pool, weight, concurrency, rate_limit, rate_window, default_timeout FROM queues
+        WHERE id BETWEEN f.queue_id AND f.queue_id
+        ORDER BY id LIMIT 1
+    ) q
     CROSS JOIN LATERAL (
         SELECT CASE WHEN f.lost_process THEN 1.1 ELSE 0 END + least(
             greatest(f.seconds, 0.001), coalesce(f.timeout, q.default_timeout, %(default_timeout)s) + %(overtime)s
@@ -58,14 +62,14 @@ charge AS MATERIALIZED (
     ) took
     CROSS JOIN LATERAL (  -- scarce: at most half of them are left, and the only one of a bucket always is
         SELECT CASE WHEN q.rate_limit IS NOT NULL THEN (  -- not a join, whose other side would be read in any case
-            SELECT least(p.processes, q.concurrency) * q.rate_window / q.rate_limit
-            FROM live_pool p
+            SELECT least(sum(w.concurrency), q.concurrency) * q.rate_window / q.rate_limit
+            FROM present_worker w
             CROSS JOIN clock
-            CROSS JOIN LATERAL (
+            WHERE w.live AND w.pool = q.pool
+            GROUP BY clock.now
+            HAVING rate_tokens(q.rate_limit, q.rate_window, (
                 SELECT full_at FROM queue_turns WHERE queue_id = q.id ORDER BY version DESC LIMIT 1
-            ) turn
-            WHERE p.pool = q.pool
-              AND rate_tokens(q.rate_limit, q.rate_window, turn.full_at, clock.now) <= (q.rate_limit + 1) / 2.0
+            ), clock.now) <= (q.rate_limit + 1) / 2.0
         ) END AS seconds
     ) token
     WHERE f.seconds IS NOT NULL
@@ -89,41 +93,44 @@ news AS MATERIALIZED (
         UNION ALL
         SELECT queue_id, tenant_id, NULL, -followed, of_lane, slots, tickets, false FROM charge
         UNION ALL
-        SELECT q.id, f.tenant_id, NULL, 0, 0, 0, 0, true FROM (SELECT DISTINCT tenant_id FROM freed) f CROSS JOIN queues q
+        SELECT q.id, f.tenant_id, NULL::bigint, 0, 0::float8, 0, 0::bigint, true
+        FROM (SELECT DISTINCT tenant_id FROM freed) f CROSS JOIN queues q
         UNION ALL
-        SELECT queue_id, tenant_id, NULL, 0, 0, 0, 0, true FROM opening
+        SELECT queue_id, tenant_id, NULL::bigint, 0, 0::float8, 0, 0::bigint, true FROM opening
     ) each_one
     GROUP BY queue_id, tenant_id
 ),
-known AS MATERIALIZED (
-    SELECT n.*, l.row, l.state, l.position, turn.head AS turn_head, coalesce(tenant.weight, 1) AS weight,
-        n.head IS NOT NULL OR (n.opens AND l.state = 'closed') AS wakes,
-        CASE
-            WHEN coalesce(l.virtual_time, 0) + n.seconds / coalesce(tenant.weight, 1)
-                < turn.lane_time + CASE WHEN n.head IS NOT NULL THEN turn.mean_seconds / coalesce(tenant.weight, 1) ELSE 0 END
-            THEN turn.head
-        END AS before_all_from
-    FROM news n
-    LEFT JOIN LATERAL (
-        SELECT head, lane_time, mean_seconds FROM queue_turns WHERE queue_id = n.queue_id ORDER BY version DESC LIMIT 1
-    ) turn ON true
-    LEFT JOIN LATERAL (
-        SELECT ctid AS row, state, position, virtual_time FROM lanes
-        WHERE tenant_id = n.tenant_id AND queue_id = n.queue_id
-        ORDER BY version DESC
-        LIMIT 1
-    ) l ON true
-    LEFT JOIN LATERAL (
-        SELECT weight FROM tenant_queues
-        WHERE tenant_id BETWEEN n.tenant_id AND n.tenant_id
-        ORDER BY tenant_id
-        LIMIT 1
-    ) tenant ON true
-),
-told AS MATERIALIZED (  -- lanes return to the end of the circle, in the order in which they left it; or to be visited next
-    -- Materialized, or a plan that looks at these rows again for each lane would give new numbers each time.
-    SELECT *, nextval('door_seq') AS number FROM (SELECT * FROM known ORDER BY position) known
-    WHERE row IS NOT NULL AND (wakes OR jobs <> 0 OR seconds > 0)
+-- Lanes return to the end of the circle in the order in which they left it, after new ones; or to be visited next.
+-- Materialized, or a plan that looks at these rows again for each lane would give new numbers each time.
+told AS MATERIALIZED (
+    SELECT *, nextval('door_seq') AS number
+    FROM (
+        SELECT n.*, l.row, l.state, l.position, turn.head AS turn_head, coalesce(tenant.weight, 1) AS weight,
+            n.head IS NOT NULL OR (n.opens AND l.state = 'closed') AS wakes,
+            CASE
+                WHEN coalesce(l.virtual_time, 0) + n.seconds / coalesce(tenant.weight, 1) < turn.lane_time
+                    + CASE WHEN n.head IS NOT NULL THEN turn.mean_seconds / coalesce(tenant.weight, 1) ELSE 0 END
+                THEN turn.head
+            END AS before_all_from
+        FROM news n
+        LEFT JOIN LATERAL (
+            SELECT head, lane_time, mean_seconds FROM queue_turns WHERE queue_id = n.queue_id ORDER BY version DESC LIMIT 1
+        ) turn ON true
+        LEFT JOIN LATERAL (
+            SELECT ctid AS row, state, position, virtual_time FROM lanes
+            WHERE tenant_id = n.tenant_id AND queue_id = n.queue_id
+            ORDER BY version DESC
+            LIMIT 1
+        ) l ON true
+        LEFT JOIN LATERAL (
+            SELECT weight FROM tenant_queues
+            WHERE tenant_id BETWEEN n.tenant_id AND n.tenant_id
+            ORDER BY tenant_id
+            LIMIT 1
+        ) tenant ON true
+        WHERE n.head IS NOT NULL OR n.jobs <> 0 OR l.row IS NOT NULL AND (n.seconds > 0 OR n.opens AND l.state = 'closed')
+        ORDER BY l.row IS NOT NULL, l.position, n.head
+    ) known
 ),
 lanes_told AS (
     UPDATE lanes l
@@ -142,19 +149,20 @@ lanes_told AS (
 lanes_begun AS (
     INSERT INTO lanes (tenant_id, queue_id, version, position, state, virtual_time, head, waiting, last_user)
     SELECT
-        k.tenant_id, k.queue_id, nextval('door_seq'), circle_place(nextval('door_seq'), k.before_all_from),
-        CASE WHEN k.wakes THEN 'ready' ELSE 'empty' END,
-        k.seconds / k.weight, coalesce(k.head, 0), k.jobs, ''
-    FROM (SELECT * FROM known WHERE row IS NULL AND (head IS NOT NULL OR jobs <> 0) ORDER BY head) k
+        tenant_id, queue_id, number, circle_place(number, before_all_from), CASE WHEN wakes THEN 'ready' ELSE 'empty' END,
+        seconds / weight, coalesce(head, 0), jobs, ''
+    FROM told WHERE row IS NULL
     RETURNING tenant_id
 ),
 tenants_begun AS (
     INSERT INTO tenant_books (tenant_id, version, in_use, slots)
-    SELECT DISTINCT tenant_id, 0, 0, int4multirange() FROM lanes_begun begun
+    SELECT tenant_id, 0, 0, int4multirange() FROM lanes_begun begun
     WHERE (SELECT b.version FROM tenant_books b WHERE b.tenant_id = begun.tenant_id ORDER BY version DESC LIMIT 1) IS NULL
+    ON CONFLICT DO NOTHING  -- of several lanes, the first
 ),
 turns_begun AS (
-    INSERT INTO queue_turns (queue_id, version) SELECT DISTINCT queue_id, 0 FROM known WHERE turn_head IS NULL AND head IS NOT NULL
+    INSERT INTO queue_turns (queue_id, version) SELECT queue_id, 0 FROM told WHERE turn_head IS NULL AND head IS NOT NULL
+    ON CONFLICT DO NOTHING
 ),
 -- While a tenant does not limit its users, jobs of others follow in a slot, and no book knows whose. So what is known of its users
 -- is forgotten when its limits change (the trigger's row has no job), and with a slot in which jobs followed. Then the claim
@@ -164,14 +172,14 @@ tenants_told AS (
     SET version = nextval('door_seq'), in_use = b.in_use - f.n, slots = b.slots - f.slots,
         users = CASE WHEN NOT f.forget AND b.users IS NOT NULL THEN tally(b.users, f.users, -1) END
     FROM (
-        SELECT tenant_id, count(slot)::int AS n, coalesce(range_agg(int4range(slot, slot + 1)) FILTER (WHERE slot IS NOT NULL), '{}') AS slots,
+        SELECT
+            tenant_id, count(slot)::int AS n,
+            coalesce(range_agg(int4range(slot, slot + 1)) FILTER (WHERE slot IS NOT NULL), '{}') AS slots,
             array_agg(user_key) FILTER (WHERE slot IS NOT NULL) AS users, bool_or(job_id = 0 OR followed > 0) AS forget
         FROM freed GROUP BY tenant_id
     ) f
-    CROSS JOIN LATERAL (
-        SELECT ctid AS row FROM tenant_books WHERE tenant_id = f.tenant_id ORDER BY version DESC LIMIT 1
-    ) newest
-    WHERE b.ctid = newest.row AND (f.n > 0 OR f.forget AND b.users IS NOT NULL)
+    WHERE b.ctid = (SELECT ctid FROM tenant_books WHERE tenant_id = f.tenant_id ORDER BY version DESC LIMIT 1)
+      AND (f.n > 0 OR f.forget AND b.users IS NOT NULL)
 ),
 turns_told AS (  -- the mean follows the attempts: each counts a tenth
     UPDATE queue_turns t
@@ -183,25 +191,20 @@ turns_told AS (  -- the mean follows the attempts: each counts a tenth
             sum(attempts)::int AS attempts
         FROM charge GROUP BY queue_id, weight
     ) c
-    CROSS JOIN LATERAL (
-        SELECT ctid AS row FROM queue_turns WHERE queue_id = c.queue_id ORDER BY version DESC LIMIT 1
-    ) newest
-    WHERE t.ctid = newest.row
+    WHERE t.ctid = (SELECT ctid FROM queue_turns WHERE queue_id = c.queue_id ORDER BY version DESC LIMIT 1)
 ),
 counted AS MATERIALIZED (
     SELECT (SELECT count(*) FROM arrival) AS arrivals, (SELECT count(*) FROM freed) AS freed
 ),
-remembered AS (
-    UPDATE door
-    SET version = nextval('door_seq'),
-        since = pg_snapshot_xmax(pg_current_snapshot())::text::bigint,
-        unseen = ARRAY(SELECT xid::text::bigint FROM pg_snapshot_xip(pg_current_snapshot()) AS running (xid))
+remembered AS (  -- in one row; the first time there is none
+    INSERT INTO door (version, since, unseen)
+    SELECT
+        coalesce(memory.version, nextval('door_seq')), pg_snapshot_xmax(pg_current_snapshot())::text::bigint,
+        ARRAY(SELECT xid::text::bigint FROM pg_snapshot_xip(pg_current_snapshot()) AS running (xid))
     FROM memory CROSS JOIN counted
-    WHERE door.ctid = memory.row
-      AND counted.arrivals + counted.freed > 0 AND counted.arrivals < 1000 AND counted.freed < 1000
-),
-begun AS (
-    INSERT INTO door (version, since, unseen) SELECT nextval('door_seq'), 0, '{}' FROM memory WHERE memory.row IS NULL
+    WHERE arrivals < 1000 AND freed < 1000 AND (arrivals + freed > 0 OR memory.version IS NULL)
+    ON CONFLICT (version) DO UPDATE
+    SET version = nextval('door_seq'), since = excluded.since, unseen = excluded.unseen
 )
 SELECT
     arrivals >= 1000 OR freed >= 1000 OR (NOT %(borrow)s AND (SELECT count(*) FROM opening) >= 100) AS more,
@@ -210,8 +213,6 @@ SELECT
             SELECT FROM job_ends WHERE xid BETWEEN span.low AND span.high ORDER BY xid LIMIT 1
         ) news
     )
-    OR EXISTS (SELECT FROM memory CROSS JOIN clock CROSS JOIN LATERAL (
-        SELECT FROM job_edges WHERE until <= clock.now ORDER BY until LIMIT 1
-    ) over) AS ends,
+    OR EXISTS (SELECT FROM job_edges CROSS JOIN clock WHERE until <= clock.now) AS ends,
     EXISTS (SELECT FROM lanes WHERE opens_at = '9999-12-31 00:00+00') AS resting
 FROM counted
