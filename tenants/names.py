@@ -36,7 +36,7 @@ _TABLES = (
 )
 # Keywords are upper case and names lower case in our SQL, so an alias can be told from what else may follow a table.
 _READ_OR_WRITTEN = re.compile(rf"\b(FROM|JOIN|UPDATE|INTO)(\s+)({_TABLES})\b(\s+(?:AS\s+)?[a-z]\w*)?")
-_DEFINED = re.compile(rf"((?:\b(?:TABLE|VIEW|ON|LIKE|OF)\s+)|pg_get_serial_sequence\(')({_TABLES})\b(?!\.)")
+_DEFINED = re.compile(rf"((?:\b(?:TABLE|VIEW|ON|LIKE|OF)\s+)|NULL::|pg_get_serial_sequence\(')({_TABLES})\b(?!\.)")
 _WITH = re.compile(rf"\b({_TABLES})(?: \([^)]*\))? AS (?:MATERIALIZED )?\(")
 
 

@@ -25,13 +25,11 @@ FROM (SELECT * FROM claimed ORDER BY pool, pool_rank, place) claimed
 UNION ALL  -- the last row is the verdict. locked: the lanes whose first jobs others have locked. idle: there is room left
 SELECT
     NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-    coalesce(bool_or(n.taken_of_pool < n.pool_free AND (NOT n.whole OR EXISTS (
-        SELECT FROM outcome o WHERE o.queue_id = n.id AND (o.state = 'ready' AND o.again OR o.rests)
-    ))), false),
+    coalesce(bool_or(taken_of_pool < pool_free AND (again OR NOT whole)), false),
     ARRAY(
         SELECT s.queue_id || ':' || s.tenant_id FROM served s
         WHERE s.n > (SELECT count(*) FROM locked l WHERE l.queue_id = s.queue_id AND l.tenant_id = s.tenant_id)
     ),
-    coalesce(bool_or(n.uncounted), false),
-    coalesce(bool_or(n.taken_of_pool < n.pool_free), false)
-FROM next_turn n
+    coalesce(bool_or(uncounted), false),
+    coalesce(bool_or(taken_of_pool < pool_free), false)
+FROM next_turn

@@ -23,6 +23,8 @@ SELECT
     set_config('enable_sort', 'off', true),
     set_config('enable_hashjoin', 'off', true),
     set_config('enable_mergejoin', 'off', true),
+    set_config('enable_memoize', 'off', true),
+    set_config('enable_incremental_sort', 'off', true),
     set_config('enable_nestloop', 'on', true),
     set_config('enable_indexscan', 'on', true),
     set_config('enable_indexonlyscan', 'on', true),

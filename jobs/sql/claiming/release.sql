@@ -10,7 +10,7 @@ WITH released AS (
     FROM (
         SELECT d.id, d.behind IS NOT NULL AS waits FROM jobs d
         WHERE d.due_at = %(held_until)s  -- guard
-          AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = d.source_type AND p.source_method = d.source_method)  -- guard
+          AND (d.source_type, d.source_method) NOT IN (SELECT source_type, source_method FROM paused_job_types)  -- guard
         ORDER BY d.id
         FOR NO KEY UPDATE OF d SKIP LOCKED
     ) held

@@ -12,62 +12,62 @@
 -- In a pass that lends, a tenant may get more than its slots if no lane of anybody could be served within its own (docs/adr/0039).
 tour AS MATERIALIZED (  -- of a queue, in this pass. whole: it visits the whole circle
     SELECT
-        queue_id, max(position) AS position, max(nth) > 0 AS moved,
-        max(found) > 0 AS served, bool_or(uncounted) AS uncounted,
-        max(found) < max(room) AND max(nth) < %(visits)s::int AND NOT bool_or(late) AS whole,
-        min(virtual_time) FILTER (WHERE cardinality(front) > 0) AS least,
-        min(lane_in_use / weight::float8) FILTER (WHERE cardinality(front) > 0) AS least_growth,
+        queue_id, max(position) AS position, max(found) > 0 AS served, bool_or(uncounted) AS uncounted,
+        max(found) < max(room) AND max(nth) < %(visits)s::int AS whole,
+        min(virtual_time) FILTER (WHERE cardinality((front).places) > 0) AS least,
+        min(lane_in_use / weight::float8) FILTER (WHERE cardinality((front).places) > 0) AS least_growth,
         NOT bool_or(bool_or(
-            own_slots > 0 AND cardinality(front) > 0 OR passed_over OR late OR nth >= %(visits)s::int
+            own_slots > 0 AND cardinality((front).places) > 0 OR passed_over OR nth = %(visits)s::int
         )) OVER () AS lends
     FROM visit GROUP BY queue_id
 ),
-served AS MATERIALIZED (  -- the lanes, and the number of jobs to take from each
-    SELECT queue_id, tenant_id, nth, pool, count(*)::int AS n, min(pool_rank) AS pool_rank
+in_queue AS (
+    SELECT
+        v.queue_id, v.tenant_id, v.position, r.rank, CASE WHEN tour.lends THEN v.free ELSE least(v.free, v.own_slots) END AS free,
+        row_number() OVER (
+            PARTITION BY v.queue_id
+            ORDER BY v.virtual_time + %(slot)s::float8 * (v.lane_in_use + r.rank - 1) / v.weight, v.weight DESC, v.position
+        ) AS queue_rank
+    FROM visit v
+    JOIN tour ON tour.queue_id = v.queue_id
+    CROSS JOIN LATERAL generate_series(1, least(cardinality((v.front).places), (v.front).startable)) AS r (rank)
+    WHERE (tour.whole OR v.in_time) AND (v.own_slots > 0 OR tour.lends)
+),
+in_pool AS (
+    SELECT c.*, q.pool, q.pool_free, q.weight, q.present + %(slot)s::float8 * (q.in_use + c.queue_rank - 1) / q.weight AS key
+    FROM in_queue c JOIN open_queue q ON q.id = c.queue_id
+    WHERE c.queue_rank <= q.room  -- guard I1
+),
+in_tenant AS (
+    SELECT *, row_number() OVER (PARTITION BY tenant_id ORDER BY turn, position, rank) AS nth_of_tenant
     FROM (
-        SELECT *, row_number() OVER (PARTITION BY pool ORDER BY key, q_weight DESC, queue_id, queue_rank) AS pool_rank
-        FROM (
-            SELECT *, row_number() OVER (PARTITION BY tenant_id ORDER BY tenant_rank, position, rank) AS nth_of_tenant
-            FROM (
-                SELECT *, row_number() OVER (
-                    PARTITION BY tenant_id, pool ORDER BY key, q_weight DESC, queue_id, queue_rank
-                ) AS tenant_rank
-                FROM (
-                    SELECT c.*, q.pool, q.pool_free, q.weight AS q_weight,
-                        q.present + %(slot)s::float8 * (q.in_use + c.queue_rank - 1) / q.weight AS key
-                    FROM (
-                        SELECT v.queue_id, v.tenant_id, v.nth, v.position, r.rank,
-                            CASE WHEN tour.lends THEN v.free ELSE least(v.free, v.own_slots) END AS free, row_number() OVER (
-                            PARTITION BY v.queue_id
-                            ORDER BY v.virtual_time + %(slot)s::float8 * (v.lane_in_use + r.rank - 1) / v.weight,
-                                v.weight DESC, v.position
-                        ) AS queue_rank
-                        FROM visit v
-                        JOIN tour ON tour.queue_id = v.queue_id
-                        CROSS JOIN LATERAL generate_series(1, least(cardinality(v.front), v.wanted)) AS r (rank)
-                        WHERE (tour.whole OR v.in_time)
-                          AND (v.own_slots > 0 OR tour.lends)
-                    ) c
-                    JOIN open_queue q ON q.id = c.queue_id
-                    WHERE c.queue_rank <= q.room  -- guard I1
-                ) in_queue
-            ) of_tenant
-        ) r
+        SELECT *, row_number() OVER (PARTITION BY tenant_id, pool ORDER BY key, weight DESC, queue_id, queue_rank) AS turn
+        FROM in_pool
+    ) own
+),
+served AS MATERIALIZED (  -- the lanes, and the number of jobs to take from each
+    SELECT queue_id, tenant_id, position, pool, count(*)::int AS n, min(pool_rank) AS pool_rank
+    FROM (
+        SELECT
+            queue_id, tenant_id, position, pool, pool_free,
+            row_number() OVER (PARTITION BY pool ORDER BY key, weight DESC, queue_id, queue_rank) AS pool_rank
+        FROM in_tenant
         WHERE nth_of_tenant <= least(free, %(batch)s::int)  -- guard I1
-    ) in_pool
+    ) of_pool
     WHERE pool_rank <= pool_free  -- guard I1
-    GROUP BY queue_id, tenant_id, nth, pool
+    GROUP BY queue_id, tenant_id, position, pool
 ),
 locked AS MATERIALIZED (
     SELECT
-        v.*, s.pool, s.pool_rank, j.place, j.row, j.ready_at, j.user_key,
-        row_number() OVER (PARTITION BY v.tenant_id ORDER BY s.pool_rank, j.place) AS nth_of_tenant,
+        v.queue_id, v.tenant_id, v.tenant, v.book, v.left_slots, s.pool, s.pool_rank, j.*,
+        coalesce(v.queue_rate, (v.tenant).rate_limit) IS NOT NULL AS limited,
+        row_number() OVER (PARTITION BY v.tenant_id ORDER BY j.user_key, s.pool_rank, j.place) AS nth_of_tenant,
         row_number() OVER (PARTITION BY v.tenant_id, j.user_key ORDER BY s.pool_rank, j.place) AS nth_of_user
     FROM served s
-    JOIN visit v ON v.queue_id = s.queue_id AND v.nth = s.nth
+    JOIN visit v ON v.queue_id = s.queue_id AND v.position = s.position
     CROSS JOIN LATERAL (
         SELECT w.place, j.row, j.ready_at, j.user_key
-        FROM unnest(v.front) WITH ORDINALITY AS w (place, nth)
+        FROM unnest((v.front).places) WITH ORDINALITY AS w (place, nth)
         CROSS JOIN LATERAL (
             SELECT j.ctid AS row, j.ready_at, j.user_key FROM jobs j
             WHERE j.id BETWEEN w.place & 288230376151711743 AND w.place & 288230376151711743
@@ -87,30 +87,22 @@ claimed AS MATERIALIZED (
         -- that held the same number.
         slot = (
             SELECT generate_series(lower(gap), upper(gap) - 1)
-            FROM unnest(int4multirange(int4range(1, l.tenant_in_use + l.numbers + 1)) - l.slots) AS gap
-            OFFSET (l.nth_of_tenant + l.book) %% l.numbers LIMIT 1
+            FROM unnest(int4multirange(int4range(1, (l.book).in_use + l.numbers + 1)) - (l.book).slots) AS gap
+            OFFSET (l.nth_of_tenant + (l.book).version) %% l.numbers LIMIT 1
         ),
-        ticket = in_ms(l.now),
-        followed = 0,
-        waited_since = j.ready_at,
-        ready_at = NULL,
-        attempt = attempt + 1,
-        queued_at = l.now,
-        handed_at = l.now,
-        start_time = NULL,
-        worker = NULL,
-        worker_pid = NULL,
-        peak_memory = NULL,
-        progress = NULL,
-        progress_note = ''
+        ticket = in_ms(clock.now), queued_at = clock.now, handed_at = clock.now, attempt = attempt + 1, followed = 0,
+        waited_since = j.ready_at, ready_at = NULL, start_time = NULL, worker = NULL, worker_pid = NULL, peak_memory = NULL,
+        progress = NULL, progress_note = ''
     FROM (
-        SELECT *, least(num_slots - tenant_in_use, %(batch)s::int) AS numbers FROM locked
-        WHERE nth_of_user <= user_slots - coalesce((users ->> user_key)::int, 0) OR user_key = '' OR user_slots IS NULL  -- guard I1
+        SELECT
+            *, least(left_slots, %(batch)s::int) AS numbers,
+            CASE WHEN user_key <> '' THEN (tenant).user_slots - coalesce(((book).users ->> user_key)::int, 0) END AS left_of_user
+        FROM locked
     ) l
+    CROSS JOIN clock
     WHERE j.ctid = l.row
+      AND (l.nth_of_user <= l.left_of_user) IS NOT FALSE  -- guard I1
     RETURNING
-        j.id, j.attempt, j.tenant_id, j.queue_id, j.slot, j.ticket, j.user_key, l.pool, l.pool_rank, l.place,
-        l.book_row, l.user_slots, l.rate_limit, l.rate_window, l.full_at, l.now,
-        extract(epoch FROM l.now - l.ready_at)::float8 AS waited,
-        coalesce(l.queue_rate, l.rate_limit) IS NOT NULL AS limited
+        j.id, j.attempt, j.tenant_id, j.queue_id, j.slot, j.user_key, l.pool, l.pool_rank, l.place, l.limited,
+        extract(epoch FROM clock.now - l.ready_at)::float8 AS waited
 ),

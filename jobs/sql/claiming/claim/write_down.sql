@@ -1,31 +1,38 @@
 -- 4. Write down, in the books: what was taken. A visited lane goes to the end of the circle, or leaves it until an arrival or
 -- a freed slot brings it back. A lane that could have been served, but was not, is visited first the next time.
-outcome AS MATERIALIZED (  -- of each visit. rest: the first place of the front that was not taken
+outcome AS MATERIALIZED (  -- of each visit. n: its jobs; of_tenant, slots, users: of all lanes of its tenant
     SELECT
-        *, nextval('door_seq') AS number,
+        queue_id, lane_row, book_row, tenant, weight, virtual_time, front, by_user, n, last, rest, of_tenant, slots, users,
+        nextval('door_seq') AS number,
         CASE
             WHEN passed_over THEN 'ready'
             WHEN free <= of_tenant THEN 'closed'
-            WHEN user_slots IS NOT NULL AND cardinality(front) = 0 AND all_users THEN 'closed'
-            WHEN user_slots IS NULL AND rest IS NULL AND cardinality(front) < wanted + 8 THEN 'empty'
+            WHEN by_user AND cardinality((front).places) = 0 AND (front).all_users THEN 'closed'
+            WHEN NOT by_user AND rest IS NULL AND cardinality((front).places) < (front).startable + 8 THEN 'empty'
             ELSE 'ready'
         END AS state,
-        NOT passed_over AND free <= of_tenant AND burst > tenant_in_use + of_tenant AS rests,
+        NOT passed_over AND free <= of_tenant AND lends > of_tenant AS rests,
         NOT passed_over AND (  -- another pass may find a job of this lane that may start, unless it closes
-            user_slots IS NULL OR NOT all_users OR n < wanted OR n = room
+            NOT by_user OR NOT (front).all_users OR n < (front).startable OR n = room
         ) AS again,
-        rate_next_at(
-            rate_limit, rate_window, rate_after(rate_limit, rate_window, full_at, now, of_tenant)
-        ) AS next_token_at
+        rate_next_at((tenant).rate_limit, (tenant).rate_window, rate_after(
+            (tenant).rate_limit, (tenant).rate_window, rate_full_at((tenant).rate_window, full_at, now), now, of_tenant
+        )) AS next_token_at
     FROM (
-        SELECT v.*, mine.*, (
-            SELECT min(w.place) FROM unnest(v.front) AS w (place) WHERE NOT w.place = ANY(coalesce(mine.places, '{}'))
-        ) AS rest
+        SELECT
+            v.queue_id, v.room, v.lane_row, v.book_row, v.tenant, v.weight, v.passed_over, v.free, v.virtual_time, v.front, mine.*,
+            clock.now, (v.book).full_at, (v.tenant).user_slots IS NOT NULL AS by_user,
+            CASE WHEN (v.tenant).num_slots > 0 THEN (v.tenant).burst_slots - (v.book).in_use END AS lends,
+            (  -- the first place of the front that was not taken
+                SELECT min(w.place) FROM unnest((v.front).places) AS w (place) WHERE w.place <> ALL(coalesce(mine.places, '{}'))
+            ) AS rest
         FROM visit v
+        CROSS JOIN clock
         CROSS JOIN LATERAL (
             SELECT
                 count(*) FILTER (WHERE c.queue_id = v.queue_id)::int AS n, count(*)::int AS of_tenant,
-                max(c.place) FILTER (WHERE c.queue_id = v.queue_id) AS last, array_agg(c.place) AS places
+                max(c.place) FILTER (WHERE c.queue_id = v.queue_id) AS last, array_agg(c.place) AS places,
+                range_agg(int4range(c.slot, c.slot + 1)) AS slots, array_agg(c.user_key) AS users
             FROM claimed c WHERE c.tenant_id = v.tenant_id
         ) mine
         WHERE v.nth > 0
@@ -34,73 +41,61 @@ outcome AS MATERIALIZED (  -- of each visit. rest: the first place of the front 
 ),
 lanes_moved_on AS (
     UPDATE lanes l
-    SET version = o.number,
-        position = circle_place(o.number, NULL),
-        state = o.state,
-        virtual_time = greatest(l.virtual_time, o.virtual_time - o.seconds / o.weight),
-        head = CASE WHEN o.user_slots IS NULL THEN coalesce(o.rest, o.last + 1, l.head) ELSE l.head END,
+    SET version = o.number, position = circle_place(o.number, NULL), state = o.state,
+        virtual_time = greatest(l.virtual_time, o.virtual_time - worked_since(l.in_use, l.tickets, clock.now) / o.weight),
+        head = CASE WHEN o.by_user THEN l.head ELSE coalesce(o.rest, o.last + 1, l.head) END,
+        last_user = CASE WHEN (o.front).all_users THEN '' ELSE (o.front).last_user END,
         waiting = l.waiting - o.n,  -- below 0 if it came after the fold: its arrival follows
-        in_use = l.in_use + o.n,
-        tickets = l.tickets + o.n * in_ms(o.now),
-        last_user = CASE WHEN o.all_users THEN '' ELSE o.last_user END,
+        in_use = l.in_use + o.n, tickets = l.tickets + o.n * in_ms(clock.now),
         opens_at = CASE  -- one that rests is opened by a pass that lends
-            WHEN o.state = 'closed' AND o.next_token_at > o.now THEN o.next_token_at
+            WHEN o.state = 'closed' AND o.next_token_at > clock.now THEN o.next_token_at
             WHEN o.rests THEN '9999-12-31 00:00+00'
         END
-    FROM outcome o
-    WHERE l.ctid = o.lane_row
+    FROM outcome o CROSS JOIN clock WHERE l.ctid = o.lane_row
 ),
-tenants_moved_on AS (
+tenants_moved_on AS (  -- of the visits of a tenant, which all say the same of it, one is written down
     UPDATE tenant_books b
-    SET version = nextval('door_seq'),
-        in_use = b.in_use + c.n,
-        slots = b.slots + c.slots,
-        users = CASE WHEN c.user_slots IS NOT NULL THEN tally(coalesce(b.users, '{}'), c.users, 1) END,
-        full_at = coalesce(rate_after(c.rate_limit, c.rate_window, c.full_at, c.now, c.n), b.full_at)
-    FROM (
-        SELECT
-            book_row, user_slots, rate_limit, rate_window, full_at, now, count(*)::int AS n,
-            range_agg(int4range(slot, slot + 1)) AS slots, array_agg(user_key) AS users
-        FROM claimed GROUP BY book_row, user_slots, rate_limit, rate_window, full_at, now
-    ) c
-    WHERE b.ctid = c.book_row
+    SET version = nextval('door_seq'), in_use = b.in_use + o.of_tenant, slots = b.slots + o.slots,
+        users = CASE WHEN o.by_user THEN tally(coalesce(b.users, '{}'), o.users, 1) END,
+        full_at = coalesce(rate_after((o.tenant).rate_limit, (o.tenant).rate_window, rate_full_at(
+            (o.tenant).rate_window, b.full_at, clock.now
+        ), clock.now, o.of_tenant), b.full_at)
+    FROM outcome o CROSS JOIN clock WHERE b.ctid = o.book_row AND o.of_tenant > 0
 ),
-next_turn AS MATERIALIZED (
-    SELECT q.*, tour.position, tour.moved, tour.whole, tour.least, tour.least_growth, tour.uncounted, mine.n,
+next_turn AS MATERIALIZED (  -- least, growth: of this round so far
+    SELECT
+        q.turn_row, q.pool_free, q.weight, q.rate_limit, q.rate_window, q.lane_time, tour.position, tour.whole,
+        tour.uncounted, mine.*,
         tour.whole OR tour.position >= q.circle_end AS round_ends,
-        tour.least IS NOT NULL AND (tour.whole OR tour.served) AS contends,
-        min(q.present) FILTER (WHERE tour.least IS NOT NULL AND (tour.whole OR tour.served))
-            OVER (PARTITION BY q.pool) AS pool_least,
+        CASE WHEN tour.whole THEN tour.least ELSE least(q.round_least, tour.least) END AS least,
+        CASE WHEN tour.whole THEN tour.least_growth ELSE least(q.round_growth, tour.least_growth) END AS least_growth,
+        min(mine.contending) OVER (PARTITION BY q.pool) AS pool_least,
         sum(mine.n) OVER (PARTITION BY q.pool) AS taken_of_pool
-    FROM open_queue q
-    JOIN tour ON tour.queue_id = q.id
-    CROSS JOIN LATERAL (SELECT count(*)::int AS n FROM claimed c WHERE c.queue_id = q.id) mine
+    FROM tour
+    JOIN open_queue q ON q.id = tour.queue_id
+    CROSS JOIN LATERAL (
+        SELECT
+            coalesce(sum(o.n), 0)::int AS n, circle_place(max(o.number), NULL) AS last_place,
+            CASE WHEN tour.least IS NOT NULL AND (tour.whole OR tour.served) THEN q.present END AS contending,
+            bool_or(o.state = 'ready' AND o.again OR o.rests) AS again
+        FROM outcome o WHERE o.queue_id = q.id
+    ) mine
 ),
 turns_moved_on AS (
     UPDATE queue_turns t
-    SET version = nextval('door_seq'),
-        virtual_time = CASE WHEN n.contends THEN greatest(n.virtual_time, n.present - n.seconds / n.weight) ELSE n.virtual_time END,
-        pool_time = greatest(n.pool_time, n.pool_least),
-        lane_time = greatest(
-            n.lane_time, CASE WHEN n.whole THEN n.least WHEN n.round_ends THEN least(n.round_least, n.least) END
-        ),
-        growth = CASE
-            WHEN n.whole THEN coalesce(n.least_growth, 0)
-            WHEN n.round_ends THEN coalesce(least(n.round_growth, n.least_growth), 0)
-            ELSE n.growth
-        END,
-        timed_at = n.now,
-        head = n.position,
+    SET version = nextval('door_seq'), timed_at = clock.now, head = n.position,
+        virtual_time = greatest(t.virtual_time, n.contending - worked_since(t.in_use, t.tickets, clock.now) / n.weight),
+        pool_time = greatest(t.pool_time, n.pool_least),
+        lane_time = greatest(n.lane_time, CASE WHEN n.round_ends THEN n.least END),
+        growth = CASE WHEN n.round_ends THEN coalesce(n.least_growth, 0) ELSE t.growth END,
         -- The next round ends with the last lane placed now. It must visit every lane once: otherwise the time would
         -- follow the lanes that are visited first.
-        circle_end = CASE WHEN n.round_ends THEN (
-            SELECT circle_place(max(o.number), NULL) FROM outcome o WHERE o.queue_id = n.id
-        ) ELSE n.circle_end END,
-        round_least = CASE WHEN NOT n.round_ends THEN least(n.round_least, n.least) END,
-        round_growth = CASE WHEN NOT n.round_ends THEN least(n.round_growth, n.least_growth) END,
-        full_at = coalesce(rate_after(n.rate_limit, n.rate_window, n.full_at, n.now, n.n), t.full_at),
-        in_use = t.in_use + n.n,
-        tickets = t.tickets + n.n * in_ms(n.now)
-    FROM next_turn n
-    WHERE t.ctid = n.turn_row AND n.moved
+        circle_end = CASE WHEN n.round_ends THEN n.last_place ELSE t.circle_end END,
+        round_least = CASE WHEN NOT n.round_ends THEN n.least END,
+        round_growth = CASE WHEN NOT n.round_ends THEN n.least_growth END,
+        full_at = coalesce(rate_after(
+            n.rate_limit, n.rate_window, rate_full_at(n.rate_window, t.full_at, clock.now), clock.now, n.n
+        ), t.full_at),
+        in_use = t.in_use + n.n, tickets = t.tickets + n.n * in_ms(clock.now)
+    FROM next_turn n CROSS JOIN clock WHERE t.ctid = n.turn_row AND n.position > t.head
 )
