@@ -43,6 +43,75 @@ def sql(name):
     return with_our_names((Path(__file__).parent / 'initial' / f'{name}.sql').read_text())
 
 
+def job_fields():
+    return [
+        ('priority', models.PositiveSmallIntegerField(default=5)),
+        ('user_key', models.CharField(blank=True, default='', max_length=100)),
+        ('source_type', models.CharField(max_length=200)),
+        ('source_id', models.CharField(max_length=100, null=True)),
+        ('source_method', models.CharField(max_length=100)),
+        ('args', models.JSONField(default=dict)),
+        ('dedup_key', models.UUIDField(null=True)),
+        ('status', models.CharField(choices=[('scheduled', 'scheduled'), ('created', 'created'), ('queued', 'queued'), ('running', 'running'), ('success', 'success'), ('error', 'error'), ('dead', 'dead'), ('cancelled', 'cancelled')], max_length=10)),
+        ('slot', models.PositiveIntegerField(null=True)),
+        ('ticket', models.BigIntegerField(null=True)),
+        ('attempt', models.PositiveIntegerField(default=0)),
+        ('crashes', models.PositiveSmallIntegerField(default=0)),
+        ('barred', models.BooleanField(db_default=False, default=False)),
+        ('retries', models.PositiveIntegerField(default=0)),
+        ('max_retries', models.PositiveIntegerField(null=True)),
+        ('timeout', models.FloatField(null=True)),
+        ('memory', models.PositiveIntegerField(null=True)),
+        ('worker', models.UUIDField(null=True)),
+        ('worker_pid', models.PositiveIntegerField(null=True)),
+        ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+        ('due_at', models.DateTimeField(null=True)),
+        ('ready_at', models.DateTimeField(null=True)),
+        ('waited_since', models.DateTimeField(null=True)),
+        ('queued_at', models.DateTimeField(null=True)),
+        ('handed_at', models.DateTimeField(null=True)),
+        ('start_time', models.DateTimeField(null=True)),
+        ('end_time', models.DateTimeField(null=True)),
+        ('cancel_requested_at', models.DateTimeField(null=True)),
+        ('died_at', models.DateTimeField(null=True)),
+        ('progress', models.FloatField(null=True)),
+        ('progress_note', models.CharField(blank=True, default='', max_length=200)),
+        ('stats', models.JSONField(default=dict)),
+        ('last_error', models.TextField(blank=True, default='')),
+        ('result_expires_at', models.DateTimeField(null=True)),
+        ('peak_memory', models.IntegerField(null=True)),
+        ('trace_parent', models.CharField(max_length=55, null=True)),
+        ('result_bytes', models.PositiveIntegerField(null=True)),
+    ]
+
+
+def failed_fields():
+    return [
+        ('attempt', models.PositiveIntegerField()),
+        ('error_class', models.CharField(max_length=200)),
+        ('error', models.TextField()),
+        ('traceback', models.TextField(blank=True, default='')),
+        ('worker', models.UUIDField(null=True)),
+        ('queued_at', models.DateTimeField(null=True)),
+        ('start_time', models.DateTimeField(null=True)),
+        ('end_time', models.DateTimeField()),
+    ]
+
+
+def counted_fields():
+    return [
+        ('queue_id', models.BigIntegerField()),
+        ('source_type', models.CharField(max_length=200)),
+        ('source_method', models.CharField(max_length=100)),
+        ('outcome', models.CharField(max_length=9)),
+        ('attempts', models.IntegerField()),
+        ('run_seconds', models.FloatField()),
+        ('wait_seconds', models.FloatField()),
+        ('run_buckets', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), size=None)),
+        ('wait_buckets', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), size=None)),
+    ]
+
+
 class Migration(migrations.Migration):
 
     initial = True
@@ -57,70 +126,19 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='AnyFailedAttempt',
             fields=[
-                ('attempt', models.PositiveIntegerField()),
-                ('error_class', models.CharField(max_length=200)),
-                ('error', models.TextField()),
-                ('traceback', models.TextField(blank=True, default='')),
-                ('worker', models.UUIDField(null=True)),
-                ('queued_at', models.DateTimeField(null=True)),
-                ('start_time', models.DateTimeField(null=True)),
-                ('end_time', models.DateTimeField()),
+                *failed_fields(),
                 ('pk', models.CompositePrimaryKey('job_id', 'attempt', blank=True, editable=False, primary_key=True, serialize=False)),
                 ('job_id', models.BigIntegerField()),
             ],
-            options={
-                'db_table': named('all_failed_attempts'),
-                'managed': False,
-                'default_permissions': (),
-            },
+            options={'db_table': named('all_failed_attempts'), 'managed': False, 'default_permissions': ()},
         ),
         migrations.CreateModel(
             name='AnyJob',
             fields=[
-                ('priority', models.PositiveSmallIntegerField(default=5)),
-                ('user_key', models.CharField(blank=True, default='', max_length=100)),
-                ('source_type', models.CharField(max_length=200)),
-                ('source_id', models.CharField(max_length=100, null=True)),
-                ('source_method', models.CharField(max_length=100)),
-                ('args', models.JSONField(default=dict)),
-                ('dedup_key', models.UUIDField(null=True)),
-                ('status', models.CharField(choices=[('scheduled', 'scheduled'), ('created', 'created'), ('queued', 'queued'), ('running', 'running'), ('success', 'success'), ('error', 'error'), ('dead', 'dead'), ('cancelled', 'cancelled')], max_length=10)),
-                ('slot', models.PositiveIntegerField(null=True)),
-                ('ticket', models.BigIntegerField(null=True)),
-                ('attempt', models.PositiveIntegerField(default=0)),
-                ('crashes', models.PositiveSmallIntegerField(default=0)),
-                ('barred', models.BooleanField(db_default=False, default=False)),
-                ('retries', models.PositiveIntegerField(default=0)),
-                ('max_retries', models.PositiveIntegerField(null=True)),
-                ('timeout', models.FloatField(null=True)),
-                ('memory', models.PositiveIntegerField(null=True)),
-                ('worker', models.UUIDField(null=True)),
-                ('worker_pid', models.PositiveIntegerField(null=True)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('due_at', models.DateTimeField(null=True)),
-                ('ready_at', models.DateTimeField(null=True)),
-                ('waited_since', models.DateTimeField(null=True)),
-                ('queued_at', models.DateTimeField(null=True)),
-                ('handed_at', models.DateTimeField(null=True)),
-                ('start_time', models.DateTimeField(null=True)),
-                ('end_time', models.DateTimeField(null=True)),
-                ('cancel_requested_at', models.DateTimeField(null=True)),
-                ('died_at', models.DateTimeField(null=True)),
-                ('progress', models.FloatField(null=True)),
-                ('progress_note', models.CharField(blank=True, default='', max_length=200)),
-                ('stats', models.JSONField(default=dict)),
-                ('last_error', models.TextField(blank=True, default='')),
-                ('result_expires_at', models.DateTimeField(null=True)),
-                ('peak_memory', models.IntegerField(null=True)),
-                ('trace_parent', models.CharField(max_length=55, null=True)),
-                ('result_bytes', models.PositiveIntegerField(null=True)),
+                *job_fields(),
                 ('id', models.BigIntegerField(primary_key=True, serialize=False)),
             ],
-            options={
-                'db_table': named('all_jobs'),
-                'managed': False,
-                'default_permissions': (),
-            },
+            options={'db_table': named('all_jobs'), 'managed': False, 'default_permissions': ()},
         ),
         migrations.CreateModel(
             name='Arrival',
@@ -132,9 +150,7 @@ class Migration(migrations.Migration):
                 ('head', models.BigIntegerField(null=True)),
                 ('jobs', models.IntegerField()),
             ],
-            options={
-                'db_table': named('arrivals'),
-            },
+            options={'db_table': named('arrivals')},
         ),
         migrations.CreateModel(
             name='DeathNotice',
@@ -142,9 +158,7 @@ class Migration(migrations.Migration):
                 ('notifier', models.CharField(max_length=255, primary_key=True, serialize=False)),
                 ('upto', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
-            options={
-                'db_table': named('death_notices'),
-            },
+            options={'db_table': named('death_notices')},
         ),
         migrations.CreateModel(
             name='Door',
@@ -153,9 +167,7 @@ class Migration(migrations.Migration):
                 ('since', models.BigIntegerField()),
                 ('unseen', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), size=None)),
             ],
-            options={
-                'db_table': named('door'),
-            },
+            options={'db_table': named('door')},
         ),
         migrations.CreateModel(
             name='FreedSlot',
@@ -173,9 +185,7 @@ class Migration(migrations.Migration):
                 ('followed', models.IntegerField(db_default=0, default=0)),
                 ('lost_process', models.BooleanField(db_default=False, default=False)),
             ],
-            options={
-                'db_table': named('freed_slots'),
-            },
+            options={'db_table': named('freed_slots')},
         ),
         migrations.CreateModel(
             name='MayRun',
@@ -184,9 +194,7 @@ class Migration(migrations.Migration):
                 ('since', models.DateTimeField()),
                 ('idle_looks', models.PositiveIntegerField(db_default=0)),
             ],
-            options={
-                'db_table': named('may_run'),
-            },
+            options={'db_table': named('may_run')},
         ),
         migrations.CreateModel(
             name='Recorded',
@@ -195,9 +203,7 @@ class Migration(migrations.Migration):
                 ('upto', models.DateTimeField()),
                 ('at', models.DateTimeField()),
             ],
-            options={
-                'db_table': named('recorded'),
-            },
+            options={'db_table': named('recorded')},
         ),
         migrations.CreateModel(
             name='Repair',
@@ -206,9 +212,7 @@ class Migration(migrations.Migration):
                 ('count', models.PositiveBigIntegerField()),
                 ('last_at', models.DateTimeField()),
             ],
-            options={
-                'db_table': named('repairs'),
-            },
+            options={'db_table': named('repairs')},
         ),
         migrations.CreateModel(
             name='Sample',
@@ -220,9 +224,7 @@ class Migration(migrations.Migration):
                 ('states', models.JSONField(db_default={}, default=dict)),
                 ('fairness', models.FloatField(null=True)),
             ],
-            options={
-                'db_table': named('samples'),
-            },
+            options={'db_table': named('samples')},
         ),
         migrations.CreateModel(
             name='FullHour',
@@ -232,9 +234,7 @@ class Migration(migrations.Migration):
                 ('tenant_id', models.BigIntegerField()),
                 ('minutes', models.PositiveSmallIntegerField()),
             ],
-            options={
-                'db_table': named('full_hours'),
-            },
+            options={'db_table': named('full_hours')},
         ),
         migrations.CreateModel(
             name='TenantShare',
@@ -245,9 +245,7 @@ class Migration(migrations.Migration):
                 ('got_hour', models.FloatField()),
                 ('entitled_hour', models.FloatField()),
             ],
-            options={
-                'db_table': named('tenant_shares'),
-            },
+            options={'db_table': named('tenant_shares')},
         ),
         migrations.CreateModel(
             name='Total',
@@ -263,56 +261,61 @@ class Migration(migrations.Migration):
                 ('run_buckets', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), size=None)),
                 ('wait_buckets', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), size=None)),
             ],
+            options={'db_table': named('totals')},
+        ),
+        migrations.CreateModel(
+            name='Queue',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.SlugField(help_text='Its name in @job(queue=...) and over HTTP.', unique=True)),
+                ('weight', models.PositiveIntegerField(default=1, help_text='While two queues of a pool have jobs waiting, weights 3 and 1 are served 3 : 1.', validators=[django.core.validators.MinValueValidator(1)])),
+                ('pool', models.SlugField(default='default', help_text='The workers that serve it: celery worker -Q POOL.')),
+                ('concurrency', models.PositiveIntegerField(blank=True, help_text='The most jobs of all tenants that hold a slot at once. Empty: no limit.', null=True)),
+                ('default_timeout', models.FloatField(blank=True, help_text='Seconds that a job may run, unless it has its own timeout. Empty: JOBS_DEFAULT_TIMEOUT.', null=True, validators=[django.core.validators.MinValueValidator(0.1), django.core.validators.MaxValueValidator(31622400.0)])),
+                ('default_max_retries', models.PositiveSmallIntegerField(blank=True, help_text='Retries of jobs whose method has no retry policy. Empty: none.', null=True)),
+                ('default_backoff', models.FloatField(default=10.0, help_text='Seconds before the first of those retries.', validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(31622400.0)])),
+                ('backoff_grows', models.BooleanField(db_default=True, default=True, help_text='Each further delay is twice as long. Off: always the same delay.')),
+                ('rate_limit', models.PositiveIntegerField(blank=True, help_text='The most jobs of all tenants that start in a window.', null=True, validators=[django.core.validators.MinValueValidator(1)])),
+                ('rate_window', models.FloatField(blank=True, help_text="Seconds of the rate limit's window.", null=True, validators=[django.core.validators.MinValueValidator(0.001), django.core.validators.MaxValueValidator(31622400.0)])),
+                ('paused', models.BooleanField(default=False, help_text='Waiting jobs stay waiting; running jobs continue.')),
+            ],
             options={
-                'db_table': named('totals'),
+                'db_table': named('queues'),
+                'ordering': ['name'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('default_backoff__gte', 0), ('default_backoff__lte', 31622400.0)), name='queues_backoff_bounded'), models.CheckConstraint(condition=models.Q(models.Q(('rate_limit__isnull', True), ('rate_window__isnull', True)), models.Q(('rate_limit__gte', 1), ('rate_limit__isnull', False), ('rate_window__gte', 0.001), ('rate_window__isnull', False), ('rate_window__lte', 31622400.0)), _connector='OR'), name='queues_rate_limit_has_window'), models.CheckConstraint(condition=models.Q(('weight__gte', 1)), name='queues_weight_positive'), models.CheckConstraint(condition=models.Q(('default_timeout__isnull', True), models.Q(('default_timeout__gt', 0), ('default_timeout__lte', 31622400.0)), _connector='OR'), name='queues_timeout_positive')],
             },
         ),
         migrations.CreateModel(
             name='Job',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('priority', models.PositiveSmallIntegerField(default=5)),
-                ('user_key', models.CharField(blank=True, default='', max_length=100)),
-                ('source_type', models.CharField(max_length=200)),
-                ('source_id', models.CharField(max_length=100, null=True)),
-                ('source_method', models.CharField(max_length=100)),
-                ('args', models.JSONField(default=dict)),
-                ('dedup_key', models.UUIDField(null=True)),
-                ('status', models.CharField(choices=[('scheduled', 'scheduled'), ('created', 'created'), ('queued', 'queued'), ('running', 'running'), ('success', 'success'), ('error', 'error'), ('dead', 'dead'), ('cancelled', 'cancelled')], max_length=10)),
-                ('slot', models.PositiveIntegerField(null=True)),
-                ('ticket', models.BigIntegerField(null=True)),
-                ('attempt', models.PositiveIntegerField(default=0)),
-                ('crashes', models.PositiveSmallIntegerField(default=0)),
-                ('barred', models.BooleanField(db_default=False, default=False)),
-                ('retries', models.PositiveIntegerField(default=0)),
-                ('max_retries', models.PositiveIntegerField(null=True)),
-                ('timeout', models.FloatField(null=True)),
-                ('memory', models.PositiveIntegerField(null=True)),
-                ('worker', models.UUIDField(null=True)),
-                ('worker_pid', models.PositiveIntegerField(null=True)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('due_at', models.DateTimeField(null=True)),
-                ('ready_at', models.DateTimeField(null=True)),
-                ('waited_since', models.DateTimeField(null=True)),
-                ('queued_at', models.DateTimeField(null=True)),
-                ('handed_at', models.DateTimeField(null=True)),
-                ('start_time', models.DateTimeField(null=True)),
-                ('end_time', models.DateTimeField(null=True)),
-                ('cancel_requested_at', models.DateTimeField(null=True)),
-                ('died_at', models.DateTimeField(null=True)),
-                ('progress', models.FloatField(null=True)),
-                ('progress_note', models.CharField(blank=True, default='', max_length=200)),
-                ('stats', models.JSONField(default=dict)),
-                ('last_error', models.TextField(blank=True, default='')),
-                ('result_expires_at', models.DateTimeField(null=True)),
-                ('peak_memory', models.IntegerField(null=True)),
-                ('trace_parent', models.CharField(max_length=55, null=True)),
-                ('result_bytes', models.PositiveIntegerField(null=True)),
+                *job_fields(),
                 ('followed', models.IntegerField(db_default=0, default=0)),
                 ('tenant', tenants.tenant_key.TenantKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL)),
+                ('queue', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=named('jobs.queue'))),
             ],
             options={
                 'db_table': named('jobs'),
+                'indexes': [
+                    models.Index(condition=models.Q(('ready_at__isnull', False)), fields=['queue', 'tenant', 'priority', 'id'], name='jobs_claim'),
+                    models.Index(condition=models.Q(('ready_at__isnull', False)), fields=['queue', 'tenant', 'user_key', 'priority', 'id'], name='jobs_claim_by_user'),
+                    models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='jobs_due'),
+                    models.Index(condition=models.Q(('due_at__isnull', False)), fields=['tenant'], name='jobs_scheduled_of_tenant'),
+                    models.Index(condition=models.Q(('died_at__isnull', False)), fields=['died_at'], name='jobs_dead'),
+                    models.Index(fields=['tenant', '-id'], name='jobs_of_tenant'),
+                    models.Index(condition=models.Q(('died_at__isnull', True), ('end_time__isnull', False)), fields=['end_time'], name='jobs_ended'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(models.Q(('due_at__isnull', False), ('end_time__isnull', True), ('ready_at__isnull', True), ('slot__isnull', True), ('status__in', [jobs.lifecycle.Status['SCHEDULED']])), models.Q(('due_at__isnull', True), ('end_time__isnull', True), ('ready_at__isnull', False), ('slot__isnull', True), ('status__in', [jobs.lifecycle.Status['CREATED']])), models.Q(('due_at__isnull', True), ('end_time__isnull', True), ('ready_at__isnull', True), ('slot__isnull', False), ('status__in', [jobs.lifecycle.Status['QUEUED'], jobs.lifecycle.Status['RUNNING']])), models.Q(('due_at__isnull', True), ('end_time__isnull', False), ('ready_at__isnull', True), ('slot__isnull', True), ('status__in', [jobs.lifecycle.Status['CANCELLED'], jobs.lifecycle.Status['DEAD'], jobs.lifecycle.Status['ERROR'], jobs.lifecycle.Status['SUCCESS']])), _connector='OR'), name='jobs_no_half_state'),
+                    models.CheckConstraint(condition=models.Q(('priority__lte', 10)), name='jobs_priority_0_to_10'),
+                    models.CheckConstraint(condition=models.Q(('slot__isnull', True), ('slot__gte', 1), _connector='OR'), name='jobs_slot_from_1'),
+                    models.CheckConstraint(condition=models.Q(('slot__isnull', True), ('ticket__isnull', False), _connector='OR'), name='jobs_slot_has_ticket'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('status', jobs.lifecycle.Status['RUNNING']), _negated=True), models.Q(('start_time__isnull', False), ('worker__isnull', False)), _connector='OR'), name='jobs_running_has_worker'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('status__in', [jobs.lifecycle.Status['QUEUED'], jobs.lifecycle.Status['RUNNING']]), _negated=True), ('attempt__gte', 1), _connector='OR'), name='jobs_holder_has_attempt'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('died_at__isnull', False), ('status', jobs.lifecycle.Status['DEAD'])), models.Q(models.Q(('status', jobs.lifecycle.Status['DEAD']), _negated=True), ('died_at__isnull', True)), _connector='OR'), name='jobs_dead_has_moment'),
+                    models.UniqueConstraint(condition=models.Q(('slot__isnull', False)), fields=('tenant', 'slot'), name='jobs_one_job_per_slot'),
+                    models.UniqueConstraint(condition=models.Q(('dedup_key__isnull', False), ('end_time__isnull', True)), fields=('tenant', 'dedup_key'), name='jobs_one_identical'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -362,33 +365,6 @@ class Migration(migrations.Migration):
                 'db_table': named('paused_job_types'),
                 'constraints': [models.UniqueConstraint(fields=('source_type', 'source_method'), name='paused_job_types_once')],
             },
-        ),
-        migrations.CreateModel(
-            name='Queue',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.SlugField(help_text='Its name in @job(queue=...) and over HTTP.', unique=True)),
-                ('weight', models.PositiveIntegerField(default=1, help_text='While two queues of a pool have jobs waiting, weights 3 and 1 are served 3 : 1.', validators=[django.core.validators.MinValueValidator(1)])),
-                ('pool', models.SlugField(default='default', help_text='The workers that serve it: celery worker -Q POOL.')),
-                ('concurrency', models.PositiveIntegerField(blank=True, help_text='The most jobs of all tenants that hold a slot at once. Empty: no limit.', null=True)),
-                ('default_timeout', models.FloatField(blank=True, help_text='Seconds that a job may run, unless it has its own timeout. Empty: JOBS_DEFAULT_TIMEOUT.', null=True, validators=[django.core.validators.MinValueValidator(0.1), django.core.validators.MaxValueValidator(31622400.0)])),
-                ('default_max_retries', models.PositiveSmallIntegerField(blank=True, help_text='Retries of jobs whose method has no retry policy. Empty: none.', null=True)),
-                ('default_backoff', models.FloatField(default=10.0, help_text='Seconds before the first of those retries.', validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(31622400.0)])),
-                ('backoff_grows', models.BooleanField(db_default=True, default=True, help_text='Each further delay is twice as long. Off: always the same delay.')),
-                ('rate_limit', models.PositiveIntegerField(blank=True, help_text='The most jobs of all tenants that start in a window.', null=True, validators=[django.core.validators.MinValueValidator(1)])),
-                ('rate_window', models.FloatField(blank=True, help_text="Seconds of the rate limit's window.", null=True, validators=[django.core.validators.MinValueValidator(0.001), django.core.validators.MaxValueValidator(31622400.0)])),
-                ('paused', models.BooleanField(default=False, help_text='Waiting jobs stay waiting; running jobs continue.')),
-            ],
-            options={
-                'db_table': named('queues'),
-                'ordering': ['name'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('default_backoff__gte', 0), ('default_backoff__lte', 31622400.0)), name='queues_backoff_bounded'), models.CheckConstraint(condition=models.Q(models.Q(('rate_limit__isnull', True), ('rate_window__isnull', True)), models.Q(('rate_limit__gte', 1), ('rate_limit__isnull', False), ('rate_window__gte', 0.001), ('rate_window__isnull', False), ('rate_window__lte', 31622400.0)), _connector='OR'), name='queues_rate_limit_has_window'), models.CheckConstraint(condition=models.Q(('weight__gte', 1)), name='queues_weight_positive'), models.CheckConstraint(condition=models.Q(('default_timeout__isnull', True), models.Q(('default_timeout__gt', 0), ('default_timeout__lte', 31622400.0)), _connector='OR'), name='queues_timeout_positive')],
-            },
-        ),
-        migrations.AddField(
-            model_name='job',
-            name='queue',
-            field=models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=named('jobs.queue')),
         ),
         migrations.CreateModel(
             name='QueueTurn',
@@ -446,6 +422,15 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': named('schedules'),
+                'indexes': [
+                    models.Index(condition=models.Q(('next_at__isnull', False)), fields=['next_at'], name='schedules_next'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('tenant', 'name'), name='schedules_once'),
+                    models.CheckConstraint(condition=models.Q(('every__isnull', True), ('cron', ''), _connector='XOR'), name='schedules_either_every_or_cron'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('next_at__isnull', True), ('next_due__isnull', True)), models.Q(('next_at__isnull', False), ('next_due__isnull', False), ('paused', False)), _connector='OR'), name='schedules_paused_is_not_due'),
+                    models.CheckConstraint(condition=models.Q(('jitter__gte', 0)), name='schedules_jitter_positive'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -460,6 +445,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': named('schedule_runs'),
+                'indexes': [
+                    models.Index(fields=['at'], name='schedule_runs_old'),
+                    models.Index(condition=models.Q(('job_id__isnull', False)), fields=['job_id'], name='schedule_runs_of_job'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('schedule', 'due'), name='schedule_runs_once'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -515,14 +507,7 @@ class Migration(migrations.Migration):
             name='FailedAttempt',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('attempt', models.PositiveIntegerField()),
-                ('error_class', models.CharField(max_length=200)),
-                ('error', models.TextField()),
-                ('traceback', models.TextField(blank=True, default='')),
-                ('worker', models.UUIDField(null=True)),
-                ('queued_at', models.DateTimeField(null=True)),
-                ('start_time', models.DateTimeField(null=True)),
-                ('end_time', models.DateTimeField()),
+                *failed_fields(),
                 ('job', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='failed_attempts', to=named('jobs.job'))),
             ],
             options={
@@ -584,102 +569,6 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('tenant', 'key'), name='kept_answers_once')],
             },
         ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('ready_at__isnull', False)), fields=['queue', 'tenant', 'priority', 'id'], name='jobs_claim'),
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('ready_at__isnull', False)), fields=['queue', 'tenant', 'user_key', 'priority', 'id'], name='jobs_claim_by_user'),
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='jobs_due'),
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('due_at__isnull', False)), fields=['tenant'], name='jobs_scheduled_of_tenant'),
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('died_at__isnull', False)), fields=['died_at'], name='jobs_dead'),
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(fields=['tenant', '-id'], name='jobs_of_tenant'),
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('died_at__isnull', True), ('end_time__isnull', False)), fields=['end_time'], name='jobs_ended'),
-        ),
-        migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('due_at__isnull', False), ('end_time__isnull', True), ('ready_at__isnull', True), ('slot__isnull', True), ('status__in', [jobs.lifecycle.Status['SCHEDULED']])), models.Q(('due_at__isnull', True), ('end_time__isnull', True), ('ready_at__isnull', False), ('slot__isnull', True), ('status__in', [jobs.lifecycle.Status['CREATED']])), models.Q(('due_at__isnull', True), ('end_time__isnull', True), ('ready_at__isnull', True), ('slot__isnull', False), ('status__in', [jobs.lifecycle.Status['QUEUED'], jobs.lifecycle.Status['RUNNING']])), models.Q(('due_at__isnull', True), ('end_time__isnull', False), ('ready_at__isnull', True), ('slot__isnull', True), ('status__in', [jobs.lifecycle.Status['CANCELLED'], jobs.lifecycle.Status['DEAD'], jobs.lifecycle.Status['ERROR'], jobs.lifecycle.Status['SUCCESS']])), _connector='OR'), name='jobs_no_half_state'),
-        ),
-        migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(('priority__lte', 10)), name='jobs_priority_0_to_10'),
-        ),
-        migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(('slot__isnull', True), ('slot__gte', 1), _connector='OR'), name='jobs_slot_from_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(('slot__isnull', True), ('ticket__isnull', False), _connector='OR'), name='jobs_slot_has_ticket'),
-        ),
-        migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', jobs.lifecycle.Status['RUNNING']), _negated=True), models.Q(('start_time__isnull', False), ('worker__isnull', False)), _connector='OR'), name='jobs_running_has_worker'),
-        ),
-        migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status__in', [jobs.lifecycle.Status['QUEUED'], jobs.lifecycle.Status['RUNNING']]), _negated=True), ('attempt__gte', 1), _connector='OR'), name='jobs_holder_has_attempt'),
-        ),
-        migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('died_at__isnull', False), ('status', jobs.lifecycle.Status['DEAD'])), models.Q(models.Q(('status', jobs.lifecycle.Status['DEAD']), _negated=True), ('died_at__isnull', True)), _connector='OR'), name='jobs_dead_has_moment'),
-        ),
-        migrations.AddConstraint(
-            model_name='job',
-            constraint=models.UniqueConstraint(condition=models.Q(('slot__isnull', False)), fields=('tenant', 'slot'), name='jobs_one_job_per_slot'),
-        ),
-        migrations.AddConstraint(
-            model_name='job',
-            constraint=models.UniqueConstraint(condition=models.Q(('dedup_key__isnull', False), ('end_time__isnull', True)), fields=('tenant', 'dedup_key'), name='jobs_one_identical'),
-        ),
-        migrations.AddIndex(
-            model_name='schedule',
-            index=models.Index(condition=models.Q(('next_at__isnull', False)), fields=['next_at'], name='schedules_next'),
-        ),
-        migrations.AddConstraint(
-            model_name='schedule',
-            constraint=models.UniqueConstraint(fields=('tenant', 'name'), name='schedules_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='schedule',
-            constraint=models.CheckConstraint(condition=models.Q(('every__isnull', True), ('cron', ''), _connector='XOR'), name='schedules_either_every_or_cron'),
-        ),
-        migrations.AddConstraint(
-            model_name='schedule',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('next_at__isnull', True), ('next_due__isnull', True)), models.Q(('next_at__isnull', False), ('next_due__isnull', False), ('paused', False)), _connector='OR'), name='schedules_paused_is_not_due'),
-        ),
-        migrations.AddConstraint(
-            model_name='schedule',
-            constraint=models.CheckConstraint(condition=models.Q(('jitter__gte', 0)), name='schedules_jitter_positive'),
-        ),
-        migrations.AddIndex(
-            model_name='schedulerun',
-            index=models.Index(fields=['at'], name='schedule_runs_old'),
-        ),
-        migrations.AddIndex(
-            model_name='schedulerun',
-            index=models.Index(condition=models.Q(('job_id__isnull', False)), fields=['job_id'], name='schedule_runs_of_job'),
-        ),
-        migrations.AddConstraint(
-            model_name='schedulerun',
-            constraint=models.UniqueConstraint(fields=('schedule', 'due'), name='schedule_runs_once'),
-        ),
         migrations.SeparateDatabaseAndState(
             database_operations=[migrations.RunSQL(sql('tables'), with_our_names(DROP_TABLES))],
             state_operations=[
@@ -704,88 +593,31 @@ class Migration(migrations.Migration):
                         ('source_method', models.CharField(max_length=100)),
                         ('user_key', models.CharField(max_length=100)),
                     ],
-                    options={
-                        'db_table': named('attempts'),
-                    },
+                    options={'db_table': named('attempts')},
                 ),
                 migrations.CreateModel(
                     name='JobMinute',
                     fields=[
-                        ('queue_id', models.BigIntegerField()),
-                        ('source_type', models.CharField(max_length=200)),
-                        ('source_method', models.CharField(max_length=100)),
-                        ('outcome', models.CharField(max_length=9)),
-                        ('attempts', models.IntegerField()),
-                        ('run_seconds', models.FloatField()),
-                        ('wait_seconds', models.FloatField()),
-                        ('run_buckets', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), size=None)),
-                        ('wait_buckets', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), size=None)),
+                        *counted_fields(),
                         ('pk', models.CompositePrimaryKey('minute', 'queue_id', 'source_type', 'source_method', 'outcome', blank=True, editable=False, primary_key=True, serialize=False)),
                         ('minute', models.DateTimeField()),
                     ],
-                    options={
-                        'db_table': named('job_minutes'),
-                    },
+                    options={'db_table': named('job_minutes')},
                 ),
                 migrations.CreateModel(
                     name='TenantHour',
                     fields=[
-                        ('queue_id', models.BigIntegerField()),
-                        ('source_type', models.CharField(max_length=200)),
-                        ('source_method', models.CharField(max_length=100)),
-                        ('outcome', models.CharField(max_length=9)),
-                        ('attempts', models.IntegerField()),
-                        ('run_seconds', models.FloatField()),
-                        ('wait_seconds', models.FloatField()),
-                        ('run_buckets', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), size=None)),
-                        ('wait_buckets', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), size=None)),
+                        *counted_fields(),
                         ('pk', models.CompositePrimaryKey('tenant_id', 'hour', 'queue_id', 'source_type', 'source_method', 'outcome', blank=True, editable=False, primary_key=True, serialize=False)),
                         ('tenant_id', models.BigIntegerField()),
                         ('hour', models.DateTimeField()),
                     ],
-                    options={
-                        'db_table': named('tenant_hours'),
-                    },
+                    options={'db_table': named('tenant_hours')},
                 ),
                 migrations.CreateModel(
                     name='ArchivedJob',
                     fields=[
-                        ('priority', models.PositiveSmallIntegerField(default=5)),
-                        ('user_key', models.CharField(blank=True, default='', max_length=100)),
-                        ('source_type', models.CharField(max_length=200)),
-                        ('source_id', models.CharField(max_length=100, null=True)),
-                        ('source_method', models.CharField(max_length=100)),
-                        ('args', models.JSONField(default=dict)),
-                        ('dedup_key', models.UUIDField(null=True)),
-                        ('status', models.CharField(choices=[('scheduled', 'scheduled'), ('created', 'created'), ('queued', 'queued'), ('running', 'running'), ('success', 'success'), ('error', 'error'), ('dead', 'dead'), ('cancelled', 'cancelled')], max_length=10)),
-                        ('slot', models.PositiveIntegerField(null=True)),
-                        ('ticket', models.BigIntegerField(null=True)),
-                        ('attempt', models.PositiveIntegerField(default=0)),
-                        ('crashes', models.PositiveSmallIntegerField(default=0)),
-                        ('barred', models.BooleanField(db_default=False, default=False)),
-                        ('retries', models.PositiveIntegerField(default=0)),
-                        ('max_retries', models.PositiveIntegerField(null=True)),
-                        ('timeout', models.FloatField(null=True)),
-                        ('memory', models.PositiveIntegerField(null=True)),
-                        ('worker', models.UUIDField(null=True)),
-                        ('worker_pid', models.PositiveIntegerField(null=True)),
-                        ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                        ('due_at', models.DateTimeField(null=True)),
-                        ('ready_at', models.DateTimeField(null=True)),
-                        ('waited_since', models.DateTimeField(null=True)),
-                        ('queued_at', models.DateTimeField(null=True)),
-                        ('handed_at', models.DateTimeField(null=True)),
-                        ('start_time', models.DateTimeField(null=True)),
-                        ('cancel_requested_at', models.DateTimeField(null=True)),
-                        ('died_at', models.DateTimeField(null=True)),
-                        ('progress', models.FloatField(null=True)),
-                        ('progress_note', models.CharField(blank=True, default='', max_length=200)),
-                        ('stats', models.JSONField(default=dict)),
-                        ('last_error', models.TextField(blank=True, default='')),
-                        ('result_expires_at', models.DateTimeField(null=True)),
-                        ('peak_memory', models.IntegerField(null=True)),
-                        ('trace_parent', models.CharField(max_length=55, null=True)),
-                        ('result_bytes', models.PositiveIntegerField(null=True)),
+                        *(field for field in job_fields() if field[0] != 'end_time'),
                         ('pk', models.CompositePrimaryKey('id', 'end_time', blank=True, editable=False, primary_key=True, serialize=False)),
                         ('id', models.BigIntegerField()),
                         ('end_time', models.DateTimeField()),
@@ -795,15 +627,11 @@ class Migration(migrations.Migration):
                     ],
                     options={
                         'db_table': named('job_history'),
+                        'indexes': [
+                            models.Index(fields=['tenant', '-id'], name='job_history_of_tenant'),
+                            models.Index(fields=['tenant', 'end_time'], name='job_history_by_end'),
+                        ],
                     },
-                ),
-                migrations.AddIndex(
-                    model_name='archivedjob',
-                    index=models.Index(fields=['tenant', '-id'], name='job_history_of_tenant'),
-                ),
-                migrations.AddIndex(
-                    model_name='archivedjob',
-                    index=models.Index(fields=['tenant', 'end_time'], name='job_history_by_end'),
                 ),
             ],
         ),
