@@ -1,13 +1,14 @@
 """Filters of the templates: numbers, times and durations for people; and bars as SVG, which need no style attribute."""
 
 import json
+import re
 from datetime import datetime
 from typing import Any
 
 from django import template
 from django.http import QueryDict
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
 from jobs.allocation.gates import Gate
@@ -24,6 +25,7 @@ from tenants.addresses import in_admin
 from tenants.names import named
 
 register = template.Library()
+COLUMN = re.compile(r"\s*([^|[]+?)\s*(?:\[([a-z ]+)\]\s*)?(?:\||$)")  # title, classes
 
 
 @register.simple_tag
@@ -185,6 +187,14 @@ def short(value: object, most: int) -> str:
     """
     text = str(value)
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+@register.simple_block_tag
+def columns(content: str) -> SafeString:
+    """The head of a table: `Job | Waited [number wide]` are two columns, the second with its classes."""
+    heads = ((classes and f' class="{classes}"', title) for title, classes in COLUMN.findall(content))
+    row = "".join(f'<th scope="col"{classes}>{title}</th>' for classes, title in heads)
+    return mark_safe(f"<thead><tr>{row}</tr></thead>")  # noqa: S308 - the content is of a template, and escaped
 
 
 @register.simple_tag

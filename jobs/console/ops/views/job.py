@@ -2,6 +2,7 @@
 
 from django.http import Http404, HttpRequest, HttpResponse
 
+from jobs.authoring.text import duration
 from jobs.conf import settings
 from jobs.console.ops import live
 from jobs.console.ops.access import page_for
@@ -9,7 +10,7 @@ from jobs.console.ops.life import like_it, way
 from jobs.console.ops.switches import switch_for
 from jobs.console.remedies import remedy
 from jobs.lifecycle import FINAL, Status
-from jobs.models import HELD_UNTIL, Worker
+from jobs.models import HELD_UNTIL, AnyJob, Worker
 from jobs.pages.as_said import keep, said_of
 from jobs.pages.attempts_chart import pieces
 from jobs.reading import listing, queries
@@ -64,7 +65,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "logs": queries.logs(job, MAX_LOGS),
         "pieces": pieces(job, failed, why.now),
         "moments": [(name, at) for name, column in MOMENTS if (at := getattr(job, column)) and at != HELD_UNTIL],
-        "worker": job.worker and Worker.objects.filter(pk=job.worker).values_list("name", flat=True).first(),
+        "facts": _facts(job),
         "may_cancel": status not in FINAL,
         "may_revive": status in FINAL - {Status.SUCCESS} and not job.is_erased,
         "is_dead": status == Status.DEAD,
@@ -74,6 +75,24 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     regions = ("head", "why", "attempts", "facts", "failures", "logs")
     every = 0 if status in FINAL else live.REFRESH_SECONDS
     return keep(live.page(request, "job", f"Job {pk}", regions, shown, every=every), request, job, said)
+
+
+def _facts(job: AnyJob) -> list[tuple[str, str]]:
+    """Names and values; without what it has not."""
+    worker = job.worker and Worker.objects.filter(pk=job.worker).values_list("name", flat=True).first()
+    most = "" if job.max_retries is None else f" of {job.max_retries}"
+    found = {
+        "Attempt": str(job.attempt),
+        "Retries": f"{job.retries}{most}",
+        "Crashes": str(job.crashes),
+        "Slot": job.slot and str(job.slot),
+        "Timeout": job.timeout and duration(job.timeout),
+        "Memory": job.memory and f"{job.memory:,} MiB",
+        "Peak memory": job.peak_memory and f"{job.peak_memory:,} MiB",
+        "Worker": worker,
+        "Result": None if job.result_bytes is None else f"{job.result_bytes:,} bytes",
+    }
+    return [(name, value) for name, value in found.items() if value]
 
 
 def _held(said: Starts | None) -> str:
