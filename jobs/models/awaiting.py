@@ -3,10 +3,11 @@
 from django.db import models
 from django.db.models import Q
 
+from jobs.models.table import Table
 from tenants.names import named
 
 
-class JobEdge(models.Model):
+class JobEdge(Table):
     """A blocked job, the follower, waits for its predecessor, a job or a batch. The row is deleted when it is met.
 
     whatever: its end is enough, however it ended. patience: seconds in which a predecessor that ended badly may be
@@ -28,11 +29,8 @@ class JobEdge(models.Model):
             models.Index(fields=["until"], condition=Q(until__isnull=False), name="job_edges_until"),
         ]
 
-    def __str__(self) -> str:
-        return f"job {self.follower_id} waits for job {self.predecessor_id}"
 
-
-class JobEnd(models.Model):
+class JobEnd(Table):
     """News of a job that others wait for, or of a batch, for the reader of ends, who takes the row.
 
     The job or the batch has ended, was revived or closed, or has got followers. success, error, dead, cancelled: the
@@ -52,6 +50,3 @@ class JobEnd(models.Model):
         db_table = named("job_ends")
         default_permissions = ()
         indexes = [models.Index(fields=["xid"], name="job_ends_new")]
-
-    def __str__(self) -> str:
-        return f"news of job {self.job_id}, batch {self.batch_id}"

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from jobs.models.table import Table
 from tenants.conf import TENANT_MODEL
 from tenants.names import named
 from tenants.tenant_key import TenantKey
@@ -34,7 +35,7 @@ class Batch(models.Model):
         return f"batch {self.pk}: {self.name}"
 
 
-class BatchTally(models.Model):
+class BatchTally(Table):
     """How many jobs of a batch have ended, and how. Only the reader of ends writes it, from the news."""
 
     batch = models.OneToOneField(Batch, models.CASCADE, primary_key=True, db_constraint=False, related_name="tally")
@@ -47,11 +48,8 @@ class BatchTally(models.Model):
         db_table = named("batch_tallies")
         default_permissions = ()
 
-    def __str__(self) -> str:
-        return f"tally of batch {self.batch_id}"
 
-
-class BatchCancel(models.Model):
+class BatchCancel(Table):
     """A cancel that is going through the jobs of a batch; the row is deleted when it is through.
 
     tenant_id: who asked for it; null: an operator. bulk: of the entries in the audit log. after: the last job so far.
@@ -65,6 +63,3 @@ class BatchCancel(models.Model):
     class Meta:
         db_table = named("batch_cancels")
         default_permissions = ()
-
-    def __str__(self) -> str:
-        return f"cancel of batch {self.batch_id}"

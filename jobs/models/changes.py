@@ -6,10 +6,11 @@ plain numbers, so that nothing here keeps a row of another table.
 
 from django.db import models
 
+from jobs.models.table import Table
 from tenants.names import named
 
 
-class LimitChange(models.Model):
+class LimitChange(Table):
     """The limits of a tenant or a queue from that moment on, or a job type that is paused from then on.
 
     subject: the id of the tenant, of the queue, or of the row of the paused type. limits: the columns that decide who
@@ -31,11 +32,8 @@ class LimitChange(models.Model):
         default_permissions = ()
         indexes = [models.Index(fields=["kind", "subject", "id"], name="limit_changes_of_subject")]
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.subject}: {self.limits}"
 
-
-class PoolChange(models.Model):
+class PoolChange(Table):
     """The processes of a pool from that moment on. leaving: jobs that still run in workers which take no more."""
 
     pk = models.CompositePrimaryKey("pool", "at")
@@ -48,11 +46,8 @@ class PoolChange(models.Model):
         db_table = named("pool_changes")
         default_permissions = ()
 
-    def __str__(self) -> str:
-        return f"{self.pool}: {self.processes} processes"
 
-
-class LeftLine(models.Model):
+class LeftLine(Table):
     """A job that was ready, and left the line without an attempt. why: its reason, or its status from then on."""
 
     at = models.DateTimeField()
@@ -70,6 +65,3 @@ class LeftLine(models.Model):
         db_table = named("left_line")
         default_permissions = ()
         indexes = [models.Index(fields=["at"], name="left_line_by_time")]
-
-    def __str__(self) -> str:
-        return f"job {self.job_id}: {self.why}"

@@ -13,10 +13,11 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from jobs.models.table import Table
 from tenants.names import named
 
 
-class Arrival(models.Model):
+class Arrival(Table):
     """Work came to a lane. The transaction that brings the work writes the row; the next dispatch takes it.
 
     head: the lowest place of a job that became ready; None if none did. jobs: the change of the number of waiting jobs.
@@ -32,11 +33,8 @@ class Arrival(models.Model):
     class Meta:
         db_table = named("arrivals")
 
-    def __str__(self) -> str:
-        return f"{self.jobs} for queue {self.queue_id}, tenant {self.tenant_id}"
 
-
-class FreedSlot(models.Model):
+class FreedSlot(Table):
     """A tenant gave a slot back, or its limits changed (job_id 0): its closed lanes may open.
 
     slot, ticket, user_key: of the job, to be taken off the books; null if no slot was in use. seconds: the time that
@@ -61,11 +59,8 @@ class FreedSlot(models.Model):
     class Meta:
         db_table = named("freed_slots")
 
-    def __str__(self) -> str:
-        return f"job {self.job_id} of tenant {self.tenant_id}: {self.seconds} s"
 
-
-class Lane(models.Model):
+class Lane(Table):
     """One tenant's jobs in one queue: exactly one row.
 
     state: ready (in the circle, at `position`), empty (no job waits), or closed (its tenant cannot start jobs now).
@@ -100,11 +95,8 @@ class Lane(models.Model):
             models.Index(fields=["opens_at"], condition=Q(opens_at__isnull=False), name="lanes_opening"),
         ]
 
-    def __str__(self) -> str:
-        return f"tenant {self.tenant_id} in queue {self.queue_id}: {self.state}"
 
-
-class QueueTurn(models.Model):
+class QueueTurn(Table):
     """A queue's position among the queues of its pool, and the circle of its lanes.
 
     virtual_time: worker-seconds divided by the queue's weight. pool_time: the time of its pool at the last change.
@@ -135,9 +127,6 @@ class QueueTurn(models.Model):
         db_table = named("queue_turns")
         constraints = [models.CheckConstraint(condition=Q(in_use__gte=0), name="queue_turns_in_use_from_0")]
 
-    def __str__(self) -> str:
-        return f"queue {self.queue_id} at {self.virtual_time}"
-
 
 class Numbers(models.Field):  # type: ignore[type-arg]
     """A set of integers, as ranges: psycopg's Multirange."""
@@ -146,7 +135,7 @@ class Numbers(models.Field):  # type: ignore[type-arg]
         return "int4multirange"
 
 
-class TenantBook(models.Model):
+class TenantBook(Table):
     """What a tenant has in use, in all its lanes: exactly one row for a tenant that has a lane.
 
     slots: the numbers of the slots in use. users: the slots in use of each user who has any; None if the tenant does
@@ -165,11 +154,8 @@ class TenantBook(models.Model):
         db_table = named("tenant_books")
         constraints = [models.CheckConstraint(condition=Q(in_use__gte=0), name="tenant_books_in_use_from_0")]
 
-    def __str__(self) -> str:
-        return f"tenant {self.tenant_id}: {self.in_use} slots in use"
 
-
-class Door(models.Model):
+class Door(Table):
     """The memory of the dispatches, of which one decides at a time: one row.
 
     since, unseen: arrivals and freed slots were taken up to the end of this snapshot, except those of the transactions
@@ -182,6 +168,3 @@ class Door(models.Model):
 
     class Meta:
         db_table = named("door")
-
-    def __str__(self) -> str:
-        return f"taken up to {self.since}"

@@ -6,10 +6,11 @@ The recorder writes all of it. References are plain numbers, so that nothing her
 from django.db import models
 from django.db.models import Q
 
+from jobs.models.table import Table
 from tenants.names import named
 
 
-class Forecast(models.Model):
+class Forecast(Table):
     """Of a lane, or of one user in it if its tenant limits its users: when jobs at some places in line start.
 
     places: in the order of the line; of each its place (job_place), then, in seconds from made_at: p50, p90, not before
@@ -27,11 +28,8 @@ class Forecast(models.Model):
     class Meta:
         db_table = named("forecasts")
 
-    def __str__(self) -> str:
-        return f"tenant {self.tenant_id} in queue {self.queue_id}: {self.reason or len(self.places)}"
 
-
-class Prediction(models.Model):
+class Prediction(Table):
     """What was said of a job, to be compared with when it started. Seconds from made_at.
 
     kind: its class. raw: before the calibration; said: after; both are kept for classes that say less than both, too.
@@ -64,11 +62,8 @@ class Prediction(models.Model):
             models.Index(fields=["job_id"], condition=Q(started__isnull=True, void=False), name="predictions_open"),
         ]
 
-    def __str__(self) -> str:
-        return f"job {self.job_id}: {self.said_50:.0f} s, {self.said_90:.0f} s"
 
-
-class Calibration(models.Model):
+class Calibration(Table):
     """The factor of a class and a quantile: its logarithm, the outcomes so far, and the part of the last that held."""
 
     pk = models.CompositePrimaryKey("kind", "quantile")
@@ -80,6 +75,3 @@ class Calibration(models.Model):
 
     class Meta:
         db_table = named("calibrations")
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.quantile}: {self.outcomes} outcomes"

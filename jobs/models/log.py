@@ -3,12 +3,13 @@
 from django.db import models
 from django.db.models.functions import Now
 
+from jobs.models.table import Table
 from tenants.conf import TENANT_MODEL
 from tenants.names import named
 from tenants.tenant_key import TenantKey
 
 
-class JobLog(models.Model):
+class JobLog(Table):
     """The end of what one attempt logged and printed. It goes with the history, not with the job."""
 
     tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
@@ -22,6 +23,3 @@ class JobLog(models.Model):
         default_permissions = ()
         constraints = [models.UniqueConstraint(fields=["job_id", "attempt"], name="job_logs_once")]
         indexes = [models.Index(fields=["tenant"], name="job_logs_of_tenant")]
-
-    def __str__(self) -> str:
-        return f"log of job {self.job_id}, attempt {self.attempt}"

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from jobs.models.table import Table
 from tenants.conf import TENANT_MODEL
 from tenants.names import named
 from tenants.tenant_key import TenantKey
@@ -32,7 +33,7 @@ class Worker(models.Model):
         return f"{self.name} ({self.pool})"
 
 
-class Server(models.Model):
+class Server(Table):
     """A PostgreSQL server that we have lived on: one more after each failover and restore."""
 
     identifier = models.BigIntegerField()  # of the cluster of databases, since initdb
@@ -43,11 +44,8 @@ class Server(models.Model):
         db_table = named("servers")
         constraints = [models.UniqueConstraint(fields=["identifier", "timeline"], name="servers_once")]
 
-    def __str__(self) -> str:
-        return f"{self.identifier}, timeline {self.timeline}"
 
-
-class Repair(models.Model):
+class Repair(Table):
     """The number of the clock's repairs by kind: a metric that should not grow."""
 
     kind = models.CharField(max_length=40, primary_key=True)
@@ -57,11 +55,8 @@ class Repair(models.Model):
     class Meta:
         db_table = named("repairs")
 
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.count}"
 
-
-class DeathNotice(models.Model):
+class DeathNotice(Table):
     """This notifier knows the deaths up to this moment. The process that announces holds the row's lock."""
 
     notifier = models.CharField(primary_key=True, max_length=255)  # its dotted path
@@ -70,11 +65,8 @@ class DeathNotice(models.Model):
     class Meta:
         db_table = named("death_notices")
 
-    def __str__(self) -> str:
-        return f"announced to {self.notifier} up to {self.upto}"
 
-
-class KeptAnswer(models.Model):
+class KeptAnswer(Table):
     """The answer to a request with an Idempotency-Key: the same request gets it again for a day."""
 
     tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
@@ -89,6 +81,3 @@ class KeptAnswer(models.Model):
         db_table = named("kept_answers")
         constraints = [models.UniqueConstraint(fields=["tenant", "key"], name="kept_answers_once")]
         indexes = [models.Index(fields=["created_at"], name="kept_answers_old")]
-
-    def __str__(self) -> str:
-        return self.key

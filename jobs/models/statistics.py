@@ -7,10 +7,11 @@ References are plain numbers, so that nothing here waits for, or keeps, a row of
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from jobs.models.table import Table
 from tenants.names import named
 
 
-class Attempt(models.Model):
+class Attempt(Table):
     """An attempt that ended. The statement that ends it adds the row; nobody changes it.
 
     outcome: the job's new status if that is final, else `retry`, `snooze` or `crash`. peak_memory: MiB.
@@ -39,11 +40,8 @@ class Attempt(models.Model):
     class Meta:
         db_table = named("attempts")
 
-    def __str__(self) -> str:
-        return f"attempt {self.attempt} of job {self.job_id}: {self.outcome}"
 
-
-class Tally(models.Model):
+class Tally(Table):
     """Attempts of one job type in one queue with one outcome: their number, seconds, and two histograms.
 
     run: from start to end; wait: from ready to start. Bucket 0 is the first of `jobs.reading.statistics.BOUNDS`.
@@ -61,9 +59,6 @@ class Tally(models.Model):
 
     class Meta:
         abstract = True
-
-    def __str__(self) -> str:
-        return f"{self.source_type}.{self.source_method} in queue {self.queue_id}: {self.attempts} {self.outcome}"
 
 
 class JobMinute(Tally):
@@ -99,7 +94,7 @@ class Total(Tally):
         db_table = named("totals")
 
 
-class Sample(models.Model):
+class Sample(Table):
     """What was under way at a moment of this minute: objects by the id of a tenant or queue, or the name of a pool."""
 
     at = models.DateTimeField(primary_key=True)
@@ -112,11 +107,8 @@ class Sample(models.Model):
     class Meta:
         db_table = named("samples")
 
-    def __str__(self) -> str:
-        return str(self.at)
 
-
-class TenantShare(models.Model):
+class TenantShare(Table):
     """What a tenant got, and was entitled to, in seconds of processes. The recorder adds each minute; older ones fade.
 
     got, entitled: about of the last 5 minutes; got_hour, entitled_hour: about of the last hour.
@@ -131,11 +123,8 @@ class TenantShare(models.Model):
     class Meta:
         db_table = named("tenant_shares")
 
-    def __str__(self) -> str:
-        return f"tenant {self.tenant_id}: {self.got_hour:.0f} of {self.entitled_hour:.0f} s"
 
-
-class FullHour(models.Model):
+class FullHour(Table):
     """The minutes of an hour of the last day in which all slots of a tenant were in use while jobs waited for one."""
 
     pk = models.CompositePrimaryKey("hour", "tenant_id")
@@ -146,11 +135,8 @@ class FullHour(models.Model):
     class Meta:
         db_table = named("full_hours")
 
-    def __str__(self) -> str:
-        return f"tenant {self.tenant_id}: {self.minutes} min of {self.hour}"
 
-
-class MayRun(models.Model):
+class MayRun(Table):
     """A job that lacked only a process when the recorder looked, and still did at each look since then."""
 
     job_id = models.BigIntegerField(primary_key=True)
@@ -160,11 +146,8 @@ class MayRun(models.Model):
     class Meta:
         db_table = named("may_run")
 
-    def __str__(self) -> str:
-        return f"job {self.job_id} since {self.since}"
 
-
-class Recorded(models.Model):
+class Recorded(Table):
     """How far the recorder is with one of its tasks. A recorder that records holds the row's lock.
 
     The row "missed" is the clock's own: up to when no clock ran, and when it last looked.
@@ -177,6 +160,3 @@ class Recorded(models.Model):
 
     class Meta:
         db_table = named("recorded")
-
-    def __str__(self) -> str:
-        return f"{self.task} up to {self.upto}"

@@ -4,10 +4,11 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import F, Q
 
+from jobs.models.table import Table
 from tenants.names import named
 
 
-class ClosedDay(models.Model):
+class ClosedDay(Table):
     """A day whose usage is final. No day before the last closed one gets any usage either."""
 
     day = models.DateField(primary_key=True)
@@ -16,11 +17,8 @@ class ClosedDay(models.Model):
     class Meta:
         db_table = named("closed_days")
 
-    def __str__(self) -> str:
-        return str(self.day)
 
-
-class UsageDay(models.Model):
+class UsageDay(Table):
     """The attempts of a tenant that this day is billed for, of one job type in one queue with one outcome.
 
     ended_on: the day on which they ended. One that was found after that day was closed is billed for a later day.
@@ -47,11 +45,8 @@ class UsageDay(models.Model):
             models.CheckConstraint(condition=Q(attempts__gt=0, microseconds__gte=0), name="usage_days_of_something"),
         )
 
-    def __str__(self) -> str:
-        return f"{self.attempts} attempts of tenant {self.tenant_id} on {self.day}"
 
-
-class SlotPeak(models.Model):
+class SlotPeak(Table):
     """The most slots that a look of this day found in use by a tenant: the recorder looks once a minute."""
 
     pk = models.CompositePrimaryKey("tenant_id", "day")
@@ -62,6 +57,3 @@ class SlotPeak(models.Model):
     class Meta:
         db_table = named("slot_peaks")
         indexes = (BrinIndex(fields=["day"], name="slot_peaks_by_day", pages_per_range=32),)
-
-    def __str__(self) -> str:
-        return f"{self.slots} slots of tenant {self.tenant_id} on {self.day}"

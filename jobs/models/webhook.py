@@ -4,6 +4,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
+from jobs.models.table import Table
 from tenants.conf import TENANT_MODEL
 from tenants.names import named
 from tenants.tenant_key import TenantKey
@@ -33,7 +34,7 @@ class WebhookEndpoint(models.Model):
         return self.url
 
 
-class WebhookEvent(models.Model):
+class WebhookEvent(Table):
     """The end of a job whose tenant had an endpoint when it was submitted. The clock takes it, and submits messages."""
 
     id = models.BigAutoField(primary_key=True)
@@ -46,6 +47,3 @@ class WebhookEvent(models.Model):
     class Meta:
         db_table = named("webhook_events")
         default_permissions = ()
-
-    def __str__(self) -> str:
-        return f"job {self.job_id}: {self.status}"

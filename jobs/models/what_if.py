@@ -3,10 +3,11 @@
 from django.db import models
 from django.db.models.functions import Now
 
+from jobs.models.table import Table
 from tenants.names import named
 
 
-class WhatIf(models.Model):
+class WhatIf(Table):
     """question, answer: documents of jobs.console.operations.what_if. refused: why there is no answer.
 
     A process of its own answers it. One that has no end after a while was killed: it was too much.
@@ -22,6 +23,3 @@ class WhatIf(models.Model):
     class Meta:
         db_table = named("what_ifs")
         default_permissions = ()
-
-    def __str__(self) -> str:
-        return f"what-if {self.pk} by {self.asked_by}"
