@@ -28,12 +28,6 @@ def find(module: str, name: str, *, http: bool = False) -> Callable[..., Any] | 
     return function if function is not None and (getattr(function, MARK).http or not http) else None
 
 
-def are_in(module: str) -> bool:
-    """Whether that module has such functions; it is imported if it belongs to an app. Raises as `find` does."""
-    _import_for_a_call(module)
-    return any(named == module for named, _ in FUNCTIONS)
-
-
 def known(*, http: bool = False) -> dict[tuple[str, str], Callable[..., Any]]:
     """All of them by module and name: those of the apps' modules `tasks`, and those imported otherwise."""
     discover()

@@ -93,11 +93,6 @@ def resolve(source_type: str, source_method: str, *, http: bool = False) -> Targ
     )
 
 
-def is_source_type(name: str) -> bool:
-    """Whether jobs may have this source type. If it is the name of an app's module, import that first."""
-    return name in source_types() or functions.are_in(name)
-
-
 def target_of(function: Callable[..., Any]) -> Target:
     """The target of a function. Raises InvalidRequest unless it is marked @job, at the top level of its module."""
     module, name = function.__module__, function.__qualname__
