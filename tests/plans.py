@@ -11,18 +11,20 @@ from django.db import connection
 from jobs.sql import statement
 from jobs.store.claiming import RULES
 
+# On a busy machine a pass may reach its bound in time before it has filled the room; test_claim.py has that bound.
+UNHURRIED = RULES | {"seconds": 3600.0}
 PARAMETERS: dict[str, Any] = {
     "now": None,
     "default_timeout": 1.0,
     "overtime": 1.0,
     "locked": [],
     "borrow": False,
-} | RULES
+} | UNHURRIED
 TYPES = {
     **{"now": "timestamptz", "default_timeout": "float8", "overtime": "float8", "locked": "text[]", "borrow": "bool"},
-    **{name: "int" if isinstance(value, int) else "float8" for name, value in RULES.items()},
+    **{name: "int" if isinstance(value, int) else "float8" for name, value in UNHURRIED.items()},
 }
-VALUES = ", ".join(["NULL", "1.0", "1.0", "'{}'", "false", *map(str, RULES.values())])  # as a dispatch says them
+VALUES = ", ".join(["NULL", "1.0", "1.0", "'{}'", "false", *map(str, UNHURRIED.values())])  # as a dispatch says them
 FILL = """
 WITH filled AS (
     INSERT INTO jobs (tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, status,
