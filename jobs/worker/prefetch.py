@@ -7,7 +7,6 @@ a busy worker; recover sends it again. With more, a busy worker would hoard mess
 from typing import Any
 
 from celery import VERSION, bootsteps
-from celery.worker import state
 from celery.worker.consumer.tasks import Tasks
 from kombu.common import QoS
 
@@ -39,7 +38,11 @@ class TakeOneAtATime(bootsteps.StartStopStep):
 
 
 def fetch_for_idle_processes(consumer: Any) -> None:
-    """Let it ask for a message only while a process has none; as Celery's setting does."""
+    """Let it ask for a message only while a process has none; as Celery's setting does.
+
+    But by what the pool has: Celery forgets what it reserved when a connection is lost, and its processes go on. With
+    PostgreSQL as the broker, a busy worker would then take a message and hold it for ever beside an idle one.
+    """
     qos = consumer.task_consumer.channel.qos
     allowed = qos.can_consume
-    qos.can_consume = lambda: len(state.reserved_requests) < consumer.pool.num_processes and allowed()
+    qos.can_consume = lambda: len(consumer.pool._pool._cache) < consumer.pool.num_processes and allowed()

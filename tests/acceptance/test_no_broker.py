@@ -51,12 +51,25 @@ def test_a_busy_worker_takes_no_message_that_another_could_run(start_worker, tmp
     for _ in range(2):
         start_worker(concurrency=1)
     thing = ThingFactory(tenant__queue__num_slots=2)
-    ids = [thing.async_.wait_for_file(str(tmp_path / f"door{n}")) for n in range(2)]
+    ids = [thing.async_.wait_for_file(str(tmp_path / "door0"))]
+    wait_until(lambda: Job.objects.filter(status="running").count() == 1, "one runs")
+    lose_sessions()  # Celery forgets then which of its processes are busy
+    ids.append(thing.async_.wait_for_file(str(tmp_path / "door1")))
     wait_until(lambda: Job.objects.filter(status="running").count() == 2, "both run")
     assert len(set(Job.objects.values_list("worker", flat=True))) == 2
     for n in range(2):
         (tmp_path / f"door{n}").touch()
     assert [ended(job_id).attempt for job_id in ids] == [1, 1]
+
+
+def lose_sessions() -> None:
+    """As with a restart of PostgreSQL, or a failover: end the sessions in which workers hear."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query ~ 'jobs_messages|jobs.messages'"
+            " AND pid <> pg_backend_pid() AND NOT query ~ 'pg_notify' AND datname = current_database()"
+        )
+        assert cursor.fetchone()[0] >= 1
 
 
 @LONG
@@ -76,16 +89,9 @@ def test_what_a_killed_worker_had_runs_elsewhere(start_worker, tmp_path) -> None
 
 @LONG
 def test_a_worker_survives_the_loss_of_its_session(start_worker) -> None:
-    """As with a restart of PostgreSQL, or a failover."""
-
     worker = start_worker(concurrency=1)
     thing = ThingFactory()
     assert ended(thing.async_.echo(1)).status == "success"
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query ~ 'jobs_messages|jobs.messages'"
-            " AND pid <> pg_backend_pid() AND NOT query ~ 'pg_notify'"
-        )
-        assert cursor.fetchone()[0] >= 1
+    lose_sessions()
     assert ended(thing.async_.echo(2)).status == "success"
     assert worker.alive

@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import pytest
-from celery.worker import state
 from kombu import Connection
 
 from jobs import celery  # noqa: F401 - tells kombu the transport
@@ -55,16 +54,15 @@ class Loop:
 def wire(monkeypatch):
     """A worker's end: of the pool `default`, with one process."""
     monkeypatch.setattr(postgresql, "Messages", Messages)
-    monkeypatch.setattr(state, "reserved_requests", set())
     connection = Connection("postgresql://")
     channel, loop, got = connection.channel(), Loop(), []
     connection.transport.register_with_event_loop(connection.connection, loop)
     channel.basic_consume("default", True, lambda message: got.append(message.payload[0]), "tag")
-    pool = SimpleNamespace(num_processes=1)
+    pool = SimpleNamespace(num_processes=1, _pool=SimpleNamespace(_cache={}))
     consumer = SimpleNamespace(pool=pool, controller=SimpleNamespace(), connection=connection)
     consumer.task_consumer = SimpleNamespace(channel=channel)
     prefetch.TakeOneAtATime(SimpleNamespace()).start(consumer)
-    return SimpleNamespace(messages=connection.transport.messages, loop=loop, got=got, connection=connection)
+    return SimpleNamespace(messages=connection.transport.messages, loop=loop, got=got, connection=connection, pool=pool)
 
 
 def test_it_takes_the_messages_of_its_pool_that_nobody_has(wire) -> None:
@@ -76,12 +74,12 @@ def test_it_takes_the_messages_of_its_pool_that_nobody_has(wire) -> None:
 
 
 def test_it_asks_for_none_while_its_processes_are_busy_and_then_at_once(wire) -> None:
-    state.reserved_requests.add("a job")
+    wire.pool._pool._cache["a job"] = None
     wire.messages.coming = ["default 7-2"]
     wire.loop.readers[3]()
     wire.loop.tick()
     assert wire.messages.asked == []
-    state.reserved_requests.clear()
+    wire.pool._pool._cache.clear()
     wire.loop.tick()
     assert wire.got == [[7, 2]]
 

@@ -59,6 +59,6 @@ def test_a_celery_without_the_setting_asks_redis_only_for_idle_processes(consume
     connect(consumer)
     consumer.pool.num_processes = 2
     qos = consumer.task_consumer.channel.qos
-    for reserved, asks in ((0, True), (1, True), (2, False)):
-        monkeypatch.setattr(prefetch.state, "reserved_requests", set(range(reserved)))
+    for running, asks in ((0, True), (1, True), (2, False)):
+        consumer.pool._pool._cache = dict.fromkeys(range(running))
         assert bool(qos.can_consume()) is asks
