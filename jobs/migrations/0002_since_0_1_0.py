@@ -11,11 +11,9 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.contrib.postgres.operations import AddConstraintNotValid
 from django.db import migrations, models
 
-from jobs.authoring.shapes import key_of, shape
 from tenants.conf import TENANT_MODEL
 from tenants.names import named, with_our_names
 
-A_BATCH = 1_000
 STATUSES = ('blocked', 'scheduled', 'created', 'queued', 'running', 'success', 'error', 'dead', 'cancelled')
 COLUMNS = """
     id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, dedup_key, status, slot,
@@ -88,16 +86,6 @@ SELECT {columns} FROM job_history;
 """)
 
 
-def note_shapes(apps, schema_editor):
-    """The dead jobs that there are get the shape of their error."""
-    jobs = apps.get_model(named('jobs'), 'Job').objects.using(schema_editor.connection.alias)
-    dead = jobs.filter(died_at__isnull=False, error_key=None).only('last_error').order_by('died_at')
-    while batch := list(dead[:A_BATCH]):
-        for job in batch:
-            job.error_key = key_of(shape(job.last_error))
-        jobs.bulk_update(batch, ['error_key'])
-
-
 def tenant(**options):
     return tenants.tenant_key.TenantKey(
         db_constraint=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=TENANT_MODEL, **options
@@ -157,9 +145,8 @@ class Migration(migrations.Migration):
         migrations.AddField('attempt', 'worker_pid', models.IntegerField(null=True)),
         migrations.AddField('recorded', 'seconds', models.FloatField(null=True)),
         migrations.RunSQL(view(COLUMNS + ', expires_at, reason, batch_id'), view(COLUMNS)),
-        migrations.RunPython(note_shapes, migrations.RunPython.noop),
         migrations.RunSQL(sql('job_is_whole'), 'DROP FUNCTION job_is_whole'),
-        AddConstraintNotValid('job', WHOLE),  # the next migration looks at the rows that there are, and locks nothing
+        AddConstraintNotValid('job', WHOLE),  # the next migration looks at the rows that there are
         *[migrations.RemoveConstraint('job', name) for name in REPLACED],
         *[migrations.AlterField(model, name, field) for model in ('job', 'archivedjob') for name, field in FIELDS.items()],
         migrations.CreateModel(
@@ -424,16 +411,5 @@ class Migration(migrations.Migration):
             ],
             options={'db_table': named('what_ifs'), 'default_permissions': ()},
         ),
-        *[
-            migrations.AddIndex(model, index)
-            for model, index in (
-                ('job', models.Index(condition=models.Q(('died_at__isnull', False)), fields=['error_key', 'source_type', 'source_method', 'died_at', 'tenant'], name='jobs_dead_groups')),
-                ('job', models.Index(condition=models.Q(('expires_at__isnull', False), models.Q(('due_at__isnull', False), ('ready_at__isnull', False), ('blocked_at__isnull', False), _connector='OR')), fields=['expires_at'], name='jobs_expiring')),
-                ('job', models.Index(condition=models.Q(('blocked_at__isnull', False)), fields=['tenant', 'id'], name='jobs_blocked_of_tenant')),
-                ('job', models.Index(condition=models.Q(('batch_id__isnull', False)), fields=['batch_id', '-id'], name='jobs_of_batch')),
-                ('job', models.Index(condition=models.Q(('batch_id__isnull', False), ('end_time__isnull', True)), fields=['batch_id', 'id'], name='jobs_open_of_batch')),
-                ('archivedjob', models.Index(condition=models.Q(('batch_id__isnull', False)), fields=['batch_id', '-id'], name='job_history_of_batch')),
-            )
-        ],
         migrations.RunSQL(sql('triggers'), with_our_names(DROP_TRIGGERS)),
     ]
