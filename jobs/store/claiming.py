@@ -198,9 +198,9 @@ def forget_lanes(tenants: Sequence[int]) -> None:
 @contextmanager
 def inside_the_door() -> Iterator[None]:
     """A transaction in which no dispatch decides."""
-    with transaction(), session().cursor() as cursor:
+    with transaction():
         rows("knock", in_line=False)
-        cursor.execute("SET LOCAL enable_hashjoin = on")  # the books are joined as sets
+        rows("join_as_sets")
         rows("enter")
         yield
         rows("leave_within")
