@@ -18,7 +18,7 @@ from jobs.store import claiming
 from jobs.store.session import session
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
-from tests.plans import PARAMETERS
+from tests.plans import parameters
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
@@ -44,10 +44,10 @@ class Pass:
         return self.only_claim()
 
     def fold(self) -> None:
-        self._own.execute(statement("fold"), PARAMETERS)
+        self._own.execute(statement("fold"), parameters())
 
     def only_claim(self) -> list[int]:
-        claimed = self._own.execute(statement("claim"), PARAMETERS).fetchall()
+        claimed = self._own.execute(statement("claim"), parameters()).fetchall()
         return [row[0] for row in claimed if row[0]]
 
     def come_in(self) -> None:

@@ -19,7 +19,7 @@ from jobs.sql import statement
 from jobs.store import Failure, claiming
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, make_job
-from tests.plans import PARAMETERS, Dispatcher
+from tests.plans import Dispatcher, parameters
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
@@ -428,7 +428,7 @@ class TestTheDoor:
             door.fold()
             assert door.claim().claimed == 1
         with connection.cursor() as cursor:
-            cursor.execute(statement("claim"), PARAMETERS)
+            cursor.execute(statement("claim"), parameters())
             assert [row for row in cursor.fetchall() if row[0]] == []
         assert held() == 0
 
