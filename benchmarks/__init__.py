@@ -9,14 +9,15 @@ ROWS = (
     *("http", "fairness", "light", "busy", "due", "memory"),
 )
 PUBLIC = ("neighbour", "flood", "burst", "pickup", "processes")  # scenarios of a public benchmark: docs/compared.md
+INSIGHT = ("coverage", "what_if")  # how near what is said of the future comes: docs/insight.md
 LARGE = (
     "dashboard",
     "fleets",
-    "insight",
-    "what_if",
     "no_broker",
+    *INSIGHT,
     *PUBLIC,
 )  # they take long, or interest few: they run only when they are named
+GROUPS = {"insight": INSIGHT}  # rows that have one name together
 EVERY_VERSION = frozenset({"claim", "running"})  # rows that run on every PostgreSQL found, not only on the newest
 POOL = "bench"  # of our workers: a broker that serves others too must not mix their messages with ours
 PATIENCE = 400.0  # seconds that one row may take; the longest takes about two minutes

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import environ
 
-from benchmarks import EVERY_VERSION, LARGE, ROWS, postgresqls, run
+from benchmarks import EVERY_VERSION, GROUPS, LARGE, ROWS, postgresqls, run
 from embedded import REPOSITORY, EmbeddedError, orphans, signals
 from embedded.processes import Processes
+
+NAMED = (*LARGE, *GROUPS)  # what runs only when it is named
 
 
 def main() -> int:
@@ -35,18 +37,19 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
-        "--rows", type=_rows, default=list(ROWS), help=f"some of {','.join(ROWS)} (default: these), {','.join(LARGE)}"
+        "--rows", type=named, default=list(ROWS), help=f"some of {','.join(ROWS)} (default: these), {','.join(NAMED)}"
     )
     parser.add_argument("--json", type=Path, default=Path("bench.json"), help="file for the figures (bench.json)")
     return parser.parse_args()
 
 
-def _rows(words: str) -> list[str]:
+def named(words: str) -> list[str]:
+    """The rows of these names, with commas between them. Raises ArgumentTypeError if one is unknown."""
     wanted = [word.strip() for word in words.split(",") if word.strip()]
-    for row in wanted:
-        if row not in (*ROWS, *LARGE):
-            raise argparse.ArgumentTypeError(f"{row!r} is unknown; known: {', '.join((*ROWS, *LARGE))}")
-    return wanted
+    for name in wanted:
+        if name not in (*ROWS, *NAMED):
+            raise argparse.ArgumentTypeError(f"{name!r} is unknown; known: {', '.join((*ROWS, *NAMED))}")
+    return [row for name in wanted for row in GROUPS.get(name, (name,))]
 
 
 if __name__ == "__main__":

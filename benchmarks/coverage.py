@@ -1,4 +1,4 @@
-"""Part of the row insight: tenants submit a mix of jobs to real workers, and a recorder says when they start.
+"""Part of the row coverage: tenants submit a mix of jobs to real workers, and a recorder says when they start.
 
 Twelve tenants of Zipf sizes; log-normal and bimodal run times, bursts, priorities, a limit per user, a rate limit. The
 bench has a recorder of its own beside the worker's, which samples more.

@@ -1,10 +1,12 @@
 """What `make bench` says of a figure, without measuring any."""
 
 import importlib
+from argparse import ArgumentTypeError
 
 import pytest
 
 from benchmarks import EVERY_VERSION, LARGE, ROWS, postgresqls, tables
+from benchmarks.__main__ import named
 from benchmarks.bars import Bar
 from benchmarks.simulated import Belt
 from embedded import binaries
@@ -39,6 +41,12 @@ def test_every_row_can_be_run_and_its_bars_fit_eighty_columns(row, capsys):
     tables.show(figures, [bar.verdict(figures) for bar in module.BARS])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80, lines
+
+
+def test_a_group_is_one_name_for_its_rows_and_an_unknown_name_is_refused():
+    assert named("insight, drain") == ["coverage", "what_if", "drain"]
+    with pytest.raises(ArgumentTypeError, match="'hindsight' is unknown"):
+        named("hindsight")
 
 
 def test_rows_that_depend_on_the_version_are_run_on_the_oldest_one_too(tmp_path, monkeypatch):

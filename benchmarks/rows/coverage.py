@@ -1,4 +1,4 @@
-"""insight: how often what is said of the starts of jobs holds, with real workers: in a mix, and in growing overload."""
+"""coverage: how often what is said of the starts of jobs holds, with real workers, in a mix and in growing overload."""
 
 from pathlib import Path
 
