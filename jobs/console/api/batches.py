@@ -12,15 +12,14 @@ from pydantic import Field
 
 from jobs import store
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.api.changes import PROBLEMS
 from jobs.console.operations.named import tenant_named
 from jobs.console.operations.verbs import REVIVE
 from jobs.engine import whole_batch
 from jobs.portal.api import batch_schemas, pages
 from jobs.portal.api.batches import BatchId
-from jobs.portal.api.inputs import RowId, Text, refuse_unknown_names
+from jobs.portal.api.inputs import RowId, Text
 from jobs.portal.api.problems import ProblemError, existing
-from jobs.portal.api.schemas import REFUSED, UNFIT, Problem
+from jobs.portal.api.schemas import Problem
 from jobs.reading import listing
 from jobs.store import EVERY_TENANT, Progress
 from tenants.tenant_model import slugs_of
@@ -50,24 +49,22 @@ class Changed(Schema):
     next: str | None = Field(description="The address to post to for the others of the batch. Null: there are none.")
 
 
-@router.get("batches", url_name="operator_batches", response={200: AnyBatches, REFUSED | UNFIT: Problem})
+@router.get("batches", url_name="operator_batches", response=AnyBatches)
 def list_all_batches(request: OperatorRequest, wanted: Query[Sought]) -> AnyBatches:
     """List the batches of all tenants, newest first, in pages."""
-    refuse_unknown_names(request, Sought.model_fields)
     tenant_id = EVERY_TENANT if wanted.tenant is None else tenant_named(wanted.tenant).pk
     found, before = listing.batches(wanted.limit, tenant_id=tenant_id, before=wanted.before)
     older = pages.onward(reverse("api:operator_batches"), wanted, before=before) if before else None
     return AnyBatches(batches=_shown(found), next=older)
 
 
-@router.get("batches/{batch_id}", response={200: AnyBatch, **PROBLEMS})
+@router.get("batches/{batch_id}", response=AnyBatch)
 def read_any_batch(request: OperatorRequest, batch_id: BatchId) -> AnyBatch:
     """Read a batch of any tenant."""
-    refuse_unknown_names(request, ())
     return _shown([_found(batch_id)])[0]
 
 
-@router.post("batches/{batch_id}/cancel", auth=CHANGE, response={202: AnyBatch, **PROBLEMS})
+@router.post("batches/{batch_id}/cancel", auth=CHANGE, response={202: AnyBatch})
 def cancel_any_batch(request: OperatorRequest, batch_id: BatchId) -> Answer[AnyBatch]:
     """Cancel what waits of a batch, and ask what runs to stop; its tenant cannot revive it.
 
@@ -77,7 +74,7 @@ def cancel_any_batch(request: OperatorRequest, batch_id: BatchId) -> Answer[AnyB
     return Answer(202, _shown([_found(batch_id)])[0])
 
 
-@router.post("batches/{batch_id}/close", auth=CHANGE, response={200: AnyBatch, 409: Problem, **PROBLEMS})
+@router.post("batches/{batch_id}/close", auth=CHANGE, response={200: AnyBatch, 409: Problem})
 def close_any_batch(request: OperatorRequest, batch_id: BatchId) -> AnyBatch:
     """Close a batch that its tenant left open: what waits for it goes on when all have ended. 409: it is closed."""
     if not whole_batch.close_batch(_found(batch_id).id, tenant_id=EVERY_TENANT):
@@ -85,7 +82,7 @@ def close_any_batch(request: OperatorRequest, batch_id: BatchId) -> AnyBatch:
     return _shown([_found(batch_id)])[0]
 
 
-@router.post("batches/{batch_id}/revive", url_name="revive_any_batch", auth=CHANGE, response={200: Changed, **PROBLEMS})
+@router.post("batches/{batch_id}/revive", url_name="revive_any_batch", auth=CHANGE, response=Changed)
 def revive_any_batch(request: OperatorRequest, batch_id: BatchId, before: Before = None) -> Changed:
     """Give what did not end well of a batch a new series of attempts. 1000 jobs at a time."""
     fits = Q(status__in=REVIVE.statuses)

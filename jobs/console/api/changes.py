@@ -9,14 +9,12 @@ from pydantic import Field, StrictBool, StrictFloat, create_model
 from jobs.console.operations.limits import Kind, Limit
 from jobs.engine import limits
 from jobs.models import Queue
-from jobs.portal.api import schemas
 from jobs.portal.api.inputs import Body, Integer, Name, left_out
 from jobs.portal.api.problems import ProblemError, existing
 from tenants.bounds import MAX_SECONDS
 from tenants.models import Tenant, TenantQueue
 from tenants.tenant_model import tenant_of_slug
 
-PROBLEMS = {schemas.REFUSED | schemas.BODY | schemas.MISSING: schemas.Problem}
 TYPES: Mapping[Kind, Any] = {  # of a request's fields; the model holds their bounds
     Kind.WHOLE: Integer,
     Kind.SECONDS: Annotated[StrictFloat, Field(le=MAX_SECONDS, allow_inf_nan=False)],

@@ -9,12 +9,9 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.api.changes import PROBLEMS
 from jobs.console.api.letters import MAX_CHANGED, Filters, Letter, Letters, Listing, Position, Selection
 from jobs.console.operations.verbs import DISCARD, REVIVE, Verb
-from jobs.portal.api.inputs import refuse_unknown_names
 from jobs.portal.api.problems import ProblemError
-from jobs.portal.api.schemas import REFUSED, UNFIT, Problem
 from jobs.reading import queries
 from jobs.reading.listing import MAX_LOOKED_AT
 
@@ -34,10 +31,9 @@ class Discarded(Schema):
     more: bool = Field(description=f"More than {MAX_CHANGED} jobs match: repeat the request for the others.")
 
 
-@router.get("dead", url_name="dead", response={200: Letters, REFUSED | UNFIT: Problem})
+@router.get("dead", url_name="dead", response=Letters)
 def list_dead(request: OperatorRequest, wanted: Query[Listing]) -> Letters:
     """List the dead letters of all tenants, latest death first, in pages. Each looks at 10,000."""
-    refuse_unknown_names(request, Listing.model_fields)
     after = Q() if wanted.after is None else wanted.after.earlier()
     last = queries.dead_letters().filter(after).only("died_at")[MAX_LOOKED_AT - 1 : MAX_LOOKED_AT].first()
     end = None if last is None else Position.of(last)
@@ -53,14 +49,14 @@ def list_dead(request: OperatorRequest, wanted: Query[Listing]) -> Letters:
     return Letters(dead=[Letter.of(letter) for letter in letters if queries.is_whole(letter)], next=earlier)
 
 
-@router.post("dead/revive", auth=CHANGE, response={200: Revived, **PROBLEMS})
+@router.post("dead/revive", auth=CHANGE, response=Revived)
 def revive_dead(request: OperatorRequest, wanted: Selection) -> Revived:
     """Give the selected jobs a new series of attempts."""
     done, skipped, more = _each(wanted, REVIVE)
     return Revived(revived=done, skipped=skipped, more=more)
 
 
-@router.post("dead/discard", auth=CHANGE, response={200: Discarded, **PROBLEMS})
+@router.post("dead/discard", auth=CHANGE, response=Discarded)
 def discard_dead(request: OperatorRequest, wanted: Selection) -> Discarded:
     """Remove the selected jobs from the dead letters for good; the jobs stay as cancelled."""
     done, skipped, more = _each(wanted, DISCARD)

@@ -5,11 +5,9 @@ from pydantic import Field
 
 from jobs.calls import registry
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.api.changes import PROBLEMS
 from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.models import PausedJobType
 from jobs.portal.api.inputs import Body, Name, Text
-from jobs.portal.api.schemas import REFUSED, Problem
 
 router = Router(tags=["operators"], auth=may("jobs.view_pausedjobtype"))
 
@@ -33,7 +31,7 @@ class Released(JobType):
     jobs: int = Field(description="The number of jobs that were released.")
 
 
-@router.get("job-types", response={200: list[JobType], REFUSED: Problem})
+@router.get("job-types", response=list[JobType])
 def list_job_types(request: OperatorRequest) -> list[JobType]:
     """List all job types, and whether each is paused."""
     paused = set(PausedJobType.objects.values_list("source_type", "source_method"))
@@ -44,14 +42,14 @@ def list_job_types(request: OperatorRequest) -> list[JobType]:
     ]
 
 
-@router.post("job-types/pause", auth=may("jobs.add_pausedjobtype"), response={200: Held, **PROBLEMS})
+@router.post("job-types/pause", auth=may("jobs.add_pausedjobtype"), response=Held)
 def pause_type(request: OperatorRequest, wanted: NamedType) -> Held:
     """Start no more jobs of this type. Waiting jobs are held and do not block others."""
     held = pause_job_type(wanted.source_type, wanted.source_method)
     return Held(**wanted.model_dump(), paused=True, jobs=held)
 
 
-@router.post("job-types/resume", auth=may("jobs.delete_pausedjobtype"), response={200: Released, **PROBLEMS})
+@router.post("job-types/resume", auth=may("jobs.delete_pausedjobtype"), response=Released)
 def resume_type(request: OperatorRequest, wanted: NamedType) -> Released:
     """Release the held jobs of a paused type, even if its code was removed."""
     released = resume_job_type(wanted.source_type, wanted.source_method)

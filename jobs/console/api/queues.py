@@ -7,11 +7,10 @@ from ninja import ModelSchema, Router
 
 from jobs import models
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.api.changes import PROBLEMS, change, changes_of, storable
+from jobs.console.api.changes import change, changes_of, storable
 from jobs.console.operations.limits import OF_QUEUE
 from jobs.engine import limits
 from jobs.portal.api.problems import existing
-from jobs.portal.api.schemas import REFUSED, Problem
 
 CHANGE = may("jobs.change_queue")
 router = Router(tags=["operators"], auth=may("jobs.view_queue"))
@@ -27,31 +26,31 @@ class QueueChange(changes_of(OF_QUEUE)):  # type: ignore[misc]  # made at run ti
     """The fields to change; omitted fields stay as they are. Null, where allowed, means no limit or no default."""
 
 
-@router.get("queues", response={200: list[Queue], REFUSED: Problem})
+@router.get("queues", response=list[Queue])
 def list_queues(request: OperatorRequest) -> list[models.Queue]:
     """List all queues, ordered by name."""
     return list(models.Queue.objects.order_by("name"))
 
 
-@router.get("queues/{name}", response={200: Queue, **PROBLEMS})
+@router.get("queues/{name}", response=Queue)
 def read_queue(request: OperatorRequest, name: str) -> models.Queue:
     """Read a queue."""
     return existing(models.Queue.objects.filter(name=storable(name)).first(), "queue")
 
 
-@router.patch("queues/{name}", auth=CHANGE, response={200: Queue, **PROBLEMS})
+@router.patch("queues/{name}", auth=CHANGE, response=Queue)
 def change_queue(request: OperatorRequest, name: str, wanted: QueueChange) -> models.Queue:
     """Change a queue. A dispatch with the new values follows at once."""
     return _change(request, name, wanted.model_dump(exclude_unset=True))
 
 
-@router.post("queues/{name}/pause", auth=CHANGE, response={200: Queue, **PROBLEMS})
+@router.post("queues/{name}/pause", auth=CHANGE, response=Queue)
 def pause_queue(request: OperatorRequest, name: str) -> models.Queue:
     """Pause a queue: its waiting jobs stay waiting, its running jobs continue."""
     return _change(request, name, {"paused": True})
 
 
-@router.post("queues/{name}/resume", auth=CHANGE, response={200: Queue, **PROBLEMS})
+@router.post("queues/{name}/resume", auth=CHANGE, response=Queue)
 def resume_queue(request: OperatorRequest, name: str) -> models.Queue:
     """Resume a queue: its waiting jobs may start again."""
     return _change(request, name, {"paused": False})

@@ -9,7 +9,7 @@ from ninja import Router, Schema
 from pydantic import Field
 
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.api.changes import PROBLEMS, changes_of
+from jobs.console.api.changes import changes_of
 from jobs.console.operations import what_if
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
 from jobs.console.operations.what_if import LIMITS, POOLS, QUEUES, TENANTS, Question
@@ -58,7 +58,7 @@ class Replayed(Schema):
     refused: str = Field(description="Why there is no answer; empty if there is or will be one.")
 
 
-@router.post("what-if", response={202: Replayed, **PROBLEMS})
+@router.post("what-if", response={202: Replayed})
 def ask_what_if(request: OperatorRequest, asked: Asked) -> HttpResponse:
     """Ask what other limits would have done: a replay of a time of the past, by a process of its own."""
     changes = {
@@ -73,7 +73,7 @@ def ask_what_if(request: OperatorRequest, asked: Asked) -> HttpResponse:
     return taken
 
 
-@router.get("what-if/{pk}", response={200: Replayed, **PROBLEMS})
+@router.get("what-if/{pk}", response=Replayed)
 def read_what_if(request: OperatorRequest, pk: JobId) -> dict[str, Any]:
     """Read the answer. While it is being replayed, ask again after a second or two. It is kept for a day."""
     return _shown(existing(WhatIf.objects.filter(pk=pk).first(), "what-if"))

@@ -11,6 +11,7 @@ from ninja import NinjaAPI
 from ninja.errors import ValidationError, ValidationErrorContext
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
+from ninja.signature import ViewSignature
 
 from jobs.portal.api import problems
 
@@ -21,6 +22,10 @@ RETRY_AFTER = {"description": "Seconds after which to try again.", "schema": {"t
 
 class ProblemAPI(NinjaAPI):
     """Ninja with short operation ids, and with problem documents also where it has no exception hook."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.add_decorator(_without_unknown_names)
 
     @property
     def urls(self) -> tuple[list[Any], str, str]:
@@ -53,9 +58,9 @@ class ProblemAPI(NinjaAPI):
     @cache  # noqa: B019 - there is one API, as long as its process
     def _schema_at(self, root: str) -> OpenAPISchema:
         schema = super().get_openapi_schema(path_prefix=root)
-        for operations in schema["paths"].values():
+        for path, operations in schema["paths"].items():
             for operation in operations.values():
-                _add_problems_of_all(operation)
+                _add_problems_of_all(path, operation)
                 for status, response in operation["responses"].items():
                     if status >= HTTPStatus.BAD_REQUEST:
                         described = response["content"].pop("application/json")
@@ -65,11 +70,12 @@ class ProblemAPI(NinjaAPI):
         return schema
 
 
-def _add_problems_of_all(operation: dict[str, Any]) -> None:
-    """Document the problems that any request, and any request with a body, may get."""
+def _add_problems_of_all(path: str, operation: dict[str, Any]) -> None:
+    """Document the problems that any request may get, one about something by its name, and one with a body."""
     problem = {"$ref": "#/components/schemas/Problem"}
-    with_body = {400, 413, 415, 422} if "requestBody" in operation else set()
-    for status in sorted({400, 429, 500, 503} | with_body):
+    of_named = {404} if "{" in path else set()
+    with_body = {413, 415} if "requestBody" in operation else set()
+    for status in sorted({400, 401, 403, 405, 422, 429, 500, 503} | of_named | with_body):
         described = {"description": HTTPStatus(status).phrase, "content": {"application/json": {"schema": problem}}}
         operation["responses"].setdefault(status, described)
 
@@ -80,6 +86,24 @@ def _fields(model: Any, path: tuple[str | int, ...]) -> list[str]:
         inside = get_args(model)
         model = inside[-1] if inside else model.model_fields[step].annotation
     return list(model.model_fields)
+
+
+def _without_unknown_names(view: View) -> View:
+    """Refuse misspelt parameters: a list that ignored a filter would have all rows."""
+    models = [model for model in ViewSignature("", view).models if model.__ninja_param_source__ == "query"]
+    names = [name for model in models for name in model.__ninja_flatten_map__]
+
+    @wraps(view)
+    def strict(request: HttpRequest, **values: Any) -> Any:
+        in_path = request.resolver_match.kwargs if request.resolver_match else {}
+        known = [name for name in names if name not in in_path]
+        if unknown := set(request.GET).difference(known):
+            allowed = f"allowed: {', '.join(known)}" if known else "this address takes none"
+            message = f"unknown parameter; {allowed}"
+            raise problems.ProblemError.unfit(dict.fromkeys(sorted(unknown), message))
+        return view(request, **values)
+
+    return strict
 
 
 def _with_405_as_problem(view: View) -> View:

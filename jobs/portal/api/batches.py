@@ -18,7 +18,6 @@ from jobs.portal.api.auth import Caller, CallerRequest
 from jobs.portal.api.batch_schemas import Batch, Batches, NewBatch, WantedBatches
 from jobs.portal.api.jobs import compose
 from jobs.portal.api.problems import ProblemError, existing
-from jobs.portal.api.schemas import BODY, FULL, MISSING, REFUSED, TOO_LATE, UNFIT
 from jobs.reading import listing
 from jobs.store import Progress
 
@@ -29,7 +28,7 @@ BatchId = Annotated[inputs.Whole, Path()]
 @router.post(
     "batches",
     url_name="batches",
-    response={202: Batch, BODY | REFUSED | FULL: schemas.Problem},
+    response={202: Batch},
     openapi_extra=idempotency.PARAMETER,
 )
 def make_batch(request: CallerRequest, batch: NewBatch) -> HttpResponse:
@@ -40,7 +39,7 @@ def make_batch(request: CallerRequest, batch: NewBatch) -> HttpResponse:
 @router.post(
     "batches/{batch_id}/jobs",
     url_name="batch_jobs",
-    response={202: Batch, BODY | MISSING | REFUSED | FULL | TOO_LATE: schemas.Problem},
+    response={202: Batch, 409: schemas.Problem},
     openapi_extra=idempotency.PARAMETER,
 )
 def add_to_batch(request: CallerRequest, batch_id: BatchId, batch: inputs.Submissions) -> HttpResponse:
@@ -48,7 +47,7 @@ def add_to_batch(request: CallerRequest, batch_id: BatchId, batch: inputs.Submis
     return idempotency.once(request, lambda: _add(request.auth, batch_id, batch.jobs))
 
 
-@router.post("batches/{batch_id}/close", response={200: Batch, MISSING | REFUSED | TOO_LATE: schemas.Problem})
+@router.post("batches/{batch_id}/close", response={200: Batch, 409: schemas.Problem})
 def close_batch(request: CallerRequest, batch_id: BatchId) -> Batch:
     """Close a batch: only its own jobs add to it now, and it is over when all have ended. 409: it is closed.
 
@@ -60,22 +59,21 @@ def close_batch(request: CallerRequest, batch_id: BatchId) -> Batch:
     return Batch.of(one(tenant_id, batch_id))
 
 
-@router.get("batches", response={200: Batches, UNFIT | REFUSED: schemas.Problem})
+@router.get("batches", response=Batches)
 def list_batches(request: CallerRequest, wanted: Query[WantedBatches]) -> Batches:
     """Your batches, newest first, a page at a time."""
-    inputs.refuse_unknown_names(request, WantedBatches.model_fields)
     found, before = listing.batches(wanted.limit, tenant_id=request.auth.tenant.pk, before=wanted.before)
     older = pages.onward(reverse("api:batches"), wanted, before=before) if before else None
     return Batches(batches=[Batch.of(one) for one in found], next=older)
 
 
-@router.get("batches/{batch_id}", url_name="batch", response={200: Batch, MISSING | REFUSED: schemas.Problem})
+@router.get("batches/{batch_id}", url_name="batch", response=Batch)
 def read_batch(request: CallerRequest, batch_id: BatchId) -> Batch:
     """Read a batch."""
     return Batch.of(one(request.auth.tenant.pk, batch_id))
 
 
-@router.post("batches/{batch_id}/cancel", response={202: Batch, MISSING | REFUSED: schemas.Problem})
+@router.post("batches/{batch_id}/cancel", response={202: Batch})
 def cancel_batch(request: CallerRequest, batch_id: BatchId) -> HttpResponse:
     """Cancel those of its jobs that wait, and ask those that run to stop. `on_end` runs when they have ended.
 
@@ -86,7 +84,7 @@ def cancel_batch(request: CallerRequest, batch_id: BatchId) -> HttpResponse:
     return _answer(tenant_id, batch_id)
 
 
-@router.post("batches/{batch_id}/revive", response={202: Batch, MISSING | REFUSED | FULL: schemas.Problem})
+@router.post("batches/{batch_id}/revive", response={202: Batch})
 def revive_batch(request: CallerRequest, batch_id: BatchId) -> HttpResponse:
     """Give those of its jobs that did not end well a new series of attempts, 5000 at a time.
 

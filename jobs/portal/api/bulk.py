@@ -14,7 +14,6 @@ from jobs.portal.api import idempotency, inputs, schemas
 from jobs.portal.api.auth import Caller, CallerRequest
 from jobs.portal.api.jobs import compose
 from jobs.portal.api.problems import ProblemError
-from jobs.portal.api.schemas import BODY, FULL, REFUSED
 
 router = Router(tags=["jobs"])
 
@@ -22,7 +21,7 @@ router = Router(tags=["jobs"])
 @router.post(
     "jobs/bulk",
     url_name="jobs_bulk",
-    response={202: schemas.SubmittedBatch, BODY | REFUSED | FULL: schemas.Problem},
+    response={202: schemas.SubmittedBatch},
     openapi_extra=idempotency.PARAMETER,
 )
 def submit_jobs(request: CallerRequest, batch: inputs.Submissions) -> HttpResponse:

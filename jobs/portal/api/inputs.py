@@ -1,11 +1,9 @@
 """The schemas of requests. They check the shape of the input; the engine checks its meaning."""
 
 import re
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from django.http import HttpRequest
 from ninja import Path, Schema
 from pydantic import (
     BaseModel,
@@ -23,7 +21,7 @@ from pydantic_core.core_schema import CoreSchema, no_info_after_validator_functi
 
 from jobs.calls.request import LAST_PRIORITY, MAX_WHOLE, MOST_PREDECESSORS
 from jobs.lifecycle import Status
-from jobs.portal.api.problems import MOST_ERRORS, ProblemError
+from jobs.portal.api.problems import MOST_ERRORS
 
 
 class Storable:
@@ -180,11 +178,3 @@ class Wanted(Schema):
     batch: RowId | None = Field(None, description="Your batch that the jobs belong to.")
     before: RowId | None = Field(None, description="Only jobs with a lower id.")
     limit: Whole = Field(20, ge=1, le=100)
-
-
-def refuse_unknown_names(request: HttpRequest, known: Iterable[str]) -> None:
-    """Refuse misspelt filters: ignoring one would return all rows."""
-    if unknown := set(request.GET).difference(known):
-        allowed = ", ".join(known)
-        message = f"unknown parameter; {f'allowed: {allowed}' if allowed else 'this address takes none'}"
-        raise ProblemError.unfit(dict.fromkeys(sorted(unknown), message))

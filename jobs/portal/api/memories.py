@@ -11,10 +11,9 @@ from pydantic import Field
 from jobs import models
 from jobs.conf import settings
 from jobs.engine.memories import clear
-from jobs.portal.api import inputs, pages, schemas
+from jobs.portal.api import inputs, pages
 from jobs.portal.api.auth import CallerRequest
 from jobs.portal.api.problems import existing
-from jobs.portal.api.schemas import MISSING, REFUSED
 from jobs.reading import queries
 
 router = Router(tags=["memories"])
@@ -56,25 +55,23 @@ class MemoryPage(Schema):
     next: str | None = Field(description="The address of the next page. Null: this is the last page.")
 
 
-@router.get("memories", url_name="memories", response={200: MemoryPage, REFUSED | {422}: schemas.Problem})
+@router.get("memories", url_name="memories", response=MemoryPage)
 def list_memories(request: CallerRequest, wanted: Query[WantedMemories]) -> dict[str, Any]:
     """The memories of your job types and objects, a page at a time."""
-    inputs.refuse_unknown_names(request, WantedMemories.model_fields)
     filters = wanted.model_dump(include=FILTERS, exclude_none=True)
     found = queries.memories(request.auth.tenant.pk).filter(**filters).defer("content")
     memories, later = pages.page(found, reverse("api:memories"), wanted)
     return {"memories": [_listed(memory) for memory in memories], "next": later}
 
 
-@router.get("memories/{memory_id}", url_name="memory", response={200: Memory, MISSING | REFUSED: schemas.Problem})
+@router.get("memories/{memory_id}", url_name="memory", response=Memory)
 def read_memory(request: CallerRequest, memory_id: MemoryId) -> dict[str, Any]:
     """A memory with its content."""
-    inputs.refuse_unknown_names(request, ())
     memory = _memory_of(request, memory_id)
     return _listed(memory) | {"content": memory.content}
 
 
-@router.delete("memories/{memory_id}", response={204: None, MISSING | REFUSED: schemas.Problem})
+@router.delete("memories/{memory_id}", response={204: None})
 def clear_memory(request: CallerRequest, memory_id: MemoryId) -> Answer[None]:
     """Delete a memory: the next run begins without one. 503: a job is writing it; try again."""
     existing(clear(_memory_of(request, memory_id)) or None, "memory")  # or somebody else was faster

@@ -7,11 +7,9 @@ from pydantic import Field
 
 from jobs.allocation.gates import Gate
 from jobs.portal import words
-from jobs.portal.api import schemas
 from jobs.portal.api.auth import CallerRequest
-from jobs.portal.api.inputs import JobId, refuse_unknown_names
+from jobs.portal.api.inputs import JobId
 from jobs.portal.api.problems import existing
-from jobs.portal.api.schemas import MISSING, REFUSED
 from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
 from jobs.reading.queries import LARGEST_ID
@@ -33,11 +31,10 @@ class Reason(Schema):
 @router.get(
     "jobs/{job_id}/reason",
     url_name="job_reason",
-    response={200: Reason, MISSING | REFUSED: schemas.Problem},
+    response=Reason,
 )
 def read_reason(request: CallerRequest, job_id: JobId) -> Reason:
     """Read what a job waits for: a limit of yours, of its queue, or a free worker."""
-    refuse_unknown_names(request, ())
     tenant_id = request.auth.tenant.pk
     why = existing(explain(job_id, tenant_id=tenant_id) if 0 < job_id <= LARGEST_ID else None, "job")
     return Reason(gate=why.gate, sentence=words.reason(why), place=why.place, opens_at=why.opens_at)

@@ -134,13 +134,6 @@ class Problem(Schema):
     errors: list[FieldError]
 
 
-# The statuses of problems, by what an endpoint may refuse.
-REFUSED = frozenset({401, 403, 405})
-UNFIT = frozenset({422})
-MISSING = frozenset({404, 422})
-TOO_LATE = frozenset({409})
-FULL = frozenset({429, 503})  # 503: other callers keep submitting the same job
-BODY = frozenset({400, 413, 422})
 MEDIA_TYPE = "application/json; charset=utf-8"
 
 

@@ -7,7 +7,6 @@ from pydantic import Field
 
 from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL, Job, Queue
-from jobs.portal.api import schemas
 from jobs.portal.api.auth import CallerRequest
 from jobs.portal.api.last_day import LastDay
 from jobs.reading import last_day, queries
@@ -55,7 +54,7 @@ class Stats(Schema):
     last_day: LastDay
 
 
-@router.get("stats", response={200: Stats, schemas.REFUSED: schemas.Problem})
+@router.get("stats", response=Stats)
 def read_stats(request: CallerRequest) -> Stats:
     """Count your waiting and running jobs, your slots in use, and what ended: latest jobs, and the last 24 hours."""
     tenant_id = request.auth.tenant.pk

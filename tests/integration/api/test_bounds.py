@@ -130,8 +130,14 @@ def test_head_is_get_without_a_body(owner, tenant):
     assert owner.head("/api/v1/jobs/bulk").status_code == 405
 
 
-@pytest.mark.parametrize("path", ["/api/v1/jobs/1?foo=1", "/api/v1/jobs/1?wiat=20"])
-def test_an_unknown_parameter_is_told(owner, path):
-    response = owner.get(path)
+def test_an_unknown_parameter_is_told_with_those_that_there_are(owner):
+    response = owner.get("/api/v1/jobs/1?wiat=20")
     assert response.status_code == 422
-    assert "wait, seen" in response.json()["detail"]
+    assert response.json()["errors"] == [{"field": "wiat", "message": "unknown parameter; allowed: wait, seen"}]
+
+
+@pytest.mark.parametrize("path", ["/api/v1/jobs/1/cancel", "/api/v1/schedules/1/pause", "/api/v1/batches/1/close"])
+def test_an_address_that_takes_no_parameter_refuses_each_and_does_nothing(owner, path):
+    response = owner.post(f"{path}?foo=1")
+    assert response.status_code == 422
+    assert "this address takes none" in response.json()["detail"]

@@ -254,3 +254,9 @@ class TestJobTypes:
     def test_what_is_no_job_type_is_not_paused(self, operator, change, field):
         assert_problem(send(operator, "POST", "/job-types/pause", REPORT | change), 422, field)
         assert not PausedJobType.objects.exists()
+
+
+def test_what_an_address_has_in_its_path_is_no_parameter_of_it(operator):
+    response = operator.post("/api/v1/operator/queues/default/pause?name=critical")
+    assert response.status_code == 422
+    assert not Queue.objects.filter(paused=True).exists()
