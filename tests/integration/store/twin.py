@@ -22,6 +22,7 @@ from jobs.allocation.state import Lane, Queue, Tenant
 from jobs.models import QueueTurn, TenantBook
 from jobs.store import Failure, Holder
 from jobs.store.attempts import most_time
+from tenants.models import Tenant as Owner
 from tenants.models import TenantQueue
 from tests.conftest import request_for
 from tests.factories import TenantFactory
@@ -74,6 +75,8 @@ class Twin:
         self.retrying: dict[int, tuple[Lane, Job]] = {}  # by number
         self.seen: Counter[str] = Counter()  # what the history was made of
         self._sources = count()
+        self._owners: dict[int, Owner] = {}
+        self._names: dict[int, str] = {}  # of queues
 
     @property
     def moment(self) -> datetime:
@@ -81,10 +84,12 @@ class Twin:
 
     def begin_tenant(self, **limits: Any) -> None:
         owner = TenantFactory(**{f"queue__{name}": value for name, value in limits.items()})
+        self._owners[owner.pk] = owner
         self.books.add_tenant(Tenant(id=owner.pk, **limits))
 
     def begin_queue(self, name: str, pool: str, **limits: Any) -> None:
         queue, _ = models.Queue.objects.update_or_create(name=name, defaults={"pool": pool, **limits})
+        self._names[queue.pk] = name
         self.books.add_queue(Queue(id=queue.pk, pool=self.books.pool(pool), **limits))
 
     def limit_tenant(self, tenant: Tenant, **limits: Any) -> None:
@@ -104,9 +109,8 @@ class Twin:
         self.books.pool(pool, processes)
 
     def submit(self, tenant: Tenant, queue: Queue, priority: int, user: str, jobs: int) -> None:
-        owner, name = TenantQueue.objects.get(tenant_id=tenant.id).tenant, models.Queue.objects.get(pk=queue.id).name
-        asked = {"queue": name, "priority": priority, "user_key": user, "timeout": LONGEST}
-        requests = [request_for(owner, next(self._sources), **asked) for _ in range(jobs)]
+        asked = {"queue": self._names[queue.id], "priority": priority, "user_key": user, "timeout": LONGEST}
+        requests = [request_for(self._owners[tenant.id], next(self._sources), **asked) for _ in range(jobs)]
         for answer in store.insert(requests, now=self.moment):
             self.books.arrive(self.books.lane(tenant.id, queue.id), Job((priority << 58) + answer.id, user))
 
@@ -132,7 +136,7 @@ class Twin:
         self._free(held, lost=how == "lose")
 
     def promote(self) -> None:
-        for due in store.promote(now=self.moment):
+        for due in store.promote(now=self.moment) if self.retrying else ():
             self.books.arrive(*self.retrying.pop(due.id))
 
     def stir(self, time: Callable[[], float]) -> None:
