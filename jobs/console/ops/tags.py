@@ -18,6 +18,7 @@ from jobs.console.ops import terms, words
 from jobs.console.ops.looks import MAX_COUNT
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, JobRow
+from jobs.pages.forms import post
 from jobs.reading.listing import call, job_type, waited
 from jobs.reading.masked import masked
 from tenants.addresses import in_admin
@@ -52,6 +53,7 @@ register.filter(waited)
 register.filter(call)
 register.filter(job_type)
 register.filter(told)
+register.simple_block_tag(post, takes_context=True)
 
 
 @register.filter

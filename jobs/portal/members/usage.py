@@ -20,5 +20,6 @@ def show(request: HttpRequest, tenant: Tenant) -> HttpResponse:
         asked = usage.Asked.of(request.GET.get("from"), request.GET.get("to"), None, now=now, own=True)
     except InvalidRequest:
         asked = usage.Asked.of(None, None, None, now=now, own=True)
-    context = {"tenant": tenant, "asked": asked, "usage": usage.read(asked, tenant.pk, now)}
+    found = usage.read(asked, tenant.pk, now)
+    context = {"tenant": tenant, "asked": asked, "usage": found, "lines": [(line, tenant) for line in found.lines]}
     return regions.page(request, "jobs/members/usage", (), context, {"every": 0})

@@ -1,6 +1,7 @@
 """Where the member's tenant is told how its jobs end, and whether that works."""
 
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from jobs.models import WebhookEndpoint
@@ -12,5 +13,6 @@ from tenants.models import Tenant
 @require_safe
 @for_members
 def show(request: HttpRequest, tenant: Tenant) -> HttpResponse:
-    context = {"tenant": tenant, "webhooks": WebhookEndpoint.objects.filter(tenant=tenant).order_by("pk")}
+    found = WebhookEndpoint.objects.filter(tenant=tenant).order_by("pk")
+    context = {"tenant": tenant, "now": timezone.now(), "webhooks": found}
     return regions.page(request, "jobs/members/webhooks", (), context, {"every": 0})

@@ -38,7 +38,7 @@ def one(request: HttpRequest, pk: int) -> HttpResponse:
         "tenant": looks.tenants({batch.tenant_id}).get(batch.tenant_id),
         "after": store.waiting_for(pk, tenant_id=EVERY_TENANT),
         "jobs": listing.failures_first(batch, A_PAGE, tenant=None),
-        "upto": listing.newest(),
+        "all": {"q": f"batch:{pk}", "upto": listing.newest(), "all": 1},  # what an action on them asks for
     }
     every = 0 if batch.is_complete else live.REFRESH_SECONDS
     return live.page(request, "batch", f"Batch {pk}", ("head", "jobs"), shown, every=every)

@@ -98,7 +98,7 @@ if (every && button) {
   timer = setTimeout(turn, every);
 }
 
-const goesOn = document.getElementById("goes-on");
+const goesOn = document.querySelector(".goes-on");
 if (goesOn) {
   const next = setTimeout(() => goesOn.requestSubmit(), 400);
   document.getElementById("stop").addEventListener("click", () => clearTimeout(next));

@@ -1,0 +1,37 @@
+"""The forms of the pages: what each needs to be obeyed, and to lead back to its page."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.shortcuts import resolve_url
+from django.template import Context
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+HIDDEN = '<input type="hidden" name="{}" value="{}">'
+
+
+def post(
+    context: Context,
+    content: str,
+    to: str = "",
+    *args: Any,
+    kind: str = "",
+    then: str = "",
+    fields: Mapping[str, str] | None = None,
+    **more: Any,
+) -> SafeString:
+    """A form: `{% post "ops:drain" worker.id kind="inline" %}<button>Drain</button>{% endpost %}`.
+
+    to, args: where it is sent, a view or an address; "": its buttons say it. kind: classes. then: the page after it;
+    "": this one. fields, more: what it sends beside what is visible.
+    """
+    back = then or context["request"].get_full_path()
+    hidden = {"csrfmiddlewaretoken": context["csrf_token"], "next": back, **(fields or {}), **more}
+    return format_html(
+        '<form{}{} method="post">{}{}</form>',
+        format_html(' class="{}"', kind) if kind else "",
+        format_html(' action="{}"', resolve_url(to, *args)) if to else "",
+        format_html_join("", HIDDEN, hidden.items()),
+        content,
+    )
