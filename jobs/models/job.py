@@ -103,6 +103,11 @@ class JobRow(models.Model):
     def is_erased(self) -> bool:
         return self.dedup_key == ERASED
 
+    @property
+    def is_held(self) -> bool:
+        """Whether its job type is paused: then its due moment means nothing."""
+        return self.due_at == HELD_UNTIL
+
 
 class Job(JobRow):
     """A job that has not ended, or ended recently: the jobs that the engine works on."""

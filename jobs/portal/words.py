@@ -3,7 +3,7 @@
 from jobs.allocation.gates import Gate
 from jobs.authoring.text import count_of_jobs
 from jobs.lifecycle import Status
-from jobs.models import EXPIRED, HELD_UNTIL, JobRow
+from jobs.models import EXPIRED, JobRow
 from jobs.reading.explain.explanation import Explanation
 from jobs.reading.status_words import PAUSED as PAUSED_TYPE
 from jobs.reading.status_words import WORDS
@@ -62,4 +62,4 @@ def _of(limit: int | None) -> str:
 
 def word(job: JobRow) -> str:
     """The status in one word."""
-    return PAUSED_TYPE[0] if job.due_at == HELD_UNTIL else WORDS[Status(job.status)]
+    return PAUSED_TYPE[0] if job.is_held else WORDS[Status(job.status)]

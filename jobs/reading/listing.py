@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 
 from jobs import store
 from jobs.lifecycle import FINAL, Status
-from jobs.models import Job, JobRow, Queue, Schedule
+from jobs.models import AnyFailedAttempt, Job, JobRow, Queue, Schedule
 from jobs.reading import queries
 from jobs.store import Progress, TenantId
 from tenants.models import Tenant
@@ -33,6 +33,11 @@ def call(job: JobRow | Schedule) -> str:
 def job_type(job: JobRow | Schedule) -> str:
     """reports.datareport.execute"""
     return f"{job.source_type}.{job.source_method}"
+
+
+def state(job: JobRow) -> str:
+    """Its status; "held" for a job of a paused type."""
+    return "held" if job.is_held else job.status
 
 
 def page(
@@ -121,6 +126,13 @@ def waited(job: JobRow, now: datetime) -> float | None:
     else:
         return None
     return max((until - since).total_seconds(), 0.0)  # `now` may be of another clock than `since`
+
+
+def ran(one: JobRow | AnyFailedAttempt, now: datetime) -> float | None:
+    """Seconds that a failed attempt ran, or the last one of a job; grows until its end. None: it has not begun."""
+    if one.start_time is None or (one.end_time is None and one.status != Status.RUNNING):
+        return None
+    return max(((one.end_time or now) - one.start_time).total_seconds(), 0.0)
 
 
 def _owned(tenant: Tenant | None, batch: int | None) -> Q:

@@ -10,7 +10,7 @@ from jobs.forecasting.lines import DEFAULT_PRIORITY
 from jobs.forecasting.rehearsal import LATER
 from jobs.forecasting.statements import Reason, Said, at
 from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL, JobRow
+from jobs.models import JobRow
 from jobs.sql import statement
 from tenants.prepared import prepared
 
@@ -69,7 +69,7 @@ def _out_of_line(job: JobRow) -> Reason | None:
     """Why a job waits outside of any line."""
     if job.status == Status.BLOCKED:
         return Reason.BLOCKED
-    return Reason.HELD if job.due_at == HELD_UNTIL else None
+    return Reason.HELD if job.is_held else None
 
 
 def _key(job: JobRow) -> Key:

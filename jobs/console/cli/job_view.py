@@ -6,8 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from jobs.console.cli.screen import length
-from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL, JobRow
+from jobs.models import AnyFailedAttempt, JobRow
 from jobs.reading import listing
 
 PLAIN = (
@@ -18,25 +17,15 @@ PLAIN = (
 )
 
 
-def is_held(job: JobRow) -> bool:
-    """Whether its job type is paused; then its due moment is not shown."""
-    return job.due_at == HELD_UNTIL
-
-
 def as_json(job: JobRow) -> dict[str, Any]:
     """The job with stable keys; moments are ISO 8601, durations are seconds."""
     return {name: getattr(job, name) for name in PLAIN} | {
         "tenant": job.tenant.jobs_slug,
         "queue": job.queue.name,
         "user": job.user_key,
-        "held": is_held(job),
+        "held": job.is_held,
         "due_at": due_at(job),
     }
-
-
-def state(job: JobRow) -> str:
-    """Its status; "held" for a job of a paused type."""
-    return "held" if is_held(job) else job.status
 
 
 def waited(job: JobRow) -> str | None:
@@ -44,13 +33,9 @@ def waited(job: JobRow) -> str | None:
     return length(listing.waited(job, timezone.now()))
 
 
-def ran(job: JobRow) -> timedelta | None:
+def ran(one: JobRow | AnyFailedAttempt) -> str | None:
     """From its (last) start to its end; grows until then."""
-    if job.start_time is None:
-        return None
-    if job.end_time is None and job.status != Status.RUNNING:
-        return None  # between two attempts
-    return (job.end_time or _now(job.start_time)) - job.start_time
+    return length(listing.ran(one, timezone.now()))
 
 
 def age(job: JobRow) -> timedelta:
@@ -65,7 +50,7 @@ def ended_ago(job: JobRow) -> timedelta | None:
 
 def due_at(job: JobRow) -> datetime | None:
     """The moment, unless the job is held."""
-    return None if is_held(job) else job.due_at
+    return None if job.is_held else job.due_at
 
 
 def due_in(job: JobRow) -> timedelta | None:

@@ -17,7 +17,7 @@ MAX_LISTED = 10_000
 
 COLUMNS = [
     Column("ID", "pk", right=True),
-    Column("STATUS", job_view.state),
+    Column("STATUS", listing.state),
     Column("TENANT", "tenant.jobs_slug", flexible=True),
     Column("QUEUE", "queue.name", flexible=True, wide=True),
     Column("PRIO", "priority", right=True, wide=True),
@@ -31,7 +31,7 @@ COLUMNS = [
 ]
 DUE_COLUMNS = [
     Column("ID", "pk", right=True),
-    Column("STATUS", job_view.state),
+    Column("STATUS", listing.state),
     Column("TENANT", "tenant.jobs_slug", flexible=True),
     Column("QUEUE", "queue.name", flexible=True),
     Column("CALL", listing.call, flexible=True, tail=True),
@@ -41,7 +41,7 @@ DUE_COLUMNS = [
 ]
 FAILED_COLUMNS = [
     Column("ID", "pk", right=True),
-    Column("STATUS", job_view.state, wide=True),
+    Column("STATUS", listing.state, wide=True),
     Column("TENANT", "tenant.jobs_slug", flexible=True),
     Column("QUEUE", "queue.name", wide=True, flexible=True),
     Column("CALL", listing.call, flexible=True, tail=True),

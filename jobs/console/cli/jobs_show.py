@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict
-from datetime import timedelta
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -11,7 +10,7 @@ from jobs.console.cli import inputs, job_view
 from jobs.console.cli.screen import Column, Screen, length, utc
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.remedies import remedy
-from jobs.models import AnyFailedAttempt, AnyJob, Job
+from jobs.models import AnyJob, Job
 from jobs.reading import listing, queries
 from jobs.reading.explain.explanation import Explanation, explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
@@ -22,14 +21,10 @@ LONGEST_RESULT = 1_000  # characters of a result that a terminal shows
 ATTEMPT = ("attempt", "error_class", "error", "traceback", "queued_at", "start_time", "end_time")
 
 
-def _ran(failed: AnyFailedAttempt) -> timedelta | None:
-    return None if failed.start_time is None else failed.end_time - failed.start_time
-
-
 FAILED = [
     Column("TRY", "attempt", right=True),
     Column("ENDED (UTC)", "end_time"),
-    Column("RAN", _ran, right=True),
+    Column("RAN", job_view.ran, right=True),
     Column("ERROR", lambda failed: f"{failed.error_class}: {' '.join(failed.error.split())}", flexible=True),
 ]
 
@@ -68,7 +63,7 @@ def _facts(job: AnyJob) -> dict[str, object]:
     progress = None if job.progress is None else f"{job.progress:.0%} {job.progress_note}"
     return {
         "job": job.pk,
-        "status": job_view.state(job),
+        "status": listing.state(job),
         "tenant": job.tenant.jobs_slug,
         "call": listing.call(job),
         "args": "erased" if job.is_erased else _short(job.args),

@@ -16,10 +16,8 @@ from jobs.conf import documented, settings
 from jobs.console.operations.audited import told
 from jobs.console.ops import terms, words
 from jobs.console.ops.looks import MAX_COUNT
-from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL, JobRow
 from jobs.pages.forms import post
-from jobs.reading.listing import call, job_type, waited
+from jobs.reading.listing import call, job_type, ran, state, waited
 from jobs.reading.masked import masked
 from tenants.addresses import in_admin
 from tenants.names import named
@@ -49,10 +47,8 @@ GATES = {
 }
 
 register.filter(named)  # {{ "jobs.view_job"|named }}
-register.filter(waited)
-register.filter(call)
-register.filter(job_type)
-register.filter(told)
+for read in (call, job_type, ran, state, told, waited):
+    register.filter(read)
 register.simple_block_tag(post, takes_context=True)
 
 
@@ -144,21 +140,6 @@ def moment(at: datetime | None, now: datetime | None = None) -> SafeString | str
         return "–"
     written = f"{at:%H:%M:%S}" if now is not None and at.date() == now.date() else f"{at:%Y-%m-%d %H:%M:%S}"
     return format_html('<time datetime="{}">{}</time>', at.isoformat(), written)
-
-
-@register.filter
-def state(job: JobRow) -> str:
-    """The status of a job, or "held"."""
-    return "held" if job.due_at == HELD_UNTIL else job.status
-
-
-@register.filter
-def ran(job: Any, now: datetime) -> float | None:
-    """Seconds that the last attempt has run."""
-    if job.start_time is None or getattr(job, "status", "") in (Status.CREATED, Status.SCHEDULED, Status.QUEUED):
-        return None
-    seconds: float = ((job.end_time or now) - job.start_time).total_seconds()
-    return seconds
 
 
 @register.filter

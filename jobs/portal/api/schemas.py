@@ -16,7 +16,7 @@ from pydantic import Field
 from jobs import models
 from jobs.forecasting.statements import Reason
 from jobs.lifecycle import Status
-from jobs.reading.listing import waited
+from jobs.reading.listing import ran, waited
 from jobs.reading.public_error import told
 from jobs.reading.starts import starts
 
@@ -168,16 +168,16 @@ COLUMNS = [name for name in ListedJob.model_fields if name not in OWN]
 
 def listed(job: models.JobRow) -> dict[str, Any]:
     """The values of a `ListedJob` by field."""
-    held = job.due_at == models.HELD_UNTIL
+    now = timezone.now()
     return {name: getattr(job, name) for name in COLUMNS} | {
         "queue": job.queue.name,
         "user": job.user_key,
         "batch": job.batch_id,
-        "due_at": None if held else job.due_at,
-        "held": held,
-        "wait_seconds": _seconds(job.created_at, job.start_time or job.end_time),
-        "waited": waited(job, timezone.now()),
-        "run_seconds": job.start_time and _seconds(job.start_time, job.end_time),
+        "due_at": None if job.is_held else job.due_at,
+        "held": job.is_held,
+        "wait_seconds": max((job.start_time or job.end_time or now) - job.created_at, timedelta(0)).total_seconds(),
+        "waited": waited(job, now),
+        "run_seconds": ran(job, now),
         "last_error": told(job.last_error),
         "result_url": result_url(job),
     }
@@ -188,8 +188,3 @@ def result_url(job: models.JobRow) -> str | None:
     if job.result_expires_at is None or job.result_expires_at <= timezone.now():
         return None
     return reverse("api:job_result", kwargs={"job_id": job.pk})
-
-
-def _seconds(since: datetime, until: datetime | None) -> float:
-    # `since` is from the database's clock, now is from ours: they may differ a little, so never go below 0.
-    return max((until or timezone.now()) - since, timedelta(0)).total_seconds()
