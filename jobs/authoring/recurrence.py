@@ -27,6 +27,8 @@ MACROS = {
 }
 CATCH_UP = ("none", "one", "all")  # times that were missed while nothing ran
 OVERLAP = ("skip", "queue", "cancel")  # when the last run is not over
+CATCH_UP_HELP = "The times missed in an outage that still run: none, the last one, or all up to a hundred."
+OVERLAP_HELP = "While the previous run is not over: skip a time, queue a run behind it, or cancel it."
 WORDS_LANGUAGE = "en_US"  # of a rule in words, whatever the machine speaks
 CRON_FIELDS = 5  # minute, hour, day of the month, month, day of the week
 MIN_INTERVAL = 1.0  # seconds between two due times

@@ -6,6 +6,7 @@ from django import forms
 from django.db import transaction
 from django.utils import timezone
 
+from jobs.authoring.recurrence import CATCH_UP_HELP, OVERLAP_HELP
 from jobs.calls import registry
 from jobs.calls.refusals import InvalidRequest
 from jobs.engine.schedules import change
@@ -32,8 +33,8 @@ HELP = {
     "jitter": "Seconds over which the runs of many tenants are spread.",
     "starts_at": "UTC. Empty: now.",
     "ends_at": "UTC. Empty: never.",
-    "catch_up": "The times missed in an outage that still run: none, the last one, or all up to a hundred.",
-    "overlap": "While the previous run is not over: skip a time, queue a run behind it, or cancel it.",
+    "catch_up": CATCH_UP_HELP,
+    "overlap": OVERLAP_HELP,
 }
 
 

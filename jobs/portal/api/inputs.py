@@ -113,8 +113,8 @@ ARGS = "The method's keyword arguments; as JSON at most 256 KiB, unless the oper
 CALL = {"source_type", "source_id", "source_method", "args"}  # the other fields say how to run it
 
 
-class Submission(Body):
-    """A call to make: a `@job` method of one of your objects, or of a class if `source_id` is null."""
+class Call(Body):
+    """A `@job` method of one of your objects, or of a class if `source_id` is null."""
 
     source_type: Text = Field(examples=["reports.datareport"])
     source_id: SourceId | None = Field(None, examples=["42"])
@@ -122,6 +122,11 @@ class Submission(Body):
     args: dict[str, Any] = Field({}, description=ARGS)
     queue: Name | None = Field(None, description="Default: the queue of the method.")
     priority: Priority | None = Field(None, description="0 is first, 10 is last. Default: the priority of the method.")
+
+
+class Submission(Call):
+    """A call to make."""
+
     delay: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)] | None = Field(
         None, description="Seconds to wait; not together with `at`."
     )

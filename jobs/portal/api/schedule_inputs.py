@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 from ninja import Path, Schema
 from pydantic import ConfigDict, Field, StrictFloat
 
-from jobs.portal.api.inputs import ARGS, Body, Moment, Name, Priority, SourceId, Text, Title, Whole, left_out
+from jobs.authoring.recurrence import CATCH_UP_HELP, OVERLAP_HELP
+from jobs.portal.api.inputs import Body, Call, Moment, Name, Priority, SourceId, Text, Title, Whole, left_out
 
 MOST_LISTED = 100
 
@@ -17,16 +18,12 @@ Overlap = Literal["skip", "queue", "cancel"]
 EVERY_HELP = "Seconds between two due times. Give either this or `cron`."
 CRON = "Five fields, or `@daily` and the like, in the time zone `tz`."
 JITTER = "Seconds: each run is late by a fixed part of them, which differs between schedules."
-CATCH_UP = "The times missed in an outage that still run: none, the last one, or all up to a hundred."
-OVERLAP = "While the previous run is not over: skip a time, queue a run behind it, or cancel it."
 ENDS_AT = "The last possible due time, with a time zone. Null: it does not end."
-
-
 RULE: dict[str, Any] = {
     "cron": "0 6 * * 1-5",
     "tz": "Europe/Berlin",
 }  # a whole example: `every` and `cron` exclude each other
-CALL: dict[str, Any] = {"source_type": "reports.datareport", "source_id": "42", "source_method": "execute", "args": {}}
+EXAMPLE: dict[str, Any] = {"source_type": "reports.datareport", "source_id": "42", "source_method": "execute"}
 
 
 class ScheduleRule(Body):
@@ -41,21 +38,15 @@ class ScheduleRule(Body):
     ends_at: Moment | None = Field(None, description=ENDS_AT)
 
 
-class NewSchedule(ScheduleRule):
+class NewSchedule(ScheduleRule, Call):
     """A call that recurs."""
 
-    model_config = ConfigDict(json_schema_extra={"example": {"name": "Every working day", **CALL, **RULE}})
+    model_config = ConfigDict(json_schema_extra={"example": {"name": "Every working day", **EXAMPLE, **RULE}})
 
     name: Title = Field(description="Unique among your schedules.", examples=["Every working day"])
-    source_type: Text = Field(examples=["reports.datareport"])
-    source_id: SourceId | None = Field(None, examples=["42"])
-    source_method: Name = Field(examples=["execute"])
-    args: dict[str, Any] = Field({}, description=ARGS)
-    queue: Name | None = Field(None, description="Default: the queue of the method.")
-    priority: Priority | None = Field(None, description="0 is first, 10 last. Default: the priority of the method.")
     jitter: Seconds = Field(0.0, description=JITTER)
-    catch_up: CatchUp = Field("one", description=CATCH_UP)
-    overlap: Overlap = Field("queue", description=OVERLAP)
+    catch_up: CatchUp = Field("one", description=CATCH_UP_HELP)
+    overlap: Overlap = Field("queue", description=OVERLAP_HELP)
 
 
 class ScheduleChange(Body):
@@ -74,8 +65,8 @@ class ScheduleChange(Body):
     jitter: Seconds = left_out(JITTER)
     starts_at: Moment = left_out("The first possible due time, with a time zone.")
     ends_at: Moment | None = Field(None, description=ENDS_AT)
-    catch_up: CatchUp = left_out(CATCH_UP)
-    overlap: Overlap = left_out(OVERLAP)
+    catch_up: CatchUp = left_out(CATCH_UP_HELP)
+    overlap: Overlap = left_out(OVERLAP_HELP)
 
 
 class WantedSchedules(Schema):
