@@ -34,6 +34,7 @@ from jobs.store.claiming import (
     forget_lanes,
     hold,
     next_moment,
+    plan,
     promote,
     release,
     worth_a_pass,

@@ -4,13 +4,14 @@ import os
 import signal
 import threading
 import uuid
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 from billiard.common import terminate_handler_fired  # type: ignore[attr-defined]  # not in its stubs
 from billiard.process import current_process
 from billiard.util import set_pdeathsig  # type: ignore[attr-defined]  # not in its stubs
 from celery import signals
+from django.db import DatabaseError, InterfaceError
 
 from jobs import store
 from jobs.celery import celery_app
@@ -32,7 +33,8 @@ FLUSH_SECONDS = 2.0  # to send the remaining messages when the process ends
 class Child(Host):
     """This process, which runs jobs. Made after the fork.
 
-    It sends messages in a thread: a broker that hangs must not keep the process from the job it kept for itself.
+    It sends messages in a thread: a broker that hangs must not keep the process from the job it kept for itself. And it
+    plans in one, before its first job comes: until the pool has heard of a process, it gives it only a few seconds.
     """
 
     def __init__(self, worker: uuid.UUID, pool: str | None) -> None:
@@ -40,6 +42,8 @@ class Child(Host):
         self._peak, self._session, self.sender = Peak(), store.OwnSession(), Sender()
         self._sending = threading.Thread(target=self.sender.run, args=[Progress()], name="sender", daemon=True)
         self._sending.start()
+        self._planning = threading.Thread(target=self._plan, name="planner", daemon=True)
+        self._planning.start()
 
     def hold(self, job_id: int, attempt: int) -> None:
         running_table.hold(job_id, attempt)
@@ -48,7 +52,12 @@ class Child(Host):
         running_table.let_go()
 
     def own_session(self) -> AbstractContextManager[None]:
+        self._planning.join()
         return self._session.speaking()
+
+    def _plan(self) -> None:
+        with suppress(DatabaseError, InterfaceError), self._session.speaking():  # its first dispatch would say so
+            store.plan()
 
     def is_draining(self) -> bool:
         return running_table.drains

@@ -1,0 +1,60 @@
+"""A session of the engine plans the fold and the claim before it comes to the door, and opens no second one."""
+
+import pytest
+from django.contrib.postgres.signals import get_hstore_oids
+from django.db import connection
+
+from jobs import store
+from jobs.store.session import session
+from tests.factories import ThingFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def new_session():
+    with store.OwnSession().speaking():
+        yield session()
+        session().close()
+
+
+def plans(spoken_in) -> dict[str, tuple[int, int]]:
+    """Of its fold and its claim: how many times it used the plan for any parameters, and one for these."""
+    with spoken_in.cursor() as cursor:
+        cursor.execute(
+            "SELECT split_part(statement, E'\\n', 1), generic_plans, custom_plans FROM pg_prepared_statements"
+            " WHERE statement ~ '^-- (fold|claim)\\n'"
+        )
+        return {name: (generic, custom) for name, generic, custom in cursor.fetchall()}
+
+
+def test_it_plans_while_somebody_else_is_inside(new_session, onlooker, register):
+    ThingFactory().async_.echo()
+    register()
+    new_session.close()
+    onlooker.execute("SELECT pg_advisory_lock(hashtext('jobs.door'), place) FROM unnest(ARRAY[0, 1]) AS place")
+    store.plan()
+    assert plans(new_session) == {"-- fold": (1, 0), "-- claim": (1, 0)}
+    onlooker.execute("SELECT pg_advisory_unlock_all()")
+
+    assert len(store.claim()) == 1
+    assert plans(new_session) == {"-- fold": (2, 0), "-- claim": (2, 0)}
+
+
+def test_a_dispatch_plans_before_it_knocks(new_session):
+    store.claim()
+    assert plans(new_session) == {"-- fold": (2, 0), "-- claim": (2, 0)}
+
+
+def test_a_session_that_is_opened_again_plans_again(new_session):
+    store.plan()
+    new_session.close()
+    store.plan()
+    assert plans(new_session) == {"-- fold": (1, 0), "-- claim": (1, 0)}
+
+
+def test_it_does_not_open_djangos_session_to_ask_for_types(new_session):
+    connection.close()
+    get_hstore_oids.cache_clear()
+    store.plan()
+    assert connection.connection is None
