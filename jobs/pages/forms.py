@@ -1,8 +1,9 @@
 """The forms of the pages: what each needs to be obeyed, and to lead back to its page."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.forms import Select
 from django.shortcuts import resolve_url
 from django.template import Context
 from django.utils.html import format_html, format_html_join
@@ -35,3 +36,9 @@ def post(
         format_html_join("", HIDDEN, hidden.items()),
         content,
     )
+
+
+def select(name: str, options: Iterable[Any], chosen: Any = "") -> SafeString:
+    """A field to choose one of these: `{% select "sort" sorts sort %}`. options: values, or Django's choices."""
+    choices = [one if isinstance(one, tuple) else (one, one) for one in options]
+    return Select(choices=choices).render(name, chosen)

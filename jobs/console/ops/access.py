@@ -10,7 +10,7 @@ from typing import Any
 
 from django.contrib.auth.context_processors import PermLookupDict, PermWrapper
 from django.contrib.auth.views import redirect_to_login
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -55,13 +55,11 @@ def _guarded(view: View, permission: str) -> View:
         if not is_operator(request.user):
             raise Http404
         if not request.user.has_perm(permission):
-            lacks = {"permission": permission, **frame(request, "Not allowed"), "menu": menu(request)}
-            return rendering.page(request, "jobs/ops/forbidden.html", lacks, status=403)
+            return plain_page(request, "forbidden", "Not allowed", {"permission": permission}, status=403)
         try:
             return view(request, *args, **kwargs)
         except Http404 as missing:
-            lacks = {"missing": str(missing), **frame(request, "Not found"), "menu": menu(request)}
-            return rendering.page(request, "jobs/ops/missing.html", lacks, status=404)
+            return plain_page(request, "missing", "Not found", {"missing": str(missing)}, status=404)
 
     return guarded
 
@@ -75,9 +73,25 @@ class Permissions(PermWrapper):
 
 def frame(request: HttpRequest, title: str) -> dict[str, Any]:
     """What every page needs."""
-    return {"title": title, "theme": theme(request), "perms": Permissions(request.user)}
+    return {"title": title, "theme": theme(request), "perms": Permissions(request.user), "single_keys": SINGLE_KEYS}
 
 
+def plain_page(
+    request: HttpRequest, name: str, title: str, shown: Mapping[str, Any], *, status: int = 200
+) -> HttpResponse:
+    """The page `jobs/ops/<name>.html`, which has no live regions."""
+    around = {**frame(request, title), "menu": menu(request), **shown}
+    return rendering.page(request, f"jobs/ops/{name}.html", around, status=status)
+
+
+SINGLE_KEYS = (  # beside those of the menu; keys.js obeys them
+    ("/", "Search"),
+    ("jk", "Next row, previous row"),
+    ("x", "Select the row"),
+    (["Enter"], "Open the row"),
+    ("l", "Live on and off"),
+    ("?", "This help"),
+)
 THEMES = ("light", "dark")
 
 

@@ -85,7 +85,11 @@ class Counts:
 
     @property
     def ended_now(self) -> int:
-        return self.succeeded_now + self.failed_now + self.cancelled_now + self.died_now
+        return self.succeeded_now + self.cancelled_now + self.failing_now
+
+    @property
+    def failing_now(self) -> int:
+        return self.failed_now + self.died_now
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Filters of the templates: numbers, times and durations for people; and bars as SVG, which need no style attribute."""
 
 import json
+import re
 from datetime import datetime
 from typing import Any
 
@@ -14,9 +15,11 @@ from jobs.allocation.gates import Gate
 from jobs.authoring.text import duration, printable
 from jobs.conf import documented, settings
 from jobs.console.operations.audited import told
-from jobs.console.ops import terms, words
+from jobs.console.ops import words
 from jobs.console.ops.looks import MAX_COUNT
-from jobs.pages.forms import post
+from jobs.console.ops.terms import with_word
+from jobs.pages.forms import post, select
+from jobs.pages.tables import column, fact, table
 from jobs.reading.listing import call, job_type, ran, state, waited
 from jobs.reading.masked import masked
 from tenants.addresses import in_admin
@@ -50,6 +53,10 @@ register.filter(named)  # {{ "jobs.view_job"|named }}
 for read in (call, job_type, ran, state, told, waited):
     register.filter(read)
 register.simple_block_tag(post, takes_context=True)
+register.simple_tag(select)
+register.tag(table)
+register.tag(column)
+register.simple_block_tag(fact)
 
 
 @register.filter
@@ -65,6 +72,12 @@ register.simple_tag(in_admin)  # {% in_admin "jobs_schedule_change" one.pk as ch
 def term(name: str) -> SafeString:
     """A word of the pages, with what it means for the pointer."""
     return format_html('<abbr title="{}">{}</abbr>', words.TERMS[name.lower()], name)
+
+
+@register.filter
+def terms(title: str) -> SafeString:
+    """The title of a column, in which {words} are explained for the pointer."""
+    return mark_safe(re.sub(r"\{(.+?)\}", lambda word: term(word[1]), title))  # noqa: S308 - of a template
 
 
 @register.filter
@@ -170,16 +183,6 @@ def short(value: object, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-@register.simple_block_tag
-def columns(content: str) -> SafeString:
-    """The head of a table: `Job | Waited [number wide]` are two columns, the second with its classes."""
-    row = ""
-    for column in content.split("|"):
-        title, _, classes = column.strip().removesuffix("]").partition(" [")
-        row += f'<th scope="col" class="{classes}">{title}</th>' if classes else f'<th scope="col">{title}</th>'
-    return mark_safe(f"<thead><tr>{row}</tr></thead>")  # noqa: S308 - the content is of a template, and escaped
-
-
 @register.simple_tag
 def bar(used: float | None, limit: float | None, kind: str = "") -> SafeString | str:
     """How full something is, as a bar; the numbers stand beside it."""
@@ -202,7 +205,7 @@ def adds(context: Any, name: str, value: str, most: int, label: str = "") -> Saf
     shown = short(whole, most)
     if "q" not in context:
         address = query_with(given, **{name: value})
-    elif typed := terms.with_word(context["q"], name, value):
+    elif typed := with_word(context["q"], name, value):
         address = query_with(given, q=typed, before=None, upto=None)
     else:
         return shown

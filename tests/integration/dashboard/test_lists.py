@@ -120,7 +120,7 @@ def test_tenants_are_sorted_by_how_long_they_had_no_free_slot(client):
     page = client.get("/ops/tenants/", {"sort": "full, last 24 h"})
     shown = [(one.tenant.name, more.full if more else None) for one, more in page.context["tenants"]]
     assert shown == [("often", 5400), ("seldom", 300), ("never", None)]
-    assert 'data-label="Full, of 24 h">1.5 h</td>' in page.content.decode()
+    assert 'data-label="Full, of 24 h" class="number wide">1.5 h</td>' in page.content.decode()
 
 
 def test_what_a_dead_letter_shows_adds_a_filter_and_a_chip_removes_it(client):
@@ -154,7 +154,7 @@ def test_tenants_come_in_the_order_that_is_asked_for(client):
 
     def names(sort: str) -> list[str]:
         shown = client.get("/ops/tenants/", {"sort": sort})
-        assert f"<option selected>{sort}</option>" in text(shown) or sort == "odd"
+        assert f'<option value="{sort}" selected>{sort}</option>' in text(shown) or sort == "odd"
         return [one.tenant.name for one, _ in shown.context["tenants"]]
 
     assert names("waiting") == ["many", "old", "held"]

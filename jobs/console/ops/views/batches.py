@@ -5,7 +5,7 @@ from django.http.response import HttpResponseBase
 
 from jobs import store
 from jobs.console.ops import live, looks
-from jobs.console.ops.access import action_for, frame, menu, page_for
+from jobs.console.ops.access import action_for, page_for, plain_page
 from jobs.console.ops.answers import done, refused
 from jobs.console.ops.views.many import MAX_UNASKED
 from jobs.engine.whole_batch import cancel_batch, close_batch
@@ -13,7 +13,6 @@ from jobs.pages.answers import cancelled, existing
 from jobs.pages.given import number
 from jobs.reading import listing
 from jobs.store import EVERY_TENANT, Progress
-from tenants import rendering
 
 A_PAGE = 50
 
@@ -49,8 +48,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Cancel what waits of it, and ask what runs to stop; after a confirmation, if they are many."""
     batch = _batch(pk)
     if batch.total - batch.ended > MAX_UNASKED and "sure" not in request.POST:
-        around = {**frame(request, "Cancelling"), "menu": menu(request)}
-        return rendering.page(request, "jobs/ops/cancel_batch.html", around | {"batch": batch})
+        return plain_page(request, "cancel_batch", "Cancelling", {"batch": batch})
     count = cancel_batch(pk, tenant_id=EVERY_TENANT)
     return done(request, cancelled(count, goes_on=_batch(pk).cancelling))
 

@@ -13,14 +13,13 @@ from django.urls import URLPattern, path, reverse
 from jobs import store
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations.verbs import CANCEL, DISCARD, REVIVE, Verb
-from jobs.console.ops.access import action_for, frame, menu, page_for
+from jobs.console.ops.access import action_for, page_for, plain_page
 from jobs.console.ops.answers import back, done, refused
 from jobs.console.ops.runs import Run, ids, signed_run
 from jobs.console.ops.selections import Found, Letters, Selection, Step
 from jobs.lifecycle import Status
 from jobs.pages.answers import SeeOther, existing
 from jobs.reading import queries
-from tenants import rendering
 
 MAX_A_REQUEST = 1000  # jobs
 MAX_TICKED = 500  # boxes of one form
@@ -68,7 +67,8 @@ class Action:
 
     def progress(self, request: HttpRequest) -> HttpResponse:
         """How far a run is. The script presses the button until none is left; without it, a person does."""
-        return self._page(request, "progress", self._signed(request, request.GET.get("run", "")), {})
+        run = self._signed(request, request.GET.get("run", ""))
+        return self._page(request, "progress", run, {"most": MAX_A_REQUEST})
 
     def _chosen(self, request: HttpRequest) -> Run:
         """The form's choice. Raises InvalidRequest."""
@@ -100,9 +100,8 @@ class Action:
         return answer(request, self.verb.told(outcomes) or "None was left.")
 
     def _page(self, request: HttpRequest, name: str, run: Run, shown: dict[str, Any]) -> HttpResponse:
-        around = {**frame(request, self.verb.doing), "menu": menu(request), "most": MAX_A_REQUEST}
         about = {"run": run, "verb": self.verb, "jobs": self.selection.jobs, "address": reverse(f"ops:{self.name}")}
-        return rendering.page(request, f"jobs/ops/run/{name}.html", around | about | shown)
+        return plain_page(request, f"run/{name}", self.verb.doing, about | shown)
 
 
 def _either(verb: Verb) -> str:

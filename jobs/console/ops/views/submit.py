@@ -19,6 +19,7 @@ from jobs.pages.given import number
 from jobs.reading import listing, queries
 from tenants.names import named
 
+DEFAULT = ("", "that of the call")
 FIELDS = ("tenant", "call", "object", "args", "queue", "priority", "user", "anyway")
 
 
@@ -80,8 +81,8 @@ def _page(request: HttpRequest, typed: dict[str, str], like: AnyJob | None = Non
         "like": like,
         "wrong": wrong,
         "calls": sorted(map(str, registry.targets())),
-        "queues": sorted(queue.name for queue in seen.queues.values()),
-        "priorities": [str(number) for number in range(LAST_PRIORITY + 1)],
+        "queues": [DEFAULT, *sorted(queue.name for queue in seen.queues.values())],
+        "priorities": [DEFAULT, *map(str, range(LAST_PRIORITY + 1))],
     }
     page = live.page(request, "new_job", "New job", (), shown, every=0)
     page.status_code = 422 if wrong else 200

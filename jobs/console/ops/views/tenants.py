@@ -45,7 +45,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "state": state,
         "sort": sort,
         "sorts": [*SORTS, FULL],
-        "states": [one.value for one in State],
+        "states": [("", "all with work"), *(one.value for one in State), ("all", "all tenants, by name")],
         "meanings": [(state.value, "", meaning) for state, meaning in words.TENANT_STATES.items()],
         "earlier": page - 1 if page else None,
         "later": page + 1 if len(chosen) > A_PAGE else None,

@@ -24,6 +24,7 @@ ROOM = 3  # for so many changes more
 AGAIN = 2  # seconds until a page looks again
 Change = tuple[str, str, str, Any]  # kind, name, limit, value
 FIELDS = ("kind", "name", "limit", "value")
+CHOICES = [(kind, [(name, name) for name in names]) for kind, names in LIMITS.items()]
 NONE: Change = ("", "", "", "")
 
 
@@ -55,7 +56,15 @@ def one(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _form(request: HttpRequest, given: Sequence[Change], since: str = "", until: str = "", **more: Any) -> HttpResponse:
     """given, since, until: to begin with. more: refused: why nothing was asked; or an answer."""
-    shown = {"rows": given or [NONE], "room": [NONE] * ROOM, "limits": LIMITS, "since": since, "until": until, **more}
+    shown = {
+        "rows": given or [NONE],
+        "room": [NONE] * ROOM,
+        "kinds": list(LIMITS),
+        "limits": CHOICES,
+        "since": since,
+        "until": until,
+        **more,
+    }
     return live.page(request, "what_if", "What if", (), shown, every=0)
 
 
