@@ -7,6 +7,7 @@ from typing import Any
 
 from django import template
 from django.http import QueryDict
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
@@ -211,6 +212,14 @@ def adds(context: Any, name: str, value: str, most: int, label: str = "") -> Saf
         return shown
     title = "" if shown == whole else format_html(' title="{}"', whole)
     return format_html('<a href="{}"{}>{}</a>', address, title, shown)
+
+
+@register.simple_tag(takes_context=True)
+def linked(context: Any, text: Any, permission: str, view: str, *args: Any) -> SafeString | str:
+    """A text as the link to a page, for those who have its permission."""
+    if not context["request"].user.has_perm(named(permission)):
+        return str(text)
+    return format_html('<a href="{}">{}</a>', reverse(view, args=args), text)
 
 
 @register.simple_tag(takes_context=True)
