@@ -51,7 +51,7 @@ def show(request: HttpRequest) -> HttpResponseBase:
         "snapshot": seen,
         "q": typed,
         "wrong": wrong,
-        "chips": _chips(typed),
+        "chips": _chips(request, typed),
         "offers": _offers(typed, seen),
         "page": page,
         "looked_since": _submitted(page),
@@ -70,10 +70,11 @@ def _page(sought: Filter, upto: int) -> Page:
     return listing.page(sought.others, A_PAGE, before=upto + 1, **sought.listed)
 
 
-def _chips(typed: str) -> list[tuple[str, str]]:
-    """(word, the search without it)"""
+def _chips(request: HttpRequest, typed: str) -> list[tuple[str, str]]:
+    """(word, the address of the search without it)"""
     words = typed.split()
-    return [(word, " ".join(words[:n] + words[n + 1 :])) for n, word in enumerate(words)]
+    searches = [(word, " ".join(words[:n] + words[n + 1 :])) for n, word in enumerate(words)]
+    return [(word, query_with(request.GET, q=without, before=None, upto=None)) for word, without in searches]
 
 
 def _offers(typed: str, seen: Snapshot) -> list[str]:

@@ -35,7 +35,7 @@ def show(request: HttpRequest) -> HttpResponse:
             asked = replace(asked, by=("day",))  # a page that nobody has asked anything of does not refuse
             found = usage.read(asked, tenant, now, MOST_LINES)
     except InvalidRequest as refused:
-        return live.page(request, "usage", "Usage", (), {**shown, "refused": answers.sentence(refused)}, every=0)
+        return live.page(request, "usage", "Usage", (), {**shown, "wrong": answers.sentence(refused)}, every=0)
     names = looks.tenants({line.tenant_id for line in found.lines if line.tenant_id is not None})
     lines = [(line, names.get(line.tenant_id or 0)) for line in found.lines]
     return live.page(request, "usage", "Usage", (), {**shown, "asked": asked, "usage": found, "lines": lines}, every=0)

@@ -47,7 +47,7 @@ def one(request: HttpRequest, pk: int) -> HttpResponse:
     asked = row.question
     moments = [datetime.fromisoformat(asked[name]).astimezone(UTC) for name in ("since", "until")]
     since, until = (f"{moment:%Y-%m-%dT%H:%M:%S}" for moment in moments)
-    shown = {"state": state, "answer": row.answer, "refused": row.refused}
+    shown = {"state": state, "answer": row.answer, "wrong": row.refused}
     page = _form(request, list(_given(asked["changes"])), since, until, **shown)
     if state is State.REPLAYING:
         page["Refresh"] = str(AGAIN)
@@ -55,7 +55,7 @@ def one(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _form(request: HttpRequest, given: Sequence[Change], since: str = "", until: str = "", **more: Any) -> HttpResponse:
-    """given, since, until: to begin with. more: refused: why nothing was asked; or an answer."""
+    """given, since, until: to begin with. more: wrong: why nothing was asked; or an answer."""
     shown = {
         "rows": given or [NONE],
         "room": [NONE] * ROOM,
@@ -87,5 +87,5 @@ def ask(request: HttpRequest) -> HttpResponse:
         question = Question.of(since, until, what_if.read(given), now=now)
         row = what_if.ask(question, request.user.get_username())
     except InvalidRequest as refused:
-        return _form(request, given, **times, refused=sentence(refused))
+        return _form(request, given, **times, wrong=sentence(refused))
     return SeeOther(reverse("ops:what-if-answer", args=[row.pk]))
