@@ -1,6 +1,6 @@
 """Pages of lists of jobs, newest first. Each page reads a bounded number of jobs, and says how far it looked."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from django.db.models import Q, QuerySet
@@ -15,6 +15,30 @@ from tenants.models import Tenant
 MAX_LOOKED_AT = 10_000  # jobs that one page reads at most
 LOOKS = 10  # for the failures of a batch
 FAILED = FINAL - {Status.SUCCESS}
+
+
+@dataclass
+class Sought:
+    """The jobs that fit all of this. Whose they are, their status and their batch have indexes of their own.
+
+    tenant: None: those of all tenants, for operators. batch: its id.
+    """
+
+    tenant: Tenant | None
+    status: Status | None = None
+    batch: int | None = None
+    others: Q = field(default_factory=Q)
+
+    @property
+    def owned(self) -> Q:
+        """What has an index of its own, newest first: a page looks at these alone."""
+        owned = Q() if self.tenant is None else Q(tenant=self.tenant)
+        return owned if self.batch is None else owned & Q(batch_id=self.batch)
+
+    @property
+    def fitting(self) -> Q:
+        """What is asked of those."""
+        return self.others if self.status is None else self.others & Q(status=self.status)
 
 
 @dataclass(frozen=True)
@@ -40,40 +64,23 @@ def state(job: JobRow) -> str:
     return "held" if job.is_held else job.status
 
 
-def page(
-    chosen: Q,
-    limit: int,
-    *,
-    tenant: Tenant | None,
-    status: Status | None = None,
-    batch: int | None = None,
-    before: int | None = None,
-) -> Page:
-    """The newest jobs that fit, with lower ids than `before`; of all tenants if `tenant` is None; or of this batch.
+def page(sought: Sought, limit: int, *, before: int | None = None) -> Page:
+    """The newest jobs that fit, with lower ids than `before`.
 
     A page may have fewer jobs than `limit`, even none, and a next page: it has looked at MAX_LOOKED_AT jobs.
     """
-    found, end = _fitting(chosen, _owned(tenant, batch), status, before)
+    found, end = _fitting(sought, before)
     fitting = list(found.defer("args", "stats")[: limit + 1])  # one extra job shows that there are more
     if len(fitting) > limit:
         end = fitting[limit - 1].pk
     return Page([job for job in fitting[:limit] if queries.is_whole(job)], end)
 
 
-def ids(
-    chosen: Q,
-    limit: int,
-    *,
-    tenant: Tenant | None,
-    status: Status | None = None,
-    batch: int | None = None,
-    before: int | None = None,
-    looks: int,
-) -> tuple[list[int], int | None]:
+def ids(sought: Sought, limit: int, *, before: int | None = None, looks: int) -> tuple[list[int], int | None]:
     """The ids of the newest jobs that fit, and `before` of the next ones. It makes so many `looks`."""
     together: list[int] = []
     for _ in range(looks):
-        found, end = _fitting(chosen, _owned(tenant, batch), status, before)
+        found, end = _fitting(sought, before)
         together += found.values_list("pk", flat=True)[: limit + 1 - len(together)]
         if len(together) > limit:
             return together[:limit], together[limit - 1]
@@ -92,12 +99,13 @@ def batches(limit: int, *, tenant_id: TenantId, before: int | None = None) -> tu
 def failures_first(batch: Progress, limit: int, *, tenant: Tenant | None) -> list[JobRow]:
     """The jobs of a batch that did not end well, newest first, and then its others."""
     failed: list[int] = []
+    ended_badly = Sought(tenant, batch=batch.id, others=Q(status__in=FAILED))
     if batch.failed:  # else all of its jobs would be looked at, and none found
-        failed, _ = ids(Q(status__in=FAILED), limit, tenant=tenant, batch=batch.id, looks=LOOKS)
+        failed, _ = ids(ended_badly, limit, looks=LOOKS)
     found: list[JobRow] = list(queries.all_jobs().filter(pk__in=failed).defer("args", "stats"))
     shown = [one for one in found if queries.is_whole(one)]
     if len(failed) < limit:
-        shown += page(~Q(status__in=FAILED), limit - len(failed), tenant=tenant, batch=batch.id).jobs
+        shown += page(replace(ended_badly, others=~Q(status__in=FAILED)), limit - len(failed)).jobs
     return shown
 
 
@@ -106,15 +114,11 @@ def newest() -> int:
     return queries.all_jobs().values_list("pk", flat=True).first() or 0
 
 
-def newer(
-    chosen: Q, *, tenant: Tenant | None, status: Status | None = None, batch: int | None = None, upto: int
-) -> tuple[int, bool]:
+def newer(sought: Sought, *, upto: int) -> tuple[int, bool]:
     """The number of jobs that fit with higher ids than `upto`; and whether there are more to look at."""
-    came = queries.all_jobs().filter(_owned(tenant, batch), pk__gt=upto)
+    came = queries.all_jobs().filter(sought.owned, pk__gt=upto)
     last = came.order_by("pk").values_list("pk", flat=True)[MAX_LOOKED_AT - 1 : MAX_LOOKED_AT].first()
-    if status is not None:
-        chosen &= Q(status=status)
-    return came.filter(chosen, pk__lte=last or queries.LARGEST_ID).count(), last is not None
+    return came.filter(sought.fitting, pk__lte=last or queries.LARGEST_ID).count(), last is not None
 
 
 def waited(job: JobRow, now: datetime) -> float | None:
@@ -135,29 +139,21 @@ def ran(one: JobRow | AnyFailedAttempt, now: datetime) -> float | None:
     return max(((one.end_time or now) - one.start_time).total_seconds(), 0.0)
 
 
-def _owned(tenant: Tenant | None, batch: int | None) -> Q:
-    """What has an index of its own, newest first: a page looks at these alone."""
-    owned = Q() if tenant is None else Q(tenant=tenant)
-    return owned if batch is None else owned & Q(batch_id=batch)
-
-
-def _fitting(chosen: Q, owned: Q, status: Status | None, before: int | None) -> tuple[QuerySet[JobRow], int | None]:
+def _fitting(sought: Sought, before: int | None) -> tuple[QuerySet[JobRow], int | None]:
     """The jobs of a page that fit; and the last job that it looks at, or None if it looks at all."""
-    older = owned if before is None else owned & Q(pk__lt=before)
+    older = sought.owned if before is None else sought.owned & Q(pk__lt=before)
     found = queries.all_jobs().filter(older)
     end: int | None = None
-    few = None if status is None else _few(status, owned)
+    few = None if sought.status is None else _few(sought.status, sought.owned)
     if few is not None:
         jobs: QuerySet[JobRow] = Job.objects.filter(older, pk__in=few)
         jobs = jobs.prefetch_related(*queries.RELATED).order_by("-pk")
-    elif chosen or status is not None:
+    elif sought.fitting:
         end = found.values_list("pk", flat=True)[MAX_LOOKED_AT - 1 : MAX_LOOKED_AT].first()
         jobs = found.filter(pk__gte=end or 0)
     else:
         jobs = found
-    if status is not None:
-        chosen &= Q(status=status)
-    return jobs.filter(chosen), end
+    return jobs.filter(sought.fitting), end
 
 
 def _few(status: Status, owned: Q) -> list[int] | None:

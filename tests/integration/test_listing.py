@@ -10,6 +10,7 @@ from jobs.engine.history import Archive
 from jobs.lifecycle import Status
 from jobs.models import ArchivedJob, BatchTally, Job
 from jobs.reading import listing
+from jobs.reading.listing import Sought
 from tests.factories import TenantFactory, make_job
 from tests.integration.store.test_history import DAY, NOW
 
@@ -20,14 +21,11 @@ def walk(**wanted) -> tuple[list[int], int]:
     """The ids on all pages, and the number of pages."""
     found, pages, before = [], 0, None
     while True:
-        page = listing.page(wanted.get("chosen", Q()), wanted.get("limit", 2), before=before, **_of(wanted))
+        sought = Sought(wanted.get("tenant"), wanted.get("status"), others=wanted.get("chosen", Q()))
+        page = listing.page(sought, wanted.get("limit", 2), before=before)
         found, pages, before = found + [job.pk for job in page.jobs], pages + 1, page.before
         if before is None:
             return found, pages
-
-
-def _of(wanted) -> dict:
-    return {"tenant": wanted.get("tenant"), "status": wanted.get("status")}
 
 
 @settings(max_examples=20)
@@ -78,9 +76,10 @@ def test_a_page_without_a_hit_says_how_far_it_looked(monkeypatch):
     monkeypatch.setattr(listing, "MAX_LOOKED_AT", 3)
     tenant = TenantFactory()
     jobs = [make_job(tenant, Status.SUCCESS).pk for _ in range(5)]
-    page = listing.page(Q(user_key="anna"), 2, tenant=tenant)
+    sought = Sought(tenant, others=Q(user_key="anna"))
+    page = listing.page(sought, 2)
     assert (page.jobs, page.before) == ([], jobs[2])
-    page = listing.page(Q(user_key="anna"), 2, tenant=tenant, before=page.before)
+    page = listing.page(sought, 2, before=page.before)
     assert (page.jobs, page.before) == ([], None)
 
 
@@ -107,8 +106,9 @@ def test_the_jobs_of_a_batch_are_found_however_many_others_came_later_its_failur
     error, good, dead = (make_job(tenant, one, batch_id=batch.id).pk for one in statuses)
     for _ in range(9):
         make_job(tenant, Status.ERROR)
-    assert [one.pk for one in listing.page(Q(), 9, tenant=tenant, batch=batch.id).jobs] == [dead, good, error]
+    sought = Sought(tenant, batch=batch.id)
+    assert [one.pk for one in listing.page(sought, 9).jobs] == [dead, good, error]
     assert [one.pk for one in listing.failures_first(batch, 9, tenant=tenant)] == [dead, error, good]
     assert [one.pk for one in listing.failures_first(batch, 1, tenant=tenant)] == [dead]
     assert listing.failures_first(batch, 9, tenant=stranger) == []
-    assert listing.newer(Q(), tenant=tenant, batch=batch.id, upto=error) == (2, False)
+    assert listing.newer(sought, upto=error) == (2, False)

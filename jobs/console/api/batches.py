@@ -21,6 +21,7 @@ from jobs.portal.api.inputs import RowId, Text
 from jobs.portal.api.problems import ProblemError, existing
 from jobs.portal.api.schemas import Problem
 from jobs.reading import listing
+from jobs.reading.listing import Sought
 from jobs.store import EVERY_TENANT, Progress
 from tenants.tenant_model import slugs_of
 
@@ -39,7 +40,7 @@ class AnyBatches(Schema):
     next: str | None = Field(description="The address of the next page, with older batches. Null: the last page.")
 
 
-class Sought(batch_schemas.WantedBatches):
+class SoughtBatches(batch_schemas.WantedBatches):
     tenant: Text | None = Field(None, description="Only this tenant: its slug.")
 
 
@@ -50,7 +51,7 @@ class Changed(Schema):
 
 
 @router.get("batches", url_name="operator_batches", response=AnyBatches)
-def list_all_batches(request: OperatorRequest, wanted: Query[Sought]) -> AnyBatches:
+def list_all_batches(request: OperatorRequest, wanted: Query[SoughtBatches]) -> AnyBatches:
     """List the batches of all tenants, newest first, in pages."""
     tenant_id = EVERY_TENANT if wanted.tenant is None else tenant_named(wanted.tenant).pk
     found, before = listing.batches(wanted.limit, tenant_id=tenant_id, before=wanted.before)
@@ -85,9 +86,8 @@ def close_any_batch(request: OperatorRequest, batch_id: BatchId) -> AnyBatch:
 @router.post("batches/{batch_id}/revive", url_name="revive_any_batch", auth=CHANGE, response=Changed)
 def revive_any_batch(request: OperatorRequest, batch_id: BatchId, before: Before = None) -> Changed:
     """Give what did not end well of a batch a new series of attempts. 1000 jobs at a time."""
-    fits = Q(status__in=REVIVE.statuses)
-    batch = _found(batch_id).id
-    ids, end = listing.ids(fits, MAX_CHANGED, tenant=None, batch=batch, before=before, looks=listing.LOOKS)
+    sought = Sought(None, batch=_found(batch_id).id, others=Q(status__in=REVIVE.statuses))
+    ids, end = listing.ids(sought, MAX_CHANGED, before=before, looks=listing.LOOKS)
     outcomes = Counter(REVIVE.each(ids, bulk=uuid4(), filters=f"batch:{batch_id}").values())
     changed = sum(outcomes[name] for name in REVIVE.applied(outcomes))
     address = reverse("api:revive_any_batch", args=[batch_id])

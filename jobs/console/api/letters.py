@@ -75,7 +75,7 @@ class Filters(BaseModel):
                     wanted.others &= Q(died_at__lt=self.died_before)
                 case _:
                     wanted.add("error" if name == "error_class" else name, value, timezone.now())
-        return queries.dead_letters().filter(wanted.everything)
+        return queries.dead_letters().filter(wanted.owned, wanted.others)
 
     def given(self) -> dict[str, Any]:
         """Those that were given, as JSON has them."""

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from uuid import uuid4
 
 from django.core.management.base import CommandError
@@ -83,9 +84,9 @@ def _all_that_fit(verb: Verb, wanted: Filter, words: str, screen: Screen, *, sur
 def _steps(verb: Verb, wanted: Filter) -> Iterator[list[int]]:
     """The ids of what fits now, newest first; not of jobs that come meanwhile."""
     before: int | None = listing.newest() + 1
-    fits = wanted.others & Q(status__in=verb.statuses)
+    sought = replace(wanted, others=wanted.others & Q(status__in=verb.statuses))
     while before is not None:
-        ids, before = listing.ids(fits, STEP, before=before, looks=LOOKS, **wanted.listed)
+        ids, before = listing.ids(sought, STEP, before=before, looks=LOOKS)
         yield ids
 
 

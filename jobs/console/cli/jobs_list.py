@@ -72,7 +72,7 @@ def _selected(options: Options) -> tuple[Sequence[JobRow], str]:
     """The jobs, and how to see more; "" if these are all."""
     limit, before, wanted = options["limit"], options["before"], searching.filter_of(options)
     if wanted.status in ORDERS:
-        chosen = queries.of_status(wanted.status) & wanted.everything
+        chosen = queries.of_status(wanted.status) & wanted.owned & wanted.others
         if wanted.status == Status.DEAD:
             chosen &= Q(died_at__isnull=False)
         if before:
@@ -81,7 +81,7 @@ def _selected(options: Options) -> tuple[Sequence[JobRow], str]:
         found, others = inputs.first(jobs, options)
         more = f"More jobs match; --limit N shows more than {limit}." if others else ""
         return [job for job in found if queries.is_whole(job)], more
-    page = listing.page(wanted.others, limit, before=before, **wanted.listed)
+    page = listing.page(wanted, limit, before=before)
     return page.jobs, f"Older jobs may match: --before {page.before}" if page.before else ""
 
 

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,6 +14,7 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations.named import queue_named, tenant_named
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Worker
+from jobs.reading.listing import Sought
 from jobs.reading.masked import masked
 from tenants.models import Tenant
 
@@ -27,28 +28,14 @@ MAX_AGE = 3650 * 86_400  # seconds
 
 
 @dataclass
-class Filter:
-    """The jobs that fit all that was added. The lists take some apart: they have indexes of their own.
+class Filter(Sought):
+    """The jobs of all tenants that fit all that was added.
 
     since: the column that the filters `since` and `until` are about.
     """
 
-    others: Q = field(default_factory=Q)
     tenant: Tenant | None = None
-    status: Status | None = None
-    batch: int | None = None
     since: str = "created_at"
-
-    @property
-    def everything(self) -> Q:
-        """All filters as one; not that of the status."""
-        found = self.others & Q(tenant=self.tenant) if self.tenant else self.others
-        return found & Q(batch_id=self.batch) if self.batch else found
-
-    @property
-    def listed(self) -> dict[str, Any]:
-        """What the lists take apart."""
-        return {"tenant": self.tenant, "status": self.status, "batch": self.batch}
 
     def add(self, name: str, value: Any, now: datetime) -> None:
         """Narrow it down. Raises InvalidRequest, naming the filter and what is allowed."""

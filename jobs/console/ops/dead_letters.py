@@ -63,7 +63,7 @@ def matching(filters: Mapping[str, str], now: datetime, upto: datetime | None = 
         else:
             found.add(name, value, now)
     dead = Q(died_at__isnull=False) if upto is None else Q(died_at__isnull=False, died_at__lte=upto)
-    return DeadLetter.objects.filter(dead, found.everything).order_by("-died_at", "-pk")
+    return DeadLetter.objects.filter(dead, found.owned, found.others).order_by("-died_at", "-pk")
 
 
 def groups(letters: QuerySet[DeadLetter], now: datetime) -> tuple[list[Group], bool]:

@@ -83,10 +83,11 @@ class Found:
         if run.chosen:
             return Step(run.chosen, None)
         sought = terms.read(run.filters["q"], datetime.fromisoformat(run.at))
-        chosen, before = sought.others & Q(status__in=statuses), int(run.position or int(run.upto) + 1)
+        sought.others &= Q(status__in=statuses)
+        before = int(run.position or int(run.upto) + 1)
         if sought.status is not None and sought.status not in statuses:
             return Step([], None)
-        found, end = listing.ids(chosen, most, before=before, looks=MAX_PAGES, **sought.listed)
+        found, end = listing.ids(sought, most, before=before, looks=MAX_PAGES)
         return Step(found, None if end is None else str(end))
 
 

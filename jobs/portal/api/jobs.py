@@ -24,6 +24,7 @@ from jobs.portal.api import idempotency, inputs, pages, schemas, throttle
 from jobs.portal.api.auth import Caller, CallerRequest
 from jobs.portal.api.problems import ProblemError, existing
 from jobs.reading import listing, queries, waiting
+from jobs.reading.listing import Sought
 
 router = Router(tags=["jobs"])
 
@@ -74,14 +75,9 @@ def compose(caller: Caller, submission: inputs.Submission) -> JobRequest:
 def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.JobPage:
     """Your jobs, newest first, a page at a time. A page may be empty and have a next one: it looks at 10,000 jobs."""
     filters = wanted.model_dump(include=FILTERS, exclude_none=True)
-    found = listing.page(
-        Q(**{COLUMNS.get(name, name): value for name, value in filters.items()}),
-        wanted.limit,
-        tenant=request.auth.tenant,
-        status=wanted.status,
-        batch=wanted.batch,
-        before=wanted.before,
-    )
+    others = Q(**{COLUMNS.get(name, name): value for name, value in filters.items()})
+    sought = Sought(request.auth.tenant, wanted.status, wanted.batch, others)
+    found = listing.page(sought, wanted.limit, before=wanted.before)
     older = None if found.before is None else pages.onward(reverse("api:jobs"), wanted, before=found.before)
     return schemas.JobPage(jobs=[schemas.ListedJob(**schemas.listed(job)) for job in found.jobs], next=older)
 

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlencode
 
+from django.db.models import Q
 from django.http import HttpRequest
 
 from jobs.lifecycle import Status
 from jobs.pages.given import number
+from jobs.reading.listing import Sought
 from jobs.reading.status_words import WORDS
 from tenants.models import Tenant
 
@@ -49,9 +51,9 @@ class Asked:
         statuses: list[tuple[Status | None, str]] = [(None, "All"), *WORDS.items()]
         return [(self.address(status=status, before=None), word, status == self.status) for status, word in statuses]
 
-    def listed(self, tenant: Tenant) -> dict[str, Any]:
-        """What the lists of jobs take."""
-        return {"tenant": tenant, "status": self.status, "batch": self.batch}
+    def sought(self, tenant: Tenant, member: str) -> Sought:
+        """The jobs of the tenant that it asks for. member: who asks, as `user_key`."""
+        return Sought(tenant, self.status, self.batch, Q(user_key=member) if self.mine else Q())
 
     @property
     def newest(self) -> str:

@@ -1,7 +1,6 @@
 """A list of the tenant's jobs, one job, and its actions. Another tenant's job is as one that does not exist."""
 
 from django.contrib import messages
-from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -33,8 +32,8 @@ JOB_REGIONS = ("jobs/members/job/head", "jobs/members/job/why", "jobs/members/jo
 def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
     """`status`: only these; `mine`: only those of this member; `before`: only those with lower ids."""
     asked = Asked.of(request)
-    chosen = Q(user_key=str(request.user.pk)) if asked.mine else Q()
-    page = listing.page(chosen, A_PAGE, before=asked.before, **asked.listed(tenant))
+    sought = asked.sought(tenant, str(request.user.pk))
+    page = listing.page(sought, A_PAGE, before=asked.before)
     top = page.jobs[0].pk + 1 if page.jobs else asked.before
     context = shown.common(page.jobs, tenant, request) | {
         "page": page,
@@ -42,7 +41,7 @@ def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
         "lines": len({job.queue_id for job in page.jobs if job.status == Status.CREATED}),
         "slots": shown.slots(tenant),
         "schedules": shown.schedules(tenant),
-        "newer": (0, False) if top is None else listing.newer(chosen, upto=top - 1, **asked.listed(tenant)),
+        "newer": (0, False) if top is None else listing.newer(sought, upto=top - 1),
         "asked": asked,
         "older": asked.address(before=page.before),
         "here": request.path + asked.address(before=top),

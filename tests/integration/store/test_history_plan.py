@@ -12,6 +12,7 @@ from jobs.engine.history import TABLE, month_of
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, ArchivedJob
 from jobs.reading import listing, queries
+from jobs.reading.listing import Sought
 from jobs.store import partitions
 from tenants.models import Tenant
 from tests.factories import QueueFactory, TenantFactory
@@ -90,12 +91,12 @@ def test_what_is_read_depends_on_the_page_and_not_on_the_history(tenants, monkey
     grow(tenants, FEW)
     old = ArchivedJob.objects.latest("id").id
     work = {
-        "the newest of a tenant": lambda: listing.page(Q(), 20, tenant=big),
-        "the newest of all": lambda: listing.page(Q(), 20, tenant=None),
-        "something rare": lambda: listing.page(Q(user_key="anna"), 20, tenant=big),
-        "something rare of all": lambda: listing.page(Q(user_key="anna"), 20, tenant=None),
-        "a status": lambda: listing.page(Q(), 20, tenant=big, status=Status.ERROR),
-        "the few that run": lambda: listing.page(Q(), 20, tenant=small, status=Status.RUNNING),
+        "the newest of a tenant": lambda: listing.page(Sought(big), 20),
+        "the newest of all": lambda: listing.page(Sought(None), 20),
+        "something rare": lambda: listing.page(Sought(big, others=Q(user_key="anna")), 20),
+        "something rare of all": lambda: listing.page(Sought(None, others=Q(user_key="anna")), 20),
+        "a status": lambda: listing.page(Sought(big, Status.ERROR), 20),
+        "the few that run": lambda: listing.page(Sought(small, Status.RUNNING), 20),
         "an old job": lambda: queries.all_jobs().filter(pk=old).first(),
         "its failed attempts": lambda: queries.failed_attempts(AnyJob(pk=old)),
         "what to archive": lambda: store.next_to_archive("success", 0, NOW - timedelta(days=9000)),

@@ -7,7 +7,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 
 from jobs.calls.refusals import InvalidRequest
-from jobs.console.operations.filters import HELD, Filter
+from jobs.console.operations.filters import HELD
 from jobs.console.ops import live, looks, snapshot, terms
 from jobs.console.ops.access import page_for
 from jobs.console.ops.answers import sentence
@@ -41,9 +41,9 @@ def show(request: HttpRequest) -> HttpResponseBase:
         if upto is None:
             upto = listing.newest()
         else:
-            newer = listing.newer(sought.others, upto=upto, **sought.listed)
+            newer = listing.newer(sought, upto=upto)
         if not asked_again:
-            page = _page(sought, upto if before is None else min(upto, before - 1))
+            page = listing.page(sought, A_PAGE, before=upto + 1 if before is None else min(upto + 1, before))
     except InvalidRequest as refused:
         wrong = sentence(refused)
     stays = query_with(request.GET, upto=upto)
@@ -64,10 +64,6 @@ def show(request: HttpRequest) -> HttpResponseBase:
         "states": status_words.TABLE,
     }
     return live.page(request, "jobs", "Jobs", ("old", "numbers", "newer"), shown, every=REFRESH_SECONDS, ask=stays)
-
-
-def _page(sought: Filter, upto: int) -> Page:
-    return listing.page(sought.others, A_PAGE, before=upto + 1, **sought.listed)
 
 
 def _chips(request: HttpRequest, typed: str) -> list[tuple[str, str]]:
