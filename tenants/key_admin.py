@@ -10,7 +10,6 @@ from django.contrib.auth import get_user_model
 from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
-from django.utils import timezone
 from django.utils.html import format_html
 
 from tenants import auth
@@ -42,9 +41,7 @@ class KeyAdmin(Kept):
 
     @display(description="state", label={"good": "success", "expired": "warning", "revoked": "danger"})
     def state(self, key: Key) -> str:
-        if key.revoked_at:
-            return "revoked"
-        return "expired" if key.expires_at and key.expires_at <= timezone.now() else "good"
+        return key.state
 
     @admin.action(description="Revoke: refuse these keys from now on", permissions=["change"])
     def revoke(self, request: HttpRequest, keys: QuerySet[Key]) -> None:

@@ -7,6 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from tenants.bounds import MAX_SECONDS, MOST_DAYS, MOST_SLOTS, NAME_LENGTH, SLUG_LENGTH
 from tenants.conf import TENANT_MODEL
@@ -173,6 +174,13 @@ class Key(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+    @property
+    def state(self) -> str:
+        """good, expired or revoked."""
+        if self.revoked_at:
+            return "revoked"
+        return "expired" if self.expires_at and self.expires_at <= timezone.now() else "good"
 
 
 class ApiKey(Key):

@@ -13,18 +13,13 @@ from tenants.models import ApiKey
 MAX_NAME = 100  # characters
 
 
-def _state(key: ApiKey) -> str:
-    is_late = key.expires_at is not None and key.expires_at <= timezone.now()
-    return "revoked" if key.revoked_at else "expired" if is_late else "good"
-
-
 COLUMNS = [
     Column("PREFIX", "prefix"),
     Column("TENANT", "tenant.jobs_slug", flexible=True),
     Column("NAME", "name", flexible=True),
     Column("EXPIRES (UTC)", "expires_at", wide=True),
     Column("LAST USED (UTC)", "last_used_at", wide=True),
-    Column("STATE", _state),
+    Column("STATE", "state"),
 ]
 
 
