@@ -73,7 +73,8 @@ class Permissions(PermWrapper):
 
 def frame(request: HttpRequest, title: str) -> dict[str, Any]:
     """What every page needs."""
-    return {"title": title, "theme": theme(request), "perms": Permissions(request.user), "single_keys": SINGLE_KEYS}
+    around = {"title": title, "perms": Permissions(request.user), "single_keys": SINGLE_KEYS}
+    return around | {"theme": theme(request), "next_theme": NEXT_THEME[theme(request)]}
 
 
 def plain_page(
@@ -93,6 +94,7 @@ SINGLE_KEYS = (  # beside those of the menu; keys.js obeys them
     ("?", "This help"),
 )
 THEMES = ("light", "dark")
+NEXT_THEME = {"": "dark", "dark": "light", "light": "system"}  # of the button
 
 
 def theme(request: HttpRequest) -> str:

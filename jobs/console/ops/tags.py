@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -64,6 +65,12 @@ register.simple_block_tag(fact)
 def gate(one: Gate) -> str:
     """What the jobs at a gate wait for."""
     return GATES[one]
+
+
+@register.filter
+def gates(found: Iterable[tuple[Gate, int]]) -> str:
+    """What so many jobs wait for each: "1,204: slots of the tenant itself; 3: nothing but the turn"."""
+    return "; ".join(f"{jobs:,}: {GATES[one]}" for one, jobs in found)
 
 
 register.simple_tag(in_admin)  # {% in_admin "jobs_schedule_change" one.pk as change %}

@@ -147,7 +147,7 @@ class TestOperators:
         monkeypatch.setattr(usage_page, "MOST_LINES", 1)
         client.force_login(with_permissions(UserFactory(is_staff=True), "view_tenantqueue"))
         of_one_day = f"/ops/usage/?from={YESTERDAY}&to={TODAY}"
-        assert "<option selected>day</option>" in client.get(of_one_day).content.decode()
+        assert '<option value="day" selected>day</option>' in client.get(of_one_day).content.decode()
         assert "gives more than 1 lines" in client.get(f"{of_one_day}&by=tenant").content.decode()
 
 
