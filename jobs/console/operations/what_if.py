@@ -19,7 +19,7 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations import what_if_process
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
 from jobs.console.operations.named import MAX_LISTED, queue_named, tenant_named
-from jobs.forecasting.replay.compare import MOST_ERROR, Answer, Line, answer
+from jobs.forecasting.replay.compare import MOST_ERROR, Answer, answer
 from jobs.forecasting.replay.pauses import pauses
 from jobs.forecasting.replay.record import POOL, QUEUE, TENANT, Hypothesis
 from jobs.models import Queue, WhatIf
@@ -171,19 +171,9 @@ def _lines(found: Answer) -> Iterator[dict[str, Any]]:
     slugs = slugs_of({line.tenant_id for line in found.lines})
     queues = dict(Queue.objects.filter(pk__in={line.queue_id for line in found.lines}).values_list("pk", "name"))
     for line in found.lines:
-        yield {"tenant": slugs.get(line.tenant_id), "queue": queues.get(line.queue_id)} | _waits(line)
-
-
-def _waits(line: Line) -> dict[str, Any]:
-    return {
-        "attempts": line.attempts,
-        "slot_seconds": line.slot_seconds,
-        "recorded": asdict(line.recorded),
-        "replayed": asdict(line.replayed),
-        "changed": None if line.changed is None else asdict(line.changed),
-        "never": line.never,
-        "clear": line.clear,
-    }
+        waits = asdict(line)
+        named = {"tenant": slugs.get(waits.pop("tenant_id")), "queue": queues.get(waits.pop("queue_id"))}
+        yield named | waits | {"clear": line.clear}
 
 
 def _limits(kind: str, name: str, given: Mapping[str, Any]) -> tuple[int | str, dict[str, Any]]:

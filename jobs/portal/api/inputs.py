@@ -161,6 +161,10 @@ class Submission(Call):
         None, description="Seconds in which one of them that ended badly may be revived; then this job is cancelled."
     )
 
+    def call(self) -> dict[str, Any]:
+        """Which method, of what, with which arguments."""
+        return self.model_dump(include=CALL)
+
     def options(self) -> dict[str, Any]:
         """The options that the client gave; the method and its queue supply the others."""
         return self.model_dump(exclude=CALL, exclude_none=True)

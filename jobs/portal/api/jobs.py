@@ -60,15 +60,7 @@ def compose(caller: Caller, submission: inputs.Submission) -> JobRequest:
     options = submission.options()
     if caller.user_key is not None:
         options["user"] = caller.user_key  # a member submits only for itself
-    return compose_by_name(
-        caller.tenant,
-        source_type=submission.source_type,
-        source_id=submission.source_id,
-        source_method=submission.source_method,
-        args=submission.args,
-        by_tenant=True,
-        **options,
-    )
+    return compose_by_name(caller.tenant, **submission.call(), by_tenant=True, **options)
 
 
 @router.get("jobs", response=schemas.JobPage)
