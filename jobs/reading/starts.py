@@ -8,7 +8,7 @@ from typing import Any
 
 from jobs.forecasting.lines import DEFAULT_PRIORITY
 from jobs.forecasting.rehearsal import LATER
-from jobs.forecasting.statements import Reason, Said, at
+from jobs.forecasting.statements import Reason, Row, Said, at
 from jobs.lifecycle import Status
 from jobs.models import JobRow
 from jobs.sql import statement
@@ -62,7 +62,10 @@ def of_newcomers(lanes: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Star
 def _forecasts(keys: set[Key]) -> dict[Key, Any]:
     tenants, queues, users = ([key[part] for key in sorted(keys)] for part in range(3))
     rows = prepared(statement("starts_of"), tenants=tenants, queues=queues, users=users) if keys else []
-    return {(tenant, queue, user): said for tenant, queue, user, *said in rows}
+    return {
+        (tenant, queue, user): (now, made_at, reason, places and json.loads(places))
+        for tenant, queue, user, now, made_at, reason, places in rows
+    }
 
 
 def _out_of_line(job: JobRow) -> Reason | None:
@@ -76,12 +79,14 @@ def _key(job: JobRow) -> Key:
     return job.tenant_id, job.queue_id, job.user_key
 
 
-def _starts(place: int, now: datetime, made_at: datetime | None, reason: str | None, places: str | None) -> Starts:
+def _starts(
+    place: int, now: datetime, made_at: datetime | None, reason: str | None, places: Sequence[Row] | None
+) -> Starts:
     if made_at is None or places is None or now - made_at > LATE:
         return Starts(reason=Reason.LATE, made_at=made_at)
     if reason:
         return Starts(reason=Reason(reason), made_at=made_at)
-    return _dated(at(json.loads(places), place), made_at, now)
+    return _dated(at(places, place), made_at, now)
 
 
 def _dated(said: Said, made_at: datetime, now: datetime) -> Starts:
