@@ -18,42 +18,10 @@ def books_of(scene: Scene) -> Books:
     for name, processes in scene.pools.items():
         books.pool(name, processes)
     for turn in scene.turns:
-        books.add_queue(
-            Queue(
-                id=turn.id,
-                pool=books.pool(turn.pool),
-                weight=turn.weight,
-                paused=turn.paused,
-                concurrency=turn.concurrency,
-                rate_limit=turn.rate_limit,
-                rate_window=turn.rate_window,
-                full_at=turn.full_at,
-                virtual_time=turn.virtual_time,
-                pool_time=turn.pool_time,
-                lane_time=turn.lane_time,
-                growth=turn.growth,
-                timed_at=0.0,
-                round_least=turn.round_least,
-                round_growth=turn.round_growth,
-                head=turn.head,
-                circle_end=turn.circle_end,
-                mean_seconds=turn.mean_seconds,
-            )
-        )
+        same = {name: value for name, value in vars(turn).items() if name not in ("pool", "tokens")}
+        books.add_queue(Queue(pool=books.pool(turn.pool), timed_at=0.0, **same))
     for owner in scene.owners:
-        books.add_tenant(
-            Tenant(
-                id=owner.id,
-                num_slots=owner.num_slots,
-                burst_slots=owner.burst_slots,
-                weight=owner.weight,
-                paused=owner.paused,
-                user_slots=owner.user_slots,
-                rate_limit=owner.rate_limit,
-                rate_window=owner.rate_window,
-                full_at=owner.full_at,
-            )
-        )
+        books.add_tenant(Tenant(**{name: value for name, value in vars(owner).items() if name != "tokens"}))
     for line in scene.lines:
         if line.state is not None and line.queue_id in books.queues:
             lane = Lane(books.tenants[line.tenant_id], books.queues[line.queue_id], line.position, State(line.state))
