@@ -4,12 +4,15 @@ Each row is a module of `benchmarks.rows`. It runs in a process of its own on an
 data, returns figures, and has a time limit. `docs/performance.md` explains the figures.
 """
 
+import os
+
 ROWS = (
     *("drain", "idle", "submit", "claim", "running", "door", "fleet"),
     *("http", "fairness", "light", "busy", "due", "memory"),
 )
 PUBLIC = ("neighbour", "flood", "burst", "pickup", "processes")  # scenarios of a public benchmark: docs/compared.md
 INSIGHT = ("coverage", "what_if")  # how near what is said of the future comes: docs/insight.md
+SHORTER = float(os.environ.get("BENCH_SECONDS", "0"))  # of load in each of these, for a trial; 0: the whole experiment
 LARGE = (
     "dashboard",
     "fleets",

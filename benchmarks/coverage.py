@@ -29,8 +29,7 @@ LIMITS = {
 }
 BURST = 12  # jobs at once, at most
 EVERY, A_MINUTE = 5.0, 120.0  # seconds between forecasts, and statements that are noted
-WARM = 60.0  # seconds whose statements are not counted
-LATEST = 60.0  # seconds at the end that are given to what was said; who has not started then missed
+MARGIN = 0.1  # of a run: its first statements are not counted; as long afterwards, who has not started missed
 
 PREDICTIONS, UNSAID = "predictions", "unsaid, part"
 RAW_HALF, RAW_MOST = "raw p50 covers", "raw p90 covers"
@@ -85,7 +84,7 @@ def measure(directory: Path, name: str, seconds: float, load: tuple[float, float
     _limit(ours)
     bursts = list(mix(Random(7), seconds, load))  # noqa: S311 - the same in every run
     over = Event()
-    forecasting = Thread(target=_forecast, args=(over,))
+    forecasting = Thread(target=_forecast, args=(over,), daemon=True)  # a row that failed ends without it
     with stage.playing(directory, f"{ours.name}-{name}", ours.worker(PROCESSES)):
         begins = time.time()
         forecasting.start()
@@ -94,10 +93,10 @@ def measure(directory: Path, name: str, seconds: float, load: tuple[float, float
             call = ours.things[burst.tenant].async_(user=burst.user or None, priority=burst.priority, dedup=False)
             submit_many(call.rest.request(n, seconds=body) for n, body in enumerate(burst.bodies))
         ends = time.time()
-        time.sleep(LATEST)
+        time.sleep(MARGIN * seconds)
         over.set()
         forecasting.join()
-    asked = {"begins": begins + WARM, "ends": ends, "over": time.time()}
+    asked = {"begins": begins + MARGIN * seconds, "ends": ends, "over": time.time()}
     with connection.cursor() as cursor:
         cursor.execute(COUNTED, asked)
         return {what: float(value or 0.0) for what, value in zip(FIGURES, cursor.fetchone(), strict=True)}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from benchmarks import POOL, stage
+from benchmarks import POOL, SHORTER, stage
 from benchmarks.bars import Bar, Figures
 from benchmarks.contenders.ours import Ours
 from jobs import store, submit_many
@@ -39,8 +39,9 @@ class Case:
 
 BASE = Case()
 CROWDED = Case(processes=6, limits={"num_slots": SLOTS})  # processes decide, not slots: what a weight is for
+MORE_SLOTS = "slots"
 CASES = {
-    "slots": (BASE, Case(limits={"num_slots": 6})),
+    MORE_SLOTS: (BASE, Case(limits={"num_slots": 6})),
     "processes": (BASE, Case(processes=6)),
     "weight": (CROWDED, Case(processes=6, limits={"num_slots": SLOTS, "weight": 4})),
     "rate": (BASE, Case(tenant=1, limits={"rate_limit": 6, "rate_window": 3.0})),
@@ -71,13 +72,17 @@ class Run:
 
 
 def measure(directory: Path) -> Figures:
-    """The same jobs again and again; each case compares two runs with one limit that is another."""
+    """The same jobs again and again; each case compares two runs with one limit that is another.
+
+    A shorter run is of the first case alone.
+    """
+    chosen, seconds = ({MORE_SLOTS: CASES[MORE_SLOTS]}, SHORTER / 2) if SHORTER else (CASES, SECONDS)
     ours = Ours()
     ours.prepare(tenants=TENANTS, slots=SLOTS)
-    cases = dict.fromkeys(case for pair in CASES.values() for case in pair)
-    runs = {case: _run(ours, directory, f"what-if-{n}", case) for n, case in enumerate(cases)}
+    cases = dict.fromkeys(case for pair in chosen.values() for case in pair)
+    runs = {case: _run(ours, directory, f"what-if-{n}", case, seconds) for n, case in enumerate(cases)}
     figures: Figures = {}
-    for name, (before, after) in CASES.items():
+    for name, (before, after) in chosen.items():
         for way, one, truth in ((THERE, before, after), (BACK, after, before)):
             for what, value in compared(runs[one], runs[truth]).items():
                 figures.setdefault(what, {})[name + way] = value
@@ -100,7 +105,7 @@ def compared(one: Run, truth: Run) -> dict[str, float]:
     return {OFF: off(said), NOTHING: off(was), P95: off(said, "p95"), ITSELF: itself}
 
 
-def _run(ours: Ours, directory: Path, name: str, case: Case) -> Run:
+def _run(ours: Ours, directory: Path, name: str, case: Case, seconds: float) -> Run:
     limits = {one.pk: dict(OTHERS if place else SMALL) for place, one in enumerate(ours.tenants)}
     limits[ours.tenants[case.tenant].pk] |= case.limits
     for pk, row in limits.items():
@@ -111,7 +116,7 @@ def _run(ours: Ours, directory: Path, name: str, case: Case) -> Run:
         time.sleep(STARTED)
         since = store.database_now()
         begins = time.monotonic()
-        for at, place, bodies in mix(Random(11)):  # noqa: S311 - the same in every run
+        for at, place, bodies in mix(Random(11), seconds):  # noqa: S311 - the same in every run
             time.sleep(max(begins + at - time.monotonic(), 0.0))
             call = ours.things[place].async_(dedup=False)
             submit_many(call.rest.request(n, seconds=body) for n, body in enumerate(bodies))
@@ -121,14 +126,14 @@ def _run(ours: Ours, directory: Path, name: str, case: Case) -> Run:
     return Run(replay.read(since, until, MOST), held)
 
 
-def mix(random: Random) -> Iterator[tuple[float, int, list[float]]]:
+def mix(random: Random, seconds: float) -> Iterator[tuple[float, int, list[float]]]:
     """When which tenant submits jobs of so many seconds: tenants of Zipf sizes, log-normal times, bursts."""
     sizes = [(rank + 1) ** -ZIPF for rank in range(TENANTS)]
     now = 0.0
     while True:
         size = random.choice((1, 1, 1, 1, random.randint(1, BURST)))
         now += random.expovariate(1.0) * size * MEAN / (PROCESSES * LOAD)
-        if now >= SECONDS:
+        if now >= seconds:
             return
         (tenant,) = random.choices(range(TENANTS), sizes)
         yield now, tenant, [min(random.lognormvariate(-0.83, 0.8), LONGEST) for _ in range(size)]

@@ -18,7 +18,7 @@ from django.db import connection
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
-from embedded import fleet
+from embedded import engines, fleet
 from embedded.process import Process
 from embedded.processes import Processes
 from jobs.engine import runtime
@@ -45,6 +45,13 @@ ARGUMENTS = [
 def sent() -> None:
     """Here the wire is the real one."""
     runtime.change(carrier=message.hand_over)
+
+
+@pytest.fixture
+def without_engines() -> dict[str, str]:
+    """Our environment without the engines of these tests: others are started."""
+    ours = {engines.DATABASE, engines.BROKER, engines.CACHE, engines.NAMES, "DJANGO_SETTINGS_MODULE"}
+    return {name: value for name, value in os.environ.items() if name not in ours}
 
 
 @pytest.fixture

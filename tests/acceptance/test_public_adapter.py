@@ -1,38 +1,31 @@
 """The adapter for a public benchmark keeps its contract, and no job is lost when one of two dies."""
 
 import json
-import os
 import subprocess
 import sys
 
 import pytest
 
 from benchmarks.public.adapter import MANIFEST
-from embedded import REPOSITORY, engines
+from embedded import REPOSITORY
 
 REQUIRED = {"claim_p50_ms", "claim_p95_ms", "claim_p99_ms", "enqueue_rate", "completion_rate", "queue_depth"}
 
 
-def without_engines() -> dict[str, str]:
-    """Our environment without the engines of these tests: others are started."""
-    ours = {engines.DATABASE, engines.BROKER, engines.CACHE, engines.NAMES, "DJANGO_SETTINGS_MODULE"}
-    return {name: value for name, value in os.environ.items() if name not in ours}
-
-
 @pytest.mark.long("an adapter that does not start, a field of the contract that is missing, a job lost by a death")
 @pytest.mark.timeout(200)
-def test_a_death_of_one_of_two_adapters_loses_no_job():
+def test_a_death_of_one_of_two_adapters_loses_no_job(without_engines):
     argv = [sys.executable, "-m", "benchmarks.public", "crash", "--seconds", "6"]
     done = subprocess.run(
-        argv, cwd=REPOSITORY, env=without_engines(), capture_output=True, text=True, timeout=180, check=False
+        argv, cwd=REPOSITORY, env=without_engines, capture_output=True, text=True, timeout=180, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "'failed': 0, 'waiting': 0" in done.stdout
 
 
 @pytest.mark.long("an adapter that does not start, a field of the contract that is missing")
-def test_it_tells_what_the_contract_asks_for_and_ends_when_it_is_told_to():
-    environ = without_engines() | {"SAMPLE_EVERY_S": "1", "PRODUCER_RATE": "20", "WORKER_COUNT": "1"}
+def test_it_tells_what_the_contract_asks_for_and_ends_when_it_is_told_to(without_engines):
+    environ = without_engines | {"SAMPLE_EVERY_S": "1", "PRODUCER_RATE": "20", "WORKER_COUNT": "1"}
     inner = [sys.executable, "-m", "benchmarks.public.adapter"]
     argv = [sys.executable, "-m", "embedded", "run", "--throwaway", "--", *inner]
     with subprocess.Popen(argv, cwd=REPOSITORY, env=environ, stdout=subprocess.PIPE, text=True) as adapter:
