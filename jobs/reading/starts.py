@@ -23,7 +23,9 @@ WORDS = {  # for what no page says beside it
     Reason.UNSURE: "such forecasts do not hold for now",
 }
 PRIORITY = 58  # bits of a place to the right of its priority: job_place
-NEWCOMER = (DEFAULT_PRIORITY << PRIORITY) + LATER - 1_000_000  # a place between all jobs, and the end of any line
+SUBMITTED = LATER - 1_000_000  # ids below are of jobs in line; those from here to LATER, of the ends of lines
+NEWCOMER = (DEFAULT_PRIORITY << PRIORITY) + SUBMITTED
+BEHIND_ALL = 1 << 63
 Key = tuple[int, int, str]  # tenant, queue, user_key
 
 
@@ -46,6 +48,14 @@ class Starts:
         return "" if self.reason is None else WORDS.get(self.reason, "")
 
 
+@dataclass(frozen=True)
+class LaneStarts:
+    """When the last job in line starts, and when one would that came now, of the default priority and of no user."""
+
+    last: Starts
+    newcomer: Starts
+
+
 def starts(jobs: Sequence[JobRow]) -> dict[int, Starts]:
     """By id, of those that wait, but for a moment. The caller has read them for whoever may see them."""
     found = {job.pk: Starts(reason=reason) for job in jobs if (reason := _out_of_line(job))}
@@ -54,9 +64,19 @@ def starts(jobs: Sequence[JobRow]) -> dict[int, Starts]:
     return found | {job.pk: _starts((job.priority << PRIORITY) + job.pk, *lanes[_key(job)]) for job in in_line}
 
 
-def of_newcomers(lanes: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Starts]:
-    """By tenant and queue: when a job would start that came now, of the default priority and of no user."""
-    return {key[:2]: _starts(NEWCOMER, *said) for key, said in _forecasts({(*lane, "") for lane in lanes}).items()}
+def of_lanes(lanes: Iterable[tuple[int, int]]) -> dict[tuple[int, int], LaneStarts]:
+    """By tenant and queue; of a tenant that limits its users, the last job of no user."""
+    found = _forecasts({(*lane, "") for lane in lanes})
+    return {
+        key[:2]: LaneStarts(_starts(_last(said[-1] or []), *said), _starts(NEWCOMER, *said))
+        for key, said in found.items()
+    }
+
+
+def _last(places: Sequence[Row]) -> int:
+    """The place of the last job in line, if the line was read to its end: then its end has a place, too."""
+    jobs = [place for place, *_ in places if place % (1 << PRIORITY) < SUBMITTED]
+    return jobs[-1] if 0 < len(jobs) < len(places) else BEHIND_ALL
 
 
 def _forecasts(keys: set[Key]) -> dict[Key, Any]:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from embedded import REPOSITORY
 from jobs.allocation.gates import Gate
 from jobs.authoring.text import duration
-from jobs.console.ops import cached, charts
+from jobs.console.ops import charts
 from jobs.console.ops.life import like_it, way
 from jobs.console.ops.looks import Tenant, Worker
 from jobs.console.ops.past import failing
@@ -26,6 +26,7 @@ from jobs.console.ops.snapshot import Snapshot
 from jobs.console.ops.tags import short, span
 from jobs.console.ops.tenant_state import standings
 from jobs.models import AnyFailedAttempt, AnyJob
+from jobs.pages import cached
 from jobs.pages.attempts_chart import WIDTH, pieces
 from jobs.reading import listing
 from jobs.reading.looking import SlotsInUse

@@ -9,9 +9,9 @@ from django.http import HttpRequest, HttpResponse
 
 from jobs.console.ops import looks, snapshot
 from jobs.console.ops.access import frame, menu
-from jobs.console.ops.cached import cached
 from jobs.console.ops.snapshot import Snapshot
 from jobs.pages import regions as live_regions
+from jobs.pages.cached import cached
 from jobs.reading.health import Condition, Facts, conditions, look
 from tenants.names import named
 

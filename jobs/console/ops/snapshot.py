@@ -15,8 +15,8 @@ from typing import Any
 
 from jobs.allocation.gates import Gate
 from jobs.console.ops import looks
-from jobs.console.ops.cached import Cached, cached
 from jobs.console.ops.looks import Counts, Tenant, Worker
+from jobs.pages.cached import Cached, cached
 from jobs.reading import looking, waits
 from jobs.reading.looking import Lane, Queue, SlotsInUse
 from jobs.reading.waits import Cut, Pool

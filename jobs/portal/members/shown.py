@@ -11,6 +11,7 @@ from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL, AnyJob, Job, JobRow
 from jobs.pages.answers import existing
 from jobs.pages.attempts_chart import pieces
+from jobs.pages.held import how_often_held
 from jobs.portal import words
 from jobs.portal.members import names
 from jobs.portal.members.waits import waits
@@ -73,7 +74,8 @@ def detail(job: AnyJob, tenant: Tenant) -> dict[str, Any]:
         "reason": words.reason(why),
         "why": why,
         "far": why.place is not None and why.place > MAX_COUNTED_PLACE,
-        "starts": starts([job]).get(job.pk),
+        "starts": (said := starts([job]).get(job.pk)),
+        "held": how_often_held(said),
         "error": told(job.last_error) if status not in (Status.SUCCESS, Status.CANCELLED) else "",
         "pieces": pieces(job, failed, why.now),
         "failed": [(one, told(f"{one.error_class}: {one.error}")) for one in reversed(failed)],

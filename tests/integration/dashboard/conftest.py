@@ -7,8 +7,8 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 
 from jobs.console.ops import live, past, snapshot
-from jobs.console.ops.cached import Cached
 from jobs.console.ops.views import health
+from jobs.pages.cached import Cached
 from tests.factories import UserFactory
 
 

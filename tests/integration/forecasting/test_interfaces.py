@@ -7,16 +7,20 @@ from uuid import uuid4
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import Permission
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from jobs.console.ops import live
+from jobs.console.ops import past, snapshot, views
 from jobs.lifecycle import Status
 from jobs.models import Forecast, Job
+from jobs.pages import held as pages_held
+from jobs.pages.cached import Cached
 from jobs.portal.api import schemas
-from jobs.reading.health import facts
+from jobs.portal.members import shown
 from jobs.reading.health.looks import PredictionsLook
-from tests.factories import TenantFactory, UserFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
 from tests.integration.cli.running import run
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,8 +36,13 @@ def job(tenant):
 
 @pytest.fixture
 def operator() -> Client:
+    return caller_with("view_job")
+
+
+def caller_with(*codenames: str) -> Client:
+    """An operator with these permissions."""
     client, user = Client(), UserFactory(is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename="view_job"))
+    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
     client.force_login(user)
     return client
 
@@ -92,14 +101,52 @@ def test_all_say_the_same(job, owner, mate, operator):
     assert json.loads(run("jobs", "show", job.pk, "--json"))["starts"]["p50"].startswith(f"{p50:%Y-%m-%dT%H:%M:%S}")
 
 
-def test_operators_read_how_often_such_statements_held(job, operator, monkeypatch):
+def test_operators_and_members_read_how_often_such_statements_held(job, mate, operator, monkeypatch):
     held = PredictionsLook(300, 9, 280, 141, 1_240, 1_116, 200, 160, 0.9, 1.2, 2.3, 3.0, 2.5, 3.3)
-    monkeypatch.setattr(facts.looks, "look_predictions", lambda _: held)
-    live.alarms.forget()
+    monkeypatch.setattr(pages_held, "look_predictions", lambda: held)
+    pages_held.sentence.forget()
     sentence = "Of 1,240 such statements in 24 h 50 % held by the first moment, 90 % by the second."
-    assert sentence not in told(operator, f"/ops/jobs/{job.pk}/")
+    readers = ((mate, f"/jobs/{job.pk}/"), (operator, f"/ops/jobs/{job.pk}/"))
+    assert not [client for client, address in readers if sentence in told(client, address)]
     forecast(job)
-    assert sentence in told(operator, f"/ops/jobs/{job.pk}/")
+    assert [client for client, address in readers if sentence in told(client, address)] == [mate, operator]
+    pages_held.sentence.forget()
+
+
+@pytest.fixture
+def kept(monkeypatch) -> None:
+    """What is read for all viewers is read once, however slow the machine is."""
+    for one in (*vars(snapshot).values(), *vars(past).values(), *snapshot.PARTS.values(), pages_held.sentence):
+        if isinstance(one, Cached):
+            monkeypatch.setattr(one, "seconds", 3600.0)
+
+
+def test_a_page_or_a_list_pays_one_statement_for_all_starts_that_it_says(job, mate, kept, monkeypatch):
+    """Of jobs in several lanes; beside what is read once for all viewers."""
+    for name in ("emails", "reports"):
+        forecast(make_job(job.tenant, queue=QueueFactory(name=name)))
+    forecast(job)
+    operator = caller_with("view_job", "view_tenantqueue")
+    pages = (
+        (mate, f"/jobs/{job.pk}/"),
+        (mate, "/jobs/"),
+        (operator, f"/ops/jobs/{job.pk}/"),
+        (operator, f"/ops/tenants/{job.tenant.jobs_slug}/"),
+    )
+
+    def costs() -> list[int]:
+        found = []
+        for client, address in pages:
+            told(client, address)
+            with CaptureQueriesContext(connection) as queries:
+                told(client, address)
+            found.append(len(queries))
+        return found
+
+    saying = costs()
+    for module, name in ((shown, "starts"), (views.job, "starts"), (views.tenant, "of_lanes")):
+        monkeypatch.setattr(module, name, lambda _: {})
+    assert [one - other for one, other in zip(saying, costs(), strict=True)] == [1, 1, 1, 1]
 
 
 def test_all_say_less_where_no_more_holds(job, owner, mate, operator):
@@ -155,17 +202,19 @@ def test_a_blocked_job_is_said_to_have_no_start(tenant, owner, mate, operator):
     assert "cannot be said: other jobs have to end first" in run("jobs", "show", job.pk)
 
 
-def test_a_tenants_page_says_when_one_would_start_that_comes_now(job):
+def test_a_tenants_page_says_when_the_last_in_line_starts_and_when_one_would_that_comes_now(job):
     """As the end of the line that the forecast knows; of a line that was not read to its end, no more than at least."""
-    client, user = Client(), UserFactory(is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename="view_tenantqueue"))
-    client.force_login(user)
+    client = caller_with("view_tenantqueue")
     made_at = forecast(job, 60.0, 90.0, 30.0)
     address = f"/ops/tenants/{job.tenant.jobs_slug}/"
-    assert "hardly before <time" in told(client, address)
+    assert told(client, address).count("hardly before <time") == 2
     [row] = Forecast.objects.get().places
-    Forecast.objects.update(places=[row, [(5 << 58) + (1 << 57) - 1, 600.0, 900.0, 300.0, None]])
-    assert f"{clock(made_at + 600 * SECOND)}</time>" in told(client, address)
+    low = [(9 << 58) + job.pk + 1, 1_200.0, 1_500.0, 900.0, None]
+    Forecast.objects.update(places=[row, [(5 << 58) + (1 << 57) - 1, 600.0, 900.0, 300.0, None], low])
+    text = told(client, address)
+    last, newcomer = (text.index(f"{clock(made_at + p50 * SECOND)}</time>") for p50 in (1_200, 600))
+    assert last < newcomer  # in the order of the columns
+    assert f"{clock(made_at + 60 * SECOND)}</time>" not in text
 
 
 @pytest.mark.parametrize(("after", "words"), [(700, "as said"), (1000, "later than said")])

@@ -8,8 +8,8 @@ from jobs import store
 from jobs.conf import settings
 from jobs.console.ops import live, snapshot
 from jobs.console.ops.access import page_for
-from jobs.console.ops.cached import PAST_SECONDS, cached
 from jobs.models import PausedJobType
+from jobs.pages.cached import PAST_SECONDS, cached
 from jobs.reading.health import RULES
 from jobs.reading.health.predictions import in_words
 from jobs.recording.inspection import BOUND

@@ -13,11 +13,11 @@ from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL, AnyJob, Worker
 from jobs.pages.as_said import keep, said_of
 from jobs.pages.attempts_chart import pieces
+from jobs.pages.held import how_often_held
 from jobs.reading import listing, queries
 from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
-from jobs.reading.health.predictions import how_often
-from jobs.reading.starts import Starts, starts
+from jobs.reading.starts import starts
 from jobs.store import EVERY_TENANT, results
 from jobs.telemetry import traces
 
@@ -54,7 +54,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "far": why.place is not None and why.place > MAX_COUNTED_PLACE,
         "starts": (said := starts([job]).get(pk)),
         "said": said_of(request, job),
-        "held": _held(said),
+        "held": how_often_held(said),
         "remedy": remedy(why.gate, job),
         "switch": switch_for(request, why.gate, job),
         "way": way(job),
@@ -93,9 +93,3 @@ def _facts(job: AnyJob) -> list[tuple[str, str]]:
         "Result": None if job.result_bytes is None else f"{job.result_bytes:,} bytes",
     }
     return [(name, value) for name, value in found.items() if value]
-
-
-def _held(said: Starts | None) -> str:
-    """How often such statements held; empty where none was made."""
-    known = live.alarms() if said and said.p90 else None
-    return how_often(known.facts.predictions) if known else ""

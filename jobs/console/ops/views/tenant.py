@@ -14,7 +14,7 @@ from jobs.models import Job
 from jobs.pages.answers import existing
 from jobs.reading import waits
 from jobs.reading.looking import Lane
-from jobs.reading.starts import of_newcomers
+from jobs.reading.starts import of_lanes
 from tenants.models import Change, Tenant, TenantQueue
 from tenants.names import kind_of, named
 from tenants.tenant_model import tenant_of_slug
@@ -30,7 +30,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     lanes = looks.lanes_of({tenant.pk})
     cuts = waits.cuts(lanes, seen.queues)
     [standing] = of_tenants(seen, looks.tenants({tenant.pk}).values(), lanes, cuts)
-    newcomers = of_newcomers((tenant.pk, lane.queue_id) for lane in lanes)
+    starts = of_lanes((tenant.pk, lane.queue_id) for lane in lanes)
     limits = TenantQueue.of(tenant)
     length = request.GET.get("range", "")
     length = length if length in past.OF_TENANT else next(iter(past.OF_TENANT))
@@ -50,7 +50,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
                 lane,
                 seen.queues.get(lane.queue_id),
                 [(cut.gate, cut.jobs) for cut in cuts if _same(cut, lane)],
-                newcomers.get((tenant.pk, lane.queue_id)),
+                starts.get((tenant.pk, lane.queue_id)),
             )
             for lane in lanes
         ],
