@@ -13,7 +13,8 @@ LATE = timedelta(minutes=5)  # a count is final when its time has been over for 
 COUNTS_OF_A_MINUTE = {"minutes": timedelta(seconds=15), "late minutes": LATE}  # how long after its end
 MOST_DEAD = 10_000  # counted
 MOST_SHORT = 20  # tenants that got too little of their share
-MIN_OUTCOMES, LEAST_HELD, MOST_HELD = 200, 0.8, 0.97  # of p90: outside, predictions are off
+# Of p90, in the last hour: outside, predictions are off. No full hour is waited for: the first of a bad day is worst.
+MIN_OUTCOMES, LEAST_HELD, MOST_HELD = 200, 0.8, 0.97
 TIMEOUT = 2.0  # seconds for one statement of a look
 
 
