@@ -20,7 +20,7 @@ class Reason(StrEnum):
     HELD = "held"  # the job type is paused
     BLOCKED = "blocked"  # other jobs have to end first: it stands in no line yet
     NO_WORKER = "no_worker"
-    NO_HISTORY = "no_history"  # the pool has no attempts yet
+    NO_HISTORY = "no_history"  # no attempt has ended yet
     URGENT_AHEAD = "urgent_ahead"  # more urgent jobs may come for ever
     FAR = "far"  # beyond six hours, or behind more jobs than are read
     LEARNING = "learning"  # too few such statements have had an outcome: p50 alone
