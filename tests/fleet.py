@@ -58,7 +58,10 @@ class Fleet:
 
     def dispatch(self) -> None:
         """Start what may start."""
-        while (claimed := store.claim(now=self.now)) or claimed.more:
+        more = True
+        while more:
+            claimed = store.claim(now=self.now)
+            more = claimed.more
             for job in Job.objects.select_related("queue").in_bulk([one.id for one in claimed]).values():
                 self.claims[job.queue.name, job.tenant_id] += 1
                 if self._habit(job).end == "cancelled":

@@ -14,12 +14,12 @@ from functools import partial
 from itertools import combinations
 
 import pytest
-from django.db.models import Case, Count, Exists, F, OuterRef, Subquery, When
-from django.db.models.functions import Coalesce
+from django.db.models import Case, F, When
 
 from jobs import store
 from jobs.models import Job, Lane, QueueTurn
 from tenants.models import Tenant, TenantQueue
+from tenants.prepared import prepared
 from tests.conftest import request_for
 from tests.factories import QueueFactory
 from tests.fleet import Fleet, Habit
@@ -32,6 +32,15 @@ CREDIT, QUANTUM, SLOT = 1.0, 0.3, 1.0  # seconds, as in store/claiming.py and cl
 PROCESSES, LONGEST, GRACE = 4, 3.0, 3.0
 COSTS = 1.1  # seconds of a process that a crash ends, as in fold.sql
 STEPS = 30
+ABLE = """
+SELECT t.tenant_id FROM tenant_queues t
+WHERE NOT t.paused
+  AND EXISTS (
+      SELECT FROM jobs j JOIN queues q ON q.id = j.queue_id
+      WHERE j.tenant_id = t.tenant_id AND q.name = %(queue)s AND j.ready_at IS NOT NULL
+  )
+  AND t.num_slots > (SELECT count(*) FROM jobs j WHERE j.tenant_id = t.tenant_id AND j.slot IS NOT NULL)
+"""
 TOKENS_PER_SECOND, MANY = 10, 40  # processes: more than so many tokens let run
 
 
@@ -77,14 +86,7 @@ class Witness:
 
     def _able(self, queue: str) -> set[int]:
         """The tenants that have work there and a free slot."""
-        mine = Job.objects.filter(tenant=OuterRef("tenant"))
-        in_use = mine.filter(slot__isnull=False).order_by().values("tenant").annotate(n=Count("*")).values("n")
-        limits = TenantQueue.objects.filter(
-            Exists(mine.filter(queue__name=queue, ready_at__isnull=False)),
-            paused=False,
-            num_slots__gt=Coalesce(Subquery(in_use), 0),
-        )
-        return set(limits.values_list("tenant", flat=True))
+        return {tenant for (tenant,) in prepared(ABLE, queue=queue)}
 
 
 def change(tenant: Tenant, **limits: object) -> None:
