@@ -20,6 +20,9 @@ from embedded import REPOSITORY, account
 from tests.integration.embedded.test_processes import ended
 
 ROOT = os.geteuid() == 0
+LONG = pytest.mark.long(
+    "engines that outlive a signal, a kill or a run; each run of the tests starts and stops its own"
+)
 OURS = ("DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL", "EMBEDDED_ENGINES", "DATA_DIR")
 
 # Says what the engines answer, as one line of JSON, and leaves a mark for the next run.
@@ -137,6 +140,7 @@ def test_the_engines_answer_and_a_second_run_finds_the_data_of_the_first(data):
     assert second["policy"] == {"maxmemory-policy": "noeviction"}
 
 
+@LONG
 def test_throwaway_data_is_fresh_and_leaves_nothing(data, tmp_path):
     script = PROBE + "print(os.environ['DATABASE_URL'])"
     for _ in range(2):
@@ -149,9 +153,9 @@ def test_throwaway_data_is_fresh_and_leaves_nothing(data, tmp_path):
     assert not data.exists()
 
 
-@pytest.mark.parametrize(("script", "status"), [("exit 7", 7), ("kill -9 $$", 137), ("exit 0", 0)])
-def test_the_exit_status_is_the_commands(data, script, status):
-    assert run(data, "sh", "-c", script).returncode == status
+def test_the_exit_status_is_the_commands(data):
+    for script, status in [("exit 7", 7), ("kill -9 $$", 137), ("exit 0", 0)]:
+        assert run(data, "sh", "-c", script).returncode == status
 
 
 def test_a_command_that_is_not_there(data):
@@ -179,6 +183,7 @@ def test_one_url_replaces_one_engine(data):
     assert not (data / "postgresql").exists()
 
 
+@LONG
 def test_a_long_path_with_a_blank_in_it(data):
     place = data / ("long " * 24)
     assert probe(place)["marks"] == 1
@@ -186,11 +191,13 @@ def test_a_long_path_with_a_blank_in_it(data):
     assert not (place / "socket").is_symlink(), "the short directory of the socket was left behind"
 
 
+@LONG
 def test_a_foreign_locale_and_postgresql_variables_do_no_harm(data):
     extra = {"LANG": "xx_YY", "LC_ALL": "xx_YY.UTF-8", "PGPORT": "1", "PGHOST": "nowhere", "PGDATA": "/none"}
     assert probe(data, **extra)["marks"] == 1
 
 
+@LONG
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_reaches_the_command_once_and_nothing_stays(data, waiting, number):
     script = f"""
@@ -208,6 +215,7 @@ sys.exit(5)
     assert process.returncode == 5
 
 
+@LONG
 def test_a_signal_before_the_command_runs_stops_what_has_started(data):
     process = subprocess.Popen(launcher("run", "--", "true"), cwd=REPOSITORY, env=clean_environment(data))
     while not (data / "lock").exists() and process.poll() is None:
@@ -233,6 +241,7 @@ print("goes on")
     assert process.returncode == 128 + signal.SIGTERM
 
 
+@LONG
 def test_what_a_killed_command_leaves_behind_is_stopped(data, tmp_path):
     deaf = 'trap "" TERM; echo $$; touch $READY; while :; do sleep 1000; done'
     script = f"setsid sh -c '{deaf}' & until [ -e $READY ]; do sleep 0.02; done; kill -9 $$"
@@ -241,6 +250,7 @@ def test_what_a_killed_command_leaves_behind_is_stopped(data, tmp_path):
     assert ended(int(done.stdout.split()[0]), limit=0)
 
 
+@LONG
 def test_a_second_launcher_is_refused_and_told_where_the_urls_are(data, waiting):
     process = waiting()
     second = run(data, "true")
@@ -255,6 +265,7 @@ def test_a_second_launcher_is_refused_and_told_where_the_urls_are(data, waiting)
     assert not state.exists()
 
 
+@LONG
 def test_a_killed_launcher_takes_all_with_it_and_the_next_run_works_at_once(data, waiting):
     process = waiting()
     pids = engine_pids(data)
@@ -264,6 +275,7 @@ def test_a_killed_launcher_takes_all_with_it_and_the_next_run_works_at_once(data
     assert all(ended(pid) for pid in pids)
 
 
+@LONG
 def test_a_pid_file_whose_number_went_to_somebody_else_harms_nobody(data):
     probe(data)
     with subprocess.Popen(["sleep", "1000"]) as bystander:
@@ -292,6 +304,7 @@ def test_up_says_which_port_is_taken(data):
     assert f"Port {port} is taken" in done.stderr
 
 
+@LONG
 @pytest.mark.skipif(not ROOT, reason="only root has to become somebody else")
 def test_root_where_user_namespaces_are_forbidden_becomes_another_user(data):
     without = data.parent / "bin"
@@ -332,6 +345,7 @@ def interpreter_for(user: pwd.struct_passwd) -> str | None:
     return None
 
 
+@LONG
 @pytest.mark.skipif(not ROOT, reason="the other tests have just shown it: this is an ordinary user")
 def test_an_ordinary_user():
     user = pwd.getpwnam("nobody")

@@ -9,7 +9,13 @@ import pytest
 from embedded import REPOSITORY
 
 
-@pytest.mark.parametrize("project", ["adopter", "mirrored"])
+@pytest.mark.parametrize(
+    "project",
+    [
+        "adopter",
+        pytest.param("mirrored", marks=pytest.mark.long("a mirror that does not follow; its checks are unit tests")),
+    ],
+)
 def test_all_works_with_a_tenant_model_that_others_wrote(project):
     """In a process of its own: the model is settled when ours are imported."""
     environ = os.environ | {"DJANGO_SETTINGS_MODULE": f"tests.{project}.settings"}

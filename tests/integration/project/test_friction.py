@@ -11,6 +11,7 @@ from embedded import REPOSITORY
 from tenants.names import OURS
 
 
+@pytest.mark.long("a page or a setting that a friction stops; below is where it would be asked for")
 def test_all_works_in_a_project_with_every_friction_at_once():
     """In a process of its own: the user model is settled when the models are imported."""
     environ = os.environ | {"DJANGO_SETTINGS_MODULE": "tests.friction.settings"}

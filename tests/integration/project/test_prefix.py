@@ -19,6 +19,9 @@ PLAIN = re.compile(  # a name of ours that `named` or the tag `in_admin` is not 
 )
 
 
+@pytest.mark.long(
+    "a migration or a page that does without the prefix; what names a table or a permission is tested below"
+)
 def test_all_works_beside_apps_and_tables_of_the_same_names():
     """In a process of its own: the names are settled when the models are imported."""
     environ = os.environ | {"DJANGO_SETTINGS_MODULE": "tests.prefixed.settings"}
