@@ -46,7 +46,7 @@ CASES = {
     "weight": (CROWDED, Case(processes=6, limits={"num_slots": SLOTS, "weight": 4})),
     "rate": (BASE, Case(tenant=1, limits={"rate_limit": 6, "rate_window": 3.0})),
 }
-OFF, NOTHING = "mean wait, off", "mean wait, off if nothing changed"
+OFF, NOTHING, UNCHANGED = "mean wait, off", "mean wait, off if nothing changed", "mean wait, off if only replayed"
 ITSELF, P95 = "replay of what was, off", "p95, off"
 THERE, BACK = "", ", back"
 BARS = [
@@ -95,6 +95,7 @@ def compared(one: Run, truth: Run) -> dict[str, float]:
     would_be = one.what_if(truth.limits)
     said = {line.tenant_id: line.changed or line.replayed for line in would_be.lines}
     was = {line.tenant_id: line.recorded for line in would_be.lines}
+    replayed = {line.tenant_id: line.replayed for line in would_be.lines}
     shares = {line.tenant_id: line.attempts / would_be.attempts for line in would_be.lines}
 
     def off(found: Mapping[int, Waits], name: str = "mean") -> float:
@@ -102,7 +103,7 @@ def compared(one: Run, truth: Run) -> dict[str, float]:
         return sum(share * relative(1e9 if told is None else told, true) for share, told, true in pairs)
 
     itself = would_be.error.mean if would_be.error else 1.0
-    return {OFF: off(said), NOTHING: off(was), P95: off(said, "p95"), ITSELF: itself}
+    return {OFF: off(said), NOTHING: off(was), UNCHANGED: off(replayed), P95: off(said, "p95"), ITSELF: itself}
 
 
 def _run(ours: Ours, directory: Path, name: str, case: Case, seconds: float) -> Run:

@@ -9,8 +9,9 @@ import pytest
 
 from benchmarks import coverage
 from benchmarks.rows.coverage import MIXED
-from benchmarks.rows.what_if import BACK, ITSELF, MORE_SLOTS, NOTHING, OFF, THERE
+from benchmarks.rows.what_if import ITSELF, OFF, UNCHANGED
 from embedded import REPOSITORY
+from jobs.forecasting.replay.compare import MOST_ERROR
 from tests.thorough import only_thorough
 
 
@@ -38,6 +39,6 @@ def test_with_real_workers_what_is_said_of_the_future_is_nearer_than_that_all_st
         assert found[coverage.LOSS_HALF] < 0.5 * found[coverage.WAITED], done.stdout
         assert found[coverage.LOSS_MOST] < 0.9 * found[coverage.WAITED], done.stdout
     with subtests.test("other limits"):
-        ways = [MORE_SLOTS + way for way in (THERE, BACK)]
-        assert all(replayed[ITSELF][way] < 1 for way in ways), done.stdout
-        assert sum(replayed[OFF][way] for way in ways) < sum(replayed[NOTHING][way] for way in ways), done.stdout
+        off, otherwise = replayed[OFF], replayed[UNCHANGED]
+        knows = [way for way, error in replayed[ITSELF].items() if error <= MOST_ERROR]  # or it does not answer
+        assert all(off[way] < otherwise[way] for way in knows), done.stdout
