@@ -16,6 +16,7 @@ from tests.thorough import only_thorough
 
 
 @only_thorough  # five minutes
+@pytest.mark.long("a forecast that says nothing; tests/acceptance/test_insight.py has its wiring")
 @pytest.mark.timeout(900)
 def test_with_real_workers_what_is_said_of_the_future_is_nearer_than_that_all_starts_at_once_or_nothing_changes(
     without_engines, tmp_path, subtests
