@@ -129,7 +129,7 @@ def test_bytes_that_are_no_message_end_the_worker_in_good_order_and_are_gone(sta
         broker.lpush(f"{settings.DEPLOYMENT}:default", b"garbage")
         wait_until(lambda: "Unrecoverable error" in log(), "they are read")
     assert worker.wait(60) != 0
-    assert Worker.objects.get(pid=worker.pid).gone_at is not None
+    assert Worker.objects.get(pid=worker.pid).gone_at is not None, log()
     job = ended(job_id)
     assert (job.status, job.attempt, job.crashes) == ("success", 1, 0)
     start_worker(concurrency=1)

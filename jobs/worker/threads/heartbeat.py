@@ -55,9 +55,9 @@ class Heartbeat:
         store.keep_sessions(self._identity.id, "beat", lock_timeout=1, statement_timeout=5)
         while not self._stop.is_set():
             progress.note()
-            self._now.clear()
             pause = self._while_database_answers(self._beat)
             self._now.wait(pause)
+            self._now.clear()  # before `stop` is looked at: who has set it has also said so here
         self._while_database_answers(self._leave)
 
     def beat_now(self) -> None:

@@ -288,11 +288,12 @@ class TestPresence:
         return threading.Event()
 
     @pytest.fixture
-    def present(self, thread, stop, settings):
-        """A presence in a thread, and what it has called."""
-        settings.JOBS_BEAT_INTERVAL = 0.1
-        called: list[str] = []
-        one = Heartbeat(
+    def called(self) -> list[str]:
+        return []
+
+    @pytest.fixture
+    def one(self, stop, called) -> Heartbeat:
+        return Heartbeat(
             Identity(uuid.uuid4(), "one", "default"),
             stop,
             processes=lambda: 4,
@@ -300,6 +301,11 @@ class TestPresence:
             drain=lambda: called.append("drain"),
             gone=lambda: (called.append("gone"), stop.set()),
         )
+
+    @pytest.fixture
+    def present(self, thread, stop, one, called, settings):
+        """A presence in a thread, and what it has called."""
+        settings.JOBS_BEAT_INTERVAL = 0.1
         thread(one.run, Progress())
         yield one, called
         stop.set()
@@ -315,6 +321,15 @@ class TestPresence:
         one.beat_now()
         wait_until(lambda: Worker.objects.get().gone_at, "it leaves")
         assert called == ["registered"]
+
+    def test_told_to_stop_when_a_beat_begins_it_leaves_after_it_and_not_after_the_next(
+        self, thread, stop, one, settings, monkeypatch
+    ):
+        settings.JOBS_BEAT_INTERVAL = 3600.0
+        progress = Progress()
+        monkeypatch.setattr(progress, "note", lambda: (stop.set(), one.beat_now()))
+        thread(one.run, progress)
+        wait_until(lambda: Worker.objects.filter(gone_at__isnull=False).exists(), "it leaves")
 
     def test_asked_to_drain_it_hears_it_once_and_beats_on(self, present):
         _, called = present
