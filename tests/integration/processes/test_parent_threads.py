@@ -292,8 +292,8 @@ class TestPresence:
         return []
 
     @pytest.fixture
-    def one(self, stop, called) -> Heartbeat:
-        return Heartbeat(
+    def one(self, thread, stop, called) -> Iterator[Heartbeat]:
+        one = Heartbeat(
             Identity(uuid.uuid4(), "one", "default"),
             stop,
             processes=lambda: 4,
@@ -301,15 +301,16 @@ class TestPresence:
             drain=lambda: called.append("drain"),
             gone=lambda: (called.append("gone"), stop.set()),
         )
+        yield one
+        stop.set()
+        one.beat_now()
 
     @pytest.fixture
-    def present(self, thread, stop, one, called, settings):
+    def present(self, thread, one, called, settings):
         """A presence in a thread, and what it has called."""
         settings.JOBS_BEAT_INTERVAL = 0.1
         thread(one.run, Progress())
-        yield one, called
-        stop.set()
-        one.beat_now()
+        return one, called
 
     def test_it_registers_once_beats_and_leaves(self, present, stop):
         one, called = present
