@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import LARGE, LONG_PATIENCE, PATIENCE, databases
-from embedded import binaries, data_dir, engines
+from embedded import binaries, data_dir, engines, postgresql
 from embedded.processes import Processes
+
+MAX_CONNECTIONS = "300"  # two for each of a hundred processes, and some
 
 
 @dataclass
@@ -36,6 +38,7 @@ def rows(names: list[str], server: str) -> list[Outcome]:
     """Run these rows on engines of our own, durable ones, or on the URLs in the environment."""
     if server:
         os.environ[binaries.POSTGRESQL_BIN] = server
+    postgresql.SETTINGS["max_connections"] = MAX_CONNECTIONS
     with (
         data_dir.throwaway() as directory,
         Processes() as processes,

@@ -40,8 +40,8 @@ def request() -> None:
     (runtime.current().relay or serve)()
 
 
-def serve() -> None:
-    """Make a dispatch that was requested, if there is anything to decide.
+def serve() -> bool:
+    """Make a dispatch that was requested, if there is anything to decide; return whether its pools are full.
 
     While pools are full, as in a flood of submits, there is nothing, and a look costs a fraction of a pass. Where there
     is something, to look is one trip more: so only who has just dispatched in vain looks first. The clock does not, nor
@@ -49,6 +49,7 @@ def serve() -> None:
     """
     if not getattr(_asked, "in_vain", False) or store.worth_a_pass():
         _asked.in_vain = not dispatch()
+    return getattr(_asked, "full", False)
 
 
 def hand_over(claimed: Sequence[Claimed]) -> None:
@@ -115,7 +116,7 @@ def _pass(*, in_line: bool, locked: set[str], keeper: Keeper | None, ahead: Endi
             raise  # it may be what failed, and it has to be settled
         recount_books()
         done = store.claim(in_line=in_line, locked=locked, keeper=keeper, borrow=borrow)
-    _asked.went_home = done.went_home
+    _asked.went_home, _asked.full = done.went_home, done.full
     return done
 
 

@@ -20,6 +20,9 @@ from jobs.store import OwnSession
 from tenants.connections import drop_cut_connections
 
 DISPATCH_PAUSE = 0.005  # seconds between two dispatches; the first one after a rest starts at once
+# The same while all processes have a job and others wait: who frees a process decides at once who gets it, and keeps a
+# job without a message if no dispatch of ours is before it.
+FULL_PAUSE = 0.05
 LAST_PATIENCE = 5.0  # seconds for which a process that ends waits for its last dispatch
 
 
@@ -87,16 +90,17 @@ class Dispatcher:
             if self._stopped:
                 connection.close()
                 return
+            full = False
             try:
                 close_old_connections()  # those that failed in the previous dispatch
                 drop_cut_connections()  # or that the server cut since; this dispatch would be left to the clock
                 with self._speaking():
-                    dispatch.serve()
+                    full = dispatch.serve()
             except Exception as error:  # the thread must survive any error
                 telemetry.noticed("dispatch failed", error=type(error).__name__)
                 connection.close()
             served.set()
-            time.sleep(self._pause)
+            time.sleep(max(self._pause, FULL_PAUSE) if full else self._pause)
 
 
 class Background:

@@ -72,10 +72,11 @@ class Pass(list[Claimed]):
     next pass takes them. uncounted: whether the books must be counted anew. ends: whether there is news for the reader
     of ends. started: the job that the caller keeps, if it could be started. went_home: another dispatch waits at the
     door, and does the work. idle: whether processes are left for which nobody could be found; resting: whether tenants
-    that hold all of their slots could borrow them.
+    that hold all of their slots could borrow them. full: all processes have a job, and others wait for one: whoever
+    frees a process makes a pass.
     """
 
-    more = uncounted = ends = idle = resting = False
+    more = uncounted = ends = idle = resting = full = False
     locked: frozenset[str] = frozenset()
     started: Started | None = None
 
@@ -243,11 +244,12 @@ def decided(folded: Sequence[tuple[Any, ...]], rows: Sequence[tuple[Any, ...]]) 
     """What the fold and the claim answered, whose last row is the verdict; logged."""
     *claimed, verdict = rows
     ((letters_left, ends, resting),) = folded
-    *_, more_to_claim, locked, uncounted, idle = verdict
+    *_, more_to_claim, locked, uncounted, idle, waits = verdict
     done = Pass(Claimed(*row[: len(fields(Claimed))]) for row in claimed)
     done.more = letters_left or more_to_claim or bool(locked)
     done.locked, done.uncounted, done.ends = frozenset(locked), bool(uncounted), ends
     done.idle, done.resting = bool(idle), resting
+    done.full = waits and not idle
     for job in done:
         log("claim", job.id, job.attempt, tenant=job.tenant_id, pool=job.pool, waited=f"{job.waited:.3f}s")
     return done

@@ -20,9 +20,10 @@ WITH RECURSIVE
 -- include claim/write_down
 SELECT id, attempt, pool, waited, limited, tenant_id,
 -- include claim/keep
-    , NULL AS more, NULL AS locked, NULL AS uncounted, NULL AS idle
+    , NULL AS more, NULL AS locked, NULL AS uncounted, NULL AS idle, NULL AS waits
 FROM (SELECT * FROM claimed ORDER BY pool, pool_rank, place) claimed
-UNION ALL  -- the last row is the verdict. locked: the lanes whose first jobs others have locked. idle: there is room left
+UNION ALL  -- the last row is the verdict. locked: the lanes whose first jobs others have locked. idle: there is room left.
+-- waits: a visited lane has more jobs that could start; or there was no room to visit one
 SELECT
     NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     coalesce(bool_or(taken_of_pool < pool_free AND (again OR NOT whole)), false),
@@ -31,5 +32,6 @@ SELECT
         WHERE s.n > (SELECT count(*) FROM locked l WHERE l.queue_id = s.queue_id AND l.tenant_id = s.tenant_id)
     ),
     coalesce(bool_or(uncounted), false),
-    coalesce(bool_or(taken_of_pool < pool_free), false)
+    coalesce(bool_or(taken_of_pool < pool_free), false),
+    coalesce(bool_or(again), true)
 FROM next_turn

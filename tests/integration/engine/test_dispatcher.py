@@ -2,6 +2,7 @@
 
 import os
 import threading
+from types import SimpleNamespace
 
 import pytest
 from django.core import mail
@@ -65,6 +66,19 @@ def test_of_many_that_ask_while_one_is_made_a_single_one_serves_all(started):
     wait_until(lambda: len(made) == 2, "the one that was under way, and one for all the others")
     assert not threading.Event().wait(0.1), "and no more"
     assert len(made) == 2
+
+
+def test_it_rests_longer_while_who_frees_a_process_has_somebody_to_give_it_to(started, monkeypatch, register):
+    rests = []
+    monkeypatch.setattr(dispatcher, "time", SimpleNamespace(sleep=rests.append))
+    started(dispatch.dispatch)
+    register(concurrency=1)
+    tenant = TenantFactory(queue__num_slots=2)
+    for _ in range(2):
+        seen = len(rests)
+        submit(request_for(tenant))
+        wait_until(lambda seen=seen: len(rests) > seen, "a dispatch is made")
+    assert rests == [0, dispatcher.FULL_PAUSE]
 
 
 def test_after_one_that_fails_the_next_is_made(started, caplog):

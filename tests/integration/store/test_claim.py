@@ -57,6 +57,17 @@ def test_a_pass_that_has_taken_long_leaves_the_rest_to_the_next(register, monkey
     assert dispatch() == 2
 
 
+def test_a_pool_is_full_when_others_wait_for_its_processes(register):
+    register(concurrency=2)
+    one, other = TenantFactory(queue__num_slots=1), TenantFactory(queue__num_slots=2)
+    store.insert([request_for(one, n) for n in range(2)])
+    assert not store.claim().full, "a process is left, and those who wait have no slot"
+    store.insert([request_for(other, 1)])
+    assert not store.claim().full, "it took the last process, and nobody waits for one"
+    store.insert([request_for(other, 2)])
+    assert store.claim().full
+
+
 class TestSlots:
     def test_a_tenant_gets_as_many_jobs_as_it_has_slots_and_each_its_own_number(self, register):
         register()
