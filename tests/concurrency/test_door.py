@@ -88,6 +88,12 @@ def waiting_at_the_door() -> int:
         return cursor.fetchone()[0]
 
 
+@pytest.fixture(autouse=True)
+def nobody_waits(transactional_db) -> None:
+    """The server gives the locks of a session back a moment after its client, a test before, has closed it."""
+    wait_until(lambda: not place_is_taken(), "the sessions of the test before have ended")
+
+
 def held(**filters) -> int:
     return Job.objects.filter(slot__isnull=False, **filters).count()
 
