@@ -100,7 +100,7 @@ class Dispatcher:
                 telemetry.noticed("dispatch failed", error=type(error).__name__)
                 connection.close()
             served.set()
-            time.sleep(max(self._pause, FULL_PAUSE) if full else self._pause)
+            time.sleep(FULL_PAUSE if full else self._pause)
 
 
 class Background:

@@ -26,19 +26,7 @@ from jobs.store.batches import (
     waiting_for,
 )
 from jobs.store.checks import excesses, find_lane, heads, isolation, odd_states, recount_books, wrong_books
-from jobs.store.claiming import (
-    Keeper,
-    Pass,
-    claim,
-    claim_within,
-    forget_lanes,
-    hold,
-    next_moment,
-    plan,
-    promote,
-    release,
-    worth_a_pass,
-)
+from jobs.store.claiming import Keeper, Pass, claim, claim_within, forget_lanes, plan, worth_a_pass
 from jobs.store.control import (
     backlog,
     cancel,
@@ -50,6 +38,7 @@ from jobs.store.control import (
     revive,
     unfinished,
 )
+from jobs.store.due import hold, next_moment, promote, release
 from jobs.store.history import archive, forget_old, next_to_archive, restore
 from jobs.store.leading import database_now, database_time, depose, lead, wake_clock
 from jobs.store.memory import Remembering, expire_memories, forget

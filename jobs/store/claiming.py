@@ -1,4 +1,4 @@
-"""The waiting jobs: due jobs join them, jobs of a paused type leave them, and the claim takes the first ones."""
+"""The door: a pass goes through it, takes what has changed into the books, and claims the first jobs in line."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,45 +11,12 @@ import psycopg
 from django.db.transaction import TransactionManagementError
 
 from jobs.allocation import order
-from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL
 from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.attempts import begin, most_time, starting
-from jobs.store.rows import Applied, Claimed, Due, Process, Started, log, moved, piped, prepared, rows
+from jobs.store.rows import Claimed, Process, Started, log, piped, prepared, rows
 from jobs.store.session import session, transaction
 from jobs.store.settling import Ending
-
-
-def promote(batch: int = 1000, now: datetime | None = None) -> list[Due]:
-    """scheduled -> created for at most `batch` due jobs; hold those of a paused type."""
-    found = rows("promote", batch=batch, held_until=HELD_UNTIL, now=now)
-    due = [
-        Due(job_id, attempt, tenant_id, status == Status.CREATED, paused)
-        for job_id, attempt, tenant_id, status, paused in found
-    ]
-    for job in due:
-        if job.ready or job.held:
-            log("hold" if job.held else "promote", job.id, job.attempt, tenant=job.tenant_id)
-    return due
-
-
-def next_moment(now: datetime | None = None) -> float | None:
-    """Seconds until a job is due or a rate limit has a token (negative: late); None if nothing is expected."""
-    seconds: float | None = rows("next_moment", held_until=HELD_UNTIL, now=now)[0][0]
-    return seconds
-
-
-def hold(source_type: str, source_method: str) -> list[Applied]:
-    """created -> scheduled for the waiting jobs of a paused type."""
-    found = rows("hold", source_type=source_type, source_method=source_method, held_until=HELD_UNTIL)
-    return moved("hold", found)
-
-
-def release(now: datetime | None = None) -> list[Applied]:
-    """scheduled -> created for the held jobs whose type is not paused."""
-    return moved("release", rows("release", held_until=HELD_UNTIL, now=now))
-
 
 # The rules of the claim. visits: the most lanes of a queue in one pass. seconds: until it visits no further lane.
 RULES = {
@@ -117,13 +84,11 @@ def claim(
     nothing. Each connection plans each statement once: a plan for the actual parameters is no better, and costs more
     than the claim.
     """
-    connection = session()
-    if connection.in_atomic_block:
+    if session().in_atomic_block:
         raise TransactionManagementError("A dispatch is a transaction of its own; ask for it on commit.")
     plan()
-    raw = connection.connection
     try:
-        with connection.wrap_database_errors, raw.pipeline():  # callers expect Django's errors
+        with _pipeline() as raw:
             if ahead is not None:
                 ahead.send(raw)
             piped(raw, "BEGIN ISOLATION LEVEL READ COMMITTED")
@@ -134,10 +99,6 @@ def claim(
                     piped(raw, "COMMIT")
                     return Pass(went_home=True)
             folded, claimed, begun = _send_pass(raw, keeper, *_parameters(locked, now, borrow=borrow), now)
-    except BaseException:
-        raw.close()  # the session holds the waiting place, which must not outlive a failed pass
-        connection.close()
-        raise
     finally:
         if ahead is not None:
             ahead.hear()
@@ -153,23 +114,37 @@ _planned: WeakSet[psycopg.Connection[Any]] = WeakSet()
 
 
 def plan() -> None:
-    """Connect, and have a new session plan the fold and the claim: ten times what they cost.
+    """Have a new session plan the fold and the claim: ten times what they cost.
 
     Inside the door a whole fleet that begins would wait for it, one process after the other. So they run once outside,
     where they do nothing.
     """
     connection = session()
     connection.ensure_connection()
-    raw = connection.connection
-    if raw in _planned or raw.prepare_threshold is None:  # a pooler's session keeps no plan
-        return
-    with connection.wrap_database_errors, raw.pipeline(), raw.transaction():
+    if connection.connection in _planned or connection.connection.prepare_threshold is None:
+        return  # a pooler's session keeps no plan
+    with _pipeline() as raw, raw.transaction():
         piped(raw, statement("knock"), in_line=False)
-        piped(raw, statement("leave_within"))
+        piped(raw, statement("leave_door"))
         settled, parameters = _parameters((), None, borrow=False)
         piped(raw, statement("fold"), **settled)
         piped(raw, statement("claim"), **parameters)
     _planned.add(raw)
+
+
+@contextmanager
+def _pipeline() -> Iterator[psycopg.Connection[Any]]:
+    """One of the engine's session. A failure closes the session: it may hold the waiting place."""
+    connection = session()
+    connection.ensure_connection()
+    raw = connection.connection
+    try:
+        with connection.wrap_database_errors, raw.pipeline():  # callers expect Django's errors
+            yield raw
+    except BaseException:
+        raw.close()
+        connection.close()
+        raise
 
 
 def _send_pass(
@@ -210,7 +185,7 @@ def claim_within(*, borrow: bool = False, now: datetime | None = None) -> Pass:
     settled, parameters = _parameters((), now, borrow=borrow)
     rows("enter_within")
     done = decided(prepared("fold", **settled), prepared("claim", **parameters))
-    rows("leave_within")
+    rows("leave_door")
     return done
 
 
@@ -228,7 +203,7 @@ def inside_the_door() -> Iterator[None]:
         rows("join_as_sets")
         rows("enter")
         yield
-        rows("leave_within")
+        rows("leave_door")
 
 
 def _parameters(

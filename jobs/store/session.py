@@ -15,7 +15,7 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db import transaction as django_transaction
-from django.db.backends.base.base import NO_DB_ALIAS, BaseDatabaseWrapper
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 # What the engine's sessions need, whatever the project, the role or the database says: a later option of a connection
 # beats all of them. The claim, which may run in the caller's session, says it for its transaction (knock.sql).
@@ -85,8 +85,6 @@ class OwnSession:
     def __init__(self, alias: str = DEFAULT_DB_ALIAS) -> None:
         """alias: of the database, in Django's settings."""
         self._connection = connections.create_connection(alias)
-        # It needs no types of apps. `django.contrib.postgres` would open Django's session, too, only to ask for them.
-        self._connection.alias = NO_DB_ALIAS
         settings = connections[alias].settings_dict  # of this process: its sessions carry its name
         options = of_the_engine(settings["OPTIONS"])
         options["options"] += as_options(PLANNED)

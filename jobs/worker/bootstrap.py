@@ -8,6 +8,7 @@ from typing import Any
 
 from celery import signals
 from celery.concurrency.prefork import TaskPool
+from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import telemetry
 from jobs.celery import celery_app, checks_of_workers
@@ -82,6 +83,17 @@ def check_broker(instance: Any, **_: Any) -> None:
         broker.connect()
         if broker.channel().client.info("cluster").get("cluster_enabled"):
             refuse_to_start("CELERY_BROKER_URL names a cluster of Redis or Valkey: name one without cluster mode")
+
+
+@signals.celeryd_after_setup.connect
+def learn_types(**_: Any) -> None:
+    """Let `django.contrib.postgres` learn its types before processes are forked, if the database answers.
+
+    Otherwise the engine's session of each process would open Django's session, too, only to ask for them.
+    """
+    with suppress(DatabaseError, InterfaceError):
+        connection.ensure_connection()
+    connection.close()
 
 
 class Parent:

@@ -49,7 +49,7 @@ def test_the_modelled_pass_is_the_one_that_is_sent():
 
 def test_what_a_process_keeps_is_started_after_the_commit_and_in_the_same_pipeline():
     assert sent_by(claiming._send_pass)[-2:] == ["COMMIT", "start_kept"]
-    pipeline = inspect.getsource(claiming.claim).partition("raw.pipeline()")[2].partition("except BaseException")[0]
+    pipeline = inspect.getsource(claiming.claim).partition("with _pipeline()")[2].partition("finally")[0]
     assert "_send_pass(" in pipeline
 
 

@@ -54,7 +54,7 @@ class AnyJobs(Schema):
     )
 
 
-class Sought(Schema):
+class SoughtJobs(Schema):
     """Filters; a job must match all that are given."""
 
     tenant: Text | None = Field(None, description="Its slug.")
@@ -70,7 +70,7 @@ class Sought(Schema):
 
 
 @router.get("jobs", url_name="operator_jobs", response=AnyJobs)
-def list_all_jobs(request: OperatorRequest, wanted: Query[Sought]) -> AnyJobs:
+def list_all_jobs(request: OperatorRequest, wanted: Query[SoughtJobs]) -> AnyJobs:
     """List the jobs of all tenants, newest first, in pages. Each looks at 10,000 jobs."""
     sought = Filter()
     for name, value in wanted.model_dump(exclude={"before", "limit"}, exclude_none=True).items():

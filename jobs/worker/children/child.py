@@ -11,7 +11,7 @@ from billiard.common import terminate_handler_fired  # type: ignore[attr-defined
 from billiard.process import current_process
 from billiard.util import set_pdeathsig  # type: ignore[attr-defined]  # not in its stubs
 from celery import signals
-from django.db import DatabaseError, InterfaceError
+from django.db import DatabaseError, InterfaceError, connections
 
 from jobs import store
 from jobs.celery import celery_app
@@ -58,6 +58,7 @@ class Child(Host):
     def _plan(self) -> None:
         with suppress(DatabaseError, InterfaceError), self._session.speaking():  # its first dispatch would say so
             store.plan()
+        connections.close_all()  # of this thread, if a receiver of `connection_created` has used one
 
     def is_draining(self) -> bool:
         return running_table.drains

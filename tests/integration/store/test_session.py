@@ -1,11 +1,14 @@
-"""A session of the engine plans the fold and the claim before it comes to the door, and opens no second one."""
+"""A session of the engine plans before it comes to the door, and opens no second one in a worker."""
 
 import pytest
 from django.contrib.postgres.signals import get_hstore_oids
-from django.db import connection
+from django.db import DataError, connection
 
 from jobs import store
+from jobs.sql import statement
+from jobs.store import claiming
 from jobs.store.session import session
+from jobs.worker.bootstrap import learn_types
 from tests.factories import ThingFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -53,8 +56,18 @@ def test_a_session_that_is_opened_again_plans_again(new_session):
     assert plans(new_session) == {"-- fold": (1, 0), "-- claim": (1, 0)}
 
 
-def test_it_does_not_open_djangos_session_to_ask_for_types(new_session):
+def test_a_session_that_could_not_plan_is_not_kept(new_session, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(claiming, "statement", lambda name: statement(name) if name != "claim" else "SELECT 1 / 0")
+        with pytest.raises(DataError):
+            store.plan()
+    assert new_session.connection is None
+    assert not store.claim()
+
+
+def test_it_opens_no_session_of_djangos_where_the_worker_has_asked_for_types(new_session):
     connection.close()
     get_hstore_oids.cache_clear()
+    learn_types()
     store.plan()
     assert connection.connection is None

@@ -1,0 +1,37 @@
+"""Who joins the waiting jobs at a moment: due jobs, and those whose type is no longer paused; who leaves them."""
+
+from datetime import datetime
+
+from jobs.lifecycle import Status
+from jobs.models import HELD_UNTIL
+from jobs.store.rows import Applied, Due, log, moved, rows
+
+
+def promote(batch: int = 1000, now: datetime | None = None) -> list[Due]:
+    """scheduled -> created for at most `batch` due jobs; hold those of a paused type."""
+    found = rows("promote", batch=batch, held_until=HELD_UNTIL, now=now)
+    due = [
+        Due(job_id, attempt, tenant_id, status == Status.CREATED, paused)
+        for job_id, attempt, tenant_id, status, paused in found
+    ]
+    for job in due:
+        if job.ready or job.held:
+            log("hold" if job.held else "promote", job.id, job.attempt, tenant=job.tenant_id)
+    return due
+
+
+def next_moment(now: datetime | None = None) -> float | None:
+    """Seconds until a job is due or a rate limit has a token (negative: late); None if nothing is expected."""
+    seconds: float | None = rows("next_moment", held_until=HELD_UNTIL, now=now)[0][0]
+    return seconds
+
+
+def hold(source_type: str, source_method: str) -> list[Applied]:
+    """created -> scheduled for the waiting jobs of a paused type."""
+    found = rows("hold", source_type=source_type, source_method=source_method, held_until=HELD_UNTIL)
+    return moved("hold", found)
+
+
+def release(now: datetime | None = None) -> list[Applied]:
+    """scheduled -> created for the held jobs whose type is not paused."""
+    return moved("release", rows("release", held_until=HELD_UNTIL, now=now))
