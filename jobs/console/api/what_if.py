@@ -68,9 +68,7 @@ def ask_what_if(request: OperatorRequest, asked: Asked) -> HttpResponse:
     question = Question.of(asked.since, asked.until, changes, now=timezone.now())
     row = what_if.ask(question, request.auth.get_username())
     row.refresh_from_db()
-    taken = answer(202, _shown(row))
-    taken["Location"] = f"{request.path}/{row.pk}"
-    return taken
+    return answer(202, _shown(row), f"{request.path}/{row.pk}")
 
 
 @router.get("what-if/{pk}", response=Replayed)

@@ -31,9 +31,23 @@ BatchId = Annotated[inputs.Whole, Path()]
     response={202: Batch},
     openapi_extra=idempotency.PARAMETER,
 )
+@idempotency.repeatable
 def make_batch(request: CallerRequest, batch: NewBatch) -> HttpResponse:
     """Submit a batch of up to 1000 jobs, all or none. An error names the field: `jobs[3].priority`, `on_end.args`."""
-    return idempotency.once(request, lambda: _make(request.auth, batch))
+    tenant_id = request.auth.tenant.pk
+    on_success = None if batch.on_success is None else _composed(request.auth, "on_success", batch.on_success)
+    on_end = None if batch.on_end is None else _composed(request.auth, "on_end", batch.on_end)
+    requests = [_composed(request.auth, f"jobs[{index}]", one) for index, one in enumerate(batch.jobs)]
+    with _named("jobs"), transaction.atomic():
+        made = batches.open_batch(batch.name, request.auth.user_key or "", tenant_id)
+        made.add(requests)
+        with _named("on_success"):
+            batches.call_back(made, on_success=on_success)
+        with _named("on_end"):
+            batches.call_back(made, on_end=on_end)
+        if batch.close:
+            batches.close(made)
+    return _answer(tenant_id, made.id)
 
 
 @router.post(
@@ -42,9 +56,17 @@ def make_batch(request: CallerRequest, batch: NewBatch) -> HttpResponse:
     response={202: Batch, 409: schemas.Problem},
     openapi_extra=idempotency.PARAMETER,
 )
+@idempotency.repeatable
 def add_to_batch(request: CallerRequest, batch_id: BatchId, batch: inputs.Submissions) -> HttpResponse:
     """Add 1 to 1000 jobs to an open batch, all or none. 409: it is closed."""
-    return idempotency.once(request, lambda: _add(request.auth, batch_id, batch.jobs))
+    tenant_id = request.auth.tenant.pk
+    found = one(tenant_id, batch_id)
+    requests = [_composed(request.auth, f"jobs[{index}]", each) for index, each in enumerate(batch.jobs)]
+    if found.closed_at is not None:
+        raise ProblemError(409, "The batch is closed.")
+    with _named("jobs"):
+        batches.Batch(found.id, tenant_id).add(requests)
+    return _answer(tenant_id, batch_id)
 
 
 @router.post("batches/{batch_id}/close", response={200: Batch, 409: schemas.Problem})
@@ -95,34 +117,6 @@ def revive_batch(request: CallerRequest, batch_id: BatchId) -> HttpResponse:
     return _answer(tenant_id, batch_id)
 
 
-def _make(caller: Caller, asked: NewBatch) -> HttpResponse:
-    tenant_id = caller.tenant.pk
-    on_success = None if asked.on_success is None else _composed(caller, "on_success", asked.on_success)
-    on_end = None if asked.on_end is None else _composed(caller, "on_end", asked.on_end)
-    requests = [_composed(caller, f"jobs[{index}]", one) for index, one in enumerate(asked.jobs)]
-    with _named("jobs"), transaction.atomic():
-        batch = batches.open_batch(asked.name, caller.user_key or "", tenant_id)
-        batch.add(requests)
-        with _named("on_success"):
-            batches.call_back(batch, on_success=on_success)
-        with _named("on_end"):
-            batches.call_back(batch, on_end=on_end)
-        if asked.close:
-            batches.close(batch)
-    return _answer(tenant_id, batch.id)
-
-
-def _add(caller: Caller, batch_id: int, jobs: list[inputs.Submission]) -> HttpResponse:
-    tenant_id = caller.tenant.pk
-    found = one(tenant_id, batch_id)
-    requests = [_composed(caller, f"jobs[{index}]", one) for index, one in enumerate(jobs)]
-    if found.closed_at is not None:
-        raise ProblemError(409, "The batch is closed.")
-    with _named("jobs"):
-        batches.Batch(found.id, tenant_id).add(requests)
-    return _answer(tenant_id, batch_id)
-
-
 def _composed(caller: Caller, where: str, submission: inputs.Submission) -> JobRequest:
     with _named(where):
         return compose(caller, submission)
@@ -144,6 +138,5 @@ def one(tenant_id: int, batch_id: int) -> Progress:
 
 
 def _answer(tenant_id: int, batch_id: int) -> HttpResponse:
-    answer = schemas.answer(202, Batch.of(one(tenant_id, batch_id)).model_dump())
-    answer["Location"] = reverse("api:batch", kwargs={"batch_id": batch_id})
-    return answer
+    address = reverse("api:batch", kwargs={"batch_id": batch_id})
+    return schemas.answer(202, Batch.of(one(tenant_id, batch_id)).model_dump(), address)

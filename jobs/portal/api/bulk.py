@@ -24,14 +24,11 @@ router = Router(tags=["jobs"])
     response={202: schemas.SubmittedBatch},
     openapi_extra=idempotency.PARAMETER,
 )
+@idempotency.repeatable
 def submit_jobs(request: CallerRequest, batch: inputs.Submissions) -> HttpResponse:
     """Submit 1 to 1000 jobs, all or none. An error names the index: `jobs[3].priority`. 429: your backlog is full."""
-    return idempotency.once(request, lambda: _submit(request.auth, batch))
-
-
-def _submit(caller: Caller, batch: inputs.Submissions) -> HttpResponse:
     try:
-        requests = [_compose(caller, index, submission) for index, submission in enumerate(batch.jobs)]
+        requests = [_compose(request.auth, index, submission) for index, submission in enumerate(batch.jobs)]
         # One statement stores all; a second one follows if another caller submits an identical job at this moment.
         with transaction.atomic():
             submitted = submit_all(requests)

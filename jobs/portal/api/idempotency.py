@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable
+from functools import partial, wraps
 from typing import Any
 
 from django.db import transaction
@@ -13,6 +14,7 @@ from jobs.portal.api.auth import CallerRequest
 from jobs.portal.api.problems import ProblemError
 from jobs.store import answers
 
+View = Callable[..., HttpResponse]
 HEADER = "Idempotency-Key"
 KEY = r"[!-~]{1,255}"
 PARAMETER: dict[str, Any] = {
@@ -28,11 +30,18 @@ PARAMETER: dict[str, Any] = {
 }
 
 
-def once(request: CallerRequest, answer: Callable[[], HttpResponse]) -> HttpResponse:
-    """Call `answer`, or return the answer kept for this key. Refusals are not kept, so a client can try again."""
-    key = request.headers.get(HEADER)
-    if key is None:
-        return answer()
+def repeatable(view: View) -> View:
+    """An endpoint that returns the answer kept for this key, if any. Refusals are not kept: a client can try again."""
+
+    @wraps(view)
+    def once(request: CallerRequest, **values: Any) -> HttpResponse:
+        key = request.headers.get(HEADER)
+        return view(request, **values) if key is None else _once(request, key, partial(view, request, **values))
+
+    return once
+
+
+def _once(request: CallerRequest, key: str, answer: Callable[[], HttpResponse]) -> HttpResponse:
     if not re.fullmatch(KEY, key):
         raise ProblemError.unfit({HEADER: "must be 1 to 255 ASCII characters without spaces"})
     tenant_id = request.auth.tenant.pk
@@ -47,7 +56,5 @@ def once(request: CallerRequest, answer: Callable[[], HttpResponse]) -> HttpResp
     before = answers.kept(tenant_id, key)
     if before.digest != digest:
         raise ProblemError.unfit({HEADER: "was already used for another request; use a new key"})
-    again = HttpResponse(before.body, content_type=schemas.MEDIA_TYPE, status=before.status)
-    if before.location:
-        again["Location"] = before.location
-    return again
+    headers = {"Location": before.location} if before.location else None
+    return HttpResponse(before.body, content_type=schemas.MEDIA_TYPE, status=before.status, headers=headers)

@@ -40,19 +40,15 @@ Seen = Annotated[Status, Query(description="The status you know. If it has chang
     response={200: schemas.SubmittedJob, 202: schemas.SubmittedJob},
     openapi_extra=idempotency.PARAMETER,
 )
+@idempotency.repeatable
 def submit_job(request: CallerRequest, submission: inputs.Submission) -> HttpResponse:
     """Submit a job. 202: it is new. 200: an identical unfinished job is returned. 429: your backlog is full."""
-    return idempotency.once(request, lambda: _submit(request.auth, submission))
-
-
-def _submit(caller: Caller, submission: inputs.Submission) -> HttpResponse:
-    asked = compose(caller, submission)
+    asked = compose(request.auth, submission)
     submitted = submit(asked)
     new = not submitted.deduplicated
-    job: models.JobRow = _stored(asked, submitted) if new else _job_of(caller.tenant.pk, submitted.id)
-    answer = schemas.answer(202 if new else 200, schemas.shown(job, deduplicated=not new))
-    answer["Location"] = reverse("api:job", kwargs={"job_id": submitted.id})
-    return answer
+    job: models.JobRow = _stored(asked, submitted) if new else _job_of(request.auth.tenant.pk, submitted.id)
+    address = reverse("api:job", kwargs={"job_id": submitted.id})
+    return schemas.answer(202 if new else 200, schemas.shown(job, deduplicated=not new), address)
 
 
 def compose(caller: Caller, submission: inputs.Submission) -> JobRequest:

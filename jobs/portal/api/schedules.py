@@ -35,16 +35,12 @@ def list_schedules(request: CallerRequest, wanted: Query[taken.WantedSchedules])
     response={201: told.Schedule},
     openapi_extra=idempotency.PARAMETER,
 )
+@idempotency.repeatable
 def create_schedule(request: CallerRequest, wanted: taken.NewSchedule) -> HttpResponse:
     """Make a schedule: one job for each time that it is due, from now on."""
-    return idempotency.once(request, lambda: _create(request, wanted))
-
-
-def _create(request: CallerRequest, wanted: taken.NewSchedule) -> HttpResponse:
     schedule = change.add(request.auth.tenant, by_tenant=True, **wanted.model_dump())
-    answer = schemas.answer(201, told.whole(schedule))
-    answer["Location"] = reverse("api:schedule", kwargs={"schedule_id": schedule.pk})
-    return answer
+    address = reverse("api:schedule", kwargs={"schedule_id": schedule.pk})
+    return schemas.answer(201, told.whole(schedule), address)
 
 
 @router.post("schedules/preview", response=told.RulePreview)
@@ -99,18 +95,13 @@ def resume_schedule(request: CallerRequest, schedule_id: taken.ScheduleId) -> di
     response={202: told.StartedRun},
     openapi_extra=idempotency.PARAMETER,
 )
+@idempotency.repeatable
 def run_schedule_now(request: CallerRequest, schedule_id: taken.ScheduleId) -> HttpResponse:
     """One job beside the plan, also of a paused schedule. 429: too many of yours wait."""
-    return idempotency.once(request, lambda: _run_now(request, schedule_id))
-
-
-def _run_now(request: CallerRequest, schedule_id: int) -> HttpResponse:
     schedule = _schedule_of(request, schedule_id)
     job_id = _unless_gone(lambda: change.run_now(schedule))
     url = reverse("api:job", kwargs={"job_id": job_id})
-    answer = schemas.answer(202, {"job_id": job_id, "url": url})
-    answer["Location"] = url
-    return answer
+    return schemas.answer(202, {"job_id": job_id, "url": url}, url)
 
 
 def _unless_gone(verb: Callable[[], Result]) -> Result:

@@ -137,9 +137,13 @@ class Problem(Schema):
 MEDIA_TYPE = "application/json; charset=utf-8"
 
 
-def answer(status: int, document: dict[str, Any]) -> HttpResponse:
-    """Respond with a document that fits its schema: Ninja's check would take as long as the rest of the request."""
-    return HttpResponse(text(document), content_type=MEDIA_TYPE, status=status)
+def answer(status: int, document: dict[str, Any], location: str = "") -> HttpResponse:
+    """Respond with a document that fits its schema: Ninja's check would take as long as the rest of the request.
+
+    location: of what was made.
+    """
+    headers = {"Location": location} if location else None
+    return HttpResponse(text(document), content_type=MEDIA_TYPE, status=status, headers=headers)
 
 
 def text(document: dict[str, Any]) -> str:
