@@ -11,7 +11,7 @@ ROWS = (
     *("http", "fairness", "light", "busy", "due", "memory"),
 )
 PUBLIC = ("neighbour", "flood", "burst", "pickup", "processes")  # scenarios of a public benchmark: docs/compared.md
-INSIGHT = ("coverage", "what_if")  # how near what is said of the future comes: docs/insight.md
+INSIGHT = ("coverage", "what_if", "budgets")  # how near what is said of the future comes: docs/insight.md
 SHORTER = float(os.environ.get("BENCH_SECONDS", "0"))  # of load in each of these, for a trial; 0: the whole experiment
 LARGE = (
     "dashboard",

@@ -44,7 +44,7 @@ def test_every_row_can_be_run_and_its_bars_fit_eighty_columns(row, capsys):
 
 
 def test_a_group_is_one_name_for_its_rows_and_an_unknown_name_is_refused():
-    assert named("insight, drain") == ["coverage", "what_if", "drain"]
+    assert named("insight, drain") == ["coverage", "what_if", "budgets", "drain"]
     with pytest.raises(ArgumentTypeError, match="'hindsight' is unknown"):
         named("hindsight")
 

@@ -1,0 +1,130 @@
+"""budgets: what a simulated attempt, a replay and a forecast cost the processor, in memory: no worker runs.
+
+The mix is that of the row `coverage`, a little below what its processes can do. A forecast begins with long lines.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from random import Random
+from resource import RUSAGE_SELF, getrusage
+from time import process_time
+from typing import Any
+
+import psutil
+
+from benchmarks import coverage
+from benchmarks.bars import Bar, Figures
+from jobs.allocation.world import Job, Pauses, World
+from jobs.forecasting.far import PRIORITY
+from jobs.forecasting.rehearsal import Odds, Rehearsal
+from jobs.forecasting.replay.limits import books_of
+from jobs.forecasting.replay.record import AS_IT_WAS, POOL, QUEUE, TENANT, WARM, Change, Past, Record
+from jobs.forecasting.replay.replay import Replay
+from jobs.forecasting.runs import NEWEST, SPREAD, Ended, collected
+from jobs.forecasting.scene import Comer, InLine, Line, Owner, Scene, Turn
+
+ATTEMPTS, LOAD, SLOTS = 100_000, (0.85, 0.95), 4
+PAUSES = Pauses(between=0.02, handover=0.02)
+WAITING, READ = 100_000, {100: 40, 1_000: 5}  # jobs in line, in all; and by the number of lines, those read of each
+DRAWS, STARTS, COMING = 9, 800, 3_000
+TYPE, NORMAL = "benchmarks.mix", 5 << PRIORITY
+NOT_LIMITED = dict.fromkeys(("concurrency", "rate_limit", "rate_window", "full_at", "tokens"))
+NEW: dict[str, Any] = {
+    **{"virtual_time": 0.0, "pool_time": 0.0, "lane_time": 0.0, "growth": 0.0, "head": 0, "circle_end": 0},
+    **{"round_least": None, "round_growth": None, "mean_seconds": coverage.MEAN},
+}
+
+ATTEMPT, REPLAY, MEMORY, FORECAST = "simulated attempt, us", "replay, s", "replay, MB", "forecast, s"
+OURS, CONTEND = "ours", "{:,} contend"
+BARS = [
+    Bar(of=(ATTEMPT, OURS), at_most=60),
+    Bar(of=(REPLAY, OURS), at_most=8),
+    Bar(of=(MEMORY, OURS), at_most=200),
+    *(Bar(of=(FORECAST, CONTEND.format(contenders)), at_most=0.6) for contenders in READ),
+]
+
+
+def measure(_directory: Path) -> Figures:
+    """Seconds are those of the processor. Memory is what a process needs more at most, with the record."""
+    before = psutil.Process().memory_info().rss
+    record, attempt = worked()
+    replay = _seconds(Replay(record, PAUSES).waits)
+    memory = getrusage(RUSAGE_SELF).ru_maxrss * 1024 - before
+    return {
+        ATTEMPT: {OURS: attempt * 1e6},
+        REPLAY: {OURS: replay},
+        MEMORY: {OURS: memory / 1e6},
+        FORECAST: {CONTEND.format(contenders): forecast(contenders) for contenders in READ},
+    }
+
+
+def worked() -> tuple[Record, float]:
+    """What the record of the mix would be, had it run as it is simulated; and the seconds of each attempt."""
+    begin = -2 * WARM
+    limits = [Change(begin, POOL, "default", {"processes": coverage.PROCESSES}), Change(begin, QUEUE, 1, {"weight": 1})]
+    for tenant in range(coverage.TENANTS):
+        limits.append(Change(begin, TENANT, tenant, {"num_slots": SLOTS} | coverage.LIMITS.get(tenant, {})))
+    books, _ = books_of(Record(0.0, (), limits), AS_IT_WAS)
+    jobs = list(islice(_submitted(), ATTEMPTS))
+    world = World(books, now=0.0, pauses=PAUSES, coming=jobs)
+    took = _seconds(lambda: _run(world))
+    past = [_past(n, job, job.started_at or 0.0) for n, job in enumerate(jobs)]
+    return Record(jobs[-1].ready_at, past, limits), took / len(jobs)
+
+
+def _submitted() -> Iterator[Job]:
+    seconds, n = ATTEMPTS * coverage.MEAN / coverage.PROCESSES / LOAD[0], 0
+    for burst in coverage.mix(Random(7), seconds, LOAD):  # noqa: S311 - the same in every run
+        for body in burst.bodies:
+            n += 1
+            place = (burst.priority << PRIORITY) + n
+            yield Job(place=place, tenant=burst.tenant, queue=1, user=burst.user, ready_at=burst.at, seconds=body)
+
+
+def _run(world: World) -> None:
+    while world.step():
+        world.started.clear()
+
+
+def _past(n: int, job: Job, started: float) -> Past:
+    return Past(
+        **{"job_id": n, "tenant_id": job.tenant, "queue_id": job.queue, "place": job.place, "user": job.user},
+        **{"job_type": TYPE, "process": None, "left_at": None, "good": True, "ready_at": job.ready_at},
+        **{"claimed_at": started - PAUSES.handover, "started_at": started, "ended_at": started + job.seconds},
+    )
+
+
+def forecast(contenders: int) -> float:
+    """The seconds of the draws of a forecast, in whose lines so many tenants have jobs."""
+    random = Random(5)  # noqa: S311
+    runs = collected(
+        Ended(tenant, TYPE, 0, random.lognormvariate(-0.83, 0.8)) for tenant in range(contenders) for _ in range(NEWEST)
+    )
+    odds, present = Odds(runs, random, PAUSES, SPREAD), scene(contenders, random)
+    return _seconds(lambda: [Rehearsal(present, odds, {}, STARTS).starts(STARTS) for _ in range(DRAWS)])
+
+
+def scene(contenders: int, random: Random) -> Scene:
+    """Long lines of so many tenants, and those who come."""
+    tenants = range(contenders)
+    return Scene(
+        pools={"default": coverage.PROCESSES},
+        turns=[Turn(id=1, pool="default", weight=1, paused=False, **NOT_LIMITED, **NEW)],
+        owners=[Owner(tenant, SLOTS, 1, False, *[None] * 5) for tenant in tenants],  # without other limits
+        lines=[
+            Line(tenant, 1, WAITING // contenders, "ready", tenant << 20, 0.0, NORMAL, "", None) for tenant in tenants
+        ],
+        in_line=[
+            InLine(nth, tenant, 1, NORMAL + nth * contenders + tenant, nth, "", TYPE, -60.0)
+            for tenant in tenants
+            for nth in range(1, READ[contenders] + 1)
+        ],
+        arrived=[Comer(0.1 * n, random.choice(tenants), 1, 5, "", TYPE) for n in range(COMING)],
+    )
+
+
+def _seconds(what: Callable[[], object]) -> float:
+    begin = process_time()
+    what()
+    return process_time() - begin
