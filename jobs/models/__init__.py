@@ -4,7 +4,7 @@ from jobs.models.awaiting import JobEdge, JobEnd
 from jobs.models.batch import Batch, BatchCancel, BatchTally
 from jobs.models.changes import LeftLine, LimitChange, PoolChange
 from jobs.models.dispatch import Arrival, Door, FreedSlot, Lane, QueueTurn, TenantBook
-from jobs.models.forecast import Calibration, Forecast, Prediction
+from jobs.models.forecast import Calibration, Forecast, Prediction, PredictionTotal
 from jobs.models.history import AnyFailedAttempt, AnyJob, ArchivedJob
 from jobs.models.job import ERASED, EXPIRED, HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Job, JobRow
 from jobs.models.log import JobLog
@@ -65,6 +65,7 @@ __all__ = [
     "PausedJobType",
     "PoolChange",
     "Prediction",
+    "PredictionTotal",
     "Queue",
     "QueueTurn",
     "Recorded",

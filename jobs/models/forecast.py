@@ -63,6 +63,16 @@ class Prediction(Table):
         ]
 
 
+class PredictionTotal(Table):
+    """The predictions since the first, by their reason: the numbers only grow."""
+
+    reason = models.CharField(max_length=20, primary_key=True)
+    predictions = models.BigIntegerField()
+
+    class Meta:
+        db_table = named("prediction_totals")
+
+
 class Calibration(Table):
     """The factor of a class and a quantile: its logarithm, the outcomes so far, and the part of the last that held."""
 

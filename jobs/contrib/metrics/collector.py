@@ -109,8 +109,10 @@ def _predictions(said: PredictionsLook) -> Iterator[Metric]:
 
 
 def _forecasts(look: ForecastLook) -> Iterator[Metric]:
-    counts = [([reason or "yes"], count) for reason, count in {"": 0, **look.reasons}.items()]
-    yield _gauge("predictions", "Sampled in the last day: yes, both moments; or why less was said.", ["said"], counts)
+    said = CounterMetricFamily("scheduler_predictions", "Kept: yes, both moments; or why less.", labels=["said"])
+    for reason, count in {"": 0, **look.reasons}.items():
+        said.add_metric([reason or "yes"], count)
+    yield said
     ages = [([pool], age) for pool, age in look.ages.items()]
     yield _gauge("forecast_age_seconds", "Of the newest; no line if no job is in line.", ["pool"], ages)
     took: list[tuple[list[str], float]] = [] if look.seconds is None else [([], look.seconds)]

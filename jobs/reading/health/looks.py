@@ -114,7 +114,7 @@ class PredictionsLook:
 
 @dataclass(frozen=True)
 class ForecastLook:
-    """reasons: of the predictions of the last day, by why less than two moments was said; "": both. ages: seconds, by
+    """reasons: the predictions since the first, by why less than two moments was said; "": both. ages: seconds, by
     pool with jobs in line. seconds: that the last forecast took; None: it is not known.
     """
 

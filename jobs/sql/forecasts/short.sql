@@ -48,14 +48,21 @@ VALUES (%(kind)s, %(quantile)s, %(log)s, %(outcomes)s, %(held)s)
 ON CONFLICT (kind, quantile) DO UPDATE SET log = excluded.log, outcomes = excluded.outcomes, held = excluded.held
 
 -- name: keep_prediction
--- Change: what is said of a job, to be compared with its start. Who: the recorder. Locks: none.
-INSERT INTO predictions (
-    job_id, made_at, kind, reason, raw_50, raw_90, said_50, said_90, ahead_50, ahead_90, past_50, past_90, void
+-- Change: what is said of a job, to be compared with its start; and the number of those that said so.
+-- Who:    the recorder, under the lock of its row in `recorded`. Locks: the row of the number. Index: the primary key.
+WITH kept AS (
+    INSERT INTO predictions (
+        job_id, made_at, kind, reason, raw_50, raw_90, said_50, said_90, ahead_50, ahead_90, past_50, past_90, void
+    )
+    VALUES (
+        %(job_id)s, %(made_at)s, %(kind)s, %(reason)s, %(raw_50)s, %(raw_90)s, %(said_50)s, %(said_90)s, %(ahead_50)s,
+        %(ahead_90)s, %(past_50)s, %(past_90)s, %(void)s
+    )
+    RETURNING reason
 )
-VALUES (
-    %(job_id)s, %(made_at)s, %(kind)s, %(reason)s, %(raw_50)s, %(raw_90)s, %(said_50)s, %(said_90)s, %(ahead_50)s,
-    %(ahead_90)s, %(past_50)s, %(past_90)s, %(void)s
-)
+INSERT INTO prediction_totals AS t (reason, predictions)
+SELECT reason, 1 FROM kept
+ON CONFLICT (reason) DO UPDATE SET predictions = t.predictions + 1
 
 -- name: open_predictions
 -- Reads:  the predictions whose jobs had not started, and what has come of them: the seconds after which it started (null: not

@@ -49,24 +49,18 @@ SELECT
 FROM said
 
 -- name: health_forecasts
--- Reads:  of the predictions of the last day why less than two moments was said (empty: both were); the age of the forecasts in
---         seconds, by pool; the seconds that the last one took. Who: metrics. Locks: none.
--- Index:  predictions_by_time; the primary keys: the forecasts, one of each lane with jobs in line.
+-- Reads:  the predictions since the first, by why less than two moments was said (empty: both were); the age of the forecasts
+--         in seconds, by pool; the seconds that the last one took. Who: metrics. Locks: none.
+-- Index:  all of prediction_totals; the primary keys: the forecasts, one of each lane with jobs in line.
 WITH
 -- include shared/clock
-reasons AS (
-    SELECT reason, count(*)::int AS said
-    FROM predictions CROSS JOIN clock
-    WHERE made_at > clock.now - interval '1 day'
-    GROUP BY reason
-),
 ages AS (
     SELECT q.pool, extract(epoch FROM clock.now - max(f.made_at))::float8 AS age
     FROM forecasts f JOIN queues q ON q.id = f.queue_id CROSS JOIN clock
     GROUP BY q.pool, clock.now
 )
 SELECT
-    (SELECT coalesce(json_object_agg(reason, said ORDER BY reason), '{}') FROM reasons)::text,
+    (SELECT coalesce(json_object_agg(reason, predictions ORDER BY reason), '{}') FROM prediction_totals)::text,
     (SELECT coalesce(json_object_agg(pool, age ORDER BY pool), '{}') FROM ages)::text,
     (SELECT seconds FROM recorded WHERE task = 'forecast')
 

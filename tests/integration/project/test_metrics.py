@@ -17,6 +17,7 @@ from jobs.contrib.metrics import views
 from jobs.lifecycle import Status
 from jobs.models import Prediction
 from jobs.recording.forecasts.duty import Forecasting
+from jobs.recording.forecasts.statements import Spoken, forget_predictions, keep_predictions
 from tenants.models import Tenant
 from tests.factories import QueueFactory, make_job
 
@@ -138,20 +139,34 @@ def test_no_label_names_a_tenant_a_user_or_a_job(token, tenant, mate):
         assert told not in text
 
 
-def test_a_forecast_tells_what_it_cost_how_old_it_is_by_pool_and_why_less_is_said(token, tenant):
+def test_a_forecast_tells_what_it_cost_and_how_old_it_is_by_pool(token, tenant):
     assert "\nscheduler_forecast_seconds " not in ask(**BEARER).content.decode()
     for queue in (QueueFactory(), QueueFactory(name="large", pool="big")):
         make_job(tenant, queue=queue)
     Forecasting(Random(1)).run()
-    seconds = dict.fromkeys(("raw_50", "raw_90", "said_50", "said_90"), 1.0)
-    for reason in ("", "", "far"):
-        Prediction.objects.create(job_id=1, made_at=timezone.now(), kind="next 3s", reason=reason, **seconds)
     views.watch = views.Watch(views.look_at_everything)
     lines = ask(**BEARER).content.decode()
     assert 0.0 < float(re.search(r"^scheduler_forecast_seconds (\S+)$", lines, re.M)[1]) < 60.0
     ages = dict(re.findall(r'^scheduler_forecast_age_seconds\{pool="(\w+)"\} (\S+)$', lines, re.M))
     assert {pool: float(age) < 60.0 for pool, age in ages.items()} == {"default": True, "big": True}
-    assert re.findall(r'^scheduler_predictions\{said="(\w+)"\} (\S+)$', lines, re.M) == [("yes", "2.0"), ("far", "1.0")]
+
+
+def test_the_number_of_predictions_by_what_they_said_does_not_fall_when_old_ones_go(token, db):
+    seconds = dict.fromkeys(
+        ("raw_50", "raw_90", "said_50", "said_90", "ahead_50", "ahead_90", "past_50", "past_90"), 1.0
+    )
+
+    def told() -> list[tuple[str, str]]:
+        views.watch = views.Watch(views.look_at_everything)
+        return re.findall(r'^scheduler_predictions_total\{said="(\w+)"\} (\S+)$', ask(**BEARER).content.decode(), re.M)
+
+    assert told() == [("yes", "0.0")]
+    made_at = timezone.now()
+    keep_predictions(made_at, [Spoken(1, "next 3s", reason, void=False, **seconds) for reason in ("", "far", "")])
+    assert told() == [("yes", "2.0"), ("far", "1.0")]
+    forget_predictions(made_at + timedelta(seconds=1))
+    assert not Prediction.objects.exists()
+    assert told() == [("yes", "2.0"), ("far", "1.0")]
 
 
 def test_the_metrics_of_tenants_tell_of_those_that_are_named_and_of_no_other(token, tenant, stranger, settings):
