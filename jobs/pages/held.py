@@ -1,4 +1,4 @@
-"""How often what is said of starts has held, for pages that say one: read once a minute for all their viewers."""
+"""How often what is said of starts has held, for who is told one: read once a minute for all viewers of a process."""
 
 from jobs.pages.cached import cached
 from jobs.reading.health.looks import TIMEOUT, look_predictions

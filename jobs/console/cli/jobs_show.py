@@ -11,6 +11,7 @@ from jobs.console.cli.screen import Column, Screen, length, utc
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.remedies import remedy
 from jobs.models import AnyJob, Job
+from jobs.pages.held import how_often_held
 from jobs.reading import listing, queries
 from jobs.reading.explain.explanation import Explanation, explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
@@ -43,7 +44,8 @@ def show(options: Options, screen: Screen) -> None:
             "result": kept.value if kept else None,
         }
     )
-    screen.facts(_facts(job) | {"starts": _starts(said), "result": _short(kept.value) if kept else None})
+    starting = {"starts": _starts(said), "how sure": how_often_held(said)}
+    screen.facts(_facts(job) | starting | {"result": _short(kept.value) if kept else None})
     if attempts:
         screen.say("")
         screen.table(FAILED, attempts)

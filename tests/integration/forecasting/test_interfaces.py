@@ -101,15 +101,17 @@ def test_all_say_the_same(job, owner, mate, operator):
     assert json.loads(run("jobs", "show", job.pk, "--json"))["starts"]["p50"].startswith(f"{p50:%Y-%m-%dT%H:%M:%S}")
 
 
-def test_operators_and_members_read_how_often_such_statements_held(job, mate, operator, monkeypatch):
+def test_pages_and_commands_tell_how_often_such_statements_held(job, mate, operator, monkeypatch):
     held = PredictionsLook(300, 9, 280, 141, 1_240, 1_116, 200, 160, 0.9, 1.2, 2.3, 3.0, 2.5, 3.3)
     monkeypatch.setattr(pages_held, "look_predictions", lambda: held)
     pages_held.sentence.forget()
     sentence = "Of 1,240 such statements in 24 h 50 % held by the first moment, 90 % by the second."
     readers = ((mate, f"/jobs/{job.pk}/"), (operator, f"/ops/jobs/{job.pk}/"))
     assert not [client for client, address in readers if sentence in told(client, address)]
+    assert sentence not in run("jobs", "show", job.pk)
     forecast(job)
     assert [client for client, address in readers if sentence in told(client, address)] == [mate, operator]
+    assert sentence in " ".join(run("jobs", "show", job.pk).split())
     pages_held.sentence.forget()
 
 
