@@ -8,6 +8,7 @@ from pydantic import Field
 
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.operations import audited
+from jobs.console.operations.filters import MOMENTS
 from jobs.portal.api import pages
 from jobs.portal.api.changes import ChangePage, ChangeToYours, WantedChanges
 from jobs.portal.api.inputs import Text
@@ -20,7 +21,7 @@ class SoughtChanges(WantedChanges):
 
     tenant: Text | None = Field(None, description="The slug of the tenant whose things were changed.")
     who: Text | None = Field(None, description="Exactly so.")
-    since: Text | None = Field(None, description="30m, 1h, 7d ago, or a moment like 2030-01-31T02:00 (UTC).")
+    since: Text | None = Field(None, description=f"{MOMENTS}.")
     until: Text | None = Field(None, description="Up to then.")
 
 

@@ -11,11 +11,12 @@ from pydantic import Field
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.api.changes import changes_of
 from jobs.console.operations import what_if
+from jobs.console.operations.filters import MOMENTS
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
 from jobs.console.operations.what_if import LIMITS, POOLS, QUEUES, TENANTS, Question
 from jobs.console.operations.what_if_process import State, state_of
 from jobs.models import WhatIf
-from jobs.portal.api.inputs import Body, Integer, JobId, Moment, Name
+from jobs.portal.api.inputs import Body, Integer, JobId, Name, Text
 from jobs.portal.api.problems import existing
 from jobs.portal.api.schemas import answer
 
@@ -40,8 +41,8 @@ class PoolLimits(Body):
 class Asked(Body):
     """What would be others from `since` on; omitted limits stay as they were."""
 
-    since: Moment | None = Field(None, description="Default: an hour before `until`.")
-    until: Moment | None = Field(None, description="Default: now.")
+    since: Text | None = Field(None, description=f"{MOMENTS}. Default: an hour before `until`.")
+    until: Text | None = Field(None, description="Default: now.")
     tenants: dict[Name, TenantLimits] = Field({}, description="By slug.", max_length=MOST_CHANGED)
     queues: dict[Name, QueueLimits] = Field({}, description="By name.", max_length=MOST_CHANGED)
     pools: dict[Name, PoolLimits] = Field({}, description="By name.", max_length=MOST_CHANGED)

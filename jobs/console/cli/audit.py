@@ -12,11 +12,12 @@ from jobs.console.cli import inputs
 from jobs.console.cli.screen import Column, Screen
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations import audited
+from jobs.console.operations.filters import MOMENTS
 from tenants.models import Change
 
 BATCH = 1000  # changes that the export reads at a time
 FILTERS = (
-    argument("--since", metavar="TIME", help="After: 30m, 1h, 7d ago, or 2030-01-31 (UTC)."),
+    argument("--since", metavar="TIME", help=f"After: {MOMENTS}."),
     argument("--until", metavar="TIME", help="Up to then."),
     argument("--tenant", metavar="SLUG", help="Only changes to what is this tenant's."),
     argument("--who", metavar="NAME", help="Only what they did."),

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from jobs.console.cli import inputs
 from jobs.console.cli.screen import Column, Screen, count, length
 from jobs.console.cli.subcommands import Argument, Options, Subcommand, argument
 from jobs.console.operations import what_if
+from jobs.console.operations.filters import MOMENTS
 from jobs.console.operations.what_if import LIMITS, Question
 
 MOST = 5_000_000  # attempts, for which a process needs some GB
@@ -61,8 +61,8 @@ def _changes(kind: str, limits: Sequence[str]) -> Argument:
 
 
 ARGUMENTS = (
-    argument("--since", type=inputs.moment, metavar="MOMENT", help="Default: an hour before --until."),
-    argument("--until", type=inputs.moment, metavar="MOMENT", help="Default: now."),
+    argument("--since", metavar="TIME", help=f"{MOMENTS}. Default: an hour before --until."),
+    argument("--until", metavar="TIME", help="Default: now."),
     *(_changes(kind, limits) for kind, limits in LIMITS.items()),
 )
 

@@ -3,7 +3,7 @@
 from django.utils import timezone
 
 from jobs.console.cli.subcommands import Options, argument
-from jobs.console.operations.filters import HELD, Filter
+from jobs.console.operations.filters import HELD, MOMENTS, Filter
 from jobs.lifecycle import Status
 
 FILTERS = ("tenant", "status", "queue", "type", "user", "batch", "error", "worker", "retried", "since", "until")
@@ -21,7 +21,7 @@ OPTIONS = (  # one for each filter; a job must fit all that are given
     argument("--batch", metavar="ID", help="Only jobs of this batch."),
     argument("--worker", metavar="NAME", help="Only jobs that a worker of this name runs, or ran last."),
     argument("--retried", choices=["yes", "no"], help="Only jobs with failed attempts, or without."),
-    argument("--since", metavar="TIME", help="Submitted after: 30m, 1h, 7d ago, or 2030-01-31T02:00 (UTC)."),
+    argument("--since", metavar="TIME", help=f"Submitted after: {MOMENTS}."),
     argument("--until", metavar="TIME", help="Submitted up to then."),
 )
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from django.db.models import Q
@@ -25,6 +25,8 @@ NAMES = (  # that people type
 HELD = "held"  # scheduled, until its job type is resumed
 UNITS = {"m": 60, "h": 3600, "d": 86_400}
 MAX_AGE = 3650 * 86_400  # seconds
+OF_A_DAY = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2})?")
+MOMENTS = "30m, 1h, 7d ago (at most ten years), 14:00 of today or else yesterday, or 2030-01-31T02:00 (UTC)"  # as typed
 
 
 @dataclass
@@ -69,16 +71,22 @@ class Filter(Sought):
 
 
 def moment(name: str, text: str, now: datetime) -> datetime:
-    """So long before now: 30m, 1h, 7d; or a moment, in UTC if it has no zone. Raises InvalidRequest by that name."""
+    """When `text` says, in UTC if it has no zone: 30m, 1h, 7d before now; 14:00, the last that was; or a moment.
+
+    Raises InvalidRequest by that name.
+    """
     if found := re.fullmatch(r"(\d{1,9})([mhd])", text):
         seconds = int(found[1]) * UNITS[found[2]]
         if seconds <= MAX_AGE:
             return now - timedelta(seconds=seconds)
     else:
         with suppress(ValueError, OverflowError):
+            if OF_A_DAY.fullmatch(text):
+                today = datetime.combine(now.astimezone(UTC), time.fromisoformat(text), UTC)
+                return today if today <= now else today - timedelta(days=1)
             at = datetime.fromisoformat(text)
             return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
-    raise InvalidRequest(name, "must be like 30m, 1h, 7d, of at most ten years; or a moment like 2030-01-31T02:00")
+    raise InvalidRequest(name, f"must be like {MOMENTS}")
 
 
 def of_class(error: str) -> Q:

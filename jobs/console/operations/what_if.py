@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations import what_if_process
+from jobs.console.operations.filters import moment
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
 from jobs.console.operations.named import MAX_LISTED, queue_named, tenant_named
 from jobs.forecasting.replay.compare import MOST_ERROR, Answer, answer
@@ -63,17 +64,16 @@ class Question:
     changes: Changes
 
     @classmethod
-    def of(cls, since: datetime | None, until: datetime | None, changes: Changes, *, now: datetime) -> "Question":
-        """By default the last hour. Raises InvalidRequest, which names the field."""
-        until = until or now
-        since = since or until - HOUR
-        for name, moment in (("since", since), ("until", until)):
-            if moment.tzinfo is None:
-                raise InvalidRequest(name, "needs a time zone, as in 2030-01-31T09:00:00+01:00")
-            if moment > now:
+    def of(cls, begin: str | None, end: str | None, changes: Changes, *, now: datetime) -> "Question":
+        """begin, end: as `moment` reads them; by default the last hour. Raises InvalidRequest with the field."""
+        until = moment("until", end, now) if end else now
+        since = moment("since", begin, now) if begin else until - HOUR
+        for name, at in (("since", since), ("until", until)):
+            if at > now:
                 raise InvalidRequest(name, "must not be in the future")
         if since >= until:
-            raise InvalidRequest("since", "must be before until")
+            both = f"{since:%Y-%m-%dT%H:%M} and {until:%Y-%m-%dT%H:%M}"
+            raise InvalidRequest("since", f"must be before until; they are {both}")
         if since < now - log_kept():
             raise InvalidRequest("since", f"must be within the last {log_kept().days} days, of which attempts are kept")
         question = cls(since, until, {kind: dict(named) for kind, named in changes.items() if named})
@@ -92,8 +92,7 @@ class Question:
     @classmethod
     def from_document(cls, said: Mapping[str, Any], *, now: datetime) -> "Question":
         """Raises InvalidRequest."""
-        since, until = (datetime.fromisoformat(said[name]) for name in ("since", "until"))
-        return cls.of(since, until, said["changes"], now=now)
+        return cls.of(said["since"], said["until"], said["changes"], now=now)
 
     def document(self) -> dict[str, Any]:
         return {"since": self.since, "until": self.until, "changes": self.changes}

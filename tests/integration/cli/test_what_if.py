@@ -58,6 +58,10 @@ def test_the_waits_as_they_were_as_they_are_replayed_and_as_they_would_be(since,
     assert found["lines"][0]["never"] == (4 if "paused" in str(words) else 0)
 
 
+def test_a_time_of_the_day_is_the_last_one_in_utc(since):
+    assert json.loads(run("jobs", "what-if", "--since", "00:00", "--json"))["since"].endswith("T00:00:00Z")
+
+
 def test_nothing_is_changed(since, tenant):
     asked(since, "--tenant", "acme.num_slots=4", "--queue", "default.weight=3")
     assert TenantQueue.objects.get(tenant=tenant).num_slots == 1
@@ -104,7 +108,12 @@ def test_an_attempt_before_the_window_and_a_strangers_later_one_are_not_counted(
         (["--pool", "default.processes=-2"], "pools.default.processes: must be a whole number"),
         (["--since", "2130-01-01T00:00:00Z"], "since: must not be in the future"),
         (["--since", "2020-01-01T00:00:00Z"], "since: must be within the last 8 days"),
-        (["--since", "2020-01-01"], "since: needs a time zone"),
+        (
+            ["--since", "25:00"],
+            "since: must be like 30m, 1h, 7d ago (at most ten years), 14:00 of today or else yesterday,",
+        ),
+        (["--until", "noon"], "until: must be like 30m"),
+        (["--since", "1h", "--until", "2h"], "since: must be before until; they are 20"),
     ],
 )
 def test_a_refusal_names_the_field(tenant, words, why):

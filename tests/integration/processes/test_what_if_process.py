@@ -27,7 +27,9 @@ def _in_this_database(monkeypatch):
 @pytest.fixture
 def question():
     since = ran_in_turn(TenantFactory(slug="acme", queue__num_slots=1))
-    return Question.of(since, since + LENGTH, {"tenants": {"acme": {"num_slots": 4}}}, now=since + LENGTH)
+    return Question.of(
+        since.isoformat(), (since + LENGTH).isoformat(), {"tenants": {"acme": {"num_slots": 4}}}, now=since + LENGTH
+    )
 
 
 def test_it_answers_what_was_asked(question):

@@ -11,7 +11,6 @@ from django.utils import timezone
 from jobs.authoring.text import storable
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations import what_if
-from jobs.console.operations.filters import moment
 from jobs.console.operations.what_if import LIMITS, SUBJECTS, Question
 from jobs.console.operations.what_if_process import State, state_of
 from jobs.console.ops import live
@@ -81,10 +80,8 @@ def ask(request: HttpRequest) -> HttpResponse:
     columns = [[storable(text).strip() for text in request.POST.getlist(name)] for name in FIELDS]
     given = [(kind, name, limit, value) for kind, name, limit, value in zip(*columns, strict=False) if name]
     times = {name: storable(request.POST.get(name, "")).strip() for name in ("since", "until")}
-    now = timezone.now()
     try:
-        since, until = (moment(name, text, now) if text else None for name, text in times.items())
-        question = Question.of(since, until, what_if.read(given), now=now)
+        question = Question.of(times["since"], times["until"], what_if.read(given), now=timezone.now())
         row = what_if.ask(question, request.user.get_username())
     except InvalidRequest as refused:
         return _form(request, given, **times, wrong=sentence(refused))
