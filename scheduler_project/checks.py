@@ -11,10 +11,9 @@ import math
 from collections.abc import Iterator
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error
 
 from jobs import checks
-from jobs.checks import Check, caches, extras, registered
+from jobs.checks import Check, Fault, caches, check, extras
 
 TAG = "scheduler"
 ENVIRONMENTS = ("development", "production")
@@ -31,113 +30,93 @@ def refuse_unsafe_start() -> None:
     checks.refuse_unsafe_start(TAG, tenants.TAG)
 
 
-def _in_production(check: Check) -> Check:
-    def only_there() -> Iterator[CheckMessage]:
+def _in_production(faults: Check) -> Check:
+    def only_there() -> Iterator[Fault]:
         if settings.ENVIRONMENT == "production":
-            yield from check()
+            yield from faults()
 
     return only_there
 
 
-@registered(TAG)
-def known_environment() -> Iterator[CheckMessage]:
+@check("scheduler.E001", TAG)
+def known_environment() -> Iterator[Fault]:
     """A misspelt "production" would disable all other checks."""
     if settings.ENVIRONMENT not in ENVIRONMENTS:
-        yield Error(
-            f"ENVIRONMENT is {settings.ENVIRONMENT!r}.",
-            hint=f"Set ENVIRONMENT to {' or '.join(ENVIRONMENTS)}.",
-            id="scheduler.E001",
-        )
+        hint = f"Set ENVIRONMENT to {' or '.join(ENVIRONMENTS)}."
+        yield f"ENVIRONMENT is {settings.ENVIRONMENT!r}.", hint
 
 
-@registered(TAG)
+@check("scheduler.E002", TAG)
 @_in_production
-def no_embedded_engines() -> Iterator[CheckMessage]:
+def no_embedded_engines() -> Iterator[Fault]:
     """Embedded engines end with the command that started them, and have one disk, no replica and no backup."""
     if settings.EMBEDDED_ENGINES and not settings.ALLOW_EMBEDDED_IN_PRODUCTION:
-        yield Error(
-            f"ENVIRONMENT is production, but it would use the embedded {' and '.join(settings.EMBEDDED_ENGINES)}.",
-            hint="Set DATABASE_URL, CELERY_BROKER_URL and CACHE_URL to servers. Or accept that this machine's disk "
-            "holds the only copy of the data, and set ALLOW_EMBEDDED_IN_PRODUCTION=true.",
-            id="scheduler.E002",
-        )
+        hint = "Set DATABASE_URL, CELERY_BROKER_URL and CACHE_URL to servers. Or accept that this machine's disk holds "
+        hint += "the only copy of the data, and set ALLOW_EMBEDDED_IN_PRODUCTION=true."
+        engines = " and ".join(settings.EMBEDDED_ENGINES)
+        yield f"ENVIRONMENT is production, but it would use the embedded {engines}.", hint
 
 
-@registered(TAG)
+@check("scheduler.E003", TAG)
 @_in_production
-def secret_key() -> Iterator[CheckMessage]:
+def secret_key() -> Iterator[Fault]:
     """The key signs sessions: everybody knows the default, and a short key can be guessed."""
     key = settings.SECRET_KEY
     if len(key) < SECRET_KEY_LENGTH or key.startswith("insecure-"):
-        yield Error(
-            f"SECRET_KEY is the default, or shorter than {SECRET_KEY_LENGTH} characters.",
-            hint="Set SECRET_KEY to the output of: openssl rand -hex 32",
-            id="scheduler.E003",
-        )
+        hint = "Set SECRET_KEY to the output of: openssl rand -hex 32"
+        yield f"SECRET_KEY is the default, or shorter than {SECRET_KEY_LENGTH} characters.", hint
 
 
-@registered(TAG)
+@check("scheduler.E004", TAG)
 @_in_production
-def no_debug() -> Iterator[CheckMessage]:
+def no_debug() -> Iterator[Fault]:
     """Debug mode shows settings and source on its error pages, and keeps every query in memory."""
     if settings.DEBUG:
-        yield Error("DEBUG is on.", hint="Unset DEBUG, or set it to false.", id="scheduler.E004")
+        yield "DEBUG is on.", "Unset DEBUG, or set it to false."
 
 
-@registered(TAG)
+@check("scheduler.E005", TAG)
 @_in_production
-def allowed_hosts() -> Iterator[CheckMessage]:
+def allowed_hosts() -> Iterator[Fault]:
     """With "*", links may contain a forged Host header; with the default, no user has access."""
     hosts = set(settings.ALLOWED_HOSTS)
     if "*" in hosts or hosts <= LOOPBACK:
-        yield Error(
-            f"ALLOWED_HOSTS is {','.join(settings.ALLOWED_HOSTS)!r}.",
-            hint="Set ALLOWED_HOSTS to the host names of the site, separated by commas: scheduler.example.com",
-            id="scheduler.E005",
-        )
+        hint = "Set ALLOWED_HOSTS to the host names of the site, separated by commas: scheduler.example.com"
+        yield f"ALLOWED_HOSTS is {','.join(settings.ALLOWED_HOSTS)!r}.", hint
 
 
-@registered(TAG)
+@check("scheduler.E006", TAG)
 @_in_production
-def shared_cache() -> Iterator[CheckMessage]:
+def shared_cache() -> Iterator[Fault]:
     """The web process cannot read results in the memory of a worker."""
     if caches.of_one_process():
-        yield Error(
-            "The cache is not shared between processes, so the web could not read any result.",
-            hint="Set CACHE_URL to a Redis or Valkey: redis://:password@host:6379/1",
-            id="scheduler.E006",
-        )
+        hint = "Set CACHE_URL to a Redis or Valkey: redis://:password@host:6379/1"
+        yield "The cache is not shared between processes, so the web could not read any result.", hint
 
 
-@registered(TAG)
-def traces_can_be_sent() -> Iterator[CheckMessage]:
+@check("scheduler.E012", TAG)
+def traces_can_be_sent() -> Iterator[Fault]:
     """A worker's processes would end as soon as they start, again and again."""
     needed = {"otlp": "opentelemetry.exporter.otlp.proto.http", "console": "opentelemetry.sdk"}.get(settings.TRACES)
     if settings.TRACES and needed is None:
-        yield Error(f"TRACES is {settings.TRACES!r}.", hint="Set TRACES to otlp, or unset it.", id="scheduler.E012")
+        yield f"TRACES is {settings.TRACES!r}.", "Set TRACES to otlp, or unset it."
     elif needed and not extras.is_there(needed):
-        yield Error(
-            f"TRACES is {settings.TRACES!r}, but {needed} is not installed.",
-            hint="pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http, or unset TRACES.",
-            id="scheduler.E012",
-        )
+        hint = "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http, or unset TRACES."
+        yield f"TRACES is {settings.TRACES!r}, but {needed} is not installed.", hint
 
 
-@registered(TAG)
-def known_log_format() -> Iterator[CheckMessage]:
+@check("scheduler.E010", TAG)
+def known_log_format() -> Iterator[Fault]:
     """With a misspelt format, whatever reads the log would get lines that it cannot parse."""
     if settings.LOG_FORMAT not in LOG_FORMATS:
-        yield Error(
-            f"LOG_FORMAT is {settings.LOG_FORMAT!r}.",
-            hint=f"Set LOG_FORMAT to {' or '.join(LOG_FORMATS)}.",
-            id="scheduler.E010",
-        )
+        hint = f"Set LOG_FORMAT to {' or '.join(LOG_FORMATS)}."
+        yield f"LOG_FORMAT is {settings.LOG_FORMAT!r}.", hint
 
 
-@registered(TAG)
-def numbers() -> Iterator[CheckMessage]:
+@check("scheduler.E008", TAG)
+def numbers() -> Iterator[Fault]:
     """Refuse senseless numbers before any process starts."""
     for name in NOT_NEGATIVE:
         number = getattr(settings, name)
         if not (math.isfinite(number) and number >= 0):
-            yield Error(f"{name} is {number}.", hint=f"Set {name} to a number 0 or greater.", id="scheduler.E008")
+            yield f"{name} is {number}.", f"Set {name} to a number 0 or greater."

@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 
 from django.apps import AppConfig, apps
 from django.conf import settings as project
-from django.core.checks import CheckMessage, Error, Warning, register, run_checks
+from django.core.checks import CheckMessage, Error, Tags, Warning, register, run_checks
+from django.db import DEFAULT_DB_ALIAS
 from django.db.utils import load_backend
 
 from jobs.celery import celery_app, is_configured
@@ -26,7 +27,8 @@ OTHERS |= {f"JOBS_TENANT_{name}" for name in ("MODEL", "MIRROR", "NAME", "SLUG")
 TOKEN_LENGTH = 32  # characters
 METRICS_TENANTS = 200  # at most, at /metrics/tenants
 
-Check = Callable[[], Iterator[CheckMessage]]
+Fault = tuple[str, str] | tuple[str, str, object]  # what is wrong, and its remedy; and of which model
+Check = Callable[[], Iterator[Fault]]
 
 
 def refuse_unsafe_start(*tags: str) -> None:
@@ -46,15 +48,23 @@ def refuse_to_start(why: str) -> NoReturn:
     raise SystemExit(os.EX_CONFIG)
 
 
-def registered(tag: str) -> Callable[[Check], Check]:
-    """Let Django run a generator of messages as a check with this tag."""
+def check(identity: str, tag: str = TAG) -> Callable[[Check], Check]:
+    """Let Django run a generator of faults as a check with this tag; those of an id with a W only warn.
 
-    def with_tag(check: Check) -> Check:
-        def messages(*, app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
-            return list(check())
+    One of the tag `database` runs when Django is asked for the checks of the default database.
+    """
+    kind = Warning if ".W" in identity else Error
+
+    def with_tag(faults: Check) -> Check:
+        def messages(
+            *, app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **_: Any
+        ) -> list[CheckMessage]:
+            if tag == Tags.database and (DEFAULT_DB_ALIAS not in (databases or ()) or not on_postgresql()):
+                return []
+            return [kind(text, hint, next(iter(of), None), identity) for text, hint, *of in faults()]
 
         register(messages, tag)
-        return check
+        return faults
 
     return with_tag
 
@@ -65,28 +75,25 @@ def on_postgresql() -> bool:
     return bool(backend.DatabaseWrapper.vendor == "postgresql")
 
 
-@registered(TAG)
-def both_apps() -> Iterator[CheckMessage]:
+@check("jobs.E024")
+def both_apps() -> Iterator[Fault]:
     """The models of jobs point to tenants."""
     if apps.apps_ready and not apps.is_installed("tenants"):  # a web process may ask before they are loaded
         hint = 'Add "tenants" to INSTALLED_APPS.'
-        yield Error('INSTALLED_APPS has "jobs" without "tenants", so there are no jobs.', hint=hint, id="jobs.E024")
+        yield 'INSTALLED_APPS has "jobs" without "tenants", so there are no jobs.', hint
 
 
-@registered(TAG)
-def postgresql() -> Iterator[CheckMessage]:
+@check("jobs.E001")
+def postgresql() -> Iterator[Fault]:
     """Slots, the door and the claim need PostgreSQL."""
     if not on_postgresql():
-        yield Error(
-            "The database is not PostgreSQL.",
-            hint='Jobs need PostgreSQL as DATABASES["default"], in tests, too; not beside another default. '
-            'ENGINE: "django.db.backends.postgresql" (with DATABASE_URL: postgres://user:password@host:5432/name).',
-            id="jobs.E001",
-        )
+        hint = 'Jobs need PostgreSQL as DATABASES["default"], in tests, too; not beside another default. ENGINE: '
+        hint += '"django.db.backends.postgresql" (with DATABASE_URL: postgres://user:password@host:5432/name).'
+        yield "The database is not PostgreSQL.", hint
 
 
-@registered(TAG)
-def numbers() -> Iterator[CheckMessage]:
+@check("jobs.E002")
+def numbers() -> Iterator[Fault]:
     """Refuse senseless numbers, such as a beat every 0 seconds or results of NaN bytes, before any process starts."""
     for name, setting in ALL_SETTINGS.items():
         if not isinstance(setting.default, int | float):
@@ -95,147 +102,122 @@ def numbers() -> Iterator[CheckMessage]:
         is_number = isinstance(number, int | float) and math.isfinite(number)
         if not is_number or number < 0 or (number == 0 and not setting.zero):
             wanted = "0 or greater" if setting.zero else "greater than 0"
-            yield Error(f"{name} is {number!r}.", hint=f"Set {name} to a number {wanted}.", id="jobs.E002")
+            yield f"{name} is {number!r}.", f"Set {name} to a number {wanted}."
 
 
-@registered(TAG)
-def webhook() -> Iterator[CheckMessage]:
+@check("jobs.E003")
+def webhook() -> Iterator[Fault]:
     """Nobody would notice that messages to another kind of address never arrive."""
     if settings.JOBS_DEATH_WEBHOOK and not settings.JOBS_DEATH_WEBHOOK.startswith(("https://", "http://")):
-        yield Error(
-            "JOBS_DEATH_WEBHOOK is not an http:// or https:// URL.",  # the URL is a secret, so it is not shown
-            hint="Set JOBS_DEATH_WEBHOOK to https://host/path, or unset it.",
-            id="jobs.E003",
-        )
+        hint = "Set JOBS_DEATH_WEBHOOK to https://host/path, or unset it."
+        yield "JOBS_DEATH_WEBHOOK is not an http:// or https:// URL.", hint  # it is a secret, so it is not shown
 
 
-@registered(TAG)
-def webhook_networks() -> Iterator[CheckMessage]:
+@check("jobs.E025")
+def webhook_networks() -> Iterator[Fault]:
     """A mistake would be met when a tenant's first message is posted."""
     for net in settings.JOBS_WEBHOOK_NETWORKS:
         try:
             ip_network(net)
         except ValueError:
-            yield Error(
-                f"JOBS_WEBHOOK_NETWORKS has {net!r}, which is no network.",
-                hint="Set JOBS_WEBHOOK_NETWORKS to networks such as 10.1.0.0/16, or unset it.",
-                id="jobs.E025",
-            )
+            hint = "Set JOBS_WEBHOOK_NETWORKS to networks such as 10.1.0.0/16, or unset it."
+            yield f"JOBS_WEBHOOK_NETWORKS has {net!r}, which is no network.", hint
 
 
-@registered(TAG)
-def links() -> Iterator[CheckMessage]:
+@check("jobs.E011")
+def links() -> Iterator[Fault]:
     """Without the placeholder every job would link the same trace; with another scheme a link could be code."""
     url = settings.JOBS_TRACE_URL
     if url and not (url.startswith(("https://", "http://")) and "{trace_id}" in url):
-        yield Error(
-            f"JOBS_TRACE_URL is {url!r}, not an http:// or https:// URL with {{trace_id}} in it.",
-            hint="Set JOBS_TRACE_URL to https://host/trace/{trace_id}, as your tracing system has it, or unset it.",
-            id="jobs.E011",
-        )
+        hint = "Set JOBS_TRACE_URL to https://host/trace/{trace_id}, as your tracing system has it, or unset it."
+        yield f"JOBS_TRACE_URL is {url!r}, not an http:// or https:// URL with {{trace_id}} in it.", hint
     url = settings.JOBS_DOCS_URL
     if url and (not url.startswith(("https://", "http://")) or url.endswith((".md", ".html"))):
-        yield Error(
-            f"JOBS_DOCS_URL is {url!r}, not the http:// or https:// URL of the documentation's site.",
-            hint="Set JOBS_DOCS_URL to the folder of the site of `make docs`, like https://host/docs, or unset it.",
-            id="jobs.E011",
-        )
+        hint = "Set JOBS_DOCS_URL to the folder of the site of `make docs`, like https://host/docs, or unset it."
+        yield f"JOBS_DOCS_URL is {url!r}, not the http:// or https:// URL of the documentation's site.", hint
 
 
-@registered(TAG)
-def metrics_token() -> Iterator[CheckMessage]:
+@check("jobs.E004")
+def metrics_token() -> Iterator[Fault]:
     """A short token can be guessed, and nothing throttles who tries."""
     if 0 < len(settings.JOBS_METRICS_TOKEN) < TOKEN_LENGTH:
-        yield Error(
-            f"JOBS_METRICS_TOKEN is shorter than {TOKEN_LENGTH} characters.",
-            hint="Set JOBS_METRICS_TOKEN to the output of: openssl rand -hex 32. Unset, only this machine may ask.",
-            id="jobs.E004",
-        )
+        hint = "Set JOBS_METRICS_TOKEN to the output of: openssl rand -hex 32. Unset, only this machine may ask."
+        yield f"JOBS_METRICS_TOKEN is shorter than {TOKEN_LENGTH} characters.", hint
 
 
-@registered(TAG)
-def metrics_of_few_tenants() -> Iterator[CheckMessage]:
+@check("jobs.E010")
+def metrics_of_few_tenants() -> Iterator[Fault]:
     """Each tenant is a label's value, and Prometheus keeps all that it ever saw."""
     if len(settings.JOBS_METRICS_TENANTS) > METRICS_TENANTS:
-        yield Error(
-            f"JOBS_METRICS_TENANTS names {len(settings.JOBS_METRICS_TENANTS)} tenants.",
-            hint=f"Name at most {METRICS_TENANTS} in JOBS_METRICS_TENANTS; the pages under /ops/ show all.",
-            id="jobs.E010",
-        )
+        hint = f"Name at most {METRICS_TENANTS} in JOBS_METRICS_TENANTS; the pages under /ops/ show all."
+        yield f"JOBS_METRICS_TENANTS names {len(settings.JOBS_METRICS_TENANTS)} tenants.", hint
 
 
-@registered(TAG)
-def celery_is_configured() -> Iterator[CheckMessage]:
+@check("jobs.E005")
+def celery_is_configured() -> Iterator[Fault]:
     """Without the additions to its workers and their settings, no job would run, or some twice."""
     if not is_configured():
-        yield Error(
-            "Celery's app does not carry jobs.",
-            hint="Where the app is made, call jobs.celery.configure(app); and import that module in the __init__.py "
-            "of the project's package.",
-            id="jobs.E005",
+        hint = (
+            "Where the app is made, call jobs.celery.configure(app); and import that module in the __init__.py of the "
         )
-    elif celery_app().conf.task_always_eager:
-        yield Error(
-            "CELERY_TASK_ALWAYS_EAGER would run jobs inside the dispatch that claims them.",
-            hint="Unset CELERY_TASK_ALWAYS_EAGER; to call a method at once, leave out .async_",
-            id="jobs.E006",
-        )
+        yield "Celery's app does not carry jobs.", f"{hint}project's package."
 
 
-@registered(TAG)
-def sessions_of_their_own() -> Iterator[CheckMessage]:
+@check("jobs.E006")
+def not_always_eager() -> Iterator[Fault]:
+    """A dispatch only hands over: a worker runs the jobs."""
+    if is_configured() and celery_app().conf.task_always_eager:
+        hint = "Unset CELERY_TASK_ALWAYS_EAGER; to call a method at once, leave out .async_"
+        yield "CELERY_TASK_ALWAYS_EAGER would run jobs inside the dispatch that claims them.", hint
+
+
+@check("jobs.E007")
+def sessions_of_their_own() -> Iterator[Fault]:
     """The engine opens sessions beside Django's, with other options; a pool would hand one out as the other."""
     if project.DATABASES["default"].get("OPTIONS", {}).get("pool"):
-        yield Error(
-            "The database connections come from a pool in the process.",
-            hint='Remove "pool" from the OPTIONS of DATABASES["default"], and set its CONN_MAX_AGE to None.',
-            id="jobs.E007",
-        )
+        hint = 'Remove "pool" from the OPTIONS of DATABASES["default"], and set its CONN_MAX_AGE to None.'
+        yield "The database connections come from a pool in the process.", hint
 
 
-@registered(TAG)
-def times_have_zones() -> Iterator[CheckMessage]:
+@check("jobs.E008")
+def times_have_zones() -> Iterator[Fault]:
     """A moment without a time zone cannot be compared with the database's clock."""
     if not project.USE_TZ:
-        yield Error("USE_TZ is False.", hint="Set USE_TZ to True.", id="jobs.E008")
+        yield "USE_TZ is False.", "Set USE_TZ to True."
 
 
-@registered(TAG)
-def connections() -> Iterator[CheckMessage]:
-    """Each costs milliseconds at every job, but changes no outcome. Other databases have other options."""
-    if not on_postgresql():
-        return
-    database = project.DATABASES["default"]
-    options = database.get("OPTIONS", {})
-    for missed, message, hint, identity in (
-        (database.get("CONN_MAX_AGE", 0) == 0, "Each request connects anew.", '"CONN_MAX_AGE": None', "jobs.W002"),
-        (not options.get("prepare_threshold"), "Each claim is planned anew.", '"prepare_threshold": 2', "jobs.W003"),
-    ):
-        if missed:
-            where = 'DATABASES["default"]' if "CONN" in hint else 'the OPTIONS of DATABASES["default"]'
-            yield Warning(message, hint=f"Add {hint} to {where}.", id=identity)
+@check("jobs.W002")
+def connections_last() -> Iterator[Fault]:
+    """A new one costs milliseconds at every job, but changes no outcome. Other databases have other options."""
+    if on_postgresql() and project.DATABASES["default"].get("CONN_MAX_AGE", 0) == 0:
+        yield "Each request connects anew.", 'Add "CONN_MAX_AGE": None to DATABASES["default"].'
 
 
-@registered(TAG)
-def known_names() -> Iterator[CheckMessage]:
+@check("jobs.W003")
+def plans_last() -> Iterator[Fault]:
+    """A new one costs milliseconds, too."""
+    if on_postgresql() and not project.DATABASES["default"].get("OPTIONS", {}).get("prepare_threshold"):
+        hint = 'Add "prepare_threshold": 2 to the OPTIONS of DATABASES["default"].'
+        yield "Each claim is planned anew.", hint
+
+
+@check("jobs.W005")
+def known_names() -> Iterator[Fault]:
     """A misspelt setting would have no effect."""
     known = {*ALL_SETTINGS, *OTHERS}
     for name in dir(project):
         if name.startswith("JOBS_") and name not in known:
             alike = get_close_matches(name, known, 1)
             hint = f"Did you mean {alike[0]}?" if alike else "Remove it; jobs/conf.py lists all settings."
-            yield Warning(f"{name} is no setting of the scheduler.", hint=hint, id="jobs.W005")
+            yield f"{name} is no setting of the scheduler.", hint
 
 
-@registered(TAG)
-def changes_are_audited() -> Iterator[CheckMessage]:
+@check("jobs.W007")
+def changes_are_audited() -> Iterator[Fault]:
     """Without an actor, changes in the admin are not in the audit log."""
     if "tenants.middleware.audited" not in project.MIDDLEWARE:
-        yield Warning(
-            "The audit log does not hear who changes something.",
-            hint='Add "tenants.middleware.audited" to MIDDLEWARE, after AuthenticationMiddleware.',
-            id="jobs.W007",
-        )
+        hint = 'Add "tenants.middleware.audited" to MIDDLEWARE, after AuthenticationMiddleware.'
+        yield "The audit log does not hear who changes something.", hint
 
 
 from jobs.checks import brokers, caches  # noqa: E402, F401 - register their checks, by what is above

@@ -2,18 +2,16 @@
 
 from collections.abc import Iterator
 
-from django.core.checks import CheckMessage, Error
-
 from jobs.calls import registry
 from jobs.calls.owners import path_of
 from jobs.calls.refusals import InvalidRequest
-from jobs.checks import TAG, registered
+from jobs.checks import Fault, check
 from jobs.conf import settings
 from tenants.checks import is_function_or_unset
 
 
-@registered(TAG)
-def paths_to_the_tenant() -> Iterator[CheckMessage]:
+@check("jobs.E020")
+def paths_to_the_tenant() -> Iterator[Fault]:
     """Otherwise the first submit would say so, or the worker."""
     for model in registry.source_types().values():
         if all(registry.target(model, method).class_level for method in registry.methods(model)):
@@ -21,21 +19,14 @@ def paths_to_the_tenant() -> Iterator[CheckMessage]:
         try:
             path_of(model)
         except InvalidRequest as error:
-            yield Error(
-                f"The jobs of {model._meta.label} find no tenant: {error.message}.",
-                hint='Set jobs_tenant of the model to the path of foreign keys that leads to it: jobs_tenant = "shop", '
-                '"order__shop", or "pk" if the model itself is the tenant.',
-                obj=model,
-                id="jobs.E020",
-            )
+            hint = 'Set jobs_tenant of the model to the path of foreign keys that leads to it: jobs_tenant = "shop", '
+            hint += '"order__shop", or "pk" if the model itself is the tenant.'
+            yield f"The jobs of {model._meta.label} find no tenant: {error.message}.", hint, model
 
 
-@registered(TAG)
-def around() -> Iterator[CheckMessage]:
+@check("jobs.E021")
+def around() -> Iterator[Fault]:
     """Otherwise every job would end with this error."""
     if not is_function_or_unset(settings.JOBS_AROUND):
-        yield Error(
-            f"JOBS_AROUND is {settings.JOBS_AROUND!r}: no function.",
-            hint='Set JOBS_AROUND to "module.function": of the running job, it returns a context manager. Or unset it.',
-            id="jobs.E021",
-        )
+        hint = 'Set JOBS_AROUND to "module.function": of the running job, it returns a context manager. Or unset it.'
+        yield f"JOBS_AROUND is {settings.JOBS_AROUND!r}: no function.", hint

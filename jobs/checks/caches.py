@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings as project
-from django.core.checks import CheckMessage, Error, Warning
 
-from jobs.checks import TAG, registered
+from jobs.checks import Fault, check
 from jobs.conf import settings
 
 OF_ONE_PROCESS = ("LocMemCache", "DummyCache")  # cache backends that no other process can read
@@ -27,31 +26,25 @@ def of_one_process() -> bool:
     return chosen()["BACKEND"].rpartition(".")[2] in OF_ONE_PROCESS
 
 
-@registered(TAG)
-def cache_is_there() -> Iterator[CheckMessage]:
+@check("jobs.E019")
+def cache_is_there() -> Iterator[Fault]:
     """Otherwise no result would be kept, and each job be a success."""
     if settings.JOBS_CACHE not in project.CACHES:
-        yield Error(
-            f"JOBS_CACHE is {settings.JOBS_CACHE!r}, and CACHES has none of that name.",
-            hint=f"Set it to one of these, or add it to them: {', '.join(sorted(project.CACHES))}.",
-            id="jobs.E019",
-        )
+        hint = f"Set it to one of these, or add it to them: {', '.join(sorted(project.CACHES))}."
+        yield f"JOBS_CACHE is {settings.JOBS_CACHE!r}, and CACHES has none of that name.", hint
 
 
-@registered(TAG)
-def shared_cache() -> Iterator[CheckMessage]:
+@check("jobs.W001")
+def shared_cache() -> Iterator[Fault]:
     """The web process cannot read results in the memory of a worker."""
     if of_one_process():
-        yield Warning(
-            "The cache is not shared between processes, so no other process could read a job's result.",
-            hint=f"Let {its_name()} be a Redis or Valkey, or a table of the database; or add such a cache to "
-            "CACHES, and name it in JOBS_CACHE.",
-            id="jobs.W001",
-        )
+        hint = f"Let {its_name()} be a Redis or Valkey, or a table of the database; or add such a cache to CACHES, and "
+        hint += "name it in JOBS_CACHE."
+        yield "The cache is not shared between processes, so no other process could read a job's result.", hint
 
 
-@registered(TAG)
-def results_are_text() -> Iterator[CheckMessage]:
+@check("jobs.W006")
+def results_are_text() -> Iterator[Fault]:
     """The default serializer for Redis is pickle, which can run code when it loads a value."""
     backend, options = chosen()["BACKEND"], chosen().get("OPTIONS", {})
     needed = '"serializer": "jobs.pages.cache.Text"'
@@ -59,8 +52,5 @@ def results_are_text() -> Iterator[CheckMessage]:
         needed = '"SERIALIZER": "django_redis.serializers.json.JSONSerializer"'
     if "Redis" in backend and needed.split('"')[1] not in options:
         own = f"add to CACHES a cache with {needed} in its OPTIONS, and name it in JOBS_CACHE"
-        yield Warning(
-            "Who can write to the cache can run code in every process that reads it: its values are pickled.",
-            hint=f"Add {needed} to the OPTIONS of {its_name()}; if others use that cache, too, {own}.",
-            id="jobs.W006",
-        )
+        hint = f"Add {needed} to the OPTIONS of {its_name()}; if others use that cache, too, {own}."
+        yield "Who can write to the cache can run code in every process that reads it: its values are pickled.", hint

@@ -3,23 +3,22 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.core.checks import CheckMessage, Error
 from django.core.exceptions import ValidationError
 
-from jobs.checks import TAG, registered
+from jobs.checks import Fault, check
 from jobs.conf import settings
 from jobs.models import Queue
 
 FIELDS = {field.name for field in Queue._meta.concrete_fields} - {"id", "name"}
 
 
-@registered(TAG)
-def queues_can_be_made() -> Iterator[CheckMessage]:
+@check("jobs.E023")
+def queues_can_be_made() -> Iterator[Fault]:
     """What `migrate` could not store is refused before, by its name."""
     for name, values in settings.JOBS_QUEUES.items():
         for field, why in _faults(name, values):
             where = f'JOBS_QUEUES["{name}"]' + (f'["{field}"]' if field else "")
-            yield Error(f"{where}: {why}", hint=f"A queue has the fields {', '.join(sorted(FIELDS))}.", id="jobs.E023")
+            yield f"{where}: {why}", f"A queue has the fields {', '.join(sorted(FIELDS))}."
 
 
 def _faults(name: str, values: Any) -> list[tuple[str, str]]:

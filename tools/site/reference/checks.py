@@ -23,7 +23,7 @@ def found() -> dict[str, tuple[str, str]]:
             tree = ast.parse(source)
             for identity in sorted(set(IDENTITY.findall(source))):
                 told.setdefault(identity, (_purpose(tree, identity), ""))
-            for identity, text, hint in _calls(tree):
+            for identity, text, hint in (*_calls(tree), *_faults(tree)):
                 told[identity] = (text, hint)
     return dict(sorted(told.items()))
 
@@ -35,6 +35,24 @@ def _calls(tree: ast.AST) -> Iterator[tuple[str, str, str]]:
             identity = given.get("id")
             if isinstance(identity, ast.Constant):
                 yield str(identity.value), _text(call.args[0]), _text(given.get("hint"))
+
+
+def _faults(tree: ast.AST) -> Iterator[tuple[str, str, str]]:
+    """Of the generators under `@check(...)`, which yield a text and a hint; these may be variables."""
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        calls = [one for one in function.decorator_list if isinstance(one, ast.Call)]
+        for identity in (_text(one.args[0]) for one in calls if getattr(one.func, "id", "") == "check"):
+            said: dict[str, str] = {}
+            for node in sorted(ast.walk(function), key=lambda one: getattr(one, "lineno", 0)):
+                if isinstance(node, ast.Assign):
+                    said[ast.unparse(node.targets[0])] = _text(node.value)
+                elif isinstance(node, ast.AugAssign):
+                    said[ast.unparse(node.target)] += _text(node.value)
+                elif isinstance(node, ast.Yield) and isinstance(node.value, ast.Tuple):
+                    text, hint = (said.get(ast.unparse(one), _text(one)) for one in node.value.elts[:2])
+                    yield identity, text, hint
 
 
 def _purpose(tree: ast.AST, identity: str) -> str:
