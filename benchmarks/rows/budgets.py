@@ -16,8 +16,9 @@ import psutil
 from benchmarks import coverage
 from benchmarks.bars import Bar, Figures
 from jobs.allocation.world import Job, Pauses, World
+from jobs.forecasting import depth
 from jobs.forecasting.far import PRIORITY
-from jobs.forecasting.rehearsal import Odds, Rehearsal
+from jobs.forecasting.rehearsal import Odds, Rehearsal, stretches
 from jobs.forecasting.replay.limits import books_of
 from jobs.forecasting.replay.record import AS_IT_WAS, POOL, QUEUE, TENANT, WARM, Change, Past, Record
 from jobs.forecasting.replay.replay import Replay
@@ -35,13 +36,13 @@ NEW: dict[str, Any] = {
     **{"round_least": None, "round_growth": None, "mean_seconds": coverage.MEAN},
 }
 
-ATTEMPT, REPLAY, MEMORY, FORECAST = "simulated attempt, us", "replay, s", "replay, MB", "forecast, s"
-OURS, CONTEND = "ours", "{:,} contend"
+ATTEMPT, REPLAY, MEMORY, FORECAST = "simulated attempt, us", "replay, s", "replay, MB", "forecast of {:,} lines, s"
+OURS = "ours"
 BARS = [
     Bar(of=(ATTEMPT, OURS), at_most=60),
     Bar(of=(REPLAY, OURS), at_most=8),
     Bar(of=(MEMORY, OURS), at_most=200),
-    *(Bar(of=(FORECAST, CONTEND.format(contenders)), at_most=0.6) for contenders in READ),
+    *(Bar(of=(FORECAST.format(lines), OURS), at_most=0.6) for lines in READ),
 ]
 
 
@@ -55,7 +56,7 @@ def measure(_directory: Path) -> Figures:
         ATTEMPT: {OURS: attempt * 1e6},
         REPLAY: {OURS: replay},
         MEMORY: {OURS: memory / 1e6},
-        FORECAST: {CONTEND.format(contenders): forecast(contenders) for contenders in READ},
+        **{FORECAST.format(lines): {OURS: forecast(lines)} for lines in READ},
     }
 
 
@@ -95,30 +96,34 @@ def _past(n: int, job: Job, started: float) -> Past:
     )
 
 
-def forecast(contenders: int) -> float:
+def forecast(lines: int) -> float:
     """The seconds of the draws of a forecast, in whose lines so many tenants have jobs."""
     random = Random(5)  # noqa: S311
     runs = collected(
-        Ended(tenant, TYPE, 0, random.lognormvariate(-0.83, 0.8)) for tenant in range(contenders) for _ in range(NEWEST)
+        Ended(tenant, TYPE, 0, random.lognormvariate(-0.83, 0.8)) for tenant in range(lines) for _ in range(NEWEST)
     )
-    odds, present = Odds(runs, random, PAUSES, SPREAD), scene(contenders, random)
-    return _seconds(lambda: [Rehearsal(present, odds, {}, STARTS).starts(STARTS) for _ in range(DRAWS)])
+    odds, present = Odds(runs, random, PAUSES, SPREAD), scene(lines, random)
+    return _seconds(lambda: _draw(present, odds))
 
 
-def scene(contenders: int, random: Random) -> Scene:
+def _draw(present: Scene, odds: Odds) -> None:
+    lines = stretches(present, {}, depth.standing(present, STARTS))
+    for _ in range(DRAWS):
+        Rehearsal(present, odds, lines).starts(STARTS)
+
+
+def scene(lines: int, random: Random) -> Scene:
     """Long lines of so many tenants, and those who come."""
-    tenants = range(contenders)
+    tenants = range(lines)
     return Scene(
         pools={"default": coverage.PROCESSES},
         turns=[Turn(id=1, pool="default", weight=1, paused=False, **NOT_LIMITED, **NEW)],
         owners=[Owner(tenant, SLOTS, 1, False, *[None] * 5) for tenant in tenants],  # without other limits
-        lines=[
-            Line(tenant, 1, WAITING // contenders, "ready", tenant << 20, 0.0, NORMAL, "", None) for tenant in tenants
-        ],
+        lines=[Line(tenant, 1, WAITING // lines, "ready", tenant << 20, 0.0, NORMAL, "", None) for tenant in tenants],
         in_line=[
-            InLine(nth, tenant, 1, NORMAL + nth * contenders + tenant, nth, "", TYPE, -60.0)
+            InLine(nth, tenant, 1, NORMAL + nth * lines + tenant, nth, "", TYPE, -60.0)
             for tenant in tenants
-            for nth in range(1, READ[contenders] + 1)
+            for nth in range(1, READ[lines] + 1)
         ],
         arrived=[Comer(0.1 * n, random.choice(tenants), 1, 5, "", TYPE) for n in range(COMING)],
     )

@@ -10,7 +10,7 @@ from jobs.forecasting import depth
 from jobs.forecasting.calibration import Factor
 from jobs.forecasting.far import PRIORITY, Far
 from jobs.forecasting.quantiles import quantile
-from jobs.forecasting.rehearsal import LATER, SHUT, Odds, Rehearsal, Starts, gates
+from jobs.forecasting.rehearsal import LATER, SHUT, Odds, Rehearsal, Starts, gates, stretches
 from jobs.forecasting.scene import InLine, Scene
 from jobs.forecasting.statements import Reason, Said, say
 
@@ -63,8 +63,8 @@ class Foresight:
         many = sum(line.waiting for line in self.scene.lines) > MANY
         draws = DRAWS_OF_MANY if many else DRAWS
         most = depth.starts(self.scene, self.odds.runs, draws)
-        deep = depth.standing(self.scene, most)
-        return [Rehearsal(self.scene, self.odds, self._ends, deep).starts(most) for _ in range(draws)]
+        found = stretches(self.scene, self._ends, depth.standing(self.scene, most))
+        return [Rehearsal(self.scene, self.odds, found).starts(most) for _ in range(draws)]
 
     @cached_property
     def _far(self) -> Far:

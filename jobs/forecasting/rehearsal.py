@@ -1,7 +1,7 @@
 """Rehearse what may happen, once: the rules of the claim over a scene, with run times and arrivals drawn."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import merge
@@ -41,6 +41,34 @@ def gates(scene: Scene) -> dict[tuple[int, int, str], Gate]:
 
 
 @dataclass(frozen=True)
+class Stretch:
+    """Of a line, what is rehearsed. read: its jobs. met: whether a dispatch knows the lane. end: the place where a job
+    would stand that comes now; None: not known.
+    """
+
+    read: Sequence[InLine]
+    met: bool
+    end: int | None
+
+
+def stretches(scene: Scene, ends: Mapping[Lane, int], deep: int) -> list[Stretch]:
+    """Of all lines that are not shut. ends: of some lanes. deep: the most jobs of each line."""
+    of_lane: dict[Lane, list[InLine]] = defaultdict(list)
+    for one in scene.in_line:
+        of_lane[one.tenant_id, one.queue_id].append(one)
+    queues = {turn.id for turn in scene.turns}
+    shut = {key[:2] for key, gate in gates(scene).items() if gate in SHUT}
+    found: list[Stretch] = []
+    for line in scene.lines:
+        lane = line.tenant_id, line.queue_id
+        read = [one for one in of_lane[lane] if one.nth <= deep]
+        if read and lane not in shut and line.queue_id in queues:
+            end = ends.get(lane) if len(read) == len(of_lane[lane]) else None
+            found.append(Stretch(read, line.state not in (None, "empty"), end))
+    return found
+
+
+@dataclass(frozen=True)
 class Odds:
     """What is drawn from. spread: of the factor that is common to all run times of a draw."""
 
@@ -51,9 +79,9 @@ class Odds:
 
 
 class Rehearsal:
-    """One draw. ends: of some lanes, the place where a job would stand that comes now. deep: the most of each line."""
+    """One draw. lines: the stretches of the scene, which are the same in every draw."""
 
-    def __init__(self, scene: Scene, odds: Odds, ends: Mapping[Lane, int], deep: int) -> None:
+    def __init__(self, scene: Scene, odds: Odds, lines: Iterable[Stretch]) -> None:
         self._scene, self._runs, self._random = scene, odds.runs, odds.random
         self._factor = drawn.common_factor(odds.random, odds.spread)
         self._ids = count(LATER)
@@ -62,7 +90,7 @@ class Rehearsal:
         self._world = World(books, now=0.0, pauses=odds.pauses, coming=self._coming())
         self._wanted: set[int] = set()
         self._hold(books)
-        self._stand(ends, deep)
+        self._stand(lines)
 
     def starts(self, most: int) -> Starts:
         """When the jobs in line start, up to so many starts of whoever; without those that are unknown then."""
@@ -92,25 +120,16 @@ class Rehearsal:
                 pool.processes += 1
                 self._world.change(ends, partial(_one_less, name=pool.name))
 
-    def _stand(self, ends: Mapping[Lane, int], deep: int) -> None:
-        """The jobs in line, but for lanes that are shut; and one more at the end of each."""
-        of_lane: dict[Lane, list[InLine]] = defaultdict(list)
-        for one in self._scene.in_line:
-            of_lane[one.tenant_id, one.queue_id].append(one)
-        held_back = {key[:2] for key, gate in gates(self._scene).items() if gate in SHUT}
-        for line in self._scene.lines:
-            lane = line.tenant_id, line.queue_id
-            read = [one for one in of_lane[lane] if one.nth <= deep]
-            whole = len(read) == len(of_lane[lane])
-            if lane in held_back or not read or line.queue_id not in self._queues:
-                continue
-            stand = self._world.arrive if line.state in (None, "empty") else self._world.wait
-            for job in self._whole(read):
+    def _stand(self, lines: Iterable[Stretch]) -> None:
+        """The jobs in line; and one more at the end of each."""
+        for line in lines:
+            stand = self._world.wait if line.met else self._world.arrive
+            for job in self._whole(line.read):
                 stand(job)
-            self._wanted.update(one.place for one in read)
-            if lane in ends and whole:
-                self._world.arrive(self._alike(read[-1], ends[lane], 0.0))
-                self._wanted.add(ends[lane])
+            self._wanted.update(one.place for one in line.read)
+            if line.end is not None:
+                self._world.arrive(self._alike(line.read[-1], line.end, 0.0))
+                self._wanted.add(line.end)
 
     def _whole(self, read: Sequence[InLine]) -> Iterator[Job]:
         """The line; where jobs were not read, others of it stand in."""
