@@ -7,7 +7,7 @@ from typing import Any
 
 from jobs.allocation import order
 from jobs.allocation.line import Job, Line, LineByUser
-from jobs.allocation.state import Freed, Lane, Pool, Queue, State, Tenant
+from jobs.allocation.state import READY, Freed, Lane, Pool, Queue, Tenant
 
 
 class Books:
@@ -56,7 +56,7 @@ class Books:
         lane.tenant.lanes[lane.queue.id] = lane
         if lane.tenant.user_slots is not None:
             lane.line = LineByUser()
-        if lane.state is State.READY and lane.position is not None:
+        if lane.state is READY and lane.position is not None:
             heappush(lane.queue.circle, (lane.position, lane))
         self.opens(lane, lane.opens_at)
         return lane

@@ -1,13 +1,13 @@
 """Take the letters since the last dispatch into the books (jobs/sql/claiming/fold.sql)."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import islice
 from math import inf
 
 from jobs.allocation.books import Books
-from jobs.allocation.state import Freed, Lane, Queue, State
+from jobs.allocation.state import CLOSED, READY, Freed, Lane, Queue
 
 SHORTEST_CHARGE = 0.001  # seconds
 PRICE_OF_A_PROCESS = 1.1  # seconds, of an attempt that ended it
@@ -15,45 +15,34 @@ LANES_TO_OPEN = 100  # by tokens, or to borrow, in one fold
 FORGOTTEN = 0.9  # of the mean, with each further attempt
 
 
-@dataclass(slots=True)
-class _Charge:
-    """seconds: that processes were taken. of_lane: or the price of the tokens, if that is more."""
-
-    seconds: float = 0.0
-    of_lane: float = 0.0
-    attempts: int = 0
-    tickets: int = 0
-
-
 def fold(books: Books, now: float, *, borrow: bool) -> bool:
     """Return whether it left some letters to the next pass. borrow: open lanes that rest, or wait for a token, too."""
     freed, arrivals = books.freed, books.arrivals
     books.freed, books.arrivals = [], []
-    charges = _charges(freed, now)
+    of_lane, of_queue = _charges(freed, now)
     opened, more = _opened(books, freed, inf if borrow else now)
-    _wake(books, arrivals, opened, charges)
-    for lane, charge in charges.items():
-        lane.virtual_time += charge.of_lane / lane.tenant.weight
-        lane.in_use -= charge.attempts
-        lane.tickets -= charge.tickets
-    _charge_queues(charges)
+    for lane, seconds in of_lane.items():
+        lane.virtual_time += seconds / lane.tenant.weight
+    _wake(books, arrivals, opened)
+    for queue, each in of_queue.items():
+        total, attempts = sum(each), len(each)
+        queue.virtual_time += total / queue.weight
+        queue.mean_seconds += (total / attempts - queue.mean_seconds) * (1 - FORGOTTEN**attempts)
     _give_back(books, freed)
     books.changed.clear()
     return more
 
 
-def _charges(freed: Iterable[Freed], now: float) -> dict[Lane, _Charge]:
-    charges: dict[Lane, _Charge] = {}
+def _charges(freed: Iterable[Freed], now: float) -> tuple[Mapping[Lane, float], Mapping[Queue, Sequence[float]]]:
+    """Seconds that processes were taken: of a lane in all, or the price of its tokens; of a queue, of each attempt."""
+    of_lane: defaultdict[Lane, float] = defaultdict(float)
+    of_queue: defaultdict[Queue, list[float]] = defaultdict(list)
     for letter in freed:
-        charge = charges.get(letter.lane)
-        if charge is None:
-            charge = charges[letter.lane] = _Charge()
+        lane, queue = letter.lane, letter.lane.queue
         took = (PRICE_OF_A_PROCESS if letter.lost else 0.0) + min(max(letter.seconds, SHORTEST_CHARGE), letter.most)
-        charge.seconds += took
-        charge.of_lane += max(took, _price_of_token(letter.lane.queue, now))
-        charge.attempts += 1
-        charge.tickets += letter.ticket
-    return charges
+        of_lane[lane] += max(took, _price_of_token(queue, now))
+        of_queue[queue].append(took)
+    return of_lane, of_queue
 
 
 def _price_of_token(queue: Queue, now: float) -> float:
@@ -69,7 +58,7 @@ def _price_of_token(queue: Queue, now: float) -> float:
 def _opened(books: Books, freed: Iterable[Freed], upto: float) -> tuple[list[Lane], bool]:
     """The closed lanes whose tenants may start more; and whether others wait for their tokens."""
     tenants = {letter.lane.tenant for letter in freed} | {books.tenants[number] for number in books.changed}
-    lanes = [lane for tenant in tenants for lane in tenant.lanes.values() if lane.state is State.CLOSED]
+    lanes = [lane for tenant in tenants for lane in tenant.lanes.values() if lane.state is CLOSED]
     found: list[Lane] = []
     while books.opening and books.opening[0][0] <= upto and len(found) < LANES_TO_OPEN:
         moment, _, lane = heappop(books.opening)
@@ -78,11 +67,11 @@ def _opened(books: Books, freed: Iterable[Freed], upto: float) -> tuple[list[Lan
             found.append(lane)
     if upto == inf:
         found += islice(books.resting, LANES_TO_OPEN - len(found))
-    lanes += [lane for lane in found if lane.state is State.CLOSED and lane.tenant not in tenants]
+    lanes += [lane for lane in found if lane.state is CLOSED and lane.tenant not in tenants]
     return lanes, upto < inf and len(found) == LANES_TO_OPEN
 
 
-def _wake(books: Books, arrivals: list[Lane], opened: list[Lane], charges: dict[Lane, _Charge]) -> None:
+def _wake(books: Books, arrivals: list[Lane], opened: list[Lane]) -> None:
     """Lanes return to the end of the circle, in the order in which they left it; or are visited next.
 
     Next is a lane that has used less than its share (and one attempt, if work arrives): new ones first.
@@ -99,43 +88,30 @@ def _wake(books: Books, arrivals: list[Lane], opened: list[Lane], charges: dict[
             begun.append(lane)
         else:
             lane.head = min(lane.head, head)
-            if lane.state is not State.READY:
+            if lane.state is not READY:
                 told.append(lane)
     came = set(told)
     begun.sort(key=_head)
     told += [lane for lane in opened if lane not in came]
     told.sort(key=_position)
     for lane in begun + told:
-        queue, weight = lane.queue, lane.tenant.weight
-        added = charges[lane].of_lane if lane in charges else 0.0
-        spared = queue.mean_seconds / weight if lane.position is None or lane in came else 0.0
-        is_next = lane.virtual_time + added / weight < queue.lane_time + spared
+        queue = lane.queue
+        spared = queue.mean_seconds / lane.tenant.weight if lane.position is None or lane in came else 0.0
+        is_next = lane.virtual_time < queue.lane_time + spared
         lane.position = books.place(queue.head if is_next else None)
-        lane.state = State.READY
+        lane.state = READY
         books.opens(lane, None)
         heappush(queue.circle, (lane.position, lane))
-
-
-def _charge_queues(charges: dict[Lane, _Charge]) -> None:
-    """The mean follows the attempts."""
-    of_queue: dict[Queue, _Charge] = {}
-    for lane, charge in charges.items():
-        total = of_queue.setdefault(lane.queue, _Charge())
-        total.seconds += charge.seconds
-        total.attempts += charge.attempts
-        total.tickets += charge.tickets
-    for queue, total in of_queue.items():
-        queue.virtual_time += total.seconds / queue.weight
-        queue.in_use -= total.attempts
-        queue.pool.in_use -= total.attempts
-        queue.tickets -= total.tickets
-        queue.mean_seconds += (total.seconds / total.attempts - queue.mean_seconds) * (1 - FORGOTTEN**total.attempts)
 
 
 def _give_back(books: Books, freed: Iterable[Freed]) -> None:
     """What is known of a tenant's users is forgotten when its limits change, and with a slot in which jobs followed."""
     for letter in freed:
-        tenant = letter.lane.tenant
+        lane, tenant = letter.lane, letter.lane.tenant
+        for book in (lane, lane.queue):
+            book.in_use -= 1
+            book.tickets -= letter.ticket
+        lane.queue.pool.in_use -= 1
         tenant.in_use -= 1
         tenant.uses(letter.user, -1)
         tenant.counted = tenant.counted and not letter.followed

@@ -30,7 +30,7 @@ def make_pass(books: Books, now: float, *, borrow: bool = False) -> Pass:
     done = Pass(take(toured, borrow=borrow))
     done.uncounted = any(visit.passed_over for tour in toured for visit in tour.visits)
     done.more = write_down(books, toured, done, now) or left
-    done.idle = any(pool.free for pool in pools)
+    done.idle = resting and any(pool.free for pool in pools)
     return done
 
 

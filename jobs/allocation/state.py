@@ -19,6 +19,9 @@ class State(StrEnum):
     CLOSED = "closed"
 
 
+READY, EMPTY, CLOSED = State  # bound once: a look into an Enum takes longer than the comparison
+
+
 @dataclass(slots=True, eq=False, kw_only=True)
 class Limits:
     """What tenants and queues have. full_at: when the bucket of the rate limit is full."""
@@ -71,9 +74,10 @@ class Tenant(Limits):
         own = 0 if self.paused else self.num_slots or 0
         return max(own, self.burst_slots or 0) if own and borrow else own
 
-    def may_borrow(self, taken: int) -> bool:
-        """Whether it may hold more than it does, with these."""
-        return self.slots(borrow=False) > 0 and (self.burst_slots or 0) > self.in_use + taken
+    @property
+    def may_borrow(self) -> bool:
+        """Whether it may hold more than it does."""
+        return self.slots(borrow=False) > 0 and (self.burst_slots or 0) > self.in_use
 
     def uses(self, user: str, by: int) -> None:
         """Count a slot of this user, or take it off."""
@@ -140,7 +144,7 @@ class Lane:
     tenant: Tenant
     queue: Queue
     position: int | None = None
-    state: State = State.EMPTY
+    state: State = EMPTY
     virtual_time: float = 0.0
     head: int = 0
     last_user: str = ""

@@ -1,13 +1,14 @@
 """The order of the turns, cut at every limit (jobs/sql/claiming/claim/take.sql)."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from operator import itemgetter
 
 from jobs.allocation import order, room
 from jobs.allocation.line import Job
+from jobs.allocation.state import Pool
 from jobs.allocation.walk import Tour, Visit
 
 
@@ -86,28 +87,24 @@ def _by_turns_of_pools(turns: list[_Turn], *, lends: bool) -> list[_Turn]:
     return [turn for *_, turn in ranked[:most]]
 
 
-def _within_pools(turns: Iterable[_Turn]) -> list[tuple[str, int, Visit, int]]:
-    """For each lane its pool, the rank of its first turn there, its visit and its turns."""
-    of_pool: defaultdict[str, list[_Turn]] = defaultdict(list)
-    for turn in turns:
-        of_pool[turn.visit.lane.queue.pool.name].append(turn)
-    served = []
-    for name, found in of_pool.items():
-        pool = found[0].visit.lane.queue.pool
-        found.sort(key=_in_pool)
-        ranks: dict[Visit, int] = {}
-        jobs: defaultdict[Visit, int] = defaultdict(int)
-        for rank, turn in enumerate(found[: pool.free]):
-            ranks.setdefault(turn.visit, rank)
-            jobs[turn.visit] += 1
-        served += [(name, rank, visit, jobs[visit]) for visit, rank in ranks.items()]
+def _within_pools(turns: list[_Turn]) -> dict[Visit, list[int]]:
+    """Of each lane the rank of its first turn in its pool, and its turns."""
+    served: dict[Visit, list[int]] = {}
+    ranks: defaultdict[Pool, int] = defaultdict(int)
+    for turn in sorted(turns, key=_in_pool):
+        pool = turn.visit.lane.queue.pool
+        if (rank := ranks[pool]) < pool.free:
+            ranks[pool] = rank + 1
+            served.setdefault(turn.visit, [rank, 0])[1] += 1
     return served
 
 
-def _within_users(served: Iterable[tuple[str, int, Visit, int]]) -> list[Taken]:
+def _within_users(served: Mapping[Visit, Sequence[int]]) -> list[Taken]:
     """The first jobs of each lane, without those of users who have got their last slot from another lane."""
     taken = [
-        Taken(job, visit, (pool, rank, job.place)) for pool, rank, visit, jobs in served for job in visit.first(jobs)
+        Taken(job, visit, (visit.lane.queue.pool.name, rank, job.place))
+        for visit, (rank, jobs) in served.items()
+        for job in visit.first(jobs)
     ]
     if any(one.visit.front is not None for one in taken):
         taken = list(_cut(sorted(taken, key=_by_rank)))

@@ -89,7 +89,8 @@ class World:
         self._begun, self.now = True, max(moment, self.now)
         while self._events and self._events[0][0] <= self.now:
             heappop(self._events)[2]()
-        for job in cast(list[Job], [taken.job for taken in dispatch(self.books, self.now)]):
+        for taken in dispatch(self.books, self.now):
+            job = cast(Job, taken.job)
             job.since = self.now + self._pauses.handover
             self._start(job, job.since)
         return True

@@ -9,38 +9,31 @@ from operator import itemgetter
 from jobs.allocation import order
 from jobs.allocation.books import Books
 from jobs.allocation.line import Line
-from jobs.allocation.state import Lane, Pool, Queue, State, Tenant
+from jobs.allocation.state import CLOSED, EMPTY, READY, Lane, Pool, Queue, State, Tenant
 from jobs.allocation.take import Taken
 from jobs.allocation.walk import Tour, Visit
-
-READY, EMPTY, CLOSED = State  # bound once: a look into an Enum takes longer than the comparison
 
 
 def write_down(books: Books, tours: Sequence[Tour], taken: Sequence[Taken], now: float) -> bool:
     """Return whether another pass may find room for a further job."""
     of_tenant: defaultdict[Tenant, int] = defaultdict(int)
-    of_pool: defaultdict[Pool, int] = defaultdict(int)
     last: dict[Lane, int] = {}
+    ms = order.in_ms(now)
     for one in taken:
-        lane = one.visit.lane
-        lane.line.remove(one.job)
-        last[lane] = one.job.place
+        job, lane = one.job, one.visit.lane
+        lane.line.remove(job)
+        last[lane] = job.place
         one.visit.n += 1
         of_tenant[lane.tenant] += 1
-        of_pool[lane.queue.pool] += 1
+        job.ticket, job.followed = ms, 0
+        books.hold(lane, job)
     again = _move_lanes(books, tours, of_tenant, last, now)
-    more = any(
-        of_pool[tour.queue.pool] < tour.queue.pool.free and (not tour.whole or tour.queue in again) for tour in tours
-    )
+    more = any(tour.queue.pool.free and (not tour.whole or tour.queue in again) for tour in tours)
     _move_turns(tours, now)
     for tenant, n in of_tenant.items():
         if tenant.rate_limit is not None:
             tenant.full_at = tenant.after(n, now)
         tenant.counted = tenant.user_slots is not None
-    ms = order.in_ms(now)
-    for one in taken:
-        one.job.ticket, one.job.followed = ms, 0
-        books.hold(one.visit.lane, one.job)
     return more
 
 
@@ -55,7 +48,7 @@ def _move_lanes(
     again: set[Queue] = set()
     visits = [(visit.n > 0, visit.lane.position, visit, tour) for tour in tours for visit in tour.visits]
     visits.sort(key=itemgetter(0, 1))
-    for *_, visit, tour in visits:
+    for _, _, visit, tour in visits:
         lane = visit.lane
         taken = of_tenant.get(lane.tenant, 0)
         lane.position = tour.end = books.place()
@@ -72,7 +65,7 @@ def _move_lanes(
             if _again(visit, tour.room):
                 again.add(lane.queue)
         elif state is CLOSED and not lane.tenant.paused:
-            if visit.free <= taken and lane.tenant.may_borrow(taken):
+            if visit.free <= taken and lane.tenant.may_borrow:
                 again.add(lane.queue)
                 books.opens(lane, inf)
             opens_at = lane.tenant.next_at(lane.tenant.after(taken, now))
