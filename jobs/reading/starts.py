@@ -64,6 +64,13 @@ def starts(jobs: Sequence[JobRow]) -> dict[int, Starts]:
     return found | {job.pk: _starts((job.priority << PRIORITY) + job.pk, *lanes[_key(job)]) for job in in_line}
 
 
+def last_of(tenant_id: int) -> dict[str, Starts]:
+    """By queue, when the tenant's last job in line there starts; if it limits its users, the last of no user."""
+    found = prepared(statement("starts_of_tenant"), tenant_id=tenant_id)
+    lines = {queue: (now, made_at, reason, json.loads(places)) for queue, now, made_at, reason, places in found}
+    return {queue: _starts(_last(said[-1]), *said) for queue, said in lines.items()}
+
+
 def of_lanes(lanes: Iterable[tuple[int, int]]) -> dict[tuple[int, int], LaneStarts]:
     """By tenant and queue; of a tenant that limits its users, the last job of no user."""
     found = _forecasts({(*lane, "") for lane in lanes})

@@ -20,7 +20,7 @@ from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
 from jobs.reading.public_error import told
 from jobs.reading.schedule_view import in_words, state_of
-from jobs.reading.starts import starts
+from jobs.reading.starts import last_of, starts
 from jobs.store import results
 from tenants.models import Tenant, TenantQueue
 
@@ -51,9 +51,10 @@ def standing(jobs: Sequence[JobRow], tenant: Tenant) -> dict[str, Any]:
 
 
 def slots(tenant: Tenant) -> dict[str, Any]:
-    """The slots in use, and the limits. Index: jobs_one_job_per_slot."""
+    """The slots in use, the limits, and of each line when its end starts. Index: jobs_one_job_per_slot."""
     limits = TenantQueue.of(tenant)
-    return {"in_use": Job.objects.filter(tenant=tenant, slot__isnull=False).count(), "limits": limits}
+    in_use = Job.objects.filter(tenant=tenant, slot__isnull=False).count()
+    return {"in_use": in_use, "limits": limits, "ends": last_of(tenant.pk)}
 
 
 def schedules(tenant: Tenant) -> list[tuple[Any, str, str]]:

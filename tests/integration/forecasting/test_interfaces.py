@@ -20,7 +20,7 @@ from jobs.pages.cached import Cached
 from jobs.portal.api import schemas
 from jobs.portal.members import shown
 from jobs.reading.health.looks import PredictionsLook
-from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
+from tests.factories import MemberFactory, QueueFactory, TenantFactory, UserFactory, make_job
 from tests.integration.cli.running import run
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -123,7 +123,7 @@ def kept(monkeypatch) -> None:
             monkeypatch.setattr(one, "seconds", 3600.0)
 
 
-def test_a_page_or_a_list_pays_one_statement_for_all_starts_that_it_says(job, mate, kept, monkeypatch):
+def test_a_page_pays_one_statement_for_all_starts_and_a_list_one_for_the_ends_of_lines(job, mate, kept, monkeypatch):
     """Of jobs in several lanes; beside what is read once for all viewers."""
     for name in ("emails", "reports"):
         forecast(make_job(job.tenant, queue=QueueFactory(name=name)))
@@ -146,9 +146,10 @@ def test_a_page_or_a_list_pays_one_statement_for_all_starts_that_it_says(job, ma
         return found
 
     saying = costs()
-    for module, name in ((shown, "starts"), (views.job, "starts"), (views.tenant, "of_lanes")):
+    said = ((shown, "starts"), (shown, "last_of"), (views.job, "starts"), (views.tenant, "of_lanes"))
+    for module, name in said:
         monkeypatch.setattr(module, name, lambda _: {})
-    assert [one - other for one, other in zip(saying, costs(), strict=True)] == [1, 1, 1, 1]
+    assert [one - other for one, other in zip(saying, costs(), strict=True)] == [1, 2, 1, 1]
 
 
 def test_all_say_less_where_no_more_holds(job, owner, mate, operator):
@@ -217,6 +218,26 @@ def test_a_tenants_page_says_when_the_last_in_line_starts_and_when_one_would_tha
     last, newcomer = (text.index(f"{clock(made_at + p50 * SECOND)}</time>") for p50 in (1_200, 600))
     assert last < newcomer  # in the order of the columns
     assert f"{clock(made_at + 60 * SECOND)}</time>" not in text
+
+
+def test_members_are_told_when_their_last_in_line_starts_and_nothing_of_other_lines(job, mate):
+    """With the queue, if they stand in several lines."""
+    theirs = make_job(TenantFactory(name="Third"))
+    stranger = Client()
+    stranger.force_login(MemberFactory(tenant=theirs.tenant).user)
+    made_at = forecast(job)
+    newcomer = [(5 << 58) + (1 << 57) - 1, 1_200.0, 1_500.0, 900.0, None]
+    Forecast.objects.update(places=[*Forecast.objects.get().places, newcomer])
+    assert "The last job in line starts about <time" in (text := told(mate, "/jobs/"))
+    assert clock(made_at + 600 * SECOND) in text
+    assert "last job in line" not in told(stranger, "/jobs/")
+    forecast(make_job(job.tenant, queue=QueueFactory(name="mail")), None, None, 60.0, "unsure")
+    text = told(mate, "/jobs/")
+    assert "The last job in line for default starts about <time" in text
+    assert "The last job in line for mail hardly starts before <time" in text
+    assert "last job in line" not in told(stranger, "/jobs/")
+    Forecast.objects.update(reason="tenant_paused")
+    assert "last job in line" not in told(mate, "/jobs/")
 
 
 @pytest.mark.parametrize(("after", "words"), [(700, "as said"), (1000, "later than said")])

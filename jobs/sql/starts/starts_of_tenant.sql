@@ -1,0 +1,7 @@
+-- Reads:  what is said of each lane of a tenant with jobs in line; if it limits its users, of the jobs of no user there.
+-- Who:    the pages of its members. Locks: none. Index: the primary keys.
+SELECT q.name, statement_timestamp() AS now, f.made_at, f.reason, f.places::text
+FROM forecasts f JOIN queues q ON q.id = f.queue_id
+WHERE f.tenant_id = %(tenant_id)s  -- guard I8
+  AND f.user_key IN ('', '@')
+ORDER BY q.name
