@@ -3,6 +3,7 @@
 The mix is that of the row `coverage`, a little below what its processes can do. A forecast begins with long lines.
 """
 
+import gc
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -98,6 +99,8 @@ def _past(n: int, job: Job, started: float) -> Past:
 
 def forecast(lines: int) -> float:
     """The seconds of the draws of a forecast, in whose lines so many tenants have jobs."""
+    gc.collect()
+    gc.freeze()  # as the worker does whose recorder forecasts: jobs/worker/children/fork.py
     random = Random(5)  # noqa: S311
     runs = collected(
         Ended(tenant, TYPE, 0, random.lognormvariate(-0.83, 0.8)) for tenant in range(lines) for _ in range(NEWEST)

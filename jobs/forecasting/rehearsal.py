@@ -151,13 +151,11 @@ class Rehearsal:
 
     def _comes(self, one: Comer, at: float) -> Job:
         place = (one.priority << PRIORITY) + next(self._ids) if one.place is None else one.place
-        return _job(one, place, at, self._run(one))
+        return self._alike(one, place, at)
 
-    def _alike(self, one: InLine, place: int, ready_at: float) -> Job:
-        return _job(one, place, ready_at, self._run(one))
-
-    def _run(self, one: InLine | Comer) -> float:
-        return self._factor * drawn.draw(self._random, self._runs.like(one.tenant_id, one.job_type))
+    def _alike(self, one: InLine | Comer, place: int, ready_at: float) -> Job:
+        like = self._runs.like(one.tenant_id, one.job_type)
+        return _job(one, place, ready_at, self._factor * drawn.draw(self._random, like))
 
 
 def _job(one: InLine | Comer | Holding, place: int, ready_at: float, seconds: float) -> Job:
