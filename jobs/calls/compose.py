@@ -19,8 +19,6 @@ from tenants.models import Tenant
 
 
 class Numbered(Protocol):
-    """A batch."""
-
     @property
     def id(self) -> int: ...
 

@@ -71,7 +71,6 @@ def source_types(*, http: bool = False) -> dict[str, type[models.Model]]:
 
 
 def targets() -> list[Target]:
-    """All of them."""
     of_models = [target(model, method) for model in source_types().values() for method in methods(model)]
     return of_models + [target_of(function) for function in functions.known().values()]
 

@@ -95,7 +95,6 @@ class NewBatch:
 
     @property
     def id(self) -> int:
-        """Its number."""
         return self._stored().id
 
     def add(self, requests: Iterable[JobRequest] | JobRequest) -> list[int]:
@@ -175,7 +174,6 @@ def close(batch: Batch) -> bool:
 
 
 def batch_of(job_id: int) -> Batch | None:
-    """The batch of a job."""
     job = Job.objects.filter(pk=job_id).only("batch_id", "tenant_id").first()
     return None if job is None or job.batch_id is None else Batch(job.batch_id, job.tenant_id)
 

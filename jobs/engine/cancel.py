@@ -12,8 +12,6 @@ from jobs.store import TenantId
 
 
 class Cancellation(StrEnum):
-    """The outcome of a cancellation."""
-
     CANCELLED = "cancelled"  # the job was waiting and will not run
     REQUESTED = "requested"  # the job is running and was asked to stop
     TOO_LATE = "too late"  # the job has ended, or this tenant has no such job

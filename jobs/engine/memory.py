@@ -23,7 +23,6 @@ class StoredMemory(Memory):
         self._read: str | None = None  # as JSON: each reader gets a copy of its own
 
     def of_object(self) -> "StoredMemory":
-        """The memory of the object whose job this is."""
         return StoredMemory(replace(self._of, of_object=True))
 
     def as_dict(self) -> dict[str, Any]:

@@ -13,7 +13,6 @@ FINDING = "finding"  # an invariant violation; the log names it
 
 
 def count(kind: str, number: int = 1) -> None:
-    """Add this number of repairs of a kind."""
     if number:
         store.count_repairs(kind, number)
 

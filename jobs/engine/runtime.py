@@ -32,7 +32,6 @@ _runtime = Runtime()
 
 
 def current() -> Runtime:
-    """The runtime of this process."""
     return _runtime
 
 

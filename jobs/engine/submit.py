@@ -162,6 +162,5 @@ def _refusal(answer: Answer, requests: Sequence[JobRequest], left: Sequence[int]
 
 
 def unknown_queue(name: str, index: int | None = None) -> InvalidRequest:
-    """There is no queue of that name."""
     known = ", ".join(Queue.objects.order_by("name").values_list("name", flat=True))
     return InvalidRequest("queue", f"{name!r} is unknown; known: {known}", index)

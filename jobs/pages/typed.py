@@ -9,7 +9,6 @@ from jobs.reading.masked import DOTS, masked
 
 
 def shown(job: JobRow) -> str:
-    """Its arguments to begin with."""
     return json.dumps({} if job.is_erased else masked(job.args), indent=2, ensure_ascii=False)
 
 

@@ -105,7 +105,6 @@ def reading_as_sets() -> Iterator[None]:
 
 
 def look_slots(now: datetime | None = None) -> list[SlotsInUse]:
-    """The slots in use."""
     return prepared_objects(SlotsInUse, "look_slots", now=now)
 
 

@@ -114,7 +114,6 @@ async def astatus(tenant_id: int, job_id: int) -> str | None:
 
 
 def failed_attempts(job: JobRow) -> list[AnyFailedAttempt]:
-    """The failed attempts of a job, in their order."""
     return list(AnyFailedAttempt.objects.filter(job_id=job.pk).order_by("attempt"))
 
 

@@ -153,12 +153,10 @@ def first_open() -> date | None:
 
 
 def day_of(moment: datetime) -> date:
-    """The day that it belongs to."""
     return moment.astimezone(UTC).date()
 
 
 def midnight(day: date) -> datetime:
-    """When a day begins."""
     return datetime.combine(day, time(), UTC)
 
 

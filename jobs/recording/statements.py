@@ -133,5 +133,4 @@ def forget_changes(moment: datetime) -> None:
 
 
 def forget_samples(moment: datetime) -> None:
-    """Delete the samples from before this moment."""
     rows("forget_samples", moment=moment)

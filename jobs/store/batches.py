@@ -135,7 +135,6 @@ def read_batches(
 
 
 def read_batch(batch_id: int, *, tenant_id: TenantId) -> Progress | None:
-    """The batch of this number; None if there is none."""
     found = read_batches([batch_id], tenant_id=tenant_id) if 0 < batch_id < LARGEST_ID else []
     return found[0] if found else None
 

@@ -23,7 +23,6 @@ def request_cancel(ids: Sequence[int], *, tenant_id: TenantId, now: datetime | N
 
 
 def unfinished(ids: Sequence[int], *, tenant_id: TenantId) -> list[int]:
-    """Those that exist and have not ended."""
     return [job_id for (job_id,) in rows("unfinished", ids=list(ids), tenant_id=tenant_or_any(tenant_id))]
 
 

@@ -13,8 +13,6 @@ BATCH = 1000
 
 
 class WithResult(NamedTuple):
-    """A job that had a result."""
-
     id: int
     attempt: int
     tenant_id: int
@@ -23,8 +21,6 @@ class WithResult(NamedTuple):
 
 @dataclass(frozen=True)
 class Erased:
-    """The outcome of one batch."""
-
     jobs: int
     under_way: int
     failed_attempts: int

@@ -52,7 +52,6 @@ def merge(of: Remembering, values: Mapping[str, Any]) -> None:
 
 
 def remove(of: Remembering, keys: Sequence[str]) -> None:
-    """Remove the values of these keys."""
     _ask("remove", of, keys=list(keys))
 
 
@@ -70,7 +69,6 @@ def compare_and_set(of: Remembering, key: str, expected: str | None, new: Any) -
 
 
 def clear(of: Remembering) -> None:
-    """Delete the memory."""
     _ask("clear", of)
 
 

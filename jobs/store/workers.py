@@ -106,7 +106,6 @@ def end_sessions(worker: uuid.UUID, pid: int | None = None, *, patience: float =
 
 
 def count_repairs(kind: str, number: int) -> None:
-    """Add this number to the repairs of a kind."""
     rows("count_repairs", kind=kind, number=number)
 
 

@@ -53,7 +53,6 @@ ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "int
     serializer="json",
 )
 def run_attempt(*args: object) -> None:
-    """Execute the attempt of a message."""
     message, host = Message.decode(args), runtime.current().host
     if host is None:
         raise RuntimeError("this process does not run jobs")

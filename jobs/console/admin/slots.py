@@ -33,8 +33,6 @@ class AskingSlotsInline(SlotsInline):
 
 @admin.register(Tenant)
 class TenantWithSlotsAdmin(TenantAdmin):
-    """A tenant's page, with its slots."""
-
     def get_inlines(self, request: HttpRequest, obj: Tenant | None) -> list[Any]:
         return [AskingSlotsInline if one is SlotsInline else one for one in super().get_inlines(request, obj)]
 
@@ -48,8 +46,6 @@ class TenantWithSlotsAdmin(TenantAdmin):
 
 @admin.register(TenantQueue)
 class SlotsAdmin(AsksWhatIf, TenantQueueAdmin):
-    """The slots, and the number in use."""
-
     kind = TENANTS
 
     list_display = ["tenant", "num_slots", "in_use", "waiting", "user_slots", "weight", "rate", "paused"]

@@ -58,7 +58,6 @@ def _changes(options: Options) -> Iterator[dict[str, object]]:
 
 
 def _ids(change: Change) -> dict[str, list[int]]:
-    """Those of a bulk action."""
     if change.bulk is None:
         return {}
     return {"ids": list(change.subjects.order_by("subject_id").values_list("subject_id", flat=True))}

@@ -88,7 +88,6 @@ def names(text: str) -> list[str]:
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """A JSON object: arguments by name."""
     try:
         value = json.loads(text)
     except ValueError as error:

@@ -46,7 +46,6 @@ def _reader(limit: Limit) -> Callable[[str], Any]:
 
 
 def given(options: Options, table: Iterable[Limit]) -> dict[str, Any]:
-    """The limits that the options change."""
     changes = {one.name: options[one.name] for one in table if options.get(one.name, UNSET) is not UNSET}
     return changes | (dict(zip(RATE, options["rate"], strict=True)) if options["rate"] else {})
 

@@ -66,7 +66,6 @@ class Screen:
             self._out.write(in_json(json.dumps(document, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2)))
 
     def raw(self, line: str) -> None:
-        """Print a line of a file, as it is."""
         self._out.write(line)
 
     def say(self, sentence: str) -> None:

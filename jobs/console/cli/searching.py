@@ -27,7 +27,6 @@ OPTIONS = (  # one for each filter; a job must fit all that are given
 
 
 def given(options: Options) -> dict[str, str]:
-    """Those that were given."""
     return {name: options[name] for name in FILTERS if options[name]}
 
 

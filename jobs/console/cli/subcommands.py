@@ -23,8 +23,6 @@ Options = dict[str, Any]
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument, as argparse takes it."""
-
     names: tuple[str, ...]
     about: dict[str, Any]
 

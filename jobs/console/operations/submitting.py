@@ -13,6 +13,5 @@ def submit_named(tenant: str, **call: Any) -> Submitted:
 
 
 def told(submitted: Submitted) -> str:
-    """What came of it."""
     there = "An identical job is already under way: job" if submitted.deduplicated else "Submitted job"
     return f"{there} {submitted.id}."

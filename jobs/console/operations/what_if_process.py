@@ -30,14 +30,12 @@ class State(StrEnum):
 
 
 def state_of(asked_at: datetime, ended_at: datetime | None, refused: str, now: datetime) -> State:
-    """What has become of it by now."""
     if ended_at is not None:
         return State.REFUSED if refused else State.ANSWERED
     return State.REPLAYING if now - asked_at < timedelta(seconds=2 * SECONDS) else State.LOST
 
 
 def start(pk: int) -> None:
-    """Begin to answer this what-if."""
     paths = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     process = subprocess.Popen(
         [sys.executable, "-m", MODULE, str(pk)],

@@ -118,7 +118,6 @@ def runs(schedule_ids: Collection[int], *, most: int) -> list[Run]:
 
 
 def tenants(ids: set[int]) -> dict[int, Tenant]:
-    """These tenants by id."""
     return {tenant.id: tenant for tenant in _objects(Tenant, "look_tenants", ids=sorted(ids), now=None)}
 
 
@@ -172,7 +171,6 @@ def held_types() -> dict[tuple[str, str], int]:
 
 
 def hours(tenant_id: int, since: datetime) -> list[Ended]:
-    """The attempts of a tenant by hour."""
     return _objects(Ended, "look_hours", tenant_id=tenant_id, since=since)
 
 

@@ -185,7 +185,6 @@ def _waiting(sample: Sample, pk: str) -> int:
 
 
 def _share(of: Mapping[str, int] | None, limit: str) -> float:
-    """The share of the limit that was in use."""
     in_use = of["in_use"] if of else 0
     return min(in_use / of[limit], 1.0) if of and of[limit] else float(in_use > 0)
 

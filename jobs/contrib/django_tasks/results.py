@@ -78,7 +78,6 @@ def running(job_id: int, backend: str) -> AnyResult:
 
 
 def error_of(error: BaseException) -> TaskError:
-    """An error, as Django keeps it."""
     path = f"{type(error).__module__}.{type(error).__qualname__}"
     return TaskError(exception_class_path=path, traceback="".join(format_exception(error)))
 

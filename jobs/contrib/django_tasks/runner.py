@@ -42,7 +42,6 @@ def declare(task: AnyTask) -> None:
 
 
 def function_of(task: AnyTask) -> Callable[..., Any]:
-    """The function that runs as a job for the task."""
     return FUNCTIONS[task.func.__module__, task.func.__qualname__]
 
 

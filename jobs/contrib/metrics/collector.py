@@ -19,8 +19,6 @@ UPPER_BOUNDS = BOUNDS[STEP - 1 :: STEP]
 
 
 class Look(Collector):
-    """The metrics of one look."""
-
     def __init__(self, facts: Facts, totals: Sequence[TotalLook], forecasts: ForecastLook) -> None:
         self._facts, self._totals, self._forecasts = facts, totals, forecasts
 

@@ -32,8 +32,6 @@ GAUGES = {
 
 
 class TenantsLook(Collector):
-    """The metrics of one look."""
-
     def __init__(self, numbers: Sequence[TenantNumbers]) -> None:
         self._numbers = numbers
 

@@ -57,7 +57,6 @@ def headline(deaths: Sequence[Deaths]) -> str:
 
 
 def text(deaths: Sequence[Deaths]) -> str:
-    """The message, for people."""
     lines = [f"{headline(deaths)}:", ""]
     for group in deaths[:GROUPS_SHOWN]:
         lines += [

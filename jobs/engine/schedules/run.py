@@ -45,7 +45,6 @@ class Turn:
     held_up: bool = False
 
     def moved(self) -> Moved:
-        """Where it goes on."""
         schedule = self.schedule
         if self.held_up:
             return Moved(schedule.id, schedule.next_due, schedule.now + AGAIN)

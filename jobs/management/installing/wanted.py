@@ -69,7 +69,6 @@ def wanted(*, server: bool) -> list[Wanted]:
 
 
 def _messages(server: bool) -> Iterator[CheckMessage]:
-    """Those of our checks."""
     for tag in (TAG, "tenants", "models", *(["database"] if server else [])):
         try:
             found = run_checks(tags=[tag], databases=[DEFAULT_DB_ALIAS] if server else None)

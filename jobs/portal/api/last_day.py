@@ -67,7 +67,11 @@ class LastDay(Schema):
 
     @classmethod
     def of(cls, day: last_day.LastDay) -> Self:
-        return cls(**_shown(day))
+        queues = [QueueDay(**_summary(one), queue=name) for (name,), one in day.queues.items()]
+        types = [
+            TypeDay(**_summary(one), source_type=of, source_method=method) for (of, method), one in day.types.items()
+        ]
+        return cls(since=day.since, counted_at=day.counted_at, queues=queues, types=types)
 
 
 class QueuesLastDay(LastDay):
@@ -75,18 +79,6 @@ class QueuesLastDay(LastDay):
 
     since: datetime
     types: list[TypeCounted]  # type: ignore[assignment]
-
-
-def _shown(day: last_day.LastDay) -> dict[str, Any]:
-    return {
-        "since": day.since,
-        "counted_at": day.counted_at,
-        "queues": [_summary(one) | {"queue": name} for (name,), one in day.queues.items()],
-        "types": [
-            _summary(one) | {"source_type": source_type, "source_method": method}
-            for (source_type, method), one in day.types.items()
-        ],
-    }
 
 
 def _summary(one: Summary) -> dict[str, Any]:

@@ -84,9 +84,9 @@ def add_to(api: NinjaAPI) -> None:
     problem_of: dict[type[Exception], Callable[[HttpRequest, Any], ProblemError]] = {
         ProblemError: lambda request, problem: problem,
         ValidationError: _unfit,
-        InvalidRequest: _refused,
-        TooManyWaiting: _full,
-        Undecided: _undecided,
+        InvalidRequest: lambda request, error: ProblemError.refused(error, error.field),
+        TooManyWaiting: lambda request, error: _later(HTTPStatus.TOO_MANY_REQUESTS, error),
+        Undecided: lambda request, error: _later(HTTPStatus.SERVICE_UNAVAILABLE, error),
         RequestDataTooBig: _too_big,
         AuthenticationError: _unknown_caller,
         HttpError: _not_json,
@@ -119,16 +119,8 @@ def _message(error: dict[str, Any]) -> str:
     return str(error["msg"]).removeprefix("Value error, ")
 
 
-def _refused(request: HttpRequest, error: InvalidRequest) -> ProblemError:
-    return ProblemError.refused(error, error.field)
-
-
-def _full(request: HttpRequest, error: TooManyWaiting) -> ProblemError:
-    return ProblemError(HTTPStatus.TOO_MANY_REQUESTS, f"{error}.", headers={"Retry-After": str(error.retry_after)})
-
-
-def _undecided(request: HttpRequest, error: Undecided) -> ProblemError:
-    return ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}.", headers={"Retry-After": str(error.retry_after)})
+def _later(status: HTTPStatus, error: TooManyWaiting | Undecided) -> ProblemError:
+    return ProblemError(status, f"{error}.", headers={"Retry-After": str(error.retry_after)})
 
 
 def _too_big(request: HttpRequest, error: RequestDataTooBig) -> ProblemError:

@@ -23,7 +23,6 @@ def about(job: JobRow, names: Mapping[tuple[str, str | None], str]) -> str:
 
 @register.filter
 def whose(job: JobRow, users: Mapping[str, str]) -> str:
-    """The user that the job is for."""
     return users.get(job.user_key, job.user_key)
 
 

@@ -23,7 +23,6 @@ class Blocker:
 
 
 def as_text(moment: datetime) -> str:
-    """A moment for people."""
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 

@@ -60,7 +60,6 @@ def queued(job: Facts) -> Blocker:
 
 
 def running(job: Facts) -> Blocker:
-    """A worker runs the job."""
     since = "" if job.start_time is None else f" for {_length(job.now - job.start_time)}"
     where = "" if job.worker is None else f" on {job.worker}"
     done = "" if job.progress is None else f", {job.progress:.0%} done"
@@ -69,7 +68,6 @@ def running(job: Facts) -> Blocker:
 
 
 def ended(job: Facts) -> Blocker:
-    """The job has ended."""
     at = "" if job.end_time is None else f" at {as_text(job.end_time)}"
     again = "its arguments were erased, so nobody can revive it" if job.erased else "it can be revived"
     said = {

@@ -157,17 +157,14 @@ def look_server(tasks: Sequence[str], now: datetime | None = None) -> ServerLook
 
 
 def look_ended(minutes: int, now: datetime | None = None) -> EndedLook:
-    """What ended in the last minutes."""
     return objects(EndedLook, "health_ended", minutes=minutes, now=now)[0]
 
 
 def look_repairs(now: datetime | None = None) -> list[RepairLook]:
-    """All repairs, by kind."""
     return objects(RepairLook, "health_repairs", now=now)
 
 
 def look_totals() -> list[TotalLook]:
-    """All totals."""
     return objects(TotalLook, "health_totals")
 
 

@@ -9,13 +9,10 @@ from jobs.worker.threads.watchdog import Progress
 
 
 class Announcer:
-    """The announcer of a runtime."""
-
     def __init__(self) -> None:
         self._deaths: queue.SimpleQueue[tuple[int, int] | None] = queue.SimpleQueue()
 
     def announce(self, job_id: int, attempt: int) -> None:
-        """Queue the announcement."""
         self._deaths.put((job_id, attempt))
 
     def stop(self) -> None:

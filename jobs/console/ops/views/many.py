@@ -41,7 +41,6 @@ class Action:
         return f"{self.verb.name}-{self.selection.folder}"
 
     def paths(self) -> list[URLPattern]:
-        """Its address, and that of its progress."""
         address = f"{self.selection.folder}/{self.verb.name}"
         return [
             path(address, action_for(self.permission)(self.act), name=self.name),

@@ -39,7 +39,6 @@ def show(request: HttpRequest) -> HttpResponse:
 
 
 def _past(request: HttpRequest) -> dict[str, Any]:
-    """What the charts and the failures are of."""
     length = request.GET.get("range", "")
     length = length if length in past.RANGES else next(iter(past.RANGES))
     step, count = past.RANGES[length]

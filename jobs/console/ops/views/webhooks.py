@@ -45,14 +45,12 @@ def add(request: HttpRequest) -> HttpResponse:
 
 @action_for("jobs.delete_webhookendpoint")
 def remove(request: HttpRequest, pk: int) -> HttpResponse:
-    """Send nothing more to it."""
     endpoints.remove(_endpoint(pk))
     return done(request, f"Webhook {pk} is removed.")
 
 
 @action_for("jobs.change_webhookendpoint")
 def switch_on(request: HttpRequest, pk: int) -> HttpResponse:
-    """Send to it again."""
     endpoints.switch_on(_endpoint(pk))
     return done(request, f"Webhook {pk} is on.")
 
