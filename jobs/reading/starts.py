@@ -1,7 +1,7 @@
 """When waiting jobs start, by the last forecast: one statement for any number of jobs. See docs/insight.md."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,7 +10,7 @@ from jobs.forecasting.lines import DEFAULT_PRIORITY
 from jobs.forecasting.rehearsal import LATER
 from jobs.forecasting.statements import Reason, Row, Said, at
 from jobs.lifecycle import Status
-from jobs.models import JobRow
+from jobs.models import Job, JobRow
 from jobs.sql import statement
 from tenants.prepared import prepared
 
@@ -62,6 +62,13 @@ def starts(jobs: Sequence[JobRow]) -> dict[int, Starts]:
     in_line = [job for job in jobs if job.status == Status.CREATED]
     lanes = _forecasts({_key(job) for job in in_line})
     return found | {job.pk: _starts((job.priority << PRIORITY) + job.pk, *lanes[_key(job)]) for job in in_line}
+
+
+def starts_of(asked: Collection[tuple[int, int]]) -> dict[tuple[int, int], Starts]:
+    """Of jobs in line, asked for by tenant and id. Those of other tenants are missing."""
+    found = Job.objects.filter(pk__in=[job_id for _, job_id in asked], status=Status.CREATED).defer("args", "stats")
+    said = starts(jobs := [job for job in found if (job.tenant_id, job.pk) in asked])
+    return {(job.tenant_id, job.pk): said[job.pk] for job in jobs}
 
 
 def last_of(tenant_id: int) -> dict[str, Starts]:

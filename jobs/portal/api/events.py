@@ -30,7 +30,8 @@ DESCRIBED: dict[str, Any] = {
     "responses": {
         200: {
             "description": "Of a job: events `status` and `end` with a Job, `progress` with its `progress` and "
-            "`progress_note`. Of a batch: `progress` and `end` with a Batch.",
+            "`progress_note`, `starts` with its `starts` while it waits. "
+            "Of a batch: `progress` and `end` with a Batch.",
             "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
         }
     },

@@ -5,25 +5,27 @@ import time
 import zlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.db import DatabaseError, InterfaceError
 
 from jobs import store
-from jobs.lifecycle import FINAL
+from jobs.lifecycle import FINAL, Status
 from jobs.models import JobRow
 from jobs.portal.api import schemas
 from jobs.portal.api.batch_schemas import Batch
 from jobs.reading import queries, waiting
 from jobs.reading.queries import State
+from jobs.reading.starts import starts_of
 from jobs.reading.together import Together
 from jobs.store import EVERY_TENANT, Progress
 
 MAX_STREAM_SECONDS = 300.0  # seconds of one stream; the client then comes again, and proves again who it is
 BEAT = 15.0  # seconds without an event, after which a comment shows proxies and clients that the stream lives
 CHECK = 5.0  # seconds between two looks whether the caller may still come in
+RENEW = 10.0  # seconds after which a job that waits may be told anew when it starts: no forecast comes sooner
 RECONNECT = 2000  # milliseconds until a browser tries again
 
 
@@ -33,7 +35,7 @@ class Gone(Exception):
 
 @dataclass(frozen=True)
 class Event:
-    """A change. name: status, progress or end. id: what the client sends as `Last-Event-ID` to go on from there."""
+    """A change. name: status, progress, starts, end. id: what the client sends as `Last-Event-ID`, to go on from it."""
 
     name: str
     id: str
@@ -46,14 +48,16 @@ class Event:
 class Watch:
     """What one client has been told of one job. seen: the id of the last event that it has; "" for none."""
 
-    def __init__(self, tenant_id: int, job_id: int, seen: str) -> None:
-        self._job, self._seen = (tenant_id, job_id), seen
+    def __init__(self, tenant_id: int, job_id: int, seen: str, clock: waiting.Clock = time.monotonic) -> None:
+        self._job, self._seen, self._clock = (tenant_id, job_id), seen, clock
+        self._starts: dict[str, Any] | None = None
+        self._starts_at = clock()  # when it was last looked at
 
     async def look(self) -> Event | None:
         """What changed since the last event; None if nothing did. Raises Gone and the errors of the database."""
         state = await waiting.states.ask(self._job)
         if state is not None and _head(_id(state)) == _head(self._seen):
-            return self._progress(state)
+            return self._progress(state) or await self._renewed(state)
         job = await sync_to_async(queries.job)(*self._job)
         if job is None:
             raise Gone
@@ -66,13 +70,26 @@ class Watch:
         if not final and _head(_id(state)) == _head(self._seen):
             return self._progress(state)
         self._seen = _id(state)
-        return Event("end" if final else "status", self._seen, schemas.read(job))
+        told = schemas.read(job)
+        self._starts, self._starts_at = told["starts"], self._clock()
+        return Event("end" if final else "status", self._seen, told)
 
     def _progress(self, state: State) -> Event | None:
         if _id(state) == self._seen:
             return None
         self._seen = _id(state)
         return Event("progress", self._seen, {"progress": state.progress, "progress_note": state.progress_note})
+
+    async def _renewed(self, state: State) -> Event | None:
+        """When it starts, if it waits, and another forecast says so."""
+        if state.status != Status.CREATED or self._clock() - self._starts_at < RENEW:
+            return None
+        self._starts_at = self._clock()
+        said = await forecasts.ask(self._job)
+        if said is None or (starts := asdict(said)) == self._starts:
+            return None
+        self._starts = starts
+        return Event("starts", self._seen, {"starts": starts})
 
 
 class BatchWatch:
@@ -104,6 +121,7 @@ def _progress_of(keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], Pro
     return {(one.tenant_id, one.id): one for one in found}
 
 
+forecasts = Together(starts_of, every=waiting.LAST_PAUSE)  # of all that wait, and that somebody follows in this process
 batches = Together(_progress_of, every=waiting.FIRST_PAUSE)  # of all that somebody follows in this process
 
 

@@ -9,7 +9,7 @@ from jobs import store
 from jobs.engine.cancel import cancel
 from jobs.engine.history import Archive
 from jobs.lifecycle import FINAL, Status
-from jobs.models import Job
+from jobs.models import Forecast, Job
 from jobs.portal.api.following import Watch
 from jobs.reading import queries
 from jobs.store import Process
@@ -52,6 +52,35 @@ def test_a_request_to_stop_is_a_change(listen, running):
         return text
 
     assert [name for name, _, _ in events(run(conversation))] == ["status", "status"]
+
+
+def test_while_it_waits_a_new_forecast_is_told_every_ten_seconds_at_most(running):
+    """And who comes back is told of it, too."""
+    job = make_job(running.tenant)
+    noon = timezone.now()
+    key = {"tenant_id": job.tenant_id, "queue_id": job.queue_id, "user_key": ""}
+    said = {"made_at": noon, "reason": "", "places": [[(job.priority << 58) + job.pk, 600.0, 900.0, 300.0, None]]}
+    Forecast.objects.create(**key, **said)
+    now = [0.0]
+    watch = Watch(job.tenant_id, job.pk, "", clock=lambda: now[0])
+    first = watch.tell(queries.job(job.tenant_id, job.pk))
+    back = Watch(job.tenant_id, job.pk, first.id, clock=lambda: now[0])
+
+    async def look(one, seconds):
+        now[0] = seconds
+        return await one.look()
+
+    async def conversation():
+        same = await look(watch, 10.0)
+        await do(Forecast.objects.update, made_at=noon + timedelta(seconds=30))
+        soon = await look(watch, 19.9)
+        return same, soon, await look(watch, 20.0), await look(watch, 60.0), await look(back, 60.0)
+
+    same, soon, renewed, again, told_back = run(conversation)
+    assert (same, soon, again) == (None, None, None)
+    assert (renewed.name, renewed.id, renewed.data.keys()) == ("starts", first.id, {"starts"})
+    assert renewed.data["starts"]["p50"] == first.data["starts"]["p50"] + timedelta(seconds=30)
+    assert told_back == renewed
 
 
 @pytest.mark.parametrize("status", sorted(FINAL))

@@ -1,6 +1,7 @@
 """Every interface says the same of a start; and a tenant learns nothing of another's."""
 
 import json
+import re
 from datetime import timedelta
 from uuid import uuid4
 
@@ -121,6 +122,21 @@ def kept(monkeypatch) -> None:
     for one in (*vars(snapshot).values(), *vars(past).values(), *snapshot.PARTS.values(), pages_held.sentence):
         if isinstance(one, Cached):
             monkeypatch.setattr(one, "seconds", 3600.0)
+
+
+def test_on_an_open_page_the_moment_moves_with_a_new_forecast(job, mate, operator):
+    """As the page's script asks for it."""
+    made_at = forecast(job)
+    pages = {f"/jobs/{job.pk}/": mate, "/jobs/": mate, f"/ops/jobs/{job.pk}/": operator}
+    had = {
+        address: re.findall(r'data-region="(\w+)" data-v="(\w+)"', told(client, address))
+        for address, client in pages.items()
+    }
+    Forecast.objects.update(made_at=made_at + 30 * SECOND)
+    for address, client in pages.items():
+        known = " ".join(f"{region}={version}" for region, version in had[address])
+        changed = client.get(address, headers={"Live": known}).content.decode()
+        assert f"{clock(made_at + 630 * SECOND)}</time>" in changed, address
 
 
 def test_a_page_pays_one_statement_for_all_starts_and_a_list_one_for_the_ends_of_lines(job, mate, kept, monkeypatch):

@@ -8,7 +8,7 @@ from django.utils import timezone
 from jobs.forecasting.statements import Reason
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Forecast
-from jobs.reading.starts import LATE, Starts, starts
+from jobs.reading.starts import LATE, Starts, starts, starts_of
 from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +52,15 @@ def test_a_job_behind_all_that_were_read_is_told_no_moment(tenant):
     first, second = make_job(tenant), make_job(tenant)
     made_at = forecast(tenant, [place(first), 10.0, 20.0, 4.0, None])
     assert of(second) == Starts(not_before=made_at + 4 * SECOND, reason=Reason.FAR, made_at=made_at)
+
+
+def test_who_asks_by_number_is_told_of_his_own_jobs_in_line(tenant, django_assert_num_queries):
+    stranger = TenantFactory()
+    job, running = make_job(tenant), make_job(tenant, Status.RUNNING)
+    forecast(tenant, [place(job), 10.0, 20.0, 5.0, None])
+    with django_assert_num_queries(2):
+        found = starts_of([(tenant.pk, job.pk), (stranger.pk, job.pk), (tenant.pk, running.pk)])
+    assert found == {(tenant.pk, job.pk): of(job)}
 
 
 def test_less_is_said_with_its_reason(tenant):
