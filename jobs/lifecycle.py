@@ -57,7 +57,7 @@ ARROWS = (
     _arrow("fail", Status.RUNNING, to=Status.ERROR, fenced=True),
     _arrow("bury", Status.RUNNING, to=Status.DEAD, by=("fail", "take_back"), fenced=True),
     _arrow("retry", Status.RUNNING, to=Status.SCHEDULED, fenced=True),
-    _arrow("snooze", Status.RUNNING, to=Status.SCHEDULED, fenced=True),
+    _arrow("snooze", Status.RUNNING, to=Status.SCHEDULED, by=("retry",), fenced=True),
     _arrow("stop", Status.RUNNING, to=Status.CANCELLED, by=("stop", "take_back"), fenced=True),
     _arrow("take_back", *HOLDING, to=Status.SCHEDULED, fenced=True),
     _arrow("put_off", Status.QUEUED, to=Status.SCHEDULED, fenced=True),

@@ -166,8 +166,8 @@ def snooze(
     now: datetime | None = None,
 ) -> bool:
     """running -> scheduled after `delay` seconds, without a failure; not if a stop was requested."""
-    parameters = {"stats": json.dumps(stats), "peak_memory": peak_memory} | vars(by)
-    return _end("snooze", job_id, attempt, by="snooze", delay=delay, now=now, **parameters)
+    parameters = _no_failure(stats) | {"peak_memory": peak_memory} | vars(by)
+    return _end("snooze", job_id, attempt, by="retry", delay=delay, queue=None, now=now, **parameters)
 
 
 def stop(
@@ -181,11 +181,17 @@ def stop(
     now: datetime | None = None,
 ) -> bool:
     """running -> cancelled if a stop was requested. failure: of a failed attempt; it has stats of its own."""
-    kept: dict[str, Any] = {"error_class": None, "error": None, "traceback": None}
-    kept["stats"] = None if stats is None else json.dumps(stats)
-    if failure is not None:
-        kept = failure.parameters()
+    kept = _no_failure(stats) if failure is None else failure.parameters()
     return _end("stop", job_id, attempt, by="stop", now=now, peak_memory=peak_memory, **kept, **vars(by))
+
+
+def _no_failure(stats: dict[str, Any] | None) -> dict[str, Any]:
+    return {
+        "error_class": None,
+        "error": None,
+        "traceback": None,
+        "stats": None if stats is None else json.dumps(stats),
+    }
 
 
 def _end(verb: str, job_id: int, attempt: int, *, by: str, **parameters: Any) -> bool:

@@ -69,7 +69,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "succeed": (*VERBS, *SLICES),
     **dict.fromkeys(("running_in", "start_kept"), (*SLICES, EXPIRES)),
     "bar_worker": (*VERBS, "tests/integration/engine/test_gaps.py"),
-    **dict.fromkeys(("fenced", "retry", "snooze", "stop"), (*VERBS, *SLICES, NEWEST)),
+    **dict.fromkeys(("fenced", "retry", "stop"), (*VERBS, *SLICES, NEWEST)),
     **dict.fromkeys(("left_behind", "end_sessions"), RECOVER),
     "take_back": (
         *VERBS,

@@ -1,4 +1,5 @@
--- Arrow:  retry, running -> scheduled, due after its backoff; the failed attempt is kept.
+-- Arrow:  retry, running -> scheduled, due after its backoff; the failed attempt is kept. Or snooze, without an error: the job
+--         asked to run again later, which uses no retry. The attempt number is not reused: otherwise it would not fence.
 -- Who:    its holder, or the parent process that ended the holder at its hard time limit; fenced. Not if a stop was
 --         requested, or a newer call has replaced it.
 -- Locks:  the row. Index: primary key. The queue that the job leaves is charged.
@@ -11,17 +12,18 @@ ended AS (
         due_at = clock.now + %(delay)s * interval '1 second',
         slot = NULL,
         crashes = 0,
-        retries = retries + 1,
+        retries = retries + (%(error_class)s::text IS NOT NULL)::int,
         queue_id = coalesce((SELECT q.id FROM queues q WHERE q.name = %(queue)s), jobs.queue_id),
         stats = coalesce(%(stats)s, stats),
         peak_memory = %(peak_memory)s,
-        last_error = %(error_class)s || ': ' || %(error)s
+        last_error = coalesce(%(error_class)s::text || ': ' || %(error)s::text, last_error)
     -- include holder/fenced
       AND cancel_requested_at IS NULL  -- guard
       AND replaced_by IS NULL  -- guard
     RETURNING
         -- include holder/charged
-        , before.queue_id, jobs.queue_id AS next_queue_id, 'retry' AS outcome
+        , before.queue_id, jobs.queue_id AS next_queue_id,
+        CASE WHEN %(error_class)s::text IS NULL THEN 'snooze' ELSE 'retry' END AS outcome
 ),
 arriving AS (SELECT next_queue_id AS queue_id, tenant_id, NULL::bigint AS place, 1 AS jobs FROM ended)
 -- include shared/arrive
