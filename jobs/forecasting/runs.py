@@ -88,14 +88,14 @@ def common_factor(random: Random, spread: float) -> float:
 def spread(ended: Iterable[Ended]) -> float:
     """How much the common factor varies from minute to minute.
 
-    The deviation of the logarithm of the minutes' means, each attempt relative to the mean of its type; without what
-    chance alone makes of means of so few attempts.
+    The deviation of the logarithm of the minutes' means, each attempt relative to the mean of its tenant's type;
+    without what chance alone makes of means of so few attempts.
     """
-    of_type: dict[str, list[Ended]] = defaultdict(list)
+    alike: dict[tuple[int, str], list[Ended]] = defaultdict(list)
     for one in ended:
-        of_type[one.job_type].append(one)
+        alike[one.tenant_id, one.job_type].append(one)
     of_minute: dict[int, list[float]] = defaultdict(list)
-    for found in of_type.values():
+    for found in alike.values():
         mean = fmean(one.seconds for one in found)
         if mean > 0 and len(found) >= OF_TYPE:
             for one in found:

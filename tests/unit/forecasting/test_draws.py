@@ -95,6 +95,18 @@ def test_the_spread_is_that_of_minutes_and_not_of_attempts():
     assert spread(alike[:60]) == SPREAD  # two minutes tell nothing
 
 
+def test_who_runs_in_a_minute_is_no_spread():
+    """Each of two tenants runs as long as ever, the one ten times as long as the other, in turns."""
+    random = Random(1)
+    seconds = [1.0, 10.0]
+    found = [
+        ended(seconds[minute % 2] * random.expovariate(1), tenant=minute % 2, minute=minute)
+        for minute in range(10)
+        for _ in range(50)
+    ]
+    assert spread(found) == 0.1
+
+
 @dataclass
 class Came:
     at: float
