@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Protocol
 
 from jobs.allocation.shares import entitlement
 
@@ -12,17 +11,14 @@ STARVED = 0.8  # of its entitlement: a tenant that gets less, although it may ta
 JUDGED = 30.0  # seconds of entitlement below which a share says nothing
 
 
-class Share(Protocol):
-    """Seconds of processes: about of the last 5 minutes, and of the last hour."""
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """What a tenant got, and was entitled to, in seconds of processes: about of the last 5 minutes, and of an hour."""
 
-    @property
-    def got(self) -> float: ...
-    @property
-    def entitled(self) -> float: ...
-    @property
-    def got_hour(self) -> float: ...
-    @property
-    def entitled_hour(self) -> float: ...
+    got: float = 0.0
+    entitled: float = 0.0
+    got_hour: float = 0.0
+    entitled_hour: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ VENDORED = {  # npm, idiomorph 0.8.0, 0BSD: dist/idiomorph.min.js and LICENSE, u
 def tenant(pk: int = 1, slots: int | None = 5, *, paused: bool = False, tokens: float | None = None) -> Tenant:
     limits = {"num_slots": slots, "burst_slots": None, "user_slots": None, "weight": 1, "paused": paused}
     rate = {"rate_limit": None, "rate_window": None, "tokens": tokens, "next_at": None}
-    return Tenant(pk, f"Tenant {pk}", f"t{pk}", **limits, **rate)
+    return Tenant(id=pk, name=f"Tenant {pk}", slug=f"t{pk}", **limits, **rate)
 
 
 def snapshot(tenants, queues, lanes, **more) -> Snapshot:

@@ -21,6 +21,9 @@ from tests.unit.test_waits import NOW, lane, queue
 WAITING = lane(gate=Gate.SLOTS_FULL, waiting=9, since=NOW - timedelta(hours=9))
 SERVER = ServerLook(NOW, True, 3.0, 0.5, 80, 100, 0, 5000)
 PREDICTIONS = PredictionsLook(300, 9, 280, 141, 270, 244, 200, 160, 0.9, 1.2, 2.3, 3.0, 2.5, 3.3)
+PUGET = ShareLook(
+    tenant_id=1, name="Puget", slug="puget", got=41.0, entitled=100.0, got_hour=300.0, entitled_hour=900.0
+)
 GOOD = Facts(
     queues={1: queue(processes=4, used=3)},
     lanes=[WAITING],
@@ -60,7 +63,7 @@ BAD = {
     "no_worker": pool(0, 0, first_for=30.1),
     "stalled": pool(4, 3, late_for=10.1, idle_looks=3),
     "pool_short": pool(4, 4, late_for=60.1),
-    "tenant_starved": replace(GOOD, starved=[ShareLook(1, "Puget", "puget", 41.0, 100.0, 300.0, 900.0)]),
+    "tenant_starved": replace(GOOD, starved=[PUGET]),
     "messages_lost": server(untaken=1),
     "worker_silent": replace(GOOD, workers=[WorkersLook("default", "silent", 1)]),
     "worker_lost": replace(GOOD, workers=[WorkersLook("default", "lost", 1)]),

@@ -18,8 +18,7 @@ router = Router(tags=["operators"], auth=may("tenants.view_tenantqueue"))
 
 class AnyPeriod(Period):
     by: Text | None = Field(
-        None,
-        description="What to tell apart, with commas: of tenant, day, queue, type, outcome. Default: tenant.",
+        None, description="What to tell apart, with commas: of tenant, day, queue, type, outcome. Default: tenant."
     )
     tenant: Text | None = Field(None, description="Only this tenant: its slug.")
 

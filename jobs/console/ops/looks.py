@@ -10,6 +10,7 @@ from uuid import UUID
 from jobs.console.ops.charts import Ended
 from jobs.models import HELD_UNTIL
 from jobs.reading.looking import Lane, look_lanes, looking
+from jobs.reading.shares import Share
 from jobs.store.rows import objects, rows
 
 Row = TypeVar("Row")
@@ -19,12 +20,9 @@ MAX_COUNT = 2_000  # jobs that are counted for one number
 MAX_WORKED = 20_000  # those of all workers
 
 
-@dataclass(frozen=True)
-class Tenant:
-    """num_slots: None if they were never set. tokens: None without a rate limit. next_at: when there is a token.
-
-    got, entitled, got_hour, entitled_hour: of its share, see `jobs.models.TenantShare`.
-    """
+@dataclass(frozen=True, kw_only=True)
+class Tenant(Share):
+    """num_slots: None if they were never set. tokens: None without a rate limit. next_at: when there is a token."""
 
     id: int
     name: str
@@ -38,10 +36,6 @@ class Tenant:
     rate_window: float | None
     tokens: float | None
     next_at: datetime | None
-    got: float = 0.0
-    entitled: float = 0.0
-    got_hour: float = 0.0
-    entitled_hour: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,5 @@ __all__ = ["JobTask", "as_job", "record"]
 
 # A project that only watches has none of our apps installed, and its Celery app is made before any model is imported.
 __getattr__ = lazily(
-    __name__,
-    {"jobs.contrib.celery_tasks.task": ("JobTask", "as_job"), "jobs.contrib.celery_tasks.shadow": ("record",)},
+    __name__, {"jobs.contrib.celery_tasks.task": ("JobTask", "as_job"), "jobs.contrib.celery_tasks.shadow": ("record",)}
 )

@@ -25,12 +25,7 @@ router = Router(tags=["batches"])
 BatchId = Annotated[inputs.Whole, Path()]
 
 
-@router.post(
-    "batches",
-    url_name="batches",
-    response={202: Batch},
-    openapi_extra=idempotency.PARAMETER,
-)
+@router.post("batches", url_name="batches", response={202: Batch}, openapi_extra=idempotency.PARAMETER)
 @idempotency.repeatable
 def make_batch(request: CallerRequest, batch: NewBatch) -> HttpResponse:
     """Submit a batch of up to 1000 jobs, all or none. An error names the field: `jobs[3].priority`, `on_end.args`."""

@@ -19,10 +19,7 @@ router = Router(tags=["jobs"])
 
 
 @router.post(
-    "jobs/bulk",
-    url_name="jobs_bulk",
-    response={202: schemas.SubmittedBatch},
-    openapi_extra=idempotency.PARAMETER,
+    "jobs/bulk", url_name="jobs_bulk", response={202: schemas.SubmittedBatch}, openapi_extra=idempotency.PARAMETER
 )
 @idempotency.repeatable
 def submit_jobs(request: CallerRequest, batch: inputs.Submissions) -> HttpResponse:

@@ -39,11 +39,7 @@ DESCRIBED: dict[str, Any] = {
 ways = Together(open_ways, every=CHECK / 10)  # of all callers with a stream in this process
 
 
-@router.get(
-    "jobs/{job_id}/events",
-    url_name="job_events",
-    openapi_extra=DESCRIBED,
-)
+@router.get("jobs/{job_id}/events", url_name="job_events", openapi_extra=DESCRIBED)
 def follow_job(request: CallerRequest, job_id: inputs.JobId) -> StreamingHttpResponse:
     """Follow a job: its state now, then each change as a server-sent event, until the event `end`.
 
@@ -54,11 +50,7 @@ def follow_job(request: CallerRequest, job_id: inputs.JobId) -> StreamingHttpRes
     return _answer(request, watch.tell(job), watch.look)
 
 
-@router.get(
-    "batches/{batch_id}/events",
-    url_name="batch_events",
-    openapi_extra=DESCRIBED,
-)
+@router.get("batches/{batch_id}/events", url_name="batch_events", openapi_extra=DESCRIBED)
 def follow_batch(request: CallerRequest, batch_id: batches.BatchId) -> StreamingHttpResponse:
     """Follow a batch: how far it is now, then each change as a server-sent event, until `end`: all have ended."""
     progress = batches.one(request.auth.tenant.pk, batch_id)

@@ -96,10 +96,7 @@ def _read_again(job: models.JobRow) -> dict[str, Any]:
     return schemas.read(queries.job(job.tenant_id, job.pk) or job)
 
 
-@router.post(
-    "jobs/{job_id}/cancel",
-    response={200: schemas.Job, 202: schemas.Job, 409: schemas.Problem},
-)
+@router.post("jobs/{job_id}/cancel", response={200: schemas.Job, 202: schemas.Job, 409: schemas.Problem})
 def cancel_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.Job]:
     """Cancel a job. 200: it was waiting and will not run. 202: it runs and was asked to stop. 409: it has ended."""
     tenant_id = request.auth.tenant.pk
@@ -110,10 +107,7 @@ def cancel_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.J
     return Answer(200 if outcome is Cancellation.CANCELLED else 202, schemas.Job.of(job))
 
 
-@router.post(
-    "jobs/{job_id}/revive",
-    response={202: schemas.Job, 409: schemas.Problem},
-)
+@router.post("jobs/{job_id}/revive", response={202: schemas.Job, 409: schemas.Problem})
 def revive_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.Job]:
     """Give a job that ended badly a new series of attempts.
 

@@ -26,11 +26,7 @@ class ProblemError(Exception):
     """Raised by any code under the API, it becomes the response."""
 
     def __init__(
-        self,
-        status: int,
-        detail: str,
-        errors: Iterable[FieldError] = (),
-        headers: Mapping[str, str] | None = None,
+        self, status: int, detail: str, errors: Iterable[FieldError] = (), headers: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(detail)
         self.status, self.detail, self.errors, self.headers = status, detail, list(errors), headers

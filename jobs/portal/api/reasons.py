@@ -28,11 +28,7 @@ class Reason(Schema):
     opens_at: datetime | None = Field(description="When the limit lets it go by itself, if that is known.")
 
 
-@router.get(
-    "jobs/{job_id}/reason",
-    url_name="job_reason",
-    response=Reason,
-)
+@router.get("jobs/{job_id}/reason", url_name="job_reason", response=Reason)
 def read_reason(request: CallerRequest, job_id: JobId) -> Reason:
     """Read what a job waits for: a limit of yours, of its queue, or a free worker."""
     tenant_id = request.auth.tenant.pk

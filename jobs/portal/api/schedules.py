@@ -30,11 +30,7 @@ def list_schedules(request: CallerRequest, wanted: Query[taken.WantedSchedules])
     return {"schedules": [told.listed(schedule) for schedule in schedules], "next": later}
 
 
-@router.post(
-    "schedules",
-    response={201: told.Schedule},
-    openapi_extra=idempotency.PARAMETER,
-)
+@router.post("schedules", response={201: told.Schedule}, openapi_extra=idempotency.PARAMETER)
 @idempotency.repeatable
 def create_schedule(request: CallerRequest, wanted: taken.NewSchedule) -> HttpResponse:
     """Make a schedule: one job for each time that it is due, from now on."""
@@ -90,11 +86,7 @@ def resume_schedule(request: CallerRequest, schedule_id: taken.ScheduleId) -> di
     return told.whole(_unless_gone(lambda: change.resume(schedule)))
 
 
-@router.post(
-    "schedules/{schedule_id}/run-now",
-    response={202: told.StartedRun},
-    openapi_extra=idempotency.PARAMETER,
-)
+@router.post("schedules/{schedule_id}/run-now", response={202: told.StartedRun}, openapi_extra=idempotency.PARAMETER)
 @idempotency.repeatable
 def run_schedule_now(request: CallerRequest, schedule_id: taken.ScheduleId) -> HttpResponse:
     """One job beside the plan, also of a paused schedule. 429: too many of yours wait."""

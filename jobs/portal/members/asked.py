@@ -38,12 +38,7 @@ class Asked:
 
     def address(self, **changes: Any) -> str:
         """The same with changes, as a query string."""
-        asked = {
-            "status": self.status,
-            "mine": int(self.mine),
-            "before": self.before,
-            "batch": self.batch,
-        } | changes
+        asked = {"status": self.status, "mine": int(self.mine), "before": self.before, "batch": self.batch} | changes
         return "?" + urlencode({name: str(value) for name, value in asked.items() if value})
 
     def tabs(self) -> list[tuple[str, str, bool]]:

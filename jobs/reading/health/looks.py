@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from jobs.conf import settings
+from jobs.reading.shares import Share
 from jobs.reading.statistics import Ended
 from jobs.store.rows import objects, rows
 
@@ -69,17 +70,13 @@ class SampleLook:
     fairness: float | None
 
 
-@dataclass(frozen=True)
-class ShareLook:
-    """What a tenant got, and was entitled to, in seconds of processes: about of the last 5 minutes, of an hour."""
+@dataclass(frozen=True, kw_only=True)
+class ShareLook(Share):
+    """The share of a tenant."""
 
     tenant_id: int
     name: str
     slug: str
-    got: float
-    entitled: float
-    got_hour: float
-    entitled_hour: float
 
 
 @dataclass(frozen=True)

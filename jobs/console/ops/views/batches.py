@@ -21,10 +21,7 @@ A_PAGE = 50
 def show(request: HttpRequest) -> HttpResponse:
     found, older = listing.batches(A_PAGE, tenant_id=EVERY_TENANT, before=number(request.GET.get("before", "")))
     names = looks.tenants({one.tenant_id for one in found})
-    shown = {
-        "batches": [(one, names.get(one.tenant_id)) for one in found],
-        "older": older,
-    }
+    shown = {"batches": [(one, names.get(one.tenant_id)) for one in found], "older": older}
     return live.page(request, "batches", "Batches", (), shown, every=0)
 
 
