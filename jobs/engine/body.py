@@ -14,6 +14,7 @@ from django.utils.module_loading import import_string
 
 from jobs import store, telemetry
 from jobs.authoring import current
+from jobs.authoring.memory import MISSING
 from jobs.calls import registry, sources
 from jobs.calls.arguments import stats_as_json
 from jobs.calls.registry import Target
@@ -24,7 +25,8 @@ from jobs.engine.host import Host
 from jobs.engine.listening import Tail, listening
 from jobs.engine.memory import StoredMemory
 from jobs.engine.patience import DATABASE_PATIENCE, patiently
-from jobs.engine.predecessors import results_of
+from jobs.lifecycle import Status
+from jobs.models import AnyJob, Job
 from jobs.store import Ending, Remembering, Started, logs, results
 from tenants.connections import drop_cut_connections
 from tenants.tenant_model import all_tenants
@@ -148,7 +150,7 @@ def _enter(job: Started, target: Target, outcome: Outcome, host: Host) -> curren
         object_memory=memory if target.class_level else memory.of_object(),
         report_progress=partial(_aside, host, store.progress, job.id, job.attempt, holder),
         find_batch=partial(batch_of, job.id),
-        find_results=partial(results_of, job.id),
+        find_results=partial(_results_of, job.id),
         ask_cancelled=partial(_aside, host, store.cancel_requested, job.id, job.attempt, holder),
     )
     current.enter(running)
@@ -177,3 +179,11 @@ def _aside(host: Host, statement: Callable[..., bool], *parameters: Any) -> bool
             store.session().close()  # the next report connects anew
         telemetry.noticed("job without database", error=type(error).__name__)
         return False
+
+
+def _results_of(job_id: int) -> dict[int, Any]:
+    """The results of its predecessors, by id; MISSING for one that is gone."""
+    ids = Job.objects.filter(pk=job_id).values_list("predecessors", flat=True).first() or []
+    rows = AnyJob.objects.filter(pk__in=ids, status=Status.SUCCESS).in_bulk()
+    kept = {one: results.load(rows[one]) if one in rows else None for one in ids}
+    return {one: MISSING if result is None else result.value for one, result in kept.items()}

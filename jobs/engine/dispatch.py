@@ -26,7 +26,7 @@ from django.db import IntegrityError, transaction
 
 from jobs import store
 from jobs.engine import runtime
-from jobs.engine.recount import recount_books
+from jobs.engine.repairs import recount_books
 from jobs.engine.unblock import unblock_safely
 from jobs.store import Claimed, Ending, Keeper, Pass, Started
 

@@ -1,11 +1,13 @@
-"""The arguments of a job in a form: shown without what is masked, and read as somebody typed them."""
+"""What somebody wrote in an address or a form: a number; the arguments of a job, shown without what is masked."""
 
 import json
+import re
 from typing import Any
 
 from jobs.calls.refusals import InvalidRequest
 from jobs.models import JobRow
 from jobs.reading.masked import DOTS, masked
+from jobs.reading.queries import LARGEST_ID
 
 
 def shown(job: JobRow) -> str:
@@ -32,3 +34,8 @@ def _has_dots(value: Any) -> bool:
         case list():
             return any(map(_has_dots, value))
     return bool(value == DOTS)
+
+
+def number(written: str, most: int = LARGEST_ID) -> int | None:
+    """A whole number; `most` if it is greater. None if it is none."""
+    return min(int(written), most) if re.fullmatch("[0-9]{1,100}", written) else None

@@ -10,7 +10,7 @@ from datetime import datetime
 from jobs import store, telemetry
 from jobs.allocation.gates import Gate
 from jobs.engine import repairs
-from jobs.engine.recount import recount_books
+from jobs.engine.repairs import recount_books
 from jobs.reading.explain.explanation import explain
 from jobs.store import EVERY_TENANT
 from jobs.store.checks import Excess, WrongBook

@@ -61,7 +61,7 @@ def test_a_statement_lies_in_the_folder_of_the_one_module_that_runs_it(subtests)
         "reading/health/looks",
     )
     others += ("recording/statements", "recording/forecasts/statements")
-    others += ("console/ops/looks", "engine/deaths/unannounced")
+    others += ("console/ops/looks", "engine/deaths/notify")
     modules = [*(JOBS / "store").glob("*.py"), *(JOBS / f"{other}.py" for other in others)]
     sources = [
         (module.parent.name if module.parent.name in packages else module.stem, module.read_text(encoding="utf-8"))

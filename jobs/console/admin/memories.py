@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from jobs.console.admin.base import HugeTableAdmin, cut
-from jobs.engine.memories import clear
+from jobs.engine.memory import clear
 from jobs.models import JobMemory
 from tenants.admin_style import display
 from tenants.names import named

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 
 from django.core import signing
 
-from jobs.pages.given import number
+from jobs.pages.typed import number
 
 SALT, MAX_AGE = "ops.run", 3600  # seconds for which a run may continue
 

@@ -12,7 +12,7 @@ from jobs.console.ops import terms
 from jobs.console.ops.dead_letters import filters_of, matching
 from jobs.console.ops.runs import Run
 from jobs.lifecycle import Status
-from jobs.pages.given import number
+from jobs.pages.typed import number
 from jobs.reading import listing
 from jobs.reading.queries import LARGEST_ID
 

@@ -13,7 +13,7 @@ from django.core.mail import mail_admins
 
 from jobs.authoring.text import count_of_jobs, in_chat, printable
 from jobs.conf import documented, settings
-from jobs.engine.deaths.unannounced import Deaths
+from jobs.engine.deaths.notify import Deaths
 
 WEBHOOK_TIMEOUT = 10.0  # seconds
 GROUPS_SHOWN = 50

@@ -1,14 +1,59 @@
 """Notify: tell people which jobs died, in one message for all."""
 
 import threading
-from datetime import datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
-from django.db import connection
+from django.db import connection, transaction
 from django.utils.module_loading import import_string
 
 from jobs import telemetry
 from jobs.conf import settings
-from jobs.engine.deaths.unannounced import unannounced
+from jobs.models import DeathNotice
+from jobs.store.rows import objects
+
+SETTLED = 5.0  # seconds after which a death is certainly committed
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Deaths:
+    """Jobs of one tenant and job type that died of the same class of error.
+
+    tenant: its slug. job_type: "app.model.method". sample: the id of the newest job; last_error: the error of that job.
+    """
+
+    tenant: str
+    job_type: str
+    error_class: str
+    count: int
+    sample: int
+    last_error: str
+    last_at: datetime
+
+
+@contextmanager
+def unannounced(notifier: str, now: datetime | None = None) -> Iterator[list[Deaths]]:
+    """The deaths that this notifier does not know, the largest group first; `now` is the clock of a test.
+
+    notifier: its dotted path, the key of its row.
+    The deaths count as announced when the block ends without an error, so each is announced at least once. Empty also
+    while another process is in such a block. Each notifier has its own row, so the failure of one does not make the
+    others repeat themselves.
+    """
+    DeathNotice.objects.get_or_create(notifier=notifier, defaults={"upto": BEGINNING})
+    with transaction.atomic():
+        notice = DeathNotice.objects.select_for_update(skip_locked=True).filter(notifier=notifier).first()
+        if notice is None:
+            yield []
+            return
+        deaths = objects(Deaths, "deaths", since=notice.upto, settled=SETTLED, now=now)
+        yield deaths
+        if deaths:
+            notice.upto = max(group.last_at for group in deaths)
+            notice.save(update_fields=["upto"])
 
 
 def notify(now: datetime | None = None) -> None:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from jobs import models
 from jobs.conf import settings
-from jobs.engine.memories import clear
+from jobs.engine.memory import clear
 from jobs.portal.api import inputs, pages
 from jobs.portal.api.auth import CallerRequest
 from jobs.portal.api.problems import existing

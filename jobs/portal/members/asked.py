@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.http import HttpRequest
 
 from jobs.lifecycle import Status
-from jobs.pages.given import number
+from jobs.pages.typed import number
 from jobs.reading.listing import Sought
 from jobs.reading.status_words import WORDS
 from tenants.models import Tenant

@@ -11,7 +11,7 @@ from jobs.calls.refusals import TooManyWaiting
 from jobs.engine.whole_batch import MOST, cancel_batch, close_batch, revive_batch
 from jobs.pages import regions
 from jobs.pages.answers import SeeOther, back, cancelled, existing
-from jobs.pages.given import number
+from jobs.pages.typed import number
 from jobs.portal.members import shown
 from jobs.portal.members.asked import Asked
 from jobs.portal.members.views import A_PAGE, REFRESH_SECONDS

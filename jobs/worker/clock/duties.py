@@ -9,7 +9,7 @@ from django.db import OperationalError, connection
 
 from jobs import store, telemetry
 from jobs.conf import settings
-from jobs.engine import history, pause, prune, recount, recover, unblock, whole_batch
+from jobs.engine import history, pause, prune, recover, repairs, unblock, whole_batch
 from jobs.engine.deaths import notify
 from jobs.engine.webhooks.announce import announce
 from jobs.recording import close, inspection, record, sample, statements
@@ -71,8 +71,8 @@ def slow_duties() -> list[Duty]:
     return [
         Duty(1.0, announce),
         Duty(1.0, whole_batch.go_on_cancelling),
-        Duty(10.0, recount.recount_waiting),
-        Duty(3600.0, recount.recount_all),
+        Duty(10.0, repairs.recount_waiting),
+        Duty(3600.0, repairs.recount_all),
         Duty(10.0, history.Archive().run),
         Duty(60.0, prune.expire_dead),
         Duty(60.0, prune.expire_memories),

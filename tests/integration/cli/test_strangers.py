@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 
 from jobs.engine.deaths import channels
-from jobs.engine.deaths.unannounced import Deaths
+from jobs.engine.deaths.notify import Deaths
 from jobs.lifecycle import Status
 from tests.factories import make_job
 

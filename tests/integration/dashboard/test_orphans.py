@@ -5,7 +5,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.urls import reverse
 
-from jobs.engine import recount, recover
+from jobs.engine import recover, repairs
 from jobs.engine.dispatch import dispatch
 from jobs.engine.history import Archive
 from jobs.engine.promote import promote
@@ -78,7 +78,7 @@ def test_the_duties(orphans, register):
     promote()
     dispatch(in_line=False)
     sample.record_sample()
-    recount.recount_waiting()
+    repairs.recount_waiting()
     recover.take_back_orphans()
     recover.hand_over_again()
     statements.note_may_run()

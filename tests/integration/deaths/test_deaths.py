@@ -13,8 +13,7 @@ from django.utils import timezone
 from jobs import signals
 from jobs.engine import recover
 from jobs.engine.deaths import channels
-from jobs.engine.deaths.notify import notify
-from jobs.engine.deaths.unannounced import SETTLED, Deaths
+from jobs.engine.deaths.notify import SETTLED, Deaths, notify
 from jobs.engine.revive import revive
 from jobs.lifecycle import Status
 from jobs.models import DeathNotice, FailedAttempt, Job

@@ -8,7 +8,7 @@ from jobs.calls.arguments import digest
 from jobs.engine import limits
 from jobs.engine.dispatch import dispatch
 from jobs.engine.prune import forget_orphans
-from jobs.engine.recount import recount_all, recount_waiting
+from jobs.engine.repairs import recount_all, recount_waiting
 from jobs.engine.submit import submit, submit_all
 from jobs.models import Arrival, Job, Lane, Sample, TenantBook
 from jobs.recording.sample import record_sample

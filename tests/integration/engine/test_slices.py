@@ -14,7 +14,7 @@ from jobs.engine import patience, pause, runtime, slices
 from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
 from jobs.engine.host import Host
-from jobs.engine.recount import recount_waiting
+from jobs.engine.repairs import recount_waiting
 from jobs.engine.runtime import Runtime
 from jobs.models import FreedSlot, Job, Lane, PausedJobType, Queue, TenantBook, Worker
 from jobs.store import Holder

@@ -10,7 +10,7 @@ from jobs.console.ops.answers import done, refused
 from jobs.console.ops.views.many import MAX_UNASKED
 from jobs.engine.whole_batch import cancel_batch, close_batch
 from jobs.pages.answers import cancelled, existing
-from jobs.pages.given import number
+from jobs.pages.typed import number
 from jobs.reading import listing
 from jobs.store import EVERY_TENANT, Progress
 

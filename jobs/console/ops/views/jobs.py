@@ -14,7 +14,7 @@ from jobs.console.ops.answers import sentence
 from jobs.console.ops.snapshot import Snapshot
 from jobs.console.ops.tags import query_with
 from jobs.lifecycle import Status
-from jobs.pages.given import number
+from jobs.pages.typed import number
 from jobs.reading import listing, queries, status_words
 from jobs.reading.listing import MAX_LOOKED_AT, Page
 from jobs.reading.queries import LARGEST_ID

@@ -16,7 +16,7 @@ from jobs.console.ops.looks import Run
 from jobs.engine.schedules import change
 from jobs.models import Schedule
 from jobs.pages.answers import existing
-from jobs.pages.given import number
+from jobs.pages.typed import number
 from jobs.reading import schedule_view
 from jobs.reading.schedule_view import state_of
 from tenants.conf import TENANT_NAME, TENANT_SLUG

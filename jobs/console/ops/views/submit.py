@@ -15,7 +15,7 @@ from jobs.console.ops.answers import done, sentence
 from jobs.models import AnyJob
 from jobs.pages import typed as typed_arguments
 from jobs.pages.answers import SeeOther
-from jobs.pages.given import number
+from jobs.pages.typed import number
 from jobs.reading import listing, queries
 from tenants.names import named
 

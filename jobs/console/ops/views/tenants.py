@@ -11,7 +11,7 @@ from jobs.console.ops import live, looks, past, snapshot, words
 from jobs.console.ops.access import page_for
 from jobs.console.ops.snapshot import Snapshot
 from jobs.console.ops.tenant_state import ATTENTION, SORTS, Standing, of_tenants, standings
-from jobs.pages.given import number
+from jobs.pages.typed import number
 from jobs.reading.tenant_state import State
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.tenant_model import all_tenants
