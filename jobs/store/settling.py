@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import psycopg
 
@@ -35,23 +35,24 @@ class Failure:
         return {"error_class": self.error_class, "error": self.error, "traceback": self.traceback, "stats": stats}
 
 
+class End(TypedDict, total=False):
+    """peak_memory: MiB of the process during the attempt; None: not known. by: who ends it. now: a test's clock."""
+
+    peak_memory: int | None
+    by: Holder
+    now: datetime | None
+
+
 def succeed(
     job_id: int,
     attempt: int,
     stats: dict[str, Any],
     result_ttl: float | None,
     result_bytes: int | None = None,
-    *,
-    peak_memory: int | None = None,
-    by: Holder = ANY_HOLDER,
-    now: datetime | None = None,
+    **end: Unpack[End],
 ) -> bool:
-    """running -> success. result_ttl: seconds to keep the result; None: it was not kept. result_bytes: its size.
-
-    peak_memory, here and below: MiB of the process during the attempt; None: not known.
-    """
-    result = {"stats": json.dumps(stats), "result_ttl": result_ttl, "result_bytes": result_bytes}
-    applied, _ = _succeed(job_id, attempt, by, follow=False, peak_memory=peak_memory, now=now, **result)
+    """running -> success. result_ttl: seconds to keep the result; None: it was not kept. result_bytes: its size."""
+    applied, _ = _succeed(job_id, attempt, _result(stats, result_ttl, result_bytes), end, follow=False)
     return applied
 
 
@@ -61,14 +62,10 @@ def succeed_and_follow(
     stats: dict[str, Any],
     result_ttl: float | None,
     result_bytes: int | None = None,
-    *,
-    peak_memory: int | None = None,
-    by: Holder,
-    now: datetime | None = None,
+    **end: Unpack[End],
 ) -> tuple[bool, Started | None]:
     """running -> success; and created -> running for the next job of the lane, if any, in this slot and process."""
-    result = {"stats": json.dumps(stats), "result_ttl": result_ttl, "result_bytes": result_bytes}
-    return _succeed(job_id, attempt, by, follow=True, peak_memory=peak_memory, now=now, **result)
+    return _succeed(job_id, attempt, _result(stats, result_ttl, result_bytes), end, follow=True)
 
 
 class Ending:
@@ -91,7 +88,7 @@ class Ending:
         self._ended: psycopg.Cursor[Any] | None = None
         self._committed: psycopg.Cursor[Any] | None = None
         self._job = job
-        result = {"stats": json.dumps(stats), "result_ttl": result_ttl, "result_bytes": result_bytes}
+        result = _result(stats, result_ttl, result_bytes)
         rest = {"peak_memory": peak_memory, "default_timeout": default_timeout(), "now": clock.moment()}
         self._parameters = {"id": job.id, "attempt": job.attempt, "follow": False, **vars(job.holder), **result, **rest}
 
@@ -111,9 +108,15 @@ class Ending:
             log("succeed", job.id, job.attempt, tenant=job.tenant_id, trace=traces.trace_of(job.trace_parent))
 
 
-def _succeed(job_id: int, attempt: int, by: Holder, **parameters: Any) -> tuple[bool, Started | None]:
-    parameters |= {"default_timeout": default_timeout(), **vars(by)}
-    found = prepared("succeed", id=job_id, attempt=attempt, **parameters)
+def _result(stats: dict[str, Any], result_ttl: float | None, result_bytes: int | None) -> dict[str, Any]:
+    return {"stats": json.dumps(stats), "result_ttl": result_ttl, "result_bytes": result_bytes}
+
+
+def _succeed(
+    job_id: int, attempt: int, result: dict[str, Any], end: End, *, follow: bool
+) -> tuple[bool, Started | None]:
+    by, parameters = end.get("by", ANY_HOLDER), result | {"follow": follow, "default_timeout": default_timeout()}
+    found = prepared("succeed", id=job_id, attempt=attempt, **parameters, **_parameters(end))
     following = started(found, by, by)
     if found:
         log("succeed", job_id, attempt)
@@ -123,51 +126,27 @@ def _succeed(job_id: int, attempt: int, by: Holder, **parameters: Any) -> tuple[
     return bool(found), following
 
 
-def fail(
-    job_id: int,
-    attempt: int,
-    failure: Failure,
-    *,
-    dead: bool = False,
-    peak_memory: int | None = None,
-    by: Holder = ANY_HOLDER,
-    now: datetime | None = None,
-) -> bool:
+def _parameters(end: End) -> dict[str, Any]:
+    return {"peak_memory": end.get("peak_memory"), "now": end.get("now"), **vars(end.get("by", ANY_HOLDER))}
+
+
+def fail(job_id: int, attempt: int, failure: Failure, *, dead: bool = False, **end: Unpack[End]) -> bool:
     """running -> error, or -> dead (bury)."""
-    parameters = failure.parameters() | {"peak_memory": peak_memory} | vars(by)
-    parameters["error_key"] = failure.key if dead else None
-    return _end("bury" if dead else "fail", job_id, attempt, by="fail", dead=dead, now=now, **parameters)
+    error_key = failure.key if dead else None
+    facts = failure.parameters() | {"dead": dead, "error_key": error_key}
+    return _end("bury" if dead else "fail", job_id, attempt, end, by="fail", **facts)
 
 
 def retry(
-    job_id: int,
-    attempt: int,
-    failure: Failure,
-    *,
-    delay: float,
-    queue: str | None = None,
-    peak_memory: int | None = None,
-    by: Holder = ANY_HOLDER,
-    now: datetime | None = None,
+    job_id: int, attempt: int, failure: Failure, *, delay: float, queue: str | None = None, **end: Unpack[End]
 ) -> bool:
     """running -> scheduled after `delay` seconds, perhaps in another queue; not if a stop was requested."""
-    parameters = failure.parameters() | {"peak_memory": peak_memory} | vars(by)
-    return _end("retry", job_id, attempt, by="retry", delay=delay, queue=queue, now=now, **parameters)
+    return _end("retry", job_id, attempt, end, by="retry", delay=delay, queue=queue, **failure.parameters())
 
 
-def snooze(
-    job_id: int,
-    attempt: int,
-    stats: dict[str, Any],
-    *,
-    delay: float,
-    peak_memory: int | None = None,
-    by: Holder = ANY_HOLDER,
-    now: datetime | None = None,
-) -> bool:
+def snooze(job_id: int, attempt: int, stats: dict[str, Any], *, delay: float, **end: Unpack[End]) -> bool:
     """running -> scheduled after `delay` seconds, without a failure; not if a stop was requested."""
-    parameters = _no_failure(stats) | {"peak_memory": peak_memory} | vars(by)
-    return _end("snooze", job_id, attempt, by="retry", delay=delay, queue=None, now=now, **parameters)
+    return _end("snooze", job_id, attempt, end, by="retry", delay=delay, queue=None, **_no_failure(stats))
 
 
 def stop(
@@ -175,30 +154,23 @@ def stop(
     attempt: int,
     stats: dict[str, Any] | None = None,
     failure: Failure | None = None,
-    *,
-    peak_memory: int | None = None,
-    by: Holder = ANY_HOLDER,
-    now: datetime | None = None,
+    **end: Unpack[End],
 ) -> bool:
     """running -> cancelled if a stop was requested. failure: of a failed attempt; it has stats of its own."""
-    kept = _no_failure(stats) if failure is None else failure.parameters()
-    return _end("stop", job_id, attempt, by="stop", now=now, peak_memory=peak_memory, **kept, **vars(by))
+    facts = _no_failure(stats) if failure is None else failure.parameters()
+    return _end("stop", job_id, attempt, end, by="stop", **facts)
 
 
 def _no_failure(stats: dict[str, Any] | None) -> dict[str, Any]:
-    return {
-        "error_class": None,
-        "error": None,
-        "traceback": None,
-        "stats": None if stats is None else json.dumps(stats),
-    }
+    none = dict.fromkeys(("error_class", "error", "traceback"))
+    return none | {"stats": None if stats is None else json.dumps(stats)}
 
 
-def _end(verb: str, job_id: int, attempt: int, *, by: str, **parameters: Any) -> bool:
+def _end(verb: str, job_id: int, attempt: int, end: End, *, by: str, **facts: Any) -> bool:
     """by: the name of the statement."""
-    applied = bool(rows(by, id=job_id, attempt=attempt, **parameters))
+    applied = bool(rows(by, id=job_id, attempt=attempt, **facts, **_parameters(end)))
     if applied:
-        error = parameters.get("error_class")
+        error = facts.get("error_class")
         log(verb, job_id, attempt, **({"error": error} if error else {}))
     return applied
 
