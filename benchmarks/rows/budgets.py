@@ -112,7 +112,7 @@ def forecast(lines: int) -> float:
 def _draw(present: Scene, odds: Odds) -> None:
     lines = stretches(present, {}, depth.standing(present, STARTS))
     for _ in range(DRAWS):
-        Rehearsal(present, odds, lines).starts(STARTS)
+        Rehearsal(present, odds, lines, STARTS).starts()
 
 
 def scene(lines: int, random: Random) -> Scene:

@@ -64,7 +64,7 @@ class Foresight:
         draws = DRAWS_OF_MANY if many else DRAWS
         most = depth.starts(self.scene, self.odds.runs, draws)
         found = stretches(self.scene, self._ends, depth.standing(self.scene, most))
-        return [Rehearsal(self.scene, self.odds, found).starts(most) for _ in range(draws)]
+        return [Rehearsal(self.scene, self.odds, found, most).starts() for _ in range(draws)]
 
     @cached_property
     def _far(self) -> Far:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import merge
-from itertools import count
+from itertools import count, islice
 from math import inf
 from random import Random
 
@@ -22,6 +22,7 @@ from jobs.forecasting.statements import FARTHEST
 
 LATER = 1 << 57  # ids from here on are of jobs that nobody has submitted yet
 SHORTEST = 0.001  # seconds until a running job ends
+COMERS = 4  # for each start of a draw, at most: after a burst, those who come again would be millions
 SHUT = frozenset({Gate.TENANT_PAUSED, Gate.NO_SLOTS, Gate.QUEUE_PAUSED, Gate.NO_WORKER})  # until a person opens them
 
 Lane = tuple[int, int]  # tenant, queue
@@ -79,31 +80,32 @@ class Odds:
 
 
 class Rehearsal:
-    """One draw. lines: the stretches of the scene, which are the same in every draw."""
+    """One draw, of at most so many starts. lines: the stretches of the scene, which are the same in every draw."""
 
-    def __init__(self, scene: Scene, odds: Odds, lines: Iterable[Stretch]) -> None:
+    def __init__(self, scene: Scene, odds: Odds, lines: Iterable[Stretch], most: int) -> None:
         self._scene, self._runs, self._random = scene, odds.runs, odds.random
         self._factor = drawn.common_factor(odds.random, odds.spread)
         self._ids = count(LATER)
         books = books_of(scene)
         self._queues = frozenset(books.queues)
-        self._world = World(books, now=0.0, pauses=odds.pauses, coming=self._coming())
+        self._most = most
+        self._world = World(books, now=0.0, pauses=odds.pauses, coming=islice(self._coming(), COMERS * most))
         self._wanted: set[int] = set()
         self._hold(books)
         self._stand(lines)
 
-    def starts(self, most: int) -> Starts:
-        """When the jobs in line start, up to so many starts of whoever; without those that are unknown then."""
+    def starts(self) -> Starts:
+        """When the jobs in line start; without those that are unknown after so many starts of whoever."""
         found: Starts = {}
         starts, world, wanted = 0, self._world, self._wanted
-        while wanted and starts < most and world.now <= FARTHEST and world.step():
+        while wanted and starts < self._most and world.now <= FARTHEST and world.step():
             starts += len(world.started)
             for job in world.started:
                 if job.place in wanted and job.started_at is not None:
                     wanted.discard(job.place)
                     found[job.place] = job.started_at
             world.started.clear()
-        return found if starts >= most else found | dict.fromkeys(wanted, inf)
+        return found if starts >= self._most else found | dict.fromkeys(wanted, inf)
 
     def _hold(self, books: Books) -> None:
         for one in self._scene.holding:

@@ -4,9 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from jobs.forecasting import depth
+from jobs.forecasting import arrivals, depth, rehearsal
 from jobs.forecasting.depth import DEEP, LEAST_STARTS, MOST_STARTS, PART, PRICE
-from tests.unit.forecasting.test_lines import OWNER, TURN, Scene, line, lines, odds, scene, waits
+from jobs.forecasting.lines import DRAWS as DRAWS_OF_FEW
+from jobs.forecasting.scene import Comer
+from jobs.forecasting.statements import Reason
+from tests.unit.forecasting.test_lines import HELD, OWNER, TURN, TYPE, Scene, line, lines, odds, scene, waits
 
 DRAWS = 5
 
@@ -52,6 +55,23 @@ def test_what_stands_behind_the_jobs_that_are_rehearsed_is_told_of_by_the_fluid_
     assert [one.job.nth for one in cut] == [one.job.nth for one in whole[:-1]]
     assert cut[-1].raw_50 == pytest.approx(190.0, rel=0.1)
     assert cut[2].raw_50 == pytest.approx(20.0, abs=0.1)
+
+
+def test_after_a_burst_no_draw_lets_millions_come_and_what_is_said_stays(monkeypatch):
+    """Five thousand came in a second, all more urgent."""
+    came = []
+
+    def again(*of):
+        for one in arrivals.again(*of):
+            came.append(one)
+            yield one
+
+    monkeypatch.setattr(rehearsal, "again", again)
+    burst = [Comer(n / 5_000, 7, 1, 0, "", TYPE) for n in range(5_000)]
+    seen = scene(1, in_line=[waits(1, 1, priority=9)], arrived=burst, window=1.0, holding=[HELD])
+    [first, *_] = lines(seen, odds(0.1))[7, 1, ""]
+    assert first.said.reason is Reason.URGENT_AHEAD
+    assert 0 < len(came) <= DRAWS_OF_FEW * rehearsal.COMERS * LEAST_STARTS
 
 
 def test_a_line_in_another_queue_of_the_pool_counts():
