@@ -4,7 +4,7 @@ from collections import defaultdict
 
 from jobs.forecasting.far import means
 from jobs.forecasting.runs import Runs
-from jobs.forecasting.scene import Owner, Scene, Turn
+from jobs.forecasting.scene import Scene, pause
 
 LEAST_STARTS, MOST_STARTS = 800, 6_000  # of a draw
 PART = 50.0  # of the time that a forecast tells of, its draws together take at most one
@@ -40,10 +40,5 @@ def _seconds(scene: Scene, runs: Runs) -> float:
             work = line.waiting * mean.get((line.tenant_id, line.queue_id), 0.0)
             of_pool[turn.pool] += work / max(scene.pools.get(turn.pool, 0), 1)
             own = work / max(owner.num_slots or 0, 1)
-            longest = max(longest, own, line.waiting * max(_pause(turn), _pause(owner)))
+            longest = max(longest, own, line.waiting * max(pause(turn), pause(owner)))
     return max(longest, *of_pool.values(), 0.0)
-
-
-def _pause(limited: Turn | Owner) -> float:
-    """Seconds between two starts, by the rate limit."""
-    return limited.rate_window / limited.rate_limit if limited.rate_limit and limited.rate_window else 0.0

@@ -1,12 +1,13 @@
 """What lies behind the jobs that are simulated: the fluid model over a scene."""
 
 from collections import defaultdict
+from collections.abc import Set
 from math import hypot, inf
 from statistics import NormalDist, fmean
 
 from jobs.forecasting.fluid import Course, Flow, courses, deviation
 from jobs.forecasting.runs import Runs
-from jobs.forecasting.scene import InLine, Scene
+from jobs.forecasting.scene import InLine, Owner, Scene, Turn, pause
 from jobs.forecasting.statements import FARTHEST
 
 PRIORITY = 58  # bits of a place to the right of its priority
@@ -50,8 +51,11 @@ def means(scene: Scene, runs: Runs) -> dict[Lane, float]:
 def _courses(scene: Scene, mean: dict[Lane, float], arriving: dict[Lane, float]) -> dict[Lane, Course]:
     """Each pool for itself."""
     owners = {owner.id: owner for owner in scene.owners}
+    users: dict[int, set[str]] = defaultdict(set)
+    for one in scene.in_line:
+        users[one.tenant_id].add(one.user)
     weights = {turn.id: float(turn.weight) for turn in scene.turns}
-    most = {turn.id: 0.0 if turn.paused else float(turn.concurrency or inf) for turn in scene.turns}
+    most = {turn.id: _most_of(turn, scene, mean) for turn in scene.turns}
     pool_of = {turn.id: turn.pool for turn in scene.turns}
     flows: dict[str, dict[Lane, Flow]] = defaultdict(dict)
     for line in scene.lines:
@@ -59,7 +63,7 @@ def _courses(scene: Scene, mean: dict[Lane, float], arriving: dict[Lane, float])
         owner = owners.get(line.tenant_id)
         if owner is None or lane not in mean or line.queue_id not in pool_of:
             continue
-        slots = 0.0 if owner.paused else float(owner.num_slots or 0)
+        slots = _slots_of(owner, users[line.tenant_id], mean[lane])
         work = line.waiting * mean[lane]
         flow = Flow(*lane, work, owner.weight, slots, arriving.get(lane, 0.0))
         flows[pool_of[line.queue_id]][lane] = flow
@@ -68,3 +72,24 @@ def _courses(scene: Scene, mean: dict[Lane, float], arriving: dict[Lane, float])
         capacity = float(scene.pools.get(pool, 0))
         found |= zip(of, courses(capacity, list(of.values()), weights, most, FARTHEST), strict=True)
     return found
+
+
+def _slots_of(owner: Owner, users: Set[str], mean: float) -> float:
+    """The processes that jobs of so many seconds can keep busy, by the limits of their tenant. users: of those read."""
+    if owner.paused:
+        return 0.0
+    slots = float(owner.num_slots or 0)
+    if owner.user_slots is not None and "" not in users:
+        slots = min(slots, float(owner.user_slots * len(users)))
+    return min(slots, mean / pause(owner)) if pause(owner) else slots
+
+
+def _most_of(turn: Turn, scene: Scene, mean: dict[Lane, float]) -> float:
+    """The same of a queue."""
+    if turn.paused:
+        return 0.0
+    most = float(turn.concurrency or inf)
+    lines = [line for line in scene.lines if line.queue_id == turn.id and (line.tenant_id, turn.id) in mean]
+    seconds = sum(line.waiting * pause(turn) for line in lines)
+    work = sum(line.waiting * mean[line.tenant_id, turn.id] for line in lines)
+    return min(most, work / seconds) if seconds else most

@@ -122,6 +122,11 @@ class Scene:
     held_types: frozenset[str] = field(default_factory=frozenset)
 
 
+def pause(limited: Turn | Owner) -> float:
+    """Seconds between two starts, by the rate limit; 0 without one."""
+    return limited.rate_window / limited.rate_limit if limited.rate_limit and limited.rate_window else 0.0
+
+
 def limits(scene: Scene) -> tuple[dict[int, nouns.Tenant], dict[int, nouns.Queue], dict[int, nouns.Pool]]:
     """Tenants, queues, and the pools of queues, with what they have in use, as the gates see them."""
     of_tenant: dict[int, list[Holding]] = {}

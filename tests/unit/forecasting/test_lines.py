@@ -9,6 +9,7 @@ import pytest
 from jobs.allocation.gates import Gate
 from jobs.allocation.world import Pauses
 from jobs.forecasting.calibration import BOUNDS, Factor
+from jobs.forecasting.far import Far
 from jobs.forecasting.lines import Foresight, Place
 from jobs.forecasting.rehearsal import Odds
 from jobs.forecasting.runs import Ended, collected
@@ -146,6 +147,33 @@ def test_behind_a_long_line_the_fluid_model_tells():
     found = [one for one in only(seen, odds(1.0)) if one.job]
     assert found[-1].raw_50 == pytest.approx(7000 / 4, rel=0.1)
     assert found[-1].raw_90 > found[-1].raw_50
+
+
+RATE = {"rate_limit": 2, "rate_window": 1.0, "full_at": 0.0, "tokens": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("owner", "turn", "speed"),
+    [
+        ({}, {}, 40.0),
+        (RATE, {}, 2.0),
+        ({}, RATE, 2.0),
+        ({"user_slots": 1}, {}, 20.0),  # two users
+        ({"user_slots": 3}, {}, 40.0),
+    ],
+)
+def test_there_too_all_limits_hold(owner, turn, speed):
+    """Four processes, and jobs of a tenth of a second. speed: starts a second."""
+    read = [waits(n, n, user="ab"[n % 2]) for n in range(1, 41)]
+    seen = scene(
+        1,
+        owners=[replace(OWNER, num_slots=4, **owner)],
+        turns=[replace(TURN, **turn)],
+        lines=[line(waiting=20_000)],
+        in_line=[*read, waits(19_000, 19_000, user="a")],
+    )
+    of = Far(seen, odds(0.1).runs, 0.0)
+    assert of.quantiles(seen.in_line[-1])[1] == pytest.approx(19_000 / speed, rel=0.01)
 
 
 @pytest.mark.parametrize(
