@@ -3,7 +3,6 @@
 from jobs.console import api as operator
 from jobs.portal.api import (
     batches,
-    bulk,
     changes,
     events,
     jobs,
@@ -30,18 +29,8 @@ api = ProblemAPI(
     docs=DocsPage(),
     auth=[TenantKey(), MemberSession()],
 )
-api.add_router("", bulk.router)  # before jobs/{job_id}, which would match "bulk"
-api.add_router("", jobs.router)
-api.add_router("", batches.router)
-api.add_router("", reasons.router)
-api.add_router("", results.router)
-api.add_router("", events.router)
-api.add_router("", memories.router)
-api.add_router("", schedules.router)
-api.add_router("", stats.router)
-api.add_router("", usage.router)
-api.add_router("", webhooks.router)
-api.add_router("", changes.router)
+for one in (jobs, batches, reasons, results, events, memories, schedules, stats, usage, webhooks, changes):
+    api.add_router("", one.router)
 for router in operator.routers:
     api.add_router("operator", router)
 problems.add_to(api)

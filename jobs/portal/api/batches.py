@@ -1,7 +1,5 @@
 """Batches over HTTP: make one, add to it while it is open, see how far it is, cancel it."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 from django.db import transaction
@@ -10,13 +8,11 @@ from django.urls import reverse
 from ninja import Path, Query, Router
 
 from jobs import store
-from jobs.calls.refusals import InvalidRequest
-from jobs.calls.request import JobRequest
 from jobs.engine import batches, whole_batch
 from jobs.portal.api import idempotency, inputs, pages, schemas
-from jobs.portal.api.auth import Caller, CallerRequest
+from jobs.portal.api.auth import CallerRequest
 from jobs.portal.api.batch_schemas import Batch, Batches, NewBatch, WantedBatches
-from jobs.portal.api.jobs import compose
+from jobs.portal.api.jobs import composed, named
 from jobs.portal.api.problems import ProblemError, existing
 from jobs.reading import listing
 from jobs.store import Progress
@@ -30,15 +26,15 @@ BatchId = Annotated[inputs.Whole, Path()]
 def make_batch(request: CallerRequest, batch: NewBatch) -> HttpResponse:
     """Submit a batch of up to 1000 jobs, all or none. An error names the field: `jobs[3].priority`, `on_end.args`."""
     tenant_id = request.auth.tenant.pk
-    on_success = None if batch.on_success is None else _composed(request.auth, "on_success", batch.on_success)
-    on_end = None if batch.on_end is None else _composed(request.auth, "on_end", batch.on_end)
-    requests = [_composed(request.auth, f"jobs[{index}]", one) for index, one in enumerate(batch.jobs)]
-    with _named("jobs"), transaction.atomic():
+    on_success = None if batch.on_success is None else composed(request.auth, "on_success", batch.on_success)
+    on_end = None if batch.on_end is None else composed(request.auth, "on_end", batch.on_end)
+    requests = [composed(request.auth, f"jobs[{index}]", one) for index, one in enumerate(batch.jobs)]
+    with named("jobs"), transaction.atomic():
         made = batches.open_batch(batch.name, request.auth.user_key or "", tenant_id)
         made.add(requests)
-        with _named("on_success"):
+        with named("on_success"):
             batches.call_back(made, on_success=on_success)
-        with _named("on_end"):
+        with named("on_end"):
             batches.call_back(made, on_end=on_end)
         if batch.close:
             batches.close(made)
@@ -56,10 +52,10 @@ def add_to_batch(request: CallerRequest, batch_id: BatchId, batch: inputs.Submis
     """Add 1 to 1000 jobs to an open batch, all or none. 409: it is closed."""
     tenant_id = request.auth.tenant.pk
     found = one(tenant_id, batch_id)
-    requests = [_composed(request.auth, f"jobs[{index}]", each) for index, each in enumerate(batch.jobs)]
+    requests = [composed(request.auth, f"jobs[{index}]", each) for index, each in enumerate(batch.jobs)]
     if found.closed_at is not None:
         raise ProblemError(409, "The batch is closed.")
-    with _named("jobs"):
+    with named("jobs"):
         batches.Batch(found.id, tenant_id).add(requests)
     return _answer(tenant_id, batch_id)
 
@@ -110,21 +106,6 @@ def revive_batch(request: CallerRequest, batch_id: BatchId) -> HttpResponse:
     tenant_id = request.auth.tenant.pk
     whole_batch.revive_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id)
     return _answer(tenant_id, batch_id)
-
-
-def _composed(caller: Caller, where: str, submission: inputs.Submission) -> JobRequest:
-    with _named(where):
-        return compose(caller, submission)
-
-
-@contextmanager
-def _named(where: str) -> Iterator[None]:
-    """A refusal names the place in the document."""
-    try:
-        yield
-    except InvalidRequest as refused:
-        place = where if refused.index is None or where != "jobs" else f"jobs[{refused.index}]"
-        raise ProblemError.refused(refused, f"{place}.{refused.field}") from None
 
 
 def one(tenant_id: int, batch_id: int) -> Progress:

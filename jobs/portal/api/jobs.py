@@ -1,11 +1,11 @@
 """The endpoints. Each acts only on the caller's tenant; another tenant's job looks as if it did not exist."""
 
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any
 
 from asgiref.sync import sync_to_async
-from django.db import DatabaseError, InterfaceError
+from django.db import DatabaseError, InterfaceError, transaction
 from django.db.models import Q
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -15,10 +15,11 @@ from ninja import Status as Answer
 
 from jobs import models
 from jobs.calls.compose import compose_by_name
+from jobs.calls.refusals import InvalidRequest
 from jobs.calls.request import JobRequest
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.revive import revive, why_not
-from jobs.engine.submit import Submitted, submit
+from jobs.engine.submit import Submitted, submit, submit_all
 from jobs.lifecycle import Status
 from jobs.portal.api import idempotency, inputs, pages, schemas, throttle
 from jobs.portal.api.auth import Caller, CallerRequest
@@ -57,6 +58,42 @@ def compose(caller: Caller, submission: inputs.Submission) -> JobRequest:
     if caller.user_key is not None:
         options["user"] = caller.user_key  # a member submits only for itself
     return compose_by_name(caller.tenant, **submission.call(), by_tenant=True, **options)
+
+
+def composed(caller: Caller, where: str, submission: inputs.Submission) -> JobRequest:
+    """The same for one of several, which has that place in the document. Raises ProblemError."""
+    with named(where):
+        return compose(caller, submission)
+
+
+@contextmanager
+def named(where: str) -> Iterator[None]:
+    """A refusal names the place in the document."""
+    try:
+        yield
+    except InvalidRequest as refused:
+        place = where if refused.index is None or where != "jobs" else f"jobs[{refused.index}]"
+        raise ProblemError.refused(refused, f"{place}.{refused.field}") from None
+
+
+# Before jobs/{job_id}, which would match "bulk".
+@router.post(
+    "jobs/bulk", url_name="jobs_bulk", response={202: schemas.SubmittedBatch}, openapi_extra=idempotency.PARAMETER
+)
+@idempotency.repeatable
+def submit_jobs(request: CallerRequest, batch: inputs.Submissions) -> HttpResponse:
+    """Submit 1 to 1000 jobs, all or none. An error names the index: `jobs[3].priority`. 429: your backlog is full."""
+    requests = [composed(request.auth, f"jobs[{index}]", one) for index, one in enumerate(batch.jobs)]
+    # One statement stores all; a second one follows if another caller submits an identical job at this moment.
+    with named("jobs"), transaction.atomic():
+        submitted = submit_all(requests)
+    return schemas.answer(202, {"jobs": [_told(one) for one in submitted]})
+
+
+def _told(one: Submitted) -> dict[str, Any]:
+    """The values of a `BatchJob`."""
+    url = reverse("api:job", kwargs={"job_id": one.id})
+    return {"id": one.id, "status": one.status, "deduplicated": one.deduplicated, "url": url}
 
 
 @router.get("jobs", response=schemas.JobPage)
