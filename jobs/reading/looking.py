@@ -88,18 +88,18 @@ def looking(seconds: float | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def as_sets() -> Iterator[None]:
-    """A transaction for statements that read all lanes: their plan does not depend on statistics."""
+def as_sets(planner: str = PLANNER) -> Iterator[None]:
+    """A transaction for statements that read all lanes: their plan does not depend on statistics. planner: how."""
     with transaction.atomic():
         with session().cursor() as cursor:
-            cursor.execute(PLANNER)
+            cursor.execute(planner)
         yield
 
 
 @contextmanager
-def reading_as_sets() -> Iterator[None]:
+def reading_as_sets(planner: str = PLANNER) -> Iterator[None]:
     """As as_sets, for reads alone: a rollback gives the caller's transaction its own settings back."""
-    with as_sets():
+    with as_sets(planner):
         yield
         transaction.set_rollback(True)
 

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
-
-from django.db import connection, transaction
+from typing import Any, TypeVar
 
 from jobs.models import ERASED
-from jobs.sql import statement
+from jobs.reading.looking import reading_as_sets
 from jobs.store.owner import TenantId, tenant_or_any
+from jobs.store.rows import objects
+
+Row = TypeVar("Row")
 
 MAX_COUNTED_PLACE = 1_000  # the most jobs that are counted before it; beyond, its place is "more than 1,000"
 MAX_LISTED_PLACE = 100  # the same, for each job of a list
@@ -103,36 +104,27 @@ class Predecessor:
 
 def facts(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> Facts | None:
     """The job and its limits; None if there is no such job of this owner."""
-    found = _row("explain", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED, now=now)
-    return None if found is None else Facts(**found)
+    found = _read(Facts, "explain", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED, now=now)
+    return found[0] if found else None
 
 
 def line(job_id: int) -> Line | None:
     """The place of a ready job; None if it is not waiting, or no longer."""
-    found = _row("explain_line", id=job_id, most=MAX_COUNTED_PLACE, probes=PROBES, names=NAMES, now=None)
-    return None if found is None else Line(**found)
+    found = _read(Line, "explain_line", id=job_id, most=MAX_COUNTED_PLACE, probes=PROBES, names=NAMES, now=None)
+    return found[0] if found else None
 
 
 def predecessors(job_id: int) -> list[Predecessor]:
     """The first NAMES jobs that a blocked job still waits for."""
-    return [Predecessor(**row) for row in _rows("predecessors", id=job_id, most=NAMES)]
+    return _read(Predecessor, "predecessors", id=job_id, most=NAMES)
 
 
 def places(job_ids: Sequence[int], *, tenant_id: int) -> dict[int, int]:
     """The places of those of the tenant's jobs that are ready; MAX_LISTED_PLACE + 1 stands for all beyond."""
-    found = _rows("places", ids=list(job_ids), tenant_id=tenant_id, most=MAX_LISTED_PLACE) if job_ids else []
+    found = _read(dict, "places", ids=list(job_ids), tenant_id=tenant_id, most=MAX_LISTED_PLACE) if job_ids else []
     return {row["id"]: row["place"] for row in found}
 
 
-def _row(name: str, /, **parameters: Any) -> dict[str, Any] | None:
-    return next(iter(_rows(name, **parameters)), None)
-
-
-def _rows(name: str, /, **parameters: Any) -> list[dict[str, Any]]:
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(PLANNER)
-        cursor.execute(statement(name), parameters)
-        found = cursor.fetchall()
-        names = [column.name for column in cursor.description]
-        transaction.set_rollback(True)  # nothing was written; this restores the settings of the caller's transaction
-    return [dict(zip(names, row, strict=True)) for row in found]
+def _read(kind: type[Row], name: str, /, **parameters: Any) -> list[Row]:
+    with reading_as_sets(PLANNER):
+        return objects(kind, name, **parameters)
