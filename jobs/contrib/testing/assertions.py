@@ -3,12 +3,13 @@
 import json
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from jobs.calls.arguments import as_json
 from jobs.calls.compose import user_key
 from jobs.engine.proxy import Call
 from jobs.models import AnyJob
+from jobs.store import Started
 
 MAX_LISTED = 20  # jobs in a message
 
@@ -73,18 +74,7 @@ def _text(args: dict[str, Any]) -> str:
     return json.dumps(args, ensure_ascii=False, default=str)
 
 
-class Source(Protocol):
-    """The fields that say which method of which object a job calls."""
-
-    @property
-    def source_type(self) -> str: ...
-    @property
-    def source_id(self) -> str | None: ...
-    @property
-    def source_method(self) -> str: ...
-
-
-def calls(job: Source, call: Call[...]) -> bool:
+def calls(job: AnyJob | Started, call: Call[...]) -> bool:
     """Whether the job calls that method; if the call has an object, on that object."""
     return (job.source_type, job.source_method) == (call.target.source_type, call.target.method) and (
         call.instance is None or call.target.class_level or job.source_id == str(call.instance.pk)
