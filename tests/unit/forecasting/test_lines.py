@@ -149,31 +149,22 @@ def test_behind_a_long_line_the_fluid_model_tells():
     assert found[-1].raw_90 > found[-1].raw_50
 
 
-RATE = {"rate_limit": 2, "rate_window": 1.0, "full_at": 0.0, "tokens": 0.0}
-
-
-@pytest.mark.parametrize(
-    ("owner", "turn", "speed"),
-    [
+def test_there_too_all_limits_hold(subtests):
+    """Four processes, and jobs of a tenth of a second. speed: starts a second."""
+    rate = {"rate_limit": 2, "rate_window": 1.0, "full_at": 0.0, "tokens": 0.0}
+    read = [waits(n, n, user="ab"[n % 2]) for n in (*range(1, 41), 19_000)]
+    for owner, turn, speed in (
         ({}, {}, 40.0),
-        (RATE, {}, 2.0),
-        ({}, RATE, 2.0),
+        (rate, {}, 2.0),
+        ({}, rate, 2.0),
         ({"user_slots": 1}, {}, 20.0),  # two users
         ({"user_slots": 3}, {}, 40.0),
-    ],
-)
-def test_there_too_all_limits_hold(owner, turn, speed):
-    """Four processes, and jobs of a tenth of a second. speed: starts a second."""
-    read = [waits(n, n, user="ab"[n % 2]) for n in range(1, 41)]
-    seen = scene(
-        1,
-        owners=[replace(OWNER, num_slots=4, **owner)],
-        turns=[replace(TURN, **turn)],
-        lines=[line(waiting=20_000)],
-        in_line=[*read, waits(19_000, 19_000, user="a")],
-    )
-    of = Far(seen, odds(0.1).runs, 0.0)
-    assert of.quantiles(seen.in_line[-1])[1] == pytest.approx(19_000 / speed, rel=0.01)
+    ):
+        limited = {"owners": [replace(OWNER, num_slots=4, **owner)], "turns": [replace(TURN, **turn)]}
+        seen = scene(1, lines=[line(waiting=20_000)], in_line=read, **limited)
+        with subtests.test(owner=owner, turn=turn):
+            _, middle, _ = Far(seen, odds(0.1).runs, 0.0).quantiles(read[-1])
+            assert middle == pytest.approx(19_000 / speed, rel=0.01)
 
 
 @pytest.mark.parametrize(
