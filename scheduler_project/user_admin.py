@@ -1,8 +1,5 @@
 """Django's admin of users and groups, in the style of the other pages."""
 
-# Unfold has no types:
-# mypy: allow-subclassing-any, allow-untyped-decorators
-
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin

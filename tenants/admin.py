@@ -1,8 +1,5 @@
 """The admin of tenants: their slots and members."""
 
-# The bases have no types:
-# mypy: allow-subclassing-any, allow-untyped-decorators
-
 from typing import Any
 
 from django.contrib import admin

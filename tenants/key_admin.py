@@ -1,8 +1,5 @@
 """The admin of keys to the API: those of tenants, and those of operators."""
 
-# The bases have no types:
-# mypy: allow-subclassing-any, allow-untyped-decorators
-
 from typing import Any
 
 from django.contrib import admin, messages

@@ -3,9 +3,6 @@
 `import_module` chooses, so the classes have no types, as unfold's have none.
 """
 
-# The bases have no types:
-# mypy: allow-subclassing-any
-
 from importlib import import_module
 from typing import Any
 

@@ -1,8 +1,5 @@
 """The fields of limits lead to the question of what other limits would have done."""
 
-# The bases have no types:
-# mypy: allow-subclassing-any
-
 from typing import Any
 
 from django.http import HttpRequest

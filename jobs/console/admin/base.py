@@ -1,8 +1,5 @@
 """The shared base of the read-only pages."""
 
-# The bases have no types:
-# mypy: allow-subclassing-any, allow-untyped-decorators
-
 from typing import Any
 
 from django.contrib import messages

@@ -1,8 +1,5 @@
 """The page of changes: who did what, read-only."""
 
-# The bases have no types:
-# mypy: allow-subclassing-any, allow-untyped-decorators
-
 from typing import Any
 
 from django.contrib import admin

@@ -1,8 +1,5 @@
 """The page of what job types remember."""
 
-# The bases have no types:
-# mypy: allow-subclassing-any, allow-untyped-decorators
-
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest

@@ -1,8 +1,5 @@
 """The page of queues: their limits, and what is in use."""
 
-# The bases have no types:
-# mypy: allow-subclassing-any, allow-untyped-decorators
-
 from typing import Any
 
 from django.contrib import admin

@@ -1,8 +1,5 @@
 """The page of schedules: what recurs, in words and next times, and what came of it."""
 
-# The bases have no types:
-# mypy: allow-subclassing-any, allow-untyped-decorators
-
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime

@@ -1,8 +1,5 @@
 """The pages of tenants and slots of the app `tenants`, with what this app knows: the slots in use."""
 
-# The bases have no types:
-# mypy: allow-subclassing-any, allow-untyped-decorators
-
 from typing import Any
 
 from django.contrib import admin
