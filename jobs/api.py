@@ -15,10 +15,8 @@ from jobs.portal.api import (
     usage,
     webhooks,
 )
-from jobs.portal.api.assembly import ProblemAPI
+from jobs.portal.api.assembly import DocsPage, ProblemAPI, StrictParser
 from jobs.portal.api.auth import MemberSession, TenantKey
-from jobs.portal.api.docs_page import DocsPage
-from jobs.portal.api.parser import StrictParser
 
 api = ProblemAPI(
     parser=StrictParser(),

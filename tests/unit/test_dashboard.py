@@ -19,12 +19,12 @@ from embedded import REPOSITORY
 from jobs.allocation.gates import Gate
 from jobs.authoring.text import duration
 from jobs.console.ops import charts
-from jobs.console.ops.life import like_it, way
 from jobs.console.ops.looks import Tenant, Worker
 from jobs.console.ops.past import failing
 from jobs.console.ops.snapshot import Snapshot
 from jobs.console.ops.tags import short, span
 from jobs.console.ops.tenant_state import standings
+from jobs.console.ops.views.job import like_it, way
 from jobs.models import AnyFailedAttempt, AnyJob
 from jobs.pages import cached
 from jobs.pages.attempts_chart import WIDTH, pieces

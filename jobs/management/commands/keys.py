@@ -1,5 +1,3 @@
-"""`manage.py keys`: issue, list and revoke the keys of tenants to the API."""
-
 from jobs.console.cli.keys import ADD, LIST, REVOKE
 from jobs.console.cli.subcommands import SubcommandsCommand
 

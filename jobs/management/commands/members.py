@@ -1,5 +1,3 @@
-"""`manage.py members`: let users see the jobs of a tenant."""
-
 from jobs.console.cli.members import ADD, LIST, REMOVE
 from jobs.console.cli.subcommands import SubcommandsCommand
 

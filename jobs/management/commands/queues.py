@@ -1,5 +1,3 @@
-"""`manage.py queues`: make, show, pause and resume queues, and change their limits."""
-
 from jobs.console.cli.queues import ADD, LIST, PAUSE, RESUME, SET, STATS
 from jobs.console.cli.subcommands import SubcommandsCommand
 

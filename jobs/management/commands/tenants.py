@@ -1,5 +1,3 @@
-"""`manage.py tenants`: show and change the limits of tenants and what they used, add one, and mirror the project's."""
-
 from jobs.console.cli.subcommands import SubcommandsCommand
 from jobs.console.cli.tenants import ADD, MIRROR, SLOTS
 from jobs.console.cli.tenants_usage import USAGE

@@ -1,5 +1,3 @@
-"""`manage.py workers`: show workers, and drain one."""
-
 from jobs.console.cli.subcommands import SubcommandsCommand
 from jobs.console.cli.workers import DRAIN, LIST
 

@@ -1,19 +1,25 @@
-"""The API as Ninja serves it: operation ids, problem documents for each error, and an honest OpenAPI document."""
+"""The API as Ninja serves it: what a body may be, problem documents for each error, an honest OpenAPI document."""
 
+import json
 from collections.abc import Callable
 from functools import cache, wraps
 from http import HTTPStatus
 from typing import Any, cast, get_args
 
-from django.http import HttpRequest, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+from django.template import TemplateDoesNotExist
 from ninja import NinjaAPI
 from ninja.errors import ValidationError, ValidationErrorContext
+from ninja.openapi.docs import Swagger
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
+from ninja.parser import Parser
 from ninja.signature import ViewSignature
 
 from jobs.portal.api import problems
+from jobs.portal.api.problems import ProblemError
+from tenants.rendering import page
 
 View = Callable[..., Any]
 RETRIED = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
@@ -131,3 +137,52 @@ def _with_405_as_problem(view: View) -> View:
         return response
 
     return view_or_problem
+
+
+class DocsPage(Swagger):
+    """Ninja's template and files may be anywhere that Django finds them.
+
+    Ninja itself asks for its app among INSTALLED_APPS, which every worker would then import. Without its template, the
+    page has the files of a CDN, as ninja does it.
+    """
+
+    def render_page(self, request: HttpRequest, api: NinjaAPI, **kwargs: Any) -> HttpResponse:
+        said = json.dumps(self.settings | {"url": self.get_openapi_url(api, kwargs)}, indent=1)
+        try:
+            return page(request, self.template, {"swagger_settings": said, "api": api, "add_csrf": True})
+        except TemplateDoesNotExist:
+            return super().render_page(request, api, **kwargs)
+
+
+JSON = "application/json"
+
+
+class StrictParser(Parser):
+    """Raises ValueError for a body that is not JSON, and a problem for a wrong content type."""
+
+    def parse_body(self, request: HttpRequest) -> Any:
+        if request.content_type != JSON:
+            message = f"must be {JSON}, not {(request.content_type or 'left out')[:100]}"
+            raise ProblemError.unfit({"Content-Type": message}, 415)
+        text = request.body.decode()
+        try:
+            return json.loads(text, object_pairs_hook=_once)
+        except json.JSONDecodeError:
+            raise
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
+        except ValueError as error:  # Python's message is about Python's own limits
+            raise error if isinstance(error, TwiceError) else ValueError("a number has too many digits") from None
+
+
+class TwiceError(ValueError):
+    """A name appears twice in one object, so its value is ambiguous."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise TwiceError(f"{twice[:100]!r} appears twice in one object")
+    return document
