@@ -167,18 +167,16 @@ def test_there_too_all_limits_hold(subtests):
             assert middle == pytest.approx(19_000 / speed, rel=0.01)
 
 
-@pytest.mark.parametrize(
-    ("changed", "reason"),
-    [
+def test_a_lane_that_a_person_must_open_says_why(subtests):
+    for changed, reason in (
         ({"owners": [replace(OWNER, paused=True)]}, Reason.TENANT_PAUSED),
         ({"owners": [replace(OWNER, num_slots=0)]}, Reason.NO_SLOTS),
         ({"owners": [replace(OWNER, num_slots=None)]}, Reason.NO_SLOTS),
         ({"turns": [replace(TURN, paused=True)]}, Reason.QUEUE_PAUSED),
         ({"pools": {}}, Reason.NO_WORKER),
-    ],
-)
-def test_a_lane_that_a_person_must_open_says_why(changed, reason):
-    assert lines(scene(2, **changed)) == {(7, 1, ""): reason}
+    ):
+        with subtests.test(reason, **changed):
+            assert lines(scene(2, **changed)) == {(7, 1, ""): reason}
 
 
 def test_without_attempts_nothing_is_said():
