@@ -16,24 +16,6 @@ from tenants.models import Tenant
 LOOK_AGAIN = 0.5  # seconds
 
 
-def _never() -> bool:
-    """Outside a job there are no requests to stop."""
-    return False
-
-
-def _none() -> dict[int, Any]:
-    """Outside a job there are no predecessors."""
-    return {}
-
-
-def _no_batch() -> None:
-    """Outside a job there is no batch."""
-
-
-def _nowhere(fraction: float, note: str) -> None:
-    """Outside a job progress is discarded."""
-
-
 @dataclass
 class CurrentJob:
     """The running job. Outside a job `id` is None, and all reports are discarded.
@@ -49,10 +31,11 @@ class CurrentJob:
     stats: dict[str, Any] = field(default_factory=dict)
     memory: Memory = field(default_factory=Memory)
     object_memory: Memory = field(default_factory=Memory)
-    report_progress: Callable[[float, str], object] = _nowhere
-    ask_cancelled: Callable[[], bool] = _never
-    find_batch: Callable[[], Any] = _no_batch
-    find_results: Callable[[], dict[int, Any]] = _none
+    # Outside a job nobody hears of progress or asks it to stop, and it has no batch and no predecessors.
+    report_progress: Callable[[float, str], object] = lambda fraction, note: None
+    ask_cancelled: Callable[[], bool] = lambda: False
+    find_batch: Callable[[], Any] = lambda: None
+    find_results: Callable[[], dict[int, Any]] = dict
     _asked_at: float = -math.inf
     _cancelled: bool = False
 
