@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from django.db.models import Q
 from django.utils.dateparse import parse_datetime
@@ -26,30 +26,20 @@ class Step(NamedTuple):
     position: str | None
 
 
-class Selection(Protocol):
-    page: str  # the name of the page that it is made on
-    folder: str  # of the addresses of its actions
-    jobs: str  # as the pages call them
-
-    def read(self, form: Mapping[str, str], now: datetime) -> tuple[dict[str, str], str]:
-        """`filters` and `upto` of a run of all that fit. Raises InvalidRequest."""
-
-    def step(self, run: Run, statuses: Collection[Status], most: int) -> Step:
-        """The next jobs of these statuses. Raises InvalidRequest if a filter means nothing any more."""
-
-
 class Letters:
     """The earliest death first. upto: the last death that the page showed."""
 
-    page, folder, jobs = "ops:dead", "dead", "dead job"
+    folder, jobs = "dead", "dead job"  # of the addresses of its actions; as the pages call them
 
     def read(self, form: Mapping[str, str], now: datetime) -> tuple[dict[str, str], str]:
+        """`filters` and `upto` of a run of all that fit. Raises InvalidRequest."""
         filters, upto = filters_of(form), _moment(form.get("upto", ""))
         if not filters or upto is None:
             raise InvalidRequest("all", "filter the dead letters first; an action on every one there is is refused")
         return filters, upto.isoformat()
 
     def step(self, run: Run, statuses: Collection[Status], most: int) -> Step:
+        """The next jobs of these statuses. Raises InvalidRequest if a filter means nothing any more."""
         at = datetime.fromisoformat(run.at)
         if run.chosen:
             return Step(list(matching({}, at).filter(pk__in=run.chosen).values_list("pk", flat=True)), None)
@@ -70,7 +60,7 @@ class Letters:
 class Found:
     """The newest job first. upto: the highest id that there was when the page was made."""
 
-    page, folder, jobs = "ops:jobs", "jobs", "job"
+    folder, jobs = "jobs", "job"
 
     def read(self, form: Mapping[str, str], now: datetime) -> tuple[dict[str, str], str]:
         typed, upto = form.get("q", "").replace("\0", "").strip(), number(form.get("upto", ""), LARGEST_ID - 1)
@@ -89,6 +79,9 @@ class Found:
             return Step([], None)
         found, end = listing.ids(sought, most, before=before, looks=MAX_PAGES)
         return Step(found, None if end is None else str(end))
+
+
+Selection = Letters | Found
 
 
 def _moment(written: str) -> datetime | None:
