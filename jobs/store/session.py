@@ -88,6 +88,8 @@ class OwnSession:
         settings = connections[alias].settings_dict  # of this process: its sessions carry its name
         options = of_the_engine(settings["OPTIONS"])
         options["options"] += as_options(PLANNED)
+        if options.get("prepare_threshold") is not None:
+            options["prepare_threshold"] = 0  # each statement comes again with the next job: plan it once, not thrice
         self._connection.settings_dict = {**settings, "OPTIONS": options}
         self._connection.inc_thread_sharing()
 

@@ -1,5 +1,7 @@
 """A session of the engine plans before it comes to the door, and opens no second one in a worker."""
 
+import uuid
+
 import pytest
 from django.contrib.postgres.signals import get_hstore_oids
 from django.db import DataError, connection
@@ -22,11 +24,11 @@ def new_session():
 
 
 def plans(spoken_in) -> dict[str, tuple[int, int]]:
-    """Of its fold and its claim: how many times it used the plan for any parameters, and one for these."""
+    """Of its statements: how many times it used the plan for any parameters, and one for these."""
     with spoken_in.cursor() as cursor:
         cursor.execute(
             "SELECT split_part(statement, E'\\n', 1), generic_plans, custom_plans FROM pg_prepared_statements"
-            " WHERE statement ~ '^-- (fold|claim)\\n'"
+            " WHERE statement ~ '^-- (fold|claim|start)\\n'"
         )
         return {name: (generic, custom) for name, generic, custom in cursor.fetchall()}
 
@@ -63,6 +65,12 @@ def test_a_session_that_could_not_plan_is_not_kept(new_session, monkeypatch):
             store.plan()
     assert new_session.connection is None
     assert not store.claim()
+
+
+def test_a_statement_is_planned_when_it_comes_first_and_never_again(new_session):
+    for _ in range(3):
+        store.start(1, 1, uuid.uuid4())
+    assert plans(new_session) == {"-- start": (3, 0)}
 
 
 def test_it_opens_no_session_of_djangos_where_the_worker_has_asked_for_types(new_session):
