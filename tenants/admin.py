@@ -32,19 +32,12 @@ class SlotsForm(ModelForm):  # type: ignore[type-arg]
 class SlotsInline(StackedInline):
     model = TenantQueue
     form = SlotsForm
-    fieldsets = [
-        (
-            None,
-            {
-                "fields": [
-                    ("num_slots", "burst_slots", "user_slots"),
-                    ("weight", "max_waiting"),
-                    ("rate_limit", "rate_window"),
-                    ("history_days",),
-                    ("queues", "paused"),
-                ]
-            },
-        )
+    fields = [
+        ("num_slots", "burst_slots", "user_slots"),
+        ("weight", "max_waiting"),
+        ("rate_limit", "rate_window"),
+        ("history_days",),
+        ("queues", "paused"),
     ]
     min_num = max_num = 1
     can_delete = False

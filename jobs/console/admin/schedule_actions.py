@@ -17,7 +17,19 @@ MAX_NAME = 60  # characters of a name in a message
 def _action(verb: Callable[[Schedule], Any], description: str, did: str) -> Callable[..., None]:
     @admin.action(description=description, permissions=["operate"])
     def action(page: "admin.ModelAdmin[Any]", request: HttpRequest, schedules: QuerySet[Schedule]) -> None:
-        _each(page, request, schedules, verb, did)
+        done = 0
+        for schedule in schedules:
+            try:
+                verb(schedule)
+            except (InvalidRequest, TooManyWaiting, Undecided) as refused:
+                page.message_user(request, f"{schedule.name[:MAX_NAME]}: {refused}.", messages.WARNING)
+            except Schedule.DoesNotExist:
+                continue  # somebody else was faster
+            else:
+                done += 1
+        if done:
+            count = "1 schedule" if done == 1 else f"{done} schedules"
+            page.message_user(request, f"{did} {count}.", messages.SUCCESS)
 
     action.__name__ = verb.__name__
     return action
@@ -28,25 +40,3 @@ ACTIONS = [
     _action(change.resume, "Resume: due again from now on", "Resumed"),
     _action(change.run_now, "Run now: submit one extra job", "Ran"),
 ]
-
-
-def _each(
-    page: "admin.ModelAdmin[Any]",
-    request: HttpRequest,
-    schedules: QuerySet[Schedule],
-    verb: Callable[[Schedule], Any],
-    did: str,
-) -> None:
-    done = 0
-    for schedule in schedules:
-        try:
-            verb(schedule)
-        except (InvalidRequest, TooManyWaiting, Undecided) as refused:
-            page.message_user(request, f"{schedule.name[:MAX_NAME]}: {refused}.", messages.WARNING)
-        except Schedule.DoesNotExist:
-            continue  # somebody else was faster
-        else:
-            done += 1
-    if done:
-        count = "1 schedule" if done == 1 else f"{done} schedules"
-        page.message_user(request, f"{did} {count}.", messages.SUCCESS)
