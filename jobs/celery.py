@@ -28,7 +28,6 @@ ADDITIONS = (
     "worker.message",
     "worker.bootstrap",  # the additions to a worker's parent process
     "worker.children.child",  # the preparation of its children
-    "worker.children.fork",  # and the memory that they share
 )
 
 # "postgresql://": the project's own database carries the messages.

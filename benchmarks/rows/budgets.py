@@ -100,7 +100,7 @@ def _past(n: int, job: Job, started: float) -> Past:
 def forecast(lines: int) -> float:
     """The seconds of the draws of a forecast, in whose lines so many tenants have jobs."""
     gc.collect()
-    gc.freeze()  # as the worker does whose recorder forecasts: jobs/worker/children/fork.py
+    gc.freeze()  # as the worker does whose recorder forecasts: jobs/worker/bootstrap.py
     random = Random(5)  # noqa: S311
     runs = collected(
         Ended(tenant, TYPE, 0, random.lognormvariate(-0.83, 0.8)) for tenant in range(lines) for _ in range(NEWEST)

@@ -1,5 +1,6 @@
 """Extend a Celery worker: its identity, the threads of its parent, the clock. Loaded together with Celery's tasks."""
 
+import gc
 import os
 import signal
 import threading
@@ -94,6 +95,17 @@ def learn_types(**_: Any) -> None:
     with suppress(DatabaseError, InterfaceError):
         connection.ensure_connection()
     connection.close()
+
+
+@signals.celeryd_after_setup.connect  # all modules are imported; the pool starts next
+def freeze(**_: Any) -> None:
+    """Exclude all present objects from garbage collection, so that the processes keep sharing the parent's memory.
+
+    The collector writes into each object that it visits, and the kernel then copies the page: soon every process would
+    have its own copy of all imported modules. A replaced process is forked from the same parent.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 class Parent:
