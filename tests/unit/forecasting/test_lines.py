@@ -175,7 +175,7 @@ def test_a_lane_that_a_person_must_open_says_why(subtests):
         ({"turns": [replace(TURN, paused=True)]}, Reason.QUEUE_PAUSED),
         ({"pools": {}}, Reason.NO_WORKER),
     ):
-        with subtests.test(reason, **changed):
+        with subtests.test(reason.value, **changed):
             assert lines(scene(2, **changed)) == {(7, 1, ""): reason}
 
 
