@@ -9,7 +9,7 @@ import psycopg
 from django.db import connection
 
 from jobs.sql import statement
-from jobs.store.claiming import RULES
+from jobs.store.claiming import OUT_OF_LINE, RULES
 
 GIVEN: dict[str, Any] = {"now": None, "default_timeout": 1.0, "overtime": 1.0, "locked": [], "borrow": False}
 TYPES = {
@@ -102,7 +102,7 @@ class Dispatcher:
         self._own.close()
 
     def _enter(self) -> None:
-        self._own.execute(statement("knock"), {"in_line": False})
+        self._own.execute(statement("knock"), OUT_OF_LINE)
         self._own.execute(statement("enter"))
 
     def fold(self) -> None:

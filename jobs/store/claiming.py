@@ -27,7 +27,7 @@ RULES = {
     "visits": order.LANES_OF_A_PASS,
     "seconds": 0.1,
 }
-
+OUT_OF_LINE = {"in_line": False, "keeps": None, "hears": False}  # a knock of who needs no waiting place
 
 Cursor = psycopg.Cursor[tuple[Any, ...]]
 
@@ -79,7 +79,7 @@ def claim(
     slots, up to their burst_slots, if nobody could start a job within its own. Raises Django's IntegrityError if the
     books are wrong; recount_books() mends them.
 
-    All statements inside the door go through one pipeline, so that no client can stall while it holds the door. The
+    All statements inside the door leave at once, so that no client can stall while it holds the door. The
     commit is asynchronous: if the server crashes and loses it, the jobs are still created and their messages start
     nothing. Each connection plans each statement once: a plan for the actual parameters is no better, and costs more
     than the claim.
@@ -92,12 +92,10 @@ def claim(
             if ahead is not None:
                 ahead.send(raw)
             piped(raw, "BEGIN ISOLATION LEVEL READ COMMITTED")
-            knocked = piped(raw, statement("knock"), in_line=in_line)
-            if crowded:
-                piped(raw, statement("wait_briefly"))
-                if not _waits(knocked):
-                    piped(raw, "COMMIT")
-                    return Pass(went_home=True)
+            knocked = piped(raw, statement("knock"), in_line=in_line, keeps=keeper and keeper.pool, hears=crowded)
+            if crowded and not _waits(knocked):
+                piped(raw, "COMMIT")
+                return Pass(went_home=True)
             folded, claimed, begun = _send_pass(raw, keeper, *_parameters(locked, now, borrow=borrow), now)
     finally:
         if ahead is not None:
@@ -124,7 +122,7 @@ def plan() -> None:
     if connection.connection in _planned or connection.connection.prepare_threshold is None:
         return  # a pooler's session keeps no plan
     with _pipeline() as raw, raw.transaction():
-        piped(raw, statement("knock"), in_line=False)
+        piped(raw, statement("knock"), **OUT_OF_LINE)
         piped(raw, statement("leave_door"))
         settled, parameters = _parameters((), None, borrow=False)
         piped(raw, statement("fold"), **settled)
@@ -155,8 +153,6 @@ def _send_pass(
     now: datetime | None,
 ) -> tuple[Cursor, Cursor, Cursor | None]:
     """Put what follows the knock into the pipeline; return the answers of the fold, the claim and the start."""
-    if keeper is not None:
-        piped(raw, statement("keep"), pool=keeper.pool)
     piped(raw, statement("enter"))
     piped(raw, statement("give_place"))
     folded, claimed = piped(raw, statement("fold"), **settled), piped(raw, statement("claim"), **parameters)
@@ -199,7 +195,7 @@ def forget_lanes(tenants: Sequence[int]) -> None:
 def inside_the_door() -> Iterator[None]:
     """A transaction in which no dispatch decides."""
     with transaction():
-        rows("knock", in_line=False)
+        rows("knock", **OUT_OF_LINE)
         rows("join_as_sets")
         rows("enter")
         yield

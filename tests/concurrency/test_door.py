@@ -15,6 +15,7 @@ from jobs.engine.submit import submit
 from jobs.models import Job, PausedJobType
 from jobs.sql import statement
 from jobs.store import claiming
+from jobs.store.claiming import OUT_OF_LINE
 from jobs.store.session import session
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
@@ -30,8 +31,8 @@ class Pass:
     def __init__(self, own: psycopg.Connection) -> None:
         self._own = own
 
-    def knock(self, in_line: bool = True) -> bool:
-        return self._own.execute(statement("knock"), {"in_line": in_line}).fetchone()[0]
+    def knock(self, in_line: bool = True, hears: bool = False) -> bool:
+        return self._own.execute(statement("knock"), OUT_OF_LINE | {"in_line": in_line, "hears": hears}).fetchone()[0]
 
     def enter(self) -> None:
         self._own.execute(statement("enter"))
@@ -134,6 +135,29 @@ def test_a_dispatch_whose_predecessor_rolls_back_takes_the_place(register):
         inside._own.rollback()
         assert late.result() == 1
     assert held() == 1
+
+
+def test_a_client_that_stands_still_in_the_middle_of_its_pass_holds_up_nobody(register, monkeypatch):
+    """Nothing of it has left yet, and all leaves at once."""
+    register()
+    quietly_submit(TenantFactory())
+    stands, goes_on, piped = threading.Event(), threading.Event(), claiming.piped
+
+    def standing_still(raw, text, /, **parameters):
+        if text == "COMMIT" and threading.current_thread() is not threading.main_thread():
+            stands.set()
+            assert goes_on.wait(30)
+        return piped(raw, text, **parameters)
+
+    monkeypatch.setattr(claiming, "piped", standing_still)
+    with elsewhere() as run:
+        late = run(dispatch)
+        assert stands.wait(30)
+        try:
+            assert dispatch() == 1
+        finally:
+            goes_on.set()
+        assert late.result() == 0
 
 
 def test_a_finisher_that_goes_home_is_served_by_the_one_waiting(register, sent):
@@ -265,8 +289,7 @@ class TestACrowdAtTheDoor:
         register()
         quietly_submit(TenantFactory())
         with a_pass() as stalled:
-            stalled.knock()
-            stalled._own.execute(statement("wait_briefly"))
+            stalled.knock(hears=True)
             wait_until(lambda: dispatch() == 1, "the place is free again")
             stalled._own.close()
 

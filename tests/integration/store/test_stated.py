@@ -7,6 +7,7 @@ import pytest
 from django.db import connection, transaction
 
 from jobs import store
+from jobs.store.claiming import OUT_OF_LINE
 from jobs.store.rows import rows
 from jobs.store.session import PLANNED, STATED, session
 
@@ -78,7 +79,7 @@ def test_a_body_has_those_of_its_project(elsewhere):
 def test_the_claim_says_them_for_its_transaction():
     of_sessions = {"default_transaction_isolation", "idle_session_timeout"}
     with transaction.atomic():
-        rows("knock", in_line=False)
+        rows("knock", **OUT_OF_LINE)
         ours = said(OURS.keys() - of_sessions)
     bounds = {"statement_timeout": "30s", "lock_timeout": "5s"}
     assert ours == {name: value for name, value in OURS.items() if name not in of_sessions} | bounds
