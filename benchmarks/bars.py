@@ -5,6 +5,7 @@ from typing import Any
 
 Figures = dict[str, dict[str, float]]  # measure with its unit, then contender: {"jobs/s": {"ours": 153.0}}
 Figure = tuple[str, str]  # what, whose
+OURS = "ours"
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,9 @@ class Bar:
         other_what, other_whose = self.to
         if other_what == what:
             return f"{what}: {whose} / {other_whose}"
-        return f"{what} / {other_what}" + ("" if whose == other_whose else f" ({whose} / {other_whose})")
+        if whose == other_whose:
+            return f"{what} / {other_what}" + (f", {whose}" if whose != OURS else "")
+        return f"{what} / {other_what} ({whose} / {other_whose})"
 
     @property
     def wanted(self) -> str:

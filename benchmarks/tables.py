@@ -1,28 +1,30 @@
-"""Figures on a terminal of 80 columns: a line for each measure, a column for each contender, then the ratios."""
+"""Figures on a terminal: a line for each measure, a column for each contender, then the ratios, if we are one."""
 
 from typing import Any
 
-from benchmarks.bars import Figures
+from benchmarks.bars import OURS, Figures
 
-OURS = "ours"
-NAME, CELL = 32, 9  # characters of the first column, and of each other
+NAME, CELL, GAP = 32, 9, 2  # characters of the first column, of each other at least, and before a longer name
 
 
 def show(figures: Figures, verdicts: list[dict[str, Any]]) -> None:
     """Print the figures, the ratio of ours to each of the others, and the verdict on each bar."""
     names = list(dict.fromkeys(name for line in figures.values() for name in line))
-    others = [name for name in names if name != OURS]
-    _line("", [*names, *(f"/ {name}" for name in others)])
+    others = [name for name in names if name != OURS] if OURS in names else []
+    heads = [*names, *(f"/ {name}" for name in others)]
+    widths = [max(CELL, len(head) + GAP) for head in heads]
+    _line("", heads, widths)
     for what, line in figures.items():
         ratios = [_number(_ratio(line, other)) for other in others]
-        _line(what, [*(_number(line.get(name)) for name in names), *ratios])
+        _line(what, [*(_number(line.get(name)) for name in names), *ratios], widths)
     for verdict in verdicts:
         mark = "PASS" if verdict["passed"] else "MISS"
         print(f"  {mark}  {verdict['bar']:<49}{_number(verdict['value']):>8}  {verdict['wanted']}")  # noqa: T201
 
 
-def _line(name: str, cells: list[str]) -> None:
-    print(f"  {name:<{NAME}}" + "".join(f"{cell:>{CELL}}" for cell in cells).rstrip(), flush=True)  # noqa: T201
+def _line(name: str, cells: list[str], widths: list[int]) -> None:
+    row = "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+    print(f"  {name:<{NAME}}{row.rstrip()}", flush=True)  # noqa: T201
 
 
 def _ratio(line: dict[str, float], other: str) -> float | None:

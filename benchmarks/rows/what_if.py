@@ -46,8 +46,8 @@ CASES = {
     "weight": (CROWDED, Case(processes=6, limits={"num_slots": SLOTS, "weight": 4})),
     "rate": (BASE, Case(tenant=1, limits={"rate_limit": 6, "rate_window": 3.0})),
 }
-OFF, NOTHING, UNCHANGED = "mean wait, off", "mean wait, off if nothing changed", "mean wait, off if only replayed"
-ITSELF, P95 = "replay of what was, off", "p95, off"
+OFF, NOTHING, UNCHANGED = "mean wait off", "off if unchanged", "off if only replayed"
+ITSELF, P95 = "replay of what was off", "p95 off"
 THERE, BACK = "", ", back"
 BARS = [
     bar
