@@ -126,7 +126,7 @@ def prepared_objects(kind: type[Row], name: str, /, **parameters: Any) -> list[R
     return prepared_on(session(), statement(name), row=class_row(kind), **_timed(parameters))
 
 
-class Together(psycopg.RawCursor[tuple[Any, ...]]):
+class Piped(psycopg.RawCursor[tuple[Any, ...]]):
     """A statement of a pipeline that leaves with the next ones, when an answer is awaited or the pipeline ends.
 
     psycopg itself lets each leave at once. So the server would begin with a pass whose client may stand still before
@@ -146,7 +146,7 @@ class Together(psycopg.RawCursor[tuple[Any, ...]]):
 
 def piped(raw: psycopg.Connection[Any], text: str, /, **parameters: Any) -> psycopg.Cursor[tuple[Any, ...]]:
     """Put a statement into the pipeline of that connection; the answer is fetched later. The server keeps the plan."""
-    cursor = Together(raw)
+    cursor = Piped(raw)
     cursor.execute(*numbered(text, parameters), prepare=raw.prepare_threshold is not None)
     return cursor
 
