@@ -1,19 +1,19 @@
 """Dispatch: decide which jobs get the free slots, then send them to workers.
 
-A dispatch makes one pass after the other. A pass is one transaction (steps 1 to 6, `store.claim`) and its messages:
+A dispatch makes one pass after the other. A pass is one transaction (steps 1 to 5, `store.claim`) and its messages:
 
 1. Knock: take the only waiting place at the door, an advisory lock. If another dispatch has it, go home: that
    dispatch will see this one's work (I2).
    Who went home the last time hears first whether it may stay: most of a crowd pay for a knock alone.
-2. Enter: wait until the dispatch inside commits. One dispatch decides at a time (I1).
-3. Give up the waiting place. From now on the next dispatch may wait.
-4. Fold: take the arrivals and the freed slots since the last dispatch into the books.
-5. Claim: choose the fairest jobs up to the room and all limits. Give each a slot and count its attempt.
-6. Commit, which opens the door. A process that keeps a job for itself starts it in the same pipeline.
-7. Hand over: send one message for each claimed job to the Celery queue of its pool. Recover repeats lost messages.
-8. If there is news of jobs that others wait for, have it read (`engine/unblock.py`).
-9. If the claim left room (`more`), or a job was unblocked, go to 1, now without the lanes whose jobs others had locked.
-10. If there is room left and nobody for it, go to 1 with a pass that lends it to those who hold all of their slots.
+2. Enter: wait until the dispatch inside commits, since one dispatch decides at a time (I1). Then give up the waiting
+   place: from now on the next dispatch may wait.
+3. Fold: take the arrivals and the freed slots since the last dispatch into the books.
+4. Claim: choose the fairest jobs up to the room and all limits. Give each a slot and count its attempt.
+5. Commit, which opens the door. A process that keeps a job for itself starts it in the same pipeline.
+6. Hand over: send one message for each claimed job to the Celery queue of its pool. Recover repeats lost messages.
+7. If there is news of jobs that others wait for, have it read (`engine/unblock.py`).
+8. If the claim left room (`more`), or a job was unblocked, go to 1, now without the lanes whose jobs others had locked.
+9. If there is room left and nobody for it, go to 1 with a pass that lends it to those who hold all of their slots.
 
 `dispatch()` makes a dispatch; `on_commit()` requests one for when the caller's transaction commits. The runtime of the
 process says who sends the messages, and who makes the dispatches that are requested.

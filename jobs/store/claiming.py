@@ -154,7 +154,6 @@ def _send_pass(
 ) -> tuple[Cursor, Cursor, Cursor | None]:
     """Put what follows the knock into the pipeline; return the answers of the fold, the claim and the start."""
     piped(raw, statement("enter"))
-    piped(raw, statement("give_place"))
     folded, claimed = piped(raw, statement("fold"), **settled), piped(raw, statement("claim"), **parameters)
     piped(raw, "COMMIT")
     if keeper is None:

@@ -34,12 +34,6 @@ class Pass:
     def knock(self, in_line: bool = True, hears: bool = False) -> bool:
         return self._own.execute(statement("knock"), OUT_OF_LINE | {"in_line": in_line, "hears": hears}).fetchone()[0]
 
-    def enter(self) -> None:
-        self._own.execute(statement("enter"))
-
-    def give_place(self) -> None:
-        self._own.execute(statement("give_place"))
-
     def claim(self) -> list[int]:
         self.fold()
         return self.only_claim()
@@ -53,8 +47,7 @@ class Pass:
 
     def come_in(self) -> None:
         assert self.knock()
-        self.enter()
-        self.give_place()
+        self._own.execute(statement("enter"))
 
     def commit(self) -> None:
         self._own.commit()

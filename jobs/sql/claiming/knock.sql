@@ -1,4 +1,4 @@
--- The door, step 1 of 3: take the only waiting place, or go home. Who: every dispatch.
+-- The door, step 1 of 2: take the only waiting place, or go home. Who: every dispatch.
 -- The holder of the waiting place has not taken its snapshot yet, so it will see the work that brought us here: a dispatch that
 -- finds it taken may leave (I2). The clock waits without it, so a stalled holder blocks others only briefly.
 -- 'jobs.door' lasts for the transaction; the claim reads it, and does nothing outside the door. So do the other settings:
