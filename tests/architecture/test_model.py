@@ -42,7 +42,8 @@ def sent_by(function) -> list[str]:
 def test_the_modelled_pass_is_the_one_that_is_sent():
     """Whoever changes the order of the statements has to change the model, and see whether it still holds."""
     assert sent_by(claiming.claim) == ["BEGIN", "knock", "COMMIT"], "the commit of who goes home"
-    modelled = " ".join(door.PASS).replace("snapshot lock", "claim").replace("commit leave", "COMMIT").split()
+    modelled = " ".join(door.PASS).replace("snapshot lock", "claim").replace("commit leave", "COMMIT")
+    modelled = modelled.replace("enter give_place", "enter").split()  # one after the other, in one statement
     sent = [name for name in sent_by(claiming._send_pass) if name != "start_kept"]
     assert ["knock", *sent] == modelled
 
