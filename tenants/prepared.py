@@ -10,8 +10,9 @@ from functools import cache
 from typing import Any, TypeVar
 
 import psycopg
-from django.db import connection
+from django.db import NotSupportedError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
+from psycopg.pq import TransactionStatus
 from psycopg.rows import RowFactory, class_row, tuple_row
 
 Row = TypeVar("Row")
@@ -43,6 +44,20 @@ def prepared_on(
     # As `connection.cursor()` does with its own cursor: CONN_HEALTH_CHECKS, errors become Django's, queries are logged.
     database.close_if_health_check_failed()
     database.ensure_connection()
+    try:
+        return _run(database, statement, parameters, row)
+    except NotSupportedError:
+        # A migration may have changed the type of a column: then the plan that the session kept fails for ever. A
+        # transaction ends with the error; it is rolled back, and with that psycopg forgets all plans.
+        if database.connection.info.transaction_status != TransactionStatus.IDLE:
+            raise
+        database.connection.execute("DEALLOCATE ALL")
+        return _run(database, statement, parameters, row)
+
+
+def _run(
+    database: BaseDatabaseWrapper, statement: str, parameters: Mapping[str, Any], row: RowFactory[Any]
+) -> list[Any]:
     with database._prepare_cursor(Cursor(database.connection, row_factory=row)) as cursor:  # type: ignore[attr-defined]
         cursor.execute(*numbered(statement, parameters))
         rows: list[Any] = cursor.fetchall()

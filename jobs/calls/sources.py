@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from django.core.exceptions import ValidationError
 from django.db import (
     DEFAULT_DB_ALIAS,
-    NotSupportedError,
     ProgrammingError,
     connection,
     connections,
@@ -107,10 +106,7 @@ def _find(model: type[models.Model], source_id: Any, tenant_id: int) -> models.M
         return None
     # A manager of the model's own may make another query each time. In a transaction, an error would end that, too.
     if type(manager) is models.Manager and not connections[manager.db].in_atomic_block:
-        try:
-            return _query(model, manager.db).first(source_id, owner)
-        except NotSupportedError:  # a migration changed the type of a column: this session's plan fails from now on
-            pass
+        return _query(model, manager.db).first(source_id, owner)
     return next(iter(manager.filter(pk=source_id).filter(**{path.lookup: owner})), None)
 
 

@@ -1,0 +1,46 @@
+"""A session that has kept a plan survives a migration that changes the type of a column, as a longer name does."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.db import NotSupportedError, connection, transaction
+
+from tenants import auth
+from tenants.models import Tenant
+from tenants.prepared import prepared
+from tests.factories import TenantFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+OFTEN = 4  # times after which the plan is kept
+NAMES = f"SELECT name FROM {Tenant._meta.db_table} WHERE id = %(id)s"
+
+
+@pytest.fixture
+def widen(onlooker) -> Iterator:
+    """Somebody else migrates: psycopg would forget the plans of a session that does it itself."""
+    length = Tenant._meta.get_field("name").max_length
+    change = f"ALTER TABLE {Tenant._meta.db_table} ALTER name TYPE varchar({{}})"
+    yield lambda: onlooker.execute(change.format(length + 1))
+    connection.close()
+    onlooker.execute(change.format(length))
+
+
+def test_a_key_goes_on_to_name_its_tenant_and_a_strangers_his(widen):
+    owner, stranger = TenantFactory(), TenantFactory()
+    tokens = {tenant: auth.issue(tenant, "test")[1] for tenant in (owner, stranger)}
+    for _ in range(OFTEN):
+        assert auth.tenant_of(tokens[owner]) == owner
+    widen()
+    for tenant, token in tokens.items():
+        assert auth.tenant_of(token) == tenant
+
+
+def test_a_transaction_fails_and_the_next_one_does_not(widen):
+    tenant = TenantFactory()
+    for _ in range(OFTEN):
+        prepared(NAMES, id=tenant.pk)
+    widen()
+    with pytest.raises(NotSupportedError), transaction.atomic():
+        prepared(NAMES, id=tenant.pk)
+    with transaction.atomic():
+        assert prepared(NAMES, id=tenant.pk) == [(tenant.name,)]
