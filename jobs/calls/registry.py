@@ -103,12 +103,10 @@ def target_of(function: Callable[..., Any]) -> Target:
 def target(model: type[models.Model], method: str, *, http: bool = False) -> Target:
     """The target on a model. Raises InvalidRequest unless the method is marked @job (http: with http=True)."""
     static = inspect.getattr_static(model, method, None)
-    class_level = isinstance(static, classmethod)
-    function = static.__func__ if isinstance(static, classmethod) else static
-    spec = getattr(function, MARK, None)
-    if not callable(function) or not isinstance(spec, Spec) or (http and not spec.http):
+    spec = _spec(static)
+    if spec is None or (http and not spec.http):
         raise _no_job(method, methods(model, http=http))
-    return Target(model, method, function, spec, class_level)
+    return Target(model, method, _function(static), spec, class_level=_is(static, classmethod))
 
 
 def _no_job(method: str, known: list[str]) -> InvalidRequest:
@@ -119,8 +117,23 @@ def methods(model: type[models.Model], *, http: bool = False) -> list[str]:
     """The names of the methods marked @job (http: with http=True)."""
     # As `inspect.getattr_static` finds them, in a fortieth of the time: each process looks before its first job.
     statics = {name: static for kind in reversed(model.__mro__) for name, static in vars(kind).items()}
-    specs = ((name, getattr(getattr(static, "__func__", static), MARK, None)) for name, static in statics.items())
+    specs = ((name, _spec(static)) for name, static in statics.items())
     return sorted(name for name, spec in specs if spec is not None and (spec.http or not http))
+
+
+def _is(static: Any, kind: type) -> bool:
+    return issubclass(type(static), kind)  # isinstance would look into what is lazy
+
+
+def _function(static: Any) -> Any:
+    return static.__func__ if _is(static, classmethod) else static
+
+
+def _spec(static: Any) -> Spec | None:
+    """The mark of what stands in a class. Only its own: a stranger's proxy may answer to any name, or fail."""
+    function = _function(static)
+    spec = getattr(function, "__dict__", {}).get(MARK)
+    return spec if isinstance(spec, Spec) and callable(function) and not _is(static, staticmethod) else None
 
 
 def in_words(name: str) -> str:

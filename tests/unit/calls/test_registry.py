@@ -1,6 +1,9 @@
 """What may run as a job, and which arguments fit it."""
 
+from unittest.mock import Mock
+
 import pytest
+from django.utils.functional import SimpleLazyObject
 
 from jobs import job
 from jobs.calls.arguments import MAX_DEPTH
@@ -105,8 +108,24 @@ class TestNames:
             @job
             def apart(day): ...
 
+        assert methods(Confused) == []
         with pytest.raises(InvalidRequest, match="not a job"):
             target(Confused, "apart")
+
+    def test_what_answers_to_any_name_is_no_job_and_what_is_lazy_stays_so(self):
+        def load():
+            raise AssertionError("it was looked into")
+
+        class Crowded:
+            anything, later = Mock(), SimpleLazyObject(load)
+
+            @job
+            def one(self): ...
+
+        assert methods(Crowded) == ["one"]
+        for name in ("anything", "later"):
+            with pytest.raises(InvalidRequest, match="not a job"):
+                target(Crowded, name)
 
 
 class TestArguments:
