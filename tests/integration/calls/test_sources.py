@@ -70,25 +70,22 @@ def test_one_statement_finds_it_and_its_plan_is_kept(django_assert_num_queries):
         assert len(cursor.execute(plans).fetchall()) == 1
 
 
-@pytest.mark.parametrize("atomic", [False, True])
-def test_a_migration_that_changes_a_column_while_its_plan_is_kept_harms_nothing(elsewhere, atomic):
+def test_a_migration_that_changes_a_column_while_its_plan_is_kept_harms_nothing(elsewhere):
     picture = Picture.objects.create(tenant=TenantFactory())
 
     def found():
         return sources.find(target(Picture), str(picture.pk), picture.tenant_id)
 
-    for _ in range(4):
-        assert found() == picture
-    try:
-        elsewhere('ALTER TABLE sample_picture ALTER "the title" TYPE text')
-        if atomic:
-            with transaction.atomic():
+    for within in (nullcontext, transaction.atomic):
+        for _ in range(4):
+            assert found() == picture
+        try:
+            elsewhere('ALTER TABLE sample_picture ALTER "the title" TYPE text')
+            with within():
                 assert found() == picture
                 assert Picture.objects.exists()
-        else:
-            assert found() == picture
-    finally:
-        elsewhere('ALTER TABLE sample_picture ALTER "the title" TYPE varchar(20)')
+        finally:
+            elsewhere('ALTER TABLE sample_picture ALTER "the title" TYPE varchar(20)')
 
 
 def test_a_manager_of_the_models_own_is_asked_each_time(monkeypatch):
