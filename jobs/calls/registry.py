@@ -102,11 +102,10 @@ def target_of(function: Callable[..., Any]) -> Target:
 
 def target(model: type[models.Model], method: str, *, http: bool = False) -> Target:
     """The target on a model. Raises InvalidRequest unless the method is marked @job (http: with http=True)."""
-    static = inspect.getattr_static(model, method, None)
-    spec = _spec(static)
-    if spec is None or (http and not spec.http):
+    found = _marked(inspect.getattr_static(model, method, None))
+    if found is None or (http and not found[1].http):
         raise _no_job(method, methods(model, http=http))
-    return Target(model, method, _function(static), spec, class_level=_is(static, classmethod))
+    return Target(model, method, *found)
 
 
 def _no_job(method: str, known: list[str]) -> InvalidRequest:
@@ -117,23 +116,21 @@ def methods(model: type[models.Model], *, http: bool = False) -> list[str]:
     """The names of the methods marked @job (http: with http=True)."""
     # As `inspect.getattr_static` finds them, in a fortieth of the time: each process looks before its first job.
     statics = {name: static for kind in reversed(model.__mro__) for name, static in vars(kind).items()}
-    specs = ((name, _spec(static)) for name, static in statics.items())
-    return sorted(name for name, spec in specs if spec is not None and (spec.http or not http))
+    marked = ((name, _marked(static)) for name, static in statics.items())
+    return sorted(name for name, found in marked if found is not None and (found[1].http or not http))
 
 
-def _is(static: Any, kind: type) -> bool:
-    return issubclass(type(static), kind)  # isinstance would look into what is lazy
+def _marked(static: Any) -> tuple[Callable[..., Any], Spec, bool] | None:
+    """What stands in a class, if it is marked: its function, its mark, and whether it is of the class.
 
-
-def _function(static: Any) -> Any:
-    return static.__func__ if _is(static, classmethod) else static
-
-
-def _spec(static: Any) -> Spec | None:
-    """The mark of what stands in a class. Only its own: a stranger's proxy may answer to any name, or fail."""
-    function = _function(static)
+    Only its own mark counts, and only its type is asked: a proxy may answer to any name, fail, or load what is lazy.
+    """
+    if issubclass(type(static), staticmethod):
+        return None
+    of_class = issubclass(type(static), classmethod)
+    function = static.__func__ if of_class else static
     spec = getattr(function, "__dict__", {}).get(MARK)
-    return spec if isinstance(spec, Spec) and callable(function) and not _is(static, staticmethod) else None
+    return (function, spec, of_class) if isinstance(spec, Spec) and callable(function) else None
 
 
 def in_words(name: str) -> str:
