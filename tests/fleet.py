@@ -1,6 +1,7 @@
 """Workers in a time of their own, so that hours of sharing pass in a second."""
 
 import heapq
+import os
 import uuid
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typing import Literal
 
 from jobs import store
 from jobs.models import Job
-from jobs.store import Failure
+from jobs.store import Failure, Holder
 
 REPLACED = 0.9  # seconds until another process works in the place of one that died
 DIED = Failure("ProcessDied", "exit")
@@ -20,10 +21,13 @@ DIED = Failure("ProcessDied", "exit")
 
 @dataclass(frozen=True)
 class Habit:
-    """How long a tenant's jobs run, and how they end: also with their process, or cancelled before they start."""
+    """How long a tenant's jobs run, and how they end.
+
+    Also with the next job of their lane in their slot, with their process, or cancelled before they start.
+    """
 
     seconds: float = 1.0  # since the start; of a cancelled one since the claim
-    end: Literal["succeeds", "crashes", "cancelled"] = "succeeds"
+    end: Literal["succeeds", "is followed", "crashes", "cancelled"] = "succeeds"
 
 
 @dataclass
@@ -72,8 +76,7 @@ class Fleet:
             job = self._messages.popleft()
             assert store.start(job.id, job.attempt, self._worker, now=self.now)
             self._idle -= 1
-            self.served.append(job)
-            self._take(job, self._crash if self._habit(job).end == "crashes" else self._succeed)
+            self._begin(job)
 
     def run(self, jobs: int, after_each: Callable[[], object] = lambda: None, *, tokens: bool = False) -> None:
         """Until so many jobs have ended, or none runs; `after_each` is called when one has, and others have begun.
@@ -113,6 +116,11 @@ class Fleet:
         """event: returns whether a job has ended."""
         heapq.heappush(self._events, (moment, next(self._numbers), event))
 
+    def _begin(self, job: Job) -> None:
+        ends = {"crashes": self._crash, "is followed": self._be_followed}
+        self.served.append(job)
+        self._take(job, ends.get(self._habit(job).end, self._succeed))
+
     def _take(self, job: Job, end: Callable[[Job], float]) -> None:
         habit = self._habit(job)
         self._taken[job.pk] = Taken(job, self.now, habit)
@@ -130,6 +138,16 @@ class Fleet:
     def _succeed(self, job: Job) -> float:
         assert store.succeed(job.id, job.attempt, {}, None, now=self.now)
         self._idle += 1
+        return 0.0
+
+    def _be_followed(self, job: Job) -> float:
+        holder = Holder(self._worker, os.getpid())
+        applied, following = store.succeed_and_follow(job.id, job.attempt, {}, None, by=holder, now=self.now)
+        assert applied
+        if following is None:
+            self._idle += 1
+        else:
+            self._begin(Job.objects.select_related("queue").get(pk=following.id))
         return 0.0
 
     def _crash(self, job: Job) -> float:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import islice
 from math import inf
 
@@ -74,7 +74,8 @@ def _opened(books: Books, freed: Iterable[Freed], upto: float) -> tuple[list[Lan
 def _wake(books: Books, arrivals: list[Lane], opened: list[Lane]) -> None:
     """Lanes return to the end of the circle, in the order in which they left it; or are visited next.
 
-    Next is a lane that has used less than its share (and one attempt, if work arrives): new ones first.
+    Next is a lane that has used less than its share (and one attempt, if work arrives): new ones first. So is one in
+    the circle in which nobody waited, since its last jobs had followed in slots.
     """
     begun, told = [], []
     for lane in arrivals:
@@ -88,7 +89,7 @@ def _wake(books: Books, arrivals: list[Lane], opened: list[Lane]) -> None:
             begun.append(lane)
         else:
             lane.head = min(lane.head, head)
-            if lane.state is not READY:
+            if lane.state is not READY or (least := lane.line.least) is None or least >= head:
                 told.append(lane)
     came = set(told)
     begun.sort(key=_head)
@@ -98,10 +99,23 @@ def _wake(books: Books, arrivals: list[Lane], opened: list[Lane]) -> None:
         queue = lane.queue
         spared = queue.mean_seconds / lane.tenant.weight if lane.position is None or lane in came else 0.0
         is_next = lane.virtual_time < queue.lane_time + spared
-        lane.position = books.place(queue.head if is_next else None)
+        if lane.state is not READY:
+            lane.position = books.place(queue.head if is_next else None)
+        elif is_next:
+            lane.position = min(_out_of(queue.circle, lane), books.place(queue.head))
+        else:
+            continue
         lane.state = READY
         books.opens(lane, None)
         heappush(queue.circle, (lane.position, lane))
+
+
+def _out_of(circle: list[tuple[int, Lane]], lane: Lane) -> int:
+    """Take it out of the circle; where it stood."""
+    position = _position(lane)
+    circle.remove((position, lane))
+    heapify(circle)
+    return position
 
 
 def _give_back(books: Books, freed: Iterable[Freed]) -> None:

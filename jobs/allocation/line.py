@@ -38,6 +38,11 @@ class Line:
     def __iter__(self) -> Iterator[Job]:
         return (job for _, job in self.heap)
 
+    @property
+    def least(self) -> int | None:
+        """The first place; None if nobody waits."""
+        return self.heap[0][0] if self.heap else None
+
     def add(self, job: Job) -> None:
         heappush(self.heap, (job.place, job))
 
@@ -69,6 +74,11 @@ class LineByUser:
 
     def __iter__(self) -> Iterator[Job]:
         return (job for line in self.lines.values() for job in line)
+
+    @property
+    def least(self) -> int | None:
+        """The first place; None if nobody waits."""
+        return min((line.heap[0][0] for line in self.lines.values()), default=None)
 
     def add(self, job: Job) -> None:
         line = self.lines.get(job.user)

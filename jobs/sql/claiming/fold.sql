@@ -1,6 +1,6 @@
 -- Change: take the arrivals and the freed slots since the last dispatch into the books: lanes, tenants and queues.
 -- Who:    a dispatch, inside the door, before the claim. Nobody else writes or locks the rows it reads and deletes.
--- Locks:  none that anybody waits for. Index: primary keys; lanes_opening.
+-- Locks:  none that anybody waits for. Index: primary keys; lanes_opening; jobs_claim.
 -- New rows are those of transactions that had not ended in the snapshot of the last fold: xids from its end on, and those
 -- that were under way then. So the fold finds rows that commit late, and does not read dead rows again and again during an
 -- old snapshot. A dump restored on another server may have xids from the future: then the fold reads all rows.
@@ -136,7 +136,18 @@ lanes_told AS (
     UPDATE lanes l
     SET version = k.number,
         state = CASE WHEN k.wakes THEN 'ready' ELSE l.state END,
-        position = CASE WHEN k.wakes AND k.state <> 'ready' THEN circle_place(k.number, k.before_all_from) ELSE l.position END,
+        position = CASE
+            WHEN k.wakes AND k.state <> 'ready' THEN circle_place(k.number, k.before_all_from)
+            -- Its last jobs followed in slots, past the door: it is as new as an empty one.
+            WHEN k.head IS NOT NULL AND k.before_all_from IS NOT NULL AND (
+                SELECT j.id FROM jobs j
+                WHERE j.ready_at IS NOT NULL AND j.queue_id = l.queue_id AND j.tenant_id = l.tenant_id
+                  AND (j.priority, j.id) >= ((l.head >> 58)::smallint, l.head & 288230376151711743)
+                  AND (j.priority, j.id) < ((k.head >> 58)::smallint, k.head & 288230376151711743)
+                ORDER BY j.priority, j.id LIMIT 1
+            ) IS NULL THEN least(l.position, circle_place(k.number, k.before_all_from))
+            ELSE l.position
+        END,
         head = least(l.head, k.head),
         waiting = l.waiting + k.jobs,
         virtual_time = l.virtual_time + k.seconds / k.weight,

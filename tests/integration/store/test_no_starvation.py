@@ -5,6 +5,7 @@ import pytest
 from jobs.engine.submit import submit_all
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
+from tests.fleet import Habit
 from tests.thorough import THOROUGH
 
 pytestmark = [
@@ -101,6 +102,25 @@ def test_whoever_asks_for_little_waits_for_the_next_free_process_and_not_for_a_r
         workers.run(2)
         assert [job.tenant_id for job in workers.served[before : before + 2]] == [first.pk, second.pk]
         workers.run(tenants)
+
+
+def test_so_does_one_whose_last_job_followed_in_the_slot_past_the_door(fleet):
+    """Its lane had another job when the door saw it the last time."""
+    many = [paused_tenant() for _ in range(10)]
+    little = TenantFactory()
+    submit_all([request_for(tenant, n) for n in range(20) for tenant in many])
+    resume(*many)
+    workers = fleet(1, {little.pk: Habit(0.01, "is followed")})
+    workers.run(30)
+    for wish in range(0, 9, 3):
+        submit_all([request_for(little, wish), request_for(little, wish + 1)])
+        workers.run(4)
+        assert [job.tenant_id for job in workers.served].count(little.pk) == wish + 2
+        submit_all([request_for(little, wish + 2)])
+        before = len(workers.served)
+        workers.run(1)
+        assert workers.served[before].tenant_id == little.pk
+        workers.run(12)
 
 
 def test_a_light_queue_is_served_beside_a_heavy_one(fleet):
