@@ -47,11 +47,12 @@ def prepared_on(
     try:
         return _run(database, statement, parameters, row)
     except NotSupportedError:
-        # A migration may have changed the type of a column: then the plan that the session kept fails for ever. A
-        # transaction ends with the error; it is rolled back, and with that psycopg forgets all plans.
+        # A migration may have changed the type of a column: then the plan that the session kept fails for ever. With a
+        # transaction that is rolled back psycopg drops all plans. The caller's ends with this error, anyway.
         if database.connection.info.transaction_status != TransactionStatus.IDLE:
             raise
-        database.connection.execute("DEALLOCATE ALL")
+        with database.connection.transaction(force_rollback=True):
+            pass
         return _run(database, statement, parameters, row)
 
 
