@@ -1,17 +1,21 @@
-"""What the pages draw: bars of ended attempts, lines of waiting times, their scales; strips and curves of use. Pure."""
+"""What the pages draw: bars of ended attempts, lines of waiting times, their scales; strips and curves of use. Pure.
+
+Bars and strips are SVG with what the pointer is told, drawn once for all viewers: in a template the 900 values of a
+chart took 5 ms of each refresh.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
 from math import log
 
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from jobs.console.ops import drawing
-from jobs.console.ops.drawing import HEIGHT, WIDTH
+from jobs.authoring.text import duration
 from jobs.reading.statistics import Times, added
 
+WIDTH, HEIGHT = 600.0, 100.0  # of a chart
 KINDS = {"success": "good", "error": "bad", "dead": "bad", "crash": "bad"}  # the other outcomes: "calm"
 ORDER = ("good", "calm", "bad")  # from below
 OTHERS = {"calm": "to be tried again or cancelled", "bad": "badly"}
@@ -33,55 +37,29 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class Bar:
-    """What ended in a step. place: which step. label: in words. search: the words that find its jobs.
-
-    boxes: their kind, y and height; x, width and these: of WIDTH and HEIGHT.
-    """
-
-    place: int
-    x: float
-    width: float
-    label: str
-    search: str
-    boxes: list[tuple[str, float, float]]
-
-
-@dataclass(frozen=True)
 class Chart:
     """again: attempts after which the job goes on, or was cancelled. top: of the scale of the bars.
 
-    p50, p95: SVG paths with gaps where nothing ended. waits: of each step, by its place. marks: y and label of the
-    scale of waits. moments: at the left, in the middle, at the right. address: of the search, before a bar's words.
+    bars: links that search for their jobs. waits: what the pointer is told of each step. p50, p95: SVG paths with gaps
+    where nothing ended. marks: y and label of the scale of waits. moments: at the left, in the middle, at the right.
     """
 
-    bars: list[Bar]
+    bars: SafeString
     total: int
     failed: int
     again: int
     top: int
     p50: str
     p95: str
-    waits: list[tuple[int, datetime, Times]]
+    waits: SafeString
     marks: list[tuple[float, str]]
     times: Times
     moments: list[str]
     steps: int
-    address: str
 
     @property
     def half(self) -> int:
         return self.top // 2
-
-    @cached_property
-    def svg(self) -> SafeString:
-        """The bars, drawn once for all viewers: in a template their 900 values took 5 ms of each refresh."""
-        return drawing.bars(self)
-
-    @cached_property
-    def waits_svg(self) -> SafeString:
-        """What the pointer is told of each step, likewise."""
-        return drawing.waits(self)
 
 
 def chart(ended: Iterable[Ended], since: datetime, step: timedelta, count: int, address: str = "?q=") -> Chart:
@@ -98,23 +76,30 @@ def chart(ended: Iterable[Ended], since: datetime, step: timedelta, count: int, 
     most = next((mark for mark in MARKS if mark >= max(longest, 1)), max(MARKS))
     long = step * count > DAY
     return Chart(
-        bars=[
-            _bar(place, count, of, top, (since + place * step, since + (place + 1) * step))
-            for place, of in enumerate(sums)
-            if of
-        ],
+        bars=format_html_join(
+            "",
+            '<a href="{}{}" data-n="{}" tabindex="-1"><title>{}</title>{}</a>',
+            (
+                (address, _search(since + place * step, step), place, _label(since + place * step, of), boxes)
+                for place, of in enumerate(sums)
+                if (boxes := _boxes(place, count, of, top))
+            ),
+        ),
         total=sum(sum(of.values()) for of in sums),
         failed=sum(of.get("bad", 0) for of in sums),
         again=sum(of.get("calm", 0) for of in sums),
         top=top,
         p50=path([_height(time.p50, most) for time in times]),
         p95=path([_height(time.p95, most) for time in times]),
-        waits=[(place, since + place * step, time) for place, time in enumerate(times) if time.p95 is not None],
+        waits=format_html_join(
+            "",
+            '<g data-n="{}"><title>{}</title></g>',
+            ((place, _waited(since + place * step, time)) for place, time in enumerate(times) if time.p95 is not None),
+        ),
         marks=_marks(most),
         times=Times.of(added(one.wait_buckets for step_ in by_step for one in step_)),
         moments=[f"{since + part * step * count:{'%d %b %H:%M' if long else '%H:%M'}}" for part in (0, 0.5, 1)],
         steps=count,
-        address=address,
     )
 
 
@@ -134,19 +119,29 @@ def _round(most: int) -> int:
     return next(power * digit for digit in (2, 4, 10) if power * digit >= most)
 
 
-def _bar(place: int, count: int, of: dict[str, int], top: int, span: tuple[datetime, datetime]) -> Bar:
+def _boxes(place: int, count: int, of: dict[str, int], top: int) -> SafeString:
+    """The bar of a step; "" if nothing ended. The script finds a low one, too, wherever the pointer is above it."""
     width = WIDTH / count
-    boxes, y = [], HEIGHT
+    x, boxes, y = f"{(place + 0.1) * width:.4g}", [], HEIGHT
     for kind in ORDER:
         if of.get(kind):
             height = of[kind] / top * HEIGHT
             y -= height
-            boxes.append((kind, round(y, 1), round(height, 1)))
+            boxes.append((kind, x, f"{round(y, 1):g}", f"{width * 0.8:.4g}", f"{round(height, 1):g}"))
+    return format_html_join("", '<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>', boxes)
+
+
+def _label(at: datetime, of: dict[str, int]) -> str:
     other = ", ".join(f"{of[kind]:,} {words}" for kind, words in OTHERS.items() if of.get(kind))
-    at, until = span
-    label = f"{at:%H:%M}: {sum(of.values()):,} ended{other and ', '}{other}"
-    search = f"ended_since:{at:%Y-%m-%dT%H:%M}+ended_until:{until:%Y-%m-%dT%H:%M}"
-    return Bar(place, place * width + width * 0.1, width * 0.8, label, search, boxes)
+    return f"{at:%H:%M}: {sum(of.values()):,} ended{other and ', '}{other}"
+
+
+def _search(at: datetime, step: timedelta) -> str:
+    return f"ended_since:{at:%Y-%m-%dT%H:%M}+ended_until:{at + step:%Y-%m-%dT%H:%M}"
+
+
+def _waited(at: datetime, time: Times) -> str:
+    return f"{at:%H:%M}: half waited at most {duration(time.p50 or 0)}, 95 of 100 at most {duration(time.p95 or 0)}"
 
 
 def _height(seconds: float | None, most: float) -> float | None:
@@ -181,37 +176,24 @@ def path(values: Sequence[float | None]) -> str:
     return "".join(parts)
 
 
-SOME, MUCH, FULL = 0.0, 0.5, 0.95  # shares from which a level begins; for SOME, above which
+LEVELS = ("some", "much", "full")  # of use
+MUCH, FULL = 0.5, 0.95  # shares from which a level begins; "some": above nothing
 CURVE_HEIGHT = 20
 
 
-@dataclass(frozen=True)
-class Strip:
-    """Paths over `steps` × 1, one for each level. shares: how many of the steps were full, and how many are known."""
-
-    steps: int
-    some: str
-    much: str
-    full: str
-    full_steps: int
-    known_steps: int
-
-    @cached_property
-    def svg(self) -> SafeString | str:
-        """The strip, drawn once for all viewers; "" if nothing is known."""
-        return drawing.strip(self)
-
-
-def strip(shares: Sequence[float | None]) -> Strip:
-    """A strip of these shares (0 to 1); None: nothing is known of that step."""
+def strip(shares: Sequence[float | None]) -> SafeString:
+    """A strip of these shares (0 to 1), a path for each level; None: nothing is known of that step; "" if of none."""
     levels = [None if share is None else _level(share) for share in shares]
-    return Strip(
+    known = len(levels) - levels.count(None)
+    if not known:
+        return SafeString()
+    paths = ((level, path) for level in LEVELS if (path := _runs(levels, level)))
+    return format_html(
+        '<svg class="strip" viewBox="0 0 {steps} 1" preserveAspectRatio="none" role="img" aria-label="{words}">'
+        "<title>{words}</title>{paths}</svg>",
         steps=len(shares),
-        some=_runs(levels, "some"),
-        much=_runs(levels, "much"),
-        full=_runs(levels, "full"),
-        full_steps=levels.count("full"),
-        known_steps=len(levels) - levels.count(None),
+        words=f"Full for {levels.count('full')} of {known} samples",
+        paths=format_html_join("", '<path class="{}" d="{}"/>', paths),
     )
 
 
@@ -220,7 +202,7 @@ def _level(share: float) -> str:
         return "full"
     if share >= MUCH:
         return "much"
-    return "some" if share > SOME else ""
+    return "some" if share > 0 else ""
 
 
 def _runs(levels: Sequence[str | None], level: str) -> str:

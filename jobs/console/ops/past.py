@@ -10,7 +10,7 @@ from uuid import UUID
 from django.urls import reverse
 
 from jobs.console.ops import looks, snapshot
-from jobs.console.ops.charts import KINDS, Chart, Strip, chart, curve, strip
+from jobs.console.ops.charts import KINDS, Chart, chart, curve, strip
 from jobs.console.ops.looks import Sample, Worked
 from jobs.console.ops.tenant_state import standings
 from jobs.pages.cached import PAST_SECONDS, cached
@@ -148,10 +148,10 @@ def worked() -> Mapping[UUID, Worked]:
 
 @dataclass(frozen=True)
 class Use:
-    """The last hour, by name or id: the use of pools and tenants, and curves of what waited in queues."""
+    """The last hour, by name or id: strips of the use of pools and tenants, and curves of what waited in queues."""
 
-    pools: Mapping[str, Strip] = field(default_factory=dict)
-    tenants: Mapping[int, Strip] = field(default_factory=dict)
+    pools: Mapping[str, str] = field(default_factory=dict)
+    tenants: Mapping[int, str] = field(default_factory=dict)
     queues: Mapping[int, str] = field(default_factory=dict)
 
 
@@ -189,9 +189,9 @@ def _share(of: Mapping[str, int] | None, limit: str) -> float:
     return min(in_use / of[limit], 1.0) if of and of[limit] else float(in_use > 0)
 
 
-@cached(PAST_SECONDS, before=None)
-def use_of_day(tenant_id: int) -> Strip | None:
-    """The slots of a tenant, by quarters of an hour."""
+@cached(PAST_SECONDS, before="")
+def use_of_day(tenant_id: int) -> str:
+    """The slots of a tenant, by quarters of an hour, as a strip."""
     first = minute() - (QUARTERS - 1) * QUARTER * MINUTE
     first = first.replace(minute=first.minute // QUARTER * QUARTER)
     at = {sample.at: sample for sample in looks.samples(first, {tenant_id}, step=QUARTER)}
