@@ -11,10 +11,11 @@ from django.db.models import Min
 
 from jobs import store
 from jobs.conf import settings
-from jobs.models import ClosedDay, TenantHour
+from jobs.models import ClosedDay, SlotPeak, TenantHour, UsageDay
 from jobs.reading.usage import day_of, first_open, midnight
 from jobs.recording import statements
 from jobs.recording.record import DAY, FOREVER, HOURS, REACH, log_kept
+from jobs.store.rows import rows
 
 
 def close_days(now: datetime | None = None) -> None:
@@ -32,7 +33,9 @@ def _close_day(now: datetime | None) -> bool:
         return False
     # The hours are counted for the last time before their log is dropped. If days were closed while the clock was
     # ahead, what ended since then is older.
-    statements.close_day(day, min(day, day_of(counted)) - log_kept() - DAY, now)
+    since = min(day, day_of(counted)) - log_kept() - DAY
+    rows("close_day", day=day, since=since, until=day + DAY, tenant_id=None)
+    ClosedDay.objects.create(day=day, closed_at=now)
     return True
 
 
@@ -46,5 +49,5 @@ def forget_days(now: datetime | None = None) -> None:
     """Delete the usage of days that are older than JOBS_USAGE_KEEP."""
     day = day_of(now or store.database_now()) - timedelta(days=settings.JOBS_USAGE_KEEP)
     with transaction.atomic():
-        ClosedDay.objects.filter(day__lt=day).delete()
-        statements.forget_usage(day)
+        for model in (ClosedDay, UsageDay, SlotPeak):  # in this order: the usage of days with a mark is final
+            model._default_manager.filter(day__lt=day).delete()

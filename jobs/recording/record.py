@@ -10,10 +10,12 @@ from django.db import transaction
 
 from jobs import store
 from jobs.conf import settings
-from jobs.models import Recorded
+from jobs.models import Recorded, Sample
 from jobs.reading.health.looks import COUNTS_OF_A_MINUTE, LATE
+from jobs.reading.statistics import BOUNDS
 from jobs.reading.usage import first_open, midnight
 from jobs.recording import statements
+from jobs.store.rows import rows
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 HOURS, LAST_HOURS = "hours", "last hours"  # tasks: soon after the end of an hour, and before its log is dropped
@@ -39,7 +41,7 @@ def _count_minutes(task: str, delay: timedelta, now: datetime | None) -> bool:
     ends = min(upto + BATCH, (now - delay).replace(second=0, microsecond=0))
     if ends <= upto:
         return False
-    statements.record_minutes(upto, ends)
+    rows("record_minutes", starts=upto, ends=ends, bounds=list(BOUNDS))
     statements.end_task(task, ends)
     return True
 
@@ -59,7 +61,7 @@ def _count_hour(hour: datetime | None, now: datetime | None) -> datetime | None:
     upto, now = statements.begin_task(HOURS, REACH, now, pause=FOREVER)
     hour = max(hour or upto, upto)
     ends = hour + HOUR
-    statements.record_hours(hour, ends)
+    rows("record_hours", starts=hour, ends=ends, bounds=list(BOUNDS))
     if ends + LATE <= now and hour == upto:
         statements.end_task(HOURS, ends)
     return ends if ends <= now else None
@@ -73,7 +75,7 @@ def _count_last(now: datetime | None) -> bool:
     ends = upto + HOUR
     if ends + age > now:
         return False
-    statements.record_hours(upto, ends)
+    rows("record_hours", starts=upto, ends=ends, bounds=list(BOUNDS))
     statements.end_task(LAST_HOURS, ends)
     return True
 
@@ -86,8 +88,13 @@ def keep_partitions(now: datetime | None = None) -> None:
         for day in range(-1, AHEAD + 1):
             store.ensure_partition(table, today + day * DAY, today + (day + 1) * DAY)
         store.drop_partitions(table, min(now - kept, _billed(table, now)))
-    statements.forget_samples(now - SAMPLES_KEPT)
-    statements.forget_changes(now - log_kept())
+    forget_old(now)
+
+
+def forget_old(now: datetime) -> None:
+    """Delete the samples, and the changes of limits and processes, that are kept no longer."""
+    Sample.objects.filter(at__lt=now - SAMPLES_KEPT).delete()
+    rows("forget_changes", moment=now - log_kept())
 
 
 def log_kept() -> timedelta:

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from jobs.allocation.gates import Gate
+from jobs.models import Sample
 from jobs.reading import looking, waits
 from jobs.reading.health.facts import starving
 from jobs.reading.looking import Queue
@@ -17,6 +18,7 @@ from jobs.reading.usage import day_of
 from jobs.recording import statements
 from jobs.recording.record import DAY
 from jobs.recording.statements import LaneWork
+from jobs.store.rows import rows
 
 MINUTE = 60.0  # seconds
 SHORT, LONG = 1 - 1 / 5, 1 - 1 / 60  # what stays of a sum after a minute: about the last 5 minutes, the last hour
@@ -42,15 +44,16 @@ def record_sample(now: datetime | None = None) -> None:
     tenants, standing = _tenants(work, fair), states(work, found, hungry)
     full = [pk for pk, one in tenants.items() if standing[pk] is State.FULL and one["in_use"] >= one["slots"]]
     statements.record_peaks(day_of(now), {pk: one["in_use"] for pk, one in tenants.items() if one["in_use"]})
-    statements.record_full(minute.replace(minute=0), full)
-    statements.record_sample(
-        minute,
+    rows("record_full", hour=minute.replace(minute=0), tenants=full)
+    sample = Sample(
+        at=minute,
         tenants=tenants,
         queues=_queues(work),
         pools=_pools(queues, work),
         states=Counter(state.value for state in standing.values()),
         fairness=fairness(shares),
     )
+    Sample.objects.bulk_create([sample], ignore_conflicts=True)  # it is there if the clock was set back
     statements.end_task("samples", minute)
 
 

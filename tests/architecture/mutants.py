@@ -99,7 +99,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     **dict.fromkeys(("archive", "forget_old", "next_to_archive"), HISTORY),
     "restore": (*HISTORY, ERASED, WEBHOOKS),
     **dict.fromkeys(("usage", "usage_peaks", "unbilled", "close_day", "record_hours"), USAGE),
-    **dict.fromkeys(("ended_since", "open_predictions", "forget_predictions"), FORECASTS),
+    **dict.fromkeys(("ended_since", "open_predictions"), FORECASTS),
     **dict.fromkeys(("starts_of", "starts_of_tenant"), ("tests/integration/forecasting/test_interfaces.py",)),
     "running_here": ("tests/integration/processes/test_reconcile.py",),
     "notice_server": ("tests/integration/engine/test_numbers.py",),

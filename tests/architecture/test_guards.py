@@ -50,7 +50,7 @@ def test_no_other_statement_moves_a_job():
 
 
 def test_a_statement_lies_in_the_folder_of_the_one_module_that_runs_it(subtests):
-    packages = ("deaths", "explain", "forecasts", "health", "recording", "ops")  # one module of each runs all
+    packages = ("deaths", "explain", "forecasts", "health", "recording", "ops")  # their modules run all
     others = (
         "reading/looking",
         "reading/queries",
@@ -60,7 +60,10 @@ def test_a_statement_lies_in_the_folder_of_the_one_module_that_runs_it(subtests)
         "reading/explain/reads",
         "reading/health/looks",
     )
-    others += ("recording/statements", "recording/forecasts/statements")
+    others += (
+        *(f"recording/{name}" for name in ("statements", "record", "close", "sample")),
+        "recording/forecasts/statements",
+    )
     others += ("console/ops/looks", "engine/deaths/notify")
     modules = [*(JOBS / "store").glob("*.py"), *(JOBS / f"{other}.py" for other in others)]
     sources = [

@@ -16,6 +16,7 @@ from jobs.forecasting.lines import Foresight, Key, Place
 from jobs.forecasting.rehearsal import Odds
 from jobs.forecasting.replay.pauses import pauses
 from jobs.forecasting.statements import Reason
+from jobs.models import Prediction
 from jobs.reading.health.looks import look_predictions
 from jobs.recording.forecasts import statements
 from jobs.recording.forecasts.outcomes import learn
@@ -90,7 +91,7 @@ class Forecasting:
 
 def forget_old(now: datetime | None = None) -> None:
     """Delete the predictions that nobody counts any more."""
-    statements.forget_predictions((now or store.database_now()) - KEPT)
+    Prediction.objects.filter(made_at__lt=(now or store.database_now()) - KEPT).delete()
 
 
 def _minute(one: EndedAttempt) -> int:

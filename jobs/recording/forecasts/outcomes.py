@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from jobs.forecasting.calibration import Factor, outcome
+from jobs.models import Prediction
 from jobs.recording.forecasts import statements
 from jobs.recording.forecasts.statements import Open
 
@@ -22,7 +23,9 @@ def learn(factors: Factors, now: datetime | None = None) -> Factors:
                 key = one.kind, q
                 learned[key] = learned.get(key, factors.get(key, Factor())).after(held=held, q=q)
         if one.void or one.started is not None or after != before:
-            statements.note_outcome(one, *after)
+            held_50, held_90 = after
+            known = {"started": one.started, "held_50": held_50, "held_90": held_90, "void": one.void}
+            Prediction.objects.filter(pk=one.id).update(**known)
     statements.keep_factors(learned)
     return factors | learned
 

@@ -10,7 +10,8 @@ from jobs.forecasting.far import TENTH
 from jobs.forecasting.lines import Foresight, Place
 from jobs.forecasting.quantiles import quantile
 from jobs.forecasting.scene import InLine
-from jobs.recording.forecasts.statements import EndedAttempt, Spoken
+from jobs.models import Prediction
+from jobs.recording.forecasts.statements import EndedAttempt
 
 AT_ONCE = 60.0  # seconds: those of so long, at most
 LAST_WAITS = 20  # of a lane: a baseline
@@ -29,7 +30,7 @@ def sampled(
     ended: Sequence[EndedAttempt],
     since: float,
     a_minute: float,
-) -> Iterator[Spoken]:
+) -> Iterator[Prediction]:
     """Some of the places in all lines. since: the seconds since the last forecast. ended: the newest last."""
     random = foresight.odds.random
     standing = [one for line in places for one in _standing(line)]
@@ -53,24 +54,24 @@ def _chosen(random: Random, among: Sequence[_Stands]) -> list[_Stands]:
     return random.choices(among, [one.weight for one in among])
 
 
-def _spoken(place: Place, job: InLine, foresight: Foresight, ended: Sequence[EndedAttempt]) -> Spoken:
+def _spoken(place: Place, job: InLine, foresight: Foresight, ended: Sequence[EndedAttempt]) -> Prediction:
     """Calibrated, even if no more than a part of it is said; with the baselines."""
     kind = class_of(place.gate.value, place.raw_50)
     half, most = (foresight.factors.get((kind, q), Factor()) for q in QUANTILES)
     said_50 = half.said(place.raw_50)
     ahead, waits = _ahead(job, foresight), _waits(job, ended)
-    return Spoken(
-        job.id,
-        kind,
-        place.said.reason or "",
-        place.raw_50,
-        place.raw_90,
-        said_50,
-        max(most.said(place.raw_90), said_50),
-        ahead,
-        None if ahead is None else ahead * (1 + TENTH / sqrt(job.nth)),
-        quantile(waits, 0.5) if waits else None,
-        quantile(waits, 0.9) if waits else None,
+    return Prediction(
+        job_id=job.id,
+        kind=kind,
+        reason=place.said.reason or "",
+        raw_50=place.raw_50,
+        raw_90=place.raw_90,
+        said_50=said_50,
+        said_90=max(most.said(place.raw_90), said_50),
+        ahead_50=ahead,
+        ahead_90=None if ahead is None else ahead * (1 + TENTH / sqrt(job.nth)),
+        past_50=quantile(waits, 0.5) if waits else None,
+        past_90=quantile(waits, 0.9) if waits else None,
         void=not isfinite(place.raw_90),
     )
 

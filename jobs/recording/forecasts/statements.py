@@ -1,15 +1,18 @@
 """What a forecast reads and writes: the scene, the attempts that ended, what is said, and what came of it."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
 from django.db import transaction
+from django.db.models import F
 
 from jobs.forecasting.calibration import Factor
 from jobs.forecasting.scene import Comer, Holding, InLine, Line, Owner, Scene, Turn
+from jobs.models import Calibration, Prediction, PredictionTotal
 from jobs.store.rows import objects, rows
 from jobs.store.session import session
 
@@ -68,24 +71,6 @@ class Open:
     void: bool
 
 
-@dataclass(frozen=True)
-class Spoken:
-    """What is said of a job, with the baselines. Seconds. void: nothing that could hold."""
-
-    job_id: int
-    kind: str
-    reason: str
-    raw_50: float
-    raw_90: float
-    said_50: float
-    said_90: float
-    ahead_50: float | None
-    ahead_90: float | None
-    past_50: float | None
-    past_90: float | None
-    void: bool
-
-
 def has_line() -> bool:
     """Whether any job is in line."""
     return bool(rows("has_line", tenants=None)[0][0])
@@ -130,32 +115,33 @@ def replace_forecasts(made_at: datetime, found: Sequence[Mapping[str, Any]]) -> 
 
 def read_factors() -> dict[tuple[str, float], Factor]:
     """All factors, by class and quantile."""
-    found = rows("read_factors")
+    found = Calibration.objects.values_list("kind", "quantile", "log", "outcomes", "held")
     return {(kind, quantile): Factor(log, outcomes, held) for kind, quantile, log, outcomes, held in found}
 
 
 def keep_factors(found: Mapping[tuple[str, float], Factor]) -> None:
     """Store these factors."""
-    for (kind, quantile), factor in found.items():
-        rows("keep_factor", kind=kind, quantile=quantile, **asdict(factor))
+    Calibration.objects.bulk_create(
+        [Calibration(kind=kind, quantile=q, **asdict(factor)) for (kind, q), factor in found.items()],
+        update_conflicts=True,
+        unique_fields=["kind", "quantile"],
+        update_fields=["log", "outcomes", "held"],
+    )
 
 
-def keep_predictions(made_at: datetime, found: Iterable[Spoken]) -> None:
-    """Store what is said of some jobs."""
+def keep_predictions(made_at: datetime, found: Iterable[Prediction]) -> None:
+    """Store what is said of some jobs, and count it."""
+    counted: Counter[str] = Counter()
     for one in found:
-        rows("keep_prediction", made_at=made_at, **asdict(one))
+        one.made_at = made_at
+        one.save()
+        counted[one.reason] += 1
+    for reason, n in counted.items():
+        total, new = PredictionTotal.objects.get_or_create(reason=reason, defaults={"predictions": n})
+        if not new:
+            PredictionTotal.objects.filter(pk=total.pk).update(predictions=F("predictions") + n)
 
 
 def open_predictions(now: datetime | None = None) -> list[Open]:
     """The predictions whose jobs had not started at the last look."""
     return objects(Open, "open_predictions", most=MOST_OPEN, now=now)
-
-
-def note_outcome(one: Open, held_50: bool | None, held_90: bool | None) -> None:
-    """Store what has come of a prediction."""
-    rows("note_outcome", id=one.id, started=one.started, held_50=held_50, held_90=held_90, void=one.void)
-
-
-def forget_predictions(moment: datetime) -> None:
-    """Delete the predictions from before this moment."""
-    rows("forget_predictions", moment=moment)

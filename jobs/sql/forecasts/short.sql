@@ -37,33 +37,6 @@ SELECT tenant_id, queue_id, user_key, %(made_at)s::timestamptz, reason, places F
 ON CONFLICT (tenant_id, queue_id, user_key) DO UPDATE
 SET made_at = excluded.made_at, reason = excluded.reason, places = excluded.places
 
--- name: read_factors
--- Reads:  all factors; as many as there are classes. Who: the recorder. Locks: none. Index: none.
-SELECT kind, quantile, log, outcomes, held FROM calibrations
-
--- name: keep_factor
--- Change: a factor. Who: the recorder, under the lock of its row in `recorded`. Locks: the row. Index: the primary key.
-INSERT INTO calibrations AS c (kind, quantile, log, outcomes, held)
-VALUES (%(kind)s, %(quantile)s, %(log)s, %(outcomes)s, %(held)s)
-ON CONFLICT (kind, quantile) DO UPDATE SET log = excluded.log, outcomes = excluded.outcomes, held = excluded.held
-
--- name: keep_prediction
--- Change: what is said of a job, to be compared with its start; and the number of those that said so.
--- Who:    the recorder, under the lock of its row in `recorded`. Locks: the row of the number. Index: the primary key.
-WITH kept AS (
-    INSERT INTO predictions (
-        job_id, made_at, kind, reason, raw_50, raw_90, said_50, said_90, ahead_50, ahead_90, past_50, past_90, void
-    )
-    VALUES (
-        %(job_id)s, %(made_at)s, %(kind)s, %(reason)s, %(raw_50)s, %(raw_90)s, %(said_50)s, %(said_90)s, %(ahead_50)s,
-        %(ahead_90)s, %(past_50)s, %(past_90)s, %(void)s
-    )
-    RETURNING reason
-)
-INSERT INTO prediction_totals AS t (reason, predictions)
-SELECT reason, 1 FROM kept
-ON CONFLICT (reason) DO UPDATE SET predictions = t.predictions + 1
-
 -- name: open_predictions
 -- Reads:  the predictions whose jobs had not started, and what has come of them: the seconds after which it started (null: not
 --         yet), and whether nobody can tell, since a person or a pause came between. Oldest first, at most `most`.
@@ -90,15 +63,3 @@ LEFT JOIN jobs j ON j.id = p.job_id
 LEFT JOIN queues q ON q.id = j.queue_id
 LEFT JOIN tenant_queues t ON t.tenant_id = j.tenant_id
 ORDER BY p.made_at
-
--- name: note_outcome
--- Change: what has come of a prediction. Who: the recorder, under the lock of its row in `recorded`. Locks: the row.
--- Index:  the primary key.
-UPDATE predictions
-SET started = %(started)s, held_50 = %(held_50)s, held_90 = %(held_90)s, void = %(void)s
-WHERE id = %(id)s
-
--- name: forget_predictions
--- Change: deletes the predictions from before a moment. Who: the recorder. Locks: the rows. Index: predictions_by_time.
-DELETE FROM predictions
-WHERE made_at < %(moment)s::timestamptz  -- guard

@@ -7,8 +7,9 @@ import pytest
 from django.db import connection, transaction
 
 from jobs.models import Attempt, JobMinute, Recorded, TenantHour, Total
-from jobs.reading.statistics import BUCKETS, percentile
+from jobs.reading.statistics import BOUNDS, BUCKETS, percentile
 from jobs.recording import record, statements
+from jobs.store.rows import rows as statement
 
 pytestmark = pytest.mark.django_db
 
@@ -96,7 +97,7 @@ class TestMinutes:
         at(75)
         before = rows(JobMinute), rows(Total)
         for _ in range(2):
-            statements.record_minutes(NOON, NOON + MINUTE)
+            statement("record_minutes", starts=NOON, ends=NOON + MINUTE, bounds=list(BOUNDS))
         at(600)
         assert (rows(JobMinute), rows(Total)) == before
 
@@ -106,7 +107,7 @@ class TestMinutes:
         right = rows(JobMinute), rows(Total)
         JobMinute.objects.update(attempts=7, run_buckets=[7] + [0] * 40)
         Total.objects.update(attempts=7)
-        statements.record_minutes(NOON, NOON + MINUTE)
+        statement("record_minutes", starts=NOON, ends=NOON + MINUTE, bounds=list(BOUNDS))
         assert rows(JobMinute) == right[0]
         assert Total.objects.get().attempts == 1
 

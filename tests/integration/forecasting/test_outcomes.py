@@ -6,8 +6,9 @@ import pytest
 
 from jobs.lifecycle import Status
 from jobs.models import Calibration, Prediction, Queue
+from jobs.recording.forecasts.duty import KEPT, forget_old
 from jobs.recording.forecasts.outcomes import learn
-from jobs.recording.forecasts.statements import forget_predictions, read_factors
+from jobs.recording.forecasts.statements import read_factors
 from tenants.models import TenantQueue
 from tests.factories import TenantFactory, make_job
 
@@ -119,7 +120,7 @@ def test_each_class_learns_for_itself(tenant):
 
 def test_old_predictions_are_deleted(tenant):
     said(make_job(tenant))
-    forget_predictions(NOON)
+    forget_old(NOON + KEPT)
     assert Prediction.objects.count() == 1
-    forget_predictions(NOON + SECOND)
+    forget_old(NOON + KEPT + SECOND)
     assert not Prediction.objects.exists()

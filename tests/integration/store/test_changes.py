@@ -9,7 +9,7 @@ from jobs import store
 from jobs.engine.erase import erase
 from jobs.lifecycle import Status
 from jobs.models import EXPIRED, Job, LeftLine, LimitChange, PausedJobType, PoolChange, Queue, Worker
-from jobs.recording import statements
+from jobs.recording import record, statements
 from jobs.store import EVERY_TENANT
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
@@ -107,9 +107,9 @@ def test_what_no_replay_needs_is_forgotten_but_for_what_still_holds(register):
     store.cancel([job.pk], tenant_id=EVERY_TENANT)
     for n, processes in enumerate((1, 2)):
         PoolChange.objects.create(pool="default", at=now + timedelta(seconds=n), processes=processes, leaving=0)
-    statements.forget_changes(now - timedelta(hours=1))
+    record.forget_old(now + record.log_kept() - timedelta(hours=1))
     assert (len(said("tenant", tenant.pk)), LeftLine.objects.count(), PoolChange.objects.count()) == (2, 1, 2)
-    statements.forget_changes(now + timedelta(hours=1))
+    record.forget_old(now + record.log_kept() + timedelta(hours=1))
     assert [one["num_slots"] for one in said("tenant", tenant.pk)] == [2]
     assert said("tenant", gone.pk) == []
     assert not LeftLine.objects.exists()

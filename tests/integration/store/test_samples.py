@@ -6,7 +6,7 @@ import pytest
 
 from jobs.lifecycle import Status
 from jobs.models import Lane, Sample, Worker
-from jobs.recording import statements
+from jobs.recording import record
 from jobs.recording.sample import record_sample
 from tests.factories import QueueFactory, TenantFactory, make_job
 
@@ -60,5 +60,5 @@ def test_there_is_one_sample_for_each_minute():
 def test_old_samples_are_forgotten():
     for days in (0, 1):
         record_sample(NOON + timedelta(days=days))
-    statements.forget_samples(NOON + timedelta(hours=1))
+    record.forget_old(NOON + record.SAMPLES_KEPT + timedelta(hours=1))
     assert [sample.at for sample in Sample.objects.all()] == [NOON + timedelta(days=1)]
