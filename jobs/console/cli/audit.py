@@ -43,7 +43,7 @@ def _export(options: Options, screen: Screen) -> None:
         raise CommandError("--json: use --format jsonl, which has one object a line.")
     line = _csv_line if options["format"] == "csv" else _json_line
     if options["format"] == "csv":
-        screen.raw(_csv_line(dict(zip(audited.FIELDS, audited.FIELDS, strict=True))))
+        screen.raw(sheet.line(audited.FIELDS))
     for change in _changes(options):
         screen.raw(line(change))
 
@@ -68,8 +68,7 @@ def _json_line(change: dict[str, object]) -> str:
 
 
 def _csv_line(change: dict[str, object]) -> str:
-    values = change["values"]
-    cells = change | {"values": values if isinstance(values, str) else json.dumps(values)}
+    cells = change | {"values": json.dumps(change["values"])}
     shown = (cells[name] for name in audited.FIELDS)
     return sheet.line(cell.isoformat() if isinstance(cell, datetime) else cell for cell in shown)
 

@@ -113,12 +113,16 @@ def of_tenant(found: "QuerySet[Row]", options: Options) -> "QuerySet[Row]":
     return found.filter(tenant=tenant_named(options["tenant"])) if options["tenant"] else found
 
 
+def existing(found: T | None, otherwise: str) -> T:
+    """What was found. Raises CommandError, which says this, if nothing was."""
+    if found is None:
+        raise CommandError(otherwise)
+    return found
+
+
 def job_numbered(number: int) -> AnyJob:
     """Raises CommandError."""
-    found = queries.any_job(number)
-    if found is None:
-        raise CommandError(f"id: there is no job {number}")
-    return found
+    return existing(queries.any_job(number), f"id: there is no job {number}")
 
 
 def first(found: "QuerySet[Row]", options: Options) -> tuple[list[Row], bool]:

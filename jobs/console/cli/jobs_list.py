@@ -15,14 +15,16 @@ from jobs.reading import listing, queries
 ORDERS = {Status.SCHEDULED: "due_at", Status.DEAD: "-died_at"}
 MAX_LISTED = 10_000
 
+ID = Column("ID", "pk", right=True)
+STATUS = Column("STATUS", listing.state)
+TENANT = Column("TENANT", "tenant.jobs_slug", flexible=True)
+CALL = Column("CALL", listing.call, flexible=True, tail=True)
 COLUMNS = [
-    Column("ID", "pk", right=True),
-    Column("STATUS", listing.state),
-    Column("TENANT", "tenant.jobs_slug", flexible=True),
+    *(ID, STATUS, TENANT),
     Column("QUEUE", "queue.name", flexible=True, wide=True),
     Column("PRIO", "priority", right=True, wide=True),
     Column("USER", "user_key", wide=True),
-    Column("CALL", listing.call, flexible=True, tail=True),
+    CALL,
     Column("TRY", "attempt", right=True, wide=True),
     Column("SUBMITTED (UTC)", "created_at", wide=True),
     Column("AGE", job_view.age, right=True),
@@ -30,21 +32,19 @@ COLUMNS = [
     Column("RAN", job_view.ran, right=True),
 ]
 DUE_COLUMNS = [
-    Column("ID", "pk", right=True),
-    Column("STATUS", listing.state),
-    Column("TENANT", "tenant.jobs_slug", flexible=True),
+    *(ID, STATUS, TENANT),
     Column("QUEUE", "queue.name", flexible=True),
-    Column("CALL", listing.call, flexible=True, tail=True),
+    CALL,
     Column("TRY", "attempt", right=True),
     Column("DUE (UTC)", job_view.due_at, wide=True),
     Column("DUE IN", job_view.due_in, right=True),
 ]
 FAILED_COLUMNS = [
-    Column("ID", "pk", right=True),
+    ID,
     Column("STATUS", listing.state, wide=True),
-    Column("TENANT", "tenant.jobs_slug", flexible=True),
+    TENANT,
     Column("QUEUE", "queue.name", wide=True, flexible=True),
-    Column("CALL", listing.call, flexible=True, tail=True),
+    CALL,
     Column("TRY", "attempt", right=True),
     Column("ENDED (UTC)", "end_time", wide=True),
     Column("AGO", job_view.ended_ago, right=True),

@@ -4,8 +4,6 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from jobs.console.cli import inputs, job_view
 from jobs.console.cli.screen import Column, Screen, length, utc
 from jobs.console.cli.subcommands import Options, Subcommand, argument
@@ -97,9 +95,8 @@ def _short(value: Any) -> str:
 
 def tell(options: Options, screen: Screen) -> None:
     job = inputs.job_numbered(options["id"] or _newest_waiting())
-    found = explain(job.pk, tenant_id=EVERY_TENANT)
-    if found is None:  # deleted between the two queries
-        raise CommandError(f"id: there is no job {job.pk}")
+    # It may be deleted between the two queries.
+    found = inputs.existing(explain(job.pk, tenant_id=EVERY_TENANT), f"id: there is no job {job.pk}")
     screen.document(asdict(found))
     screen.say(found.sentence)
     screen.facts(
@@ -121,9 +118,7 @@ def tell(options: Options, screen: Screen) -> None:
 
 def _newest_waiting() -> int:
     newest = Job.objects.filter(ready_at__isnull=False).order_by("-pk").values_list("pk", flat=True).first()
-    if newest is None:
-        raise CommandError("id: no job is waiting; give the id of a job")
-    return newest
+    return inputs.existing(newest, "id: no job is waiting; give the id of a job")
 
 
 def _since(found: Explanation) -> str | None:

@@ -44,9 +44,8 @@ def _add(options: Options, screen: Screen) -> None:
 
 
 def _revoke(options: Options, screen: Screen) -> None:
-    key = ApiKey.objects.filter(prefix=options["prefix"]).first()
-    if key is None:
-        raise CommandError(f"prefix: there is no key {options['prefix']!r}")
+    found = ApiKey.objects.filter(prefix=options["prefix"]).first()
+    key = inputs.existing(found, f"prefix: there is no key {options['prefix']!r}")
     auth.revoke(key)
     screen.document({"prefix": key.prefix, "revoked": True})
     screen.say(f"Key {key.prefix} is refused from now on.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -85,14 +86,6 @@ def _stats(options: Options, screen: Screen) -> None:
     screen.say(f"Attempts that ended since {utc(day.since)}, counted at {utc(day.counted_at) or 'no time yet'}.")
 
 
-def _pause(options: Options, screen: Screen) -> None:
-    _change(options["name"], {"paused": True}, screen)
-
-
-def _resume(options: Options, screen: Screen) -> None:
-    _change(options["name"], {"paused": False}, screen)
-
-
 def _add(options: Options, screen: Screen) -> None:
     name = options["name"]
     if queue := Queue.objects.filter(name=name).first():
@@ -107,14 +100,14 @@ def _set(options: Options, screen: Screen) -> None:
     changes = limits.given(options, SETTINGS)
     if not changes:
         raise CommandError("set: say what to change; see: manage.py queues set --help")
-    _change(options["name"], changes, screen)
+    _change(changes, options, screen)
 
 
-def _change(name: str, changes: dict[str, Any], screen: Screen) -> None:
+def _change(changes: dict[str, Any], options: Options, screen: Screen) -> None:
     try:
-        queue = queue_named(name)
+        queue = queue_named(options["name"])
     except InvalidRequest as refused:
-        raise CommandError(f"{refused}; to make it: manage.py queues add {name}") from None
+        raise CommandError(f"{refused}; to make it: manage.py queues add {options['name']}") from None
     limits.change(queue, changes)
     _show([queue], screen)
 
@@ -124,6 +117,11 @@ LIMITS = (NAME, *limits.options(SETTINGS, {}))
 LIST = Subcommand("list", "Show the queues with their limits and their use.", (), _list)
 STATS = Subcommand("stats", "Show what ended in the last 24 hours, and how long it waited and ran.", (), _stats)
 ADD = Subcommand("add", "Make a queue; one of that name that is there stays as it is.", LIMITS, _add)
-PAUSE = Subcommand("pause", "Pause a queue: its waiting jobs stay waiting, its running jobs continue.", (NAME,), _pause)
-RESUME = Subcommand("resume", "Resume a queue.", (NAME,), _resume)
+PAUSE = Subcommand(
+    "pause",
+    "Pause a queue: its waiting jobs stay waiting, its running jobs continue.",
+    (NAME,),
+    partial(_change, {"paused": True}),
+)
+RESUME = Subcommand("resume", "Resume a queue.", (NAME,), partial(_change, {"paused": False}))
 SET = Subcommand("set", "Change a queue's limits and defaults.", LIMITS, _set)

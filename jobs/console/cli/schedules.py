@@ -94,19 +94,9 @@ def on_one(verb: Callable[[Schedule, Options, Screen], None]) -> Callable[[Optio
     return run
 
 
-@on_one
-def _show(schedule: Schedule, options: Options, screen: Screen) -> None:
-    show(schedule, screen)
-
-
-@on_one
-def _pause(schedule: Schedule, options: Options, screen: Screen) -> None:
-    show(change.pause(schedule), screen)
-
-
-@on_one
-def _resume(schedule: Schedule, options: Options, screen: Screen) -> None:
-    show(change.resume(schedule), screen)
+def _shown(verb: Callable[[Schedule], Schedule]) -> Callable[[Options, Screen], None]:
+    """Show what the verb made of one."""
+    return on_one(lambda schedule, options, screen: show(verb(schedule), screen))
 
 
 @on_one
@@ -132,8 +122,8 @@ def _run_now(schedule: Schedule, options: Options, screen: Screen) -> None:
 LISTED = (inputs.TENANT, argument("--paused", action="store_true", help="Only what is paused."), inputs.limit(50))
 WHICH = (argument("id", type=inputs.job_id, help="As in the list."), inputs.TENANT)
 LIST = Subcommand("list", "Show the recurring jobs, by tenant and name.", LISTED, _list)
-SHOW = Subcommand("show", "Show one: what it calls, when it is due, its next times.", WHICH, _show)
-PAUSE = Subcommand("pause", "Pause it: nothing is due until it is resumed.", WHICH, _pause)
-RESUME = Subcommand("resume", "Resume it: due again from now on.", WHICH, _resume)
+SHOW = Subcommand("show", "Show one: what it calls, when it is due, its next times.", WHICH, _shown(lambda one: one))
+PAUSE = Subcommand("pause", "Pause it: nothing is due until it is resumed.", WHICH, _shown(change.pause))
+RESUME = Subcommand("resume", "Resume it: due again from now on.", WHICH, _shown(change.resume))
 DELETE = Subcommand("delete", "Delete it, and the list of its runs; its jobs stay.", WHICH, _delete)
 RUN_NOW = Subcommand("run-now", "Submit one job of it now, beside the plan.", WHICH, _run_now)

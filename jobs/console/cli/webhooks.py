@@ -1,7 +1,5 @@
 """`manage.py webhooks list | add | remove | switch-on`: where tenants' own systems are told how jobs ended."""
 
-from django.core.management.base import CommandError
-
 from jobs.console.cli import inputs
 from jobs.console.cli.screen import Column, Screen
 from jobs.console.cli.subcommands import Options, Subcommand, argument
@@ -49,10 +47,7 @@ def _switch_on(options: Options, screen: Screen) -> None:
 
 
 def _endpoint(pk: int) -> WebhookEndpoint:
-    found = WebhookEndpoint.objects.filter(pk=pk).first()
-    if found is None:
-        raise CommandError(f"id: there is no webhook {pk}")
-    return found
+    return inputs.existing(WebhookEndpoint.objects.filter(pk=pk).first(), f"id: there is no webhook {pk}")
 
 
 NEW = (
