@@ -1,25 +1,42 @@
-"""The pages of tenants and slots of the app `tenants`, with what this app knows: the slots in use."""
+"""The pages of tenants, with their slots, members and keys, and of the slots of all."""
 
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.forms import ModelForm
 from django.http import HttpRequest
 
-from jobs.console.admin.asking import AsksWhatIf, lead
+from jobs.console.admin.limits import LimitsAdmin, lead
 from jobs.console.operations.what_if import TENANTS
 from jobs.engine import limits
-from jobs.reading import counts
-from tenants.admin import SlotsInline, TenantAdmin, TenantQueueAdmin
-from tenants.admin_style import display
+from tenants.admin import ApiKeysInline, MembersInline
+from tenants.admin_style import Kept, Searched, StackedInline, display
+from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.models import Tenant, TenantQueue
 
-# `tenants` does not know that jobs exist. A project's own tenant model has the project's own admin.
-admin.site.unregister([TenantQueue] if Tenant._meta.swapped else [Tenant, TenantQueue])
+
+class SlotsForm(ModelForm):  # type: ignore[type-arg]
+    def has_changed(self) -> bool:
+        # Store an unchanged form of a new tenant, too: without a row the tenant would have no slots.
+        return self.instance.pk is None or super().has_changed()
 
 
-class AskingSlotsInline(SlotsInline):
+class SlotsInline(StackedInline):
     """Its fields lead to the question of what other limits would have done."""
+
+    model = TenantQueue
+    form = SlotsForm
+    fields = [
+        ("num_slots", "burst_slots", "user_slots"),
+        ("weight", "max_waiting"),
+        ("rate_limit", "rate_window"),
+        ("history_days",),
+        ("queues", "paused"),
+    ]
+    min_num = max_num = 1
+    can_delete = False
+    hide_title = True
+    verbose_name = verbose_name_plural = "slots"
 
     def get_formset(self, request: HttpRequest, obj: Tenant | None = None, **kwargs: Any) -> Any:
         formset = super().get_formset(request, obj, **kwargs)
@@ -28,10 +45,15 @@ class AskingSlotsInline(SlotsInline):
         return formset
 
 
-@admin.register(Tenant)
-class TenantWithSlotsAdmin(TenantAdmin):
+@admin.register(Tenant)  # unless the project has a tenant model of its own, with the project's own admin
+class TenantAdmin(Kept):
+    list_display = ["name", "slug", "slots", "paused", "created_at"]
+    list_select_related = ["jobs_queue"]
+    search_fields = ["name", "slug"]
+    prepopulated_fields = {"slug": ["name"]}
+
     def get_inlines(self, request: HttpRequest, obj: Tenant | None) -> list[Any]:
-        return [AskingSlotsInline if one is SlotsInline else one for one in super().get_inlines(request, obj)]
+        return [SlotsInline, MembersInline, ApiKeysInline] if obj else [SlotsInline, MembersInline]
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         if formset.model is not TenantQueue:
@@ -40,26 +62,38 @@ class TenantWithSlotsAdmin(TenantAdmin):
         for slots in formset.save(commit=False):
             limits.store(slots)
 
+    @display(description="slots", ordering="jobs_queue__num_slots")
+    def slots(self, tenant: Tenant) -> int:
+        return tenant.jobs_queue.num_slots if hasattr(tenant, "jobs_queue") else 0
+
+    @display(description="paused", label={"paused": "warning"}, empty_value="")
+    def paused(self, tenant: Tenant) -> str:
+        return "paused" if hasattr(tenant, "jobs_queue") and tenant.jobs_queue.paused else ""
+
 
 @admin.register(TenantQueue)
-class SlotsAdmin(AsksWhatIf, TenantQueueAdmin):
+class SlotsAdmin(Searched, LimitsAdmin, Kept):
+    """Edit the slots of all tenants on one page."""
+
     kind = TENANTS
-
+    counted = {"by": "tenant", "outer": "tenant"}
     list_display = ["tenant", "num_slots", "in_use", "waiting", "user_slots", "weight", "rate", "paused"]
+    list_editable = ["num_slots", "user_slots", "weight", "paused"]
+    list_filter = ["paused"]
+    list_select_related = ["tenant"]
+    search_fields = [f"tenant__{TENANT_NAME}", f"tenant__{TENANT_SLUG}"]
+    ordering = [f"tenant__{TENANT_NAME}"]
+    fieldsets = [
+        (None, {"fields": ["tenant", "paused"]}),
+        (
+            "Share",
+            {"fields": ["num_slots", "burst_slots", "user_slots", "weight", "max_waiting", "history_days", "queues"]},
+        ),
+        ("Rate limit", {"fields": [("rate_limit", "rate_window")]}),
+    ]
 
-    def save_model(self, request: HttpRequest, obj: TenantQueue, form: Any, change: bool) -> None:
-        limits.store(obj, form.changed_data if change else None)
+    def get_readonly_fields(self, request: HttpRequest, obj: TenantQueue | None = None) -> list[str]:
+        return ["tenant"] if obj else []
 
     def subject(self, obj: TenantQueue) -> str:
         return obj.tenant.jobs_slug
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[TenantQueue]:
-        return super().get_queryset(request).annotate(**counts.columns("tenant", outer="tenant"))
-
-    @display(description="in use")
-    def in_use(self, slots: Any) -> int:
-        return int(slots.holding_now)
-
-    @display(description="waiting")
-    def waiting(self, slots: Any) -> int:
-        return int(slots.waiting_now)
