@@ -1,5 +1,6 @@
-"""What a page said of a job's start, kept by the browser that showed it: when the job has started, the page compares.
+"""Whether what is said of starts holds: how often, for who is told one; and what came of the one that was told.
 
+What a page said of a job's start is kept by the browser that showed it: when the job has started, the page compares.
 Only who has read a statement is told how it held; no row is written for it. See docs/insight.md.
 """
 
@@ -11,10 +12,26 @@ from django.http import HttpRequest, HttpResponse
 
 from jobs.lifecycle import Status
 from jobs.models import JobRow
+from jobs.pages.cached import cached
+from jobs.reading.health.looks import TIMEOUT, look_predictions
+from jobs.reading.health.predictions import how_often
+from jobs.reading.looking import looking
 from jobs.reading.starts import Starts
 
 COOKIE = "said"  # of the address of the page
 A_DAY = 86_400  # seconds
+OFTEN_SECONDS = 60.0  # for which all viewers of a process are told the same of how often it holds
+
+
+def how_often_held(said: Starts | None) -> str:
+    """A sentence of the whole installation; empty where no two moments are said, or no outcome is known."""
+    return sentence() if said and said.p90 else ""
+
+
+@cached(OFTEN_SECONDS, before="")
+def sentence() -> str:
+    with looking(TIMEOUT):
+        return how_often(look_predictions())
 
 
 @dataclass(frozen=True)

@@ -290,8 +290,8 @@ BEEN = [
 @pytest.mark.parametrize(("fields", "been"), BEEN)
 def test_a_job_shows_its_way_as_far_as_it_is_known(fields, been):
     stops = way(AnyJob(**JOB, **fields))
-    assert " ".join(stop.name for stop in stops if stop.been) == been
-    assert [stop.name for stop in stops if stop.here] == [fields["status"]]
+    assert " ".join(name for name, passed, _ in stops if passed) == been
+    assert [name for name, _, here in stops if here] == [fields["status"]]
     assert len(stops) == 5
 
 

@@ -55,11 +55,11 @@ def _guarded(view: View, permission: str) -> View:
         if not is_operator(request.user):
             raise Http404
         if not request.user.has_perm(permission):
-            return plain_page(request, "forbidden", "Not allowed", {"permission": permission}, status=403)
+            return plain_page(request, "refused", "Not allowed", {"permission": permission}, status=403)
         try:
             return view(request, *args, **kwargs)
         except Http404 as missing:
-            return plain_page(request, "missing", "Not found", {"missing": str(missing)}, status=404)
+            return plain_page(request, "refused", "Not found", {"missing": str(missing)}, status=404)
 
     return guarded
 

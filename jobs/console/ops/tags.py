@@ -59,6 +59,7 @@ register.simple_tag(select)
 register.tag(table)
 register.tag(column)
 register.simple_block_tag(fact)
+register.filter("visible", printable)  # a stranger's text, without control characters
 
 
 @register.filter
@@ -167,18 +168,6 @@ def moment(at: datetime | None, now: datetime | None = None) -> SafeString | str
 def as_json(value: Any) -> str:
     """Indented JSON with masked secrets, and without characters that a screen would obey."""
     return printable(json.dumps(masked(value), indent=2, ensure_ascii=False, sort_keys=True))
-
-
-@register.filter
-def svg(number: float) -> str:
-    """A number as SVG reads it, in whatever language the page is."""
-    return f"{number:.1f}"
-
-
-@register.filter
-def visible(text: str) -> str:
-    """A stranger's text without control characters."""
-    return printable(text)
 
 
 @register.filter

@@ -39,7 +39,7 @@ def batch_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
         "batch": batch,
         "after": store.waiting_for(pk, tenant_id=tenant.pk),
         "page": Page(jobs, None),
-        **shown.standing(jobs, tenant),
+        "standing": shown.standing(jobs, tenant),
         "newer": (0, False),
         "asked": Asked(None, False, None, pk),
         "here": request.path,

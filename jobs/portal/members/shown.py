@@ -7,20 +7,18 @@ from django.db.models import F
 from django.http import HttpRequest
 from django.utils import timezone
 
-from jobs.lifecycle import FINAL, Status
-from jobs.models import HELD_UNTIL, AnyJob, Job, JobRow
+from jobs.lifecycle import Status
+from jobs.models import AnyJob, Job, JobRow
+from jobs.pages import job as job_page
 from jobs.pages.answers import existing
-from jobs.pages.attempts_chart import pieces
-from jobs.pages.held import how_often_held
 from jobs.portal import words
 from jobs.portal.members import names
-from jobs.portal.members.waits import waits
+from jobs.portal.members.waits import Wait, waits
 from jobs.reading import queries
 from jobs.reading.explain.explanation import explain
-from jobs.reading.explain.reads import MAX_COUNTED_PLACE
 from jobs.reading.public_error import told
 from jobs.reading.schedule_view import in_words, state_of
-from jobs.reading.starts import last_of, starts
+from jobs.reading.starts import Starts, last_of, starts
 from jobs.store import results
 from tenants.models import Tenant, TenantQueue
 
@@ -45,9 +43,10 @@ def common(jobs: Sequence[JobRow], tenant: Tenant, request: HttpRequest) -> dict
     }
 
 
-def standing(jobs: Sequence[JobRow], tenant: Tenant) -> dict[str, Any]:
-    """What a list says of the jobs in it that wait: for what, and until when."""
-    return {"waits": waits(jobs, tenant.pk), "starts": starts(jobs)}
+def standing(jobs: Sequence[JobRow], tenant: Tenant) -> list[tuple[JobRow, Wait | None, Starts | None]]:
+    """Each job of a list; of one that waits for what, and until when."""
+    why, until = waits(jobs, tenant.pk), starts(jobs)
+    return [(job, why.get(job.pk), until.get(job.pk)) for job in jobs]
 
 
 def slots(tenant: Tenant) -> dict[str, Any]:
@@ -63,28 +62,16 @@ def schedules(tenant: Tenant) -> list[tuple[Any, str, str]]:
     return [(one, in_words(one), words.SCHEDULES[state_of(one)]) for one in found[: MOST_SCHEDULES + 1]]
 
 
-def detail(job: AnyJob, tenant: Tenant) -> dict[str, Any]:
+def detail(request: HttpRequest, job: AnyJob, tenant: Tenant) -> dict[str, Any]:
     """Everything about one job that its tenant may read."""
     why = existing(explain(job.pk, tenant_id=tenant.pk))  # it may have been deleted this moment
-    failed = queries.failed_attempts(job)
-    status = Status(job.status)
-    kept_until = job.result_expires_at
-    return {
-        "job": job,
-        "now": why.now,
+    page = job_page.shown(request, job, why, MOMENTS)
+    is_kept = job.result_expires_at is not None and job.result_expires_at > why.now
+    return page | {
         "reason": words.reason(why),
-        "why": why,
-        "far": why.place is not None and why.place > MAX_COUNTED_PLACE,
-        "starts": (said := starts([job]).get(job.pk)),
-        "held": how_often_held(said),
-        "error": told(job.last_error) if status not in (Status.SUCCESS, Status.CANCELLED) else "",
-        "pieces": pieces(job, failed, why.now),
-        "failed": [(one, told(f"{one.error_class}: {one.error}")) for one in reversed(failed)],
-        "moments": [
-            (name, at) for name, column in MOMENTS if (at := getattr(job, column)) is not None and at != HELD_UNTIL
-        ],
-        "may_cancel": status not in FINAL,
-        "may_run_again": status in FINAL - {Status.SUCCESS} and not job.barred and not job.is_erased,
-        "has_result": (is_kept := kept_until is not None and kept_until > why.now),
+        "error": told(job.last_error) if job.status not in (Status.SUCCESS, Status.CANCELLED) else "",
+        "failed": [(one, told(f"{one.error_class}: {one.error}")) for one in page["failed"]],
+        "may_revive": page["may_revive"] and not job.barred,
+        "has_result": is_kept,
         "is_table": is_kept and results.is_table(results.load(job)),
     }

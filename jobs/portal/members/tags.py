@@ -30,15 +30,3 @@ def whose(job: JobRow, users: Mapping[str, str]) -> str:
 def error(job: JobRow) -> str:
     """What the tenant may know of the error of a job that ended badly."""
     return told(job.last_error) if job.status in (Status.ERROR, Status.DEAD) else ""
-
-
-@register.filter
-def of(found: Mapping[int, object], key: int) -> object:
-    """The value of a key; None if there is none."""
-    return found.get(key)
-
-
-@register.filter
-def share(number: float) -> str:
-    """A number from 0 to 1 as HTML reads it, in whatever language the page is."""
-    return f"{number:.3f}"

@@ -12,7 +12,7 @@ from jobs.lifecycle import Status
 from jobs.models import AnyJob
 from jobs.pages import regions
 from jobs.pages.answers import SeeOther, back, existing
-from jobs.pages.as_said import keep, said_of
+from jobs.pages.as_said import keep
 from jobs.portal.members import shown
 from jobs.portal.members.again import may_call
 from jobs.portal.members.asked import Asked
@@ -37,7 +37,7 @@ def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
     top = page.jobs[0].pk + 1 if page.jobs else asked.before
     context = shown.common(page.jobs, tenant, request) | {
         "page": page,
-        **shown.standing(page.jobs, tenant),
+        "standing": shown.standing(page.jobs, tenant),
         "lines": len({job.queue_id for job in page.jobs if job.status == Status.CREATED}),
         "slots": shown.slots(tenant),
         "schedules": shown.schedules(tenant),
@@ -56,8 +56,8 @@ def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
 def job_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     """One job: why it waits or how it ended, its attempts, times and arguments."""
     job = _job(tenant, pk)
-    context = shown.common([job], tenant, request) | shown.detail(job, tenant)
-    context |= {"may_call": may_call(job), "said": said_of(request, job)}
+    context = shown.common([job], tenant, request) | shown.detail(request, job, tenant)
+    context["may_call"] = may_call(job)
     frame = {"every": REFRESH_SECONDS if context["may_cancel"] else 0}
     page = regions.page(request, "jobs/members/job", JOB_REGIONS, context, frame)
     return keep(page, request, job, context["starts"])

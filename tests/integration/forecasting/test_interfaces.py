@@ -16,7 +16,8 @@ from django.utils import timezone
 from jobs.console.ops import past, snapshot, views
 from jobs.lifecycle import Status
 from jobs.models import Forecast, Job
-from jobs.pages import held as pages_held
+from jobs.pages import as_said
+from jobs.pages import job as job_page
 from jobs.pages.cached import Cached
 from jobs.portal.api import schemas
 from jobs.portal.members import shown
@@ -104,8 +105,8 @@ def test_all_say_the_same(job, owner, mate, operator):
 
 def test_pages_and_commands_tell_how_often_such_statements_held(job, mate, operator, monkeypatch):
     held = PredictionsLook(300, 9, 280, 141, 1_240, 1_116, 200, 160, 0.9, 1.2, 2.3, 3.0, 2.5, 3.3)
-    monkeypatch.setattr(pages_held, "look_predictions", lambda: held)
-    pages_held.sentence.forget()
+    monkeypatch.setattr(as_said, "look_predictions", lambda: held)
+    as_said.sentence.forget()
     sentence = "Of 1,240 such statements in 24 h 50 % held by the first moment, 90 % by the second."
     readers = ((mate, f"/jobs/{job.pk}/"), (operator, f"/ops/jobs/{job.pk}/"))
     assert not [client for client, address in readers if sentence in told(client, address)]
@@ -113,13 +114,13 @@ def test_pages_and_commands_tell_how_often_such_statements_held(job, mate, opera
     forecast(job)
     assert [client for client, address in readers if sentence in told(client, address)] == [mate, operator]
     assert sentence in " ".join(run("jobs", "show", job.pk).split())
-    pages_held.sentence.forget()
+    as_said.sentence.forget()
 
 
 @pytest.fixture
 def kept(monkeypatch) -> None:
     """What is read for all viewers is read once, however slow the machine is."""
-    for one in (*vars(snapshot).values(), *vars(past).values(), *snapshot.PARTS.values(), pages_held.sentence):
+    for one in (*vars(snapshot).values(), *vars(past).values(), *snapshot.PARTS.values(), as_said.sentence):
         if isinstance(one, Cached):
             monkeypatch.setattr(one, "seconds", 3600.0)
 
@@ -162,7 +163,7 @@ def test_a_page_pays_one_statement_for_all_starts_and_a_list_one_for_the_ends_of
         return found
 
     saying = costs()
-    said = ((shown, "starts"), (shown, "last_of"), (views.job, "starts"), (views.tenant, "of_lanes"))
+    said = ((shown, "starts"), (shown, "last_of"), (job_page, "starts"), (views.tenant, "of_lanes"))
     for module, name in said:
         monkeypatch.setattr(module, name, lambda _: {})
     assert [one - other for one, other in zip(saying, costs(), strict=True)] == [1, 2, 1, 1]

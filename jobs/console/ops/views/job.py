@@ -1,7 +1,5 @@
 """A job: why it waits or how it ended, its attempts, its arguments, and what may be done about it."""
 
-from dataclasses import dataclass
-
 from django.http import Http404, HttpRequest, HttpResponse
 
 from jobs.authoring.text import duration
@@ -11,14 +9,11 @@ from jobs.console.ops.access import page_for
 from jobs.console.ops.switches import switch_for
 from jobs.console.remedies import remedy
 from jobs.lifecycle import FINAL, Status
-from jobs.models import HELD_UNTIL, AnyJob, JobRow, Worker
-from jobs.pages.as_said import keep, said_of
-from jobs.pages.attempts_chart import pieces
-from jobs.pages.held import how_often_held
+from jobs.models import AnyJob, JobRow, Worker
+from jobs.pages import job as job_page
+from jobs.pages.as_said import keep
 from jobs.reading import listing, queries
 from jobs.reading.explain.explanation import explain
-from jobs.reading.explain.reads import MAX_COUNTED_PLACE
-from jobs.reading.starts import starts
 from jobs.store import EVERY_TENANT, results
 from jobs.telemetry import traces
 
@@ -44,38 +39,26 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     why = explain(pk, tenant_id=EVERY_TENANT) if job else None
     if job is None or why is None:
         raise Http404(f"There is no job {pk:,}. The highest id is {listing.newest():,}.")
-    failed = queries.failed_attempts(job)
-    status, trace = Status(job.status), traces.trace_of(job.trace_parent)
+    trace = traces.trace_of(job.trace_parent)
     is_kept = job.result_expires_at is not None and job.result_expires_at > why.now
     is_large = (job.result_bytes or 0) > MAX_RESULT
     shown = {
-        "now": why.now,
-        "job": job,
-        "why": why,
-        "far": why.place is not None and why.place > MAX_COUNTED_PLACE,
-        "starts": (said := starts([job]).get(pk)),
-        "said": said_of(request, job),
-        "held": how_often_held(said),
+        **job_page.shown(request, job, why, MOMENTS),
         "remedy": remedy(why.gate, job),
         "switch": switch_for(request, why.gate, job),
         "way": way(job),
         "like_it": like_it(job),
         "trace": trace,
         "trace_url": trace and settings.JOBS_TRACE_URL.replace("{trace_id}", trace),
-        "failed": failed[::-1],
         "logs": queries.logs(job, MAX_LOGS),
-        "pieces": pieces(job, failed, why.now),
-        "moments": [(name, at) for name, column in MOMENTS if (at := getattr(job, column)) and at != HELD_UNTIL],
         "facts": _facts(job),
-        "may_cancel": status not in FINAL,
-        "may_revive": status in FINAL - {Status.SUCCESS} and not job.is_erased,
-        "is_dead": status == Status.DEAD,
+        "is_dead": job.status == Status.DEAD,
         "result": results.load(job) if is_kept and not is_large else None,
         "result_is_large": is_kept and is_large,
     }
     regions = ("head", "why", "attempts", "facts", "failures", "logs")
-    every = 0 if status in FINAL else live.REFRESH_SECONDS
-    return keep(live.page(request, "job", f"Job {pk}", regions, shown, every=every), request, job, said)
+    every = live.REFRESH_SECONDS if shown["may_cancel"] else 0
+    return keep(live.page(request, "job", f"Job {pk}", regions, shown, every=every), request, job, shown["starts"])
 
 
 def _facts(job: AnyJob) -> list[tuple[str, str]]:
@@ -96,37 +79,20 @@ def _facts(job: AnyJob) -> list[tuple[str, str]]:
     return [(name, value) for name, value in found.items() if value]
 
 
-WAY = (Status.SCHEDULED, Status.CREATED, Status.QUEUED, Status.RUNNING)
-
-
-@dataclass(frozen=True)
-class Stop:
-    """A status: `been` there, `here` now, or neither."""
-
-    name: str
-    been: bool
-    here: bool
-
-
-def way(job: JobRow) -> list[Stop]:
-    """The statuses before the end, and the end that it came to; "ends" while it has not."""
-    started = job.start_time is not None
-    claimed = job.attempt > 0
+def way(job: JobRow) -> list[tuple[str, bool, bool]]:
+    """(name, been there, here now) of each status before the end, and of the end; "ends" while it has none."""
+    claimed, is_blocked = job.attempt > 0, job.status == Status.BLOCKED
     again = claimed and job.status in (Status.SCHEDULED, Status.CREATED)
     been = {
-        Status.BLOCKED: False,
+        **({Status.BLOCKED: False} if is_blocked else {}),
         Status.SCHEDULED: again or job.retries > 0 or job.crashes > 0,
         Status.CREATED: claimed or job.waited_since is not None,
         Status.QUEUED: claimed,
-        Status.RUNNING: started,
+        Status.RUNNING: job.start_time is not None,
     }
-    stops = [Stop(status, been[status] or job.status == status, job.status == status) for status in _way(job)]
-    ended = Status(job.status) in FINAL
-    return [*stops, Stop(job.status if ended else "ends", ended, ended)]
-
-
-def _way(job: JobRow) -> tuple[Status, ...]:
-    return (Status.BLOCKED, *WAY) if job.status == Status.BLOCKED else WAY
+    ended = job.status in FINAL
+    stops = [(status, passed or job.status == status, job.status == status) for status, passed in been.items()]
+    return [*stops, (job.status if ended else "ends", ended, ended)]
 
 
 def like_it(job: JobRow) -> list[tuple[str, str]]:

@@ -1,0 +1,34 @@
+"""What the pages of operators and of members show of one job alike."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.http import HttpRequest
+
+from jobs.lifecycle import FINAL, Status
+from jobs.models import HELD_UNTIL, AnyJob
+from jobs.pages.as_said import how_often_held, said_of
+from jobs.pages.attempts_chart import pieces
+from jobs.reading import queries
+from jobs.reading.explain.explanation import Explanation
+from jobs.reading.explain.reads import MAX_COUNTED_PLACE
+from jobs.reading.starts import starts
+
+
+def shown(request: HttpRequest, job: AnyJob, why: Explanation, moments: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """moments: the names of times, and their columns. failed: the attempts that failed, the last one first."""
+    failed, said = queries.failed_attempts(job), starts([job]).get(job.pk)
+    return {
+        "job": job,
+        "now": why.now,
+        "why": why,
+        "far": why.place is not None and why.place > MAX_COUNTED_PLACE,
+        "starts": said,
+        "held": how_often_held(said),
+        "said": said_of(request, job),
+        "failed": failed[::-1],
+        "pieces": pieces(job, failed, why.now),
+        "moments": [(name, at) for name, column in moments if (at := getattr(job, column)) and at != HELD_UNTIL],
+        "may_cancel": job.status not in FINAL,
+        "may_revive": job.status in FINAL - {Status.SUCCESS} and not job.is_erased,
+    }
