@@ -8,7 +8,8 @@ from typing import Any
 from jobs.lifecycle import Status
 from jobs.sql import statement
 from jobs.store import clock
-from jobs.store.rows import Applied, log, piped, prepared, rows
+from jobs.store.pipeline import pipeline
+from jobs.store.rows import Applied, log, prepared, rows
 from jobs.store.session import session
 
 BATCH = 1000  # news, or followers of one job, in one turn
@@ -55,21 +56,14 @@ def read_ends(now: datetime | None = None) -> Turn:
     All goes through one pipeline, so that no client can stall while it is the reader.
     """
     parameters = {"batch": BATCH, "now": clock.moment(now)}
-    connection = session()
-    if connection.in_atomic_block:
+    if session().in_atomic_block:
         return _turn(rows("hear", own=False), prepared("read_ends", **parameters))
-    connection.ensure_connection()
-    raw = connection.connection
-    try:
-        with connection.wrap_database_errors, raw.pipeline():
-            piped(raw, "BEGIN ISOLATION LEVEL READ COMMITTED")
-            heard = piped(raw, statement("hear"), own=True)
-            read = piped(raw, statement("read_ends"), **parameters)
-            piped(raw, "COMMIT")
-    except BaseException:
-        connection.close()
-        raise
-    return _turn(heard.fetchall(), read.fetchall())
+    with pipeline() as pipe:
+        pipe.add("BEGIN ISOLATION LEVEL READ COMMITTED")
+        heard = pipe.add(statement("hear"), own=True)
+        read = pipe.add(statement("read_ends"), **parameters)
+        pipe.add("COMMIT")
+    return _turn(heard.rows(), read.rows())
 
 
 def is_news(beside: Sequence[int] = ()) -> bool:

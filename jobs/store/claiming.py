@@ -14,7 +14,8 @@ from jobs.allocation import order
 from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.attempts import begin, most_time, starting
-from jobs.store.rows import Claimed, Process, Started, log, piped, prepared, rows
+from jobs.store.pipeline import Answer, Pipeline, pipeline
+from jobs.store.rows import Claimed, Process, Started, log, prepared, rows
 from jobs.store.session import session, transaction
 from jobs.store.settling import Ending
 
@@ -28,8 +29,6 @@ RULES = {
     "seconds": 0.1,
 }
 OUT_OF_LINE = {"in_line": False, "keeps": None, "hears": False}  # a knock of who needs no waiting place
-
-Cursor = psycopg.Cursor[tuple[Any, ...]]
 
 
 class Pass(list[Claimed]):
@@ -88,23 +87,25 @@ def claim(
         raise TransactionManagementError("A dispatch is a transaction of its own; ask for it on commit.")
     plan()
     try:
-        with _pipeline() as raw:
+        with pipeline() as pipe:
             if ahead is not None:
-                ahead.send(raw)
-            piped(raw, "BEGIN ISOLATION LEVEL READ COMMITTED")
-            knocked = piped(raw, statement("knock"), in_line=in_line, keeps=keeper and keeper.pool, hears=crowded)
-            if crowded and not _waits(knocked):
-                piped(raw, "COMMIT")
-                return Pass(went_home=True)
-            folded, claimed, begun = _send_pass(raw, keeper, *_parameters(locked, now, borrow=borrow), now)
+                ahead.send(pipe)
+            pipe.add("BEGIN ISOLATION LEVEL READ COMMITTED")
+            knocked = pipe.add(statement("knock"), in_line=in_line, keeps=keeper and keeper.pool, hears=crowded)
+            if crowded:
+                pipe.hear()
+                if not _waits(knocked):
+                    pipe.add("COMMIT")
+                    return Pass(went_home=True)
+            folded, claimed, begun = _add_pass(pipe, keeper, *_parameters(locked, now, borrow=borrow), now)
     finally:
         if ahead is not None:
             ahead.hear()
     if not crowded and not _waits(knocked):
         return Pass(went_home=True)
-    done = decided(folded.fetchall(), claimed.fetchall())
+    done = decided(folded.rows(), claimed.rows())
     if keeper is not None and begun is not None:
-        done.started = begin(begun.fetchall(), keeper.process)
+        done.started = begin(begun.rows(), keeper.process)
     return done
 
 
@@ -121,50 +122,37 @@ def plan() -> None:
     connection.ensure_connection()
     if connection.connection in _planned or connection.connection.prepare_threshold is None:
         return  # a pooler's session keeps no plan
-    with _pipeline() as raw, raw.transaction():
-        piped(raw, statement("knock"), **OUT_OF_LINE)
-        piped(raw, statement("leave_door"))
+    with pipeline() as pipe:
+        pipe.add("BEGIN ISOLATION LEVEL READ COMMITTED")
+        pipe.add(statement("knock"), **OUT_OF_LINE)
+        pipe.add(statement("leave_door"))
         settled, parameters = _parameters((), None, borrow=False)
-        piped(raw, statement("fold"), **settled)
-        piped(raw, statement("claim"), **parameters)
-    _planned.add(raw)
+        pipe.add(statement("fold"), **settled)
+        pipe.add(statement("claim"), **parameters)
+        pipe.add("COMMIT")
+    _planned.add(connection.connection)
 
 
-@contextmanager
-def _pipeline() -> Iterator[psycopg.Connection[Any]]:
-    """One of the engine's session. A failure closes the session: it may hold the waiting place."""
-    connection = session()
-    connection.ensure_connection()
-    raw = connection.connection
-    try:
-        with connection.wrap_database_errors, raw.pipeline():  # callers expect Django's errors
-            yield raw
-    except BaseException:
-        raw.close()
-        connection.close()
-        raise
-
-
-def _send_pass(
-    raw: psycopg.Connection[Any],
+def _add_pass(
+    pipe: Pipeline,
     keeper: Keeper | None,
     settled: dict[str, Any],
     parameters: dict[str, Any],
     now: datetime | None,
-) -> tuple[Cursor, Cursor, Cursor | None]:
-    """Put what follows the knock into the pipeline; return the answers of the fold, the claim and the start."""
-    piped(raw, statement("enter"))
-    folded, claimed = piped(raw, statement("fold"), **settled), piped(raw, statement("claim"), **parameters)
-    piped(raw, "COMMIT")
+) -> tuple[Answer, Answer, Answer | None]:
+    """Add what follows the knock; return the answers of the fold, the claim and the start."""
+    pipe.add(statement("enter"))
+    folded, claimed = pipe.add(statement("fold"), **settled), pipe.add(statement("claim"), **parameters)
+    pipe.add("COMMIT")
     if keeper is None:
         return folded, claimed, None
     # The start is durable, unlike the claim; the other jobs are handed over only after this.
-    return folded, claimed, piped(raw, statement("start_kept"), **starting(keeper.process, now))
+    return folded, claimed, pipe.add(statement("start_kept"), **starting(keeper.process, now))
 
 
-def _waits(knocked: Cursor) -> bool:
-    """Whether this pass has the waiting place, or needs none. To be heard once."""
-    return any(waits for waits, *_ in knocked)
+def _waits(knocked: Answer) -> bool:
+    """Whether this pass has the waiting place, or needs none."""
+    return any(waits for waits, *_ in knocked.rows())
 
 
 def worth_a_pass() -> bool:

@@ -5,18 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-import psycopg
-from psycopg import Pipeline
-from psycopg.abc import Params, PQGen, Query
 from psycopg.rows import class_row
 
 from jobs import telemetry
 from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.session import session
-from tenants.prepared import numbered, prepared_on
+from tenants.prepared import prepared_on
 
 Row = TypeVar("Row")
 
@@ -124,31 +121,6 @@ def prepared(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
 def prepared_objects(kind: type[Row], name: str, /, **parameters: Any) -> list[Row]:
     """Like `prepared`, as objects: each column is the field of its name."""
     return prepared_on(session(), statement(name), row=class_row(kind), **_timed(parameters))
-
-
-class Piped(psycopg.RawCursor[tuple[Any, ...]]):
-    """A statement of a pipeline that leaves with the next ones, when an answer is awaited or the pipeline ends.
-
-    psycopg itself lets each leave at once. So the server would begin with a pass whose client may stand still before
-    the next statement; and both would wake up for each.
-    """
-
-    def _execute_gen(
-        self, query: Query, params: Params | None = None, *, prepare: bool | None = None, binary: bool | None = None
-    ) -> PQGen[None]:
-        yield from self._start_query(query)
-        yield from self._maybe_prepare_gen(self._convert_query(query, params), prepare=prepare, binary=binary)
-        commands = cast(Pipeline, self._conn._pipeline).command_queue
-        while commands:
-            commands.popleft()()  # into the buffer of libpq, which nobody flushes yet
-        yield from self._conn._prepared.maintain_gen(self._conn)
-
-
-def piped(raw: psycopg.Connection[Any], text: str, /, **parameters: Any) -> psycopg.Cursor[tuple[Any, ...]]:
-    """Put a statement into the pipeline of that connection; the answer is fetched later. The server keeps the plan."""
-    cursor = Piped(raw)
-    cursor.execute(*numbered(text, parameters), prepare=raw.prepare_threshold is not None)
-    return cursor
 
 
 def _timed(parameters: dict[str, Any]) -> dict[str, Any]:

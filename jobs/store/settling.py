@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
-import psycopg
-
 from jobs.authoring.shapes import key_of, shape
 from jobs.lifecycle import Status
 from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.attempts import default_timeout, started
-from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, piped, prepared, rows
+from jobs.store.pipeline import Answer, Pipeline
+from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, prepared, rows
 from jobs.telemetry import traces
 
 
@@ -85,24 +84,24 @@ class Ending:
     ) -> None:
         """running -> success. The parameters are those of `succeed`."""
         self.applied: bool | None = None
-        self._ended: psycopg.Cursor[Any] | None = None
-        self._committed: psycopg.Cursor[Any] | None = None
+        self._ended: Answer | None = None
+        self._committed: Answer | None = None
         self._job = job
         result = _result(stats, result_ttl, result_bytes)
         rest = {"peak_memory": peak_memory, "default_timeout": default_timeout(), "now": clock.moment()}
         self._parameters = {"id": job.id, "attempt": job.attempt, "follow": False, **vars(job.holder), **result, **rest}
 
-    def send(self, raw: psycopg.Connection[Any]) -> None:
-        """Put it into the pipeline of that connection."""
-        piped(raw, "BEGIN ISOLATION LEVEL READ COMMITTED")
-        self._ended = piped(raw, statement("succeed"), **self._parameters)
-        self._committed = piped(raw, "COMMIT")
+    def send(self, pipe: Pipeline) -> None:
+        """Put it into that pipeline."""
+        pipe.add("BEGIN ISOLATION LEVEL READ COMMITTED")
+        self._ended = pipe.add(statement("succeed"), **self._parameters)
+        self._committed = pipe.add("COMMIT")
 
     def hear(self) -> None:
         """The pipeline has ended, well or not."""
-        if self._ended is None or self._committed is None or self._committed.statusmessage != "COMMIT":
+        if self._ended is None or self._committed is None or self._committed.status != "COMMIT":
             return
-        self.applied = self._ended.rowcount > 0
+        self.applied = bool(self._ended.rows())
         if self.applied:
             job = self._job
             log("succeed", job.id, job.attempt, tenant=job.tenant_id, trace=traces.trace_of(job.trace_parent))

@@ -36,7 +36,7 @@ def test_case(case):
 
 def sent_by(function) -> list[str]:
     """The statements that it puts into its pipeline, in the order of the source."""
-    return re.findall(r'piped\(raw, (?:statement\()?"(\w+)', inspect.getsource(function))
+    return re.findall(r'pipe\.add\((?:statement\()?"(\w+)', inspect.getsource(function))
 
 
 def test_the_modelled_pass_is_the_one_that_is_sent():
@@ -44,14 +44,14 @@ def test_the_modelled_pass_is_the_one_that_is_sent():
     assert sent_by(claiming.claim) == ["BEGIN", "knock", "COMMIT"], "the commit of who goes home"
     modelled = " ".join(door.PASS).replace("snapshot lock", "claim").replace("commit leave", "COMMIT")
     modelled = modelled.replace("enter give_place", "enter").split()  # one after the other, in one statement
-    sent = [name for name in sent_by(claiming._send_pass) if name != "start_kept"]
+    sent = [name for name in sent_by(claiming._add_pass) if name != "start_kept"]
     assert ["knock", *sent] == modelled
 
 
 def test_what_a_process_keeps_is_started_after_the_commit_and_in_the_same_pipeline():
-    assert sent_by(claiming._send_pass)[-2:] == ["COMMIT", "start_kept"]
-    pipeline = inspect.getsource(claiming.claim).partition("with _pipeline()")[2].partition("finally")[0]
-    assert "_send_pass(" in pipeline
+    assert sent_by(claiming._add_pass)[-2:] == ["COMMIT", "start_kept"]
+    pipeline = inspect.getsource(claiming.claim).partition("with pipeline()")[2].partition("finally")[0]
+    assert "_add_pass(" in pipeline
 
 
 @pytest.mark.parametrize("name", ["fold", "claim", "recount_books"])

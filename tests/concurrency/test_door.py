@@ -16,6 +16,7 @@ from jobs.models import Job, PausedJobType
 from jobs.sql import statement
 from jobs.store import claiming
 from jobs.store.claiming import OUT_OF_LINE
+from jobs.store.pipeline import Pipeline
 from jobs.store.session import session
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
@@ -134,15 +135,15 @@ def test_a_client_that_stands_still_in_the_middle_of_its_pass_holds_up_nobody(re
     """Nothing of it has left yet, and all leaves at once."""
     register()
     quietly_submit(TenantFactory())
-    stands, goes_on, piped = threading.Event(), threading.Event(), claiming.piped
+    stands, goes_on, add = threading.Event(), threading.Event(), Pipeline.add
 
-    def standing_still(raw, text, /, **parameters):
+    def standing_still(pipe, text, /, **parameters):
         if text == "COMMIT" and threading.current_thread() is not threading.main_thread():
             stands.set()
             assert goes_on.wait(30)
-        return piped(raw, text, **parameters)
+        return add(pipe, text, **parameters)
 
-    monkeypatch.setattr(claiming, "piped", standing_still)
+    monkeypatch.setattr(Pipeline, "add", standing_still)
     with elsewhere() as run:
         late = run(dispatch)
         assert stands.wait(30)
