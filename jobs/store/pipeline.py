@@ -50,10 +50,11 @@ def pipeline() -> Iterator["Pipeline"]:
 class Answer:
     """The answer to one statement. It is empty until the pipeline has heard it.
 
-    status: what the server says of the whole statement, like "COMMIT" or "UPDATE 1".
+    status: what the server says of the whole statement, like "COMMIT". count: of the rows. Both are known even if the
+    session is lost with a later statement; the rows can be read only while it lives.
     """
 
-    status = ""
+    status, count = "", 0
 
     def __init__(self, types: abc.Transformer) -> None:
         self._types = types
@@ -62,7 +63,7 @@ class Answer:
     def hear(self, result: PGresult) -> None:
         """Take what the server said."""
         self._result = result
-        self.status = (result.command_status or b"").decode()
+        self.status, self.count = (result.command_status or b"").decode(), result.ntuples
 
     def rows(self) -> list[tuple[Any, ...]]:
         """The rows, as Python's values."""

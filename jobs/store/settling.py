@@ -101,7 +101,7 @@ class Ending:
         """The pipeline has ended, well or not."""
         if self._ended is None or self._committed is None or self._committed.status != "COMMIT":
             return
-        self.applied = bool(self._ended.rows())
+        self.applied = self._ended.count > 0
         if self.applied:
             job = self._job
             log("succeed", job.id, job.attempt, tenant=job.tenant_id, trace=traces.trace_of(job.trace_parent))
