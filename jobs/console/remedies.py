@@ -23,14 +23,7 @@ REMEDIES = {
 
 def remedy(gate: Gate, job: JobRow) -> str | None:
     """The command with the job's own names filled in; None if no command opens the gate. Capitals are for its user."""
-    return (
-        None
-        if gate not in REMEDIES
-        else REMEDIES[gate].format(
-            tenant=job.tenant.jobs_slug,
-            queue=job.queue.name,
-            pool=job.queue.pool,
-            source_type=job.source_type,
-            source_method=job.source_method,
-        )
-    )
+    if gate not in REMEDIES:
+        return None
+    named = {"tenant": job.tenant.jobs_slug, "queue": job.queue.name, "pool": job.queue.pool}
+    return REMEDIES[gate].format(**named, source_type=job.source_type, source_method=job.source_method)

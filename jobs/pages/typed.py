@@ -2,12 +2,19 @@
 
 import json
 import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from jobs.authoring.text import storable
 from jobs.calls.refusals import InvalidRequest
 from jobs.models import JobRow
 from jobs.reading.masked import DOTS, masked
 from jobs.reading.queries import LARGEST_ID
+
+
+def texts(given: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """What stands in these fields, without spaces around it; "" where nothing does."""
+    return {name: storable(given.get(name, "")).strip() for name in names}
 
 
 def shown(job: JobRow) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
-from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html, format_html_join
 
 from jobs.calls.refusals import InvalidRequest
@@ -18,6 +17,7 @@ from jobs.console.admin.schedule_form import PREVIEW, ScheduleForm
 from jobs.engine.schedules import change
 from jobs.models import Schedule, ScheduleRun
 from jobs.reading import schedule_view
+from tenants.addresses import address
 from tenants.admin_style import WITH_UNFOLD, ModelAdmin, Searched, display
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.names import named
@@ -154,8 +154,6 @@ def _moment(at: datetime) -> str:
 def _job(run: ScheduleRun) -> str:
     if run.job_id is None:
         return ""
-    try:
-        address = reverse("ops:job", args=[run.job_id])
-    except NoReverseMatch:  # a project without the live pages
+    if not (page := address("ops:job", run.job_id)):  # a project without the live pages
         return f"job {run.job_id}"
-    return format_html('<a class="underline" href="{}">job {}</a>', address, run.job_id)
+    return format_html('<a class="underline" href="{}">job {}</a>', page, run.job_id)

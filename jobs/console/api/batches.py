@@ -35,9 +35,8 @@ class AnyBatch(batch_schemas.Batch):
     tenant: str = Field(description="Its slug.")
 
 
-class AnyBatches(Schema):
-    batches: list[AnyBatch] = Field(description="Newest first.")
-    next: str | None = Field(description="The address of the next page, with older batches. Null: the last page.")
+class AnyBatches(batch_schemas.Batches):
+    batches: list[AnyBatch] = Field(description="Newest first.")  # type: ignore[assignment]
 
 
 class SoughtBatches(batch_schemas.WantedBatches):

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from django.core.exceptions import ValidationError
 from pydantic import Field, StrictBool, StrictFloat, create_model
 
+from jobs.authoring.text import storable
 from jobs.console.operations.limits import Kind, Limit
 from jobs.engine import limits
 from jobs.models import Queue
@@ -49,8 +50,3 @@ def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
 def tenant_at(slug: str) -> Tenant:
     """The tenant of an address. Raises a problem."""
     return existing(tenant_of_slug(storable(slug)), "tenant")
-
-
-def storable(name: str) -> str:
-    """A name from an address; "" if PostgreSQL cannot store it, since then nothing has that name."""
-    return "" if "\x00" in name else name

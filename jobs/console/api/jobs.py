@@ -31,20 +31,12 @@ class AnyJob(schemas.ListedJob):
     tenant: str = Field(description="Its slug.")
     last_error: str = Field(description="The full text, including parts that the tenant is not shown.")
 
-    @classmethod
-    def values(cls, job: models.JobRow) -> dict[str, Any]:
-        return schemas.listed(job) | {"tenant": job.tenant.jobs_slug, "last_error": job.last_error}
-
 
 class WholeJob(AnyJob):
     """A job, as an operator sees it."""
 
     args: dict[str, Any]
     stats: dict[str, Any]
-
-    @classmethod
-    def values(cls, job: models.JobRow) -> dict[str, Any]:
-        return super().values(job) | {"args": job.args, "stats": job.stats}
 
 
 class AnyJobs(Schema):
@@ -77,13 +69,13 @@ def list_all_jobs(request: OperatorRequest, wanted: Query[SoughtJobs]) -> AnyJob
         sought.add(name, value, timezone.now())
     found = listing.page(sought, wanted.limit, before=wanted.before)
     older = None if found.before is None else pages.onward(reverse("api:operator_jobs"), wanted, before=found.before)
-    return AnyJobs(jobs=[AnyJob(**AnyJob.values(job)) for job in found.jobs], next=older)
+    return AnyJobs(jobs=[AnyJob(**_listed(job)) for job in found.jobs], next=older)
 
 
 @router.get("jobs/{job_id}", response=WholeJob)
 def read_any_job(request: OperatorRequest, job_id: JobId) -> WholeJob:
     """Read a job of any tenant."""
-    return _shown(job_id)
+    return _whole(_job_of(job_id))
 
 
 @router.post("jobs/{job_id}/cancel", auth=CHANGE, response={200: WholeJob, 202: WholeJob, 409: schemas.Problem})
@@ -91,7 +83,7 @@ def cancel_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
     """Cancel a job; its tenant cannot revive it. 200: it was waiting. 202: it is running and was asked to stop."""
     with transaction.atomic():
         outcome = cancel(job_id, tenant_id=EVERY_TENANT) if job_id <= queries.LARGEST_ID else Cancellation.TOO_LATE
-        shown = _shown(job_id)
+        shown = _whole(_job_of(job_id))
         if outcome is Cancellation.TOO_LATE:
             raise ProblemError(409, f"The job has already ended as {shown.status}.")
     return Answer(200 if outcome is Cancellation.CANCELLED else 202, shown)
@@ -105,11 +97,15 @@ def revive_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
         job = _job_of(job_id)
         if not revived:
             raise ProblemError(409, why_not(job, tenant_id=EVERY_TENANT))
-    return Answer(202, WholeJob(**WholeJob.values(job)))
+    return Answer(202, _whole(job))
 
 
-def _shown(job_id: int) -> WholeJob:
-    return WholeJob(**WholeJob.values(_job_of(job_id)))
+def _listed(job: models.JobRow) -> dict[str, Any]:
+    return schemas.listed(job) | {"tenant": job.tenant.jobs_slug, "last_error": job.last_error}
+
+
+def _whole(job: models.AnyJob) -> WholeJob:
+    return WholeJob(**_listed(job), args=job.args, stats=job.stats)
 
 
 def _job_of(job_id: int) -> models.AnyJob:

@@ -5,8 +5,8 @@ from datetime import datetime
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from jobs.authoring.text import storable
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.api.changes import storable
 from jobs.portal.api.inputs import Text, Whole
 from jobs.portal.api.problems import existing
 from tenants import auth

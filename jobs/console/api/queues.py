@@ -6,8 +6,9 @@ from django.db import transaction
 from ninja import ModelSchema, Router
 
 from jobs import models
+from jobs.authoring.text import storable
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.api.changes import change, changes_of, storable
+from jobs.console.api.changes import change, changes_of
 from jobs.console.operations.limits import OF_QUEUE
 from jobs.engine import limits
 from jobs.portal.api.problems import existing

@@ -86,11 +86,9 @@ def _facts(job: AnyJob) -> dict[str, object]:
 
 def _short(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return (
-        text
-        if len(text) <= LONGEST_RESULT
-        else f"{text[:LONGEST_RESULT]}… ({len(text):,} characters; --json shows all)"
-    )
+    if len(text) <= LONGEST_RESULT:
+        return text
+    return f"{text[:LONGEST_RESULT]}… ({len(text):,} characters; --json shows all)"
 
 
 def tell(options: Options, screen: Screen) -> None:
@@ -128,11 +126,9 @@ def _since(found: Explanation) -> str | None:
 def _place(found: Explanation) -> str | None:
     if found.place is None:
         return None
-    return (
-        f"{found.place:,} in its lane"
-        if found.place <= MAX_COUNTED_PLACE
-        else f"behind more than {MAX_COUNTED_PLACE:,} jobs of its lane"
-    )
+    if found.place <= MAX_COUNTED_PLACE:
+        return f"{found.place:,} in its lane"
+    return f"behind more than {MAX_COUNTED_PLACE:,} jobs of its lane"
 
 
 def _competitors(found: Explanation) -> str:

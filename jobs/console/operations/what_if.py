@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 from django.core.exceptions import ValidationError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
-from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
 from jobs.calls.refusals import InvalidRequest
@@ -27,6 +26,7 @@ from jobs.models import Queue, WhatIf
 from jobs.reading import replay
 from jobs.reading.shares import percent
 from jobs.recording.record import log_kept
+from tenants.addresses import address
 from tenants.models import TenantQueue
 from tenants.tenant_model import slugs_of
 
@@ -110,9 +110,7 @@ def read(lines: Iterable[tuple[str, str, str, str]]) -> Changes:
 
 def asked_at(kind: str, name: str, limits: Mapping[str, Any]) -> str:
     """The address of the page that asks, to begin with these limits; none in a project without the live pages."""
-    try:
-        page = reverse("ops:what-if")
-    except NoReverseMatch:
+    if not (page := address("ops:what-if")):
         return ""
     given = {limit: "none" if value is None else value for limit, value in limits.items() if limit in LIMITS[kind]}
     return f"{page}?{urlencode({SUBJECTS[kind]: name} | given)}"

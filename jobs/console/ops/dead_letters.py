@@ -13,6 +13,7 @@ from jobs.authoring.shapes import key_of, shape
 from jobs.console.operations.filters import Filter
 from jobs.console.ops.charts import curve
 from jobs.models import DeadLetter
+from jobs.pages.typed import texts
 
 FILTERS = ("tenant", "queue", "type", "source", "error", "like", "since", "until")
 HOUR, HOURS = timedelta(hours=1), 24
@@ -48,7 +49,7 @@ class Group:
 
 def filters_of(given: Mapping[str, str]) -> dict[str, str]:
     """The filters of a form or an address, without those that are empty."""
-    return {name: value for name in FILTERS if (value := given.get(name, "").replace("\x00", "").strip())}
+    return {name: value for name, value in texts(given, FILTERS).items() if value}
 
 
 def matching(filters: Mapping[str, str], now: datetime, upto: datetime | None = None) -> QuerySet[DeadLetter]:

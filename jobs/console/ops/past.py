@@ -166,25 +166,20 @@ def use_of_last_hour() -> Use:
     known = [sample for sample in samples if sample is not None]
     pools, queues = {name for one in known for name in one.pools}, {pk for one in known for pk in one.queues}
     return Use(
-        {name: strip([_pool(one, name) for one in samples]) for name in pools},
-        {pk: strip([_tenant(one, pk) for one in samples]) for pk in tenant_ids},
-        {int(pk): curve([None if one is None else _waiting(one, pk) for one in samples]) for pk in queues},
+        {name: strip([_share(one, "pools", name, "processes") for one in samples]) for name in pools},
+        {pk: strip([_share(one, "tenants", str(pk), "slots") for one in samples]) for pk in tenant_ids},
+        {
+            int(pk): curve([one.queues.get(pk, {}).get("waiting", 0) if one else None for one in samples])
+            for pk in queues
+        },
     )
 
 
-def _pool(sample: Sample | None, name: str) -> float | None:
-    return None if sample is None else _share(sample.pools.get(name), "processes")
-
-
-def _tenant(sample: Sample | None, pk: int) -> float | None:
-    return None if sample is None else _share(sample.tenants.get(str(pk)), "slots")
-
-
-def _waiting(sample: Sample, pk: str) -> int:
-    return sample.queues.get(pk, {}).get("waiting", 0)
-
-
-def _share(of: Mapping[str, int] | None, limit: str) -> float:
+def _share(sample: Sample | None, kind: str, key: str, limit: str) -> float | None:
+    """The part of its limit that a tenant or a pool had in use; None: nothing is known."""
+    if sample is None:
+        return None
+    of = getattr(sample, kind).get(key)
     in_use = of["in_use"] if of else 0
     return min(in_use / of[limit], 1.0) if of and of[limit] else float(in_use > 0)
 
@@ -196,4 +191,4 @@ def use_of_day(tenant_id: int) -> str:
     first = first.replace(minute=first.minute // QUARTER * QUARTER)
     at = {sample.at: sample for sample in looks.samples(first, {tenant_id}, step=QUARTER)}
     samples = [at.get(first + place * QUARTER * MINUTE) for place in range(QUARTERS)]
-    return strip([_tenant(one, tenant_id) for one in samples])
+    return strip([_share(one, "tenants", str(tenant_id), "slots") for one in samples])

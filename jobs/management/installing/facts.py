@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,12 +11,12 @@ from django.apps import apps
 from django.conf import settings as project
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.urls import NoReverseMatch, reverse
 
 from jobs.celery import celery_app, is_configured
 from jobs.checks.extras import is_there
 from jobs.conf import settings
 from jobs.management.installing.wanted import broker
+from tenants.addresses import address
 
 PAGES = {"ops:overview": "operators' pages", "members:jobs": "members' pages"}
 OLDEST = 15  # PostgreSQL
@@ -81,20 +81,13 @@ def _told(look: Callable[[], str]) -> str:
 
 def _versions() -> str:
     names = {"Django": "Django", "Celery": "celery", "kombu": "kombu", "psycopg": "psycopg"}
-    found = [f"{told} {_version(package)}" for told, package in names.items()]
+    found = [f"{told} {version(package)}" for told, package in names.items()]
     return ", ".join([f"Python {platform.python_version()}", *found])
 
 
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "none"
-
-
 def _broker() -> str:
-    address = broker()
-    return urlsplit(address).scheme if address else "none is named"  # without its password
+    named = broker()
+    return urlsplit(named).scheme if named else "none is named"  # without its password
 
 
 def _celery() -> str:
@@ -114,11 +107,4 @@ def _templates() -> str:
 
 
 def _addresses() -> str:
-    return ", ".join(f"{what} {'included' if _leads(name) else 'not included'}" for name, what in PAGES.items())
-
-
-def _leads(name: str) -> bool:
-    try:
-        return bool(reverse(name))
-    except NoReverseMatch:
-        return False
+    return ", ".join(f"{what} {'included' if address(name) else 'not included'}" for name, what in PAGES.items())

@@ -10,6 +10,7 @@ from jobs.console.ops.answers import done
 from jobs.console.ops.views.limits import form_of
 from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.models import PausedJobType, Queue
+from jobs.pages.typed import texts
 from jobs.reading import waits
 from tenants.names import named
 
@@ -64,5 +65,5 @@ def resume_type(request: HttpRequest) -> HttpResponse:
 
 
 def _type(request: HttpRequest) -> tuple[str, str]:
-    source_type, _, method = request.POST.get("type", "").replace("\x00", "").rpartition(".")
+    source_type, _, method = texts(request.POST, ("type",))["type"].rpartition(".")
     return source_type, method

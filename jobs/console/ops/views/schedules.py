@@ -62,9 +62,11 @@ def show(request: HttpRequest) -> HttpResponse:
 
 
 def _with_runs(schedules: list[Schedule]) -> list[tuple[Any, ...]]:
-    runs = _runs(schedules)
+    runs: dict[int, list[Run]] = defaultdict(list)  # the latest first
+    for run in looks.runs([one.pk for one in schedules], most=MAX_RUNS):
+        runs[run.schedule_id].append(run)
     return [
-        (one, schedule_view.in_words(one), state_of(one), runs[one.pk][0] if runs[one.pk] else None, runs[one.pk])
+        (one, schedule_view.in_words(one), state_of(one), next(iter(runs[one.pk]), None), runs[one.pk])
         for one in schedules
     ]
 
@@ -88,14 +90,6 @@ def _with_rules(names: list[dict[str, Any]]) -> list[tuple[dict[str, Any], str]]
         for name in names
         if name["one"] in schedules
     ]
-
-
-def _runs(schedules: list[Schedule]) -> dict[int, list[Run]]:
-    """The last runs of each, latest first."""
-    found: dict[int, list[Run]] = defaultdict(list)
-    for run in looks.runs([one.pk for one in schedules], most=MAX_RUNS):
-        found[run.schedule_id].append(run)
-    return found
 
 
 @action_for("jobs.change_schedule")

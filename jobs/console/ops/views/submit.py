@@ -33,7 +33,7 @@ def form(request: HttpRequest) -> HttpResponse:
 
 @action_for("jobs.add_job")
 def submit(request: HttpRequest) -> HttpResponse:
-    typed = {name: request.POST.get(name, "").replace("\x00", "").strip() for name in FIELDS}
+    typed = typed_arguments.texts(request.POST, FIELDS)
     try:
         submitted = submit_named(typed["tenant"], **_asked(typed))
     except (InvalidRequest, TooManyWaiting, Undecided) as error:

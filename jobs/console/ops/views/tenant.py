@@ -13,7 +13,6 @@ from jobs.console.ops.views.limits import form_of
 from jobs.models import Job
 from jobs.pages.answers import existing
 from jobs.reading import waits
-from jobs.reading.looking import Lane
 from jobs.reading.starts import of_lanes
 from tenants.models import Change, Tenant, TenantQueue
 from tenants.names import kind_of, named
@@ -49,7 +48,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
             (
                 lane,
                 seen.queues.get(lane.queue_id),
-                [(cut.gate, cut.jobs) for cut in cuts if _same(cut, lane)],
+                [(cut.gate, cut.jobs) for cut in cuts if cut.queue_id == lane.queue_id],
                 starts.get((tenant.pk, lane.queue_id)),
             )
             for lane in lanes
@@ -63,10 +62,6 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
         "changes": _changes(request, limits),
     }
     return live.page(request, "tenant", tenant.jobs_name, ("old", "now", "limits", "lanes", "past", "changes"), shown)
-
-
-def _same(cut: waits.Cut, lane: Lane) -> bool:
-    return (cut.tenant_id, cut.queue_id) == (lane.tenant_id, lane.queue_id)
 
 
 def _slots(request: HttpRequest, tenant: Tenant) -> list[Job]:

@@ -6,12 +6,11 @@ from typing import Any
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 
-from jobs.authoring.text import storable
 from jobs.console.ops import live, looks, past, snapshot, words
 from jobs.console.ops.access import page_for
 from jobs.console.ops.snapshot import Snapshot
 from jobs.console.ops.tenant_state import ATTENTION, SORTS, Standing, of_tenants, standings
-from jobs.pages.typed import number
+from jobs.pages.typed import number, texts
 from jobs.reading.tenant_state import State
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.tenant_model import all_tenants
@@ -25,9 +24,8 @@ FULL = "full, last 24 h"
 def show(request: HttpRequest) -> HttpResponse:
     """`q`: a part of a name. `sort`: one of SORTS, or FULL. `state`: one of State; or "all", by name."""
     seen = snapshot.current()
-    name, state = storable(request.GET.get("q", "")).strip(), request.GET.get("state", "")
+    name, state, sort = texts(request.GET, ("q", "state", "sort")).values()
     page = number(request.GET.get("page", ""), MAX_PAGE) or 0
-    sort = request.GET.get("sort", "")
     with_work = standings(seen, sort if sort in SORTS else ATTENTION)
     if sort == FULL:
         full = past.full()

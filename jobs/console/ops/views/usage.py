@@ -5,11 +5,11 @@ from dataclasses import replace
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from jobs.authoring.text import storable
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations.named import tenant_named
 from jobs.console.ops import answers, live, looks
 from jobs.console.ops.access import page_for
+from jobs.pages.typed import texts
 from jobs.reading import usage
 
 MOST_LINES = 1000
@@ -21,7 +21,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
     Without `by`: by tenant, or by day if there are too many.
     """
-    given = {name: storable(request.GET.get(name, "")).strip() for name in (*usage.NAMES, "tenant")}
+    given = texts(request.GET, (*usage.NAMES, "tenant"))
     now = timezone.now()
     shown = {"given": given, "parts": usage.PARTS}
     try:

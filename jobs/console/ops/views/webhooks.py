@@ -11,6 +11,7 @@ from jobs.console.ops.answers import done
 from jobs.engine.webhooks import endpoints
 from jobs.models import WebhookEndpoint
 from jobs.pages.answers import existing
+from jobs.pages.typed import texts
 from tenants.conf import TENANT_SLUG
 
 MOST = 200
@@ -23,7 +24,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
 def _listed(request: HttpRequest, **more: Any) -> HttpResponse:
     """`tenant`: only this one's. Those that fail come first. more: what an action says."""
-    slug = request.GET.get("tenant", "").replace("\x00", "").strip()
+    slug = texts(request.GET, ("tenant",))["tenant"]
     found = WebhookEndpoint.objects.select_related("tenant").order_by("failing_since", "pk")
     if slug:
         found = found.filter(**{f"tenant__{TENANT_SLUG}": slug})
@@ -34,8 +35,7 @@ def _listed(request: HttpRequest, **more: Any) -> HttpResponse:
 @action_for("jobs.add_webhookendpoint")
 def add(request: HttpRequest) -> HttpResponse:
     """The answer itself shows the secret: nobody is shown it again."""
-    fields = ("tenant", "url", "types", "batches")
-    slug, url, types, batches = (request.POST.get(name, "").replace("\x00", "").strip() for name in fields)
+    slug, url, types, batches = texts(request.POST, ("tenant", "url", "types", "batches")).values()
     named = [name.strip() for name in batches.split(",") if name.strip()]
     made, secret = endpoints.add(tenant_named(slug), url, types.replace(",", " ").split(), named)
     shown = _listed(request, made=made, secret=secret)

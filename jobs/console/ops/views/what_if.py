@@ -18,6 +18,7 @@ from jobs.console.ops.access import action_for, page_for
 from jobs.console.ops.answers import sentence
 from jobs.models import WhatIf
 from jobs.pages.answers import SeeOther, existing
+from jobs.pages.typed import texts
 
 ROOM = 3  # for so many changes more
 AGAIN = 2  # seconds until a page looks again
@@ -79,7 +80,7 @@ def ask(request: HttpRequest) -> HttpResponse:
     """Then to the page of the answer. What cannot be asked is shown again, with the reason."""
     columns = [[storable(text).strip() for text in request.POST.getlist(name)] for name in FIELDS]
     given = [(kind, name, limit, value) for kind, name, limit, value in zip(*columns, strict=False) if name]
-    times = {name: storable(request.POST.get(name, "")).strip() for name in ("since", "until")}
+    times = texts(request.POST, ("since", "until"))
     try:
         question = Question.of(times["since"], times["until"], what_if.read(given), now=timezone.now())
         row = what_if.ask(question, request.user.get_username())
