@@ -31,8 +31,9 @@ def routers() -> Iterator[Fault]:
 @check("jobs.E017", Tags.database)
 def isolation() -> Iterator[Fault]:
     """Our guards look again at a row that somebody has changed meanwhile; at another level the statement fails."""
-    with transaction.atomic(using=DEFAULT_DB_ALIAS):
-        level = store.isolation()
+    with transaction.atomic(using=DEFAULT_DB_ALIAS), connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        cursor.execute("SHOW transaction_isolation")
+        (level,) = cursor.fetchone()
     if level != "read committed":
         hint = 'Remove "isolation_level" from the OPTIONS of DATABASES["default"], and add to their "options": '
         hint += "-c default_transaction_isolation=read\\ committed (behind a pooler: ALTER ROLE ... SET it)."

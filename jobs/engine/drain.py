@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models.functions import Now
 
-from jobs import store
 from jobs.models import Worker
 from tenants import audit
 
@@ -12,7 +12,8 @@ from tenants import audit
 def drain(worker: UUID) -> bool:
     """False if it is gone, or was asked before. Its heartbeat hears of it; it has no capacity from now on."""
     with transaction.atomic():
-        name = store.request_drain(worker)
-        if name is not None:
-            audit.note("drained", Worker, [(worker, name)], tenant_id=None)
-    return name is not None
+        present = Worker.objects.filter(pk=worker, gone_at=None, drain_requested_at=None)
+        asked = present.update(drain_requested_at=Now(), concurrency=0) > 0
+        if asked:
+            audit.note("drained", Worker, [(worker, Worker.objects.get(pk=worker).name)], tenant_id=None)
+    return asked

@@ -2,8 +2,11 @@
 
 from dataclasses import asdict, dataclass
 
+from django.db.models import Exists, OuterRef
+
 from jobs import store
-from jobs.store import erasing, logs, results
+from jobs.models import Attempt, Job, JobLog, KeptAnswer, LeftLine
+from jobs.store import erasing, results
 from tenants import audit
 from tenants.tenant_model import all_tenants, get_tenant_model
 
@@ -35,9 +38,21 @@ def erase(tenant_id: int) -> Report:
         report.failed_attempts += batch.failed_attempts
         report.results += sum(map(results.forget, batch.with_result))
     # Last, since a job may end meanwhile: it is under way above, or it has written these before it was erased.
-    erasing.erase_users(tenant_id)
-    logs.forget(tenant_id)
+    erase_users(tenant_id)
+    under_way = Job.objects.filter(pk=OuterRef("job_id"), end_time=None)
+    JobLog.objects.filter(~Exists(under_way), tenant_id=tenant_id).delete()
     report.memories = store.forget(tenant_id)
-    report.answers = erasing.forget_answers(tenant_id)
+    report.answers = forget_answers(tenant_id)
     audit.complete(entries, asdict(report))
     return report
+
+
+def erase_users(tenant_id: int) -> None:
+    """Remove the users from the log of the tenant's attempts, and of who left its line: it reads all of both."""
+    for log in (LeftLine, Attempt):
+        log._default_manager.filter(tenant_id=tenant_id).exclude(user_key="").update(user_key="")
+
+
+def forget_answers(tenant_id: int) -> int:
+    """Delete the answers kept for the tenant's requests; return their number."""
+    return KeptAnswer.objects.filter(tenant=tenant_id).delete()[0]

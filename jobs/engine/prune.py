@@ -12,8 +12,20 @@ from jobs import store, telemetry
 from jobs.conf import settings
 from jobs.engine.cancel import cancel
 from jobs.engine.history import DAY
-from jobs.models import Batch, Job, JobLog, JobMemory, KeptAnswer, Schedule, WhatIf
-from jobs.store import EVERY_TENANT, logs, pruning
+from jobs.models import (
+    Batch,
+    DeathNotice,
+    Job,
+    JobLog,
+    JobMemory,
+    KeptAnswer,
+    Schedule,
+    ScheduleRun,
+    WhatIf,
+    Worker,
+)
+from jobs.store import EVERY_TENANT, logs
+from jobs.store.rows import rows
 from tenants.models import Change
 from tenants.tenant_model import all_tenants
 
@@ -22,20 +34,24 @@ BATCH = 1000
 
 def prune(now: datetime | None = None) -> None:
     """Delete old rows beside the jobs. `now` is the clock of a test."""
+    now = now or store.database_now()
     kept = settings.JOBS_HISTORY_KEEP * DAY
-    pruning.forget_workers(kept, now)
+    old = now - timedelta(seconds=kept)
+    holding = Job.objects.filter(slot__isnull=False, worker=OuterRef("pk"))
+    Worker.objects.filter(~Exists(holding), gone_at__lt=old).delete()
+    # A notifier that returns later reports all present dead jobs once more.
+    DeathNotice.objects.filter(upto__lt=old).exclude(notifier__in=settings.JOBS_DEATH_NOTIFIERS).delete()
     for model in (Batch, JobLog, JobMemory, KeptAnswer, Schedule):  # these, too, a deleted tenant may have left
         model._default_manager.exclude(Exists(all_tenants().filter(pk=OuterRef("tenant_id")))).delete()
-    pruning.forget_notices(settings.JOBS_DEATH_NOTIFIERS, kept, now)
-    _all(lambda: pruning.forget_runs(kept, BATCH, now))
+    _forget_log(ScheduleRun, "at", old)  # no due time comes back: schedules only go forward (I10)
     _all(lambda: store.forget_edges(BATCH))
     while forgotten := store.close_forgotten(settings.JOBS_DEAD_TTL, BATCH, now):
         telemetry.noticed("batches closed that nobody closed", batches=len(forgotten), first=forgotten[0])
     _all(lambda: store.forget_batches(kept, BATCH, now))
     _all(lambda: logs.forget_old(kept, BATCH, now))
-    moment = (now or store.database_now()) - timedelta(days=settings.JOBS_LOGS_KEEP)
+    moment = now - timedelta(days=settings.JOBS_LOGS_KEEP)
     _forget_log(Change, "at", moment)
-    _forget_log(WhatIf, "asked_at", (now or store.database_now()) - timedelta(days=1))
+    _forget_log(WhatIf, "asked_at", now - timedelta(days=1))
     if apps.is_installed("django.contrib.admin"):
         _forget_log(apps.get_model("admin", "LogEntry"), "action_time", moment)
     if apps.is_installed("django.contrib.sessions"):
@@ -57,13 +73,13 @@ def forget_orphans() -> None:
 
     Those of a tenant are deleted, as its deletion does, and its lanes forgotten; those in a queue are cancelled.
     """
-    gone = pruning.gone_tenants()
+    gone = [tenant_id for (tenant_id,) in rows("gone_tenants")]
     if gone:
         store.forget_lanes(gone)
     while orphans := list(Job.objects.filter(tenant_id__in=gone).values_list("pk", flat=True)[:BATCH]):
         Job.objects.filter(pk__in=orphans).delete()
         telemetry.noticed("jobs of deleted tenants deleted", jobs=len(orphans))
-    for job_id in pruning.without_queue(BATCH):
+    for (job_id,) in rows("without_queue", batch=BATCH):
         cancel(job_id, tenant_id=EVERY_TENANT)
         telemetry.noticed("job of a deleted queue cancelled", job=job_id)
 

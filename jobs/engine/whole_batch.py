@@ -5,15 +5,18 @@ others, also after a death.
 """
 
 import time
+from typing import Any
 from uuid import uuid4
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from jobs import store
 from jobs.engine import dispatch
 from jobs.engine.cancel import Cancellation, cancel_all
 from jobs.engine.revive import revive
-from jobs.models import Batch
+from jobs.lifecycle import FINAL, Status
+from jobs.models import AnyJob, Batch, BatchCancel, Job
 from jobs.store import EVERY_TENANT, TenantId
 from tenants import audit
 
@@ -38,7 +41,8 @@ def cancel_batch(batch_id: int, *, tenant_id: TenantId) -> int:
 
 def go_on_cancelling() -> int:
     """The clock's share of the cancels that are under way, a part of each in turn; return the number of jobs."""
-    return _cancel(store.cancelling())
+    # In any order: one that is held up does not hold up the same others each time.
+    return _cancel(list(BatchCancel.objects.order_by("?").values_list("batch_id", flat=True)))
 
 
 def close_batch(batch_id: int, *, tenant_id: TenantId) -> bool:
@@ -58,7 +62,7 @@ def revive_batch(batch_id: int, *, tenant_id: TenantId) -> int:
     Raises TooManyWaiting; those before are revived.
     """
     bulk, applied, last = uuid4(), 0, 0
-    while applied < MOST and (members := store.failed_members(batch_id, tenant_id=tenant_id, after=last, most=PART)):
+    while applied < MOST and (members := failed_members(batch_id, last, tenant_id=tenant_id)):
         with audit.in_bulk(bulk, _words(batch_id)):
             applied += sum(revive(job_id, tenant_id=tenant_id) for job_id in members)
         last = members[-1]
@@ -77,14 +81,35 @@ def _cancel(batches: list[int]) -> int:
 def _cancel_part(batch_id: int) -> int | None:
     """Cancel the next jobs, in one transaction, for whoever asked; None: it is over, or somebody else has it."""
     with transaction.atomic():
-        if (under_way := store.take_cancel(batch_id)) is None:
+        under_way = BatchCancel.objects.select_for_update(skip_locked=True).filter(batch_id=batch_id).first()
+        if under_way is None:
             return None
         owner = EVERY_TENANT if under_way.tenant_id is None else under_way.tenant_id
-        members = store.open_members(batch_id, tenant_id=owner, after=under_way.after, most=PART)
+        members = open_members(batch_id, under_way.after, tenant_id=owner)
         with audit.acting_on(under_way.bulk), audit.in_bulk(under_way.bulk, _words(batch_id)):
             outcomes = cancel_all(members, tenant_id=owner)
-        store.note_cancel(batch_id, members[-1] if len(members) == PART else None)
+        if len(members) == PART:
+            under_way.after = members[-1]
+            under_way.save(update_fields=["after"])
+        else:
+            under_way.delete()
     return sum(outcome is not Cancellation.TOO_LATE for outcome in outcomes.values())
+
+
+def open_members(batch_id: int, after: int, *, tenant_id: TenantId) -> list[int]:
+    """Its next jobs behind that number that have not ended."""
+    return _part(Job.objects.filter(end_time=None), batch_id, after, tenant_id)
+
+
+def failed_members(batch_id: int, after: int, *, tenant_id: TenantId) -> list[int]:
+    """Its next jobs behind that number that have not ended well, wherever they are."""
+    return _part(AnyJob.objects.filter(status__in=FINAL - {Status.SUCCESS}), batch_id, after, tenant_id)
+
+
+def _part(jobs: QuerySet[Any], batch_id: int, after: int, tenant_id: TenantId) -> list[int]:
+    owned = {} if tenant_id is EVERY_TENANT else {"tenant_id": tenant_id}
+    found = jobs.filter(batch_id=batch_id, pk__gt=after, **owned).order_by("pk")
+    return list(found.values_list("pk", flat=True)[:PART])
 
 
 def _words(batch_id: int) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from jobs.forecasting.replay.record import LATEST, POOL, WARM, Change, Past, Record
-from jobs.models import ArchivedJob
+from jobs.models import ArchivedJob, Job
 from jobs.store.rows import objects, rows
 
 
@@ -31,8 +31,10 @@ def read(since: datetime, until: datetime, most: int) -> Record:
     if len(past) > most:
         raise TooMuch
     changes = rows("replay_changes", since=since, begins=begins, latest=until + latest)
-    after = rows("replay_after", ids=list({one.job_id for one in past}))
-    return Record((until - since).total_seconds(), past, [_change(*row) for row in changes], dict(after))
+    ids = {one.job_id for one in past}
+    blocked = Job.objects.filter(pk__in=ids, predecessors__isnull=False).values_list("pk", "predecessors")
+    after = {job_id: others or () for job_id, others in blocked}
+    return Record((until - since).total_seconds(), past, [_change(*row) for row in changes], after)
 
 
 def begin_alone() -> bool:

@@ -11,21 +11,16 @@ from jobs.store.away import may_pass
 from jobs.store.batches import (
     Progress,
     begin_cancel,
-    cancelling,
     close_batch,
     close_forgotten,
-    failed_members,
     forget_batches,
     grow_batch,
-    note_cancel,
     open_batch,
-    open_members,
     read_batch,
     read_batches,
-    take_cancel,
     waiting_for,
 )
-from jobs.store.checks import excesses, find_lane, heads, isolation, odd_states, recount_books, wrong_books
+from jobs.store.checks import excesses, find_lane, heads, odd_states, recount_books, wrong_books
 from jobs.store.claiming import Keeper, Pass, claim, claim_within, forget_lanes, plan, worth_a_pass
 from jobs.store.control import (
     backlog,
@@ -87,6 +82,5 @@ from jobs.store.workers import (
     leave,
     left_behind,
     orphans,
-    request_drain,
     running_here,
 )

@@ -79,46 +79,9 @@ def close_forgotten(seconds: float, batch: int, now: datetime | None = None) -> 
     return [batch_id for (batch_id,) in rows("close_forgotten", seconds=seconds, batch=batch, now=now)]
 
 
-def open_members(batch_id: int, *, tenant_id: TenantId, after: int, most: int) -> list[int]:
-    """Its first jobs behind that number that have not ended."""
-    found = rows("open_members", id=batch_id, tenant_id=tenant_or_any(tenant_id), after=after, most=most)
-    return [job_id for (job_id,) in found]
-
-
-@dataclass(frozen=True)
-class BatchCancel:
-    """A cancel that is under way. tenant_id: who asked; None: an operator. after: the last job so far."""
-
-    tenant_id: int | None
-    bulk: UUID
-    after: int
-
-
 def begin_cancel(batch_id: int, bulk: UUID, *, tenant_id: TenantId) -> bool:
     """Store that its jobs are to be cancelled; False if there is no such batch."""
     return bool(rows("begin_cancel", id=batch_id, bulk=bulk, tenant_id=tenant_or_any(tenant_id)))
-
-
-def take_cancel(batch_id: int) -> BatchCancel | None:
-    """Its cancel, until the caller's transaction ends; None if there is none, or somebody has it."""
-    found = objects(BatchCancel, "take_cancel", id=batch_id)
-    return found[0] if found else None
-
-
-def note_cancel(batch_id: int, after: int | None) -> None:
-    """Its cancel has come so far; or it is through (None)."""
-    rows("note_cancel", id=batch_id, after=after)
-
-
-def cancelling() -> list[int]:
-    """The batches whose cancel is under way."""
-    return [batch_id for (batch_id,) in rows("cancelling")]
-
-
-def failed_members(batch_id: int, *, tenant_id: TenantId, after: int, most: int) -> list[int]:
-    """Its first jobs behind that number that have not ended well."""
-    found = rows("failed_members", id=batch_id, tenant_id=tenant_or_any(tenant_id), after=after, most=most)
-    return [job_id for (job_id,) in found]
 
 
 def waiting_for(batch_id: int, *, tenant_id: TenantId) -> list[tuple[int, bool]]:

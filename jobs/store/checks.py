@@ -1,4 +1,4 @@
-"""The data for check, and for a system check; and two repairs."""
+"""The data for check; and two repairs."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -7,12 +7,6 @@ from datetime import datetime
 from jobs.conf import settings
 from jobs.store.claiming import inside_the_door
 from jobs.store.rows import objects, rows
-
-
-def isolation() -> str:
-    """The isolation level of this transaction, in PostgreSQL's words."""
-    level: str = rows("isolation")[0][0]
-    return level
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from jobs.models import ERASED, KeptAnswer
+from jobs.models import ERASED
 from jobs.store.rows import rows
 
 BATCH = 1000
@@ -46,13 +46,3 @@ def _batches(name: str, tenant_id: int) -> Iterator[Erased]:
                 for job_id, attempt, started in json.loads(kept)
             ]
             yield Erased(jobs, under_way, int(failed), with_result)
-
-
-def erase_users(tenant_id: int) -> None:
-    """Remove the users from the log of the tenant's attempts."""
-    rows("erase_users", tenant_id=tenant_id)
-
-
-def forget_answers(tenant_id: int) -> int:
-    """Delete the answers kept for the tenant's requests; return their number."""
-    return KeptAnswer.objects.filter(tenant=tenant_id).delete()[0]

@@ -10,11 +10,6 @@ def keep(job: Started, text: str) -> None:
     rows("keep_log", tenant_id=job.tenant_id, job_id=job.id, attempt=job.attempt, text=text)
 
 
-def forget(tenant_id: int) -> None:
-    """Delete the logs of the tenant's ended jobs."""
-    rows("forget_logs", tenant_id=tenant_id)
-
-
 def forget_old(seconds: float, batch: int, now: datetime | None = None) -> int:
     """Delete logs that are that old, or older than their tenant's history; return their number, at most `batch`."""
     return len(rows("forget_old_logs", seconds=seconds, batch=batch, now=now))

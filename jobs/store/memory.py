@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 
 from jobs.authoring.exceptions import StaleAttempt
 from jobs.calls.refusals import TooLarge
-from jobs.models import MAX_BYTES
+from jobs.models import MAX_BYTES, JobMemory
 from jobs.store.rows import rows
 from jobs.store.session import session
 
@@ -81,8 +81,9 @@ def forget(
     tenant_id: int, *, source_type: str | None = None, source_method: str | None = None, memory_id: int | None = None
 ) -> int:
     """Delete the tenant's memories, perhaps only those of a type, a method, or one of them; return their number."""
-    narrowed = {"source_type": source_type, "source_method": source_method, "memory_id": memory_id}
-    return len(rows("forget", tenant_id=tenant_id, **narrowed))
+    narrowed = {"source_type": source_type, "source_method": source_method, "pk": memory_id}
+    given = {name: value for name, value in narrowed.items() if value is not None}
+    return JobMemory.objects.filter(tenant_id=tenant_id, **given).delete()[0]
 
 
 def expire_memories(ttl: float, batch: int = 1000, now: datetime | None = None) -> int:

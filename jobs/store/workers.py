@@ -5,7 +5,10 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models.functions import Now
+
 from jobs.conf import settings
+from jobs.models import Worker
 from jobs.store.rows import Applied, Claimed, Process, objects, rows
 from jobs.store.worker_sessions import session_name
 
@@ -29,15 +32,9 @@ def beat(
     return found[0] if found else None
 
 
-def request_drain(worker: uuid.UUID) -> str | None:
-    """Ask a worker to stop in good order; return its name. None: it is gone, or was asked before."""
-    found = rows("request_drain", id=worker)
-    return found[0][0] if found else None
-
-
 def leave(worker: uuid.UUID) -> None:
     """Note that a worker stops in good order."""
-    rows("leave", id=worker)
+    Worker.objects.filter(pk=worker, gone_at=None).update(gone_at=Now())
 
 
 def declare_gone(watched: float = math.inf, latest: float = math.inf, now: datetime | None = None) -> list[str]:
@@ -65,8 +62,10 @@ def orphans(now: datetime | None = None) -> list[Orphan]:
 
 
 def bar_worker(worker: uuid.UUID) -> bool:
-    """Record a worker that never registered as gone; False if it has registered meanwhile."""
-    return bool(rows("bar_worker", id=worker))
+    """Record a worker that never registered as gone: its first beat ends it. False if it has registered meanwhile."""
+    unknown = {"name": "unknown", "pid": 0, "pool": "", "concurrency": 0, "beat_interval": 1}
+    _, barred = Worker.objects.get_or_create(pk=worker, defaults={**unknown, "gone_at": Now(), "lost": True})
+    return barred
 
 
 @dataclass(frozen=True)

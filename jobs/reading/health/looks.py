@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.db.models import Max
+
 from jobs.conf import settings
+from jobs.models import Sample, Worker
 from jobs.reading.shares import Share
 from jobs.reading.statistics import Ended
 from jobs.store.rows import objects, rows
@@ -144,7 +147,7 @@ def look_workers(now: datetime | None = None) -> list[WorkersLook]:
 
 def look_last_beats(pools: Sequence[str]) -> dict[str, datetime]:
     """When a worker of each of these pools last beat; without those that never had one."""
-    return dict(rows("health_last_beats", pools=list(pools))) if pools else {}
+    return dict(Worker.objects.filter(pool__in=pools).values_list("pool").annotate(Max("beat_at")))
 
 
 def look_server(tasks: Sequence[str], now: datetime | None = None) -> ServerLook:
@@ -167,9 +170,8 @@ def look_totals() -> list[TotalLook]:
 
 def look_sample() -> SampleLook:
     """The newest sample; empty if there is none."""
-    for states, fairness in rows("health_sample"):
-        return SampleLook(json.loads(states), fairness)
-    return SampleLook({}, None)
+    found = Sample.objects.order_by("-at").values_list("states", "fairness").first()
+    return SampleLook(*found) if found else SampleLook({}, None)
 
 
 def look_predictions(now: datetime | None = None) -> PredictionsLook:

@@ -9,11 +9,6 @@ ON CONFLICT (batch_id) DO UPDATE
 SET bulk = excluded.bulk, after = 0, tenant_id = CASE WHEN batch_cancels.tenant_id IS NOT NULL THEN excluded.tenant_id END
 RETURNING batch_id
 
--- name: cancelling
--- Reads:  the batches whose cancel is under way, in any order: one that is held up does not hold up the same others each time.
--- Who:    the clock. Locks: none. Index: none: they are few.
-SELECT batch_id FROM batch_cancels ORDER BY random()
-
 -- name: close_batch
 -- Change: nobody but its own jobs adds to this batch any more. Who: its tenant, or an operator (null). Locks: the row. Index: primary
 --         key.
@@ -56,16 +51,6 @@ news AS (
 )
 SELECT id FROM closed
 
--- name: failed_members
--- Reads:  the first jobs of a batch that have not ended well, at most `most`, wherever they are. Who: whoever revives them.
--- Locks:  none. Index: jobs_of_batch, job_history_of_batch.
-SELECT id FROM all_jobs
-WHERE batch_id = %(id)s AND status IN ('error', 'dead', 'cancelled')
-  AND id > %(after)s
-  AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
-ORDER BY id
-LIMIT %(most)s
-
 -- name: forget_batches
 -- Change: delete batches that are older than the history, whose jobs all have ended and are gone, and that nobody waits for; at
 --         most `batch`. Who: the clock's upkeep. Locks: the rows; it skips locked ones. Index: primary keys, jobs_of_batch,
@@ -97,13 +82,6 @@ WHERE b.id = %(id)s
   AND (b.closed_at IS NULL OR EXISTS (SELECT FROM jobs j WHERE j.id = %(caller)s AND j.attempt = %(attempt)s AND j.batch_id = b.id AND j.status = 'running'))  -- guard
 RETURNING b.id
 
--- name: note_cancel
--- Change: how far the cancel of a batch has come; or it is through (null). Who: whoever has taken it. Index: primary key.
-WITH through AS (
-    DELETE FROM batch_cancels WHERE batch_id = %(id)s AND %(after)s::bigint IS NULL
-)
-UPDATE batch_cancels SET after = %(after)s::bigint WHERE batch_id = %(id)s AND %(after)s::bigint IS NOT NULL
-
 -- name: open_batch
 -- Change: a new batch, with a number of the series of the jobs. Who: any caller, inside the caller's own transaction. Locks: none.
 WITH made AS (
@@ -117,15 +95,6 @@ tally AS (
     INSERT INTO batch_tallies (batch_id) SELECT id FROM made
 )
 SELECT id FROM made
-
--- name: open_members
--- Reads:  the first jobs of a batch that have not ended, at most `most`. Who: cancel. Locks: none. Index: jobs_open_of_batch.
-SELECT id FROM jobs
-WHERE batch_id = %(id)s AND end_time IS NULL
-  AND id > %(after)s
-  AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
-ORDER BY id
-LIMIT %(most)s
 
 -- name: read_batches
 -- Reads:  batches of a tenant (or of all), with what became of their jobs: those numbered, or the newest before a number. Who: whoever
@@ -143,12 +112,6 @@ WHERE (%(ids)s::bigint[] IS NULL OR b.id = ANY(%(ids)s::bigint[]))
   AND b.tenant_id = coalesce(%(tenant_id)s::bigint, b.tenant_id)  -- guard I8
 ORDER BY b.id DESC
 LIMIT %(most)s
-
--- name: take_cancel
--- Reads:  the cancel of a batch, for its next part. Who: whoever asked for it, and the clock.
--- Locks:  the row; nobody waits for it: who does not get it goes home. Index: primary key.
-SELECT tenant_id, bulk, after FROM batch_cancels WHERE batch_id = %(id)s
-FOR UPDATE SKIP LOCKED
 
 -- name: waiting_for
 -- Reads:  the first jobs that wait for a batch, and whether any end of it will do. Who: whoever looks at the batch. Locks: none.

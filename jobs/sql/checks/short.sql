@@ -8,10 +8,6 @@ WITH arriving AS (
 -- include shared/arrive
 SELECT count(*) FROM arriving
 
--- name: isolation
--- Reads:  the isolation level of this transaction. Who: a system check (jobs/checks/databases.py). Locks: none.
-SELECT current_setting('transaction_isolation') AS level
-
 -- name: wrong_books
 -- Reads:  the books that are wrong: whose, its tenant and queue, how many slots it says (null: it is missing), and how many are in
 --         use. In one snapshot books and jobs agree, whatever happens meanwhile. Who: check. Locks: none.

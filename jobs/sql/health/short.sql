@@ -13,13 +13,6 @@ SELECT
     coalesce(sum(attempts) FILTER (WHERE outcome = 'dead'), 0)::int AS died
 FROM recent
 
--- name: health_last_beats
--- Reads:  the last heartbeat in each of these pools, of whatever worker: it may have left since. Who: health and metrics, of
---         pools without a live worker. Locks: none. Index: none; workers are few, and such pools rare.
-SELECT pool, max(beat_at) FROM workers
-WHERE pool = ANY(%(pools)s::text[])  -- guard
-GROUP BY pool
-
 -- name: health_predictions
 -- Reads:  how often what was said of the starts of jobs held, and by how much it missed; of the last day, and of the last hour.
 --         loss: the pinball loss, which is least on average for the true quantile. Who: health, metrics, the recorder. Locks: none.
@@ -71,11 +64,6 @@ WITH
 -- include shared/clock
 counted AS (SELECT kind, count, last_at FROM repairs)
 SELECT kind, count, extract(epoch FROM clock.now - last_at)::float8 AS age FROM counted CROSS JOIN clock ORDER BY kind
-
--- name: health_sample
--- Reads:  the newest sample's states of tenants, and its fairness. Who: health and metrics. Locks: none.
--- Index:  the primary key.
-SELECT states, fairness FROM samples ORDER BY at DESC LIMIT 1
 
 -- name: health_server
 -- Reads:  whether a clock leads; the seconds since the recorder last looked at these tasks (null: never); the seconds of the oldest

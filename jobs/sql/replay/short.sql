@@ -59,10 +59,6 @@ WHERE at <= %(latest)s::timestamptz AND (
 )
 ORDER BY n.at, n.id
 
--- name: replay_after
--- Reads:  of some jobs that are not archived yet those that they waited for. Who: a what-if. Locks: none. Index: primary key.
-SELECT id, predecessors FROM jobs WHERE id = ANY(%(ids)s::bigint[]) AND predecessors IS NOT NULL
-
 -- name: one_replay
 -- Reads:  whether this session is now the only one that replays, until it ends. Who: a what-if. Locks: an advisory one.
 SELECT pg_try_advisory_lock(hashtext('jobs.what-if'), 0)

@@ -1,11 +1,3 @@
--- name: bar_worker
--- Change: record a worker as gone that holds a job but never registered, so that its first beat makes it stop.
--- Who:    recover, before it takes the job back. Not if the worker has registered meanwhile. Index: primary key.
-INSERT INTO workers (id, name, pid, pool, concurrency, beat_interval, started_at, beat_at, gone_at, lost)
-VALUES (%(id)s, 'unknown', 0, '', 0, 1, clock_timestamp(), clock_timestamp(), clock_timestamp(), true)
-ON CONFLICT (id) DO NOTHING  -- guard
-RETURNING id
-
 -- name: beat
 -- Change: record a worker's heartbeat; the first one registers it. Who: the worker's parent process.
 -- Locks:  its row. Returns no row if the worker was declared gone: then it must stop its jobs; drains: it was asked to take no
@@ -37,10 +29,6 @@ WHERE datname = current_database()
   AND pid <> pg_backend_pid()
   AND application_name LIKE %(name)s  -- guard I3
 
--- name: leave
--- Change: record that a worker stopped in good order. Who: the worker itself, after its last job.
-UPDATE workers SET gone_at = clock_timestamp() WHERE id = %(id)s AND gone_at IS NULL
-
 -- name: left_behind
 -- Reads:  the attempts of a dead process: those that run in it, and that of its message, if it is still queued. Who: its
 --         parent. Index: jobs_one_job_per_slot; primary key.
@@ -69,14 +57,6 @@ WHERE j.slot IS NOT NULL
   AND j.status = 'running'
   AND CASE WHEN w.id IS NULL THEN j.start_time < clock.now - %(unknown_for)s * interval '1 second'
            ELSE w.gone_at IS NOT NULL END  -- guard I3
-
--- name: request_drain
--- Change: ask a worker to stop in good order; from now on it gets no more jobs. Who: an operator, once. Locks: its row.
-UPDATE workers SET drain_requested_at = clock_timestamp(), concurrency = 0
-WHERE id = %(id)s
-  AND gone_at IS NULL  -- guard
-  AND drain_requested_at IS NULL  -- guard
-RETURNING name
 
 -- name: running_here
 -- Reads:  the attempts that run in this worker, with their processes, and whether they were asked to stop and still run after

@@ -13,7 +13,14 @@ from jobs.contrib.testing import drain
 from jobs.engine.batches import Batch, batch_of, close, open_batch
 from jobs.engine.revive import discard, revive
 from jobs.engine.unblock import unblock
-from jobs.engine.whole_batch import cancel_batch, close_batch, go_on_cancelling, revive_batch
+from jobs.engine.whole_batch import (
+    cancel_batch,
+    close_batch,
+    failed_members,
+    go_on_cancelling,
+    open_members,
+    revive_batch,
+)
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, BatchCancel, BatchTally, Job, JobEdge, JobEnd
 from jobs.models import Batch as Row
@@ -256,11 +263,10 @@ def test_no_statement_finds_an_open_one_of_a_stranger():
     owner, stranger = TenantFactory(), TenantFactory()
     nightly = store.open_batch("nightly", "", tenant_id=owner.pk)
     member, failed = make_job(owner, batch_id=nightly), make_job(owner, Status.ERROR, batch_id=nightly)
-    every = {"after": 0, "most": 9}
     for tenant, mine in ((stranger, False), (owner, True)):
         assert store.grow_batch(nightly, 1, tenant_id=tenant.pk, caller=None, attempt=0) is mine
-        assert store.open_members(nightly, tenant_id=tenant.pk, **every) == [member.pk] * mine
-        assert store.failed_members(nightly, tenant_id=tenant.pk, **every) == [failed.pk] * mine
+        assert open_members(nightly, 0, tenant_id=tenant.pk) == [member.pk] * mine
+        assert failed_members(nightly, 0, tenant_id=tenant.pk) == [failed.pk] * mine
         assert store.begin_cancel(nightly, uuid4(), tenant_id=tenant.pk) is mine
         assert store.close_batch(nightly, tenant_id=tenant.pk) is mine
 

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from jobs import current_job, store
 from jobs import job as method
+from jobs.engine import erase as steps
 from jobs.engine.erase import Report, erase
 from jobs.engine.execute import execute
 from jobs.engine.history import Archive
@@ -124,7 +125,7 @@ def test_a_job_that_ends_as_it_begins_leaves_nothing(erase_while_one_ends):
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(("module", "step"), [(erasing, "erase_users"), (store, "forget"), (erasing, "forget_answers")])
+@pytest.mark.parametrize(("module", "step"), [(steps, "erase_users"), (store, "forget"), (steps, "forget_answers")])
 def test_a_job_that_ends_after_its_turn_is_counted(erase_while_one_ends, module, step):
     report = erase_while_one_ends(module, step)
     assert (report.jobs, report.under_way) == (0, 1)
