@@ -8,7 +8,9 @@ from django.db import transaction
 from jobs import store, telemetry
 from jobs.engine import dispatch
 from jobs.engine.audit import note_job
+from jobs.models import Job
 from jobs.store import TenantId
+from jobs.store.owner import owned
 
 
 class Cancellation(StrEnum):
@@ -42,5 +44,6 @@ def cancel_all(ids: Sequence[int], *, tenant_id: TenantId) -> dict[int, Cancella
                     telemetry.noticed("cancel requested", job=job.id)
                     outcomes[job.id] = Cancellation.REQUESTED
                 # Between the two, a job may start or be taken back any number of times: repeat until one applies.
-                left = [one for one in store.unfinished(left, tenant_id=tenant_id) if one not in outcomes]
+                unfinished = Job.objects.filter(pk__in=left, end_time=None, **owned(tenant_id))
+                left = [pk for pk in unfinished.values_list("pk", flat=True) if pk not in outcomes]
     return {job_id: outcomes.get(job_id, Cancellation.TOO_LATE) for job_id in ids}

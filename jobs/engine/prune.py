@@ -16,6 +16,7 @@ from jobs.models import (
     Batch,
     DeathNotice,
     Job,
+    JobEdge,
     JobLog,
     JobMemory,
     KeptAnswer,
@@ -44,7 +45,8 @@ def prune(now: datetime | None = None) -> None:
     for model in (Batch, JobLog, JobMemory, KeptAnswer, Schedule):  # these, too, a deleted tenant may have left
         model._default_manager.exclude(Exists(all_tenants().filter(pk=OuterRef("tenant_id")))).delete()
     _forget_log(ScheduleRun, "at", old)  # no due time comes back: schedules only go forward (I10)
-    _all(lambda: store.forget_edges(BATCH))
+    waits = Job.objects.filter(pk=OuterRef("follower_id"), blocked_at__isnull=False)
+    JobEdge.objects.filter(~Exists(waits)).delete()  # each is met, or its follower was cancelled
     while forgotten := store.close_forgotten(settings.JOBS_DEAD_TTL, BATCH, now):
         telemetry.noticed("batches closed that nobody closed", batches=len(forgotten), first=forgotten[0])
     _all(lambda: store.forget_batches(kept, BATCH, now))

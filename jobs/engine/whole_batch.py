@@ -18,6 +18,7 @@ from jobs.engine.revive import revive
 from jobs.lifecycle import FINAL, Status
 from jobs.models import AnyJob, Batch, BatchCancel, Job
 from jobs.store import EVERY_TENANT, TenantId
+from jobs.store.owner import owned
 from tenants import audit
 
 PART = 100  # jobs of one transaction: one dispatch for all, and short locks
@@ -107,8 +108,7 @@ def failed_members(batch_id: int, after: int, *, tenant_id: TenantId) -> list[in
 
 
 def _part(jobs: QuerySet[Any], batch_id: int, after: int, tenant_id: TenantId) -> list[int]:
-    owned = {} if tenant_id is EVERY_TENANT else {"tenant_id": tenant_id}
-    found = jobs.filter(batch_id=batch_id, pk__gt=after, **owned).order_by("pk")
+    found = jobs.filter(batch_id=batch_id, pk__gt=after, **owned(tenant_id)).order_by("pk")
     return list(found.values_list("pk", flat=True)[:PART])
 
 

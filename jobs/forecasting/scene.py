@@ -5,7 +5,7 @@ All moments are seconds from the moment of the look.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from jobs.allocation import nouns
 
@@ -119,7 +119,6 @@ class Scene:
     due: Sequence[Comer] = ()
     arrived: Sequence[Comer] = ()
     window: float = 300.0
-    held_types: frozenset[str] = field(default_factory=frozenset)
 
 
 def pause(limited: Turn | Owner) -> float:

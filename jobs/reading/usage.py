@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Max
 
 from jobs.calls.refusals import InvalidRequest
-from jobs.models import ClosedDay, Queue, Recorded
+from jobs.models import ClosedDay, Queue, Recorded, SlotPeak
 from jobs.store.rows import rows
 
 DAY = timedelta(days=1)
@@ -142,8 +142,11 @@ def _peaks(asked: Asked, tenant_id: int | None) -> Mapping[tuple[int | None, dat
     by = set(asked.by)
     if not by <= {"tenant", "day"} or (tenant_id is None and "tenant" not in by):
         return {}
-    found = rows("usage_peaks", starts=asked.starts, ends=asked.ends, tenant_id=tenant_id, daily="day" in by)
-    return {(tenant if "tenant" in by else None, day): slots for tenant, day, slots in found}
+    found = SlotPeak.objects.filter(day__gte=asked.starts, day__lt=asked.ends)
+    if tenant_id is not None:
+        found = found.filter(tenant_id=tenant_id)
+    most = found.values("tenant_id", *(["day"] if "day" in by else [])).annotate(most=Max("slots"))
+    return {(one["tenant_id"] if "tenant" in by else None, one.get("day")): one["most"] for one in most}
 
 
 def first_open() -> date | None:

@@ -6,7 +6,7 @@ here is for all of `jobs`: `store.claim(...)`.
 
 from jobs.store import clock
 from jobs.store.attempts import SLICE, cancel_requested, holder, progress, put_off, running_in, start, turn_away
-from jobs.store.awaiting import Edge, forget_edges, is_news, note_edges, read_ends, unknown
+from jobs.store.awaiting import Edge, is_news, note_edges, read_ends, unknown
 from jobs.store.away import may_pass
 from jobs.store.batches import (
     Progress,
@@ -31,7 +31,6 @@ from jobs.store.control import (
     lapse,
     request_cancel,
     revive,
-    unfinished,
 )
 from jobs.store.due import hold, next_moment, promote, release
 from jobs.store.history import archive, forget_old, next_to_archive, restore

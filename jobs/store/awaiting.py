@@ -71,11 +71,6 @@ def is_news(beside: Sequence[int] = ()) -> bool:
     return bool(prepared("is_news", beside=list(beside))[0][0])
 
 
-def forget_edges(batch: int) -> int:
-    """Delete the edges of jobs that wait no longer, at most `batch`; return their number."""
-    return len(rows("forget_edges", batch=batch))
-
-
 def _turn(heard: Sequence[tuple[Any, ...]], found: Sequence[tuple[Any, ...]]) -> Turn:
     moved = [row for row in found if row[0] is not None]
     for job_id, attempt, tenant_id, status in moved:

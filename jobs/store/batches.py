@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from jobs.store.owner import TenantId, tenant_or_any
+from django.db.models import Exists, OuterRef
+
+from jobs.models import Job, JobEdge
+from jobs.store.owner import TenantId, owned, tenant_or_any
 from jobs.store.rows import objects, rows
 
 LARGEST_ID = 2**63 - 1
@@ -86,7 +89,9 @@ def begin_cancel(batch_id: int, bulk: UUID, *, tenant_id: TenantId) -> bool:
 
 def waiting_for(batch_id: int, *, tenant_id: TenantId) -> list[tuple[int, bool]]:
     """The first jobs that wait for it, and whether any end will do for them."""
-    return rows("waiting_for", id=batch_id, tenant_id=tenant_or_any(tenant_id))
+    waits = Job.objects.filter(pk=OuterRef("follower_id"), blocked_at__isnull=False, **owned(tenant_id))
+    edges = JobEdge.objects.filter(Exists(waits), predecessor_id=batch_id).order_by("follower_id")
+    return list(edges.values_list("follower_id", "whatever")[:10])
 
 
 def read_batches(

@@ -22,10 +22,6 @@ def request_cancel(ids: Sequence[int], *, tenant_id: TenantId, now: datetime | N
     return [Applied(*row) for row in found]
 
 
-def unfinished(ids: Sequence[int], *, tenant_id: TenantId) -> list[int]:
-    return [job_id for (job_id,) in rows("unfinished", ids=list(ids), tenant_id=tenant_or_any(tenant_id))]
-
-
 def revive(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> bool:
     """error, dead or cancelled -> created."""
     return bool(moved("revive", rows("revive", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED, now=now)))

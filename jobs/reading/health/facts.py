@@ -95,7 +95,7 @@ def look(
             looks.look_workers(now),
             looks.look_last_beats(_abandoned(queues, lanes)),
             server,
-            looks.look_ended(MINUTES, now),
+            looks.look_ended(MINUTES, server.now),
             looks.look_repairs(now),
             looks.look_sample(),
             starving(queues, server.now),

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Max
+from django.db.models import Max, Q, Sum
 
 from jobs.conf import settings
-from jobs.models import Sample, Worker
+from jobs.models import JobMinute, Sample, Worker
 from jobs.reading.shares import Share
 from jobs.reading.statistics import Ended
 from jobs.store.rows import objects, rows
@@ -156,8 +156,13 @@ def look_server(tasks: Sequence[str], now: datetime | None = None) -> ServerLook
     return objects(ServerLook, "health_server", tasks=list(tasks), patience=patience, most=MOST_DEAD, now=now)[0]
 
 
-def look_ended(minutes: int, now: datetime | None = None) -> EndedLook:
-    return objects(EndedLook, "health_ended", minutes=minutes, now=now)[0]
+def look_ended(minutes: int, now: datetime) -> EndedLook:
+    """The attempts that ended in the last minutes that the recorder has counted."""
+    ended = JobMinute.objects.filter(minute__gt=now - timedelta(minutes=minutes))
+    failed, died = Q(outcome__in=("error", "dead", "retry", "crash")), Q(outcome="dead")
+    sums = {"all": Q(), "failed": failed, "died": died}
+    found = ended.aggregate(**{name: Sum("attempts", filter=of, default=0) for name, of in sums.items()})
+    return EndedLook(found["all"], found["failed"], found["died"])
 
 
 def look_repairs(now: datetime | None = None) -> list[RepairLook]:

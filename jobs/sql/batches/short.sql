@@ -112,12 +112,3 @@ WHERE (%(ids)s::bigint[] IS NULL OR b.id = ANY(%(ids)s::bigint[]))
   AND b.tenant_id = coalesce(%(tenant_id)s::bigint, b.tenant_id)  -- guard I8
 ORDER BY b.id DESC
 LIMIT %(most)s
-
--- name: waiting_for
--- Reads:  the first jobs that wait for a batch, and whether any end of it will do. Who: whoever looks at the batch. Locks: none.
--- Index:  job_edges' primary key.
-SELECT e.follower_id, e.whatever FROM job_edges e JOIN jobs j ON j.id = e.follower_id AND j.blocked_at IS NOT NULL
-WHERE e.predecessor_id = %(id)s
-  AND j.tenant_id = coalesce(%(tenant_id)s::bigint, j.tenant_id)  -- guard I8
-ORDER BY e.follower_id
-LIMIT 10

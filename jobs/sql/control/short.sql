@@ -59,8 +59,3 @@ SET cancel_requested_at = coalesce(cancel_requested_at, %(now)s::timestamptz, cl
 FROM asked
 WHERE jobs.id = asked.id
 RETURNING jobs.id, attempt, tenant_id
-
--- name: unfinished
--- Reads:  those of the jobs that have not ended. Who: cancel, which tries them again. Locks: none. Index: primary key.
-SELECT id FROM jobs
-WHERE id = ANY(%(ids)s::bigint[]) AND end_time IS NULL AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)

@@ -1,4 +1,3 @@
--- name: usage
 -- Reads:  what tenants used on the days from `starts` up to `ends`, grouped by the parts in `by`; of days that are not closed,
 --         from `open` on, what the hours have counted by now. Who: the tenant (tenant_id), and operators (null).
 -- Locks:  none. Index: the primary keys, or for all tenants usage_days_by_day and the partitions of some days.
@@ -28,12 +27,3 @@ FROM used
 GROUP BY 1, 2, 3, 4, 5, 6
 ORDER BY 2, 1, 3, 4, 5, 6
 LIMIT %(most)s
-
--- name: usage_peaks
--- Reads:  the most slots that tenants had in use on the days from `starts` up to `ends`, in all or by day.
--- Who:    the tenant (tenant_id), and operators (null). Locks: none. Index: the primary key, or slot_peaks_by_day.
-SELECT tenant_id, CASE WHEN %(daily)s THEN day END AS day, max(slots)
-FROM slot_peaks
-WHERE day >= %(starts)s::date AND day < %(ends)s::date
-  AND (%(tenant_id)s::bigint IS NULL OR tenant_id = %(tenant_id)s)  -- guard I8
-GROUP BY 1, 2
