@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import islice
 from math import inf
+from operator import attrgetter
 
 from jobs.allocation.books import Books
 from jobs.allocation.state import CLOSED, READY, Freed, Lane, Queue
@@ -92,7 +93,7 @@ def _wake(books: Books, arrivals: list[Lane], opened: list[Lane]) -> None:
             if lane.state is not READY or (least := lane.line.least) is None or least >= head:
                 told.append(lane)
     came = set(told)
-    begun.sort(key=_head)
+    begun.sort(key=attrgetter("head"))
     told += [lane for lane in opened if lane not in came]
     told.sort(key=_position)
     for lane in begun + told:
@@ -132,10 +133,6 @@ def _give_back(books: Books, freed: Iterable[Freed]) -> None:
     for number, limits in books.changed.items():
         if limits:
             books.tenants[number].counted = False
-
-
-def _head(lane: Lane) -> int:
-    return lane.head
 
 
 def _position(lane: Lane) -> int:

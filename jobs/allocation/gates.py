@@ -1,10 +1,13 @@
-"""The gates between a waiting job and a worker: which limits hold it now."""
+"""The limits of queues, pools, tenants and users: the room that each leaves, and the gates that hold a waiting job now.
 
-from collections.abc import Iterator
+A limit of None does not exist, and leaves infinite room.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-
-from jobs.allocation import room
-from jobs.allocation.nouns import Pool, Queue, Tenant
+from math import inf
+from typing import Protocol
 
 
 class Gate(StrEnum):
@@ -29,18 +32,84 @@ class Gate(StrEnum):
     NEXT = "next"  # all gates are open: the next dispatch that reaches its place claims it
 
 
+@dataclass(frozen=True)
+class Pool:
+    """processes: of its live workers. in_use: by jobs that run there or are on their way."""
+
+    name: str
+    processes: int
+    in_use: int = 0
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """num_slots: None if they were never set. tokens: of its rate limit. users: the slots in use of each user."""
+
+    id: int
+    num_slots: int | None
+    in_use: int = 0
+    paused: bool = False
+    tokens: float | None = None
+    user_slots: int | None = None
+    users: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Queue:
+    """tokens: of its rate limit."""
+
+    id: int
+    concurrency: int | None = None
+    in_use: int = 0
+    paused: bool = False
+    tokens: float | None = None
+
+
+class Limited(Protocol):
+    """A queue as far as its own limits go."""
+
+    @property
+    def paused(self) -> bool: ...
+    @property
+    def concurrency(self) -> int | None: ...
+    @property
+    def in_use(self) -> int: ...
+    @property
+    def tokens(self) -> float | None: ...
+
+
+def left(limit: int | None, in_use: int) -> float:
+    """What a limit leaves free, from 0."""
+    return inf if limit is None else limit - in_use if limit > in_use else 0
+
+
+def of_tokens(tokens: float | None) -> float:
+    """The jobs that a rate limit lets go now."""
+    return inf if tokens is None else max(int(tokens), 0)
+
+
+def room(queue: Limited) -> float:
+    """What the queue's own limits leave free, while it is not paused."""
+    return min(left(queue.concurrency, queue.in_use), of_tokens(queue.tokens))
+
+
+def of_user(user: str, user_slots: int | None, users: Mapping[str, int] | None) -> float:
+    """By the tenant's limit for each of its users. Jobs of no user do not count."""
+    return inf if not user else left(user_slots, (users or {}).get(user, 0))
+
+
 def closed(tenant: Tenant, queue: Queue, pool: Pool, user: str = "") -> Iterator[Gate]:
     """The closed gates of a waiting job; the tenant's come first, since its owner can change them."""
     if tenant.paused:
         yield Gate.TENANT_PAUSED
     if not tenant.num_slots:
         yield Gate.NO_SLOTS
-    elif not room.left(tenant.num_slots, tenant.in_use):
+    elif not left(tenant.num_slots, tenant.in_use):
         yield Gate.SLOTS_FULL
     yield from of_queue(queue)
-    if not room.of_tokens(tenant.tokens):
+    if not of_tokens(tenant.tokens):
         yield Gate.TENANT_RATE
-    if not room.of_user(user, tenant.user_slots, tenant.users):
+    if not of_user(user, tenant.user_slots, tenant.users):
         yield Gate.USER_FULL
     yield from of_pool(pool.processes, pool.in_use)
 
@@ -49,15 +118,15 @@ def of_pool(processes: int, in_use: int) -> Iterator[Gate]:
     """The closed gate of a pool."""
     if not processes:
         yield Gate.NO_WORKER
-    elif not room.left(processes, in_use):
+    elif not left(processes, in_use):
         yield Gate.POOL_FULL
 
 
-def of_queue(queue: room.Limited) -> Iterator[Gate]:
+def of_queue(queue: Limited) -> Iterator[Gate]:
     """The closed gates of a queue."""
     if queue.paused:
         yield Gate.QUEUE_PAUSED
-    if not room.left(queue.concurrency, queue.in_use):
+    if not left(queue.concurrency, queue.in_use):
         yield Gate.QUEUE_FULL
-    if not room.of_tokens(queue.tokens):
+    if not of_tokens(queue.tokens):
         yield Gate.QUEUE_RATE

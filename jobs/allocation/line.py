@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush, nsmallest
 from itertools import islice
+from operator import attrgetter
 
-from jobs.allocation import room
+from jobs.allocation import gates
 from jobs.allocation.order import USERS_OF_A_FRONT
 
 
@@ -103,9 +104,9 @@ class LineByUser:
         most = USERS_OF_A_FRONT + len(in_use)
         found: list[Job] = []
         for user in islice(circle, most):
-            if free := min(room.of_user(user, user_slots, in_use), wanted):
+            if free := min(gates.of_user(user, user_slots, in_use), wanted):
                 found += self.lines[user].first(int(free))
-        found.sort(key=_place)
+        found.sort(key=attrgetter("place"))
         seen_all = len(circle) <= most
         last = "" if seen_all else circle[most - 1]
         return Front(found[:wanted], last, seen_all)
@@ -121,7 +122,3 @@ class Front:
     jobs: list[Job]
     last_user: str = ""
     all_users: bool = True
-
-
-def _place(job: Job) -> int:
-    return job.place

@@ -4,9 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
-from jobs.allocation import order, room
+from jobs.allocation import gates, order
 from jobs.allocation.line import Job
 from jobs.allocation.state import Pool
 from jobs.allocation.walk import Tour, Visit
@@ -81,7 +81,7 @@ def _by_turns_of_pools(turns: list[_Turn], *, lends: bool) -> list[_Turn]:
     ranks: defaultdict[str, count[int]] = defaultdict(count)
     ranked = [
         (next(ranks[turn.visit.lane.queue.pool.name]), turn.visit.lane.position, turn.nth, turn)
-        for turn in sorted(turns, key=_in_pool)
+        for turn in sorted(turns, key=attrgetter("in_pool"))
     ]
     ranked.sort(key=itemgetter(0, 1, 2))
     return [turn for *_, turn in ranked[:most]]
@@ -91,7 +91,7 @@ def _within_pools(turns: list[_Turn]) -> dict[Visit, list[int]]:
     """Of each lane the rank of its first turn in its pool, and its turns."""
     served: dict[Visit, list[int]] = {}
     ranks: defaultdict[Pool, int] = defaultdict(int)
-    for turn in sorted(turns, key=_in_pool):
+    for turn in sorted(turns, key=attrgetter("in_pool")):
         pool = turn.visit.lane.queue.pool
         if (rank := ranks[pool]) < pool.free:
             ranks[pool] = rank + 1
@@ -107,8 +107,8 @@ def _within_users(served: Mapping[Visit, Sequence[int]]) -> list[Taken]:
         for job in visit.first(jobs)
     ]
     if any(one.visit.front is not None for one in taken):
-        taken = list(_cut(sorted(taken, key=_by_rank)))
-    taken.sort(key=_order)
+        taken = list(_cut(sorted(taken, key=lambda one: one.order[1:])))
+    taken.sort(key=attrgetter("order"))
     return taken
 
 
@@ -117,17 +117,5 @@ def _cut(taken: Iterable[Taken]) -> Iterator[Taken]:
     for one in taken:
         tenant, user = one.visit.lane.tenant, one.job.user
         of_user[tenant.id, user] += 1
-        if of_user[tenant.id, user] <= room.of_user(user, tenant.user_slots, tenant.users):
+        if of_user[tenant.id, user] <= gates.of_user(user, tenant.user_slots, tenant.users):
             yield one
-
-
-def _in_pool(turn: _Turn) -> tuple[float, int, int, int]:
-    return turn.in_pool
-
-
-def _order(taken: Taken) -> tuple[str, int, int]:
-    return taken.order
-
-
-def _by_rank(taken: Taken) -> tuple[int, int]:
-    return taken.order[1:]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from jobs.allocation import nouns
+from jobs.allocation import gates
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def pause(limited: Turn | Owner) -> float:
     return limited.rate_window / limited.rate_limit if limited.rate_limit and limited.rate_window else 0.0
 
 
-def limits(scene: Scene) -> tuple[dict[int, nouns.Tenant], dict[int, nouns.Queue], dict[int, nouns.Pool]]:
+def limits(scene: Scene) -> tuple[dict[int, gates.Tenant], dict[int, gates.Queue], dict[int, gates.Pool]]:
     """Tenants, queues, and the pools of queues, with what they have in use, as the gates see them."""
     of_tenant: dict[int, list[Holding]] = {}
     of_queue: dict[int, int] = {}
@@ -139,7 +139,7 @@ def limits(scene: Scene) -> tuple[dict[int, nouns.Tenant], dict[int, nouns.Queue
         if pool is not None and not one.leaves:
             of_pool[pool] = of_pool.get(pool, 0) + 1
     tenants = {
-        owner.id: nouns.Tenant(
+        owner.id: gates.Tenant(
             id=owner.id,
             num_slots=owner.num_slots,
             in_use=len(of_tenant.get(owner.id, ())),
@@ -151,7 +151,7 @@ def limits(scene: Scene) -> tuple[dict[int, nouns.Tenant], dict[int, nouns.Queue
         for owner in scene.owners
     }
     queues = {
-        turn.id: nouns.Queue(
+        turn.id: gates.Queue(
             id=turn.id,
             concurrency=turn.concurrency,
             in_use=of_queue.get(turn.id, 0),
@@ -161,6 +161,6 @@ def limits(scene: Scene) -> tuple[dict[int, nouns.Tenant], dict[int, nouns.Queue
         for turn in scene.turns
     }
     pools = {
-        turn.id: nouns.Pool(turn.pool, scene.pools.get(turn.pool, 0), of_pool.get(turn.pool, 0)) for turn in scene.turns
+        turn.id: gates.Pool(turn.pool, scene.pools.get(turn.pool, 0), of_pool.get(turn.pool, 0)) for turn in scene.turns
     }
     return tenants, queues, pools

@@ -11,7 +11,6 @@ from datetime import datetime
 
 from jobs.allocation import gates
 from jobs.allocation.gates import Gate
-from jobs.allocation.room import of_queue
 from jobs.reading.looking import Lane, Queue
 
 PROCESS = frozenset({Gate.NO_WORKER, Gate.POOL_FULL, Gate.NEXT})  # the gates that more processes would open
@@ -136,7 +135,7 @@ def pools(lanes: Sequence[Lane], queues: Mapping[int, Queue], others: Mapping[st
 
 def may_run(lanes: Iterable[Lane], queues: Mapping[int, Queue]) -> Counter[int]:
     """The jobs of each queue that more processes would run. The room that a lane uses is gone for the next."""
-    room = {pk: 0.0 if queue.paused else of_queue(queue) for pk, queue in queues.items()}
+    room = {pk: 0.0 if queue.paused else gates.room(queue) for pk, queue in queues.items()}
     found: Counter[int] = Counter()
     for lane in lanes:
         jobs = int(min(lane.passing, room.get(lane.queue_id, 0)))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 
-from jobs.allocation import order, room
+from jobs.allocation import gates, order
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class _Replay:
 
     def _may(self, tenant: str) -> bool:
         slots = self._slots if isinstance(self._slots, int) else self._slots.get(tenant)
-        return room.left(slots, self._in_use[tenant]) > 0
+        return gates.left(slots, self._in_use[tenant]) > 0
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jobs.allocation import gates
-from jobs.allocation.gates import Gate
-from jobs.allocation.nouns import Pool, Queue, Tenant
+from jobs.allocation.gates import Gate, Pool, Queue, Tenant
 from jobs.authoring.text import count_of_jobs
 from jobs.reading.explain.reads import Facts
 
