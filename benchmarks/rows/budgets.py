@@ -23,7 +23,7 @@ from jobs.forecasting.rehearsal import Odds, Rehearsal, stretches
 from jobs.forecasting.replay.limits import books_of
 from jobs.forecasting.replay.record import AS_IT_WAS, POOL, QUEUE, TENANT, WARM, Change, Past, Record
 from jobs.forecasting.replay.replay import Replay
-from jobs.forecasting.runs import NEWEST, SPREAD, Ended, collected
+from jobs.forecasting.runs import NEWEST, SPREAD, collected
 from jobs.forecasting.scene import Comer, InLine, Line, Owner, Scene, Turn
 
 ATTEMPTS, LOAD, SLOTS = 100_000, (0.85, 0.95), 4
@@ -103,7 +103,9 @@ def forecast(lines: int) -> float:
     gc.freeze()  # as the worker does whose recorder forecasts: jobs/worker/bootstrap.py
     random = Random(5)  # noqa: S311
     runs = collected(
-        Ended(tenant, TYPE, 0, random.lognormvariate(-0.83, 0.8)) for tenant in range(lines) for _ in range(NEWEST)
+        _past(0, Job(place=0, tenant=tenant, queue=1, seconds=random.lognormvariate(-0.83, 0.8)), 0.0)
+        for tenant in range(lines)
+        for _ in range(NEWEST)
     )
     odds, present = Odds(runs, random, PAUSES, SPREAD), scene(lines, random)
     return _seconds(lambda: _draw(present, odds))

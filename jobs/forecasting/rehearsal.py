@@ -13,7 +13,6 @@ from jobs.allocation.books import Books
 from jobs.allocation.gates import Gate, closed
 from jobs.allocation.world import Job, Pauses, World
 from jobs.forecasting import runs as drawn
-from jobs.forecasting.arrivals import again
 from jobs.forecasting.far import PRIORITY
 from jobs.forecasting.runs import Runs
 from jobs.forecasting.scene import Comer, Holding, InLine, Scene, limits
@@ -158,6 +157,21 @@ class Rehearsal:
     def _alike(self, one: InLine | Comer, place: int, ready_at: float) -> Job:
         like = self._runs.like(one.tenant_id, one.job_type)
         return _job(one, place, ready_at, self._factor * drawn.draw(self._random, like))
+
+
+def again(arrived: Sequence[Comer], window: float, begin: float) -> Iterator[tuple[float, Comer]]:
+    """When each comes again, in seconds from now, in order and without an end: in circles, so that bursts stay bursts.
+
+    arrived: in the order of `at`. window: the seconds in which they came. begin: the moment of the window that is now.
+    """
+    if not arrived:
+        return
+    first = next((place for place, one in enumerate(arrived) if one.at >= begin), len(arrived))
+    passed = -begin
+    while True:
+        for one in arrived[first:]:
+            yield passed + one.at, one
+        first, passed = 0, passed + window
 
 
 def _job(one: InLine | Comer | Holding, place: int, ready_at: float, seconds: float) -> Job:

@@ -15,14 +15,23 @@ LEAST_SPREAD, MOST_SPREAD = 0.1, 0.5
 MINUTES = 3  # of attempts that tell a spread
 
 
-@dataclass(frozen=True)
-class Ended:
-    """An attempt that has ended. minute: of its end. seconds: that it ran."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """Moments in seconds; None: not yet, or not known. process: a number for the one that ran it; None: not known."""
 
     tenant_id: int
+    queue_id: int
     job_type: str
-    minute: int
-    seconds: float
+    ready_at: float | None
+    claimed_at: float | None
+    started_at: float | None
+    ended_at: float | None
+    process: int | None
+
+    @property
+    def seconds(self) -> float | None:
+        """That it ran; None: it has not ended."""
+        return None if self.ended_at is None or self.started_at is None else self.ended_at - self.started_at
 
 
 @dataclass(frozen=True)
@@ -50,14 +59,14 @@ class Runs:
         return self._means[key]
 
 
-def collected(ended: Iterable[Ended]) -> Runs:
-    """The newest of each kind. ended: the newest first."""
+def collected(attempts: Iterable[Attempt]) -> Runs:
+    """The newest of each kind that have ended. attempts: the newest first."""
     of_tenant: dict[tuple[int, str], list[float]] = defaultdict(list)
     of_type: dict[str, list[float]] = defaultdict(list)
     of_all: list[float] = []
-    for one in ended:
+    for one in attempts:
         for kind in (of_tenant[one.tenant_id, one.job_type], of_type[one.job_type], of_all):
-            if len(kind) < NEWEST:
+            if one.seconds is not None and len(kind) < NEWEST:
                 kind.append(one.seconds)
     return Runs(
         {key: sorted(found) for key, found in of_tenant.items()},
@@ -85,21 +94,22 @@ def common_factor(random: Random, spread: float) -> float:
     return exp(spread * random.gauss(0.0, 1.0))
 
 
-def spread(ended: Iterable[Ended]) -> float:
+def spread(attempts: Iterable[Attempt]) -> float:
     """How much the common factor varies from minute to minute.
 
     The deviation of the logarithm of the minutes' means, each attempt relative to the mean of its tenant's type;
     without what chance alone makes of means of so few attempts.
     """
-    alike: dict[tuple[int, str], list[Ended]] = defaultdict(list)
-    for one in ended:
-        alike[one.tenant_id, one.job_type].append(one)
+    alike: dict[tuple[int, str], list[tuple[int, float]]] = defaultdict(list)
+    for one in attempts:
+        if one.ended_at is not None and one.seconds is not None:
+            alike[one.tenant_id, one.job_type].append((int(one.ended_at // 60), one.seconds))
     of_minute: dict[int, list[float]] = defaultdict(list)
     for found in alike.values():
-        mean = fmean(one.seconds for one in found)
+        mean = fmean(seconds for _, seconds in found)
         if mean > 0 and len(found) >= OF_TYPE:
-            for one in found:
-                of_minute[one.minute].append(one.seconds / mean)
+            for minute, seconds in found:
+                of_minute[minute].append(seconds / mean)
     minutes = [found for found in of_minute.values() if len(found) >= OF_TYPE and fmean(found) > 0]
     if len(minutes) < MINUTES:
         return SPREAD

@@ -3,37 +3,19 @@
 from collections.abc import Iterable
 from itertools import pairwise
 from statistics import fmean
-from typing import Protocol, TypeVar
 
 from jobs.allocation.world import Pauses
+from jobs.forecasting.runs import Attempt
 
 HANDOVER, BETWEEN = 0.02, 0.015  # seconds, while the record tells none
 ENOUGH = 20  # gaps that tell something
 OFTEN = 0.95  # of them: the longest are of processes whose next job was held back by a limit
 
 
-class Attempt(Protocol):
-    """Moments in seconds. process: a number for the one that ran it; None: not known."""
-
-    @property
-    def ready_at(self) -> float | None: ...
-    @property
-    def claimed_at(self) -> float | None: ...
-    @property
-    def started_at(self) -> float | None: ...
-    @property
-    def ended_at(self) -> float | None: ...
-    @property
-    def process(self) -> int | None: ...
-
-
-Tried = TypeVar("Tried", bound=Attempt)
-
-
-def pauses(past: Iterable[Tried]) -> Pauses:
+def pauses(past: Iterable[Attempt]) -> Pauses:
     """between: of the gaps in which the next job stood in line already when its process was done with another."""
     handovers: list[float] = []
-    of_process: dict[int, list[Tried]] = {}
+    of_process: dict[int, list[Attempt]] = {}
     for one in past:
         if one.started_at is not None and one.ended_at is not None:
             if one.claimed_at is not None and one.claimed_at < one.started_at:
@@ -46,7 +28,7 @@ def pauses(past: Iterable[Tried]) -> Pauses:
     return Pauses(between=max(between, 0.0), handover=handover)
 
 
-def _gaps(attempts: list[Tried]) -> Iterable[float]:
+def _gaps(attempts: list[Attempt]) -> Iterable[float]:
     """Not those in which it followed in a slot, nor those in which the process had to wait for work."""
     attempts.sort(key=lambda one: one.started_at or 0.0)
     for before, one in pairwise(attempts):

@@ -4,30 +4,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from jobs.forecasting.runs import Attempt
+
 TENANT, QUEUE, POOL = "tenant", "queue", "pool"
 WARM = 300.0  # seconds before the window, from which on it is replayed; and after it, in which others still arrive
 LATEST = 6 * 3600.0  # seconds after the window: who has not started by then has not started
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
-    """An attempt; or, if it did not start, a job that waits, or left the line at left_at.
-
-    process: a number for the process that ran it; None: not known. ended_at: None: not yet. good: it ended well.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past(Attempt):
+    """An attempt; or, if it did not start, a job that waits, or left the line at left_at. good: it ended well."""
 
     job_id: int
-    tenant_id: int
-    queue_id: int
     place: int
     user: str
-    job_type: str
     ready_at: float
-    claimed_at: float | None
-    started_at: float | None
-    ended_at: float | None
     good: bool
-    process: int | None
     left_at: float | None
 
 

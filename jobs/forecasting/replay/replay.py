@@ -11,7 +11,7 @@ from jobs.allocation.books import Books
 from jobs.allocation.world import Job, Pauses, World
 from jobs.forecasting.replay.limits import books_of, changing
 from jobs.forecasting.replay.record import AS_IT_WAS, LATEST, WARM, Hypothesis, Past, Record
-from jobs.forecasting.runs import Ended, Runs, collected
+from jobs.forecasting.runs import Runs, collected
 
 SHORTEST = 0.001  # seconds until a running job ends
 
@@ -66,11 +66,7 @@ def counts(record: Record, one: Past) -> bool:
 
 def again(record: Record, books: Books) -> list[Again | None]:
     """The attempts as jobs of a world, each after its predecessors; None for those whose tenant or queue is unknown."""
-    runs = collected(
-        Ended(one.tenant_id, one.job_type, 0, one.ended_at - one.started_at)
-        for one in record.past
-        if one.ended_at is not None and one.started_at is not None
-    )
+    runs = collected(record.past)
     jobs = [
         _job(one, runs) if one.tenant_id in books.tenants and one.queue_id in books.queues else None
         for one in record.past
@@ -115,8 +111,8 @@ def _job(one: Past, runs: Runs) -> Again:
 
 def _seconds(one: Past, runs: Runs) -> float:
     """That it ran; of one that has not ended, the median of those like it."""
-    if one.started_at is not None and one.ended_at is not None:
-        return one.ended_at - one.started_at
+    if one.seconds is not None:
+        return one.seconds
     like = runs.like(one.tenant_id, one.job_type)
     return median(like) if like else SHORTEST
 

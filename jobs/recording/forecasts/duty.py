@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from itertools import islice
 from random import Random
 from time import monotonic
 from typing import Any
@@ -60,11 +59,11 @@ class Forecasting:
         begins = monotonic()
         moment, scene = statements.look_ahead(now)
         self._remember(moment)
-        known = [runs.Ended(one.tenant_id, one.job_type, _minute(one), one.seconds) for one in reversed(self._ended)]
+        known = list(reversed(self._ended))
         with transaction.atomic():
             begin_task(TASK, DAY.total_seconds(), now)
             factors = learn(statements.read_factors(), now)
-        paused = pauses(islice(reversed(self._ended), NEWEST))
+        paused = pauses(known[:NEWEST])
         odds = Odds(runs.collected(known), self._random, paused, runs.spread(known))
         foresight = Foresight(scene, odds, factors, off=look_predictions(now).off)
         found = foresight.lines()
@@ -92,10 +91,6 @@ class Forecasting:
 def forget_old(now: datetime | None = None) -> None:
     """Delete the predictions that nobody counts any more."""
     Prediction.objects.filter(made_at__lt=(now or store.database_now()) - KEPT).delete()
-
-
-def _minute(one: EndedAttempt) -> int:
-    return int(one.ended_at // 60)
 
 
 def _row(key: Key, places: list[Place] | Reason) -> dict[str, Any]:

@@ -85,5 +85,9 @@ def _ahead(job: InLine, foresight: Foresight) -> float | None:
 def _waits(job: InLine, ended: Sequence[EndedAttempt]) -> list[float]:
     """A baseline: the last waits in its lane."""
     lane = job.tenant_id, job.queue_id
-    found = [one.waited for one in ended if one.waited is not None and (one.tenant_id, one.queue_id) == lane]
+    found = [
+        one.started_at - one.ready_at
+        for one in ended
+        if one.ready_at is not None and one.started_at is not None and (one.tenant_id, one.queue_id) == lane
+    ]
     return found[-LAST_WAITS:]

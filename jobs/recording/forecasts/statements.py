@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import F
 
 from jobs.forecasting.calibration import Factor
+from jobs.forecasting.runs import Attempt
 from jobs.forecasting.scene import Comer, Holding, InLine, Line, Owner, Scene, Turn
 from jobs.models import Calibration, Prediction, PredictionTotal
 from jobs.store.rows import objects, rows
@@ -32,27 +33,11 @@ PLANNER = "SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; SET LOCA
 Seen = TypeVar("Seen")
 
 
-@dataclass(frozen=True)
-class EndedAttempt:
-    """Moments in seconds since 1970; at: when it ended. ready_at, claimed_at, process: None: not known."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedAttempt(Attempt):
+    """at: when it ended. Its other moments are seconds since 1970."""
 
     at: datetime
-    tenant_id: int
-    queue_id: int
-    job_type: str
-    ready_at: float | None
-    claimed_at: float | None
-    started_at: float
-    ended_at: float
-    process: int | None
-
-    @property
-    def seconds(self) -> float:
-        return self.ended_at - self.started_at
-
-    @property
-    def waited(self) -> float | None:
-        return None if self.ready_at is None else self.started_at - self.ready_at
 
 
 @dataclass(frozen=True)

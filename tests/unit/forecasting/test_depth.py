@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from jobs.forecasting import arrivals, depth, rehearsal
+from jobs.forecasting import depth, rehearsal
 from jobs.forecasting.depth import DEEP, LEAST_STARTS, MOST_STARTS, PART, PRICE
 from jobs.forecasting.lines import DRAWS as DRAWS_OF_FEW
 from jobs.forecasting.scene import Comer
@@ -59,10 +59,10 @@ def test_what_stands_behind_the_jobs_that_are_rehearsed_is_told_of_by_the_fluid_
 
 def test_after_a_burst_no_draw_lets_millions_come_and_what_is_said_stays(monkeypatch):
     """Five thousand came in a second, all more urgent."""
-    came = []
+    came, as_it_is = [], rehearsal.again
 
     def again(*of):
-        for one in arrivals.again(*of):
+        for one in as_it_is(*of):
             came.append(one)
             yield one
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.forecasting.arrivals import again
 from jobs.forecasting.quantiles import quantile
-from jobs.forecasting.runs import SPREAD, Ended, collected, common_factor, draw, draw_longer, spread
+from jobs.forecasting.rehearsal import again
+from jobs.forecasting.runs import SPREAD, Attempt, collected, common_factor, draw, draw_longer, spread
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,9 @@ def test_a_quantile_lies_among_the_draws(draws, q):
 
 
 def ended(seconds, tenant=1, job_type="a.b", minute=0):
-    return Ended(tenant, job_type, minute, seconds)
+    ends = 60.0 * minute
+    known = {"queue_id": 1, "ready_at": None, "claimed_at": None, "process": None}
+    return Attempt(tenant_id=tenant, job_type=job_type, started_at=ends - seconds, ended_at=ends, **known)
 
 
 def test_the_attempts_of_the_type_or_of_all_stand_in_for_those_that_lack():

@@ -12,10 +12,11 @@ from jobs.forecasting.calibration import BOUNDS, Factor
 from jobs.forecasting.far import Far
 from jobs.forecasting.lines import Foresight, Place
 from jobs.forecasting.rehearsal import Odds
-from jobs.forecasting.runs import Ended, collected
+from jobs.forecasting.runs import collected
 from jobs.forecasting.scene import Comer, Holding, InLine, Line, Owner, Scene, Turn
 from jobs.forecasting.state import books_of
 from jobs.forecasting.statements import Reason
+from tests.unit.forecasting.test_replay import past
 
 TURN = Turn(1, "default", 1, None, False, None, None, None, None, 0.0, 0.0, 0.0, 0.0, 0, 0, None, None, 0.0)
 OWNER = Owner(7, 1, 1, False, None, None, None, None, None)
@@ -53,7 +54,7 @@ def scene(jobs: int = 3, **changed) -> Scene:
 
 
 def odds(seconds: float = 10.0, spread: float = 0.0) -> Odds:
-    runs = collected([Ended(7, TYPE, 0, seconds)] * 40)
+    runs = collected([past(0, 0.0, 0.0, seconds, tenant=7, job_type=TYPE)] * 40)
     return Odds(runs, Random(1), Pauses(between=0.0, handover=0.0), spread)
 
 
