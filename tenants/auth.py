@@ -45,15 +45,6 @@ def issue(tenant: Tenant, name: str, expires_at: datetime | None = None) -> tupl
     return key, token
 
 
-def issue_to_operator(user: User, name: str, expires_at: datetime | None = None) -> tuple[OperatorKey, str]:
-    """Store a new key that acts as this user; otherwise like `issue`."""
-    key = OperatorKey(user=user, name=name, expires_at=expires_at)
-    token = mint(key)
-    with transaction.atomic():
-        key.save()
-    return key, token
-
-
 def mint(key: Key) -> str:
     """Give an unsaved key its prefix and digest; return its token."""
     secret = secrets.token_urlsafe(32)

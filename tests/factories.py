@@ -14,7 +14,8 @@ from jobs.authoring.shapes import key_of, shape
 from jobs.lifecycle import FINAL, HOLDING, WAITING, Status
 from jobs.models import WITNESSES, Job, Queue
 from jobs.sql import statement
-from tenants.models import Member, Tenant, TenantQueue
+from tenants import auth
+from tenants.models import Member, OperatorKey, Tenant, TenantQueue
 from tenants.names import with_our_names
 
 NO_PID = 2**22 + 1  # no pid of Linux is so large
@@ -58,6 +59,14 @@ class MemberFactory(factory.django.DjangoModelFactory):
 
     user = factory.SubFactory(UserFactory)
     tenant = factory.SubFactory(TenantFactory)
+
+
+def operator_key(user: Any, name: str) -> tuple[OperatorKey, str]:
+    """A key that acts as this user, with its token."""
+    key = OperatorKey(user=user, name=name)
+    token = auth.mint(key)
+    key.save()
+    return key, token
 
 
 class ThingFactory(factory.django.DjangoModelFactory):

@@ -15,7 +15,7 @@ from jobs.models import Schedule
 from tenants import auth, operators
 from tenants.mirror import tenant_of
 from tenants.models import Member, OperatorKey
-from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job, operator_key
 from tests.friction.models import Membership, Workspace
 
 pytestmark = pytest.mark.django_db
@@ -115,7 +115,7 @@ def test_the_members_pages_open_for_members_alone(operator, job):
 
 def test_an_operators_key_acts_by_the_permissions_of_its_user(operator, job):
     for user, status in ((operator, 200), (UserFactory(), 401)):
-        _, token = auth.issue_to_operator(user, "test")
+        _, token = operator_key(user, "test")
         client = Client(headers={"Authorization": f"Bearer {token}"})
         assert client.get("/api/v1/operator/queues").status_code == status
     assert client_of(operator).get("/api/v1/operator/queues").status_code == 200

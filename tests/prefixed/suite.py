@@ -25,7 +25,7 @@ from jobs.recording import record
 from jobs.sql import files
 from tenants import auth
 from tenants.models import Change
-from tests.factories import MemberFactory, ThingFactory, UserFactory, make_job
+from tests.factories import MemberFactory, ThingFactory, UserFactory, make_job, operator_key
 from tests.prefixed.jobs.models import Job as Position
 from tests.prefixed.tenants.models import Tenant as Renter
 from tests.statements import fault_of
@@ -127,7 +127,7 @@ class TestTheApi:
 
     def test_an_operators_key_asks_for_the_permission_of_this_name(self):
         user = UserFactory(is_staff=True)
-        _, token = auth.issue_to_operator(user, "test")
+        _, token = operator_key(user, "test")
         client = Client(headers={"Authorization": f"Bearer {token}"})
         refused = client.get("/api/v1/operator/queues")
         assert "scheduler_jobs.view_queue" in json.loads(refused.content)["detail"]

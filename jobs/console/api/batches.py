@@ -16,8 +16,7 @@ from jobs.console.operations.named import tenant_named
 from jobs.console.operations.verbs import REVIVE
 from jobs.engine import whole_batch
 from jobs.portal.api import batch_schemas, pages
-from jobs.portal.api.batches import BatchId
-from jobs.portal.api.inputs import RowId, Text
+from jobs.portal.api.inputs import PathId, RowId, Text
 from jobs.portal.api.problems import ProblemError, existing
 from jobs.portal.api.schemas import Problem
 from jobs.reading import listing
@@ -59,13 +58,13 @@ def list_all_batches(request: OperatorRequest, wanted: Query[SoughtBatches]) -> 
 
 
 @router.get("batches/{batch_id}", response=AnyBatch)
-def read_any_batch(request: OperatorRequest, batch_id: BatchId) -> AnyBatch:
+def read_any_batch(request: OperatorRequest, batch_id: PathId) -> AnyBatch:
     """Read a batch of any tenant."""
     return _shown([_found(batch_id)])[0]
 
 
 @router.post("batches/{batch_id}/cancel", auth=CHANGE, response={202: AnyBatch})
-def cancel_any_batch(request: OperatorRequest, batch_id: BatchId) -> Answer[AnyBatch]:
+def cancel_any_batch(request: OperatorRequest, batch_id: PathId) -> Answer[AnyBatch]:
     """Cancel what waits of a batch, and ask what runs to stop; its tenant cannot revive it.
 
     Of very many some are left when you get the answer: it goes on by itself as long as the batch says `cancelling`.
@@ -75,7 +74,7 @@ def cancel_any_batch(request: OperatorRequest, batch_id: BatchId) -> Answer[AnyB
 
 
 @router.post("batches/{batch_id}/close", auth=CHANGE, response={200: AnyBatch, 409: Problem})
-def close_any_batch(request: OperatorRequest, batch_id: BatchId) -> AnyBatch:
+def close_any_batch(request: OperatorRequest, batch_id: PathId) -> AnyBatch:
     """Close a batch that its tenant left open: what waits for it goes on when all have ended. 409: it is closed."""
     if not whole_batch.close_batch(_found(batch_id).id, tenant_id=EVERY_TENANT):
         raise ProblemError(409, "The batch is closed.")
@@ -83,7 +82,7 @@ def close_any_batch(request: OperatorRequest, batch_id: BatchId) -> AnyBatch:
 
 
 @router.post("batches/{batch_id}/revive", url_name="revive_any_batch", auth=CHANGE, response=Changed)
-def revive_any_batch(request: OperatorRequest, batch_id: BatchId, before: Before = None) -> Changed:
+def revive_any_batch(request: OperatorRequest, batch_id: PathId, before: Before = None) -> Changed:
     """Give what did not end well of a batch a new series of attempts. 1000 jobs at a time."""
     sought = Sought(None, batch=_found(batch_id).id, others=Q(status__in=REVIVE.statuses))
     ids, end = listing.ids(sought, MAX_CHANGED, before=before, looks=listing.LOOKS)

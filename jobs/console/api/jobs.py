@@ -16,7 +16,7 @@ from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.revive import revive, why_not
 from jobs.lifecycle import Status
 from jobs.portal.api import pages, schemas
-from jobs.portal.api.inputs import JobId, Name, RowId, Text, Whole
+from jobs.portal.api.inputs import Name, PathId, RowId, Text, Whole
 from jobs.portal.api.problems import ProblemError, existing
 from jobs.reading import listing, queries
 from jobs.store import EVERY_TENANT
@@ -73,13 +73,13 @@ def list_all_jobs(request: OperatorRequest, wanted: Query[SoughtJobs]) -> AnyJob
 
 
 @router.get("jobs/{job_id}", response=WholeJob)
-def read_any_job(request: OperatorRequest, job_id: JobId) -> WholeJob:
+def read_any_job(request: OperatorRequest, job_id: PathId) -> WholeJob:
     """Read a job of any tenant."""
     return _whole(_job_of(job_id))
 
 
 @router.post("jobs/{job_id}/cancel", auth=CHANGE, response={200: WholeJob, 202: WholeJob, 409: schemas.Problem})
-def cancel_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
+def cancel_any_job(request: OperatorRequest, job_id: PathId) -> Answer[WholeJob]:
     """Cancel a job; its tenant cannot revive it. 200: it was waiting. 202: it is running and was asked to stop."""
     with transaction.atomic():
         outcome = cancel(job_id, tenant_id=EVERY_TENANT) if job_id <= queries.LARGEST_ID else Cancellation.TOO_LATE
@@ -90,7 +90,7 @@ def cancel_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
 
 
 @router.post("jobs/{job_id}/revive", auth=CHANGE, response={202: WholeJob, 409: schemas.Problem})
-def revive_any_job(request: OperatorRequest, job_id: JobId) -> Answer[WholeJob]:
+def revive_any_job(request: OperatorRequest, job_id: PathId) -> Answer[WholeJob]:
     """Give a job that ended badly a new series of attempts, even if an operator ended it."""
     with transaction.atomic():
         revived = job_id <= queries.LARGEST_ID and revive(job_id, tenant_id=EVERY_TENANT)

@@ -16,7 +16,7 @@ from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
 from jobs.console.operations.what_if import LIMITS, POOLS, QUEUES, TENANTS, Question
 from jobs.console.operations.what_if_process import State, state_of
 from jobs.models import WhatIf
-from jobs.portal.api.inputs import Body, Integer, JobId, Name, Text
+from jobs.portal.api.inputs import Body, Integer, Name, PathId, Text
 from jobs.portal.api.problems import existing
 from jobs.portal.api.schemas import answer
 
@@ -73,7 +73,7 @@ def ask_what_if(request: OperatorRequest, asked: Asked) -> HttpResponse:
 
 
 @router.get("what-if/{pk}", response=Replayed)
-def read_what_if(request: OperatorRequest, pk: JobId) -> dict[str, Any]:
+def read_what_if(request: OperatorRequest, pk: PathId) -> dict[str, Any]:
     """Read the answer. While it is being replayed, ask again after a second or two. It is kept for a day."""
     return _shown(existing(WhatIf.objects.filter(pk=pk).first(), "what-if"))
 

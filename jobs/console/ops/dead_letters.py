@@ -73,7 +73,11 @@ def groups(letters: QuerySet[DeadLetter], now: datetime) -> tuple[list[Group], b
     keys = [Key(*row[:3]) for row in rows[:MAX_GROUPS]]
     examples = _examples(letters, {key: row[5] for key, row in zip(keys, rows, strict=False)})
     hours = _hours(letters, keys, now)
-    found = [_group(key, examples.get(key, ""), row[3:], hours[key]) for key, row in zip(keys, rows, strict=False)]
+    found = []
+    for key, (*_, count, tenants, last) in zip(keys, rows, strict=False):
+        example, job_type = examples.get(key, ""), f"{key.source_type}.{key.source_method}"
+        like = UNGROUPED if key.error_key is None else shape(example)
+        found.append(Group(like, job_type, example, last, count, tenants, curve(hours[key]), sum(hours[key])))
     return found, len(rows) > MAX_GROUPS
 
 
@@ -82,13 +86,6 @@ def counted(letters: QuerySet[DeadLetter]) -> QuerySet[DeadLetter, tuple[Any, ..
     by_key = letters.order_by().values_list(*Key._fields)
     numbers = by_key.annotate(count=Count("*"), tenants=Count("tenant_id", distinct=True), last=Max("died_at"))
     return numbers.order_by("-count", "-last")
-
-
-def _group(key: Key, example: str, row: Sequence[Any], hours: list[int]) -> Group:
-    count, tenants, last = row
-    like = UNGROUPED if key.error_key is None else shape(example)
-    job_type = f"{key.source_type}.{key.source_method}"
-    return Group(like, job_type, example, last, count, tenants, curve(hours), sum(hours))
 
 
 def _examples(letters: QuerySet[DeadLetter], last: Mapping[Key, datetime]) -> dict[Key, str]:

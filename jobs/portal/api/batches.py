@@ -1,11 +1,9 @@
 """Batches over HTTP: make one, add to it while it is open, see how far it is, cancel it."""
 
-from typing import Annotated
-
 from django.db import transaction
 from django.http import HttpResponse
 from django.urls import reverse
-from ninja import Path, Query, Router
+from ninja import Query, Router
 
 from jobs import store
 from jobs.engine import batches, whole_batch
@@ -18,7 +16,6 @@ from jobs.reading import listing
 from jobs.store import Progress
 
 router = Router(tags=["batches"])
-BatchId = Annotated[inputs.Whole, Path()]
 
 
 @router.post("batches", url_name="batches", response={202: Batch}, openapi_extra=idempotency.PARAMETER)
@@ -48,7 +45,7 @@ def make_batch(request: CallerRequest, batch: NewBatch) -> HttpResponse:
     openapi_extra=idempotency.PARAMETER,
 )
 @idempotency.repeatable
-def add_to_batch(request: CallerRequest, batch_id: BatchId, batch: inputs.Submissions) -> HttpResponse:
+def add_to_batch(request: CallerRequest, batch_id: inputs.PathId, batch: inputs.Submissions) -> HttpResponse:
     """Add 1 to 1000 jobs to an open batch, all or none. 409: it is closed."""
     tenant_id = request.auth.tenant.pk
     found = one(tenant_id, batch_id)
@@ -61,7 +58,7 @@ def add_to_batch(request: CallerRequest, batch_id: BatchId, batch: inputs.Submis
 
 
 @router.post("batches/{batch_id}/close", response={200: Batch, 409: schemas.Problem})
-def close_batch(request: CallerRequest, batch_id: BatchId) -> Batch:
+def close_batch(request: CallerRequest, batch_id: inputs.PathId) -> Batch:
     """Close a batch: only its own jobs add to it now, and it is over when all have ended. 409: it is closed.
 
     One to which nothing is added for 30 days (`JOBS_DEAD_TTL`) is closed by itself when all have ended.
@@ -81,13 +78,13 @@ def list_batches(request: CallerRequest, wanted: Query[WantedBatches]) -> Batche
 
 
 @router.get("batches/{batch_id}", url_name="batch", response=Batch)
-def read_batch(request: CallerRequest, batch_id: BatchId) -> Batch:
+def read_batch(request: CallerRequest, batch_id: inputs.PathId) -> Batch:
     """Read a batch."""
     return Batch.of(one(request.auth.tenant.pk, batch_id))
 
 
 @router.post("batches/{batch_id}/cancel", response={202: Batch})
-def cancel_batch(request: CallerRequest, batch_id: BatchId) -> HttpResponse:
+def cancel_batch(request: CallerRequest, batch_id: inputs.PathId) -> HttpResponse:
     """Cancel those of its jobs that wait, and ask those that run to stop. `on_end` runs when they have ended.
 
     Of very many some are left when you get the answer: it goes on by itself as long as the batch says `cancelling`.
@@ -98,7 +95,7 @@ def cancel_batch(request: CallerRequest, batch_id: BatchId) -> HttpResponse:
 
 
 @router.post("batches/{batch_id}/revive", response={202: Batch})
-def revive_batch(request: CallerRequest, batch_id: BatchId) -> HttpResponse:
+def revive_batch(request: CallerRequest, batch_id: inputs.PathId) -> HttpResponse:
     """Give those of its jobs that did not end well a new series of attempts, 5000 at a time.
 
     429: not all fit into your backlog.

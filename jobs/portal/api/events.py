@@ -40,7 +40,7 @@ ways = Together(open_ways, every=CHECK / 10)  # of all callers with a stream in 
 
 
 @router.get("jobs/{job_id}/events", url_name="job_events", openapi_extra=DESCRIBED)
-def follow_job(request: CallerRequest, job_id: inputs.JobId) -> StreamingHttpResponse:
+def follow_job(request: CallerRequest, job_id: inputs.PathId) -> StreamingHttpResponse:
     """Follow a job: its state now, then each change as a server-sent event, until the event `end`.
 
     A stream lasts five minutes at most; a browser's EventSource connects again by itself.
@@ -51,7 +51,7 @@ def follow_job(request: CallerRequest, job_id: inputs.JobId) -> StreamingHttpRes
 
 
 @router.get("batches/{batch_id}/events", url_name="batch_events", openapi_extra=DESCRIBED)
-def follow_batch(request: CallerRequest, batch_id: batches.BatchId) -> StreamingHttpResponse:
+def follow_batch(request: CallerRequest, batch_id: inputs.PathId) -> StreamingHttpResponse:
     """Follow a batch: how far it is now, then each change as a server-sent event, until `end`: all have ended."""
     progress = batches.one(request.auth.tenant.pk, batch_id)
     watch = BatchWatch(progress.tenant_id, progress.id, request.headers.get(LAST_SEEN, ""))

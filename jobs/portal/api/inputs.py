@@ -98,7 +98,7 @@ Title = Annotated[str, Field(min_length=1, max_length=300), Storable()]
 Name = Annotated[str, Field(max_length=100), Storable()]
 SourceId = Annotated[Name, BeforeValidator(_key, json_schema_input_type=int | str)]
 Whole = Annotated[int, BeforeValidator(_in_digits)]
-JobId = Annotated[Whole, Path()]
+PathId = Annotated[Whole, Path()]
 RowId = Annotated[int, Field(ge=1), BeforeValidator(_in_digits)]
 Moment = Annotated[datetime, BeforeValidator(as_moment)]
 AS_INTEGER = BeforeValidator(_whole)  # after the bounds: otherwise pydantic's schema does not tell them

@@ -109,7 +109,7 @@ def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.J
 
 @router.get("jobs/{job_id}", url_name="job", response=schemas.Job)
 def read_job(
-    request: CallerRequest, job_id: inputs.JobId, wait: Wait = 0, seen: Seen | None = None
+    request: CallerRequest, job_id: inputs.PathId, wait: Wait = 0, seen: Seen | None = None
 ) -> HttpResponseBase:
     """Read a job. With `wait`, the answer comes as soon as the status changes, or when the time is over."""
     job = _job_of(request.auth.tenant.pk, job_id)
@@ -134,7 +134,7 @@ def _read_again(job: models.JobRow) -> dict[str, Any]:
 
 
 @router.post("jobs/{job_id}/cancel", response={200: schemas.Job, 202: schemas.Job, 409: schemas.Problem})
-def cancel_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.Job]:
+def cancel_job(request: CallerRequest, job_id: inputs.PathId) -> Answer[schemas.Job]:
     """Cancel a job. 200: it was waiting and will not run. 202: it runs and was asked to stop. 409: it has ended."""
     tenant_id = request.auth.tenant.pk
     outcome = cancel(job_id, tenant_id=tenant_id)
@@ -145,7 +145,7 @@ def cancel_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.J
 
 
 @router.post("jobs/{job_id}/revive", response={202: schemas.Job, 409: schemas.Problem})
-def revive_job(request: CallerRequest, job_id: inputs.JobId) -> Answer[schemas.Job]:
+def revive_job(request: CallerRequest, job_id: inputs.PathId) -> Answer[schemas.Job]:
     """Give a job that ended badly a new series of attempts.
 
     409: it is under way, it ended well, an operator ended it, or its arguments were erased. 429: your backlog is full.

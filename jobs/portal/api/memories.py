@@ -1,10 +1,10 @@
 """What the job types of the caller's tenant remember; another tenant's memory is like none at all."""
 
 from datetime import datetime, timedelta
-from typing import Annotated, Any
+from typing import Any
 
 from django.urls import reverse
-from ninja import Path, Query, Router, Schema
+from ninja import Query, Router, Schema
 from ninja import Status as Answer
 from pydantic import Field
 
@@ -19,8 +19,6 @@ from jobs.reading import queries
 router = Router(tags=["memories"])
 
 FILTERS = {"source_type", "source_method", "source_id"}
-
-MemoryId = Annotated[inputs.Whole, Path()]
 
 
 class WantedMemories(Schema):
@@ -65,14 +63,14 @@ def list_memories(request: CallerRequest, wanted: Query[WantedMemories]) -> dict
 
 
 @router.get("memories/{memory_id}", url_name="memory", response=Memory)
-def read_memory(request: CallerRequest, memory_id: MemoryId) -> dict[str, Any]:
+def read_memory(request: CallerRequest, memory_id: inputs.PathId) -> dict[str, Any]:
     """A memory with its content."""
     memory = _memory_of(request, memory_id)
     return _listed(memory) | {"content": memory.content}
 
 
 @router.delete("memories/{memory_id}", response={204: None})
-def clear_memory(request: CallerRequest, memory_id: MemoryId) -> Answer[None]:
+def clear_memory(request: CallerRequest, memory_id: inputs.PathId) -> Answer[None]:
     """Delete a memory: the next run begins without one. 503: a job is writing it; try again."""
     existing(clear(_memory_of(request, memory_id)) or None, "memory")  # or somebody else was faster
     return Answer(204, None)
@@ -83,11 +81,8 @@ def _memory_of(request: CallerRequest, memory_id: int) -> models.JobMemory:
 
 
 def _listed(memory: models.JobMemory) -> dict[str, Any]:
-    return {
-        "id": memory.pk,
-        "source_type": memory.source_type,
+    same = {name: getattr(memory, name) for name in ("id", "source_type", "source_method", "touched_at")}
+    return same | {
         "source_id": memory.source_id or None,
-        "source_method": memory.source_method,
-        "touched_at": memory.touched_at,
         "expires_at": memory.touched_at + timedelta(seconds=settings.JOBS_MEMORY_TTL),
     }

@@ -8,7 +8,7 @@ from pydantic import Field
 from jobs.allocation.gates import Gate
 from jobs.portal import words
 from jobs.portal.api.auth import CallerRequest
-from jobs.portal.api.inputs import JobId
+from jobs.portal.api.inputs import PathId
 from jobs.portal.api.problems import existing
 from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
@@ -29,7 +29,7 @@ class Reason(Schema):
 
 
 @router.get("jobs/{job_id}/reason", url_name="job_reason", response=Reason)
-def read_reason(request: CallerRequest, job_id: JobId) -> Reason:
+def read_reason(request: CallerRequest, job_id: PathId) -> Reason:
     """Read what a job waits for: a limit of yours, of its queue, or a free worker."""
     tenant_id = request.auth.tenant.pk
     why = existing(explain(job_id, tenant_id=tenant_id) if 0 < job_id <= LARGEST_ID else None, "job")

@@ -14,7 +14,7 @@ from jobs.authoring import sheet
 from jobs.lifecycle import FINAL, Status
 from jobs.portal.api import schemas
 from jobs.portal.api.auth import CallerRequest
-from jobs.portal.api.inputs import JobId
+from jobs.portal.api.inputs import PathId
 from jobs.portal.api.problems import ProblemError, existing
 from jobs.reading import queries
 from jobs.reading.public_error import told
@@ -36,7 +36,7 @@ RETRY_AFTER = 1  # seconds; a client that needs the result sooner uses ?wait= on
     response={200: object, 202: schemas.Job, 409: schemas.Problem, 410: schemas.Problem},
 )
 def read_result(
-    request: CallerRequest, job_id: JobId, response: HttpResponse, wanted: Query[WantedResult]
+    request: CallerRequest, job_id: PathId, response: HttpResponse, wanted: Query[WantedResult]
 ) -> HttpResponse | Answer[schemas.Job]:
     """The return value of the job, as JSON. 202: it has not ended. 409: it ended badly. 410: the result is gone."""
     job = existing(queries.job(request.auth.tenant.pk, job_id), "job")

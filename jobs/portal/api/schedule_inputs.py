@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from ninja import Path, Schema
+from ninja import Schema
 from pydantic import ConfigDict, Field, StrictFloat
 
 from jobs.authoring.recurrence import CATCH_UP_HELP, OVERLAP_HELP
@@ -10,7 +10,6 @@ from jobs.portal.api.inputs import Body, Call, Moment, Name, Priority, SourceId,
 
 MOST_LISTED = 100
 
-ScheduleId = Annotated[Whole, Path()]
 Seconds = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
 CatchUp = Literal["none", "one", "all"]
 Overlap = Literal["skip", "queue", "cancel"]

@@ -11,7 +11,7 @@ from ninja import Status as Answer
 
 from jobs import models
 from jobs.engine.schedules import change
-from jobs.portal.api import idempotency, pages, schemas
+from jobs.portal.api import idempotency, inputs, pages, schemas
 from jobs.portal.api import schedule_inputs as taken
 from jobs.portal.api import schedule_schemas as told
 from jobs.portal.api.auth import CallerRequest
@@ -47,15 +47,13 @@ def preview_rule(request: CallerRequest, rule: taken.ScheduleRule) -> dict[str, 
 
 
 @router.get("schedules/{schedule_id}", url_name="schedule", response=told.Schedule)
-def read_schedule(request: CallerRequest, schedule_id: taken.ScheduleId) -> dict[str, Any]:
+def read_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> dict[str, Any]:
     """A schedule, with its last runs and next times."""
     return told.whole(_schedule_of(request, schedule_id))
 
 
 @router.patch("schedules/{schedule_id}", response={200: told.Schedule, 409: schemas.Problem})
-def change_schedule(
-    request: CallerRequest, schedule_id: taken.ScheduleId, wanted: taken.ScheduleChange
-) -> dict[str, Any]:
+def change_schedule(request: CallerRequest, schedule_id: inputs.PathId, wanted: taken.ScheduleChange) -> dict[str, Any]:
     """Change a schedule; it is due anew, from now on. 409: it is declared by the code."""
     schedule = _own_schedule_of(request, schedule_id)
     values = change.replacing(wanted.model_dump(exclude_unset=True))
@@ -65,7 +63,7 @@ def change_schedule(
 
 
 @router.delete("schedules/{schedule_id}", response={204: None, 409: schemas.Problem})
-def delete_schedule(request: CallerRequest, schedule_id: taken.ScheduleId) -> Answer[None]:
+def delete_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> Answer[None]:
     """Delete a schedule and the list of its runs; their jobs stay. 409: it is declared by the code."""
     schedule = _own_schedule_of(request, schedule_id)
     _unless_gone(lambda: change.delete(schedule))
@@ -73,14 +71,14 @@ def delete_schedule(request: CallerRequest, schedule_id: taken.ScheduleId) -> An
 
 
 @router.post("schedules/{schedule_id}/pause", response=told.Schedule)
-def pause_schedule(request: CallerRequest, schedule_id: taken.ScheduleId) -> dict[str, Any]:
+def pause_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> dict[str, Any]:
     """Nothing is due until it is resumed."""
     schedule = _schedule_of(request, schedule_id)
     return told.whole(_unless_gone(lambda: change.pause(schedule)))
 
 
 @router.post("schedules/{schedule_id}/resume", response=told.Schedule)
-def resume_schedule(request: CallerRequest, schedule_id: taken.ScheduleId) -> dict[str, Any]:
+def resume_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> dict[str, Any]:
     """Due again from now on; what was missed is not made good. 422: its call is not possible."""
     schedule = _schedule_of(request, schedule_id)
     return told.whole(_unless_gone(lambda: change.resume(schedule)))
@@ -88,7 +86,7 @@ def resume_schedule(request: CallerRequest, schedule_id: taken.ScheduleId) -> di
 
 @router.post("schedules/{schedule_id}/run-now", response={202: told.StartedRun}, openapi_extra=idempotency.PARAMETER)
 @idempotency.repeatable
-def run_schedule_now(request: CallerRequest, schedule_id: taken.ScheduleId) -> HttpResponse:
+def run_schedule_now(request: CallerRequest, schedule_id: inputs.PathId) -> HttpResponse:
     """One job beside the plan, also of a paused schedule. 429: too many of yours wait."""
     schedule = _schedule_of(request, schedule_id)
     job_id = _unless_gone(lambda: change.run_now(schedule))

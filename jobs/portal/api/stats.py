@@ -10,7 +10,7 @@ from jobs.models import HELD_UNTIL, Job, Queue
 from jobs.portal.api.auth import CallerRequest
 from jobs.portal.api.last_day import LastDay
 from jobs.reading import last_day, queries
-from tenants.models import Tenant, TenantQueue
+from tenants.models import TenantQueue
 
 router = Router(tags=["jobs"])
 MAX_COUNTED = 1000  # jobs; counting all that ever ended would read millions
@@ -58,23 +58,18 @@ class Stats(Schema):
 def read_stats(request: CallerRequest) -> Stats:
     """Count your waiting and running jobs, your slots in use, and what ended: latest jobs, and the last 24 hours."""
     tenant_id = request.auth.tenant.pk
-    under_way = _under_way(tenant_id)
+    under_way, limits = _under_way(tenant_id), TenantQueue.of(request.auth.tenant)
     return Stats(
-        slots=_slots(request.auth.tenant, under_way.queued + under_way.running),
+        slots=Slots(
+            in_use=under_way.queued + under_way.running,
+            limit=limits.num_slots,
+            with_borrowed=limits.burst_slots,
+            per_user=limits.user_slots,
+            paused=limits.paused,
+        ),
         under_way=under_way,
         ended=_ended(tenant_id),
         last_day=LastDay.of(last_day.of_tenant(tenant_id, timezone.now())),
-    )
-
-
-def _slots(tenant: Tenant, in_use: int) -> Slots:
-    limits = TenantQueue.of(tenant)
-    return Slots(
-        in_use=in_use,
-        limit=limits.num_slots,
-        with_borrowed=limits.burst_slots,
-        per_user=limits.user_slots,
-        paused=limits.paused,
     )
 
 

@@ -1,10 +1,10 @@
 """The endpoints at which the caller's own system is told how its jobs ended; another tenant's is like none at all."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
 from django.db.models import QuerySet
-from ninja import Path, Router, Schema
+from ninja import Router, Schema
 from ninja import Status as Answer
 from pydantic import Field
 
@@ -16,7 +16,6 @@ from jobs.portal.api.problems import existing
 from tenants.models import Tenant
 
 router = Router(tags=["webhooks"])
-EndpointId = Annotated[inputs.Whole, Path()]
 
 
 class NewEndpoint(inputs.Body):
@@ -67,14 +66,14 @@ def add_webhook(request: CallerRequest, new: NewEndpoint) -> Answer[dict[str, An
 
 
 @router.delete("webhooks/{endpoint_id}", response={204: None})
-def remove_webhook(request: CallerRequest, endpoint_id: EndpointId) -> Answer[None]:
+def remove_webhook(request: CallerRequest, endpoint_id: inputs.PathId) -> Answer[None]:
     """Remove an endpoint: nothing more is sent to it."""
     endpoints.remove(_one(request, endpoint_id))
     return Answer(204, None)
 
 
 @router.post("webhooks/{endpoint_id}/switch-on", response=Endpoint)
-def switch_webhook_on(request: CallerRequest, endpoint_id: EndpointId) -> WebhookEndpoint:
+def switch_webhook_on(request: CallerRequest, endpoint_id: inputs.PathId) -> WebhookEndpoint:
     """Send to an endpoint again that was switched off, because it had failed for three days."""
     endpoints.switch_on(_one(request, endpoint_id))
     return _one(request, endpoint_id)

@@ -4,9 +4,9 @@ import pytest
 from django.test import Client
 
 from jobs.lifecycle import Status
-from tenants import audit, auth
+from tenants import audit
 from tenants.models import Change, Tenant, TenantQueue
-from tests.factories import UserFactory, make_job
+from tests.factories import UserFactory, make_job, operator_key
 
 pytestmark = pytest.mark.django_db
 
@@ -19,7 +19,7 @@ def listed(caller, **query):
 
 @pytest.fixture
 def operator():
-    _, token = auth.issue_to_operator(UserFactory(username="olga", is_staff=True, is_superuser=True), "test")
+    _, token = operator_key(UserFactory(username="olga", is_staff=True, is_superuser=True), "test")
     return Client(headers={"Authorization": f"Bearer {token}"}, REMOTE_ADDR="198.51.100.7")
 
 

@@ -7,7 +7,7 @@ from django.test import Client
 from jobs.api import api
 from jobs.models import Queue
 from tenants import auth
-from tests.factories import UserFactory, make_job
+from tests.factories import UserFactory, make_job, operator_key
 from tests.integration.conftest import caller_with_key
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +28,7 @@ def with_permissions(user, *codenames):
 
 
 def key_of(user):
-    _, token = auth.issue_to_operator(user, "test")
+    _, token = operator_key(user, "test")
     return Client(enforce_csrf_checks=True, headers={"Authorization": f"Bearer {token}"})
 
 
@@ -105,7 +105,7 @@ def test_a_key_is_worth_no_more_than_its_user_is_now(change):
 
 def test_a_revoked_key_opens_nothing():
     user = UserFactory(is_staff=True, is_superuser=True)
-    key, token = auth.issue_to_operator(user, "leaked")
+    key, token = operator_key(user, "leaked")
     auth.revoke(key)
     response = Client(headers={"Authorization": f"Bearer {token}"}).get("/api/v1/operator/queues")
     assert_problem(response, 401)
@@ -131,7 +131,7 @@ def test_a_wrong_key_is_not_hidden_by_a_good_session(tenant):
 
 def test_the_same_prefix_and_secret_in_the_other_table_opens_nothing(tenant):
     """However alike the keys are: each kind is looked for in its own table."""
-    key, token = auth.issue_to_operator(UserFactory(is_staff=True, is_superuser=True), "test")
+    key, token = operator_key(UserFactory(is_staff=True, is_superuser=True), "test")
     assert auth.tenant_of(token) is None
     assert auth.operator_of(token) == key.user
     assert caller_with_key(tenant).get("/api/v1/operator/queues").status_code == 401

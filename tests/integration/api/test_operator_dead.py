@@ -12,9 +12,8 @@ from jobs.console.api import dead, letters
 from jobs.console.operations import verbs
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
-from tenants import auth
 from tenants.models import Change
-from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job, operator_key
 
 pytestmark = pytest.mark.django_db
 DEAD = "/api/v1/operator/dead"
@@ -24,7 +23,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 @pytest.fixture
 def operator(db):
     user = UserFactory(is_staff=True, is_superuser=True)
-    _, token = auth.issue_to_operator(user, "test")
+    _, token = operator_key(user, "test")
     return Client(headers={"Authorization": f"Bearer {token}"})
 
 

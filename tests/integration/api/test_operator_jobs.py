@@ -8,7 +8,7 @@ from jobs.engine.revive import discard
 from jobs.lifecycle import Status
 from tenants import auth
 from tenants.models import Change
-from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job, operator_key
 
 pytestmark = pytest.mark.django_db
 OPERATOR = "/api/v1/operator"
@@ -17,7 +17,7 @@ OPERATOR = "/api/v1/operator"
 def operator_who_may(*permissions):
     user = UserFactory(is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
-    _, token = auth.issue_to_operator(user, "test")
+    _, token = operator_key(user, "test")
     client = Client(headers={"Authorization": f"Bearer {token}"})
     client.user = user
     return client

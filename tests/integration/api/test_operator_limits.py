@@ -7,9 +7,8 @@ from django.test import Client
 
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Job, PausedJobType, Queue
-from tenants import auth
 from tenants.models import Change, TenantQueue
-from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job, operator_key
 
 pytestmark = pytest.mark.django_db
 BASE = "/api/v1/operator"
@@ -19,7 +18,7 @@ REPORT = {"source_type": "reports.datareport", "source_method": "execute"}
 @pytest.fixture
 def operator(db):
     user = UserFactory(is_staff=True, is_superuser=True)
-    _, token = auth.issue_to_operator(user, "test")
+    _, token = operator_key(user, "test")
     client = Client(headers={"Authorization": f"Bearer {token}"})
     client.user = user
     return client

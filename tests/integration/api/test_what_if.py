@@ -10,8 +10,7 @@ from django.utils import timezone
 from jobs.console.operations import what_if_process
 from jobs.engine.prune import prune
 from jobs.models import WhatIf
-from tenants import auth
-from tests.factories import TenantFactory, UserFactory
+from tests.factories import TenantFactory, UserFactory, operator_key
 from tests.recorded import LENGTH, ran_in_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -20,7 +19,7 @@ PATH = "/api/v1/operator/what-if"
 
 @pytest.fixture
 def operator():
-    _, token = auth.issue_to_operator(UserFactory(username="ines", is_staff=True, is_superuser=True), "test")
+    _, token = operator_key(UserFactory(username="ines", is_staff=True, is_superuser=True), "test")
     return Client(headers={"Authorization": f"Bearer {token}"})
 
 

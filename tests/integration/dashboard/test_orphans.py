@@ -14,9 +14,8 @@ from jobs.models import Job, JobMemory, KeptAnswer, Schedule
 from jobs.reading.explain.explanation import explain
 from jobs.recording import inspection, sample, statements
 from jobs.store import EVERY_TENANT
-from tenants import auth
 from tenants.names import named
-from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job, operator_key
 
 pytestmark = pytest.mark.django_db
 PAGES = (
@@ -63,7 +62,7 @@ def test_the_commands(orphans):
 
 def test_the_operators_api(orphans, client):
     user = UserFactory(is_staff=True, is_superuser=True)
-    headers = {"Authorization": f"Bearer {auth.issue_to_operator(user, 'test')[1]}"}
+    headers = {"Authorization": f"Bearer {operator_key(user, 'test')[1]}"}
     shown = {job["id"] for job in client.get("/api/v1/operator/jobs", headers=headers).json()["jobs"]}
     assert len(shown) == len(Status), "the others"
     assert shown.isdisjoint(orphan.pk for orphan in orphans)

@@ -6,9 +6,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from jobs.engine import limits
-from tenants import auth
 from tenants.models import TenantQueue
-from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job, operator_key
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -27,7 +26,7 @@ def at_the_command_line(olga, slots: TenantQueue) -> None:
 
 
 def over_http(olga, slots: TenantQueue) -> None:
-    _, token = auth.issue_to_operator(olga, "test")
+    _, token = operator_key(olga, "test")
     client = Client(headers={"Authorization": f"Bearer {token}"})
     address = f"/api/v1/operator/tenants/{slots.tenant.slug}"
     assert client.patch(address, {"num_slots": 1}, content_type="application/json").status_code == 200

@@ -11,9 +11,8 @@ from django.utils import timezone
 from django_otp.oath import totp
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from tenants.auth import issue_to_operator
 from tenants.models import Change
-from tests.factories import UserFactory
+from tests.factories import UserFactory, operator_key
 
 pytestmark = pytest.mark.django_db
 PAGE = "/accounts/second-factor/"
@@ -99,7 +98,7 @@ def test_an_operator_resets_that_of_a_lost_phone(olga, client):
 
 def test_members_and_programs_are_not_asked(olga, mate):
     assert mate.get("/jobs/").status_code == 200
-    _, token = issue_to_operator(olga, "watch")
+    _, token = operator_key(olga, "watch")
     assert Client(headers={"Authorization": f"Bearer {token}"}).get("/api/v1/operator/jobs").status_code == 200
 
 

@@ -10,7 +10,7 @@ from django.contrib.messages import get_messages
 from jobs.engine import dispatch
 from tenants import auth
 from tenants.models import ApiKey, OperatorKey, Tenant, TenantQueue
-from tests.factories import MemberFactory, TenantFactory, UserFactory
+from tests.factories import MemberFactory, TenantFactory, UserFactory, operator_key
 
 pytestmark = pytest.mark.django_db
 TOKEN = re.compile(r"[0-9a-f]{12}\.[\w-]{43}")
@@ -209,7 +209,7 @@ def test_an_operator_issues_keys_for_nobody_else(admin_user, client):
 
 
 def test_an_operators_key_is_revoked(admin_client):
-    key, token = auth.issue_to_operator(UserFactory(is_staff=True), "leaked")
+    key, token = operator_key(UserFactory(is_staff=True), "leaked")
     admin_client.post("/admin/tenants/operatorkey/", {"action": "revoke", "_selected_action": [key.pk]})
     assert auth.operator_of(token) is None
 

@@ -7,9 +7,9 @@ from django.test import Client
 
 from jobs.lifecycle import Status
 from jobs.models import PausedJobType, Queue
-from tenants import audit, auth
+from tenants import audit
 from tenants.models import ApiKey, Change, TenantQueue
-from tests.factories import QueueFactory, UserFactory, make_job
+from tests.factories import QueueFactory, UserFactory, make_job, operator_key
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +28,7 @@ def session(olga):
 
 @pytest.fixture
 def program(olga):
-    key, token = auth.issue_to_operator(olga, "test")
+    key, token = operator_key(olga, "test")
     client = Client(headers={"Authorization": f"Bearer {token}"})
     client.key = key.prefix
     return client
