@@ -4,7 +4,6 @@ from collections import Counter
 from typing import Annotated
 from uuid import uuid4
 
-from django.db.models import Q
 from django.urls import reverse
 from ninja import Query, Router, Schema
 from ninja import Status as Answer
@@ -84,8 +83,7 @@ def close_any_batch(request: OperatorRequest, batch_id: PathId) -> AnyBatch:
 @router.post("batches/{batch_id}/revive", url_name="revive_any_batch", auth=CHANGE, response=Changed)
 def revive_any_batch(request: OperatorRequest, batch_id: PathId, before: Before = None) -> Changed:
     """Give what did not end well of a batch a new series of attempts. 1000 jobs at a time."""
-    sought = Sought(None, batch=_found(batch_id).id, others=Q(status__in=REVIVE.statuses))
-    ids, end = listing.ids(sought, MAX_CHANGED, before=before, looks=listing.LOOKS)
+    ids, end = REVIVE.next(Sought(None, batch=_found(batch_id).id), MAX_CHANGED, before=before)
     outcomes = Counter(REVIVE.each(ids, bulk=uuid4(), filters=f"batch:{batch_id}").values())
     changed = sum(outcomes[name] for name in REVIVE.applied(outcomes))
     address = reverse("api:revive_any_batch", args=[batch_id])

@@ -2,11 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from uuid import uuid4
 
 from django.core.management.base import CommandError
-from django.db.models import Q
 
 from jobs.authoring.text import count_of_jobs
 from jobs.console.cli import inputs, searching
@@ -19,7 +17,6 @@ from jobs.models import AnyJob
 from jobs.reading import listing
 
 STEP = 1000  # jobs that are read before they are changed
-LOOKS = 10  # pages of a list that are read for a step
 EXAMPLES = 3
 ARGUMENTS = (
     argument("ids", metavar="id", type=inputs.job_id, nargs="*", help="Or filters."),
@@ -84,9 +81,8 @@ def _all_that_fit(verb: Verb, wanted: Filter, words: str, screen: Screen, *, sur
 def _steps(verb: Verb, wanted: Filter) -> Iterator[list[int]]:
     """The ids of what fits now, newest first; not of jobs that come meanwhile."""
     before: int | None = listing.newest() + 1
-    sought = replace(wanted, others=wanted.others & Q(status__in=verb.statuses))
     while before is not None:
-        ids, before = listing.ids(sought, STEP, before=before, looks=LOOKS)
+        ids, before = verb.next(wanted, STEP, before=before)
         yield ids
 
 

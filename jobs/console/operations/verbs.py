@@ -1,15 +1,19 @@
 """Cancel, revive and discard jobs, one or many: what each verb does, what may come of it, and what is then said."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from uuid import UUID
+
+from django.db.models import Q
 
 from jobs.authoring.text import count_of_jobs
 from jobs.engine import cancel as cancelling
 from jobs.engine import revive as reviving
 from jobs.engine.cancel import Cancellation
 from jobs.lifecycle import FINAL, Status
+from jobs.reading import listing
+from jobs.reading.listing import Sought
 from jobs.store import EVERY_TENANT
 from tenants import audit
 
@@ -53,6 +57,11 @@ class Verb:
                 # In the order of their ids, so that no two can deadlock.
                 outcomes |= self.apply(sorted(ids[first : first + BATCH]))
         return outcomes
+
+    def next(self, sought: Sought, most: int, *, before: int | None = None) -> tuple[list[int], int | None]:
+        """The ids of the newest jobs that fit and that it can change; and `before` of the next ones."""
+        changeable = replace(sought, others=sought.others & Q(status__in=self.statuses))
+        return listing.ids(changeable, most, before=before, looks=listing.LOOKS)
 
     def applied(self, outcomes: Iterable[str]) -> list[str]:
         """Those of jobs that were changed."""

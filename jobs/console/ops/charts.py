@@ -7,6 +7,7 @@ chart took 5 ms of each refresh.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import groupby
 from math import log
 
 from django.utils.html import format_html, format_html_join
@@ -207,13 +208,12 @@ def _level(share: float) -> str:
 
 def _runs(levels: Sequence[str | None], level: str) -> str:
     """One rectangle for each run of equal steps, so that a quiet strip is short."""
-    parts, start = [], None
-    for place, one in enumerate([*levels, None]):
-        if one == level and start is None:
-            start = place
-        elif one != level and start is not None:
-            parts.append(f"M{start} 0h{place - start}v1h-{place - start}z")
-            start = None
+    parts, place = [], 0
+    for one, steps in groupby(levels):
+        length = len(list(steps))
+        if one == level:
+            parts.append(f"M{place} 0h{length}v1h-{length}z")
+        place += length
     return "".join(parts)
 
 

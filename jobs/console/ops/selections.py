@@ -1,6 +1,6 @@
 """What a run consists of, step by step: dead letters by their filters, or jobs by a search."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -8,15 +8,12 @@ from django.db.models import Q
 from django.utils.dateparse import parse_datetime
 
 from jobs.calls.refusals import InvalidRequest
+from jobs.console.operations.verbs import Verb
 from jobs.console.ops import terms
 from jobs.console.ops.dead_letters import filters_of, matching
 from jobs.console.ops.runs import Run
-from jobs.lifecycle import Status
 from jobs.pages.typed import number
-from jobs.reading import listing
 from jobs.reading.queries import LARGEST_ID
-
-MAX_PAGES = 10  # pages of a list that one request looks at
 
 
 class Step(NamedTuple):
@@ -38,8 +35,8 @@ class Letters:
             raise InvalidRequest("all", "filter the dead letters first; an action on every one there is is refused")
         return filters, upto.isoformat()
 
-    def step(self, run: Run, statuses: Collection[Status], most: int) -> Step:
-        """The next jobs of these statuses. Raises InvalidRequest if a filter means nothing any more."""
+    def step(self, run: Run, verb: Verb, most: int) -> Step:
+        """The next jobs that the verb can change. Raises InvalidRequest if a filter means nothing any more."""
         at = datetime.fromisoformat(run.at)
         if run.chosen:
             return Step(list(matching({}, at).filter(pk__in=run.chosen).values_list("pk", flat=True)), None)
@@ -69,15 +66,13 @@ class Found:
         terms.read(typed, now)
         return {"q": typed}, str(upto)
 
-    def step(self, run: Run, statuses: Collection[Status], most: int) -> Step:
+    def step(self, run: Run, verb: Verb, most: int) -> Step:
         if run.chosen:
             return Step(run.chosen, None)
         sought = terms.read(run.filters["q"], datetime.fromisoformat(run.at))
-        sought.others &= Q(status__in=statuses)
-        before = int(run.position or int(run.upto) + 1)
-        if sought.status is not None and sought.status not in statuses:
+        if sought.status is not None and sought.status not in verb.statuses:
             return Step([], None)
-        found, end = listing.ids(sought, most, before=before, looks=MAX_PAGES)
+        found, end = verb.next(sought, most, before=int(run.position or int(run.upto) + 1))
         return Step(found, None if end is None else str(end))
 
 

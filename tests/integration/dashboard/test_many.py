@@ -248,7 +248,7 @@ class TestJobs:
     def test_how_many_fit_is_told_as_far_as_was_looked(self, admin, jobs, monkeypatch):
         form = self.form(admin)
         monkeypatch.setattr(listing, "MAX_LOOKED_AT", 1)
-        monkeypatch.setattr("jobs.console.ops.selections.MAX_PAGES", 2)
+        monkeypatch.setattr(listing, "LOOKS", 2)
         answers = run(admin, "/ops/jobs/cancel", form)
         assert "Cancel at least 2 jobs?" in text(answers[0])
         assert {status(job) for job in jobs} == {"cancelled"}

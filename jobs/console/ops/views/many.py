@@ -85,7 +85,7 @@ class Action:
         return existing(signed_run(text, self.name, cast("User", request.user).pk))
 
     def _step(self, run: Run, most: int) -> Step:
-        return self.selection.step(run, self.verb.statuses, most)
+        return self.selection.step(run, self.verb, most)
 
     def _continue(self, request: HttpRequest, run: Run) -> HttpResponse:
         step = self._step(run, MAX_A_REQUEST)
