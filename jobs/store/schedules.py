@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
-from jobs.store.rows import objects, rows
+from jobs.models import Job, Recorded, Schedule
+from jobs.store.leading import database_now
+from jobs.store.rows import rows
 
-ON_TIME = 60.0  # seconds that a clock may be late, or pause between two looks, until what was due counts as missed
+# That a clock may be late, or pause between two looks, until what was due counts as missed.
+ON_TIME = timedelta(seconds=60)
 
 _text = json.JSONEncoder(default=lambda moment: moment.isoformat()).encode
 
@@ -17,30 +19,12 @@ _text = json.JSONEncoder(default=lambda moment: moment.isoformat()).encode
 class DueSchedule:
     """A schedule whose time has come.
 
-    under_way: its last job has not ended. now: the database's clock. missed_upto: what was due before was missed, since
-    no clock ran.
+    under_way: its last job, if that has not ended. now: the database's clock. missed_upto: what was due before was
+    missed, since no clock ran.
     """
 
-    id: int
-    tenant_id: int
-    by_tenant: bool
-    source_type: str
-    source_id: str | None
-    source_method: str
-    args: dict[str, Any]
-    queue: str | None
-    priority: int | None
-    every: float | None
-    cron: str
-    tz: str
-    jitter: float
-    starts_at: datetime
-    ends_at: datetime | None
-    catch_up: str
-    overlap: str
-    next_due: datetime
-    last_job_id: int | None
-    under_way: bool
+    schedule: Schedule
+    under_way: int | None
     now: datetime
     missed_upto: datetime
 
@@ -55,26 +39,36 @@ class Run:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Moved:
-    """The next due time of a schedule; None if there is none. why: the reason if it is paused."""
-
-    id: int
-    next_due: datetime | None
-    next_at: datetime | None
-    job_id: int | None = None
-    why: str = ""
-
-
 def due_schedules(batch: int, now: datetime | None = None) -> list[DueSchedule]:
-    """At most `batch` schedules that are due, locked for this transaction."""
-    found = objects(DueSchedule, "due", batch=batch, on_time=ON_TIME, now=now)
-    return [replace(one, args=json.loads(str(one.args))) for one in found]
+    """At most `batch` schedules that are due, the longest due first, locked for this transaction.
+
+    One that two leaders meet is the first one's (I10).
+    """
+    now = now or database_now()
+    due = Schedule.objects.filter(next_at__lte=now).order_by("next_at")
+    found = list(due.select_for_update(no_key=True, skip_locked=True)[:batch])
+    if not found:
+        return []
+    upto, last = _missed_upto(now), [one.last_job_id for one in found if one.last_job_id]
+    open_jobs = set(Job.objects.filter(pk__in=last, end_time=None).values_list("pk", flat=True))
+    return [DueSchedule(one, one.last_job_id if one.last_job_id in open_jobs else None, now, upto) for one in found]
 
 
 def note_look(now: datetime | None = None) -> None:
     """Note that a clock runs: what is due from now on is not missed, however late it is served."""
-    rows("note_look", on_time=ON_TIME, now=now)
+    now = now or database_now()
+    Recorded.objects.update_or_create(task="missed", defaults={"upto": _missed_upto(now), "at": now})
+
+
+def _missed_upto(now: datetime) -> datetime:
+    """What was due before was missed: no clock ran at its time.
+
+    Since then a clock runs: the leader notes that it looks, and two looks are no more than ON_TIME apart. However long
+    a turn takes, it changes nothing. A greater distance is a gap, or the database's clock was set; then only what is
+    that late at most is on time.
+    """
+    last = Recorded.objects.filter(task="missed").first()
+    return last.upto if last is not None and abs(now - last.at) <= ON_TIME else now - ON_TIME
 
 
 def take_due_times(runs: Iterable[Run]) -> set[tuple[int, datetime]]:
@@ -92,9 +86,10 @@ def note_runs(runs: Iterable[Run]) -> None:
     rows("submitted", runs=_text([vars(run) for run in runs]))
 
 
-def advance_schedules(moved: Iterable[Moved]) -> None:
-    """Set the next due times of schedules."""
-    rows("advance", moved=_text([vars(one) for one in moved]))
+def advance_schedules(moved: Iterable[Schedule]) -> None:
+    """Store the next due times of schedules, or why they are paused."""
+    fields = ["next_due", "next_at", "last_job_id", "paused", "paused_because"]
+    Schedule.objects.bulk_update(list(moved), fields)
 
 
 def next_run() -> float | None:

@@ -88,8 +88,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "hand_over_again": ("tests/integration/store/test_verbs.py", *RECOVER),
     "orphans": RECOVER,
     "revive": (*VERBS, "tests/integration/engine/test_revive_bounds.py", ERASED),
-    **dict.fromkeys(("due", "take"), ("tests/integration/engine/test_schedules.py",)),
-    "missed": ("tests/integration/engine/test_schedules_many.py",),
+    "take": ("tests/integration/engine/test_schedules.py",),
     **dict.fromkeys(
         ("remembering", "increment", "compare_and_set", "expire_memories"),
         ("tests/integration/store/test_memory.py",),

@@ -7,13 +7,12 @@ from jobs.calls.compose import compose_by_name
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.request import JobRequest
 from jobs.models import Schedule
-from jobs.store import DueSchedule
 from tenants.tenant_model import all_tenants
 
 CALL = ("source_type", "source_id", "source_method", "args", "queue", "priority")  # what it calls, and how
 
 
-def request_of(schedule: Schedule | DueSchedule) -> JobRequest:
+def request_of(schedule: Schedule) -> JobRequest:
     """The call that it makes, checked as if somebody submitted it now. Raises InvalidRequest."""
     (answer,) = requests_of([schedule])
     if isinstance(answer, InvalidRequest):
@@ -21,7 +20,7 @@ def request_of(schedule: Schedule | DueSchedule) -> JobRequest:
     return answer
 
 
-def requests_of(schedules: Sequence[Schedule | DueSchedule]) -> list[JobRequest | InvalidRequest]:
+def requests_of(schedules: Sequence[Schedule]) -> list[JobRequest | InvalidRequest]:
     """The call of each, or why it is refused. Tenants are loaded in one query, and so are the objects of a model."""
     tenants = all_tenants().select_related("jobs_queue").in_bulk({schedule.tenant_id for schedule in schedules})
     models = registry.source_types()

@@ -11,9 +11,6 @@ MOST_CAUGHT_UP = 100  # the most missed due times that are caught up; the latest
 MICROSECOND = timedelta(microseconds=1)
 
 
-Rule = Schedule | DueSchedule
-
-
 @dataclass(frozen=True)
 class Plan:
     """due: to become jobs, in order. skipped: with the reason. next_due: None when it has ended."""
@@ -24,40 +21,41 @@ class Plan:
     next_due: datetime | None
 
 
-def recurrence_of(rule: Rule) -> Recurrence:
+def recurrence_of(rule: Schedule) -> Recurrence:
     """Raises InvalidRecurrence."""
     return Recurrence(every=rule.every, cron=rule.cron, tz=rule.tz, anchor=rule.starts_at)
 
 
-def first_due(rule: Rule, now: datetime) -> datetime | None:
+def first_due(rule: Schedule, now: datetime) -> datetime | None:
     """The first due time from now on, and from its start on; None if it has ended. Raises InvalidRecurrence."""
     return _next(rule, max(rule.starts_at, now) - MICROSECOND)
 
 
-def at(schedule_id: int, rule: Rule, due: datetime | None) -> datetime | None:
+def at(schedule_id: int, rule: Schedule, due: datetime | None) -> datetime | None:
     """When that due time runs: with the schedule's own part of the jitter."""
     return None if due is None else due + offset(schedule_id, rule.jitter)
 
 
-def plan(schedule: DueSchedule) -> Plan:
+def plan(asked: DueSchedule) -> Plan:
     """What is to happen now. Raises InvalidRecurrence."""
-    own = offset(schedule.id, schedule.jitter)
-    moment = schedule.now - own  # whatever was due by then runs now
+    schedule = asked.schedule
+    own = offset(schedule.pk, schedule.jitter)
+    moment = asked.now - own  # whatever was due by then runs now
     upto = moment if schedule.ends_at is None else min(moment, schedule.ends_at)
     most = MOST_CAUGHT_UP if schedule.catch_up == "all" else 1
-    due = recurrence_of(schedule).last(most, schedule.next_due, upto)
+    due = recurrence_of(schedule).last(most, schedule.next_due or moment, upto)
     skipped: list[datetime] = []
     why = ""
-    if schedule.catch_up == "none" and due and due[-1] + own < schedule.missed_upto:
+    if schedule.catch_up == "none" and due and due[-1] + own < asked.missed_upto:
         due, skipped, why = [], due, "It was missed: no clock ran at its time."
     elif schedule.overlap == "skip":
-        first = 0 if schedule.under_way else 1
+        first = 0 if asked.under_way else 1
         due, skipped, why = due[:first], due[first:], "The previous run is not over."
     elif schedule.overlap == "cancel":
         due, skipped, why = due[-1:], due[:-1], "The next run replaces it."
     return Plan(due, skipped, why, _next(schedule, moment))
 
 
-def _next(rule: Rule, moment: datetime) -> datetime | None:
+def _next(rule: Schedule, moment: datetime) -> datetime | None:
     due = next(recurrence_of(rule).after(moment))
     return None if rule.ends_at is not None and due > rule.ends_at else due

@@ -25,7 +25,8 @@ from jobs.engine.cancel import cancel
 from jobs.engine.schedules.call import requests_of
 from jobs.engine.schedules.plan import at, plan
 from jobs.engine.submit import Submitted, submit_all
-from jobs.store import DueSchedule, Moved, Run
+from jobs.models import Schedule
+from jobs.store import DueSchedule, Run
 
 BATCH = 100  # schedules in a transaction
 AGAIN = timedelta(seconds=10)  # until one that somebody holds up is looked at again
@@ -36,7 +37,7 @@ LONGEST_NOTE = 300  # characters
 class Turn:
     """What happens to one schedule in this batch."""
 
-    schedule: DueSchedule
+    asked: DueSchedule
     request: JobRequest | None = None
     due: list[datetime] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
@@ -44,14 +45,23 @@ class Turn:
     why: str = ""  # it is paused
     held_up: bool = False
 
-    def moved(self) -> Moved:
+    @property
+    def schedule(self) -> Schedule:
+        return self.asked.schedule
+
+    def moved(self) -> Schedule:
+        """The schedule with its next due time, or paused."""
         schedule = self.schedule
         if self.held_up:
-            return Moved(schedule.id, schedule.next_due, schedule.now + AGAIN)
-        if self.why:
-            return Moved(schedule.id, None, None, why=self.why[:LONGEST_NOTE])
-        jobs = [run.job_id for run in self.runs if run.job_id is not None]
-        return Moved(schedule.id, self.next_due, at(schedule.id, schedule, self.next_due), jobs[-1] if jobs else None)
+            schedule.next_at = self.asked.now + AGAIN
+        elif self.why:
+            schedule.next_due = schedule.next_at = None
+            schedule.paused, schedule.paused_because = True, self.why[:LONGEST_NOTE]
+        else:
+            schedule.next_due, schedule.next_at = self.next_due, at(schedule.pk, schedule, self.next_due)
+            jobs = [run.job_id for run in self.runs if run.job_id is not None]
+            schedule.last_job_id = jobs[-1] if jobs else schedule.last_job_id
+        return schedule
 
 
 def run_due(now: datetime | None = None) -> int:
@@ -74,11 +84,11 @@ def _run_batch(now: datetime | None) -> list[Turn]:
     for turn in turns:
         _plan(turn)
     _ask([turn for turn in turns if turn.due])
-    wanted = [Run(turn.schedule.id, due) for turn in turns for due in turn.due]
+    wanted = [Run(turn.schedule.pk, due) for turn in turns for due in turn.due]
     wanted += [run for turn in turns for run in turn.runs]
     taken = store.take_due_times(wanted)
     for turn in turns:
-        turn.due = [due for due in turn.due if (turn.schedule.id, due) in taken]
+        turn.due = [due for due in turn.due if (turn.schedule.pk, due) in taken]
     _submit([turn for turn in turns if turn.due])
     store.note_runs([run for turn in turns for run in turn.runs if run.job_id is not None or run.note])
     store.advance_schedules([turn.moved() for turn in turns])
@@ -87,12 +97,12 @@ def _run_batch(now: datetime | None) -> list[Turn]:
 
 def _plan(turn: Turn) -> None:
     try:
-        planned = plan(turn.schedule)
+        planned = plan(turn.asked)
     except InvalidRecurrence as error:
         turn.why = f"{error.field}: {error.message}"
     else:
         turn.next_due, turn.due = planned.next_due, planned.due
-        turn.runs = [Run(turn.schedule.id, due, note=planned.why) for due in planned.skipped]
+        turn.runs = [Run(turn.schedule.pk, due, note=planned.why) for due in planned.skipped]
 
 
 def _ask(turns: list[Turn]) -> None:
@@ -150,31 +160,30 @@ def _submit(turns: list[Turn]) -> None:
     except (Undecided, OperationalError):  # nobody's own fault: no row that a submit waits for belongs to one tenant
         for turn in turns:
             turn.held_up = True
-        store.give_back_due_times([Run(turn.schedule.id, due) for turn in turns for due in turn.due])
+        store.give_back_due_times([Run(turn.schedule.pk, due) for turn in turns for due in turn.due])
 
 
 def _refuse(turn: Turn, error: InvalidRequest | TooManyWaiting) -> None:
     """Its due times get no job; if its call is not possible, it is paused."""
     if isinstance(error, InvalidRequest):
         turn.why = f"{error.field}: {error.message}"
-    turn.runs += [Run(turn.schedule.id, due, note=(turn.why or str(error))[:LONGEST_NOTE]) for due in turn.due]
+    turn.runs += [Run(turn.schedule.pk, due, note=(turn.why or str(error))[:LONGEST_NOTE]) for due in turn.due]
 
 
 def _note(asking: list[Turn], submitted: list[Submitted]) -> None:
     left = iter(submitted)
     for turn in asking:
-        turn.runs += [Run(turn.schedule.id, due, next(left).id) for due in turn.due]
+        turn.runs += [Run(turn.schedule.pk, due, next(left).id) for due in turn.due]
 
 
 def _follow_up(turn: Turn) -> None:
-    schedule = turn.schedule
+    schedule, last = turn.schedule, turn.asked.under_way
     if turn.why:
-        telemetry.noticed("schedule paused", schedule=schedule.id, tenant=schedule.tenant_id, because=turn.why)
+        telemetry.noticed("schedule paused", schedule=schedule.pk, tenant=schedule.tenant_id, because=turn.why)
     if turn.held_up:
-        telemetry.noticed("schedule held up", schedule=schedule.id, tenant=schedule.tenant_id)
-    replaced = schedule.overlap == "cancel" and schedule.under_way and any(run.job_id for run in turn.runs)
-    if replaced and schedule.last_job_id is not None:
+        telemetry.noticed("schedule held up", schedule=schedule.pk, tenant=schedule.tenant_id)
+    if schedule.overlap == "cancel" and last is not None and any(run.job_id for run in turn.runs):
         try:
-            cancel(schedule.last_job_id, tenant_id=schedule.tenant_id)
+            cancel(last, tenant_id=schedule.tenant_id)
         except OperationalError as error:  # somebody has its row locked: two runs at once, and the others' go on
-            telemetry.noticed("previous run not cancelled", job=schedule.last_job_id, error=type(error).__name__)
+            telemetry.noticed("previous run not cancelled", job=last, error=type(error).__name__)

@@ -1,17 +1,3 @@
--- name: advance
--- Change: set the next due times of schedules, or pause them with a reason. Who: the leading clock, which has locked them.
--- Index:  primary key.
-UPDATE schedules s
-SET next_due = moved.next_due,
-    next_at = moved.next_at,
-    last_job_id = coalesce(moved.job_id, s.last_job_id),
-    paused = moved.why <> '',
-    paused_because = moved.why
-FROM jsonb_to_recordset(%(moved)s::jsonb) AS moved (
-    id bigint, next_due timestamptz, next_at timestamptz, job_id bigint, why text
-)
-WHERE s.id = moved.id
-
 -- name: give_back
 -- Change: free due times that this transaction took but could not serve. Who: the leading clock.
 DELETE FROM schedule_runs r
@@ -26,17 +12,6 @@ FROM schedules
 WHERE next_at IS NOT NULL
 ORDER BY next_at
 LIMIT 1
-
--- name: note_look
--- Change: a clock runs and looks, now. Who: the leading clock, every few seconds, in its loop: no schedule holds that up.
--- Locks:  the row of its own in `recorded`. Index: primary key.
-WITH
--- include shared/clock
--- include shared/missed
-look AS (SELECT missed.upto, clock.now FROM missed CROSS JOIN clock)
-INSERT INTO recorded AS r (task, upto, at)
-SELECT 'missed', upto, now FROM look
-ON CONFLICT (task) DO UPDATE SET upto = excluded.upto, at = excluded.at
 
 -- name: submitted
 -- Change: record the job of each due time, or the reason why it got none. Who: the leading clock, in the transaction of
