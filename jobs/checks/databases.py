@@ -7,8 +7,9 @@ from django.core.checks import Tags
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, router, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
-from jobs import store
 from jobs.checks import Fault, check, on_postgresql
+from jobs.engine import numbers as engine_numbers
+from jobs.engine.numbers import Numbers
 from jobs.store.routing import is_ours
 from tenants.names import OURS, PREFIX, named
 
@@ -58,16 +59,16 @@ def server() -> Iterator[Fault]:
         yield told, f"Start a worker, whose clock skips numbers; or type: {SKIP}"
 
 
-def _numbers() -> store.Numbers | None:
+def _numbers() -> Numbers | None:
     """None: no tables yet, a standby, or a provider that keeps from us which server it is."""
     try:
         with transaction.atomic(using=DEFAULT_DB_ALIAS):
-            return store.numbers()
+            return engine_numbers.numbers()
     except DatabaseError:
         return None
 
 
-def _are_behind(known: store.Numbers) -> bool:
+def _are_behind(known: Numbers) -> bool:
     return known.greatest is not None and known.greatest > (known.given or 0)
 
 

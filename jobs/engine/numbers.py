@@ -4,19 +4,38 @@ The jobs of those numbers are lost; but their bodies may still run, and messages
 and results are fenced in any case; with new numbers, nothing that is lost has the name of something else.
 """
 
+from typing import NamedTuple
+
 from django.db import DatabaseError, OperationalError, transaction
 
-from jobs import store, telemetry
+from jobs import telemetry
 from jobs.models import Job
+from jobs.store.rows import objects, rows
 from tenants import audit
 
 SKIPPED = 1_000_000  # more than any standby lags behind; a number has 58 bits in its place in the lane
 
 
+class Numbers(NamedTuple):
+    """given: the last number that was given to a job; greatest: that a job has; None: none.
+
+    server_known: False if this server was promoted or restored, and no clock has led on it since.
+    """
+
+    given: int | None
+    greatest: int | None
+    server_known: bool
+
+
+def numbers() -> Numbers:
+    """Raises the database's error on a standby, and where the role may not ask which server it is."""
+    return objects(Numbers, "numbers")[0]
+
+
 def skip(by: int = SKIPPED) -> int:
     """Skip so many numbers; return that of the next job."""
     with transaction.atomic():
-        number = store.skip_numbers(by)
+        number: int = rows("skip_numbers", by=by)[0][0] + 1
         audit.note("skipped numbers", Job, [(number, "the next job")], {"by": by}, tenant_id=None)
     telemetry.noticed("numbers of jobs skipped", next=number)
     return number
@@ -26,9 +45,15 @@ def skip_on_a_new_server() -> None:
     """Skip numbers if this server was promoted or restored since a clock last led. For a clock that takes the lead."""
     try:
         with transaction.atomic():
-            if store.notice_server():
+            if _is_new():
                 skip()
     except OperationalError:  # the database is away: the next leader asks
         raise
     except DatabaseError as error:  # a provider may keep from us which server it is
         telemetry.noticed("a promotion cannot be noticed here", error=type(error).__name__)
+
+
+def _is_new() -> bool:
+    """Note the server; whether it is new, and not the first. Raises as `numbers` does."""
+    found = rows("notice_server")
+    return bool(found and found[0][0])

@@ -74,7 +74,7 @@ class TestTheClock:
         def refused() -> bool:
             raise ProgrammingError("permission denied for function pg_control_system")
 
-        monkeypatch.setattr(store, "notice_server", refused)
+        monkeypatch.setattr(numbers, "_is_new", refused)
         self.lead()
         assert "a promotion cannot be noticed here" in caplog.text
 
@@ -82,7 +82,7 @@ class TestTheClock:
         def away() -> bool:
             raise OperationalError
 
-        monkeypatch.setattr(store, "notice_server", away)
+        monkeypatch.setattr(numbers, "_is_new", away)
         with pytest.raises(OperationalError):
             numbers.skip_on_a_new_server()
 
@@ -116,7 +116,7 @@ class TestTheCheck:
         def refused() -> object:
             raise ProgrammingError
 
-        monkeypatch.setattr(store, "numbers", refused)
+        monkeypatch.setattr(numbers, "numbers", refused)
         assert ids() == []
 
 
