@@ -5,9 +5,10 @@ dies.
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
-from types import TracebackType
 from typing import Any
 
 from django.db import transaction
@@ -65,37 +66,14 @@ class Batch:
 
 
 class NewBatch:
-    """A batch in the making: it is stored when the block ends, in the caller's transaction, with all that was added."""
+    """A batch in the making: it is stored with its first job, or at the end of the block."""
 
-    def __init__(
-        self, name: str, on_success: JobRequest | None, on_end: JobRequest | None, user: Any, tenant: Tenant | None
-    ) -> None:
-        self._name, self._user_key = name, user_key(user)
-        self._on_success, self._on_end = on_success, on_end
-        owner = tenant or current_job().tenant
-        owners = [one.tenant_id for one in (on_success, on_end) if one] + ([owner.pk] if owner else [])
-        self._tenant_id: int | None = owners[0] if owners else None
-        self._batch: Batch | None = None
-        self._atomic = transaction.atomic()
-
-    def __enter__(self) -> "NewBatch":
-        self._atomic.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            if kind is None:
-                self._close()
-        except BaseException as refused:
-            self._atomic.__exit__(type(refused), refused, refused.__traceback__)
-            raise
-        self._atomic.__exit__(kind, error, trace)
+    def __init__(self, name: str, user: str, tenant_id: int | None) -> None:
+        self._name, self._user, self._tenant_id = name, user, tenant_id
 
     @property
     def id(self) -> int:
-        return self._stored().id
+        return self.stored.id
 
     def add(self, requests: Iterable[JobRequest] | JobRequest) -> list[int]:
         """Add jobs; return their ids in order. Raises InvalidRequest."""
@@ -104,23 +82,18 @@ class NewBatch:
             return []
         if self._tenant_id is None:
             self._tenant_id = some[0].tenant_id
-        return self._stored().add(some)
+        return self.stored.add(some)
 
     def progress(self) -> Progress:
         """What became of its jobs."""
-        return self._stored().progress()
+        return self.stored.progress()
 
-    def _stored(self) -> Batch:
-        if self._batch is None:
-            self._batch = open_batch(self._name, self._user_key, self._tenant_id)
-        return self._batch
-
-    def _close(self) -> None:
-        batch = self._stored()
-        call_back(batch, on_success=self._on_success, on_end=self._on_end)
-        close(batch)
+    @cached_property
+    def stored(self) -> Batch:
+        return open_batch(self._name, self._user, self._tenant_id)
 
 
+@contextmanager
 def batch(
     name: str,
     *,
@@ -128,14 +101,20 @@ def batch(
     on_end: JobRequest | None = None,
     user: Any = None,
     tenant: Tenant | None = None,
-) -> NewBatch:
+) -> Iterator[NewBatch]:
     """`with batch("nightly", on_success=report.async_.publish.request()) as nightly: nightly.add(...)`.
 
     on_end: a job that runs once, when all jobs of the batch have ended. on_success: one that runs once, when all have
     ended well, also after a revival. user: of the tenant, or its key. tenant: of a batch without jobs and without
-    these two.
+    these two. All is stored in the caller's transaction, or in one of its own. Raises InvalidRequest.
     """
-    return NewBatch(name, on_success, on_end, user, tenant)
+    owner = tenant or current_job().tenant
+    owners = [one.tenant_id for one in (on_success, on_end) if one] + ([owner.pk] if owner else [])
+    with transaction.atomic():
+        new = NewBatch(name, user_key(user), owners[0] if owners else None)
+        yield new
+        call_back(new.stored, on_success=on_success, on_end=on_end)
+        close(new.stored)
 
 
 def open_batch(name: str, user: str, tenant_id: int | None) -> Batch:

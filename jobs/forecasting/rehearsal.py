@@ -1,6 +1,6 @@
 """Rehearse what may happen, once: the rules of the claim over a scene, with run times and arrivals drawn."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,12 +10,12 @@ from math import inf
 from random import Random
 
 from jobs.allocation.books import Books
-from jobs.allocation.gates import Gate, closed
+from jobs.allocation.gates import Gate, Pool, Queue, Tenant, closed
 from jobs.allocation.world import Job, Pauses, World
 from jobs.forecasting import runs as drawn
 from jobs.forecasting.far import PRIORITY
 from jobs.forecasting.runs import Runs
-from jobs.forecasting.scene import Comer, Holding, InLine, Scene, limits
+from jobs.forecasting.scene import Comer, Holding, InLine, Scene
 from jobs.forecasting.state import books_of
 from jobs.forecasting.statements import FARTHEST
 
@@ -30,12 +30,21 @@ Starts = dict[int, float]  # by place: when it starts; infinity: not within FART
 
 def gates(scene: Scene) -> dict[tuple[int, int, str], Gate]:
     """What holds the jobs of each lane and user: the first closed gate."""
-    tenants, queues, pools = limits(scene)
+    owners, turns = {owner.id: owner for owner in scene.owners}, {turn.id: turn for turn in scene.turns}
+    of_tenant = Counter(one.tenant_id for one in scene.holding)
+    of_user = Counter((one.tenant_id, one.user) for one in scene.holding)
+    of_queue = Counter(one.queue_id for one in scene.holding)
+    of_pool = Counter(turns[one.queue_id].pool for one in scene.holding if one.queue_id in turns and not one.leaves)
     found: dict[tuple[int, int, str], Gate] = {}
     for one in scene.in_line:
         key = one.tenant_id, one.queue_id, one.user
-        if key not in found and one.queue_id in queues:
-            tenant, queue, pool = tenants[one.tenant_id], queues[one.queue_id], pools[one.queue_id]
+        turn, owner = turns.get(one.queue_id), owners[one.tenant_id]
+        if key not in found and turn is not None:
+            users = {one.user: of_user[owner.id, one.user]}
+            limits = owner.num_slots, of_tenant[owner.id], owner.paused, owner.tokens, owner.user_slots
+            tenant = Tenant(owner.id, *limits, users)
+            queue = Queue(turn.id, turn.concurrency, of_queue[turn.id], turn.paused, turn.tokens)
+            pool = Pool(turn.pool, scene.pools.get(turn.pool, 0), of_pool[turn.pool])
             found[key] = next(closed(tenant, queue, pool, one.user), Gate.NEXT)
     return found
 

@@ -3,11 +3,8 @@
 All moments are seconds from the moment of the look.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-from jobs.allocation import gates
 
 
 @dataclass(frozen=True)
@@ -124,43 +121,3 @@ class Scene:
 def pause(limited: Turn | Owner) -> float:
     """Seconds between two starts, by the rate limit; 0 without one."""
     return limited.rate_window / limited.rate_limit if limited.rate_limit and limited.rate_window else 0.0
-
-
-def limits(scene: Scene) -> tuple[dict[int, gates.Tenant], dict[int, gates.Queue], dict[int, gates.Pool]]:
-    """Tenants, queues, and the pools of queues, with what they have in use, as the gates see them."""
-    of_tenant: dict[int, list[Holding]] = {}
-    of_queue: dict[int, int] = {}
-    of_pool: dict[str, int] = {}
-    pool_of = {turn.id: turn.pool for turn in scene.turns}
-    for one in scene.holding:
-        of_tenant.setdefault(one.tenant_id, []).append(one)
-        of_queue[one.queue_id] = of_queue.get(one.queue_id, 0) + 1
-        pool = pool_of.get(one.queue_id)
-        if pool is not None and not one.leaves:
-            of_pool[pool] = of_pool.get(pool, 0) + 1
-    tenants = {
-        owner.id: gates.Tenant(
-            id=owner.id,
-            num_slots=owner.num_slots,
-            in_use=len(of_tenant.get(owner.id, ())),
-            paused=owner.paused,
-            tokens=owner.tokens,
-            user_slots=owner.user_slots,
-            users=Counter(one.user for one in of_tenant.get(owner.id, ())),
-        )
-        for owner in scene.owners
-    }
-    queues = {
-        turn.id: gates.Queue(
-            id=turn.id,
-            concurrency=turn.concurrency,
-            in_use=of_queue.get(turn.id, 0),
-            paused=turn.paused,
-            tokens=turn.tokens,
-        )
-        for turn in scene.turns
-    }
-    pools = {
-        turn.id: gates.Pool(turn.pool, scene.pools.get(turn.pool, 0), of_pool.get(turn.pool, 0)) for turn in scene.turns
-    }
-    return tenants, queues, pools

@@ -108,16 +108,11 @@ def pools(lanes: Sequence[Lane], queues: Mapping[int, Queue], others: Mapping[st
     in_use = {queue.pool: queue.pool_in_use for queue in queues.values()}
     jobs = may_run(lanes, queues)
     late: Counter[int] = Counter()
-    first: dict[str, list[datetime]] = defaultdict(list)
-    since: dict[str, list[datetime]] = defaultdict(list)
-    idle: dict[str, list[int]] = defaultdict(list)
+    of_pool: dict[str, list[Lane]] = defaultdict(list)
     for lane in lanes:
         if jobs[lane.queue_id] and lane.passing:
-            pool = queues[lane.queue_id].pool
             late[lane.queue_id] += lane.late
-            first[pool] += [lane.first_since] if lane.first_since else []
-            since[pool] += [lane.late_since] if lane.late_since else []
-            idle[pool].append(lane.idle_looks)
+            of_pool[queues[lane.queue_id].pool].append(lane)
     return [
         Pool(
             name,
@@ -125,9 +120,9 @@ def pools(lanes: Sequence[Lane], queues: Mapping[int, Queue], others: Mapping[st
             in_use.get(name, 0),
             sum(jobs[pk] for pk, queue in queues.items() if queue.pool == name),
             sum(min(late[pk], jobs[pk]) for pk, queue in queues.items() if queue.pool == name),
-            min(first[name], default=None),
-            min(since[name], default=None),
-            max(idle[name], default=0),
+            min((lane.first_since for lane in of_pool[name] if lane.first_since), default=None),
+            min((lane.late_since for lane in of_pool[name] if lane.late_since), default=None),
+            max((lane.idle_looks for lane in of_pool[name]), default=0),
         )
         for name in sorted(processes)
     ]
