@@ -2,6 +2,7 @@
 
 import uuid
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from jobs import store, telemetry
 from jobs.conf import settings
@@ -43,9 +44,9 @@ class Death:
     kill: Kill | None = None
 
 
-def declare_gone(watched: float, latest: float) -> None:
-    """Declare workers gone that stopped beating. watched, latest: see `store.declare_gone`."""
-    for name in store.declare_gone(watched, latest):
+def declare_gone(watched: float, now: datetime) -> None:
+    """Declare workers gone that stopped beating. watched, now: see `store.declare_gone`."""
+    for name in store.declare_gone(watched, now):
         telemetry.noticed("worker gone", worker=name)
 
 

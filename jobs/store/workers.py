@@ -37,13 +37,12 @@ def leave(worker: uuid.UUID) -> None:
     Worker.objects.filter(pk=worker, gone_at=None).update(gone_at=Now())
 
 
-def declare_gone(watched: float = math.inf, latest: float = math.inf, now: datetime | None = None) -> list[str]:
-    """Declare the workers gone that stopped beating; return their names.
+def declare_gone(watched: float = math.inf, now: datetime | None = None) -> list[str]:
+    """Declare the workers gone that had stopped beating by that moment of PostgreSQL's clock; return their names.
 
-    watched: the seconds for which only the death of a worker explains its silence. latest: the latest time that
-    PostgreSQL's clock (`database_time`) can show unless it was set.
+    watched: the seconds for which only the death of a worker explains its silence.
     """
-    return [name for (name,) in rows("declare_gone", watched=watched, latest=latest, now=now)]
+    return [name for (name,) in rows("declare_gone", watched=watched, now=now)]
 
 
 @dataclass(frozen=True)

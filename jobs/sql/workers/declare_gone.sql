@@ -1,7 +1,7 @@
 -- Change: declare workers gone that stopped beating. This is final; a worker that returns registers anew. Who: recover.
 -- `watched`: seconds for which the clock has seen time pass normally. After an outage, or when the database's clock was
--- set, all beats look old, so each worker gets time to beat again. `latest`: the latest time that the database's clock can
--- show now, unless it was set since the clock last looked.
+-- set, all beats look old, so each worker gets time to beat again. `now`: when the clock looked: whatever has stood still
+-- or was set since then makes no beat old.
 -- Locks:  the rows; it skips locked rows, whose workers may be beating now, until the next look.
 WITH
 -- include shared/clock
@@ -10,7 +10,6 @@ silent AS MATERIALIZED (
     WHERE w.gone_at IS NULL
       AND w.beat_at < clock.now - 3 * w.beat_interval * interval '1 second'  -- guard
       AND 3 * w.beat_interval < %(watched)s::float8  -- guard
-      AND extract(epoch FROM clock.now) <= %(latest)s::float8  -- guard
     FOR NO KEY UPDATE OF w SKIP LOCKED
 )
 UPDATE workers w

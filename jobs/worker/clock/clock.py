@@ -66,19 +66,16 @@ class Clock:
         return True
 
     def _tick(self) -> None:
-        self._time.look()
+        looked = self._time.look()
         moment = store.next_moment()  # read it before the work, so that a moment that passes meanwhile is not missed
         moved = [given_up_in_time(step) for step in (lapse, promote)]  # what is due too late is not promoted
         given_up_in_time(_net)
-        given_up_in_time(self._declare_gone)
+        given_up_in_time(lambda: recover.declare_gone(self._time.watched, looked))
         for duty in self._duties:
             duty.run_if_due()
         if moment is not None and moment <= 0 and not any(moved):
             moment = SHORTEST_SLEEP
         self._sleep(LONGEST_SLEEP if moment is None else min(moment, LONGEST_SLEEP))
-
-    def _declare_gone(self) -> None:
-        recover.declare_gone(self._time.watched, self._time.latest)
 
     def _sleep(self, seconds: float) -> None:
         """Sleep that long, or until an earlier moment is submitted."""

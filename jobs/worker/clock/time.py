@@ -1,6 +1,7 @@
 """Check whether time passes normally, so that no worker is declared gone because a clock was set."""
 
 import time
+from datetime import UTC, datetime
 
 from jobs import store, telemetry
 from jobs.conf import settings
@@ -24,14 +25,8 @@ class Time:
         """Seconds for which time has passed normally."""
         return time.monotonic() - self._since
 
-    @property
-    def latest(self) -> float:
-        """The latest time that PostgreSQL's clock can show now, unless it was set since the last look."""
-        ahead = float("inf") if self._ahead is None else self._ahead[1]
-        return time.monotonic() + ahead + float(settings.JOBS_BEAT_INTERVAL)
-
-    def look(self) -> None:
-        """Compare the two clocks, at each tick."""
+    def look(self) -> datetime:
+        """Compare the two clocks, at each tick. The time of PostgreSQL's."""
         before = time.monotonic()
         theirs = store.database_time()
         after = time.monotonic()
@@ -43,3 +38,4 @@ class Time:
         if moved > beat or after - self._looked_at > LONGEST_SLEEP + beat:
             self._since = after
         self._ahead, self._looked_at = ahead, after
+        return datetime.fromtimestamp(theirs, UTC)
