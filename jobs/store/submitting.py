@@ -86,7 +86,7 @@ def insert(
     tenants = {request.tenant_id for request in requests}
     facts = {"tenant": tenants.pop()} if len(tenants) == 1 else {}
     for verb, status in NEW:
-        stored = [one.id for one in answers if one.id and not one.deduplicated and one.status == status]
+        stored = sorted(one.id for one in answers if one.id and not one.deduplicated and one.status == status)
         if stored:
             transaction.on_commit(partial(telemetry.applied_to_all, verb, stored, **facts))
     return answers

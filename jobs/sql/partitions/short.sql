@@ -14,7 +14,7 @@ FROM pg_inherits i
 JOIN pg_class c ON c.oid = i.inhrelid
 JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE i.inhparent = %(parent)s::regclass
-  AND substring(pg_get_expr(c.relpartbound, c.oid) FROM 'TO \(''([^'']+)''\)')::timestamptz <= %(moment)s::timestamptz
+  AND substring(pg_get_expr(c.relpartbound, c.oid) FROM 'TO [(]''([^'']+)''[)]')::timestamptz <= %(moment)s::timestamptz
 UNION ALL
 SELECT format('DELETE FROM %%s WHERE %%I < %%L', p.partdefid::regclass, a.attname, %(moment)s::timestamptz)
 FROM pg_partitioned_table p

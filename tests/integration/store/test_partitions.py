@@ -73,14 +73,16 @@ def test_a_partition_has_the_indexes_and_defaults_of_its_table(things):
     assert "brin" in run("SELECT indexdef FROM pg_indexes WHERE tablename = 'things_20301230'")[0][0]
 
 
-def test_the_zone_of_the_session_does_not_shift_a_partition(things):
+def test_neither_the_zone_of_the_session_nor_its_way_to_write_texts_shifts_a_partition(things):
     run("SET TIME ZONE 'Asia/Kolkata'")
+    run("SET standard_conforming_strings = off")
     try:
         partitions.ensure("things", MONDAY, MONDAY + DAY)
         assert partitions.drop_before("things", MONDAY + DAY - timedelta(seconds=1)) == 0
         assert partitions.drop_before("things", MONDAY + DAY) == 1
     finally:
         run("SET TIME ZONE 'UTC'")
+        run("RESET standard_conforming_strings")
 
 
 def test_old_partitions_are_dropped_and_old_rows_without_one_deleted(things):
