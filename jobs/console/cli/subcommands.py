@@ -99,18 +99,13 @@ class SubcommandsCommand(BaseCommand):
 
 @contextmanager
 def _by_a_person() -> Iterator[None]:
-    with _quiet(), audit.acting(f"{_person()} at the command line"):
-        yield
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence the log lines, so that they do not appear between the tables."""
+    """The audit log says who did it; lines of the other log do not appear between the tables."""
     logger = logging.getLogger("jobs")
     before = logger.level
     logger.setLevel(logging.WARNING)
     try:
-        yield
+        with audit.acting(f"{_person()} at the command line"):
+            yield
     finally:
         logger.setLevel(before)
 

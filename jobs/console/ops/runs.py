@@ -1,13 +1,25 @@
-"""A run: something to do with many jobs, a part at each request. What is left is carried in a signed text, so that no
-link can make an operator's browser continue what that operator has not confirmed.
+"""A run: something to do with many jobs, a part at each request; and what it consists of, step by step: dead letters by
+their filters, or jobs by a search.
+
+What is left is carried in a signed text, so that no link can make an operator's browser continue what that operator has
+not confirmed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import NamedTuple
 
 from django.core import signing
+from django.db.models import Q
 
+from jobs.calls.refusals import InvalidRequest
+from jobs.console.operations.verbs import Verb
+from jobs.console.ops import terms
+from jobs.console.ops.dead_letters import filters_of, matching
 from jobs.pages.typed import number
+from jobs.reading.queries import LARGEST_ID
 
 SALT, MAX_AGE = "ops.run", 3600  # seconds for which a run may continue
 
@@ -64,3 +76,73 @@ def signed_run(text: str, action: str, user: int) -> Run | None:
 def ids(texts: Iterable[str]) -> list[int]:
     """The ids of a form in ascending order, without anything that is none."""
     return sorted({found for text in texts if (found := number(text)) is not None})
+
+
+class Step(NamedTuple):
+    """The ids of the next jobs; and where the step after it begins, or None if this is the last one."""
+
+    ids: list[int]
+    position: str | None
+
+
+class Letters:
+    """The earliest death first. upto: the last death that the page showed."""
+
+    folder, jobs = "dead", "dead job"  # of the addresses of its actions; as the pages call them
+
+    def read(self, form: Mapping[str, str], now: datetime) -> tuple[dict[str, str], str]:
+        """`filters` and `upto` of a run of all that fit. Raises InvalidRequest."""
+        filters, upto = filters_of(form), _moment(form.get("upto", ""))
+        if not filters or upto is None:
+            raise InvalidRequest("all", "filter the dead letters first; an action on every one there is is refused")
+        return filters, upto.isoformat()
+
+    def step(self, run: Run, verb: Verb, most: int) -> Step:
+        """The next jobs that the verb can change. Raises InvalidRequest if a filter means nothing any more."""
+        at = datetime.fromisoformat(run.at)
+        if run.chosen:
+            return Step(list(matching({}, at).filter(pk__in=run.chosen).values_list("pk", flat=True)), None)
+        found = matching(run.filters, at, datetime.fromisoformat(run.upto))
+        if run.position is not None:
+            at_last, _, pk = run.position.partition(" ")
+            died_at = datetime.fromisoformat(at_last)
+            found = found.filter(Q(died_at__gt=died_at) | Q(died_at=died_at, pk__gt=int(pk)))
+        rows = list(found.order_by("died_at", "pk").values_list("died_at", "pk")[: most + 1])
+        fitting = [pk for _, pk in rows[:most]]
+        if len(rows) <= most:
+            return Step(fitting, None)
+        last_death, pk_of_last = rows[most - 1]
+        assert last_death is not None  # noqa: S101 - for the type checker: it is dead
+        return Step(fitting, f"{last_death.isoformat()} {pk_of_last}")
+
+
+class Found:
+    """The newest job first. upto: the highest id that there was when the page was made."""
+
+    folder, jobs = "jobs", "job"
+
+    def read(self, form: Mapping[str, str], now: datetime) -> tuple[dict[str, str], str]:
+        typed, upto = form.get("q", "").replace("\0", "").strip(), number(form.get("upto", ""), LARGEST_ID - 1)
+        if not typed or terms.job_id(typed) is not None or upto is None:
+            raise InvalidRequest("all", "search for some jobs first; an action on every job there is is refused")
+        terms.read(typed, now)
+        return {"q": typed}, str(upto)
+
+    def step(self, run: Run, verb: Verb, most: int) -> Step:
+        if run.chosen:
+            return Step(run.chosen, None)
+        sought = terms.read(run.filters["q"], datetime.fromisoformat(run.at))
+        if sought.status is not None and sought.status not in verb.statuses:
+            return Step([], None)
+        found, end = verb.next(sought, most, before=int(run.position or int(run.upto) + 1))
+        return Step(found, None if end is None else str(end))
+
+
+Selection = Letters | Found
+
+
+def _moment(written: str) -> datetime | None:
+    with suppress(ValueError):
+        found = datetime.fromisoformat(written)
+        return found if found.tzinfo is not None else None
+    return None

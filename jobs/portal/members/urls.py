@@ -2,13 +2,13 @@
 
 from django.urls import path
 
-from jobs.portal.members import again, batches, usage, views, webhooks
+from jobs.portal.members import batches, tenant, views
 
 app_name = "members"
 urlpatterns = [
     path("", views.job_list, name="jobs"),
-    path("usage/", usage.show, name="usage"),
-    path("webhooks/", webhooks.show, name="webhooks"),
+    path("usage/", tenant.used, name="usage"),
+    path("webhooks/", tenant.webhooks, name="webhooks"),
     path("batches/", batches.batch_list, name="batches"),
     path("batches/<int:pk>/", batches.batch_detail, name="batch"),
     path("batches/<int:pk>/close", batches.close, name="close-batch"),
@@ -16,6 +16,6 @@ urlpatterns = [
     path("batches/<int:pk>/run-again", batches.run_again, name="run-batch-again"),
     path("<int:pk>/", views.job_detail, name="job"),
     path("<int:pk>/cancel", views.cancel_job, name="cancel"),
-    path("<int:pk>/again", again.again, name="again"),
+    path("<int:pk>/again", views.again, name="again"),
     path("<int:pk>/run-again", views.run_again, name="run-again"),
 ]

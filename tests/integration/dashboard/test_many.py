@@ -9,8 +9,8 @@ from django.contrib.messages import get_messages
 from django.utils import timezone
 
 from jobs.console.operations import verbs
-from jobs.console.ops import past_runs
 from jobs.console.ops.views import many
+from jobs.console.ops.views import runs as past_runs
 from jobs.lifecycle import Status
 from jobs.models import Job
 from jobs.reading import listing

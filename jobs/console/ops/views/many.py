@@ -15,8 +15,7 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations.verbs import CANCEL, DISCARD, REVIVE, Verb
 from jobs.console.ops.access import action_for, page_for, plain_page
 from jobs.console.ops.answers import back, done, refused
-from jobs.console.ops.runs import Run, ids, signed_run
-from jobs.console.ops.selections import Found, Letters, Selection, Step
+from jobs.console.ops.runs import Found, Letters, Run, Selection, Step, ids, signed_run
 from jobs.lifecycle import Status
 from jobs.pages.answers import SeeOther, existing
 from jobs.reading import queries

@@ -1,10 +1,11 @@
-"""What the member's tenant used, by day: as it is billed for it."""
+"""Pages of the member's tenant itself: what it used, by day, for its bill; and where it is told how its jobs end."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from jobs.calls.refusals import InvalidRequest
+from jobs.models import WebhookEndpoint
 from jobs.pages import regions
 from jobs.reading import usage
 from tenants.members import for_members
@@ -13,7 +14,7 @@ from tenants.models import Tenant
 
 @require_safe
 @for_members
-def show(request: HttpRequest, tenant: Tenant) -> HttpResponse:
+def used(request: HttpRequest, tenant: Tenant) -> HttpResponse:
     """`from`, `to`: days. What is no day, and a period that ends before it begins, counts as this month."""
     now = timezone.now()
     try:
@@ -23,3 +24,12 @@ def show(request: HttpRequest, tenant: Tenant) -> HttpResponse:
     found = usage.read(asked, tenant.pk, now)
     context = {"tenant": tenant, "asked": asked, "usage": found, "lines": [(line, tenant) for line in found.lines]}
     return regions.page(request, "jobs/members/usage", (), context, {"every": 0})
+
+
+@require_safe
+@for_members
+def webhooks(request: HttpRequest, tenant: Tenant) -> HttpResponse:
+    """Each, and whether it works."""
+    found = WebhookEndpoint.objects.filter(tenant=tenant).order_by("pk")
+    context = {"tenant": tenant, "now": timezone.now(), "webhooks": found}
+    return regions.page(request, "jobs/members/webhooks", (), context, {"every": 0})
