@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from datetime import datetime
+from functools import partial
 
 from django.core.management.base import CommandError
 from django.core.serializers.json import DjangoJSONEncoder
@@ -41,7 +42,7 @@ def _list(options: Options, screen: Screen) -> None:
 def _export(options: Options, screen: Screen) -> None:
     if options["json"]:
         raise CommandError("--json: use --format jsonl, which has one object a line.")
-    line = _csv_line if options["format"] == "csv" else _json_line
+    line = _csv_line if options["format"] == "csv" else partial(json.dumps, cls=DjangoJSONEncoder)
     if options["format"] == "csv":
         screen.raw(sheet.line(audited.FIELDS))
     for change in _changes(options):
@@ -61,10 +62,6 @@ def _ids(change: Change) -> dict[str, list[int]]:
     if change.bulk is None:
         return {}
     return {"ids": list(change.subjects.order_by("subject_id").values_list("subject_id", flat=True))}
-
-
-def _json_line(change: dict[str, object]) -> str:
-    return json.dumps(change, cls=DjangoJSONEncoder)
 
 
 def _csv_line(change: dict[str, object]) -> str:

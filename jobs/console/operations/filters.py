@@ -102,10 +102,6 @@ def _filter(name: str, value: Any) -> Q:
     raise InvalidRequest("q", f"{name!r} is unknown; names: {', '.join(NAMES)}")
 
 
-def _of_worker(name: str) -> Q:
-    return Q(worker__in=list(Worker.objects.filter(name=name).values_list("pk", flat=True)))
-
-
 def _of_type(value: str) -> Q:
     """A source type, one with its method, or with an object: `reports.datareport`, `reports.datareport.execute:13`."""
     of, _, source_id = value.partition(":")
@@ -151,6 +147,6 @@ MEANINGS: Mapping[str, Callable[[Any], Q]] = {
     "source_method": lambda value: Q(source_method=value),
     "user": lambda value: Q(user_key=value),
     "error": of_class,
-    "worker": _of_worker,
+    "worker": lambda name: Q(worker__in=list(Worker.objects.filter(name=name).values_list("pk", flat=True))),
     "retried": _of_retried,
 }

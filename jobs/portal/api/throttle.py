@@ -28,7 +28,9 @@ def admit(caller: str) -> None:
 
 def refuse_stranger(request: HttpRequest) -> None:
     """Count a wrong key. Raise a problem if too many came from this address: it should not try again at once."""
-    if settings.JOBS_API_RATE and (wait := strangers.take(_address(request), STRANGERS, STRANGERS_AT_ONCE)):
+    if settings.JOBS_API_RATE and (
+        wait := strangers.take(request.META.get("REMOTE_ADDR", ""), STRANGERS, STRANGERS_AT_ONCE)
+    ):
         raise _too_fast(wait, "This address sent too many wrong keys")
 
 
@@ -51,11 +53,6 @@ def admit_wait(tenant_id: int) -> None:
     if waits.total() >= settings.JOBS_API_WAITS_OF_ALL:
         detail = f"Too many requests wait at this server; try again in {LATER} s."
         raise ProblemError(503, detail, headers={"Retry-After": str(LATER)})
-
-
-def _address(request: HttpRequest) -> str:
-    address: str = request.META.get("REMOTE_ADDR", "")
-    return address
 
 
 def _too_fast(wait: float, why: str) -> ProblemError:

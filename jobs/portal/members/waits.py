@@ -29,16 +29,16 @@ def waits(jobs: Iterable[JobRow], tenant_id: int) -> dict[int, Wait]:
     """The waits of those of the tenant's jobs that are ready, by id."""
     ready = {job.pk: job for job in jobs if job.status == Status.CREATED}
     at = places(list(ready), tenant_id=tenant_id)
-    reasons: dict[tuple[int, str], str] = {}
-    for job_id in sorted(at, key=lambda job_id: at[job_id]):
-        group = _group(ready[job_id])
+    reasons: dict[tuple[int, str], str] = {}  # of the first of each group
+    found = {}
+    for job_id, place in sorted(at.items(), key=lambda job: job[1]):
+        group = ready[job_id].queue_id, ready[job_id].user_key
         if group not in reasons and len(reasons) < GROUPS:
             reasons[group] = _reason(job_id, tenant_id)
-    return {job_id: _wait(place, reasons.get(_group(ready[job_id]), "")) for job_id, place in at.items()}
-
-
-def _group(job: JobRow) -> tuple[int, str]:
-    return job.queue_id, job.user_key
+        why = reasons.get(group, "")
+        why = words.BEHIND if why == words.FIRST and place > 1 else why
+        found[job_id] = Wait(place if place <= MAX_LISTED_PLACE else None, why)
+    return found
 
 
 def _reason(job_id: int, tenant_id: int) -> str:
@@ -46,9 +46,3 @@ def _reason(job_id: int, tenant_id: int) -> str:
     if why is None or why.status != Status.CREATED:  # it has just started
         return ""
     return words.FIRST if why.gate == Gate.NEXT else words.reason(why)
-
-
-def _wait(place: int, why: str) -> Wait:
-    if why == words.FIRST and place > 1:
-        why = words.BEHIND
-    return Wait(place if place <= MAX_LISTED_PLACE else None, why)

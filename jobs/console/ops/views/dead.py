@@ -24,7 +24,8 @@ def show(request: HttpRequest) -> HttpResponse:
     except InvalidRequest as refused:
         wrong = sentence(refused)
     latest = list(found.values_list("pk", flat=True)[: A_PAGE + 1])
-    letters = _whole(latest[:A_PAGE])
+    whole = DeadLetter.objects.select_related("tenant", "queue").defer("args", "stats").in_bulk(latest[:A_PAGE])
+    letters = [whole[pk] for pk in latest[:A_PAGE] if pk in whole]
     by_error, other_groups = groups(found, seen.now)
     shown = {
         "snapshot": seen,
@@ -44,8 +45,3 @@ def show(request: HttpRequest) -> HttpResponse:
         "upto": letters[0].died_at if letters else None,  # a selection has none that die later
     }
     return live.page(request, "dead", "Dead letters", ("letters",), shown, every=0)
-
-
-def _whole(ids: list[int]) -> list[DeadLetter]:
-    letters = DeadLetter.objects.select_related("tenant", "queue").defer("args", "stats").in_bulk(ids)
-    return [letters[pk] for pk in ids if pk in letters]

@@ -62,7 +62,8 @@ def _change(
         return _unchanged(request, f"{name}: nothing was changed.")
     values = {field: form.cleaned_data[field] for field in form.changed_data}
     limits.change(row, values)
-    said = (f"{_label(row, field)} {_told(form.initial[field])} → {_told(values[field])}" for field in values)
+    named = {field: row._meta.get_field(field).verbose_name for field in values}  # type: ignore[union-attr]  # all plain
+    said = (f"{name} {_told(form.initial[field])} → {_told(values[field])}" for field, name in named.items())
     return done(request, f"{name}: {', '.join(said)}.")
 
 
@@ -75,10 +76,6 @@ def _why(form: "ModelForm[Any]") -> str:
     return " ".join(
         f"{'' if field == '__all__' else f'{field}: '}{' '.join(map(str, told))}" for field, told in form.errors.items()
     )
-
-
-def _label(row: Queue | TenantQueue, field: str) -> str:
-    return str(row._meta.get_field(field).verbose_name)  # type: ignore[union-attr]  # it is a plain field
 
 
 def _told(value: Any) -> str:
