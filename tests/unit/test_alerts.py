@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import timedelta
 
 import promql_parser
 import pytest
@@ -10,13 +11,12 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from embedded import REPOSITORY
 from jobs.contrib.metrics.collector import Look
+from jobs.models import Repair, Sample
 from jobs.reading.health import RULES, Facts
 from jobs.reading.health.looks import (
     EndedLook,
     ForecastLook,
     PredictionsLook,
-    RepairLook,
-    SampleLook,
     ServerLook,
     TotalLook,
     WorkersLook,
@@ -34,8 +34,8 @@ FACTS = Facts(
     last_beats={},
     server=ServerLook(NOW, True, 3.0, 0.5, 10, 100, 0, 1),
     ended=EndedLook(100, 1, 0),
-    repairs=[RepairLook("finding", 2, 9999.0)],
-    sample=SampleLook({"full": 2}, 0.98),
+    repairs=[Repair(kind="finding", count=2, last_at=NOW - timedelta(seconds=9999))],
+    sample=Sample(states={"full": 2}, fairness=0.98),
     starved=[],
     cache=True,
     predictions=PredictionsLook(300, 9, 280, 141, 270, 244, 210, 190, 0.9, 1.2, 2.3, 3.0, 2.5, 3.3),

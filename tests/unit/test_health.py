@@ -6,12 +6,11 @@ from datetime import timedelta
 import pytest
 
 from jobs.allocation.gates import Gate
+from jobs.models import Repair, Sample
 from jobs.reading.health import RULES, Facts, conditions
 from jobs.reading.health.looks import (
     EndedLook,
     PredictionsLook,
-    RepairLook,
-    SampleLook,
     ServerLook,
     ShareLook,
     WorkersLook,
@@ -32,7 +31,7 @@ GOOD = Facts(
     server=SERVER,
     ended=EndedLook(50, 10, 100),
     repairs=[],
-    sample=SampleLook({}, 0.5),
+    sample=Sample(fairness=0.5),
     starved=[],
     cache=True,
     predictions=PREDICTIONS,
@@ -58,6 +57,10 @@ def server(**changed) -> Facts:
     return replace(GOOD, server=replace(SERVER, **changed))
 
 
+def repair(ago: float) -> Repair:
+    return Repair(kind="finding", count=3, last_at=NOW - timedelta(seconds=ago))
+
+
 BAD = {
     "no_clock": server(clock_leads=False),
     "no_worker": pool(0, 0, first_for=30.1),
@@ -69,7 +72,7 @@ BAD = {
     "worker_lost": replace(GOOD, workers=[WorkersLook("default", "lost", 1)]),
     "failures": replace(GOOD, ended=EndedLook(50, 11, 0)),
     "deaths": replace(GOOD, ended=EndedLook(1000, 101, 101)),
-    "repairs": replace(GOOD, repairs=[RepairLook("finding", 3, 599.0)]),
+    "repairs": replace(GOOD, repairs=[repair(599.0)]),
     "transaction_old": server(oldest_transaction=600.1),
     "connections": server(connections=81),
     "cache_away": replace(GOOD, cache=False),
@@ -88,7 +91,7 @@ JUST_GOOD = [
     pool(4, 4, late_for=60.0),
     replace(GOOD, ended=EndedLook(49, 49, 100)),
     replace(GOOD, workers=[WorkersLook("default", "draining", 1)]),
-    replace(GOOD, repairs=[RepairLook("finding", 3, 600.0)]),
+    replace(GOOD, repairs=[repair(600.0)]),
     server(oldest_transaction=600.0),
     server(recorder_age=180.0),
     server(recorder_age=None),

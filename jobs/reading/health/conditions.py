@@ -120,8 +120,8 @@ def _deaths(facts: Facts) -> Iterator[str]:
 
 def _repairs(facts: Facts) -> Iterator[str]:
     for repair in facts.repairs:
-        if repair.age < REPAIRED:
-            yield f"Repaired {repair.age:.0f} s ago: {repair.kind} ({repair.count} in all)."
+        if (age := facts.seconds(repair.last_at)) < REPAIRED:
+            yield f"Repaired {age:.0f} s ago: {repair.kind} ({repair.count} in all)."
 
 
 def _transaction_old(facts: Facts) -> Iterator[str]:

@@ -8,13 +8,12 @@ from functools import cached_property
 from django.core.cache import caches
 
 from jobs.conf import settings
+from jobs.models import Repair, Sample
 from jobs.reading import looking, waits
 from jobs.reading.health import looks
 from jobs.reading.health.looks import (
     EndedLook,
     PredictionsLook,
-    RepairLook,
-    SampleLook,
     ServerLook,
     ShareLook,
     WorkersLook,
@@ -51,8 +50,8 @@ class Facts:
     last_beats: Mapping[str, datetime]
     server: ServerLook
     ended: EndedLook
-    repairs: Sequence[RepairLook]
-    sample: SampleLook
+    repairs: Sequence[Repair]
+    sample: Sample
     starved: Sequence[ShareLook]
     cache: bool
     predictions: PredictionsLook
@@ -96,7 +95,7 @@ def look(
             looks.look_last_beats(_abandoned(queues, lanes)),
             server,
             looks.look_ended(MINUTES, server.now),
-            looks.look_repairs(now),
+            list(Repair.objects.order_by("kind")),
             looks.look_sample(),
             starving(queues, server.now),
             cache_answers,

@@ -56,23 +56,6 @@ class EndedLook:
     died: int
 
 
-@dataclass(frozen=True)
-class RepairLook:
-    """age: seconds since the last one."""
-
-    kind: str
-    count: int
-    age: float
-
-
-@dataclass(frozen=True)
-class SampleLook:
-    """The recorder's newest sample: tenants with work by state, and Jain's index of what they got of their shares."""
-
-    states: dict[str, int]
-    fairness: float | None
-
-
 @dataclass(frozen=True, kw_only=True)
 class ShareLook(Share):
     """The share of a tenant."""
@@ -165,18 +148,13 @@ def look_ended(minutes: int, now: datetime) -> EndedLook:
     return EndedLook(found["all"], found["failed"], found["died"])
 
 
-def look_repairs(now: datetime | None = None) -> list[RepairLook]:
-    return objects(RepairLook, "health_repairs", now=now)
-
-
 def look_totals() -> list[TotalLook]:
     return objects(TotalLook, "health_totals")
 
 
-def look_sample() -> SampleLook:
-    """The newest sample; empty if there is none."""
-    found = Sample.objects.order_by("-at").values_list("states", "fairness").first()
-    return SampleLook(*found) if found else SampleLook({}, None)
+def look_sample() -> Sample:
+    """The states and the fairness of the recorder's newest sample; without both if there is none."""
+    return Sample.objects.only("states", "fairness").order_by("-at").first() or Sample()
 
 
 def look_predictions(now: datetime | None = None) -> PredictionsLook:

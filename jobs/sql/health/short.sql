@@ -42,14 +42,6 @@ SELECT
     (SELECT coalesce(json_object_agg(pool, age ORDER BY pool), '{}') FROM ages)::text,
     (SELECT seconds FROM recorded WHERE task = 'forecast')
 
--- name: health_repairs
--- Reads:  the repairs by kind: their number, and the seconds since the last. Who: health and metrics. Locks: none.
--- Index: all of repairs.
-WITH
--- include shared/clock
-counted AS (SELECT kind, count, last_at FROM repairs)
-SELECT kind, count, extract(epoch FROM clock.now - last_at)::float8 AS age FROM counted CROSS JOIN clock ORDER BY kind
-
 -- name: health_server
 -- Reads:  whether a clock leads; the seconds since the recorder last looked at these tasks (null: never); the seconds of the oldest
 --         transaction of this database; its server's connections and their bound; the jobs whose message nobody has taken
