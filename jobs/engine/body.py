@@ -23,11 +23,11 @@ from jobs.engine import user_code
 from jobs.engine.batches import batch_of
 from jobs.engine.host import Host
 from jobs.engine.listening import Tail, listening
-from jobs.engine.memory import StoredMemory
+from jobs.engine.memory import Remembering, StoredMemory
 from jobs.engine.patience import DATABASE_PATIENCE, patiently
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, Job
-from jobs.store import Ending, Remembering, Started, logs, results
+from jobs.store import Ending, Started, logs, results
 from tenants.connections import drop_cut_connections
 from tenants.tenant_model import all_tenants
 

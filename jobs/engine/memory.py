@@ -1,83 +1,120 @@
 """What a job type remembers, stored in PostgreSQL: a running job reads and writes it, people clear it."""
 
 import json
+import uuid
 from collections.abc import Mapping
-from dataclasses import replace
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from jobs import store
+from jobs.authoring.exceptions import StaleAttempt
 from jobs.authoring.memory import MISSING, Memory
 from jobs.calls.arguments import as_json, check_text
-from jobs.calls.refusals import InvalidRequest
-from jobs.models import JobMemory
-from jobs.store import Remembering, memory
+from jobs.calls.refusals import InvalidRequest, TooLarge
+from jobs.models import MAX_BYTES, JobMemory
+from jobs.store.rows import rows
+from jobs.store.session import session
 from tenants import audit
 from tenants.models import Tenant
+
+
+@dataclass(frozen=True)
+class Remembering:
+    """The attempt that remembers, and the process that holds it.
+
+    of_object: in the memory of its object; otherwise in that of its job type.
+    """
+
+    id: int
+    attempt: int
+    worker: uuid.UUID | None
+    pid: int | None
+    of_object: bool = False
 
 
 class StoredMemory(Memory):
     """Reads the database at its first use, and again after each change of its own. Each method is one statement.
 
-    A method raises InvalidRequest, naming the key, for a value that is not JSON or not a number, or TooLarge; and
-    StaleAttempt if another attempt has taken the place of this one.
+    It runs in the session of the body: what it writes commits, or is rolled back, with the body's own rows. A method
+    raises InvalidRequest, naming the key, for a value that is not JSON or not a number, or TooLarge; and StaleAttempt
+    if the attempt does not run, or another one has taken its place.
     """
 
     def __init__(self, of: Remembering) -> None:
         self._of = of
+        self._field = "object_memory" if of.of_object else "memory"
         self._read: str | None = None  # as JSON: each reader gets a copy of its own
 
     def of_object(self) -> "StoredMemory":
         return StoredMemory(replace(self._of, of_object=True))
 
     def as_dict(self) -> dict[str, Any]:
-        if memory.in_transaction():  # what is read here may be rolled back: it is not kept
-            return self._parsed(memory.recall(self._of))
-        if self._read is None:
-            self._read = memory.recall(self._of)
-        return self._parsed(self._read)
+        lasting = not _in_transaction()  # what is read in one may be rolled back: it is not kept
+        read = (self._read if lasting else None) or self._ask("recall") or "{}"
+        if lasting:
+            self._read = read
+        values: dict[str, Any] = json.loads(read)
+        return values
 
     def merge(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> None:
-        checked = as_json({**(values or {}), **more}, self._of.field)
-        self._read = None
-        memory.merge(self._of, checked)
+        self._change("merge", values=self._json({**(values or {}), **more}, self._field))
 
     def delete(self, *keys: str) -> None:
-        checked = [self._key(key) for key in keys]
-        self._read = None
-        memory.remove(self._of, checked)
+        self._change("remove", keys=[self._key(key) for key in keys])
 
     def increment(self, key: str, by: float = 1) -> float:
         if isinstance(by, bool) or not isinstance(by, (int, float)):
             raise InvalidRequest("by", f"must be a number, not {by!r}")
-        self._read = None
-        total = memory.increment(self._of, self._key(key), as_json(by, "by"))
-        if total is None:
+        found = self._change("increment", key=self._key(key), by=self._json(by, "by"))
+        if found is None:
             told = "holds no number, so it cannot be incremented; merge a number, or delete the key, first"
-            raise InvalidRequest(f"{self._of.field}.{key}", told)
+            raise InvalidRequest(f"{self._field}.{key}", told)
+        total: float = json.loads(found)
         return total
 
     def compare_and_set(self, key: str, expected: Any, new: Any) -> bool:
-        field = f"{self._of.field}.{self._key(key)}"
-        known = None if expected is MISSING else json.dumps(as_json(expected, "expected"))
-        checked = as_json(new, field)
-        self._read = None
-        return memory.compare_and_set(self._of, key, known, checked)
+        field = f"{self._field}.{self._key(key)}"
+        known = None if expected is MISSING else self._json(expected, "expected")
+        return bool(self._change("compare_and_set", key=key, expected=known, new=self._json(new, field)))
 
     def clear(self) -> None:
-        self._read = None
-        memory.clear(self._of)
+        self._change("clear")
 
-    @staticmethod
-    def _parsed(read: str) -> dict[str, Any]:
-        values: dict[str, Any] = json.loads(read)
-        return values
+    def _ask(self, name: str, **parameters: Any) -> Any:
+        found = rows(name, **vars(self._of), **parameters)
+        if not found:
+            of = self._of
+            raise StaleAttempt(f"attempt {of.attempt} of job {of.id} does not run any more: it has no memory")
+        return found[0][0]
+
+    def _change(self, name: str, **parameters: Any) -> Any:
+        """Raises TooLarge for the database's refusal. A savepoint keeps the body's transaction usable."""
+        self._read = None
+        try:
+            with transaction.atomic() if _in_transaction() else nullcontext():
+                return self._ask(name, **parameters)
+        except IntegrityError as error:
+            if "job_memories_small" not in str(error):
+                raise
+            told = "delete keys, or keep large values in your own tables"
+            raise TooLarge(self._field, f"would take more than {MAX_BYTES:,} bytes as JSON; {told}") from None
 
     def _key(self, key: Any) -> str:
         if not isinstance(key, str):
-            raise InvalidRequest(self._of.field, f"has the key {key!r}; keys must be text")
-        return check_text(key, self._of.field)
+            raise InvalidRequest(self._field, f"has the key {key!r}; keys must be text")
+        return check_text(key, self._field)
+
+    @staticmethod
+    def _json(value: Any, field: str) -> str:
+        return json.dumps(as_json(value, field))
+
+
+def _in_transaction() -> bool:
+    """Whether what a body writes now may still be rolled back."""
+    return not session().get_autocommit()
 
 
 @transaction.atomic

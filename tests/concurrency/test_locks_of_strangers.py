@@ -13,13 +13,14 @@ from django.db import connection, transaction
 from jobs import store
 from jobs.calls.refusals import InvalidRequest
 from jobs.engine.dispatch import dispatch
+from jobs.engine.memory import Remembering, StoredMemory
 from jobs.engine.promote import promote
 from jobs.engine.prune import forget_orphans, prune
 from jobs.engine.schedules import change
 from jobs.engine.schedules.run import run_due
 from jobs.engine.submit import submit, submit_all
 from jobs.models import Job, JobMemory, Queue, Schedule
-from jobs.store import Failure, Remembering, answers, memory
+from jobs.store import Failure, answers
 from jobs.worker.clock import clock, duties
 from jobs.worker.clock.clock import Clock
 from tenants.models import Tenant
@@ -203,7 +204,7 @@ def test_a_body_that_locks_rows_of_tenants_and_queues_holds_up_no_statement_not_
         assert within(run_due) == 1
         within(lambda: change.add(tenant, name="another", every=3600.0, **call))
         assert within(lambda: store.retry(running[0].id, 1, Failure("ValueError", "no"), delay=1.0, queue="emails"))
-        within(lambda: memory.merge(Remembering(running[1].id, 1, worker, os.getpid()), {"cursor": 7}))
+        within(lambda: StoredMemory(Remembering(running[1].id, 1, worker, os.getpid())).merge(cursor=7))
         assert within(lambda: answers.reserve(tenant.pk, "key", "digest"))
         assert within(lambda: store.succeed(running[1].id, 1, {}, None))
         assert within(lambda: store.snooze(running[2].id, 1, {}, delay=1.0))

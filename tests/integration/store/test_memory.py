@@ -1,6 +1,5 @@
 """The memory of a job type: two runs at once lose no update, whichever is first; its bound; who may touch it."""
 
-import json
 import uuid
 from dataclasses import replace
 from datetime import timedelta
@@ -8,11 +7,11 @@ from datetime import timedelta
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from jobs import StaleAttempt, store
-from jobs.calls.refusals import TooLarge
+from jobs import MISSING, StaleAttempt, store
+from jobs.calls.refusals import InvalidRequest, TooLarge
+from jobs.engine.memory import Remembering, StoredMemory
 from jobs.lifecycle import Status
 from jobs.models import MAX_BYTES, JobMemory
-from jobs.store import Remembering, memory
 from tests.factories import NO_PID, TenantFactory, make_job
 from tests.waiting import wait_until
 
@@ -29,7 +28,7 @@ def remembering(job) -> Remembering:
 
 
 def content(of: Remembering) -> dict:
-    return json.loads(memory.recall(of))
+    return StoredMemory(of).as_dict()
 
 
 @pytest.fixture
@@ -52,7 +51,7 @@ def other(tenant, one):
 def before(request, one):
     """The race is about the first value of all, or about one of several."""
     if request.param == "there":
-        memory.merge(one, {"old": "kept"})
+        StoredMemory(one).merge({"old": "kept"})
         return {"old": "kept"}
     return {}
 
@@ -75,55 +74,55 @@ class TestTwoAtOnce:
         return second
 
     def test_increment_and_both_count(self, second, one, other, before):
-        assert second(lambda: memory.increment(one, "runs", 1), memory.increment, other, "runs", 1) == 2
+        assert second(lambda: StoredMemory(one).increment("runs", 1), StoredMemory(other).increment, "runs", 1) == 2
         assert content(one) == before | {"runs": 2}
 
     def test_increment_and_only_the_one_that_committed_counts(self, second, one, other, before):
-        inside = lambda: memory.increment(one, "runs", 1)  # noqa: E731
-        assert second(inside, memory.increment, other, "runs", 1, rolled_back=True) == 1
+        inside = lambda: StoredMemory(one).increment("runs", 1)  # noqa: E731
+        assert second(inside, StoredMemory(other).increment, "runs", 1, rolled_back=True) == 1
         assert content(one) == before | {"runs": 1}
 
     def test_merge_different_keys_and_both_are_kept(self, second, one, other, before):
-        second(lambda: memory.merge(one, {"a": 1}), memory.merge, other, {"b": 2})
+        second(lambda: StoredMemory(one).merge({"a": 1}), StoredMemory(other).merge, {"b": 2})
         assert content(one) == before | {"a": 1, "b": 2}
 
     def test_remove_different_keys_and_both_are_gone(self, second, one, other, before):
-        memory.merge(one, {"a": 1, "b": 2, "c": 3})
-        second(lambda: memory.remove(one, ["a"]), memory.remove, other, ["b"])
+        StoredMemory(one).merge({"a": 1, "b": 2, "c": 3})
+        second(lambda: StoredMemory(one).delete("a"), StoredMemory(other).delete, "b")
         assert content(one) == before | {"c": 3}
 
     def test_set_the_first_value_and_one_wins(self, second, one, other, before):
-        inside = lambda: memory.compare_and_set(one, "cursor", None, "mine")  # noqa: E731
-        assert not second(inside, memory.compare_and_set, other, "cursor", None, "yours")
+        inside = lambda: StoredMemory(one).compare_and_set("cursor", MISSING, "mine")  # noqa: E731
+        assert not second(inside, StoredMemory(other).compare_and_set, "cursor", MISSING, "yours")
         assert content(one) == before | {"cursor": "mine"}
 
     def test_set_the_next_value_and_one_wins(self, second, one, other, before):
-        memory.merge(one, {"cursor": 1})
-        inside = lambda: memory.compare_and_set(one, "cursor", "1", 2)  # noqa: E731
-        assert not second(inside, memory.compare_and_set, other, "cursor", "1", 3)
+        StoredMemory(one).merge({"cursor": 1})
+        inside = lambda: StoredMemory(one).compare_and_set("cursor", 1, 2)  # noqa: E731
+        assert not second(inside, StoredMemory(other).compare_and_set, "cursor", 1, 3)
         assert content(one) == before | {"cursor": 2}
 
     def test_set_a_value_and_the_second_wins_when_the_first_rolls_back(self, second, one, other, before):
-        memory.merge(one, {"cursor": 1})
-        inside = lambda: memory.compare_and_set(one, "cursor", "1", 2)  # noqa: E731
-        assert second(inside, memory.compare_and_set, other, "cursor", "1", 3, rolled_back=True)
+        StoredMemory(one).merge({"cursor": 1})
+        inside = lambda: StoredMemory(one).compare_and_set("cursor", 1, 2)  # noqa: E731
+        assert second(inside, StoredMemory(other).compare_and_set, "cursor", 1, 3, rolled_back=True)
         assert content(one) == before | {"cursor": 3}
 
     def test_clear_and_write_and_what_was_written_after_stays(self, second, one, other):
-        memory.merge(one, {"old": 1})
-        second(lambda: memory.clear(one), memory.merge, other, {"new": 2})
+        StoredMemory(one).merge({"old": 1})
+        second(StoredMemory(one).clear, StoredMemory(other).merge, {"new": 2})
         assert content(one) == {"new": 2}
 
     def test_no_reader_waits(self, one, other, elsewhere):
-        memory.merge(one, {"a": 1})
+        StoredMemory(one).merge({"a": 1})
         with transaction.atomic():
-            memory.merge(one, {"a": 2})
+            StoredMemory(one).merge({"a": 2})
             assert elsewhere(content, other).result(10) == {"a": 1}
 
     def test_nobody_who_settles_the_job_waits(self, one, elsewhere, tenant):
         """A write locks the memory, and not the job."""
         with transaction.atomic():
-            memory.merge(one, {"a": 1})
+            StoredMemory(one).merge({"a": 1})
             assert elsewhere(store.progress, one.id, one.attempt, store.Process(one.worker, one.pid), 0.5, "").result(
                 10
             )
@@ -131,54 +130,55 @@ class TestTwoAtOnce:
 
 class TestEachVerb:
     def test_merge_replaces_a_value_whole(self, one):
-        memory.merge(one, {"a": {"x": 1}, "b": [1]})
-        memory.merge(one, {"a": {"y": 2}, "n": None})
+        StoredMemory(one).merge({"a": {"x": 1}, "b": [1]})
+        StoredMemory(one).merge({"a": {"y": 2}, "n": None})
         assert content(one) == {"a": {"y": 2}, "b": [1], "n": None}
 
     def test_remove_passes_over_what_is_not_there(self, one):
-        memory.remove(one, ["a"])
+        StoredMemory(one).delete("a")
         assert not JobMemory.objects.exists()
-        memory.merge(one, {"a": 1, "b": 2})
-        memory.remove(one, ["a", "z"])
+        StoredMemory(one).merge({"a": 1, "b": 2})
+        StoredMemory(one).delete("a", "z")
         assert content(one) == {"b": 2}
 
     @pytest.mark.parametrize(
         ("by", "sums"), [(1, [1, 2]), (-2, [-2, -4]), (0.1, [0.1, 0.2]), (10**30, [10**30, 2 * 10**30])]
     )
     def test_increment_begins_at_0_and_adds_exactly(self, one, by, sums):
-        assert [memory.increment(one, "n", by) for _ in sums] == sums
+        assert [StoredMemory(one).increment("n", by) for _ in sums] == sums
         assert content(one) == {"n": sums[-1]}
 
     @pytest.mark.parametrize("value", ["text", "7", None, True, [1], {}])
     def test_increment_leaves_alone_what_is_no_number(self, one, value):
-        memory.merge(one, {"n": value})
-        assert memory.increment(one, "n", 1) is None
+        StoredMemory(one).merge({"n": value})
+        with pytest.raises(InvalidRequest, match="holds no number"):
+            StoredMemory(one).increment("n", 1)
         assert content(one) == {"n": value}
 
     @pytest.mark.parametrize("there", [{}, {"other": 1}, {"a": 1}, {"a": None}])
-    @pytest.mark.parametrize("expected", [None, "1", "null", '"1"', "true"])
+    @pytest.mark.parametrize("expected", [MISSING, 1, None, "1", True])
     def test_compare_and_set_sets_only_over_what_is_expected(self, one, there, expected):
         """null is a value, and differs from none."""
         if there:
-            memory.merge(one, there)
-        fits = (json.dumps(there["a"]) if "a" in there else None) == expected
-        assert memory.compare_and_set(one, "a", expected, "new") == fits
+            StoredMemory(one).merge(there)
+        fits = repr(there.get("a", MISSING)) == repr(expected)
+        assert StoredMemory(one).compare_and_set("a", expected, "new") == fits
         assert content(one) == (there | {"a": "new"} if fits else there)
 
     def test_clear_leaves_nothing(self, one):
-        memory.merge(one, {"a": 1})
-        memory.clear(one)
+        StoredMemory(one).merge({"a": 1})
+        StoredMemory(one).clear()
         assert not JobMemory.objects.exists()
         assert content(one) == {}
 
     def test_every_write_is_a_touch(self, one):
         writes = [
-            lambda: memory.merge(one, {"n": 1}),
-            lambda: memory.merge(one, {}),
-            lambda: memory.increment(one, "n", 1),
-            lambda: memory.compare_and_set(one, "n", "2", 3),
-            lambda: memory.compare_and_set(one, "new", None, 3),
-            lambda: memory.remove(one, ["n"]),
+            lambda: StoredMemory(one).merge({"n": 1}),
+            lambda: StoredMemory(one).merge({}),
+            lambda: StoredMemory(one).increment("n", 1),
+            lambda: StoredMemory(one).compare_and_set("n", 2, 3),
+            lambda: StoredMemory(one).compare_and_set("new", MISSING, 3),
+            lambda: StoredMemory(one).delete("n"),
         ]
         touched = []
         for write in writes:
@@ -187,20 +187,20 @@ class TestEachVerb:
         assert touched == sorted(set(touched))
 
     def test_a_read_is_none(self, one):
-        memory.merge(one, {"n": 1})
+        StoredMemory(one).merge({"n": 1})
         touched = JobMemory.objects.get().touched_at
         content(one)
-        assert not memory.compare_and_set(one, "n", "7", 8)
+        assert not StoredMemory(one).compare_and_set("n", 7, 8)
         assert JobMemory.objects.get().touched_at == touched
 
 
 ALL = {
-    "recall": memory.recall,
-    "merge": lambda of: memory.merge(of, {"a": 2}),
-    "remove": lambda of: memory.remove(of, ["a"]),
-    "increment": lambda of: memory.increment(of, "a", 1),
-    "compare_and_set": lambda of: memory.compare_and_set(of, "a", "1", 2),
-    "clear": memory.clear,
+    "recall": content,
+    "merge": lambda of: StoredMemory(of).merge({"a": 2}),
+    "remove": lambda of: StoredMemory(of).delete("a"),
+    "increment": lambda of: StoredMemory(of).increment("a", 1),
+    "compare_and_set": lambda of: StoredMemory(of).compare_and_set("a", 1, 2),
+    "clear": lambda of: StoredMemory(of).clear(),
 }
 
 
@@ -211,7 +211,7 @@ class TestWhose:
             running(tenant, source_type="sample.thing"),
             running(tenant, source_method="refresh"),
         ]
-        memory.merge(one, {"a": 1})
+        StoredMemory(one).merge({"a": 1})
         assert content(other) == {"a": 1}
         for stranger in strangers:
             assert content(stranger) == {}
@@ -222,14 +222,14 @@ class TestWhose:
     def test_each_object_has_its_own_beside_that_of_its_type(self, one, other):
         ours, theirs = (replace(of, of_object=True) for of in (one, other))
         for of, value in ((one, "type"), (ours, "1"), (theirs, "2")):
-            memory.merge(of, {"a": value})
+            StoredMemory(of).merge({"a": value})
         assert [content(of)["a"] for of in (one, other, ours, theirs)] == ["type", "type", "1", "2"]
-        memory.clear(ours)
+        StoredMemory(ours).clear()
         assert [content(of) for of in (one, ours, theirs)] == [{"a": "type"}, {}, {"a": "2"}]
 
     @pytest.mark.parametrize("verb", ALL.values(), ids=ALL)
     def test_no_job_that_does_not_run_touches_any(self, one, tenant, verb):
-        memory.merge(one, {"a": 1})
+        StoredMemory(one).merge({"a": 1})
         for job in [make_job(tenant, status) for status in Status if status != Status.RUNNING]:
             with pytest.raises(StaleAttempt, match=f"attempt {job.attempt} of job {job.pk} does not run any more"):
                 verb(remembering(job))
@@ -237,7 +237,7 @@ class TestWhose:
 
     @pytest.mark.parametrize("verb", ALL.values(), ids=ALL)
     def test_nor_does_an_earlier_attempt_of_one_that_does(self, one, verb):
-        memory.merge(one, {"a": 1})
+        StoredMemory(one).merge({"a": 1})
         with pytest.raises(StaleAttempt):
             verb(replace(one, attempt=one.attempt - 1))
         assert content(one) == {"a": 1}
@@ -248,7 +248,7 @@ class TestWhose:
         self, one, verb, holder
     ):
         """After a failover to a standby that lacked the last commits, numbers come again while old bodies still run."""
-        memory.merge(one, {"a": 1})
+        StoredMemory(one).merge({"a": 1})
         with pytest.raises(StaleAttempt):
             verb(replace(one, **holder))
         assert content(one) == {"a": 1}
@@ -262,33 +262,33 @@ def filling(size: int) -> dict:
 
 class TestBound:
     def test_is_kept_to_the_byte(self, one):
-        memory.merge(one, filling(MAX_BYTES))
+        StoredMemory(one).merge(filling(MAX_BYTES))
         assert content(one) == filling(MAX_BYTES)
         with pytest.raises(TooLarge, match=r"^memory: would take more than 8,192 bytes as JSON; delete keys, or"):
-            memory.merge(one, filling(MAX_BYTES + 1))
+            StoredMemory(one).merge(filling(MAX_BYTES + 1))
         assert content(one) == filling(MAX_BYTES)
 
     @pytest.mark.parametrize(
         "write",
         [
-            lambda of: memory.merge(of, {"b": 1}),
-            lambda of: memory.increment(of, "b", 1),
-            lambda of: memory.compare_and_set(of, "b", None, 1),
-            lambda of: memory.compare_and_set(of, "a", json.dumps(filling(MAX_BYTES)["a"]), "u" * MAX_BYTES),
+            lambda of: StoredMemory(of).merge({"b": 1}),
+            lambda of: StoredMemory(of).increment("b", 1),
+            lambda of: StoredMemory(of).compare_and_set("b", MISSING, 1),
+            lambda of: StoredMemory(of).compare_and_set("a", filling(MAX_BYTES)["a"], "u" * MAX_BYTES),
         ],
     )
     def test_holds_for_what_comes_of_each_verb_and_spares_the_transaction(self, one, write):
-        memory.merge(one, filling(MAX_BYTES))
+        StoredMemory(one).merge(filling(MAX_BYTES))
         with transaction.atomic():
             with pytest.raises(TooLarge):
                 write(one)
             assert content(one) == filling(MAX_BYTES)
-            memory.merge(one, {"a": "small"})
+            StoredMemory(one).merge({"a": "small"})
         assert content(one) == {"a": "small"}
 
     def test_names_the_memory(self, one):
         with pytest.raises(TooLarge) as refused:
-            memory.merge(replace(one, of_object=True), filling(MAX_BYTES + 1))
+            StoredMemory(replace(one, of_object=True)).merge(filling(MAX_BYTES + 1))
         assert refused.value.field == "object_memory"
 
     def test_is_the_databases_too(self, tenant):
@@ -301,7 +301,7 @@ class TestBound:
         with pytest.raises(IntegrityError, match="violates check constraint"), transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute("ALTER TABLE job_memories ADD CHECK (source_type <> 'reports.datareport')")
-            memory.merge(one, {"a": 1})
+            StoredMemory(one).merge({"a": 1})
 
 
 class TestForgetting:
@@ -309,7 +309,7 @@ class TestForgetting:
     def kept(self, tenant):
         """A stranger's memory, which nobody touches here."""
         stranger = running(TenantFactory())
-        memory.merge(stranger, {"a": "stranger"})
+        StoredMemory(stranger).merge({"a": "stranger"})
         yield
         assert content(stranger) == {"a": "stranger"}
 
@@ -323,7 +323,7 @@ class TestForgetting:
         ]
         runs.append(replace(runs[0], of_object=True))
         for run in runs:
-            memory.merge(run, {"a": 1})
+            StoredMemory(run).merge({"a": 1})
         return runs
 
     def left(self, runs) -> list[bool]:
@@ -360,7 +360,7 @@ class TestExpiry:
         return store.expire_memories(self.TTL, now=last + timedelta(seconds=after), **options)
 
     def test_is_after_so_long_without_a_write(self, one):
-        memory.merge(one, {"a": 1})
+        StoredMemory(one).merge({"a": 1})
         assert self.expire(self.TTL) == 0
         assert content(one) == {"a": 1}
         assert self.expire(self.TTL + 0.001) == 1
@@ -369,15 +369,15 @@ class TestExpiry:
     def test_goes_in_batches_the_longest_untouched_first(self, one, tenant):
         others = [running(tenant, source_method=f"method_{n}") for n in range(2)]
         for of in (*others, one):
-            memory.merge(of, {"a": 1})
+            StoredMemory(of).merge({"a": 1})
         assert self.expire(self.TTL + 1, batch=2) == 2
         assert [bool(content(of)) for of in (*others, one)] == [False, False, True]
         assert self.expire(self.TTL + 1, batch=2) == 1
 
     def test_waits_for_nobody_who_is_writing(self, one, other, tenant, elsewhere):
-        memory.merge(replace(one, of_object=True), {"a": 1})
-        memory.merge(one, {"a": 1})
+        StoredMemory(replace(one, of_object=True)).merge({"a": 1})
+        StoredMemory(one).merge({"a": 1})
         with transaction.atomic():
-            memory.merge(one, {"b": 1})
+            StoredMemory(one).merge({"b": 1})
             assert elsewhere(self.expire, self.TTL + 1).result(10) == 1
         assert content(one) == {"a": 1, "b": 1}
