@@ -26,7 +26,7 @@ from jobs.worker.children.reaping import ReapAtOnce
 from jobs.worker.children.reconcile import Reconciler
 from jobs.worker.children.reports import Reports
 from jobs.worker.children.running_table import MAX_PROCESSES, running_table
-from jobs.worker.clock import Clock, Recorder, Schedules, Upkeep
+from jobs.worker.clock import Clock, Schedules, recorder, upkeep
 from jobs.worker.consumer import TakeAttempts
 from jobs.worker.message import WORKER_ID
 from jobs.worker.prefetch import TakeOneAtATime
@@ -138,9 +138,9 @@ class Parent:
             ("reconcile", Reconciler(WORKER_ID, running_table, stop, pool).run, standstill),
             ("reports", Reports(WORKER_ID, stop).run, max(standstill, MAX_LONG_STANDSTILL)),
             ("clock", clock.run, max(standstill, MAX_LONG_STANDSTILL)),
-            ("upkeep", Upkeep(stop, clock).run, None),
+            ("upkeep", upkeep(stop, clock).run, None),
             ("schedules", Schedules(stop, clock).run, None),
-            ("recorder", Recorder(stop, clock).run, None),
+            ("recorder", recorder(stop, clock).run, None),
             ("beat", self._heartbeat.run, standstill),
         ]
         for name, run, seconds in threads:

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand
 
 from jobs.engine import runtime
 from jobs.engine.runtime import Runtime
-from jobs.worker.clock import Clock, Recorder, Schedules, Upkeep
+from jobs.worker.clock import Clock, Schedules, recorder, upkeep
 from jobs.worker.threads.announcer import Announcer
 from jobs.worker.threads.sender import Sender
 from jobs.worker.threads.watchdog import Progress
@@ -23,7 +23,7 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: stop.set())
         clock, sending, announcer = Clock(stop), Sender(), Announcer()
         runtime.start(Runtime(carrier=sending.hand_over, announcer=announcer.announce))
-        beside = [thread(stop, clock).run for thread in (Upkeep, Schedules, Recorder)]
+        beside = [thread(stop, clock).run for thread in (upkeep, Schedules, recorder)]
         for run in (sending.run, announcer.run, *beside):
             threading.Thread(target=run, args=(Progress(),), daemon=True).start()
         clock.run()

@@ -10,10 +10,7 @@ from typing import Any
 from celery import bootsteps
 from celery.worker.consumer.tasks import Tasks
 
-FIRST_PAUSE, LAST_PAUSE = (
-    0.02,
-    2.0,
-)  # seconds until it looks again; each time twice as long. Then Celery's own look comes
+FIRST_PAUSE, LAST_PAUSE = 0.02, 2.0  # seconds until it looks again, each time twice as long; then Celery's look comes
 
 
 class ReapAtOnce(bootsteps.StartStopStep):

@@ -86,9 +86,7 @@ class RunningTable:
         return self._words[self._mine + word]
 
     def _write(self, job_id: int, attempt: int, deadline: float, memory: int) -> None:
-        odd = (
-            self._own(_VERSION) | 1
-        )  # it is odd already if an exception, or a death, has ended the last write half-way
+        odd = self._own(_VERSION) | 1  # odd already if an exception, or a death, has ended the last write half-way
         self._words[self._mine + _VERSION] = odd
         self._words[self._mine + _PID] = os.getpid()
         self._words[self._mine + _JOB] = job_id

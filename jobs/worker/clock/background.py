@@ -18,17 +18,15 @@ from jobs.worker.threads.watchdog import Progress
 class Background:
     """Does its duties until `stop` is set, while the clock leads. name: of its sessions. timeout: s, of a statement."""
 
-    name: str
-    timeout: float
-
-    def __init__(self, stop: threading.Event, clock: Clock, duties: Sequence[Duty]) -> None:
-        self._stop = stop
-        self._clock = clock
-        self._duties = duties
+    def __init__(
+        self, stop: threading.Event, clock: Clock, name: str, *, timeout: float, duties: Sequence[Duty]
+    ) -> None:
+        self._stop, self._clock = stop, clock
+        self._name, self._timeout, self._duties = name, timeout, duties
 
     def run(self, progress: Progress | None = None) -> None:
         """Take turns until stopped. Survives the loss of the database."""
-        store.keep_sessions(WORKER_ID, self.name, lock_timeout=LOCK_TIMEOUT, statement_timeout=self.timeout)
+        store.keep_sessions(WORKER_ID, self._name, lock_timeout=LOCK_TIMEOUT, statement_timeout=self._timeout)
         progress = progress or Progress()
         pause = 0.0
         while not self._stop.wait(pause):
@@ -40,7 +38,7 @@ class Background:
                 else:
                     connection.close()
             except (DatabaseError, InterfaceError) as error:
-                telemetry.noticed("clock without database", thread=self.name, error=type(error).__name__)
+                telemetry.noticed("clock without database", thread=self._name, error=type(error).__name__)
                 connection.close()
 
     def turn(self) -> float:
@@ -50,31 +48,21 @@ class Background:
         return LONGEST_SLEEP
 
 
-class Upkeep(Background):
-    """Runs the duties that read much."""
-
-    name, timeout = "upkeep", 120.0
-
-    def __init__(self, stop: threading.Event, clock: Clock) -> None:
-        super().__init__(stop, clock, slow_duties())
+def upkeep(stop: threading.Event, clock: Clock) -> Background:
+    """For the duties that read much."""
+    return Background(stop, clock, "upkeep", timeout=120.0, duties=slow_duties())
 
 
-class Recorder(Background):
+def recorder(stop: threading.Event, clock: Clock) -> Background:
     """Keeps the partitions, looks at what is under way, and counts what has ended: much, and nobody waits for it."""
-
-    name, timeout = "recorder", 20.0
-
-    def __init__(self, stop: threading.Event, clock: Clock) -> None:
-        super().__init__(stop, clock, recording_duties())
+    return Background(stop, clock, "recorder", timeout=20.0, duties=recording_duties())
 
 
 class Schedules(Background):
     """Submits due jobs at their moments (I10): many that are due at 6:00 must not delay retries."""
 
-    name, timeout = "schedules", 30.0
-
     def __init__(self, stop: threading.Event, clock: Clock) -> None:
-        super().__init__(stop, clock, [Duty(60.0, declare)])
+        super().__init__(stop, clock, "schedules", timeout=30.0, duties=[Duty(60.0, declare)])
 
     def turn(self) -> float:
         given_up_in_time(run_due)

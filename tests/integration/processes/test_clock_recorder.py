@@ -9,7 +9,7 @@ from django.db import connection
 from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import Attempt, Recorded, TenantHour
-from jobs.worker.clock import Clock, Recorder, duties
+from jobs.worker.clock import Clock, background, duties
 from jobs.worker.clock.duties import Duty
 from tests.factories import TenantFactory, make_job
 from tests.waiting import wait_until
@@ -25,7 +25,7 @@ def start_clock(elsewhere, monkeypatch):
 
     def start_clock() -> None:
         clock = Clock(stop)
-        runs.extend([elsewhere(clock.run), elsewhere(Recorder(stop, clock).run)])
+        runs.extend([elsewhere(clock.run), elsewhere(background.recorder(stop, clock).run)])
 
     yield start_clock
     stop.set()
@@ -65,7 +65,7 @@ def test_two_clocks_count_nothing_twice(start_clock):
 
 
 def test_a_clock_that_does_not_lead_counts_nothing(elsewhere):
-    recorder = Recorder(threading.Event(), Clock(threading.Event()))
+    recorder = background.recorder(threading.Event(), Clock(threading.Event()))
     recorder._stop.wait = lambda pause: recorder._stop.is_set() or (pause and recorder._stop.set())
     end_an_attempt()
     elsewhere(recorder.run).result()  # it names the sessions of its thread
@@ -74,7 +74,7 @@ def test_a_clock_that_does_not_lead_counts_nothing(elsewhere):
 
 def test_a_task_that_somebody_has_locked_is_tried_again_and_the_others_go_on(onlooker, monkeypatch):
     tenant = end_an_attempt()
-    recorder = Recorder(threading.Event(), Clock(threading.Event()))
+    recorder = background.recorder(threading.Event(), Clock(threading.Event()))
     recorder.turn()
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = '100ms'")
@@ -88,7 +88,7 @@ def test_a_task_that_somebody_has_locked_is_tried_again_and_the_others_go_on(onl
         cursor.execute("RESET lock_timeout")
 
 
-def end_of_rest(recorder: Recorder) -> None:
+def end_of_rest(recorder: background.Background) -> None:
     for duty in recorder._duties:
         duty.next_at = 0.0
 

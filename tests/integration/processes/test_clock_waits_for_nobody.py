@@ -15,7 +15,7 @@ from jobs.engine.submit import submit
 from jobs.lifecycle import Status
 from jobs.models import Job, Worker
 from jobs.worker.clock import background, clock, duties
-from jobs.worker.clock.background import Upkeep
+from jobs.worker.clock.background import upkeep
 from jobs.worker.clock.clock import Clock
 from jobs.worker.clock.duties import Duty
 from jobs.worker.clock.time import Time
@@ -42,7 +42,7 @@ def start(elsewhere, monkeypatch):
 
     def start() -> Clock:
         one = Clock(stop)
-        runs.extend([elsewhere(one.run), elsewhere(Upkeep(stop, one).run)])
+        runs.extend([elsewhere(one.run), elsewhere(upkeep(stop, one).run)])
         wait_until(one.leads.is_set, "it leads")
         return one
 
@@ -155,7 +155,7 @@ class TestADuty:
         monkeypatch.setattr(background, "slow_duties", lambda: [Duty(0.0, lambda: done.append(True))])
         monkeypatch.setattr(background, "LONGEST_SLEEP", 0.01)
         one, progress = Clock(stop), Progress()
-        thread = threading.Thread(target=Upkeep(stop, one).run, args=(progress,))
+        thread = threading.Thread(target=upkeep(stop, one).run, args=(progress,))
         thread.start()
         wait_until(lambda: progress.rounds > 3, "it goes round")
         assert not done
@@ -175,7 +175,7 @@ class TestADuty:
         monkeypatch.setattr(background, "LONGEST_SLEEP", 0.01)
         one = Clock(stop)
         one.leads.set()
-        thread = threading.Thread(target=Upkeep(stop, one).run)
+        thread = threading.Thread(target=upkeep(stop, one).run)
         thread.start()
         wait_until(lambda: len(turns) > 1, "it has another turn")
         stop.set()
