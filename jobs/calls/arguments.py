@@ -57,7 +57,7 @@ def as_json(value: Any, field: str = "args", depth: int = 0) -> Any:
         return [item if _is_plain(item) else as_json(item, f"{field}[{n}]", depth + 1) for n, item in enumerate(value)]
     if isinstance(value, dict):
         return {
-            _as_key(key, field): item if _is_plain(item) else as_json(item, f"{field}.{key}", depth + 1)
+            as_key(key, field): item if _is_plain(item) else as_json(item, f"{field}.{key}", depth + 1)
             for key, item in value.items()
         }
     raise InvalidRequest(
@@ -78,7 +78,7 @@ def _is_plain(value: Any) -> bool:
     return value is None or kind is bool or (kind is int and value.bit_length() < 64)  # noqa: PLR2004
 
 
-def _as_key(key: Any, field: str) -> str:
+def as_key(key: Any, field: str) -> str:
     if not isinstance(key, str):
         raise InvalidRequest(field, f"has the key {key!r}; keys must be text")
     return check_text(key, field)

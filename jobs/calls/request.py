@@ -73,13 +73,10 @@ class JobRequest:
             )
         if self.delay is not None and self.at is not None:
             raise InvalidRequest("delay", "give either delay or at, not both")
-        if self.delay is not None:
-            _check_seconds("delay", self.delay, least=0)
-        if self.expires is not None:
-            _check_seconds("expires", self.expires, least=0.1)
+        _check_seconds("delay", self.delay, least=0)
+        _check_seconds("expires", self.expires, least=0.1)
         _check_identical(self.identical, self.delay)
-        if self.timeout is not None:
-            _check_seconds("timeout", self.timeout, least=0.1)
+        _check_seconds("timeout", self.timeout, least=0.1)
         _check_whole("memory", self.memory, least=16)
         _check_whole("max_retries", self.max_retries, least=0)
         if self.at is not None:
@@ -104,8 +101,7 @@ class JobRequest:
             raise InvalidRequest("after", "give either after, or delay or at, not both")
         if self.identical != JOIN:
             raise InvalidRequest("after", "give either after, or identical, not both")
-        if self.after_patience is not None:
-            _check_seconds("after_patience", self.after_patience, least=0)
+        _check_seconds("after_patience", self.after_patience, least=0)
         object.__setattr__(self, "predecessors", predecessors)
 
     def behind(self, after: Iterable[int]) -> "JobRequest":
@@ -146,7 +142,9 @@ def _check_identical(identical: str, delay: float | None) -> None:
         raise InvalidRequest("delay", "debounce needs one: the job is due so long after the last call")
 
 
-def _check_seconds(field: str, value: float, *, least: float) -> None:
+def _check_seconds(field: str, value: float | None, *, least: float) -> None:
+    if value is None:
+        return
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not number or not least <= value <= MAX_SECONDS:  # nan fails every comparison
         raise InvalidRequest(field, f"must be a number of seconds from {least} to {MAX_SECONDS:.0f}, not {value!r}")

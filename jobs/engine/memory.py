@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from jobs import store
 from jobs.authoring.exceptions import StaleAttempt
 from jobs.authoring.memory import MISSING, Memory
-from jobs.calls.arguments import as_json, check_text
+from jobs.calls.arguments import as_json, as_key
 from jobs.calls.refusals import InvalidRequest, TooLarge
 from jobs.models import MAX_BYTES, JobMemory
 from jobs.store.rows import rows
@@ -63,12 +63,12 @@ class StoredMemory(Memory):
         self._change("merge", values=self._json({**(values or {}), **more}, self._field))
 
     def delete(self, *keys: str) -> None:
-        self._change("remove", keys=[self._key(key) for key in keys])
+        self._change("remove", keys=[as_key(key, self._field) for key in keys])
 
     def increment(self, key: str, by: float = 1) -> float:
         if isinstance(by, bool) or not isinstance(by, (int, float)):
             raise InvalidRequest("by", f"must be a number, not {by!r}")
-        found = self._change("increment", key=self._key(key), by=self._json(by, "by"))
+        found = self._change("increment", key=as_key(key, self._field), by=self._json(by, "by"))
         if found is None:
             told = "holds no number, so it cannot be incremented; merge a number, or delete the key, first"
             raise InvalidRequest(f"{self._field}.{key}", told)
@@ -76,7 +76,7 @@ class StoredMemory(Memory):
         return total
 
     def compare_and_set(self, key: str, expected: Any, new: Any) -> bool:
-        field = f"{self._field}.{self._key(key)}"
+        field = f"{self._field}.{as_key(key, self._field)}"
         known = None if expected is MISSING else self._json(expected, "expected")
         return bool(self._change("compare_and_set", key=key, expected=known, new=self._json(new, field)))
 
@@ -101,11 +101,6 @@ class StoredMemory(Memory):
                 raise
             told = "delete keys, or keep large values in your own tables"
             raise TooLarge(self._field, f"would take more than {MAX_BYTES:,} bytes as JSON; {told}") from None
-
-    def _key(self, key: Any) -> str:
-        if not isinstance(key, str):
-            raise InvalidRequest(self._field, f"has the key {key!r}; keys must be text")
-        return check_text(key, self._field)
 
     @staticmethod
     def _json(value: Any, field: str) -> str:
