@@ -10,7 +10,7 @@ from jobs.forecasting.runs import Runs
 from jobs.forecasting.scene import InLine, Owner, Scene, Turn, pause
 from jobs.forecasting.statements import FARTHEST
 
-PRIORITY = 58  # bits of a place to the right of its priority
+PRIORITY = 58  # bits of a place to the right of its priority: job_place
 TENTH = NormalDist().inv_cdf(0.9)  # deviations that nine of ten stay below
 
 Lane = tuple[int, int]  # tenant, queue

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from jobs.forecasting.far import PRIORITY
 from jobs.forecasting.lines import DEFAULT_PRIORITY
 from jobs.forecasting.rehearsal import LATER
 from jobs.forecasting.statements import Reason, Row, Said, at
@@ -22,7 +23,6 @@ WORDS = {  # for what no page says beside it
     Reason.NO_HISTORY: "no job has ended yet",
     Reason.UNSURE: "such forecasts do not hold for now",
 }
-PRIORITY = 58  # bits of a place to the right of its priority: job_place
 SUBMITTED = LATER - 1_000_000  # ids below are of jobs in line; those from here to LATER, of the ends of lines
 NEWCOMER = (DEFAULT_PRIORITY << PRIORITY) + SUBMITTED
 BEHIND_ALL = 1 << 63
