@@ -1,6 +1,6 @@
-"""Note what the verbs did to jobs and schedules. Each calls this in its own transaction; the surfaces never do."""
+"""Note what the verbs did to jobs. Each calls this in its own transaction; the surfaces never do."""
 
-from jobs.models import Job, Schedule
+from jobs.models import Job
 from jobs.store import EVERY_TENANT, TenantId
 from tenants import audit
 
@@ -12,9 +12,3 @@ def note_job(verb: str, job_id: int, tenant_id: TenantId) -> None:
     if tenant_id is EVERY_TENANT:
         tenant_id = Job.objects.values_list("tenant_id", flat=True).get(pk=job_id)
     audit.note_one(verb, Job, job_id, f"job {job_id}", tenant_id=tenant_id)
-
-
-def note_run(schedule: Schedule) -> None:
-    """Note that somebody ran a schedule beside its plan."""
-    of = [(schedule.pk, schedule.name)]
-    audit.note("run by hand", Schedule, of, tenant_id=schedule.tenant_id)

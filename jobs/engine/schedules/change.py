@@ -8,13 +8,13 @@ from django.db import IntegrityError, transaction
 from jobs import store
 from jobs.calls.refusals import InvalidRequest
 from jobs.conf import settings
-from jobs.engine.audit import note_run
 from jobs.engine.schedules.call import CALL, request_of
 from jobs.engine.schedules.check import check, name_taken
 from jobs.engine.schedules.plan import at, first_due
 from jobs.engine.submit import submit
 from jobs.models import Schedule
 from jobs.store import Run
+from tenants import audit
 from tenants.models import Tenant
 
 
@@ -75,7 +75,7 @@ def run_now(schedule: Schedule) -> int:
     store.take_due_times([Run(schedule.pk, now)])
     job_id = submit(request_of(schedule)).id
     store.note_runs([Run(schedule.pk, now, job_id, "Run by hand.")])
-    note_run(schedule)
+    audit.note("run by hand", Schedule, [(schedule.pk, schedule.name)], tenant_id=schedule.tenant_id)
     return job_id
 
 
