@@ -11,6 +11,7 @@ from jobs.console.ops.charts import Ended
 from jobs.models import HELD_UNTIL
 from jobs.reading.looking import Lane, look_lanes, looking
 from jobs.reading.shares import Share
+from jobs.store import Run
 from jobs.store.rows import objects, rows
 
 Row = TypeVar("Row")
@@ -94,16 +95,6 @@ class Sample:
     tenants: Mapping[str, Mapping[str, int]]
     queues: Mapping[str, Mapping[str, int]]
     pools: Mapping[str, Mapping[str, int]]
-
-
-@dataclass(frozen=True)
-class Run:
-    """What came of a due time. job_id: None if no job was submitted; note: why."""
-
-    schedule_id: int
-    due: datetime
-    job_id: int | None
-    note: str
 
 
 def runs(schedule_ids: Collection[int], *, most: int) -> list[Run]:

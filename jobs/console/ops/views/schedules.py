@@ -12,13 +12,13 @@ from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
 from jobs.console.ops import live, looks
 from jobs.console.ops.access import action_for, page_for
 from jobs.console.ops.answers import done, refused
-from jobs.console.ops.looks import Run
 from jobs.engine.schedules import change
 from jobs.models import Schedule
 from jobs.pages.answers import existing
 from jobs.pages.typed import number
 from jobs.reading import schedule_view
 from jobs.reading.schedule_view import state_of
+from jobs.store import Run
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 
 MAX_PAGE = 99_999
