@@ -37,7 +37,7 @@ def operator():
 def used(tenant, foreign_tenant):
     """Yesterday, which is closed, and today; of the tenant and a stranger."""
     mail, default = QueueFactory(name="mail"), Queue.objects.get(name="default")
-    record.record_hours(NOW - DAY)
+    record.record_hours(MIDNIGHT - DAY / 2)  # at noon, whatever the time is now
     attempt(MIDNIGHT - timedelta(hours=1), tenant_id=tenant.pk, queue_id=default.pk, ran=1.5)
     attempt(MIDNIGHT - timedelta(hours=2), tenant_id=tenant.pk, queue_id=mail.pk, ran=0.25, outcome="retry")
     attempt(MIDNIGHT - timedelta(hours=1), tenant_id=foreign_tenant.pk, queue_id=default.pk, ran=100.0)
