@@ -5,6 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.db.models import Min
+from django.db.models.functions import Now
+
 from jobs.models import Job, Recorded, Schedule
 from jobs.store.leading import database_now
 from jobs.store.rows import rows
@@ -94,5 +97,5 @@ def advance_schedules(moved: Iterable[Schedule]) -> None:
 
 def next_run() -> float | None:
     """Seconds until a schedule is due (negative: late); None if none is to come."""
-    found = rows("next_run")
-    return found[0][0] if found else None
+    left: timedelta | None = Schedule.objects.aggregate(left=Min("next_at") - Now())["left"]
+    return None if left is None else left.total_seconds()

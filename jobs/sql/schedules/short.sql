@@ -4,15 +4,6 @@ DELETE FROM schedule_runs r
 USING jsonb_to_recordset(%(runs)s::jsonb) AS run (schedule_id bigint, due timestamptz)
 WHERE r.schedule_id = run.schedule_id AND r.due = run.due
 
--- name: next_run
--- Reads:  seconds until the next schedule is due (negative: late); null if none is. Who: the leading clock.
--- Index:  schedules_next, its first entry.
-SELECT extract(epoch FROM next_at - clock_timestamp())::float8
-FROM schedules
-WHERE next_at IS NOT NULL
-ORDER BY next_at
-LIMIT 1
-
 -- name: submitted
 -- Change: record the job of each due time, or the reason why it got none. Who: the leading clock, in the transaction of
 --         the jobs.
