@@ -20,7 +20,7 @@ from jobs.store.batches import (
     read_batches,
     waiting_for,
 )
-from jobs.store.checks import excesses, find_lane, heads, odd_states, recount_books, wrong_books
+from jobs.store.checks import excesses, find_lane, heads, odd_states, open_lanes, recount_books, wrong_books
 from jobs.store.claiming import Keeper, Pass, claim, claim_within, forget_lanes, plan, worth_a_pass
 from jobs.store.control import (
     backlog,

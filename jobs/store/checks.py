@@ -73,6 +73,11 @@ def heads(bound: float, most: int, now: datetime | None = None) -> list[Head]:
     return objects(Head, "heads", bound=bound, most=most, now=now)
 
 
+def open_lanes(now: datetime | None = None) -> None:
+    """Have lanes visited that would wait longer for a token than a limit allows: PostgreSQL's clock was set back."""
+    rows("open_lanes", now=now)
+
+
 def find_lane(job_ids: Collection[int]) -> int:
     """Tell the next dispatch about these waiting jobs; return how many of them still wait."""
     found: int = rows("find_lane", ids=list(job_ids))[0][0]

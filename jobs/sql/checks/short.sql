@@ -8,6 +8,25 @@ WITH arriving AS (
 -- include shared/arrive
 SELECT count(*) FROM arriving
 
+-- name: open_lanes
+-- Change: tell the next dispatch of tenants of whom a lane waits for a token for longer than their limit can make it wait, since
+--         PostgreSQL's clock was set back. One that rests does not wait for a token.
+-- Who:    the clock. Locks: none. Index: lanes_opening; primary key.
+WITH
+-- include shared/clock
+late AS (
+    SELECT DISTINCT l.tenant_id
+    FROM clock
+    CROSS JOIN LATERAL (
+        SELECT tenant_id, opens_at FROM lanes WHERE opens_at > clock.now AND opens_at < '9999-12-31 00:00+00' ORDER BY opens_at
+    ) l
+    JOIN tenant_queues t ON t.tenant_id = l.tenant_id
+    WHERE l.opens_at > clock.now + t.rate_window * interval '1 second'
+)
+INSERT INTO freed_slots (xid, tenant_id, job_id)
+SELECT pg_current_xact_id()::text::bigint, tenant_id, 0 FROM late
+ON CONFLICT DO NOTHING
+
 -- name: wrong_books
 -- Reads:  the books that are wrong: whose, its tenant and queue, how many slots it says (null: it is missing), and how many are in
 --         use. In one snapshot books and jobs agree, whatever happens meanwhile. Who: check. Locks: none.

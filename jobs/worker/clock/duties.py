@@ -62,6 +62,7 @@ def duties() -> list[Duty]:
         Duty(5.0, store.note_look),
         Duty(5.0, pause.release_strays),
         Duty(5.0, unblock.unblock_if_news),
+        Duty(60.0, store.open_lanes),
         Duty(settings.JOBS_DEATH_NOTICE_INTERVAL, notify.notify_in_background),
     ]
 

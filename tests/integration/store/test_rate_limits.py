@@ -147,6 +147,20 @@ class TestTheNextToken:
         earliest = (token - timezone.now()).total_seconds()
         assert earliest - 1e-3 <= seconds <= latest + 1e-3
 
+    def test_a_clock_that_is_set_back_puts_it_off_for_no_longer_than_the_window(self, register):
+        register()
+        limits = {"queue__rate_limit": 1, "queue__rate_window": 10.0}
+        tenant, stranger = TenantFactory(**limits), TenantFactory(**limits)
+        ahead = timezone.now() + timedelta(hours=1)
+        for one in (tenant, stranger):
+            store.insert([request_for(one, n) for n in range(2)])
+        store.claim(now=ahead)
+        now = timezone.now()
+        Lane.objects.filter(tenant_id=stranger.pk).update(opens_at=now + timedelta(seconds=9))  # as it should
+        store.open_lanes(now)
+        store.claim(now=now)
+        assert (started(tenant=tenant), started(tenant=stranger)) == (2, 1)
+
     def test_an_unlimited_queue_has_none(self, limited, tenant):
         limited.to(5, 10)
         submit(tenant, 9, queue="limited")
