@@ -9,22 +9,14 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, TypeVar
 
-import psycopg
 from django.db import NotSupportedError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.pq import TransactionStatus
-from psycopg.rows import RowFactory, class_row, tuple_row
+
+from tenants.wire import Answer, Cursor
 
 Row = TypeVar("Row")
 PLACE = re.compile(r"%\((\w+)\)s")
-
-
-class Cursor(psycopg.RawCursor[Row]):
-    """Lets the server bind the parameters. Shows Django's log prepared statements, too."""
-
-    def _send_query_prepared(self, name: bytes, pgq: Any, *, binary: bool | None = None) -> None:
-        self._query = pgq
-        super()._send_query_prepared(name, pgq, binary=binary)
 
 
 def prepared(statement: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
@@ -34,18 +26,27 @@ def prepared(statement: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
 
 def prepared_objects(kind: type[Row], statement: str, /, **parameters: Any) -> list[Row]:
     """Like `prepared`, as objects: each column is the field of its name."""
-    return prepared_on(connection, statement, row=class_row(kind), **parameters)
+    return objects_on(connection, kind, statement, **parameters)
 
 
-def prepared_on(
-    database: BaseDatabaseWrapper, statement: str, /, *, row: RowFactory[Any] = tuple_row, **parameters: Any
-) -> list[Any]:
+def prepared_on(database: BaseDatabaseWrapper, statement: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
     """Run it on that connection; return its rows. Raises Django's errors."""
+    return _answer(database, statement, parameters).rows()
+
+
+def objects_on(database: BaseDatabaseWrapper, kind: type[Row], statement: str, /, **parameters: Any) -> list[Row]:
+    """Like `prepared_on`, as objects: each column is the field of its name."""
+    answer = _answer(database, statement, parameters)
+    columns = answer.columns()
+    return [kind(**dict(zip(columns, row, strict=True))) for row in answer.rows()]
+
+
+def _answer(database: BaseDatabaseWrapper, statement: str, parameters: Mapping[str, Any]) -> Answer:
     # As `connection.cursor()` does with its own cursor: CONN_HEALTH_CHECKS, errors become Django's, queries are logged.
     database.close_if_health_check_failed()
     database.ensure_connection()
     try:
-        return _run(database, statement, parameters, row)
+        return _run(database, statement, parameters)
     except NotSupportedError:
         # A migration may have changed the type of a column: then the plan that the session kept fails for ever. With a
         # transaction that is rolled back psycopg drops all plans. The caller's ends with this error, anyway.
@@ -53,16 +54,13 @@ def prepared_on(
             raise
         with database.connection.transaction(force_rollback=True):
             pass
-        return _run(database, statement, parameters, row)
+        return _run(database, statement, parameters)
 
 
-def _run(
-    database: BaseDatabaseWrapper, statement: str, parameters: Mapping[str, Any], row: RowFactory[Any]
-) -> list[Any]:
-    with database._prepare_cursor(Cursor(database.connection, row_factory=row)) as cursor:  # type: ignore[attr-defined]
-        cursor.execute(*numbered(statement, parameters))
-        rows: list[Any] = cursor.fetchall()
-        return rows
+def _run(database: BaseDatabaseWrapper, statement: str, parameters: Mapping[str, Any]) -> Answer:
+    cursor = Cursor(database.connection)
+    database._prepare_cursor(cursor).execute(*numbered(statement, parameters))  # type: ignore[attr-defined]
+    return cursor.answer
 
 
 def numbered(statement: str, parameters: Mapping[str, Any]) -> tuple[str, list[Any]]:

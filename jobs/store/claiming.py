@@ -14,10 +14,11 @@ from jobs.allocation import order
 from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.attempts import begin, most_time, starting
-from jobs.store.pipeline import Answer, Pipeline, pipeline
+from jobs.store.pipeline import Pipeline, pipeline
 from jobs.store.rows import Claimed, Process, Started, log, prepared, rows
 from jobs.store.session import session, transaction
 from jobs.store.settling import Ending
+from tenants.wire import Answer
 
 # The rules of the claim. visits: the most lanes of a queue in one pass. seconds: until it visits no further lane.
 RULES = {

@@ -7,13 +7,11 @@ from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
-from psycopg.rows import class_row
-
 from jobs import telemetry
 from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.session import session
-from tenants.prepared import prepared_on
+from tenants.prepared import objects_on, prepared_on
 
 Row = TypeVar("Row")
 
@@ -120,7 +118,7 @@ def prepared(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
 
 def prepared_objects(kind: type[Row], name: str, /, **parameters: Any) -> list[Row]:
     """Like `prepared`, as objects: each column is the field of its name."""
-    return prepared_on(session(), statement(name), row=class_row(kind), **_timed(parameters))
+    return objects_on(session(), kind, statement(name), **_timed(parameters))
 
 
 def _timed(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -10,9 +10,10 @@ from jobs.lifecycle import Status
 from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.attempts import default_timeout, started
-from jobs.store.pipeline import Answer, Pipeline
+from jobs.store.pipeline import Pipeline
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, prepared, rows
 from jobs.telemetry import traces
+from tenants.wire import Answer
 
 
 @dataclass(frozen=True)
