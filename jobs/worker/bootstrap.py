@@ -67,8 +67,9 @@ def check_pool(instance: Any, **_: Any) -> None:
         )
     if not issubclass(instance.pool_cls, TaskPool):
         refuse_to_start("A worker runs its jobs in processes: use -P prefork, the default")
-    processes = max(instance.autoscale or [instance.concurrency or 0])
-    if processes > MAX_PROCESSES:
+    if instance.autoscale:  # it never would: a worker is sent no more jobs than it has processes
+        refuse_to_start("A worker does not grow by itself: name its processes, as in -c 8, instead of --autoscale")
+    if (instance.concurrency or 0) > MAX_PROCESSES:
         refuse_to_start(
             f"A worker has at most {MAX_PROCESSES} processes: -c {MAX_PROCESSES}; start more workers instead"
         )

@@ -287,12 +287,15 @@ class TestTheWatchdog:
         bystanders_go_through()
 
 
-@pytest.mark.parametrize("options", [["-P", "solo"], ["-P", "threads"], ["-c", "1025"]], ids=" ".join)
-def test_a_worker_that_could_not_keep_to_its_limits_refuses_to_start(options, environ):
+REFUSED = {"-P threads": "prefork", "-c 1025": "at most 1024 processes", "--autoscale 4,1": "does not grow by itself"}
+
+
+@pytest.mark.parametrize("options", REFUSED)
+def test_a_worker_that_could_not_do_what_it_is_told_refuses_to_start(options, environ):
     command = fleet.worker("default", 1, "refused", environ)
     ended = subprocess.run(
-        [*command.argv, *options], env=command.env, capture_output=True, text=True, timeout=60, check=False
+        [*command.argv, *options.split()], env=command.env, capture_output=True, text=True, timeout=60, check=False
     )
     assert ended.returncode != 0
-    assert "prefork" in ended.stderr if "-P" in options else "at most 1024 processes" in ended.stderr
+    assert REFUSED[options] in ended.stderr
     assert not Worker.objects.exists()
