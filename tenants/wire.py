@@ -5,7 +5,7 @@ The types, the list of the plans that the server keeps, and the waiting are psyc
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import psycopg
 from psycopg import abc, errors
@@ -14,8 +14,6 @@ from psycopg.adapt import PyFormat, Transformer
 from psycopg.generators import execute
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
-
-Row = TypeVar("Row")
 
 
 class Query(NamedTuple):

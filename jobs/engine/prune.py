@@ -46,7 +46,8 @@ def prune(now: datetime | None = None) -> None:
         model._default_manager.exclude(Exists(all_tenants().filter(pk=OuterRef("tenant_id")))).delete()
     _forget_log(ScheduleRun, "at", old)  # no due time comes back: schedules only go forward (I10)
     waits = Job.objects.filter(pk=OuterRef("follower_id"), blocked_at__isnull=False)
-    JobEdge.objects.filter(~Exists(waits)).delete()  # each is met, or its follower was cancelled
+    met = JobEdge.objects.filter(~Exists(waits)).values("pk")[:BATCH]  # or its follower was cancelled
+    _all(lambda: JobEdge.objects.filter(pk__in=met).delete()[0])
     while forgotten := store.close_forgotten(settings.JOBS_DEAD_TTL, BATCH, now):
         telemetry.noticed("batches closed that nobody closed", batches=len(forgotten), first=forgotten[0])
     _all(lambda: store.forget_batches(kept, BATCH, now))

@@ -136,11 +136,14 @@ def test_a_client_that_stands_still_in_the_middle_of_its_pass_holds_up_nobody(re
     register()
     quietly_submit(TenantFactory())
     stands, goes_on, add = threading.Event(), threading.Event(), Pipeline.add
+    added = []
 
     def standing_still(pipe, text, /, **parameters):
-        if text == "COMMIT" and threading.current_thread() is not threading.main_thread():
-            stands.set()
-            assert goes_on.wait(30)
+        if threading.current_thread() is not threading.main_thread():
+            added.append(text)
+            if text == "COMMIT" and statement("enter") in added:
+                stands.set()
+                assert goes_on.wait(30)
         return add(pipe, text, **parameters)
 
     monkeypatch.setattr(Pipeline, "add", standing_still)
