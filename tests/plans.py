@@ -74,6 +74,11 @@ def buffers(plan: dict[str, Any]) -> int:
     return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
 
 
+def rows(plan: dict[str, Any]) -> int:
+    """That left an index or a table. Unlike pages, they do not depend on how full what happened before has left each page."""
+    return int(sum(node["Actual Rows"] * node["Actual Loops"] for node in scans(plan)))
+
+
 def indexes_of_jobs(plan: dict[str, Any]) -> set[str]:
     """The indexes that `jobs` is read through; "none" for a scan without one."""
     found = [scan for scan in scans(plan) if scan["Relation Name"] == "jobs" and scan["Node Type"] != "Tid Scan"]
@@ -124,7 +129,7 @@ class Dispatcher:
         self._own.rollback()
         return Read(
             buffers=sum(map(buffers, reads)),
-            rows=int(sum(node["Actual Rows"] * node["Actual Loops"] for plan in reads for node in scans(plan))),
+            rows=sum(map(rows, reads)),
             claimed=int(reads[1]["Actual Rows"]) - 1,
             indexes=frozenset().union(*map(indexes_of_jobs, reads)),
         )

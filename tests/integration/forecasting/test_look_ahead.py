@@ -11,7 +11,7 @@ from benchmarks import fill
 from jobs.lifecycle import Status
 from jobs.recording.forecasts import statements as ahead
 from tests.factories import QueueFactory, TenantFactory, fold, make_job
-from tests.plans import buffers
+from tests.plans import rows
 
 pytestmark = pytest.mark.django_db
 
@@ -59,7 +59,7 @@ def test_it_costs_the_same_reads_however_many_wait(tenant):
 
 
 def reads_of_lines_with(tenant, more: int) -> int:
-    """The pages that a look reads after so many more jobs have come to stand in line."""
+    """The rows that a look reads after so many more jobs have come to stand in line."""
     fill.arriving([tenant], more)
     fold()
     with CaptureQueriesContext(connection) as queries:
@@ -67,5 +67,5 @@ def reads_of_lines_with(tenant, more: int) -> int:
     (look,) = [query["sql"] for query in queries if "WITH" in query["sql"]]
     with connection.cursor() as cursor:
         cursor.execute(ahead.PLANNER)
-        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {look}")
-        return buffers(cursor.fetchone()[0][0]["Plan"])
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {look}")
+        return rows(cursor.fetchone()[0][0]["Plan"])
