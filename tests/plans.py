@@ -75,7 +75,7 @@ def buffers(plan: dict[str, Any]) -> int:
 
 
 def rows(plan: dict[str, Any]) -> int:
-    """That left an index or a table. Unlike pages, they do not depend on how full what happened before has left each page."""
+    """That left an index or a table. Unlike pages, they do not depend on how full earlier tests have left each page."""
     return int(sum(node["Actual Rows"] * node["Actual Loops"] for node in scans(plan)))
 
 

@@ -119,7 +119,7 @@ def begun(rules: Rules, state: State, me: int, change: str, *rows: int, todo: tu
 
 
 def next_of_lane(rules: Rules, state: State, job: int, me: int) -> int | None:
-    """shared/follow.sql: the first that waits, and nobody has locked."""
+    """settling/follow.sql: the first that waits, and nobody has locked."""
     theirs = locked(state, me)
     lane = (n for n, was in enumerate(state.jobs) if was == "created" and rules.owners[n] == rules.owners[job])
     return next((n for n in lane if n not in theirs), None)

@@ -40,7 +40,7 @@ def start(state: State, process: Process, me: int, job: int, attempt: int) -> St
 
 
 def succeed(rules: Rules, state: State, sent: Session, follow: bool) -> tuple[State, tuple[int, int] | None]:
-    """succeed.sql, with shared/follow.sql"""
+    """settling/succeed.sql and settling/follow.sql"""
     row, worker = state.jobs[sent.job], state.processes[sent.worker]
     ours = (row.worker, row.life) == (sent.worker, sent.life)
     fits = row.status == "running" and row.attempt == sent.attempt and (ours or not rules.settle_names_process)

@@ -1,4 +1,4 @@
-"""The next job of a lane, in the slot of the one that has ended well (jobs/sql/settling/succeed/follow.sql)."""
+"""The next job of a lane, in the slot of the one that has ended well (jobs/sql/settling/follow.sql)."""
 
 from jobs.allocation.line import Job, Line
 from jobs.allocation.state import Lane, Pool

@@ -52,7 +52,10 @@ def succeed(
     **end: Unpack[End],
 ) -> bool:
     """running -> success. result_ttl: seconds to keep the result; None: it was not kept. result_bytes: its size."""
-    applied, _ = _succeed(job_id, attempt, _result(stats, result_ttl, result_bytes), end, follow=False)
+    facts = _result(stats, result_ttl, result_bytes) | _parameters(end)
+    applied = bool(prepared("succeed", id=job_id, attempt=attempt, **facts))
+    if applied:
+        log("succeed", job_id, attempt)
     return applied
 
 
@@ -65,7 +68,15 @@ def succeed_and_follow(
     **end: Unpack[End],
 ) -> tuple[bool, Started | None]:
     """running -> success; and created -> running for the next job of the lane, if any, in this slot and process."""
-    return _succeed(job_id, attempt, _result(stats, result_ttl, result_bytes), end, follow=True)
+    by, facts = end.get("by", ANY_HOLDER), _result(stats, result_ttl, result_bytes) | _parameters(end)
+    found = prepared("follow", id=job_id, attempt=attempt, default_timeout=default_timeout(), **facts)
+    following = started(found, by, by)
+    if found:
+        log("succeed", job_id, attempt)
+    if following is not None:
+        trace = traces.trace_of(following.trace_parent)  # even if it has none: the block is that of the job before it
+        log("follow", following.id, following.attempt, tenant=following.tenant_id, trace=trace)
+    return bool(found), following
 
 
 class Ending:
@@ -89,8 +100,8 @@ class Ending:
         self._committed: Answer | None = None
         self._job = job
         result = _result(stats, result_ttl, result_bytes)
-        rest = {"peak_memory": peak_memory, "default_timeout": default_timeout(), "now": clock.moment()}
-        self._parameters = {"id": job.id, "attempt": job.attempt, "follow": False, **vars(job.holder), **result, **rest}
+        end = _parameters({"peak_memory": peak_memory, "by": job.holder, "now": clock.moment()})
+        self._parameters = {"id": job.id, "attempt": job.attempt, **result, **end}
 
     def send(self, pipe: Pipeline) -> None:
         """Put it into that pipeline."""
@@ -110,20 +121,6 @@ class Ending:
 
 def _result(stats: dict[str, Any], result_ttl: float | None, result_bytes: int | None) -> dict[str, Any]:
     return {"stats": json.dumps(stats), "result_ttl": result_ttl, "result_bytes": result_bytes}
-
-
-def _succeed(
-    job_id: int, attempt: int, result: dict[str, Any], end: End, *, follow: bool
-) -> tuple[bool, Started | None]:
-    by, parameters = end.get("by", ANY_HOLDER), result | {"follow": follow, "default_timeout": default_timeout()}
-    found = prepared("succeed", id=job_id, attempt=attempt, **parameters, **_parameters(end))
-    following = started(found, by, by)
-    if found:
-        log("succeed", job_id, attempt)
-    if following is not None:
-        trace = traces.trace_of(following.trace_parent)  # even if it has none: the block is that of the job before it
-        log("follow", following.id, following.attempt, tenant=following.tenant_id, trace=trace)
-    return bool(found), following
 
 
 def _parameters(end: End) -> dict[str, Any]:

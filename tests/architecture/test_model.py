@@ -85,6 +85,6 @@ def test_the_modelled_reader_of_ends_is_the_one_that_is_sent():
 
 
 def test_the_modelled_follow_is_the_one_that_is_sent():
-    follow = statement("succeed")
+    follow = statement("follow")
     for guard in ("FROM settled", "gone_at IS NULL", "FOR NO KEY UPDATE SKIP LOCKED", "ticket = q.ticket"):
         assert guard in follow, "see the rules in docs/model/slicing.py"

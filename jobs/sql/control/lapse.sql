@@ -1,5 +1,5 @@
 -- Arrow:  lapse, blocked / scheduled / created -> cancelled, with the reason "expired": jobs whose time to start has passed.
--- Who:    the clock. A start refuses such a job, however late the clock is (shared/start, succeed/follow).
+-- Who:    the clock. A start refuses such a job, however late the clock is (shared/start, settling/follow).
 -- Locks:  the rows; it skips locked ones until the next pass, so the caller requests a dispatch for those behind them.
 -- Index:  jobs_expiring.
 WITH

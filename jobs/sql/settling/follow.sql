@@ -1,13 +1,24 @@
--- Arrow:  follow, created -> running: the next job of the lane of `settled`, in its slot, with its ticket and process.
--- Who:    the process whose job of this lane has just succeeded, within its time slice. No count changes at any level, so
---         it needs no door (I1). Lanes with further limits (a rate, a queue's concurrency, slots per user) need the door:
+-- Arrow:  succeed, running -> success, as in succeed.sql; and follow, created -> running: the next job of the lane, in the same
+--         slot, with its ticket and process. If none follows, the slot is free.
+-- Who:    the process whose job of this lane has just succeeded, within its time slice; fenced. No count changes at any level,
+--         so it needs no door (I1). Lanes with further limits (a rate, a queue's concurrency, slots per user) need the door:
 --         in them no job follows.
--- Locks:  the row. It skips locked rows, like the claim.
--- Index:  jobs_claim, from the lane's head as the door knows it, so that it does not read ended jobs again and again.
+-- Locks:  the row, then the row of the next job. It skips locked rows, like the claim.
+-- Index:  primary key; jobs_claim, from the lane's head as the door knows it, so that it does not read ended jobs again and again.
 -- The ticket is that of the slot, not a new one: the books go on.
 -- The row counts the jobs that have followed in its slot, so that whoever ends the slice, or finds its process dead, can
 -- tell the door how many wait no longer.
-, next AS MATERIALIZED (
+WITH
+-- include shared/clock
+before AS MATERIALIZED (SELECT slot FROM jobs WHERE id = %(id)s),
+settled AS (
+    -- include holder/succeeded
+),
+logged AS (
+    -- include shared/attempt
+    FROM settled
+),
+next AS MATERIALIZED (
     SELECT
         j.row, q.*,
         e.slot, e.ticket, e.followed + 1 AS followed
@@ -54,8 +65,7 @@
         LIMIT 1
         FOR NO KEY UPDATE SKIP LOCKED
     ) j
-    WHERE %(follow)s
-      AND q.pool = worker.pool  -- guard
+    WHERE q.pool = worker.pool  -- guard
       AND coalesce(j.expires_at > e.ended_at, true)  -- guard
       AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
 ),
@@ -80,4 +90,7 @@ followed AS (
     WHERE j.ctid = q.row
     RETURNING
     -- include shared/started
-)
+),
+ended AS (SELECT * FROM settled WHERE NOT EXISTS (SELECT FROM followed))
+-- include shared/freed
+SELECT followed.* FROM settled LEFT JOIN followed ON true
