@@ -49,10 +49,11 @@ def test_over_http_with_the_key(program, tenant):
     ]
 
 
-def test_in_the_admin(session, tenant):
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Basic b2xnYTp4"}], ids=["", "behind a proxy's password"])
+def test_in_the_admin(session, tenant, headers):
     queue = QueueFactory(name="critical", weight=1)
     form = {"weight": 3, "pool": "default", "default_backoff": 10, "paused": "on", "concurrency": ""}
-    page = session.post(f"/admin/jobs/queue/{queue.pk}/change/", form)
+    page = session.post(f"/admin/jobs/queue/{queue.pk}/change/", form, headers=headers)
     assert page.status_code == 302, page.content
     [(who, key, verb, kind, values)] = changes()
     assert (who, key, verb, kind) == ("olga", "", "changed", "jobs.queue")
