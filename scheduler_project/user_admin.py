@@ -1,9 +1,16 @@
-"""Django's admin of users and groups, in the style of the other pages."""
+"""Django's admin of users and groups, in the style of the other pages.
+
+Only superusers change operators, groups, and what anybody may: whoever could would get any rights, or set the password
+of somebody who has them. The permission to change users is for those of the others, who are members of tenants.
+"""
+
+from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django_otp.plugins.otp_totp.models import TOTPDevice
@@ -11,6 +18,8 @@ from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from scheduler_project import second_factor
+
+RIGHTS = ("is_staff", "is_superuser", "groups", "user_permissions")
 
 admin.site.unregister(TOTPDevice)  # it shows secrets; an operator sets up their own
 admin.site.unregister(User)
@@ -24,12 +33,39 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
     change_password_form = AdminPasswordChangeForm
     actions = ["reset_second_factor"]
 
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
+        fields = tuple(super().get_readonly_fields(request, obj))
+        return fields if _is_superuser(request) else fields + RIGHTS
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return _may_touch(request, obj) and super().has_change_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return _may_touch(request, obj) and super().has_delete_permission(request, obj)
+
     @admin.action(description="Reset the second factor, as after the loss of a phone", permissions=["change"])
     def reset_second_factor(self, request: HttpRequest, users: QuerySet[User]) -> None:
+        if not all(_may_touch(request, user) for user in users):
+            raise PermissionDenied
         names = [user.get_username() for user in users if second_factor.reset(user)]
         self.message_user(request, f"Was reset: {', '.join(names) or 'none, since nobody had one'}.")
 
 
 @admin.register(Group)
 class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
-    pass
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return _is_superuser(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return _is_superuser(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return _is_superuser(request)
+
+
+def _is_superuser(request: HttpRequest) -> bool:
+    return request.user.is_active and request.user.is_superuser
+
+
+def _may_touch(request: HttpRequest, user: User | None) -> bool:
+    return user is None or _is_superuser(request) or not (user.is_staff or user.is_superuser)

@@ -13,6 +13,7 @@ class TenantsConfig(AppConfig):
 
     def ready(self) -> None:
         from django.contrib.auth import get_user_model
+        from django.contrib.auth.models import Group
 
         from tenants import audit, checks, logins, models  # noqa: F401 - checks and receivers register themselves
         from tenants.connections import drop_cut_connections
@@ -30,5 +31,6 @@ class TenantsConfig(AppConfig):
             models.ApiKey,
             models.OperatorKey,
             get_user_model(),
+            Group,
         ):
             audit.watch(model)

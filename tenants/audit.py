@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.db.models import Model, Q
-from django.db.models.signals import post_delete, post_save, pre_save
+from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
 
 from tenants.models import Change, ChangeSubject
 from tenants.names import kind_of
@@ -148,11 +149,13 @@ def about(kind: str | None = None, subject_id: str | None = None) -> Q:
 
 
 def watch(model: type[Model]) -> None:
-    """Record when rows of this model are added, changed and deleted."""
+    """Record when rows of this model are added, changed and deleted, or linked: a user's groups and permissions."""
     watched.add(kind_of(model))
     pre_save.connect(_remember, sender=model)
     post_save.connect(_saved, sender=model)
     post_delete.connect(_deleted, sender=model)
+    for field in model._meta.many_to_many:
+        m2m_changed.connect(partial(_linked, field), sender=field.remote_field.through, weak=False)
 
 
 def _note_many(bulk: UUID, sought: str, of: Of, named: list[Named]) -> None:
@@ -191,6 +194,21 @@ def _saved(instance: Model, created: bool, update_fields: Iterable[str] | None =
 
 def _deleted(instance: Model, **_: Any) -> None:
     _note_row("deleted", instance)
+
+
+def _linked(
+    field: Any, *, instance: Any, action: str, reverse: bool, model: type[Model], pk_set: set[Any] | None, **_: Any
+) -> None:
+    """Record which links a row has got, or lost: as the values after, or before."""
+    if _named() is None or action not in ("post_add", "post_remove", "pre_clear"):
+        return
+    accessor = field.remote_field.get_accessor_name() if reverse else field.name
+    others = getattr(instance, accessor).all() if pk_set is None else model._default_manager.filter(pk__in=pk_set)
+    owned = [(other, [instance]) for other in others] if reverse else [(instance, list(others))]
+    for row, linked in owned:
+        names = sorted(map(str, linked))
+        if names:
+            _note_row("changed", row, {field.name: [[], names] if action == "post_add" else [names, []]})
 
 
 def _note_row(verb: str, row: Model, values: dict[str, Any] | None = None) -> None:

@@ -4,12 +4,12 @@ import re
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, Permission, User
 from django.contrib.messages import get_messages
 
 from jobs.engine import dispatch
 from tenants import auth
-from tenants.models import ApiKey, OperatorKey, Tenant, TenantQueue
+from tenants.models import ApiKey, Change, OperatorKey, Tenant, TenantQueue
 from tests.factories import MemberFactory, TenantFactory, UserFactory, operator_key
 
 pytestmark = pytest.mark.django_db
@@ -214,6 +214,49 @@ def test_an_operators_key_is_revoked(admin_client):
     assert auth.operator_of(token) is None
 
 
-@pytest.mark.parametrize("page", ["auth/user/", "auth/group/", "auth/user/add/"])
-def test_the_pages_of_users_and_groups_work(admin_client, page):
-    assert admin_client.get(f"/admin/{page}").status_code == 200
+def test_only_a_superuser_changes_operators_and_gives_rights(admin_client, admin_user, client, subtests):
+    """Otherwise who may change users could become one."""
+    helper, group, member = UserFactory(is_staff=True), Group.objects.create(name="ops"), MemberFactory().user
+    helper.groups.add(group)
+    users_and_groups = Permission.objects.filter(
+        content_type__app_label="auth", content_type__model__in=["user", "group"]
+    )
+    helper.user_permissions.set(users_and_groups)
+    client.force_login(helper)
+    rights = {
+        "is_staff": "on",
+        "is_superuser": "on",
+        "groups": [group.pk],
+        "user_permissions": [users_and_groups[0].pk],
+    }
+    own = {"date_joined_0": "2030-01-31", "date_joined_1": "09:00", "is_active": "on", **rights}
+    for page, form in (
+        (f"user/{helper.pk}/change/", {"username": "helper", **own}),
+        (f"user/{admin_user.pk}/change/", {"username": "mine", **own}),
+        (f"user/{admin_user.pk}/password/", {"password1": "a new one, and long", "password2": "a new one, and long"}),
+        (f"user/{admin_user.pk}/delete/", {"post": "yes"}),
+        ("user/", {"action": "delete_selected", "_selected_action": [admin_user.pk], "post": "yes"}),
+        ("user/", {"action": "reset_second_factor", "_selected_action": [member.pk, admin_user.pk]}),
+        (f"group/{group.pk}/change/", {"name": "ops", "permissions": [one.pk for one in users_and_groups]}),
+        (f"group/{group.pk}/delete/", {"post": "yes"}),
+        ("group/add/", {"name": "mine"}),
+    ):
+        with subtests.test(page=page):
+            assert client.post(f"/admin/auth/{page}", form).status_code == 403, form
+    for of, form in (
+        (f"{member.pk}/change/", {"username": "theirs", **own}),
+        ("add/", {"username": "new", "password1": "a new one, and long", "password2": "a new one, and long", **rights}),
+    ):
+        with subtests.test(page=of):
+            assert client.post(f"/admin/auth/user/{of}", {"usable_password": "true", **form}).status_code == 302
+            changed = User.objects.get(username=form["username"])
+            got = changed.is_staff, changed.is_superuser, changed.groups.count(), changed.user_permissions.count()
+            assert got == (False, False, 0, 0)
+    assert User.objects.get(pk=admin_user.pk).password == admin_user.password
+    with subtests.test("a superuser does"):
+        assert admin_client.post(f"/admin/auth/user/{member.pk}/change/", {"username": "op", **own}).status_code == 302
+        given = Change.objects.filter(subject="op", verb="changed").values_list("values", flat=True)
+        assert {"groups": [[], ["ops"]]} in given, "and the audit log has it"
+        assert {"user_permissions": [[], [str(users_and_groups[0])]]} in given
+        for page in ("user/", "group/", "user/add/", "group/add/"):
+            assert admin_client.get(f"/admin/auth/{page}").status_code == 200

@@ -1,7 +1,7 @@
 """Who changed what, from what to what, with which key: by whichever way it was done."""
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, Permission, User
 from django.core.management import call_command
 from django.test import Client
 
@@ -118,6 +118,24 @@ def test_keys_and_users_without_their_secrets(session, tenant, olga):
     told = str(list(Change.objects.values()))
     assert key.digest not in told
     assert User.objects.get(pk=olga.pk).password not in told
+
+
+def test_what_a_user_and_a_group_may(olga):
+    group, permission = Group.objects.create(name="ops"), Permission.objects.get(codename="view_job")
+    olga.groups.add(group)
+    assert changes() == [], "code is in the log"
+    with audit.acting("somebody"):
+        group.permissions.add(permission)
+        group.permissions.add(permission)
+        olga.groups.clear()
+        group.user_set.add(olga)
+        group.user_set.set([])
+    assert [(kind, values) for *_, kind, values in changes()] == [
+        ("auth.group", {"permissions": [[], [str(permission)]]}),
+        ("auth.user", {"groups": [["ops"], []]}),
+        ("auth.user", {"groups": [[], ["ops"]]}),
+        ("auth.user", {"groups": [["ops"], []]}),
+    ]
 
 
 def test_who_comes_next_in_the_same_thread_is_nobody_until_known(owner, tenant):
