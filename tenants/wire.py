@@ -93,12 +93,15 @@ class Request:
         self._key = self._kept.maybe_add_to_cache(self.query, self._prepare, self._name)
 
     def hear(self, results: list[PGresult]) -> None:
-        """Take what the server said. Raises psycopg's errors."""
+        """Take what the server said. Raises psycopg's errors.
+
+        results: one, and behind it a refusal if the commit that follows the statement fails.
+        """
         if self._key is not None:
             self._kept.validate(self._key, self._prepare, self._name, results)
-        (result,) = results
-        refused(self._raw, result)
-        self.answer.hear(result)
+        for result in results:
+            refused(self._raw, result)
+        self.answer.hear(results[0])
 
 
 def refused(raw: psycopg.Connection[Any], result: PGresult) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from django.db import NotSupportedError, connection, transaction
+from django.db import IntegrityError, NotSupportedError, connection, transaction
 
 from tenants import auth
 from tenants.models import Tenant
@@ -40,3 +40,12 @@ def test_a_key_goes_on_to_name_its_tenant_and_a_strangers_his_and_a_transaction_
         prepared(NAMES, id=owner.pk)
     with transaction.atomic():
         assert prepared(NAMES, id=owner.pk) == [(owner.name,)]
+
+
+def test_a_statement_whose_commit_fails_is_refused_as_django_says():
+    """As on a full disk, where this says whether the same statement may succeed later."""
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TEMP TABLE singles (once int UNIQUE DEFERRABLE INITIALLY DEFERRED)")
+    for _ in range(OFTEN):
+        with pytest.raises(IntegrityError):
+            prepared("INSERT INTO singles SELECT 1 FROM generate_series(1, %(times)s) RETURNING once", times=2)
