@@ -1,6 +1,9 @@
 """The leading clock: take the lead, depose a silent leader, wake the leader."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
+
+from django.db import InterfaceError, OperationalError
 
 from jobs.store import clock
 from jobs.store.rows import rows
@@ -20,8 +23,12 @@ def depose(silent: float) -> bool:
 
 
 def wake_clock() -> None:
-    """Tell the leader, when this transaction commits, that a new moment is due."""
-    rows("wake_clock")
+    """Tell the leader that a new moment is due; for callers outside of a transaction.
+
+    It looks each second anyway, so a session that is lost here is no error.
+    """
+    with suppress(OperationalError, InterfaceError):
+        rows("wake_clock")
 
 
 def database_now() -> datetime:

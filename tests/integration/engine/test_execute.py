@@ -318,6 +318,19 @@ class TestALostDatabase:
         assert dispatch() == 1
         assert [message.id for message in sent] == [job_id]
 
+    def test_an_outcome_is_stored_though_the_session_is_lost_before_the_clock_is_told(self, thing, run, monkeypatch):
+        retry = store.retry
+
+        def retry_and_cut(*args: object, **options: object) -> bool:
+            done = retry(*args, **options)
+            with psycopg.connect(**connection.get_connection_params()) as other:
+                other.execute("SELECT pg_terminate_backend(%s, 10000)", [connection.connection.info.backend_pid])
+            return done
+
+        monkeypatch.setattr(store, "retry", retry_and_cut)
+        ended = run(thing.async_.fail_first())
+        assert (ended.status, ended.retries) == ("scheduled", 1)
+
     def test_in_the_end_it_is_given_up(self, thing, run, monkeypatch):
         def away(*args: object, **kwargs: object) -> bool:
             raise OperationalError("away")
