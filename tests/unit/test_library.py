@@ -392,7 +392,7 @@ def test_a_worker_of_this_project_imports_nothing_of_the_api() -> None:
 CORE = """
 import importlib, sys
 from pathlib import Path
-EXTRAS = "ninja", "pydantic", "unfold", "redis", "prometheus_client", "opentelemetry"
+EXTRAS = "ninja", "pydantic", "unfold", "redis", "prometheus_client"
 for name in (*EXTRAS, "environ", "whitenoise", "uvicorn", "pytest", "django_tasks"):
     sys.modules[name] = None  # importing it fails from now on
 import django
@@ -407,15 +407,11 @@ configure(Celery("theirs"))
 django.setup()
 OPTIONAL = (
     "admin.py", "api.py", "console/admin", "console/api", "portal/api", "contrib/metrics", "contrib/django_tasks",
-    "contrib/testing/plugin.py", "telemetry/traces/spans.py", "sql/__main__.py",
+    "contrib/testing/plugin.py", "sql/__main__.py",
 )
 for path in sorted(Path("jobs").rglob("*.py")):
     if not any(path.is_relative_to(Path("jobs") / one) for one in OPTIONAL):
         importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
-from jobs.telemetry import traces
-with traces.serving("GET", {}) as span:
-    span.set_attribute("a", 1)
-assert traces.parent() is None
 from tenants.conf import login_failures
 assert login_failures() == 10
 assert not hasattr(settings, "LOGIN_FAILURES")

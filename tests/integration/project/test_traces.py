@@ -35,7 +35,7 @@ def spans(monkeypatch):
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr("jobs.telemetry.traces.spans._tracer", provider.get_tracer("test"))
+    monkeypatch.setattr("jobs.telemetry.traces._tracer", provider.get_tracer("test"))
     monkeypatch.setattr(trace, "_TRACER_PROVIDER", provider)
     return exporter.get_finished_spans
 
@@ -101,7 +101,7 @@ def test_what_is_no_sampled_trace_is_not_kept(post, header):
 
 
 def test_what_the_sampler_drops_is_not_kept(post, monkeypatch):
-    monkeypatch.setattr("jobs.telemetry.traces.spans._tracer", TracerProvider(sampler=ALWAYS_OFF).get_tracer("test"))
+    monkeypatch.setattr("jobs.telemetry.traces._tracer", TracerProvider(sampler=ALWAYS_OFF).get_tracer("test"))
     post()
     assert Job.objects.get().trace_parent is None
 

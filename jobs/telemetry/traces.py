@@ -1,4 +1,9 @@
-"""Spans by OpenTelemetry's interface. Without its SDK they do nothing but hand on the id of the caller's trace."""
+"""Traces: spans of requests and of attempts, by OpenTelemetry's interface.
+
+A job keeps the span that submitted it as a W3C `traceparent` in its row; each attempt is a child of that, in whichever
+process it runs. Spans have ids of jobs and tenants, never names or arguments. Without OpenTelemetry's SDK they do
+nothing but hand on the id of the caller's trace.
+"""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -21,6 +26,11 @@ def parent() -> str | None:
     carrier: dict[str, str] = {}
     _w3c.inject(carrier)
     return carrier.get(HEADER)
+
+
+def trace_of(trace_parent: str | None) -> str | None:
+    """The id of the trace that a kept `traceparent` names; None without one."""
+    return trace_parent.split("-")[1] if trace_parent else None
 
 
 def trace_id() -> dict[str, str]:
