@@ -9,6 +9,7 @@ import logging
 import math
 from collections.abc import Callable
 from typing import Any
+from unicodedata import normalize
 
 from django.contrib.auth.signals import user_login_failed
 from django.dispatch import receiver
@@ -58,6 +59,7 @@ def note(credentials: dict[str, Any], request: HttpRequest | None = None, **_: A
 
 
 def _buckets(request: HttpRequest, name: str) -> list[tuple[tuple[str, ...], int]]:
-    address, name = request.META.get("REMOTE_ADDR", ""), name[:150].lower()
+    # As the form reads it, however it is written: with spaces around it, or in letters of full width.
+    address, name = request.META.get("REMOTE_ADDR", ""), normalize("NFKC", name)[:150].strip().lower()
     keys = {"both": (address, name), "address": (address,), "name": ("", name)}
     return [((kind, *key), WIDER[kind] * login_failures()) for kind, key in keys.items()]

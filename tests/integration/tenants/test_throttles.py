@@ -1,6 +1,7 @@
 """Who fails to log in again and again, or asks too fast, is told to wait; and nobody else is."""
 
 import asyncio
+import itertools
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -55,10 +56,11 @@ def test_one_machine_cannot_try_many_names(settings):
     assert answers == [200] * 10 + [429]
 
 
-def test_many_machines_cannot_try_one_name_for_ever(settings):
+def test_many_machines_cannot_try_one_name_for_ever_however_they_write_it(settings):
     settings.LOGIN_FAILURES = 1
-    answers = [log_in(LOGIN, "anna", "wrong", f"192.0.2.{n}").status_code for n in range(21)]
-    assert answers == [200] * 20 + [429]
+    written = itertools.cycle(("anna", " anna", "anna\t", "Anna", "\uff41nna"))  # which Django's form takes for one
+    answers = [log_in(LOGIN, next(written), "wrong", f"192.0.2.{n}").status_code for n in range(25)]
+    assert answers == [200] * 20 + [429] * 5
 
 
 def test_logging_in_well_uses_nothing_up(anna, settings):
