@@ -10,6 +10,7 @@ from django.http.response import HttpResponseBase
 from django.utils.encoding import escape_uri_path
 
 from jobs import telemetry
+from jobs.portal.api.problems import ProblemError, respond
 from jobs.telemetry import traces
 from scheduler_project.errors import is_api
 
@@ -82,14 +83,23 @@ def _policy(path: str) -> str:
 
 
 def without_nul(get_response: View) -> View:
-    """Refuse a query string with U+0000: pages filter by it, and PostgreSQL cannot store it.
+    """Refuse a query or a cookie with U+0000: pages and sessions are looked up by it, and PostgreSQL cannot store it.
 
-    The API does this itself, and names the field.
+    The API looks at its queries itself, and names the field.
     """
 
     def guarded_view(request: HttpRequest) -> HttpResponseBase:
+        if any("\x00" in value for value in request.COOKIES.values()):  # quoted, it may be written as \000
+            return _with_nul(request, "A cookie")
         if not is_api(request.path) and "%00" in request.META.get("QUERY_STRING", ""):
-            return HttpResponse("The address contains the character U+0000.", status=400, content_type="text/plain")
+            return _with_nul(request, "The address")
         return get_response(request)
 
     return guarded_view
+
+
+def _with_nul(request: HttpRequest, what: str) -> HttpResponse:
+    told = f"{what} contains the character U+0000."
+    if is_api(request.path):
+        return respond(ProblemError(400, told))
+    return HttpResponse(told, status=400, content_type="text/plain")

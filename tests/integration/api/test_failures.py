@@ -83,6 +83,13 @@ def test_a_query_with_nul_is_refused(operator, path):
     assert operator.get(path).status_code == 400
 
 
+def test_a_strangers_cookie_with_nul_is_refused():
+    """The session's would be looked up: a failure in the log for each request of somebody without a key."""
+    for path, kind in (("/api/v1/jobs", PROBLEM), ("/jobs/", "text/plain"), ("/ops/", "text/plain")):
+        refused = Client().get(path, headers={"Cookie": r'sessionid="\000aaaaaaaa"'})
+        assert (refused.status_code, refused["Content-Type"]) == (400, kind)
+
+
 @pytest.mark.parametrize("path", ["/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/", "/api/nothing"])
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_every_address_under_the_api_answers_with_problems(method, path):

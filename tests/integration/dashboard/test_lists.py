@@ -171,6 +171,8 @@ def test_a_character_that_postgresql_does_not_store_is_found_nowhere(client, set
     """Where no middleware refuses it: a project of somebody else."""
     settings.MIDDLEWARE = [one for one in settings.MIDDLEWARE if not one.endswith("without_nul")]
     assert client.get(f"/ops/{path}").status_code == 200
+    assert client.get("/ops/tenants/%00/").status_code == 404
+    assert client.post("/ops/tenants/%00/change").status_code == 404
 
 
 @pytest.mark.parametrize("path", ["/ops/jobs/", "/ops/dead/"])

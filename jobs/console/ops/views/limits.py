@@ -9,6 +9,7 @@ from django.db import transaction
 from django.forms import ModelForm, Select, modelform_factory
 from django.http import HttpRequest, HttpResponse
 
+from jobs.authoring.text import storable
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT, Kind, Limit
 from jobs.console.operations.what_if import QUEUES, TENANTS, asked_at
 from jobs.console.ops.access import action_for
@@ -38,7 +39,7 @@ def form_of(row: Queue | TenantQueue, table: Sequence[Limit], data: Any = None) 
 @action_for("tenants.change_tenantqueue")
 @transaction.atomic
 def change_tenant(request: HttpRequest, slug: str) -> HttpResponse:
-    tenant = existing(tenant_of_slug(slug))
+    tenant = existing(tenant_of_slug(storable(slug)))
     return _change(request, limits.locked_slots(tenant), OF_TENANT, str(tenant), asked=(TENANTS, slug))
 
 

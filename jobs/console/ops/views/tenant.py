@@ -4,6 +4,7 @@ from collections import Counter
 
 from django.http import HttpRequest, HttpResponse
 
+from jobs.authoring.text import storable
 from jobs.conf import settings
 from jobs.console.operations.limits import OF_TENANT
 from jobs.console.ops import live, looks, past, snapshot
@@ -24,7 +25,7 @@ MAX_CHANGES = 10
 
 @page_for("tenants.view_tenantqueue")
 def show(request: HttpRequest, slug: str) -> HttpResponse:
-    tenant = existing(tenant_of_slug(slug), f"There is no tenant {slug}.")
+    tenant = existing(tenant_of_slug(storable(slug)), f"There is no tenant {slug}.")
     seen = snapshot.current()
     lanes = looks.lanes_of({tenant.pk})
     cuts = waits.cuts(lanes, seen.queues)
