@@ -95,7 +95,13 @@ class OwnSession:
 
     @contextmanager
     def speaking(self) -> Iterator[None]:
-        """Let the engine use this session inside the block."""
+        """Let the engine use this session inside the block.
+
+        One to a database that only the engine uses is Django's there: what looks for types at its first connection, as
+        `django.contrib.postgres` does, would else open another one, and keep it.
+        """
+        if self._connection.alias != DEFAULT_DB_ALIAS:
+            connections[self._connection.alias] = self._connection
         token = _spoken_in.set(self._connection)
         try:
             yield

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 from django.contrib.postgres.signals import get_hstore_oids
-from django.db import DataError, connection
+from django.db import DataError, connection, connections
 
 from jobs import store
 from jobs.sql import statement
@@ -73,9 +73,15 @@ def test_a_statement_is_planned_when_it_comes_first_and_never_again(new_session)
     assert plans(new_session) == {"-- start": (3, 0)}
 
 
-def test_it_opens_no_session_of_djangos_where_the_worker_has_asked_for_types(new_session):
+def test_it_opens_no_session_of_djangos_where_the_worker_has_asked_for_types(new_session, monkeypatch):
     connection.close()
     get_hstore_oids.cache_clear()
     learn_types()
     store.plan()
     assert connection.connection is None
+
+    # Nor does one to the server itself, of a web process behind a pooler: there it is Django's.
+    monkeypatch.setitem(connections.databases, "direct", connections.databases["default"])
+    with store.OwnSession("direct").speaking():
+        assert connections["direct"] is session()
+    del connections["direct"]
