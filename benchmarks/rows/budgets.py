@@ -24,18 +24,14 @@ from jobs.forecasting.replay.limits import books_of
 from jobs.forecasting.replay.record import AS_IT_WAS, POOL, QUEUE, TENANT, WARM, Change, Past, Record
 from jobs.forecasting.replay.replay import Replay
 from jobs.forecasting.runs import NEWEST, SPREAD, collected
-from jobs.forecasting.scene import Comer, InLine, Line, Owner, Scene, Turn
+from jobs.forecasting.scene import Comer, InLine, Scene
 
 ATTEMPTS, LOAD, SLOTS = 100_000, (0.85, 0.95), 4
 PAUSES = Pauses(between=0.02, handover=0.02)
 WAITING, READ = 100_000, {100: 40, 1_000: 5}  # jobs in line, in all; and by the number of lines, those read of each
 DRAWS, STARTS, COMING = 9, 800, 3_000
 TYPE, NORMAL = "benchmarks.mix", 5 << PRIORITY
-NOT_LIMITED = dict.fromkeys(("concurrency", "rate_limit", "rate_window", "full_at", "tokens"))
-NEW: dict[str, Any] = {
-    **{"virtual_time": 0.0, "pool_time": 0.0, "lane_time": 0.0, "growth": 0.0, "head": 0, "circle_end": 0},
-    **{"round_least": None, "round_growth": None, "mean_seconds": coverage.MEAN},
-}
+NEW: dict[str, Any] = {"id": 1, "pool": "default", "head": 0, "circle_end": 0, "mean_seconds": coverage.MEAN}
 
 ATTEMPT, REPLAY, MEMORY, FORECAST = "simulated attempt, us", "replay, s", "replay, MB", "forecast of {:,} lines, s"
 OURS = "ours"
@@ -122,9 +118,10 @@ def scene(lines: int, random: Random) -> Scene:
     tenants = range(lines)
     return Scene(
         pools={"default": coverage.PROCESSES},
-        turns=[Turn(id=1, pool="default", weight=1, paused=False, **NOT_LIMITED, **NEW)],
-        owners=[Owner(tenant, SLOTS, 1, False, *[None] * 5) for tenant in tenants],  # without other limits
-        lines=[Line(tenant, 1, WAITING // lines, "ready", tenant << 20, 0.0, NORMAL, "", None) for tenant in tenants],
+        queues=[NEW],
+        tenants=[{"id": tenant, "num_slots": SLOTS} for tenant in tenants],
+        lanes={(tenant, 1): {"state": "ready", "position": tenant << 20, "head": NORMAL} for tenant in tenants},
+        waiting={(tenant, 1): WAITING // lines for tenant in tenants},
         in_line=[
             InLine(nth, tenant, 1, NORMAL + nth * lines + tenant, nth, "", TYPE, -60.0)
             for tenant in tenants

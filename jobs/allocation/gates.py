@@ -4,10 +4,12 @@ A limit of None does not exist, and leaves infinite room.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:  # the state has lines of jobs, which ask for this room
+    from jobs.allocation.state import Queue, Tenant
 
 
 class Gate(StrEnum):
@@ -32,39 +34,6 @@ class Gate(StrEnum):
     NEXT = "next"  # all gates are open: the next dispatch that reaches its place claims it
 
 
-@dataclass(frozen=True)
-class Pool:
-    """processes: of its live workers. in_use: by jobs that run there or are on their way."""
-
-    name: str
-    processes: int
-    in_use: int = 0
-
-
-@dataclass(frozen=True)
-class Tenant:
-    """num_slots: None if they were never set. tokens: of its rate limit. users: the slots in use of each user."""
-
-    id: int
-    num_slots: int | None
-    in_use: int = 0
-    paused: bool = False
-    tokens: float | None = None
-    user_slots: int | None = None
-    users: Mapping[str, int] | None = None
-
-
-@dataclass(frozen=True)
-class Queue:
-    """tokens: of its rate limit."""
-
-    id: int
-    concurrency: int | None = None
-    in_use: int = 0
-    paused: bool = False
-    tokens: float | None = None
-
-
 class Limited(Protocol):
     """A queue as far as its own limits go."""
 
@@ -74,8 +43,6 @@ class Limited(Protocol):
     def concurrency(self) -> int | None: ...
     @property
     def in_use(self) -> int: ...
-    @property
-    def tokens(self) -> float | None: ...
 
 
 def left(limit: int | None, in_use: int) -> float:
@@ -85,20 +52,20 @@ def left(limit: int | None, in_use: int) -> float:
 
 def of_tokens(tokens: float | None) -> float:
     """The jobs that a rate limit lets go now."""
-    return inf if tokens is None else max(int(tokens), 0)
+    return inf if tokens is None else tokens if tokens >= 1 else 0
 
 
-def room(queue: Limited) -> float:
-    """What the queue's own limits leave free, while it is not paused."""
-    return min(left(queue.concurrency, queue.in_use), of_tokens(queue.tokens))
+def room(queue: Limited, tokens: float | None) -> float:
+    """What the queue's own limits leave free, while it is not paused. tokens: of its rate limit."""
+    return min(left(queue.concurrency, queue.in_use), of_tokens(tokens))
 
 
-def of_user(user: str, user_slots: int | None, users: Mapping[str, int] | None) -> float:
+def of_user(user: str, user_slots: int | None, users: Mapping[str, int]) -> float:
     """By the tenant's limit for each of its users. Jobs of no user do not count."""
-    return inf if not user else left(user_slots, (users or {}).get(user, 0))
+    return inf if not user else left(user_slots, users.get(user, 0))
 
 
-def closed(tenant: Tenant, queue: Queue, pool: Pool, user: str = "") -> Iterator[Gate]:
+def closed(tenant: "Tenant", queue: "Queue", user: str = "", now: float = 0.0) -> Iterator[Gate]:
     """The closed gates of a waiting job; the tenant's come first, since its owner can change them."""
     if tenant.paused:
         yield Gate.TENANT_PAUSED
@@ -106,12 +73,12 @@ def closed(tenant: Tenant, queue: Queue, pool: Pool, user: str = "") -> Iterator
         yield Gate.NO_SLOTS
     elif not left(tenant.num_slots, tenant.in_use):
         yield Gate.SLOTS_FULL
-    yield from of_queue(queue)
-    if not of_tokens(tenant.tokens):
+    yield from of_queue(queue, queue.tokens(now))
+    if not of_tokens(tenant.tokens(now)):
         yield Gate.TENANT_RATE
     if not of_user(user, tenant.user_slots, tenant.users):
         yield Gate.USER_FULL
-    yield from of_pool(pool.processes, pool.in_use)
+    yield from of_pool(queue.pool.processes, queue.pool.in_use)
 
 
 def of_pool(processes: int, in_use: int) -> Iterator[Gate]:
@@ -122,11 +89,11 @@ def of_pool(processes: int, in_use: int) -> Iterator[Gate]:
         yield Gate.POOL_FULL
 
 
-def of_queue(queue: Limited) -> Iterator[Gate]:
-    """The closed gates of a queue."""
+def of_queue(queue: Limited, tokens: float | None) -> Iterator[Gate]:
+    """The closed gates of a queue. tokens: of its rate limit."""
     if queue.paused:
         yield Gate.QUEUE_PAUSED
     if not left(queue.concurrency, queue.in_use):
         yield Gate.QUEUE_FULL
-    if not of_tokens(queue.tokens):
+    if not of_tokens(tokens):
         yield Gate.QUEUE_RATE

@@ -19,6 +19,7 @@ class State(StrEnum):
     CLOSED = "closed"
 
 
+LaneId = tuple[int, int]  # tenant, queue
 READY, EMPTY, CLOSED = State  # bound once: a look into an Enum takes longer than the comparison
 
 
@@ -32,6 +33,11 @@ class Limits:
     rate_window: float | None = None
     full_at: float | None = None
     in_use: int = 0
+
+    @property
+    def pause(self) -> float:
+        """Seconds between two jobs, by the rate limit; 0 without one."""
+        return self.rate_window / self.rate_limit if self.rate_limit and self.rate_window else 0.0
 
     def tokens(self, now: float) -> float:
         """How many jobs the rate limit lets go now."""
@@ -95,7 +101,7 @@ class Pool:
 
     name: str
     processes: int = 0
-    in_use: int = field(default=0, init=False)
+    in_use: int = 0
     time: float = field(default=0.0, init=False)
     queues: list["Queue"] = field(default_factory=list, init=False)
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 
 from jobs.forecasting.far import means
 from jobs.forecasting.runs import Runs
-from jobs.forecasting.scene import Scene, pause
+from jobs.forecasting.scene import Scene
 
 LEAST_STARTS, MOST_STARTS = 800, 6_000  # of a draw
 PART = 50.0  # of the time that a forecast tells of, its draws together take at most one
@@ -19,7 +19,7 @@ def starts(scene: Scene, runs: Runs, draws: int) -> int:
 
 def standing(scene: Scene, most: int) -> int:
     """How many jobs of each line stand in a draw of so many starts, at most: short lines leave room for long ones."""
-    left, lines = DEEP * most, sorted(line.waiting for line in scene.lines)
+    left, lines = DEEP * most, sorted(scene.waiting.values())
     for n, waiting in enumerate(lines):
         share = left // (len(lines) - n)
         if waiting > share:
@@ -30,15 +30,13 @@ def standing(scene: Scene, most: int) -> int:
 
 def _seconds(scene: Scene, runs: Runs) -> float:
     """How long the lines last, by what stands in them, and by the limits of pools, tenants and rates."""
-    turns, owners = {turn.id: turn for turn in scene.turns}, {owner.id: owner for owner in scene.owners}
-    mean = means(scene, runs)
+    books, mean = scene.books(), means(scene, runs)
     of_pool: dict[str, float] = defaultdict(float)
     longest = 0.0
-    for line in scene.lines:
-        turn, owner = turns.get(line.queue_id), owners.get(line.tenant_id)
-        if turn is not None and owner is not None:
-            work = line.waiting * mean.get((line.tenant_id, line.queue_id), 0.0)
-            of_pool[turn.pool] += work / max(scene.pools.get(turn.pool, 0), 1)
-            own = work / max(owner.num_slots or 0, 1)
-            longest = max(longest, own, line.waiting * max(pause(turn), pause(owner)))
+    for (tenant_id, queue_id), waiting in scene.waiting.items():
+        tenant, queue = books.tenants[tenant_id], books.queues[queue_id]
+        work = waiting * mean.get((tenant_id, queue_id), 0.0)
+        of_pool[queue.pool.name] += work / max(queue.pool.processes, 1)
+        own = work / max(tenant.num_slots or 0, 1)
+        longest = max(longest, own, waiting * max(queue.pause, tenant.pause))
     return max(longest, *of_pool.values(), 0.0)

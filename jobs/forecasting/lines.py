@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from jobs.allocation.gates import Gate
+from jobs.allocation.state import LaneId
 from jobs.forecasting import depth
 from jobs.forecasting.calibration import Factor
 from jobs.forecasting.far import PRIORITY, Far
@@ -60,7 +61,7 @@ class Foresight:
 
     @cached_property
     def _draws(self) -> list[Starts]:
-        many = sum(line.waiting for line in self.scene.lines) > MANY
+        many = sum(self.scene.waiting.values()) > MANY
         draws = DRAWS_OF_MANY if many else DRAWS
         most = depth.starts(self.scene, self.odds.runs, draws)
         found = stretches(self.scene, self._ends, depth.standing(self.scene, most))
@@ -71,17 +72,17 @@ class Foresight:
         return Far(self.scene, self.odds.runs, self.odds.spread)
 
     @cached_property
-    def _ends(self) -> dict[tuple[int, int], int]:
+    def _ends(self) -> dict[LaneId, int]:
         """For each lane that was read to its end, where a job of the default priority would stand that comes now."""
         last = {(one.tenant_id, one.queue_id): one.nth for one in self.scene.in_line}
         return {
             lane: (DEFAULT_PRIORITY << PRIORITY) + LATER - 1 - n
-            for n, line in enumerate(self.scene.lines)
-            if last.get(lane := (line.tenant_id, line.queue_id), 0) >= line.waiting
+            for n, (lane, waiting) in enumerate(self.scene.waiting.items())
+            if last.get(lane, 0) >= waiting
         }
 
     def _by_user(self) -> dict[Key, list[InLine]]:
-        limited = {owner.id for owner in self.scene.owners if owner.user_slots is not None}
+        limited = {tenant["id"] for tenant in self.scene.tenants if tenant.get("user_slots") is not None}
         found: dict[Key, list[InLine]] = defaultdict(list)
         for one in self.scene.in_line:
             found[one.tenant_id, one.queue_id, f"@{one.user}" if one.tenant_id in limited else ""].append(one)

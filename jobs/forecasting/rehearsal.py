@@ -1,6 +1,6 @@
 """Rehearse what may happen, once: the rules of the claim over a scene, with run times and arrivals drawn."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,13 +10,13 @@ from math import inf
 from random import Random
 
 from jobs.allocation.books import Books
-from jobs.allocation.gates import Gate, Pool, Queue, Tenant, closed
+from jobs.allocation.gates import Gate, closed
+from jobs.allocation.state import EMPTY, LaneId
 from jobs.allocation.world import Job, Pauses, World
 from jobs.forecasting import runs as drawn
 from jobs.forecasting.far import PRIORITY
 from jobs.forecasting.runs import Runs
 from jobs.forecasting.scene import Comer, Holding, InLine, Scene
-from jobs.forecasting.state import books_of
 from jobs.forecasting.statements import FARTHEST
 
 LATER = 1 << 57  # ids from here on are of jobs that nobody has submitted yet
@@ -24,28 +24,21 @@ SHORTEST = 0.001  # seconds until a running job ends
 COMERS = 4  # for each start of a draw, at most: after a burst, those who come again would be millions
 SHUT = frozenset({Gate.TENANT_PAUSED, Gate.NO_SLOTS, Gate.QUEUE_PAUSED, Gate.NO_WORKER})  # until a person opens them
 
-Lane = tuple[int, int]  # tenant, queue
 Starts = dict[int, float]  # by place: when it starts; infinity: not within FARTHEST
 
 
 def gates(scene: Scene) -> dict[tuple[int, int, str], Gate]:
     """What holds the jobs of each lane and user: the first closed gate."""
-    owners, turns = {owner.id: owner for owner in scene.owners}, {turn.id: turn for turn in scene.turns}
-    of_tenant = Counter(one.tenant_id for one in scene.holding)
-    of_user = Counter((one.tenant_id, one.user) for one in scene.holding)
-    of_queue = Counter(one.queue_id for one in scene.holding)
-    of_pool = Counter(turns[one.queue_id].pool for one in scene.holding if one.queue_id in turns and not one.leaves)
+    books = scene.books()
+    for one in scene.holding:
+        books.hold(books.lane(one.tenant_id, one.queue_id), _job(one, one.place, one.claimed_at, 0.0))
+        books.queues[one.queue_id].pool.in_use -= one.leaves
     found: dict[tuple[int, int, str], Gate] = {}
-    for one in scene.in_line:
-        key = one.tenant_id, one.queue_id, one.user
-        turn, owner = turns.get(one.queue_id), owners[one.tenant_id]
-        if key not in found and turn is not None:
-            users = {one.user: of_user[owner.id, one.user]}
-            limits = owner.num_slots, of_tenant[owner.id], owner.paused, owner.tokens, owner.user_slots
-            tenant = Tenant(owner.id, *limits, users)
-            queue = Queue(turn.id, turn.concurrency, of_queue[turn.id], turn.paused, turn.tokens)
-            pool = Pool(turn.pool, scene.pools.get(turn.pool, 0), of_pool[turn.pool])
-            found[key] = next(closed(tenant, queue, pool, one.user), Gate.NEXT)
+    for waits in scene.in_line:
+        key = waits.tenant_id, waits.queue_id, waits.user
+        if key not in found:
+            first = closed(books.tenants[waits.tenant_id], books.queues[waits.queue_id], waits.user)
+            found[key] = next(first, Gate.NEXT)
     return found
 
 
@@ -60,20 +53,18 @@ class Stretch:
     end: int | None
 
 
-def stretches(scene: Scene, ends: Mapping[Lane, int], deep: int) -> list[Stretch]:
+def stretches(scene: Scene, ends: Mapping[LaneId, int], deep: int) -> list[Stretch]:
     """Of all lines that are not shut. ends: of some lanes. deep: the most jobs of each line."""
-    of_lane: dict[Lane, list[InLine]] = defaultdict(list)
+    of_lane: dict[LaneId, list[InLine]] = defaultdict(list)
     for one in scene.in_line:
         of_lane[one.tenant_id, one.queue_id].append(one)
-    queues = {turn.id for turn in scene.turns}
     shut = {key[:2] for key, gate in gates(scene).items() if gate in SHUT}
+    known = {lane for lane, row in scene.lanes.items() if row["state"] != EMPTY}
     found: list[Stretch] = []
-    for line in scene.lines:
-        lane = line.tenant_id, line.queue_id
+    for lane in scene.waiting:
         read = [one for one in of_lane[lane] if one.nth <= deep]
-        if read and lane not in shut and line.queue_id in queues:
-            end = ends.get(lane) if len(read) == len(of_lane[lane]) else None
-            found.append(Stretch(read, line.state not in (None, "empty"), end))
+        if read and lane not in shut:
+            found.append(Stretch(read, lane in known, ends.get(lane) if len(read) == len(of_lane[lane]) else None))
     return found
 
 
@@ -94,7 +85,7 @@ class Rehearsal:
         self._scene, self._runs, self._random = scene, odds.runs, odds.random
         self._factor = drawn.common_factor(odds.random, odds.spread)
         self._ids = count(LATER)
-        books = books_of(scene)
+        books = scene.books()
         self._queues = frozenset(books.queues)
         self._most = most
         self._world = World(books, now=0.0, pauses=odds.pauses, coming=islice(self._coming(), COMERS * most))
@@ -117,8 +108,6 @@ class Rehearsal:
 
     def _hold(self, books: Books) -> None:
         for one in self._scene.holding:
-            if one.queue_id not in self._queues:
-                continue
             like = self._runs.like(one.tenant_id, one.job_type)
             started = one.started_at if one.started_at is not None else 0.0
             seconds = self._factor * drawn.draw_longer(self._random, like, -started / self._factor)

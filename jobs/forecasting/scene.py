@@ -4,62 +4,16 @@ All moments are seconds from the moment of the look.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any
 
+from jobs.allocation.books import Books
+from jobs.allocation.state import Lane, LaneId, Queue, State, Tenant
 
-@dataclass(frozen=True)
-class Turn:
-    """A queue: its limits, and its turn as `queue_turns` has it. See jobs.models.QueueTurn."""
-
-    id: int
-    pool: str
-    weight: int
-    concurrency: int | None
-    paused: bool
-    rate_limit: int | None
-    rate_window: float | None
-    full_at: float | None
-    tokens: float | None
-    virtual_time: float
-    pool_time: float
-    lane_time: float
-    growth: float
-    head: int
-    circle_end: int
-    round_least: float | None
-    round_growth: float | None
-    mean_seconds: float
-
-
-@dataclass(frozen=True)
-class Owner:
-    """A tenant. num_slots: None if they were never set. burst_slots: with those that it may borrow."""
-
-    id: int
-    num_slots: int | None
-    weight: int
-    paused: bool
-    user_slots: int | None
-    rate_limit: int | None
-    rate_window: float | None
-    full_at: float | None
-    tokens: float | None
-    burst_slots: int | None = None
-
-
-@dataclass(frozen=True)
-class Line:
-    """The jobs in line of a tenant in a queue. waiting: about how many; state None: no dispatch knows of them yet."""
-
-    tenant_id: int
-    queue_id: int
-    waiting: int
-    state: str | None
-    position: int | None
-    virtual_time: float | None
-    head: int | None
-    last_user: str | None
-    opens_at: float | None
+Row = Mapping[str, Any]  # what a class of jobs.allocation.state is made of
+RESTS = 1e9  # seconds: a lane that opens after them rests until a pass lends
+STEP = 20  # bits of a position to the right of a number; between two numbers there is room for more: circle_place
 
 
 @dataclass(frozen=True)
@@ -105,19 +59,37 @@ class Comer:
 
 @dataclass(frozen=True)
 class Scene:
-    """window: the seconds in which `arrived` came; their `at` counts from its beginning."""
+    """pools: the processes of each. queues: each with the name of its pool. waiting: about how many jobs a lane has in
+    line; lanes: those of them that a dispatch knows. window: the seconds in which `arrived` came; their `at` counts
+    from its beginning.
+    """
 
     pools: Mapping[str, int]
-    turns: Sequence[Turn] = ()
-    owners: Sequence[Owner] = ()
-    lines: Sequence[Line] = ()
+    queues: Sequence[Row] = ()
+    tenants: Sequence[Row] = ()
+    lanes: Mapping[LaneId, Row] = field(default_factory=dict)
+    waiting: Mapping[LaneId, int] = field(default_factory=dict)
     in_line: Sequence[InLine] = ()
     holding: Sequence[Holding] = ()
     due: Sequence[Comer] = ()
     arrived: Sequence[Comer] = ()
     window: float = 300.0
 
-
-def pause(limited: Turn | Owner) -> float:
-    """Seconds between two starts, by the rate limit; 0 without one."""
-    return limited.rate_window / limited.rate_limit if limited.rate_limit and limited.rate_window else 0.0
+    def books(self) -> Books:
+        """New books, without the jobs: those in slots and in line come later."""
+        positions = [lane["position"] or 0 for lane in self.lanes.values()]
+        positions += [queue[name] for queue in self.queues for name in ("head", "circle_end")]
+        books = Books(max(((one >> STEP) + one % (1 << STEP) for one in positions), default=0))
+        for name, processes in self.pools.items():
+            books.pool(name, processes)
+        for queue in self.queues:
+            books.add_queue(Queue(timed_at=0.0, **{**queue, "pool": books.pool(queue["pool"])}))
+        for tenant in self.tenants:
+            books.add_tenant(Tenant(**tenant))
+        for (tenant_id, queue_id), known in self.lanes.items():
+            row = {**known, "state": State(known["state"])}
+            lane = Lane(books.tenants[tenant_id], books.queues[queue_id], **row)
+            if lane.opens_at is not None and lane.opens_at > RESTS:
+                lane.opens_at = inf
+            books.add_lane(lane)
+        return books

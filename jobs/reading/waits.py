@@ -84,14 +84,14 @@ def _closed(lane: Lane, queue: Queue) -> Iterator[Gate]:
     """The gates that are closed for all jobs of a lane, in the order of `allocation.gates.closed`."""
     if lane.gate is not None:
         yield Gate(lane.gate)
-    yield from gates.of_queue(queue)
+    yield from gates.of_queue(queue, queue.tokens)
     if lane.no_tokens:
         yield Gate.TENANT_RATE
 
 
 def closed(queue: Queue) -> bool:
     """Whether a queue lets no job go on, however many processes there are."""
-    return next(gates.of_queue(queue), None) is not None
+    return next(gates.of_queue(queue, queue.tokens), None) is not None
 
 
 def by_gate(found: Iterable[Cut]) -> list[tuple[Gate, int]]:
@@ -130,7 +130,7 @@ def pools(lanes: Sequence[Lane], queues: Mapping[int, Queue], others: Mapping[st
 
 def may_run(lanes: Iterable[Lane], queues: Mapping[int, Queue]) -> Counter[int]:
     """The jobs of each queue that more processes would run. The room that a lane uses is gone for the next."""
-    room = {pk: 0.0 if queue.paused else gates.room(queue) for pk, queue in queues.items()}
+    room = {pk: 0.0 if queue.paused else gates.room(queue, queue.tokens) for pk, queue in queues.items()}
     found: Counter[int] = Counter()
     for lane in lanes:
         jobs = int(min(lane.passing, room.get(lane.queue_id, 0)))

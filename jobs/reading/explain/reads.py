@@ -1,10 +1,12 @@
 """The data for explain: a job with all its limits, and its place in its lane. Reads only."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
+from jobs.allocation.state import Pool, Queue, Tenant
 from jobs.models import ERASED
 from jobs.reading.looking import reading_as_sets
 from jobs.store.owner import TenantId, tenant_or_any
@@ -25,7 +27,7 @@ PLANNER = (
 
 @dataclass(frozen=True)
 class Facts:
-    """A job and its limits at one moment. None means no limit; moments are aware, windows are in seconds."""
+    """A job and its limits at one moment. None means no limit; moments are aware."""
 
     id: int
     tenant_id: int
@@ -56,31 +58,13 @@ class Facts:
     type_paused: bool
     behind: int | None  # the running job that must end before it starts
     worker: str | None
-    tenant: str
-    tenant_paused: bool | None  # this and num_slots: None for a tenant without a row in tenant_queues
-    num_slots: int | None
-    burst_slots: int | None  # with borrowed ones
-    user_slots: int | None
-    tenant_in_use: int
-    user_in_use: int
-    tenant_rate_limit: int | None
-    tenant_rate_window: float | None
-    tenant_tokens: float | None
-    tenant_token_at: datetime | None
-    queue: str
-    queue_paused: bool
-    queue_concurrency: int | None
     default_max_retries: int | None
     default_backoff: float
     backoff_grows: bool
-    queue_in_use: int
-    queue_rate_limit: int | None
-    queue_rate_window: float | None
-    queue_tokens: float | None
-    queue_token_at: datetime | None
-    pool: str
-    pool_capacity: int  # the processes of its live workers
-    pool_in_use: int
+    tenant_name: str
+    queue_name: str
+    tenant: Tenant  # num_slots: None for one without a row in tenant_queues. Of its users, the job's
+    queue: Queue  # the origin of its moments, and of the tenant's, is `now`
 
 
 @dataclass(frozen=True)
@@ -104,8 +88,10 @@ class Predecessor:
 
 def facts(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> Facts | None:
     """The job and its limits; None if there is no such job of this owner."""
-    found = _read(Facts, "explain", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED, now=now)
-    return found[0] if found else None
+    for row in _read(dict, "explain", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED, now=now):
+        tenant, queue, pool = (json.loads(row.pop(name)) for name in ("tenant", "queue", "pool"))
+        return Facts(**row, tenant=Tenant(**tenant), queue=Queue(**queue, pool=Pool(**pool)))
+    return None
 
 
 def line(job_id: int) -> Line | None:

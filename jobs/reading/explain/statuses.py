@@ -49,7 +49,7 @@ def blocked(predecessors: list[Predecessor]) -> Blocker:
 
 def queued(job: Facts) -> Blocker:
     """The job was handed over."""
-    waits = f"waits for a worker of pool {job.pool} to start it"
+    waits = f"waits for a worker of pool {job.queue.pool.name} to start it"
     if job.queued_at is None or job.handed_at is None:
         return Blocker(Gate.QUEUED, f"Holds slot {job.slot} and {waits}.")
     sent = (

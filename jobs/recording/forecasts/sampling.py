@@ -78,7 +78,7 @@ def _spoken(place: Place, job: InLine, foresight: Foresight, ended: Sequence[End
 
 def _ahead(job: InLine, foresight: Foresight) -> float | None:
     """A baseline: the jobs ahead, each of the mean length, in the slots of the tenant."""
-    slots = next((owner.num_slots for owner in foresight.scene.owners if owner.id == job.tenant_id), None)
+    slots = next(one["num_slots"] for one in foresight.scene.tenants if one["id"] == job.tenant_id)
     return job.nth * foresight.odds.runs.mean(job.tenant_id, job.job_type) / slots if slots else None
 
 

@@ -12,7 +12,7 @@ from django.db.models import F
 
 from jobs.forecasting.calibration import Factor
 from jobs.forecasting.runs import Attempt
-from jobs.forecasting.scene import Comer, Holding, InLine, Line, Owner, Scene, Turn
+from jobs.forecasting.scene import Comer, Holding, InLine, Scene
 from jobs.models import Calibration, Prediction, PredictionTotal
 from jobs.store.rows import objects, rows
 from jobs.store.session import session
@@ -70,12 +70,14 @@ def look_ahead(now: datetime | None = None) -> tuple[datetime, Scene]:
             cursor.execute(PLANNER)
         ((moment, window, pools, *parts),) = rows("look_ahead", tenants=None, now=now, **bounds)
         transaction.set_rollback(True)  # it has only read; this restores the settings of the caller's transaction
-    turns, owners, lines, in_line, holding, due, arrived = parts
+    queues, tenants, lines, in_line, holding, due, arrived = parts
+    lanes = [((line["tenant_id"], line["queue_id"]), line) for line in json.loads(lines)]
     return moment, Scene(
         pools=json.loads(pools),
-        turns=_each(Turn, turns),
-        owners=_each(Owner, owners),
-        lines=_each(Line, lines),
+        queues=json.loads(queues),
+        tenants=json.loads(tenants),
+        lanes={lane: line["known"] for lane, line in lanes if line["known"]},
+        waiting={lane: line["waiting"] for lane, line in lanes},
         in_line=_each(InLine, in_line),
         holding=_each(Holding, holding),
         due=_each(Comer, due),

@@ -31,16 +31,18 @@ SELECT
         SELECT b.id FROM jobs j JOIN jobs b ON b.id = j.behind WHERE j.id = job.id AND b.status = 'running'
     ) AS behind,
     runner.name AS worker,
-    tenant.name AS tenant, tq.paused AS tenant_paused, tq.num_slots, tq.burst_slots, tq.user_slots,
-    slots.by_tenant AS tenant_in_use, slots.by_user AS user_in_use,
-    tq.rate_limit AS tenant_rate_limit, tq.rate_window AS tenant_rate_window,
-    rate_tokens(tq.rate_limit, tq.rate_window, bucket.full_at, clock.now) AS tenant_tokens,
-    rate_next_at(tq.rate_limit, tq.rate_window, rate_full_at(tq.rate_window, bucket.full_at, clock.now)) AS tenant_token_at,
-    q.name AS queue, q.paused AS queue_paused, q.concurrency AS queue_concurrency, q.default_max_retries, q.default_backoff, q.backoff_grows,
-    q.in_use AS queue_in_use,
-    q.rate_limit AS queue_rate_limit, q.rate_window AS queue_rate_window,
-    q.tokens AS queue_tokens, rate_next_at(q.rate_limit, q.rate_window, q.full_at) AS queue_token_at,
-    q.pool, q.pool_capacity, q.pool_in_use
+    q.default_max_retries, q.default_backoff, q.backoff_grows, tenant.name AS tenant_name, q.name AS queue_name,
+    json_build_object(
+        'id', job.tenant_id, 'num_slots', tq.num_slots, 'burst_slots', tq.burst_slots, 'user_slots', tq.user_slots,
+        'paused', coalesce(tq.paused, false), 'rate_limit', tq.rate_limit, 'rate_window', tq.rate_window,
+        'full_at', extract(epoch FROM bucket.full_at - clock.now)::float8,
+        'in_use', slots.by_tenant, 'users', json_build_object(job.user_key, slots.by_user)
+    )::text AS tenant,
+    json_build_object(
+        'id', q.id, 'concurrency', q.concurrency, 'paused', q.paused, 'rate_limit', q.rate_limit, 'rate_window', q.rate_window,
+        'full_at', extract(epoch FROM q.bucket - clock.now)::float8, 'in_use', q.in_use
+    )::text AS queue,
+    json_build_object('name', q.pool, 'processes', q.pool_capacity, 'in_use', q.pool_in_use)::text AS pool
 FROM job
 CROSS JOIN clock
 CROSS JOIN slots

@@ -11,13 +11,14 @@ WITH
 -- include shared/in_line
 line AS MATERIALIZED (
     SELECT
-        i.tenant_id, i.queue_id, i.waiting, l.state, l.position, l.virtual_time, l.head, l.last_user,
-        extract(epoch FROM l.opens_at - clock.now)::float8 AS opens_at
-    FROM in_line i
-    CROSS JOIN clock
-    LEFT JOIN LATERAL (
-        SELECT * FROM lanes WHERE tenant_id = i.tenant_id AND queue_id = i.queue_id ORDER BY version DESC LIMIT 1
-    ) l ON true
+        i.tenant_id, i.queue_id, i.waiting, (
+            SELECT json_build_object(
+                'state', state, 'position', position, 'virtual_time', virtual_time, 'head', head, 'last_user', last_user,
+                'opens_at', extract(epoch FROM opens_at - clock.now)::float8
+            )
+            FROM lanes WHERE tenant_id = i.tenant_id AND queue_id = i.queue_id ORDER BY version DESC LIMIT 1
+        ) AS known
+    FROM in_line i JOIN queues q ON q.id = i.queue_id CROSS JOIN clock
 ),
 depth AS MATERIALIZED (
     SELECT near, least(greatest(%(walked)s::int / n, near), %(deep)s::int) AS deep
@@ -81,16 +82,15 @@ SELECT
     (SELECT coalesce(json_agg(o), '[]') FROM (
         SELECT
             id, pool, weight, concurrency, paused, rate_limit, rate_window,
-            extract(epoch FROM bucket - clock.now)::float8 AS full_at, tokens,
+            extract(epoch FROM bucket - clock.now)::float8 AS full_at,
             coalesce(virtual_time, 0) AS virtual_time, pool_time, coalesce(lane_time, 0) AS lane_time, coalesce(growth, 0) AS growth, head,
             coalesce(circle_end, 0) AS circle_end, round_least, round_growth, coalesce(mean_seconds, 0) AS mean_seconds
         FROM queue_state
-    ) o)::text AS turns,
+    ) o)::text AS queues,
     (SELECT coalesce(json_agg(o), '[]') FROM (
         SELECT
             who.tenant_id AS id, t.num_slots, t.burst_slots, coalesce(t.weight, 1) AS weight, coalesce(t.paused, false) AS paused,
-            t.user_slots, t.rate_limit, t.rate_window, extract(epoch FROM b.full_at - clock.now)::float8 AS full_at,
-            rate_tokens(t.rate_limit, t.rate_window, b.full_at, clock.now) AS tokens
+            t.user_slots, t.rate_limit, t.rate_window, extract(epoch FROM b.full_at - clock.now)::float8 AS full_at
         FROM (
             SELECT tenant_id FROM line
             UNION SELECT tenant_id FROM jobs WHERE slot IS NOT NULL
@@ -101,7 +101,7 @@ SELECT
         LEFT JOIN LATERAL (
             SELECT full_at FROM tenant_books WHERE tenant_id = who.tenant_id ORDER BY version DESC LIMIT 1
         ) b ON true
-    ) o)::text AS owners,
+    ) o)::text AS tenants,
     (SELECT coalesce(json_agg(line), '[]') FROM line)::text AS lines,
     (SELECT coalesce(json_agg(o), '[]') FROM (
         SELECT id, tenant_id, queue_id, place, nth, user_key AS user, job_type, extract(epoch FROM ready_at - clock.now)::float8 AS ready_at
@@ -113,7 +113,7 @@ SELECT
             j.source_type || '.' || j.source_method AS job_type, j.ticket / 1000.0 - extract(epoch FROM clock.now) AS claimed_at,
             CASE WHEN j.status = 'running' THEN extract(epoch FROM j.start_time - clock.now)::float8 END AS started_at,
             coalesce(NOT w.live, false) AS leaves
-        FROM jobs j LEFT JOIN present_worker w ON w.id = j.worker
+        FROM jobs j JOIN queues q ON q.id = j.queue_id LEFT JOIN present_worker w ON w.id = j.worker
         WHERE j.slot IS NOT NULL
         ORDER BY j.tenant_id, j.slot
     ) o)::text AS holding,

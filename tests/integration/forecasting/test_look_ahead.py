@@ -35,8 +35,7 @@ def test_the_scene_has_what_waits_what_runs_and_who_came(tenant, register):
     assert ahead.has_line()
     _, scene = ahead.look_ahead()
     assert scene.pools == {"default": 4}
-    (line,) = scene.lines
-    assert (line.tenant_id, line.queue_id) == (tenant.pk, QueueFactory().pk)
+    assert list(scene.waiting) == [(tenant.pk, QueueFactory().pk)]
     assert [(one.id, one.nth, one.user) for one in scene.in_line] == [
         (waiting[1].pk, 1, "ada"),
         (waiting[0].pk, 2, "ada"),
@@ -49,8 +48,8 @@ def test_the_scene_has_what_waits_what_runs_and_who_came(tenant, register):
     (comes,) = scene.due
     assert comes.place == (due.priority << 58) + due.pk
     assert comes.at == pytest.approx(60.0, abs=2)
-    (owner,) = scene.owners
-    assert (owner.num_slots, owner.burst_slots, owner.rate_limit, owner.tokens) == (2, 3, 5, 5.0)
+    owner = scene.books().tenants[tenant.pk]
+    assert (owner.num_slots, owner.burst_slots, owner.rate_limit, owner.tokens(0.0)) == (2, 3, 5, 5)
 
 
 def test_it_costs_the_same_reads_however_many_wait(tenant):

@@ -9,7 +9,7 @@ from jobs.forecasting.depth import DEEP, LEAST_STARTS, MOST_STARTS, PART, PRICE
 from jobs.forecasting.lines import DRAWS as DRAWS_OF_FEW
 from jobs.forecasting.scene import Comer
 from jobs.forecasting.statements import Reason
-from tests.unit.forecasting.test_lines import HELD, OWNER, TURN, TYPE, Scene, line, lines, odds, scene, waits
+from tests.unit.forecasting.test_lines import HELD, QUEUE, TENANT, TYPE, Scene, lines, odds, scene, waits
 
 DRAWS = 5
 
@@ -20,8 +20,11 @@ def starts(seen: Scene, seconds: float) -> int:
 
 def of_a_line(jobs: int, **limits) -> Scene:
     """So many jobs, of which one was read, of a tenant with all four processes."""
-    owner = replace(OWNER, **{"num_slots": 4, **limits})
-    return scene(1, lines=[line(waiting=jobs)], owners=[owner])
+    return scene(1, waiting={(7, 1): jobs}, tenants=[TENANT | {"num_slots": 4} | limits])
+
+
+def of_lines(*waiting: int) -> Scene:
+    return scene(waiting={(tenant, 1): jobs for tenant, jobs in enumerate(waiting)})
 
 
 def test_lines_that_will_soon_be_empty_are_not_worth_more_than_a_few_starts():
@@ -41,10 +44,9 @@ def test_limits_make_a_line_last(limits):
 
 
 def test_short_lines_leave_room_for_long_ones():
-    seen = scene(1, lines=[line(waiting=10), line(waiting=9_000), line(waiting=9_000)])
-    assert depth.standing(seen, 100) == min((DEEP * 100 - 10) // 2, 100)
-    assert depth.standing(scene(1, lines=[line(waiting=90)] * 80), 100) == DEEP * 100 // 80
-    assert depth.standing(scene(1, lines=[line(waiting=10)] * 80), 100) == 100  # no cut
+    assert depth.standing(of_lines(10, 9_000, 9_000), 100) == min((DEEP * 100 - 10) // 2, 100)
+    assert depth.standing(of_lines(*[90] * 80), 100) == DEEP * 100 // 80
+    assert depth.standing(of_lines(*[10] * 80), 100) == 100  # no cut
 
 
 def test_what_stands_behind_the_jobs_that_are_rehearsed_is_told_of_by_the_fluid_and_nothing_of_a_newcomer(monkeypatch):
@@ -75,9 +77,7 @@ def test_after_a_burst_no_draw_lets_millions_come_and_what_is_said_stays(monkeyp
 
 
 def test_a_line_in_another_queue_of_the_pool_counts():
-    other = replace(TURN, id=2)
-    both = [line(waiting=120), replace(line(waiting=120), queue_id=2)]
     read = [waits(1, 1), replace(waits(2, 1), queue_id=2)]
-    owner = replace(OWNER, num_slots=4)
-    seen = scene(1, turns=[TURN, other], lines=both, in_line=read, owners=[owner])
+    both, queues = {(7, 1): 120, (7, 2): 120}, [QUEUE, QUEUE | {"id": 2}]
+    seen = scene(queues=queues, waiting=both, in_line=read, tenants=[TENANT | {"num_slots": 4}])
     assert starts(seen, 1.0) == starts(of_a_line(240), 1.0)

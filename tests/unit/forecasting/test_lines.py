@@ -13,13 +13,13 @@ from jobs.forecasting.far import Far
 from jobs.forecasting.lines import Foresight, Place
 from jobs.forecasting.rehearsal import Odds
 from jobs.forecasting.runs import collected
-from jobs.forecasting.scene import Comer, Holding, InLine, Line, Owner, Scene, Turn
-from jobs.forecasting.state import books_of
+from jobs.forecasting.scene import Comer, Holding, InLine, Scene
 from jobs.forecasting.statements import Reason
 from tests.unit.forecasting.test_replay import past
 
-TURN = Turn(1, "default", 1, None, False, None, None, None, None, 0.0, 0.0, 0.0, 0.0, 0, 0, None, None, 0.0)
-OWNER = Owner(7, 1, 1, False, None, None, None, None, None)
+QUEUE = {"id": 1, "pool": "default", "head": 0, "circle_end": 0}
+TENANT = {"id": 7, "num_slots": 1}
+READY = {"state": "ready", "position": 1 << 20}
 TYPE = "a.b"
 LEARNED = {  # of all classes
     (f"{gate.value} {name}", q): Factor(0.0, 1000, q)
@@ -37,17 +37,14 @@ def waits(number: int, nth: int, tenant: int = 7, priority: int = 5, user: str =
     return InLine(number, tenant, 1, place(number, priority), nth, user, TYPE, -1.0)
 
 
-def line(tenant: int = 7, waiting: int = 1, position: int = 1 << 20) -> Line:
-    return Line(tenant, 1, waiting, "ready", position, 0.0, 0, "", None)
-
-
 def scene(jobs: int = 3, **changed) -> Scene:
     """A tenant with one slot and so many jobs in line, in a pool of four processes."""
     said = {
         "pools": {"default": 4},
-        "turns": [TURN],
-        "owners": [OWNER],
-        "lines": [line(waiting=jobs)],
+        "queues": [QUEUE],
+        "tenants": [TENANT],
+        "lanes": {(7, 1): READY},
+        "waiting": {(7, 1): jobs},
         "in_line": [waits(n, n) for n in range(1, jobs + 1)],
     }
     return Scene(**said | changed)
@@ -78,8 +75,8 @@ def test_one_slot_serves_the_line_one_by_one_and_a_newcomer_at_its_end():
 def test_a_tenant_that_may_borrow_gets_what_nobody_else_could_use():
     """Its lane rests, with a job in its only slot."""
     holding = [Holding(7, 1, place(0), "", TYPE, -4.0, -4.0, leaves=False)]
-    resting = replace(line(waiting=3), state="closed", opens_at=2.5e11)
-    seen = scene(3, holding=holding, lines=[resting], owners=[replace(OWNER, burst_slots=3)])
+    resting = READY | {"state": "closed", "opens_at": 2.5e11}
+    seen = scene(3, holding=holding, lanes={(7, 1): resting}, tenants=[TENANT | {"burst_slots": 3}])
     assert [one.raw_50 for one in only(seen)] == pytest.approx([0.0, 0.0, 6.0, 10.0], abs=0.1)
 
 
@@ -92,11 +89,11 @@ def test_the_jobs_in_slots_end_first():
 
 def test_others_share_the_processes():
     others = [waits(n, n - 100, tenant=8) for n in range(101, 141)]
-    owners = [replace(OWNER, num_slots=4), Owner(8, 4, 1, False, None, None, None, None, None)]
-    alone = only(scene(8, owners=owners))
-    both = lines(
-        scene(8, owners=owners, lines=[line(waiting=8), line(8, 40, 2 << 20)], in_line=[*scene(8).in_line, *others])
-    )
+    tenants = [{"id": number, "num_slots": 4} for number in (7, 8)]
+    alone = only(scene(8, tenants=tenants))
+    known = {(7, 1): READY, (8, 1): READY | {"position": 2 << 20}}
+    waiting = {(7, 1): 8, (8, 1): 40}
+    both = lines(scene(tenants=tenants, lanes=known, waiting=waiting, in_line=[*scene(8).in_line, *others]))
     assert [one.raw_50 for one in both[7, 1, ""]][-2] == pytest.approx(2 * [one.raw_50 for one in alone][-2], abs=10.1)
 
 
@@ -128,9 +125,9 @@ def test_jobs_that_were_not_read_count_all_the_same():
 
 
 def test_users_take_turns_and_have_lines_of_their_own():
-    owner = replace(OWNER, num_slots=4, user_slots=1)
+    limited = {"id": 7, "num_slots": 4, "user_slots": 1}
     jobs = [waits(n, n, user="ada" if n < 4 else "bob") for n in range(1, 5)]
-    found = lines(scene(4, owners=[owner], in_line=jobs))
+    found = lines(scene(4, tenants=[limited], in_line=jobs))
     assert [one.raw_50 for one in found[7, 1, "@ada"] if one.job] == pytest.approx([0.0, 10.0, 20.0], abs=0.1)
     assert [one.raw_50 for one in found[7, 1, "@bob"] if one.job] == pytest.approx([0.0], abs=0.1)
 
@@ -142,9 +139,7 @@ def test_draws_that_differ_make_p90_later_than_p50():
 
 def test_behind_a_long_line_the_fluid_model_tells():
     read = [waits(n, n) for n in range(1, 41)]
-    seen = scene(
-        1, owners=[replace(OWNER, num_slots=4)], lines=[line(waiting=9000)], in_line=[*read, waits(7000, 7000)]
-    )
+    seen = scene(9000, tenants=[TENANT | {"num_slots": 4}], in_line=[*read, waits(7000, 7000)])
     found = [one for one in only(seen, odds(1.0)) if one.job]
     assert found[-1].raw_50 == pytest.approx(7000 / 4, rel=0.1)
     assert found[-1].raw_90 > found[-1].raw_50
@@ -152,28 +147,28 @@ def test_behind_a_long_line_the_fluid_model_tells():
 
 def test_there_too_all_limits_hold(subtests):
     """Four processes, and jobs of a tenth of a second. speed: starts a second."""
-    rate = {"rate_limit": 2, "rate_window": 1.0, "full_at": 0.0, "tokens": 0.0}
+    rate = {"rate_limit": 2, "rate_window": 1.0, "full_at": 0.0}
     read = [waits(n, n, user="ab"[n % 2]) for n in (*range(1, 41), 19_000)]
-    for owner, turn, speed in (
+    for tenant, queue, speed in (
         ({}, {}, 40.0),
         (rate, {}, 2.0),
         ({}, rate, 2.0),
         ({"user_slots": 1}, {}, 20.0),  # two users
         ({"user_slots": 3}, {}, 40.0),
     ):
-        limited = {"owners": [replace(OWNER, num_slots=4, **owner)], "turns": [replace(TURN, **turn)]}
-        seen = scene(1, lines=[line(waiting=20_000)], in_line=read, **limited)
-        with subtests.test(owner=owner, turn=turn):
+        limited = {"tenants": [TENANT | {"num_slots": 4} | tenant], "queues": [QUEUE | queue]}
+        seen = scene(20_000, in_line=read, **limited)
+        with subtests.test(tenant=tenant, queue=queue):
             _, middle, _ = Far(seen, odds(0.1).runs, 0.0).quantiles(read[-1])
             assert middle == pytest.approx(19_000 / speed, rel=0.01)
 
 
 def test_a_lane_that_a_person_must_open_says_why(subtests):
     for changed, reason in (
-        ({"owners": [replace(OWNER, paused=True)]}, Reason.TENANT_PAUSED),
-        ({"owners": [replace(OWNER, num_slots=0)]}, Reason.NO_SLOTS),
-        ({"owners": [replace(OWNER, num_slots=None)]}, Reason.NO_SLOTS),
-        ({"turns": [replace(TURN, paused=True)]}, Reason.QUEUE_PAUSED),
+        ({"tenants": [TENANT | {"paused": True}]}, Reason.TENANT_PAUSED),
+        ({"tenants": [TENANT | {"num_slots": 0}]}, Reason.NO_SLOTS),
+        ({"tenants": [TENANT | {"num_slots": None}]}, Reason.NO_SLOTS),
+        ({"queues": [QUEUE | {"paused": True}]}, Reason.QUEUE_PAUSED),
         ({"pools": {}}, Reason.NO_WORKER),
     ):
         with subtests.test(reason.value, **changed):
@@ -200,7 +195,7 @@ def test_the_factor_of_its_class_stretches_what_is_said():
 def test_no_lane_is_placed_where_another_stands():
     """The database has placed lanes before a head: there the number is to the right of the head's."""
     head = 5 << 20
-    seen = scene(1, turns=[replace(TURN, head=head)], lines=[line(position=head + 3), line(8, position=6 << 20)])
-    books = books_of(replace(seen, owners=[OWNER, replace(OWNER, id=8)]))
+    known = {(7, 1): READY | {"position": head + 3}, (8, 1): READY | {"position": 6 << 20}}
+    books = scene(queues=[QUEUE | {"head": head}], tenants=[TENANT, TENANT | {"id": 8}], lanes=known).books()
     placed = {books.place(head) for _ in range(5)} | {books.place() for _ in range(5)}
     assert not placed & {head + 3, 6 << 20}
