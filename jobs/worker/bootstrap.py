@@ -14,6 +14,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from jobs import telemetry
 from jobs.celery import celery_app, checks_of_workers
 from jobs.checks import refuse_to_start, refuse_unsafe_start
+from jobs.checks.databases import refuse_shared_sessions
 from jobs.conf import settings
 from jobs.engine import runtime
 from jobs.engine.dispatcher import Dispatcher
@@ -85,6 +86,12 @@ def check_broker(instance: Any, **_: Any) -> None:
         broker.connect()
         if broker.channel().client.info("cluster").get("cluster_enabled"):
             refuse_to_start("CELERY_BROKER_URL names a cluster of Redis or Valkey: name one without cluster mode")
+
+
+@signals.celeryd_after_setup.connect
+def check_database(**_: Any) -> None:
+    """Check that the sessions of this worker are its own."""
+    refuse_shared_sessions()
 
 
 @signals.celeryd_after_setup.connect

@@ -1,6 +1,7 @@
 """Web processes behind PgBouncer in transaction mode, with the server's own address for their dispatches."""
 
 import json
+import os
 import re
 import shutil
 import socket
@@ -75,6 +76,15 @@ def url(environ, pooled, processes, tmp_path) -> str:
     processes.start("web", *fleet.web(port, settings), log=tmp_path / "web.log")
     wait_until(lambda: _listens(port), "the web server listens")
     return f"http://127.0.0.1:{port}"
+
+
+@pytest.mark.parametrize("command", [fleet.worker(), fleet.manage("clock")], ids=["worker", "clock"])
+def test_nothing_whose_sessions_others_would_get_starts_behind_it(command, environ, pooled, processes, tmp_path):
+    log = tmp_path / "refused.log"
+    settings = environ | {"DATABASE_URL": pooled, "DATABASE_DIRECT_URL": environ["DATABASE_URL"]}  # as a web process
+    process = processes.start("refused", command.argv, settings, log=log)
+    assert process.wait(60) == os.EX_CONFIG
+    assert "A pooler in transaction mode stands before the database" in log.read_text()
 
 
 def backends(condition: str) -> int:

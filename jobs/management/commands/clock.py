@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from jobs.checks.databases import refuse_shared_sessions
 from jobs.engine import runtime
 from jobs.engine.runtime import Runtime
 from jobs.worker.clock import Clock, Schedules, recorder, upkeep
@@ -18,6 +19,7 @@ class Command(BaseCommand):
     help = "Run the clock alone until SIGTERM or Ctrl-C. Every worker runs one as well, so this is rarely needed."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        refuse_shared_sessions()
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
