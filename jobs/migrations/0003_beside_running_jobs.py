@@ -1,9 +1,10 @@
 """What takes long in a database with many jobs: a transaction for each step, beside running jobs."""
 
-from django.contrib.postgres.operations import AddIndexConcurrently, ValidateConstraint
+from django.contrib.postgres.operations import ValidateConstraint
 from django.db import migrations, models
 
 from jobs.authoring.shapes import key_of, shape
+from jobs.migrations._operations import AddIndexBeside
 from tenants.names import named
 
 A_BATCH = 1_000
@@ -26,11 +27,11 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.RunPython(note_shapes, migrations.RunPython.noop),
-        AddIndexConcurrently('job', models.Index(condition=models.Q(('died_at__isnull', False)), fields=['error_key', 'source_type', 'source_method', 'died_at', 'tenant'], name='jobs_dead_groups')),
-        AddIndexConcurrently('job', models.Index(condition=models.Q(('expires_at__isnull', False), models.Q(('due_at__isnull', False), ('ready_at__isnull', False), ('blocked_at__isnull', False), _connector='OR')), fields=['expires_at'], name='jobs_expiring')),
-        AddIndexConcurrently('job', models.Index(condition=models.Q(('blocked_at__isnull', False)), fields=['tenant', 'id'], name='jobs_blocked_of_tenant')),
-        AddIndexConcurrently('job', models.Index(condition=models.Q(('batch_id__isnull', False)), fields=['batch_id', '-id'], name='jobs_of_batch')),
-        AddIndexConcurrently('job', models.Index(condition=models.Q(('batch_id__isnull', False), ('end_time__isnull', True)), fields=['batch_id', 'id'], name='jobs_open_of_batch')),
+        AddIndexBeside('job', models.Index(condition=models.Q(('died_at__isnull', False)), fields=['error_key', 'source_type', 'source_method', 'died_at', 'tenant'], name='jobs_dead_groups')),
+        AddIndexBeside('job', models.Index(condition=models.Q(('expires_at__isnull', False), models.Q(('due_at__isnull', False), ('ready_at__isnull', False), ('blocked_at__isnull', False), _connector='OR')), fields=['expires_at'], name='jobs_expiring')),
+        AddIndexBeside('job', models.Index(condition=models.Q(('blocked_at__isnull', False)), fields=['tenant', 'id'], name='jobs_blocked_of_tenant')),
+        AddIndexBeside('job', models.Index(condition=models.Q(('batch_id__isnull', False)), fields=['batch_id', '-id'], name='jobs_of_batch')),
+        AddIndexBeside('job', models.Index(condition=models.Q(('batch_id__isnull', False), ('end_time__isnull', True)), fields=['batch_id', 'id'], name='jobs_open_of_batch')),
         # Of a partitioned table none can be made so; only the archiving of ended jobs waits for it.
         migrations.AddIndex('archivedjob', models.Index(condition=models.Q(('batch_id__isnull', False)), fields=['batch_id', '-id'], name='job_history_of_batch')),
         ValidateConstraint('job', 'jobs_whole'),

@@ -1,8 +1,14 @@
 """Jobs go on while a release's migrations run (docs/upgrading.md)."""
 
-from django.contrib.postgres.operations import AddIndexConcurrently
+import pytest
+from django.db import connection
 from django.db.migrations import AddIndex
+from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
+
+from jobs.migrations._operations import AddIndexBeside
+
+OURS = ("jobs", "tenants")
 
 
 def test_an_index_on_jobs_is_made_beside_those_that_run() -> None:
@@ -10,4 +16,24 @@ def test_an_index_on_jobs_is_made_beside_those_that_run() -> None:
     later = [step for one in migrations if not one.initial for step in one.operations]
     indexes = [step for step in later if isinstance(step, AddIndex) and step.model_name_lower == "job"]
     assert len(indexes) >= 5
-    assert [one.index.name for one in indexes if not isinstance(one, AddIndexConcurrently)] == []
+    assert [one.index.name for one in indexes if not isinstance(one, AddIndexBeside)] == []
+
+
+class Elsewhere:
+    """The router of django-tenants, in the schema of a tenant: what all tenants share has its tables in another one."""
+
+    def allow_migrate(self, db: str, app_label: str, **hints: object) -> bool | None:
+        return False if app_label in OURS else None
+
+
+@pytest.mark.django_db
+def test_a_tenant_with_a_schema_of_its_own_is_added_in_a_transaction(settings) -> None:
+    settings.DATABASE_ROUTERS = [Elsewhere()]
+    executor = MigrationExecutor(connection)
+    state = executor._create_project_state()
+    for migration, _ in executor.migration_plan(executor.loader.graph.leaf_nodes(), clean_start=True):
+        if migration.app_label not in OURS:
+            state = migration.mutate_state(state, preserve=False)
+            continue
+        with connection.schema_editor(atomic=migration.atomic) as editor:
+            state = migration.apply(state, editor)
