@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 
 from jobs.authoring import sheet
+from jobs.authoring.text import in_one_line
 from jobs.console.cli import inputs
 from jobs.console.cli.screen import Column, Screen
 from jobs.console.cli.subcommands import Options, Subcommand, argument
@@ -67,7 +68,7 @@ def _ids(change: Change) -> dict[str, list[int]]:
 def _csv_line(change: dict[str, object]) -> str:
     cells = change | {"values": json.dumps(change["values"])}
     shown = (cells[name] for name in audited.FIELDS)
-    return sheet.line(cell.isoformat() if isinstance(cell, datetime) else cell for cell in shown)
+    return in_one_line(sheet.line(cell.isoformat() if isinstance(cell, datetime) else cell for cell in shown))
 
 
 FORMAT = argument("--format", choices=("jsonl", "csv"), default="jsonl")

@@ -101,8 +101,12 @@ def test_a_bulk_action_is_one_line_with_its_ids(tenant):
     assert line["values"] == {"number": 3, "ids": [job.pk for job in jobs]}
 
 
-def test_csv_has_a_head_and_no_formula(changes):
-    rows = list(csv.DictReader(io.StringIO(exported("--format", "csv"))))
+def test_csv_has_a_head_no_formula_and_nothing_that_a_terminal_obeys(changes):
+    Change.objects.filter(pk=Change.objects.latest("pk").pk - 1).update(subject="nightly\x1b[2J\nforged")
+    told = exported("--format", "csv")
+    assert "\x1b" not in told
+    assert "\nforged" not in told
+    rows = list(csv.DictReader(io.StringIO(told)))
     assert len(rows) == 5
     assert (rows[4]["who"], json.loads(rows[4]["values"])) == ("'=olga", {"n": [0, 4]})
 
