@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from django.db.models import Exists, OuterRef
 
 from jobs import store
-from jobs.models import Attempt, Job, JobLog, KeptAnswer, LeftLine
+from jobs.models import Attempt, Batch, Job, JobLog, KeptAnswer, LeftLine
 from jobs.store import erasing, results
 from tenants import audit
 from tenants.tenant_model import all_tenants, get_tenant_model
@@ -48,8 +48,8 @@ def erase(tenant_id: int) -> Report:
 
 
 def erase_users(tenant_id: int) -> None:
-    """Remove the users from the log of the tenant's attempts, and of who left its line: it reads all of both."""
-    for log in (LeftLine, Attempt):
+    """Remove the users from the tenant's batches, the log of its attempts, and of who left its line. It reads all."""
+    for log in (LeftLine, Attempt, Batch):
         log._default_manager.filter(tenant_id=tenant_id).exclude(user_key="").update(user_key="")
 
 

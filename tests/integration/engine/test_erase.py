@@ -15,7 +15,7 @@ from jobs.engine.execute import execute
 from jobs.engine.history import Archive
 from jobs.engine.host import Host
 from jobs.lifecycle import Status
-from jobs.models import ERASED, AnyFailedAttempt, AnyJob, Attempt, Job, JobMemory, KeptAnswer
+from jobs.models import ERASED, AnyFailedAttempt, AnyJob, Attempt, Batch, Job, JobMemory, KeptAnswer
 from jobs.store import EVERY_TENANT, erasing, results
 from tests.factories import TenantFactory, ThingFactory
 from tests.integration.store.test_history import ended, values
@@ -28,6 +28,10 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def tenant():
     return TenantFactory()
+
+
+def make_batch(tenant, **fields) -> Batch:
+    return Batch.objects.create(pk=Batch.objects.count() + 10**9, tenant=tenant, name="nightly", **fields)
 
 
 def with_result(job) -> None:
@@ -55,6 +59,7 @@ def test_what_jobs_were_about_goes_and_that_they_ran_stays(tenant):
     JobMemory.objects.create(tenant=tenant, source_type="x", source_method="y", content={"a": 1})
     for job in jobs:
         Attempt.objects.create(**log_of(job))
+    batches = [make_batch(tenant, user_key="anna"), make_batch(TenantFactory(), user_key="anna")]
     before = {job.pk: values(AnyJob.objects.get(pk=job.pk)) for job in jobs}
     assert erase(tenant.pk) == Report(jobs=2, failed_attempts=4, results=2, answers=1, memories=1)
     gone = {"args": {}, "stats": {}, "last_error": "", "progress_note": "", "user_key": "", "dedup_key": ERASED}
@@ -65,6 +70,7 @@ def test_what_jobs_were_about_goes_and_that_they_ran_stays(tenant):
     assert not AnyFailedAttempt.objects.exists()
     assert not Attempt.objects.exclude(user_key="").exists()
     assert not KeptAnswer.objects.exists()
+    assert [Batch.objects.get(pk=one.pk).user_key for one in batches] == ["", "anna"], "a stranger's"
     assert erase(tenant.pk) == Report(jobs=2), "there is nothing left to remove"
 
 
