@@ -27,6 +27,11 @@ def count_of_jobs(count: int) -> str:
     return "1 job" if count == 1 else f"{count:,} jobs"
 
 
+def about(number: int, is_about: bool) -> str:
+    """1,204, or about 1,204 if it is not exact."""
+    return f"{'about ' if is_about else ''}{number:,}"
+
+
 def printable(text: str) -> str:
     """Escape the sequences that a terminal would obey: \\x1b[2J."""
     return _COMMANDS.sub(lambda found: ascii(found[0])[1:-1], text)

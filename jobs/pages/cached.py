@@ -72,10 +72,6 @@ class Cached(Generic[Key, Value]):
         """The last value, however old."""
         return self._kept[key].value if key in self._kept else self.before
 
-    def was_read_since(self, moment: float, *key: Key.args, **_: Key.kwargs) -> bool:
-        """Whether the value was read at this monotonic time or later."""
-        return key in self._kept and not self._kept[key].failed and self._kept[key].read_at >= moment
-
     def age(self, *key: Key.args, **_: Key.kwargs) -> float | None:
         """Seconds since the value was read, if the last read failed; else None."""
         kept = self._kept.get(key)

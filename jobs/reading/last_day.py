@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from jobs.models import Queue, Recorded
-from jobs.reading import counts, queries
+from jobs.models import Recorded
+from jobs.reading import present, queries
 from jobs.reading.statistics import Summary, UnderWay, summaries
 
 DAY = timedelta(days=1)
@@ -40,9 +40,7 @@ def of_queues(now: datetime) -> LastDay:
     """Of all tenants. What is under way is counted by queue, not by type."""
     since = now.replace(second=0, microsecond=0) - DAY
     ended = queries.ended_in_queues(since)
-    waiting, holding = counts.waiting("queue"), counts.holding("queue")
-    names = Queue.objects.values_list("pk", "name")
-    under_way = [UnderWay(name, "", "", waiting.get(pk, 0), holding.get(pk, 0)) for pk, name in names]
+    under_way = [UnderWay(one.queue.name, "", "", one.waiting, one.in_use) for one in present.queues().values()]
     return LastDay(
         since,
         _counted_at("minutes"),

@@ -1,4 +1,7 @@
-"""What health, metrics and the operators' pages look at of the present moment: slots, queues and lanes. Reads only."""
+"""What health, metrics, the operators' pages and commands look at of the present moment. Reads only.
+
+What waits and what is in use is told by the books; no look reads all waiting jobs.
+"""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -8,12 +11,14 @@ from uuid import UUID
 
 from django.db import transaction
 
+from jobs.reading.shares import Share
 from jobs.store.rows import objects, prepared_objects, rows
 from jobs.store.session import session
 
 STATEMENT_TIMEOUT = 1.0  # seconds that a look may take
 MAX_LANES = 100  # that are looked at: those with the most waiting jobs, and as many whose turn is next
 MAX_COUNTED = 20  # waiting jobs of a lane
+MAX_GONE = 500  # workers
 LATE_SECONDS = 5.0  # seconds between the two looks that find the same job waiting for a process
 # Lanes and tenants are joined as sets, whatever the statistics say of their number.
 PLANNER = (
@@ -78,6 +83,44 @@ class Lane:
     idle_looks: int = 0
 
 
+@dataclass(frozen=True, kw_only=True)
+class Tenant(Share):
+    """in_use: slots. num_slots: None if they were never set. tokens: None without a rate limit. next_at: when there is
+    a token.
+    """
+
+    id: int
+    name: str
+    slug: str
+    in_use: int
+    num_slots: int | None
+    burst_slots: int | None
+    user_slots: int | None
+    weight: int
+    paused: bool
+    rate_limit: int | None
+    rate_window: float | None
+    tokens: float | None
+    next_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Worker:
+    """gone_at: None while it is registered. lost: it was declared gone. leads: its clock is the leader."""
+
+    id: UUID
+    name: str
+    pid: int
+    pool: str
+    concurrency: int
+    beat_interval: float
+    started_at: datetime
+    beat_at: datetime
+    gone_at: datetime | None
+    lost: bool
+    leads: bool
+
+
 @contextmanager
 def looking(seconds: float | None = None) -> Iterator[None]:
     """A transaction for reads alone, which give up after so many seconds (STATEMENT_TIMEOUT)."""
@@ -114,8 +157,17 @@ def look_queues(now: datetime | None = None) -> dict[int, Queue]:
 
 
 def look_lanes(now: datetime | None = None, *, tenants: Collection[int] | None = None) -> list[Lane]:
-    """The lanes with jobs in line; of these tenants alone, if some are given."""
-    asked = None if tenants is None else sorted(tenants)
-    bounds = {"most": MAX_LANES, "exact": MAX_COUNTED, "apart": LATE_SECONDS}
+    """The lanes with jobs in line; of these tenants alone, each of them, if some are given."""
+    asked, most = (None, MAX_LANES) if tenants is None else (sorted(tenants), None)
     with reading_as_sets():
-        return objects(Lane, "look_lanes", tenants=asked, now=now, **bounds)
+        return objects(Lane, "look_lanes", tenants=asked, now=now, most=most, exact=MAX_COUNTED, apart=LATE_SECONDS)
+
+
+def look_tenants(ids: Collection[int], now: datetime | None = None) -> dict[int, Tenant]:
+    """Those of these tenants that exist, by id."""
+    return {tenant.id: tenant for tenant in objects(Tenant, "look_tenants", ids=sorted(ids), now=now)}
+
+
+def look_workers(now: datetime | None = None) -> list[Worker]:
+    """The workers that are there by pool, then the last MAX_GONE that went in the last day, latest first."""
+    return objects(Worker, "look_workers", most=MAX_GONE, now=now)

@@ -13,7 +13,7 @@ from jobs.reading import looking, waits
 from jobs.reading.health.facts import starving
 from jobs.reading.looking import Queue
 from jobs.reading.shares import JUDGED, Work, entitled, jain
-from jobs.reading.tenant_state import State, state_of
+from jobs.reading.standing import State, state_of
 from jobs.reading.usage import day_of
 from jobs.recording import statements
 from jobs.recording.record import DAY

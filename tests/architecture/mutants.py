@@ -109,13 +109,9 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "read_states": ("tests/integration/store/test_verbs_of_strangers.py",),
     **dict.fromkeys(("gone_tenants", "without_queue"), ("tests/concurrency/test_locks_of_strangers.py",)),
     "places": ("tests/integration/engine/test_explain.py",),
-    **dict.fromkeys(
-        ("health_workers", "health_server"),
-        ("tests/integration/engine/test_health.py",),
-    ),
+    **dict.fromkeys(("look_workers", "health_server"), ("tests/integration/engine/test_health.py",)),
     **dict.fromkeys(("in_line", "look_lanes", "note_may_run"), LOOKING),
     "worked": ("tests/integration/engine/test_sample.py",),
-    "health_tenants": ("tests/integration/project/test_metrics.py",),
     "reserve": ("tests/integration/api/test_idempotency.py",),
 }
 # In the other folders of tests/integration is what stands above the engine; these cost time, and tell of cost alone.

@@ -19,9 +19,9 @@ from jobs.reading.health.looks import (
     PredictionsLook,
     ServerLook,
     TotalLook,
-    WorkersLook,
 )
 from jobs.reading.statistics import BUCKETS
+from tests.unit.test_health import worker
 from tests.unit.test_waits import NOW, lane, queue
 
 ALERTS = yaml.safe_load((REPOSITORY / "deploy/prometheus/rules.yml").read_text())["groups"]
@@ -30,8 +30,7 @@ SCALER = yaml.safe_load((REPOSITORY / "deploy/kubernetes/keda/worker-default.yam
 FACTS = Facts(
     queues={1: queue(processes=4, used=3)},
     lanes=[lane(passing=2, late=1, late_since=NOW)],
-    workers=[WorkersLook("default", "live", 1)],
-    last_beats={},
+    workers=[worker()],
     server=ServerLook(NOW, True, 3.0, 0.5, 10, 100, 0, 1),
     ended=EndedLook(100, 1, 0),
     repairs=[Repair(kind="finding", count=2, last_at=NOW - timedelta(seconds=9999))],

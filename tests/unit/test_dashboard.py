@@ -19,20 +19,19 @@ from embedded import REPOSITORY
 from jobs.allocation.gates import Gate
 from jobs.authoring.text import duration
 from jobs.console.ops import charts
-from jobs.console.ops.looks import Tenant, Worker
 from jobs.console.ops.past import failing
 from jobs.console.ops.snapshot import Snapshot
+from jobs.console.ops.standings import standings
 from jobs.console.ops.tags import short, span
-from jobs.console.ops.tenant_state import standings
 from jobs.console.ops.views.job import like_it, way
 from jobs.models import AnyFailedAttempt, AnyJob
 from jobs.pages import cached
 from jobs.pages.attempts_chart import WIDTH, pieces
 from jobs.reading import listing
-from jobs.reading.looking import SlotsInUse
+from jobs.reading.looking import SlotsInUse, Tenant, Worker
 from jobs.reading.masked import masked
+from jobs.reading.standing import State
 from jobs.reading.statistics import BUCKETS, Ended
-from jobs.reading.tenant_state import State
 from tenants.models import Tenant as Owner
 from tests.unit.test_waits import lane, queue
 
@@ -50,10 +49,12 @@ VENDORED = {  # npm, idiomorph 0.8.0, 0BSD: dist/idiomorph.min.js and LICENSE, u
 }
 
 
-def tenant(pk: int = 1, slots: int | None = 5, *, paused: bool = False, tokens: float | None = None) -> Tenant:
+def tenant(
+    pk: int = 1, slots: int | None = 5, *, in_use: int = 0, paused: bool = False, tokens: float | None = None
+) -> Tenant:
     limits = {"num_slots": slots, "burst_slots": None, "user_slots": None, "weight": 1, "paused": paused}
     rate = {"rate_limit": None, "rate_window": None, "tokens": tokens, "next_at": None}
-    return Tenant(id=pk, name=f"Tenant {pk}", slug=f"t{pk}", **limits, **rate)
+    return Tenant(id=pk, name=f"Tenant {pk}", slug=f"t{pk}", in_use=in_use, **limits, **rate)
 
 
 def snapshot(tenants, queues, lanes, **more) -> Snapshot:
@@ -72,9 +73,9 @@ def test_a_pool_without_a_queue_is_shown_too():
 
 def test_tenants_that_need_attention_come_first():
     tenants = [
-        tenant(1),
+        tenant(1, in_use=1),
         tenant(2, paused=True),
-        tenant(3, slots=1),
+        tenant(3, slots=1, in_use=1),
         tenant(4, tokens=0.0),
         tenant(5),
         tenant(6),

@@ -2,20 +2,31 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 
 from jobs.allocation.gates import Gate
 from jobs.models import Repair, Sample
 from jobs.reading.health import RULES, Facts, conditions
-from jobs.reading.health.looks import (
-    EndedLook,
-    PredictionsLook,
-    ServerLook,
-    ShareLook,
-    WorkersLook,
-)
+from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook, ShareLook
+from jobs.reading.looking import Worker
 from tests.unit.test_waits import NOW, lane, queue
+
+
+def worker(
+    pool: str = "default",
+    concurrency: int = 4,
+    *,
+    beat_ago: float = 0.0,
+    gone_ago: float | None = None,
+    lost: bool = False,
+) -> Worker:
+    """One that beats every five seconds."""
+    gone_at = None if gone_ago is None else NOW - timedelta(seconds=gone_ago)
+    beat_at = NOW - timedelta(seconds=beat_ago)
+    return Worker(uuid4(), "w", 1, pool, concurrency, 5.0, NOW, beat_at, gone_at, lost=lost, leads=False)
+
 
 WAITING = lane(gate=Gate.SLOTS_FULL, waiting=9, since=NOW - timedelta(hours=9))
 SERVER = ServerLook(NOW, True, 3.0, 0.5, 80, 100, 0, 5000)
@@ -26,8 +37,7 @@ PUGET = ShareLook(
 GOOD = Facts(
     queues={1: queue(processes=4, used=3)},
     lanes=[WAITING],
-    workers=[WorkersLook("default", "live", 1)],
-    last_beats={},
+    workers=[worker()],
     server=SERVER,
     ended=EndedLook(50, 10, 100),
     repairs=[],
@@ -50,7 +60,8 @@ def pool(
         late_since=late_since,
         idle_looks=idle_looks,
     )
-    return replace(GOOD, queues={1: queue(processes=processes, used=used)}, lanes=[may])
+    workers = [worker()] if processes else []
+    return replace(GOOD, queues={1: queue(processes=processes, used=used)}, lanes=[may], workers=workers)
 
 
 def server(**changed) -> Facts:
@@ -68,8 +79,8 @@ BAD = {
     "pool_short": pool(4, 4, late_for=60.1),
     "tenant_starved": replace(GOOD, starved=[PUGET]),
     "messages_lost": server(untaken=1),
-    "worker_silent": replace(GOOD, workers=[WorkersLook("default", "silent", 1)]),
-    "worker_lost": replace(GOOD, workers=[WorkersLook("default", "lost", 1)]),
+    "worker_silent": replace(GOOD, workers=[worker(beat_ago=15.1)]),
+    "worker_lost": replace(GOOD, workers=[worker(gone_ago=3599.0, lost=True)]),
     "failures": replace(GOOD, ended=EndedLook(50, 11, 0)),
     "deaths": replace(GOOD, ended=EndedLook(1000, 101, 101)),
     "repairs": replace(GOOD, repairs=[repair(599.0)]),
@@ -81,7 +92,7 @@ BAD = {
 }
 JUST_GOOD = [
     pool(0, 0, first_for=30.0),
-    replace(pool(0, 0), last_beats={"default": NOW - timedelta(seconds=30)}),  # its only worker restarts
+    replace(pool(0, 0), workers=[worker(beat_ago=30.0, gone_ago=30.0)]),  # its only worker restarts
     replace(GOOD, queues={1: queue(processes=0)}),  # what waits waits for slots of its tenants
     pool(4, 3),  # ready for long, but perhaps just being claimed
     pool(4, 3, late_for=9999.0),  # the process has just ended a job: all were busy when somebody looked before
@@ -90,7 +101,10 @@ JUST_GOOD = [
     pool(4, 4),
     pool(4, 4, late_for=60.0),
     replace(GOOD, ended=EndedLook(49, 49, 100)),
-    replace(GOOD, workers=[WorkersLook("default", "draining", 1)]),
+    replace(GOOD, workers=[worker(concurrency=0)]),
+    replace(GOOD, workers=[worker(beat_ago=15.0)]),
+    replace(GOOD, workers=[worker(gone_ago=9.0)]),  # it stopped
+    replace(GOOD, workers=[worker(gone_ago=3600.0, lost=True)]),
     replace(GOOD, repairs=[repair(600.0)]),
     server(oldest_transaction=600.0),
     server(recorder_age=180.0),
@@ -119,10 +133,21 @@ def test_a_condition_holds_alone(code):
     assert found.code == code
 
 
-@pytest.mark.parametrize("last_beats", [{}, {"default": NOW - timedelta(seconds=30.1)}, {"other": NOW}])
-def test_a_pool_has_had_no_worker_for_long_or_never_one(last_beats):
-    [found] = conditions(replace(pool(0, 0), last_beats=last_beats))
+@pytest.mark.parametrize("workers", [[], [worker(beat_ago=30.1, gone_ago=30.1)], [worker("other")]])
+@pytest.mark.parametrize("unseen", [False, True])
+def test_a_pool_has_had_no_worker_for_long_or_never_one(workers, unseen):
+    """unseen: no lane of the pool was looked at, so nobody knows since when its first jobs have been ready."""
+    facts = replace(pool(0, 0), workers=workers)
+    if unseen:
+        facts = replace(facts, lanes=[replace(one, tenant_id=None, first_since=None) for one in facts.lanes])
+    [found] = conditions(facts)
     assert found.code == "no_worker"
+
+
+def test_workers_are_counted_by_pool_and_state():
+    workers = [worker(), worker(concurrency=0), worker("other"), worker(), worker(gone_ago=1.0)]
+    states = replace(GOOD, workers=workers).worker_states
+    assert states == [("default", "draining", 1), ("default", "live", 2), ("other", "live", 1)]
 
 
 def test_critical_ones_come_first():
@@ -137,7 +162,8 @@ def test_a_starved_tenant_is_told_by_name_with_its_part():
 
 def test_a_queue_adds_up_its_lanes():
     lanes = [WAITING, lane(2, passing=3, since=NOW - timedelta(seconds=4)), lane(None, waiting=5, since=None)]
-    [told] = replace(GOOD, lanes=lanes).numbers
-    assert (told.name, told.waiting, told.in_use, told.oldest) == ("q1", 17, 3, 9 * 3600.0)
-    [empty] = replace(GOOD, lanes=[]).numbers
-    assert (empty.waiting, empty.oldest) == (0, 0.0)
+    [told] = replace(GOOD, lanes=lanes).standings
+    assert (told.queue.name, told.waiting, told.in_use) == ("q1", 17, 3)
+    assert told.first_since == NOW - timedelta(hours=9)
+    [empty] = replace(GOOD, lanes=[]).standings
+    assert (empty.waiting, empty.first_since) == (0, None)

@@ -1,34 +1,39 @@
 """Pages of limits: what is in use beside them, and the question of what others would have done."""
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
+from jobs.authoring.text import about
 from jobs.console.operations.what_if import LIMITS, asked_at
 from jobs.engine import limits
-from jobs.reading import counts
+from jobs.reading.standing import Standing
 from tenants.admin_style import Labelled, display, rate
 from tenants.names import named
 
 
 class LimitsAdmin(Labelled):
-    """kind: of which the limits are. counted: by what the jobs in use and waiting are counted, for `counts.columns`.
-
-    A saved change takes effect with the next dispatch, which follows at once.
-    """
+    """kind: of which the limits are. A saved change takes effect with the next dispatch, which follows at once."""
 
     kind: str
-    counted: dict[str, str]
 
     def subject(self, obj: Any) -> str:
         """Its name in a question."""
         raise NotImplementedError
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        found: QuerySet[Any] = super().get_queryset(request)
-        return found.annotate(**counts.columns(**self.counted))
+    def standings(self, rows: Collection[Any]) -> Mapping[Any, Standing]:
+        """How these rows stand now, by their primary keys."""
+        raise NotImplementedError
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """With the standing of the rows of its page, and of no others."""
+        found = super().get_changelist_instance(request)
+        standings = self.standings(found.result_list)
+        for row in found.result_list:
+            row.standing = standings.get(row.pk)
+        return found
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         form = super().get_form(request, obj, change, **kwargs)
@@ -41,11 +46,11 @@ class LimitsAdmin(Labelled):
 
     @display(description="in use")
     def in_use(self, row: Any) -> int:
-        return int(row.holding_now)
+        return row.standing.in_use if row.standing else 0
 
     @display(description="waiting")
-    def waiting(self, row: Any) -> int:
-        return int(row.waiting_now)
+    def waiting(self, row: Any) -> str:
+        return about(row.standing.waiting, row.standing.about) if row.standing else "0"
 
     @display(description="rate limit", empty_value="")
     def rate(self, row: Any) -> str | None:

@@ -1,5 +1,6 @@
 """The page of queues: their limits, and what is in use."""
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.contrib import admin
@@ -8,12 +9,13 @@ from django.http import HttpRequest
 from jobs.console.admin.limits import LimitsAdmin
 from jobs.console.operations.what_if import QUEUES
 from jobs.models import Queue
+from jobs.reading import present
+from jobs.reading.standing import Standing
 
 
 @admin.register(Queue)
 class QueueAdmin(LimitsAdmin):
     kind = QUEUES
-    counted = {"by": "queue"}
     list_display = ["name", "weight", "pool", "in_use", "waiting", "concurrency", "rate", "default_timeout", "paused"]
     list_editable = ["weight", "concurrency", "default_timeout", "paused"]
     list_filter = ["pool", "paused"]
@@ -30,6 +32,9 @@ class QueueAdmin(LimitsAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Queue | None = None) -> list[str]:
         return ["name"] if obj else []  # code and clients refer to it
+
+    def standings(self, rows: Collection[Queue]) -> Mapping[int, Standing]:
+        return present.queues()
 
     def subject(self, obj: Queue) -> str:
         return obj.name

@@ -1,5 +1,6 @@
 """The pages of tenants, with their slots, members and keys, and of the slots of all."""
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.contrib import admin
@@ -9,6 +10,8 @@ from django.http import HttpRequest
 from jobs.console.admin.limits import LimitsAdmin, lead
 from jobs.console.operations.what_if import TENANTS
 from jobs.engine import limits
+from jobs.reading import present
+from jobs.reading.standing import Standing
 from tenants.admin import ApiKeysInline, MembersInline
 from tenants.admin_style import Kept, Searched, StackedInline, display
 from tenants.conf import TENANT_NAME, TENANT_SLUG
@@ -76,7 +79,6 @@ class SlotsAdmin(Searched, LimitsAdmin, Kept):
     """Edit the slots of all tenants on one page."""
 
     kind = TENANTS
-    counted = {"by": "tenant", "outer": "tenant"}
     list_display = ["tenant", "num_slots", "in_use", "waiting", "user_slots", "weight", "rate", "paused"]
     list_editable = ["num_slots", "user_slots", "weight", "paused"]
     list_filter = ["paused"]
@@ -94,6 +96,10 @@ class SlotsAdmin(Searched, LimitsAdmin, Kept):
 
     def get_readonly_fields(self, request: HttpRequest, obj: TenantQueue | None = None) -> list[str]:
         return ["tenant"] if obj else []
+
+    def standings(self, rows: Collection[TenantQueue]) -> Mapping[int, Standing]:
+        now = present.tenants([row.tenant_id for row in rows])
+        return {row.pk: now[row.tenant_id] for row in rows if row.tenant_id in now}
 
     def subject(self, obj: TenantQueue) -> str:
         return obj.tenant.jobs_slug

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
+from jobs.authoring.text import about
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.cli import limits
 from jobs.console.cli.screen import Column, Screen, count, length, rate, utc
@@ -15,15 +16,10 @@ from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.limits import OF_QUEUE
 from jobs.console.operations.named import queue_named
 from jobs.models import Queue
-from jobs.reading import counts, last_day
+from jobs.reading import last_day, present
 from jobs.reading.statistics import Summary
 
 SETTINGS = [limit for limit in OF_QUEUE if limit.name != "paused"]  # which has commands of its own
-
-
-def _state(line: dict[str, Any]) -> str:
-    full = line["concurrency"] is not None and line["in_use"] >= line["concurrency"]
-    return "paused" if line["paused"] else "full" if full and line["waiting"] else "open"
 
 
 def _timeout(line: dict[str, Any]) -> str | None:
@@ -36,11 +32,11 @@ COLUMNS = [
     Column("WEIGHT", "weight", right=True),
     Column("IN USE", "in_use", right=True),
     Column("LIMIT", "concurrency", right=True),
-    Column("WAITING", lambda line: count(line["waiting"]), right=True),
+    Column("WAITING", lambda line: about(line["waiting"], line["waiting_about"]), right=True),
     Column("RATE", lambda line: rate(line["rate_limit"], line["rate_window"]), right=True),
     Column("TIMEOUT", _timeout, right=True, wide=True),
     Column("RETRIES", "default_max_retries", right=True, wide=True),
-    Column("STATE", _state),
+    Column("STATE", "state"),
 ]
 
 
@@ -67,11 +63,11 @@ def _list(options: Options, screen: Screen) -> None:
 
 
 def _show(queues: Iterable[Queue], screen: Screen) -> None:
-    holding, waiting = counts.holding("queue"), counts.waiting("queue")
+    now = present.queues()
     lines = [
-        {name: getattr(queue, name) for name in ("name", *(limit.name for limit in OF_QUEUE))}
-        | {"in_use": holding.get(queue.pk, 0), "waiting": waiting.get(queue.pk, 0)}
+        {name: getattr(queue, name) for name in ("name", *(limit.name for limit in OF_QUEUE))} | now[queue.pk].numbers
         for queue in queues
+        if queue.pk in now  # it came meanwhile
     ]
     screen.document({"queues": lines})
     screen.table(COLUMNS, lines)

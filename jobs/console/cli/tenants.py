@@ -9,13 +9,14 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import transaction
 
+from jobs.authoring.text import about
 from jobs.console.cli import limits
 from jobs.console.cli.screen import Column, Screen, count, rate
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.limits import OF_TENANT
 from jobs.console.operations.named import tenant_named
 from jobs.engine.limits import locked_slots
-from jobs.reading import counts
+from jobs.reading import present
 from tenants.conf import TENANT_SLUG
 from tenants.mirror import mirrored_model, reflect
 from tenants.models import Tenant, TenantQueue
@@ -24,25 +25,17 @@ from tenants.tenant_model import all_tenants
 LIMITS = [limit for limit in OF_TENANT if limit.name != "paused"]
 
 
-def _state(line: dict[str, Any]) -> str:
-    if line["paused"]:
-        return "paused"
-    if not line["num_slots"]:
-        return "no slots"
-    return "full" if line["waiting"] and line["in_use"] >= line["num_slots"] else "open"
-
-
 COLUMNS = [
     Column("TENANT", "tenant", flexible=True),
     Column("NAME", "name", wide=True, flexible=True),
     Column("SLOTS", "num_slots", right=True),
     Column("IN USE", "in_use", right=True),
-    Column("WAITING", lambda line: count(line["waiting"]), right=True),
+    Column("WAITING", lambda line: about(line["waiting"], line["waiting_about"]), right=True),
     Column("AT MOST", lambda line: count(line["max_waiting"]), right=True, wide=True),
     Column("PER USER", "user_slots", right=True),
     Column("WEIGHT", "weight", right=True),
     Column("RATE", lambda line: rate(line["rate_limit"], line["rate_window"]), right=True),
-    Column("STATE", _state),
+    Column("STATE", "state"),
 ]
 
 
@@ -68,12 +61,14 @@ def _change(tenant: Tenant, changes: dict[str, Any]) -> None:
 
 
 def _lines(tenants: Iterable[Tenant]) -> list[dict[str, Any]]:
-    holding, waiting = counts.holding("tenant"), counts.waiting("tenant")
+    listed = {tenant.pk: tenant for tenant in tenants}
+    now = present.tenants(listed)
     return [
         {"tenant": tenant.jobs_slug, "name": tenant.jobs_name}
         | _settings(getattr(tenant, "jobs_queue", None))
-        | {"in_use": holding.get(tenant.pk, 0), "waiting": waiting.get(tenant.pk, 0)}
-        for tenant in tenants
+        | now[pk].numbers
+        for pk, tenant in listed.items()
+        if pk in now  # it was deleted meanwhile
     ]
 
 

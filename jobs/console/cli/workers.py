@@ -1,19 +1,16 @@
 """`manage.py workers list | drain`."""
 
-from datetime import timedelta
-
-from django.db.models import Q, QuerySet
+from collections.abc import Iterable
 
 from jobs import store
 from jobs.console.cli.screen import Column, Screen
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.named import workers_named
 from jobs.engine import drain
-from jobs.models import Worker
-from jobs.reading import counts
+from jobs.reading import present
+from jobs.reading.looking import Worker
 from jobs.reading.worker_state import state_of
 
-LATELY = timedelta(days=1)
 COLUMNS = [
     Column("WORKER", "name", flexible=True),
     Column("POOL", "pool"),
@@ -26,28 +23,27 @@ COLUMNS = [
 
 
 def _list(options: Options, screen: Screen) -> None:
-    now = store.database_now()
-    _show(Worker.objects.filter(Q(gone_at=None) | Q(gone_at__gt=now - LATELY)), screen)
+    _show(present.workers(), screen)
 
 
 def _drain(options: Options, screen: Screen) -> None:
-    workers = workers_named(options["name"])
-    asked = [worker.pk for worker in workers if drain.drain(worker.pk)]
+    workers = {worker.pk for worker in workers_named(options["name"])}
+    asked = [pk for pk in workers if drain.drain(pk)]
     if not asked:
         screen.say(f"{options['name']} drains already.")
-    _show(Worker.objects.filter(pk__in=[worker.pk for worker in workers]), screen)
+    _show([(worker, runs) for worker, runs in present.workers() if worker.id in workers], screen)
 
 
-def _show(workers: "QuerySet[Worker]", screen: Screen) -> None:
-    now, holding = store.database_now(), counts.holding("worker")
+def _show(workers: Iterable[tuple[Worker, int]], screen: Screen) -> None:
+    now = store.database_now()
     found = [
         {
             **{name: getattr(one, name) for name in ("name", "pool", "pid", "started_at", "beat_at", "gone_at")},
             "state": state_of(one, now),
-            "runs": holding.get(one.pk, 0),
+            "runs": runs,
             "processes": one.concurrency,
         }
-        for one in workers.order_by("gone_at", "pool", "name")
+        for one, runs in workers
     ]
     screen.document({"workers": found})
     screen.table(COLUMNS, found)

@@ -9,51 +9,14 @@ from uuid import UUID
 
 from jobs.console.ops.charts import Ended
 from jobs.models import HELD_UNTIL
-from jobs.reading.looking import Lane, look_lanes, looking
-from jobs.reading.shares import Share
+from jobs.reading.looking import Lane, Tenant, look_lanes, look_tenants, looking
 from jobs.store import Run
 from jobs.store.rows import objects, rows
 
 Row = TypeVar("Row")
 
-MAX_WORKERS = 500
 MAX_COUNT = 2_000  # jobs that are counted for one number
 MAX_WORKED = 20_000  # those of all workers
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tenant(Share):
-    """num_slots: None if they were never set. tokens: None without a rate limit. next_at: when there is a token."""
-
-    id: int
-    name: str
-    slug: str
-    num_slots: int | None
-    burst_slots: int | None
-    user_slots: int | None
-    weight: int
-    paused: bool
-    rate_limit: int | None
-    rate_window: float | None
-    tokens: float | None
-    next_at: datetime | None
-
-
-@dataclass(frozen=True)
-class Worker:
-    """gone_at: None while it is registered. lost: it was declared gone. leads: its clock is the leader."""
-
-    id: UUID
-    name: str
-    pid: int
-    pool: str
-    concurrency: int
-    beat_interval: float
-    started_at: datetime
-    beat_at: datetime
-    gone_at: datetime | None
-    lost: bool
-    leads: bool
 
 
 @dataclass(frozen=True)
@@ -102,8 +65,10 @@ def runs(schedule_ids: Collection[int], *, most: int) -> list[Run]:
     return _objects(Run, "look_runs", ids=list(schedule_ids), most=most)
 
 
-def tenants(ids: set[int]) -> dict[int, Tenant]:
-    return {tenant.id: tenant for tenant in _objects(Tenant, "look_tenants", ids=sorted(ids), now=None)}
+def tenants(ids: Collection[int]) -> dict[int, Tenant]:
+    """Those of these tenants that exist, by id."""
+    with looking():
+        return look_tenants(ids)
 
 
 def lanes_of(tenants: set[int]) -> list[Lane]:
@@ -115,11 +80,6 @@ def lanes_of(tenants: set[int]) -> list[Lane]:
 def worked() -> dict[UUID, Worked]:
     """By the id of a worker; without those that did nothing."""
     return {worker: Worked(*counted) for worker, *counted in _rows("look_worked", most=MAX_WORKED)}
-
-
-def workers() -> list[Worker]:
-    """The live workers by pool, then those that went in the last day, latest first."""
-    return _objects(Worker, "look_workers", most=MAX_WORKERS)
 
 
 def counts() -> Counts:

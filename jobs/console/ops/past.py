@@ -12,7 +12,7 @@ from django.urls import reverse
 from jobs.console.ops import looks, snapshot
 from jobs.console.ops.charts import KINDS, Chart, chart, curve, strip
 from jobs.console.ops.looks import Sample, Worked
-from jobs.console.ops.tenant_state import standings
+from jobs.console.ops.standings import standings
 from jobs.pages.cached import PAST_SECONDS, cached
 from jobs.reading import queries
 from jobs.reading.health.looks import look_sample

@@ -5,7 +5,6 @@ say so. A look that takes long (10,000 lanes) is not taken again before it has r
 takes less than a hundredth of the database's time.
 """
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,10 +14,10 @@ from typing import Any
 
 from jobs.allocation.gates import Gate
 from jobs.console.ops import looks
-from jobs.console.ops.looks import Counts, Tenant, Worker
+from jobs.console.ops.looks import Counts
 from jobs.pages.cached import Cached, cached
 from jobs.reading import looking, waits
-from jobs.reading.looking import Lane, Queue, SlotsInUse
+from jobs.reading.looking import Lane, Queue, SlotsInUse, Tenant, Worker
 from jobs.reading.waits import Cut, Pool
 
 REFRESH_SECONDS = 2.0
@@ -27,10 +26,7 @@ REST = 160.0  # times the time that a look took
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """at: when it was taken, by the clock of this machine. old: seconds since each part that failed was read.
-
-    just_read: the parts that were read for this snapshot; the others rest, or failed.
-    """
+    """at: when it was taken, by the clock of this machine. old: seconds since each part that failed was read."""
 
     at: datetime
     in_use: list[SlotsInUse] = field(default_factory=list)
@@ -40,11 +36,6 @@ class Snapshot:
     workers: list[Worker] = field(default_factory=list)
     counts: Counts | None = None
     old: Mapping[str, float] = field(default_factory=dict)
-    just_read: frozenset[str] = frozenset()
-
-    def has_just_read(self, *parts: str) -> bool:
-        """Whether these parts are as new as this snapshot."""
-        return self.just_read.issuperset(parts)
 
     @cached_property
     def now(self) -> datetime:
@@ -52,16 +43,8 @@ class Snapshot:
         return self.counts.now if self.counts else self.at
 
     @cached_property
-    def in_use_by_tenant(self) -> Mapping[int, int]:
-        return _sum((one.tenant_id, one.slots) for one in self.in_use)
-
-    @cached_property
     def in_use_by_worker(self) -> Mapping[Any, int]:
         return _sum((one.worker, one.slots) for one in self.in_use)
-
-    @cached_property
-    def waiting_by_queue(self) -> Mapping[int, int]:
-        return _sum((lane.queue_id, lane.waiting) for lane in self.lanes)
 
     @cached_property
     def waiting(self) -> int:
@@ -122,14 +105,14 @@ def _part(look: Callable[[], Any]) -> Cached[[], Any]:
 def _tenants() -> dict[int, Tenant]:
     """Those with slots in use or jobs in line."""
     listed = [one.tenant_id for name in ("in_use", "lanes") for one in PARTS[name].last() or ()]
-    return looks.tenants({pk for pk in listed if pk is not None})
+    return looking.look_tenants({pk for pk in listed if pk is not None})
 
 
 PARTS: Mapping[str, Cached[[], Any]] = {
     "in_use": _part(looking.look_slots),
     "lanes": _part(looking.look_lanes),
     "queues": _part(looking.look_queues),
-    "workers": _part(looks.workers),
+    "workers": _part(looking.look_workers),
     "counts": _part(looks.counts),
     "tenants": _part(_tenants),
 }
@@ -138,11 +121,9 @@ PARTS: Mapping[str, Cached[[], Any]] = {
 @cached(REFRESH_SECONDS, before=Snapshot(datetime.min.replace(tzinfo=UTC)))
 def current() -> Snapshot:
     """The last snapshot, or a new one."""
-    begin = time.monotonic()
     found = {name: value for name, part in PARTS.items() if (value := part()) is not None}
     old = {name: age for name, part in sorted(PARTS.items()) if (age := part.age()) is not None}
-    just_read = frozenset(name for name, part in PARTS.items() if part.was_read_since(begin))
-    return Snapshot(datetime.now(UTC), **found, old=old, just_read=just_read)
+    return Snapshot(datetime.now(UTC), **found, old=old)
 
 
 def forget() -> None:

@@ -1,6 +1,6 @@
 """The words of the operators' pages that need a line of explanation, told where they stand."""
 
-from jobs.reading.tenant_state import State
+from jobs.reading.standing import State
 
 TERMS = {
     "slot": "one job at a time: a tenant has so many, and a job holds one from when it is chosen until it ends",

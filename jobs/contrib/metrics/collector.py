@@ -11,8 +11,8 @@ from prometheus_client.registry import Collector
 
 from jobs.reading.health import RULES, Facts, conditions
 from jobs.reading.health.looks import ForecastLook, PredictionsLook, TotalLook
+from jobs.reading.standing import State
 from jobs.reading.statistics import BOUNDS, added
-from jobs.reading.tenant_state import State
 
 STEP = 4  # buckets of the tables that make one of ours: ten are enough for a quantile, and for Prometheus's memory
 UPPER_BOUNDS = BOUNDS[STEP - 1 :: STEP]
@@ -41,10 +41,11 @@ def _gauge(name: str, text: str, labels: Sequence[str], rows: Iterable[tuple[Seq
 
 
 def _queues(facts: Facts) -> Iterator[Metric]:
-    of = facts.numbers
-    yield _gauge("waiting_jobs", "Jobs scheduled or ready, about.", ["queue"], [([q.name], q.waiting) for q in of])
-    yield _gauge("held_jobs", "Jobs that hold a slot.", ["queue"], [([q.name], q.in_use) for q in of])
-    oldest = [([q.name], q.oldest) for q in of]
+    of = [([one.queue.name], one) for one in facts.standings]
+    waiting = [(name, one.waiting) for name, one in of]
+    yield _gauge("waiting_jobs", "Jobs scheduled or ready, about.", ["queue"], waiting)
+    yield _gauge("held_jobs", "Jobs that hold a slot.", ["queue"], [(name, one.in_use) for name, one in of])
+    oldest = [(name, facts.seconds(one.first_since)) for name, one in of]
     yield _gauge("oldest_waiting_seconds", "Longest time that a first job has been ready.", ["queue"], oldest)
 
 
@@ -57,7 +58,7 @@ def _pools(facts: Facts) -> Iterator[Metric]:
     waits = [([p.name], facts.seconds(p.late_since)) for p in of]
     yield _gauge("may_run_seconds", "Longest time that one of them has only lacked a process.", ["pool"], waits)
     yield _gauge("pool_demand", "Processes that could be busy now.", ["pool"], [([p.name], p.demand) for p in of])
-    workers = [([w.pool, w.state], w.workers) for w in facts.workers]
+    workers = [([pool, state], count) for pool, state, count in facts.worker_states]
     yield _gauge("workers", "Workers: live, draining, silent, or lost in the last hour.", ["pool", "state"], workers)
 
 

@@ -38,7 +38,8 @@ class Counted(Schema):
 
 class CountedNow(Counted):
     waiting: int = Field(
-        description=f"Jobs that wait now. By job type, at most {last_day.MAX_COUNTED:,} of a queue count."
+        description="Jobs that wait now; of all tenants, about. "
+        f"By job type, at most {last_day.MAX_COUNTED:,} of a queue count."
     )
     running: int = Field(description="Jobs that hold a slot now: queued or running.")
 

@@ -11,7 +11,6 @@ from typing import Literal, get_args
 from jobs.authoring.text import count_of_jobs, printable
 from jobs.conf import documented
 from jobs.reading.health.facts import MINUTES, Facts
-from jobs.reading.health.looks import WorkersLook
 from jobs.reading.shares import percent
 
 Severity = Literal["critical", "warning", "info"]  # info: no job suffers
@@ -63,8 +62,9 @@ def _no_clock(facts: Facts) -> Iterator[str]:
 
 def _no_worker(facts: Facts) -> Iterator[str]:
     for pool in facts.pools:
-        since = [moment for moment in (pool.first_since, facts.last_beats.get(pool.name)) if moment]
-        if not pool.processes and pool.may_run and facts.seconds(max(since, default=None)) > RESTART:
+        moments = [moment for moment in (pool.first_since, facts.last_beat(pool.name)) if moment]
+        is_new = moments and facts.seconds(max(moments)) <= RESTART
+        if not pool.processes and pool.may_run and not is_new:
             yield f"Pool {pool.name} has no live worker, and {count_of_jobs(pool.may_run)} may run."
 
 
@@ -92,19 +92,19 @@ def _messages_lost(facts: Facts) -> Iterator[str]:
 
 
 def _worker_silent(facts: Facts) -> Iterator[str]:
-    for one in facts.workers:
-        if one.state == "silent":
-            yield f"{_workers(one)} missed three heartbeats."
+    for workers in _workers(facts, "silent"):
+        yield f"{workers} missed three heartbeats."
 
 
 def _worker_lost(facts: Facts) -> Iterator[str]:
-    for one in facts.workers:
-        if one.state == "lost":
-            yield f"{_workers(one)} did not stop but fell silent in the last hour: killed, or cut off."
+    for workers in _workers(facts, "lost"):
+        yield f"{workers} did not stop but fell silent in the last hour: killed, or cut off."
 
 
-def _workers(look: WorkersLook) -> str:
-    return f"{look.workers} worker{'s' if look.workers > 1 else ''} of pool {look.pool or 'unknown'}"
+def _workers(facts: Facts, sought: str) -> Iterator[str]:
+    for pool, state, workers in facts.worker_states:
+        if state == sought:
+            yield f"{workers} worker{'s' if workers > 1 else ''} of pool {pool or 'unknown'}"
 
 
 def _failures(facts: Facts) -> Iterator[str]:

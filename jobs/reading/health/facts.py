@@ -1,8 +1,9 @@
 """The facts of one look, which conditions and metrics share."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 
 from django.core.cache import caches
@@ -11,43 +12,24 @@ from jobs.conf import settings
 from jobs.models import Repair, Sample
 from jobs.reading import looking, waits
 from jobs.reading.health import looks
-from jobs.reading.health.looks import (
-    EndedLook,
-    PredictionsLook,
-    ServerLook,
-    ShareLook,
-    WorkersLook,
-)
-from jobs.reading.looking import Lane, Queue
+from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook, ShareLook
+from jobs.reading.looking import Lane, Queue, Worker
 from jobs.reading.shares import JUDGED, STARVED
-from jobs.reading.tenant_state import starved
+from jobs.reading.standing import QueueStanding, of_queues, starved
 from jobs.reading.waits import Pool
+from jobs.reading.worker_state import state_of
 
 MINUTES = 10  # of ended attempts
-
-
-@dataclass(frozen=True)
-class QueueNumbers:
-    """What waits in a queue, about, and what it holds. oldest: seconds that a first job of a lane has been ready."""
-
-    name: str
-    waiting: int
-    in_use: int
-    oldest: float
+LATELY = timedelta(hours=1)  # in which a lost worker is told of
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What one look has seen.
-
-    last_beats: of pools without a live worker, when one last beat. starved: the tenants that could take a slot, and get
-    too little. cache: it answers.
-    """
+    """What one look has seen. starved: the tenants that could take a slot, and get too little. cache: it answers."""
 
     queues: Mapping[int, Queue]
     lanes: Sequence[Lane]
-    workers: Sequence[WorkersLook]
-    last_beats: Mapping[str, datetime]
+    workers: Sequence[Worker]
     server: ServerLook
     ended: EndedLook
     repairs: Sequence[Repair]
@@ -61,38 +43,41 @@ class Facts:
         """The pools of all queues, by name."""
         return waits.pools(self.lanes, self.queues)
 
-    @property
-    def numbers(self) -> list[QueueNumbers]:
+    @cached_property
+    def standings(self) -> list[QueueStanding]:
         """Of each queue, by name."""
-        found = []
-        for pk, queue in self.queues.items():
-            lanes = [lane for lane in self.lanes if lane.queue_id == pk]
-            oldest = max((self.seconds(lane.first_since) for lane in lanes), default=0.0)
-            found.append(QueueNumbers(queue.name, sum(lane.waiting for lane in lanes), queue.in_use, oldest))
-        return found
+        return list(of_queues(self.lanes, self.queues).values())
+
+    @cached_property
+    def worker_states(self) -> list[tuple[str, str, int]]:
+        """(pool, state, workers) of those that are there, and of those that were lost in the last hour."""
+        now = self.server.now
+        told = [one for one in self.workers if one.gone_at is None or (one.lost and one.gone_at > now - LATELY)]
+        counted = Counter((one.pool, state_of(one, now)) for one in told)
+        return [(*of, workers) for of, workers in sorted(counted.items())]
+
+    def last_beat(self, pool: str) -> datetime | None:
+        """When a worker of this pool last beat, if one did in the last day."""
+        return max((one.beat_at for one in self.workers if one.pool == pool), default=None)
 
     def seconds(self, since: datetime | None) -> float:
         """From a moment until now; 0 if there is none."""
         return 0.0 if since is None else (self.server.now - since).total_seconds()
 
 
-def look(
-    now: datetime | None = None, queues: Mapping[int, Queue] | None = None, lanes: Sequence[Lane] | None = None
-) -> Facts:
+def look(now: datetime | None = None) -> Facts:
     """Look at everything once. Raises OperationalError if the database does not answer in time.
 
-    queues, lanes: those that somebody has just looked at. `now` is the clock of a test.
+    `now` is the clock of a test.
     """
     cache_answers = _cache_answers()  # not in the transaction: it may take long
     with looking.looking(looks.TIMEOUT):
-        queues = looking.look_queues(now) if queues is None else queues
-        lanes = looking.look_lanes(now) if lanes is None else lanes
+        queues = looking.look_queues(now)
         server = looks.look_server(tuple(looks.COUNTS_OF_A_MINUTE), now)
         return Facts(
             queues,
-            lanes,
-            looks.look_workers(now),
-            looks.look_last_beats(_abandoned(queues, lanes)),
+            looking.look_lanes(now),
+            looking.look_workers(now),
             server,
             looks.look_ended(MINUTES, server.now),
             list(Repair.objects.order_by("kind")),
@@ -101,12 +86,6 @@ def look(
             cache_answers,
             looks.look_predictions(now),
         )
-
-
-def _abandoned(queues: Mapping[int, Queue], lanes: Sequence[Lane]) -> list[str]:
-    """The pools that have jobs for a process, and none."""
-    pools = waits.pools(lanes, queues)
-    return [pool.name for pool in pools if pool.may_run and not pool.processes]
 
 
 def starving(queues: Mapping[int, Queue], now: datetime) -> list[ShareLook]:

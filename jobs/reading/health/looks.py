@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Max, Q, Sum
+from django.db.models import Q, Sum
 
 from jobs.conf import settings
-from jobs.models import JobMinute, Sample, Worker
+from jobs.models import JobMinute, Sample
 from jobs.reading.shares import Share
 from jobs.reading.statistics import Ended
 from jobs.store.rows import objects, rows
@@ -20,15 +20,6 @@ MOST_SHORT = 20  # tenants that got too little of their share
 # Of p90, in the last hour: outside, predictions are off. No full hour is waited for: the first of a bad day is worst.
 MIN_OUTCOMES, LEAST_HELD, MOST_HELD = 200, 0.8, 0.97
 TIMEOUT = 2.0  # seconds for one statement of a look
-
-
-@dataclass(frozen=True)
-class WorkersLook:
-    """The workers of a pool in one state: live, draining, silent, or lost in the last hour."""
-
-    pool: str
-    state: str
-    workers: int
 
 
 @dataclass(frozen=True)
@@ -107,30 +98,10 @@ class ForecastLook:
 
 
 @dataclass(frozen=True)
-class TenantLook:
-    """A tenant that the metrics tell of: the slots that it holds, of those that it has."""
-
-    tenant_id: int
-    slug: str
-    in_use: int
-    slots: int
-
-
-@dataclass(frozen=True)
 class TotalLook(Ended):
     """Since the first attempt: see `jobs.models.Total`."""
 
     wait_seconds: float
-
-
-def look_workers(now: datetime | None = None) -> list[WorkersLook]:
-    """The workers that have not left, and those that were lost lately."""
-    return objects(WorkersLook, "health_workers", now=now)
-
-
-def look_last_beats(pools: Sequence[str]) -> dict[str, datetime]:
-    """When a worker of each of these pools last beat; without those that never had one."""
-    return dict(Worker.objects.filter(pool__in=pools).values_list("pool").annotate(Max("beat_at")))
 
 
 def look_server(tasks: Sequence[str], now: datetime | None = None) -> ServerLook:
@@ -174,8 +145,3 @@ def look_short_of_share(share: float, judged: float) -> list[ShareLook]:
     judged: seconds; who was entitled to no more in the last minutes is left out.
     """
     return objects(ShareLook, "health_shares", share=share, judged=judged, most=MOST_SHORT)
-
-
-def look_tenants(slugs: Sequence[str]) -> list[TenantLook]:
-    """What these tenants hold, by slug."""
-    return objects(TenantLook, "health_tenants", slugs=list(slugs))

@@ -91,17 +91,6 @@ WHERE s.got < s.entitled * %(share)s::float8
 ORDER BY s.entitled_hour - s.got_hour DESC, t.id
 LIMIT %(most)s
 
--- name: health_tenants
--- Reads:  the slots that these tenants have and hold. Who: the metrics of tenants. Locks: none.
--- Index:  the slug of the tenants; jobs_one_job_per_slot.
-SELECT
-    t.id AS tenant_id, t.slug,
-    (SELECT count(*)::int FROM jobs j WHERE j.tenant_id = t.id AND j.slot IS NOT NULL) AS in_use,
-    coalesce((SELECT q.num_slots FROM tenant_queues q WHERE q.tenant_id = t.id), 0) AS slots
-FROM tenants_tenant t
-WHERE t.slug = ANY(%(slugs)s::text[])  -- guard
-ORDER BY t.slug
-
 -- name: health_totals
 -- Reads:  the numbers that only grow, of each queue, job type and outcome. Who: metrics. Locks: none. Index: all of totals.
 SELECT
@@ -109,23 +98,3 @@ SELECT
     t.attempts, t.run_seconds, t.run_buckets, t.wait_buckets, t.wait_seconds
 FROM totals t LEFT JOIN queues q ON q.id = t.queue_id
 ORDER BY 1, 2, 3, 4
-
--- name: health_workers
--- Reads:  the workers that have not left, and those that were lost in the last hour, by pool and state. silent: it missed
---         three beats and is not yet declared gone. draining: it takes no more jobs. lost: it was declared gone.
--- Who:    health and metrics. Locks: none. Index: none, the table has few rows.
-WITH
--- include shared/clock
-present AS (
-    SELECT
-        w.pool,
-        CASE
-            WHEN w.lost THEN 'lost'
-            WHEN w.beat_at < clock.now - 3 * w.beat_interval * interval '1 second' THEN 'silent'
-            WHEN w.concurrency = 0 THEN 'draining'
-            ELSE 'live'
-        END AS state
-    FROM workers w CROSS JOIN clock
-    WHERE (w.gone_at IS NULL OR w.lost AND w.gone_at > clock.now - interval '1 hour')  -- guard
-)
-SELECT pool, state, count(*)::int AS workers FROM present GROUP BY pool, state ORDER BY 1, 2

@@ -2,7 +2,7 @@
 --         at: the `most` with the most jobs, and the `most` whose turn is next; and one row (tenant null) for the others of
 --         a queue at a gate. Of a lane that is looked at, up to `exact` jobs are counted; of the others, and beyond, the
 --         number that the lane keeps tells about how many. of_full_users: of those that were counted, the jobs of users who
---         have all slots that they may have. tenants: only their lanes; null: all.
+--         have all slots that they may have. tenants: only their lanes; null: all. most: null: each lane is looked at.
 --         late: jobs that may run, and could already at a look of the recorder at least `apart` seconds ago. A job that
 --         became ready anew since then (it ran, and waits for a retry) was noted for an earlier wait.
 -- Who:    health, metrics and the operators' pages, every few seconds. Locks: none.

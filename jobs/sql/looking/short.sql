@@ -32,3 +32,51 @@ SELECT * FROM listed ORDER BY name
 SELECT tenant_id, queue_id, worker, count(*)::int AS slots
 FROM (SELECT tenant_id, queue_id, worker FROM jobs WHERE slot IS NOT NULL ORDER BY tenant_id, slot) used
 GROUP BY tenant_id, queue_id, worker
+
+-- name: look_tenants
+-- Reads:  the names, limits and shares of these tenants, the slots that they hold, and the tokens left of their rate limits. A
+--         tenant without a row in tenant_queues has null slots. Who: the operators' pages and commands, the metrics of tenants.
+-- Locks:  none. Index: primary keys, the newest version of each book.
+WITH
+-- include shared/clock
+-- include shared/books
+asked AS (SELECT unnest(%(ids)s::bigint[]) AS id)
+SELECT
+    t.id, t.name, t.slug, coalesce(book.in_use, 0) - coalesce(g.n, 0) AS in_use,
+    tq.num_slots, tq.burst_slots, tq.user_slots, coalesce(tq.weight, 1) AS weight, coalesce(tq.paused, false) AS paused,
+    tq.rate_limit, tq.rate_window,
+    rate_tokens(tq.rate_limit, tq.rate_window, book.full_at, clock.now) AS tokens,
+    rate_next_at(tq.rate_limit, tq.rate_window, rate_full_at(tq.rate_window, book.full_at, clock.now)) AS next_at,
+    coalesce(share.got, 0) AS got, coalesce(share.entitled, 0) AS entitled,
+    coalesce(share.got_hour, 0) AS got_hour, coalesce(share.entitled_hour, 0) AS entitled_hour
+FROM asked
+CROSS JOIN clock
+JOIN tenants_tenant t ON t.id = asked.id
+LEFT JOIN tenant_queues tq ON tq.tenant_id = t.id
+LEFT JOIN tenant_shares share ON share.tenant_id = t.id
+LEFT JOIN (SELECT tenant_id, count(*)::int AS n FROM given_back GROUP BY tenant_id) g ON g.tenant_id = t.id
+LEFT JOIN LATERAL (
+    SELECT in_use, full_at FROM tenant_books b WHERE b.tenant_id = t.id ORDER BY version DESC LIMIT 1
+) book ON true
+
+-- name: look_workers
+-- Reads:  the workers that are there, and the last `most` that went in the last day; whether a worker carries the leading clock.
+-- Who:    health, metrics, the operators' pages and commands. Locks: none. Index: none, the table has few rows.
+WITH
+-- include shared/clock
+gone AS (
+    SELECT id FROM workers CROSS JOIN clock
+    WHERE gone_at > clock.now - interval '1 day'  -- guard
+    ORDER BY gone_at DESC
+    LIMIT %(most)s
+)
+SELECT
+    w.id, w.name, w.pid, w.pool, w.concurrency, w.beat_interval, w.started_at, w.beat_at, w.gone_at, w.lost,
+    EXISTS (
+        SELECT
+        -- include shared/clock_lock
+          AND a.application_name LIKE 'jobs:' || replace(w.id::text, '-', '') || ':%%'
+    ) AS leads
+FROM workers w
+WHERE w.gone_at IS NULL OR w.id IN (SELECT id FROM gone)
+ORDER BY w.gone_at DESC NULLS FIRST, w.pool, w.started_at DESC

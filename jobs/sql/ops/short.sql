@@ -111,28 +111,6 @@ CROSS JOIN LATERAL (
 WHERE s.at >= %(since)s::timestamptz AND extract(minute FROM s.at)::int %% %(step)s = 0
 ORDER BY s.at
 
--- name: look_tenants
--- Reads:  the names, limits and shares of these tenants, and the tokens left of their rate limits. A tenant without a row in
---         tenant_queues has null slots. Who: the operators' pages. Locks: none. Index: primary keys, tenant_books.
-WITH
--- include shared/clock
-asked AS (SELECT unnest(%(ids)s::bigint[]) AS id)
-SELECT
-    t.id, t.name, t.slug, tq.num_slots, tq.burst_slots, tq.user_slots, coalesce(tq.weight, 1) AS weight, coalesce(tq.paused, false) AS paused,
-    tq.rate_limit, tq.rate_window,
-    rate_tokens(tq.rate_limit, tq.rate_window, bucket.full_at, clock.now) AS tokens,
-    rate_next_at(tq.rate_limit, tq.rate_window, rate_full_at(tq.rate_window, bucket.full_at, clock.now)) AS next_at,
-    coalesce(share.got, 0) AS got, coalesce(share.entitled, 0) AS entitled,
-    coalesce(share.got_hour, 0) AS got_hour, coalesce(share.entitled_hour, 0) AS entitled_hour
-FROM asked
-CROSS JOIN clock
-JOIN tenants_tenant t ON t.id = asked.id
-LEFT JOIN tenant_queues tq ON tq.tenant_id = t.id
-LEFT JOIN tenant_shares share ON share.tenant_id = t.id
-LEFT JOIN LATERAL (
-    SELECT full_at FROM tenant_books b WHERE b.tenant_id = t.id ORDER BY version DESC LIMIT 1
-) bucket ON true
-
 -- name: look_worked
 -- Reads:  by worker: the jobs that it ended in the last minute, and its crashes in the last day: attempts whose process died
 --         with them, other than for their memory. Of each, the latest `most` of all workers are counted.
@@ -152,18 +130,3 @@ worked AS (
     ) f
 )
 SELECT worker, sum(ended)::int, sum(crashes)::int FROM worked WHERE worker IS NOT NULL GROUP BY worker
-
--- name: look_workers
--- Reads:  the newest workers that are live or have gone in the last day, at most `most`; whether a worker carries the
---         leading clock. Who: the operators' pages. Locks: none. Index: none, the table has few rows.
-SELECT
-    w.id, w.name, w.pid, w.pool, w.concurrency, w.beat_interval, w.started_at, w.beat_at, w.gone_at, w.lost,
-    EXISTS (
-        SELECT
-        -- include shared/clock_lock
-          AND a.application_name LIKE 'jobs:' || replace(w.id::text, '-', '') || ':%%'
-    ) AS leads
-FROM workers w
-WHERE w.gone_at IS NULL OR w.gone_at > clock_timestamp() - interval '1 day'
-ORDER BY w.gone_at DESC NULLS FIRST, w.pool, w.started_at DESC
-LIMIT %(most)s

@@ -1,10 +1,15 @@
 """`manage.py tenants slots` and `manage.py queues`: what they show, that a change works at once, what they refuse."""
 
 import json
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
-from jobs.models import Job, Queue
+from jobs.console.ops import snapshot
+from jobs.console.ops.standings import standings
+from jobs.models import Job, Queue, QueueTurn
+from jobs.reading import looking
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.integration.cli.running import refusal, run
@@ -39,8 +44,29 @@ class TestSlots:
         assert (acme["tenant"], acme["num_slots"], acme["in_use"], acme["waiting"]) == ("acme", 2, 1, 3)
         assert (new["num_slots"], new["weight"], new["in_use"]) == (0, None, 0)
         lines = run("tenants", "slots").splitlines()
-        assert lines[1].split() == ["acme", "2", "1", "3", "–", "1", "–", "open"]
+        assert lines[1].split() == ["acme", "2", "1", "3", "–", "1", "–", "waiting"]
         assert lines[2].endswith("no slots")
+
+    def test_a_tenant_is_in_the_state_that_the_pages_say_and_no_stranger_changes_it(self, tenant, register):
+        register(concurrency=1)
+        full, paused = TenantFactory(slug="full", queue__num_slots=1), TenantFactory(slug="off", queue__paused=True)
+        make_job(full, "running"), make_job(full), make_job(paused)
+        make_job(tenant, "running")
+        TenantFactory(slug="quiet")
+        told = {line["tenant"]: line["state"] for line in slots()}
+        assert told == {"acme": "busy", "full": "full", "off": "paused", "quiet": "idle"}
+        assert {one.tenant.slug: one.state for one in standings(snapshot.current())} == {
+            slug: state for slug, state in told.items() if slug != "quiet"
+        }
+
+    def test_a_number_that_is_not_exact_says_so(self, tenant, monkeypatch):
+        monkeypatch.setattr(looking, "MAX_COUNTED", 2)
+        for _ in range(3):
+            make_job(tenant)
+        (line,) = slots("acme")
+        assert (line["waiting"], line["waiting_about"]) == (3, True)
+        assert "about 3" in run("tenants", "slots", "acme")
+        assert "about 3" in run("queues")
 
     def test_raising_them_dispatches_at_once(self, tenant, register):
         register()
@@ -122,6 +148,22 @@ class TestQueues:
         assert (emails["in_use"], emails["waiting"], emails["concurrency"], emails["rate_limit"]) == (1, 1, 1, 2)
         (line,) = [line for line in run("queues").splitlines() if line.startswith("emails")]
         assert line.split() == ["emails", "default", "1", "1", "1", "1", "2/1", "full"]
+
+    @pytest.mark.parametrize(
+        ("limits", "state"),
+        [
+            ({}, "waiting"),
+            ({"paused": True}, "paused"),
+            ({"concurrency": 1}, "full"),
+            ({"rate_limit": 1, "rate_window": 600.0}, "limited"),
+        ],
+    )
+    def test_its_state_tells_why_its_jobs_wait(self, tenant, limits, state):
+        emails = QueueFactory(name="emails", **limits)
+        make_job(tenant, "running", queue=emails)
+        make_job(tenant, queue=emails)
+        QueueTurn.objects.update(full_at=timezone.now() + timedelta(minutes=10))  # its token is used
+        assert next(queue for queue in queues() if queue["name"] == "emails")["state"] == state
 
     def test_json_may_be_said_before_or_after_the_subcommand(self):
         assert json.loads(run("queues", "--json", "list")) == json.loads(run("queues", "list", "--json"))

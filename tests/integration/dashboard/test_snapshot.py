@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from jobs import store
-from jobs.console.ops import live, looks, snapshot
+from jobs.console.ops import live, snapshot
 from jobs.lifecycle import Status
 from jobs.reading import looking
 from tenants.models import TenantQueue
@@ -41,11 +41,10 @@ def test_it_knows_who_holds_who_waits_and_where(register):
     make_job(tenant)
     seen = snapshot.current()
     [lane] = seen.lanes
-    assert seen.in_use_by_tenant == {tenant.pk: 2}
     assert seen.in_use_by_worker == {worker: 1, None: 1}
     assert (lane.tenant_id, lane.queue_id, lane.waiting, lane.about) == (tenant.pk, queue.pk, 2, False)
     assert (lane.first_since, lane.gate, lane.passing) == (first.ready_at, "slots_full", 0)
-    assert seen.tenants[tenant.pk].num_slots == 2
+    assert (seen.tenants[tenant.pk].num_slots, seen.tenants[tenant.pk].in_use) == (2, 2)
     assert (seen.queues[queue.pk].in_use, seen.queues[queue.pk].pool_in_use) == (2, 2)
     assert seen.queues[queue.pk].pool_processes == 3
     assert [one.id for one in seen.workers] == [worker]
@@ -64,10 +63,10 @@ def test_it_counts_what_is_in_no_line():
 def test_the_leader_is_told_by_its_session(onlooker):
     worker = uuid.uuid4()
     store.beat(worker, name="w", pid=1, pool="default", concurrency=1)
-    assert [one.leads for one in looks.workers()] == [False]
+    assert [one.leads for one in looking.look_workers()] == [False]
     onlooker.execute("SELECT set_config('application_name', %s, false)", [store.session_name(worker, "clock")])
     onlooker.execute("SELECT pg_advisory_lock(hashtext('jobs.clock'), 0)")
-    assert [one.leads for one in looks.workers()] == [True]
+    assert [one.leads for one in looking.look_workers()] == [True]
 
 
 def test_it_is_shared_until_it_is_old_or_somebody_changed_something(looked):
@@ -171,14 +170,9 @@ def test_a_page_takes_few_statements_however_many_rows_it_shows(path, monkeypatc
     assert statements() <= few + 1 <= PAGES[path] + 1
 
 
-def test_the_conditions_share_what_the_snapshot_has_just_read(monkeypatch):
+def test_the_conditions_are_not_told_of_a_snapshot_whose_lanes_rest(monkeypatch):
     make_job(TenantFactory())
-    looked = []
-    look = looking.look_lanes
-    monkeypatch.setattr(looking, "look_lanes", lambda *args, **given: looked.append("again") or look(*args, **given))
-    assert live.alarms().facts.numbers[0].waiting == 1
-    assert looked == []
-    resting = replace(snapshot.current(), just_read=frozenset({"queues"}), lanes=[])
+    resting = replace(snapshot.current(), lanes=[])
     monkeypatch.setattr(snapshot.current, "read", lambda: resting)
-    assert live.alarms().facts.numbers[0].waiting == 1
-    assert looked == ["again"]
+    assert snapshot.current().waiting == 0
+    assert live.alarms().facts.standings[0].waiting == 1

@@ -10,7 +10,7 @@ from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import Job, Lane, MayRun, Queue, TenantBook, Worker
 from jobs.reading import looking, waits
-from jobs.reading.looking import look_lanes, look_queues
+from jobs.reading.looking import look_lanes, look_queues, look_tenants
 from jobs.recording import statements
 from jobs.sql import statement
 from tenants.models import TenantQueue
@@ -97,6 +97,14 @@ class TestLanes:
         assert [(lane.tenant_id, lane.waiting) for lane in look_lanes(tenants={tenant.pk})] == [(tenant.pk, 1)]
         assert look_lanes(tenants=set()) == []
 
+    def test_each_lane_of_a_tenant_that_is_asked_for_is_told_by_itself(self, tenant, monkeypatch):
+        monkeypatch.setattr(looking, "MAX_LANES", 1)
+        queues = [QueueFactory(name=name) for name in ("a", "b", "c")]
+        for queue in queues:
+            jobs(tenant, 1, queue=queue), jobs(TenantFactory(), 1, queue=queue)
+        told = {(lane.tenant_id, lane.queue_id, lane.waiting) for lane in look_lanes(tenants={tenant.pk})}
+        assert told == {(tenant.pk, queue.pk, 1) for queue in queues}
+
     def test_the_limits_of_a_tenant_hold_what_is_beyond_them(self, tenant):
         jobs(tenant, 5)
         make_job(tenant, Status.RUNNING)
@@ -124,6 +132,20 @@ class TestLanes:
         assert look_lanes()[0].of_full_users == 2
         TenantQueue.objects.update(user_slots=None)
         assert look_lanes()[0].of_full_users == 0
+
+
+class TestTenants:
+    def test_what_a_tenant_holds_is_told_before_and_after_the_fold_of_what_it_gave_back(self, tenant):
+        stranger = TenantFactory(queue__num_slots=3)
+        held = [make_job(tenant, Status.QUEUED) for _ in range(3)]
+        make_job(stranger, Status.RUNNING)
+        asked = {tenant.pk, stranger.pk, 0}
+        assert store.cancel([held[0].pk], tenant_id=tenant.pk)
+        before = look_tenants(asked)
+        store.claim()
+        assert {pk: one.in_use for pk, one in before.items()} == {tenant.pk: 2, stranger.pk: 1}
+        assert {pk: one.in_use for pk, one in look_tenants(asked).items()} == {tenant.pk: 2, stranger.pk: 1}
+        assert look_tenants({stranger.pk}).keys() == {stranger.pk}
 
 
 class TestEndlessProcesses:

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 
 from jobs.console.ops import live, past, snapshot
 from jobs.console.ops.access import page_for
-from jobs.console.ops.tenant_state import standings
+from jobs.console.ops.standings import standings
 from jobs.reading.waits import PROCESS
 
 BUSIEST = 10  # tenants: more, with their strips, would weigh more than 12 KB at each refresh

@@ -11,7 +11,7 @@ from jobs.console.ops.views.limits import form_of
 from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.models import PausedJobType, Queue
 from jobs.pages.typed import texts
-from jobs.reading import waits
+from jobs.reading.standing import of_queues
 from tenants.names import named
 
 
@@ -28,19 +28,13 @@ def show(request: HttpRequest) -> HttpResponse:
         "snapshot": seen,
         "queues": [
             {
-                "queue": queue,
-                "waiting": seen.waiting_by_queue.get(queue.id, 0),
-                "about": any(lane.about for lane in seen.lanes if lane.queue_id == queue.id),
-                "first": min(
-                    (lane.first_since for lane in seen.lanes if lane.queue_id == queue.id and lane.first_since),
-                    default=None,
-                ),
-                "past": ended.get((queue.name,)),
-                "curve": curves.get(queue.id),
-                "form": form_of(rows[queue.id], OF_QUEUE) if queue.id in rows else None,
-                "gates": waits.by_gate(cut for cut in seen.cuts if cut.queue_id == queue.id),
+                "standing": one,
+                "queue": one.queue,
+                "past": ended.get((one.queue.name,)),
+                "curve": curves.get(pk),
+                "form": form_of(rows[pk], OF_QUEUE) if pk in rows else None,
             }
-            for queue in seen.queues.values()
+            for pk, one in of_queues(seen.lanes, seen.queues).items()
         ],
         "paused": [(one, held.get((one.source_type, one.source_method), 0)) for one in paused],
         "types": sorted({str(target) for target in registry.targets()} - names) if may_pause else [],

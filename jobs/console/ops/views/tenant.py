@@ -9,11 +9,11 @@ from jobs.conf import settings
 from jobs.console.operations.limits import OF_TENANT
 from jobs.console.ops import live, looks, past, snapshot
 from jobs.console.ops.access import page_for
-from jobs.console.ops.tenant_state import of_tenants
 from jobs.console.ops.views.limits import form_of
 from jobs.models import Job
 from jobs.pages.answers import existing
 from jobs.reading import waits
+from jobs.reading.standing import of_tenants
 from jobs.reading.starts import of_lanes
 from tenants.models import Change, Tenant, TenantQueue
 from tenants.names import kind_of, named
@@ -29,7 +29,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     seen = snapshot.current()
     lanes = looks.lanes_of({tenant.pk})
     cuts = waits.cuts(lanes, seen.queues)
-    [standing] = of_tenants(seen, looks.tenants({tenant.pk}).values(), lanes, cuts)
+    [standing] = of_tenants(looks.tenants({tenant.pk}).values(), lanes, seen.queues, seen.now, cuts)
     starts = of_lanes((tenant.pk, lane.queue_id) for lane in lanes)
     limits = TenantQueue.of(tenant)
     length = request.GET.get("range", "")

@@ -9,9 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from jobs.console.ops import live, looks, past, snapshot, words
 from jobs.console.ops.access import page_for
 from jobs.console.ops.snapshot import Snapshot
-from jobs.console.ops.tenant_state import ATTENTION, SORTS, Standing, of_tenants, standings
+from jobs.console.ops.standings import ATTENTION, SORTS, standings
 from jobs.pages.typed import number, texts
-from jobs.reading.tenant_state import State
+from jobs.reading.looking import Tenant
+from jobs.reading.standing import State, TenantStanding, of_tenants
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.tenant_model import all_tenants
 
@@ -51,11 +52,11 @@ def show(request: HttpRequest) -> HttpResponse:
     return live.page(request, "tenants", "Tenants", ("old", "tenants"), shown)
 
 
-def _fits(tenant: looks.Tenant, name: str) -> bool:
+def _fits(tenant: Tenant, name: str) -> bool:
     return name in tenant.name.lower() or name in tenant.slug
 
 
-def _by_name(seen: Snapshot, with_work: Sequence[Standing], name: str, page: int) -> list[Standing]:
+def _by_name(seen: Snapshot, with_work: Sequence[TenantStanding], name: str, page: int) -> list[TenantStanding]:
     """A page of all tenants, and one more as a sign that there are more."""
     working = {one.tenant.id: one for one in with_work}
     found: Any = all_tenants().order_by(TENANT_NAME)
@@ -63,6 +64,6 @@ def _by_name(seen: Snapshot, with_work: Sequence[Standing], name: str, page: int
         found = found.filter(Q(**{f"{TENANT_NAME}__icontains": name}) | Q(**{f"{TENANT_SLUG}__icontains": name}))
     ids = list(found.values_list("pk", flat=True)[page * A_PAGE : (page + 1) * A_PAGE + 1])
     missing = set(ids) - working.keys()
-    others = of_tenants(seen, looks.tenants(missing).values(), looks.lanes_of(missing))
+    others = of_tenants(looks.tenants(missing).values(), looks.lanes_of(missing), seen.queues, seen.now)
     working |= {one.tenant.id: one for one in others}
     return [working[pk] for pk in ids if pk in working]

@@ -1,0 +1,37 @@
+"""How tenants, queues and workers stand now, for who asks once: commands, admin, API, the metrics of tenants."""
+
+from collections import Counter
+from collections.abc import Collection
+from datetime import datetime
+from uuid import UUID
+
+from jobs import store
+from jobs.reading.looking import Worker, look_lanes, look_queues, look_slots, look_tenants, look_workers, looking
+from jobs.reading.standing import QueueStanding, TenantStanding, of_queues, of_tenants
+
+PATIENCE = 10.0  # seconds for one statement
+
+
+def tenants(
+    ids: Collection[int], now: datetime | None = None, *, seconds: float = PATIENCE
+) -> dict[int, TenantStanding]:
+    """Those of these tenants that exist, by id. seconds: after which a statement gives up, with OperationalError."""
+    with looking(seconds):
+        lanes, queues, found = look_lanes(now, tenants=ids), look_queues(now), look_tenants(ids, now)
+        standings = of_tenants(found.values(), lanes, queues, now or store.database_now())
+    return {one.tenant.id: one for one in standings}
+
+
+def queues() -> dict[int, QueueStanding]:
+    """All queues, by id in the order of their names."""
+    with looking(PATIENCE):
+        return of_queues(look_lanes(), look_queues())
+
+
+def workers() -> list[tuple[Worker, int]]:
+    """The workers that `look_workers` finds, each with the number of jobs that it runs."""
+    with looking(PATIENCE):
+        runs = Counter[UUID | None]()
+        for one in look_slots():
+            runs[one.worker] += one.slots
+        return [(worker, runs[worker.id]) for worker in look_workers()]

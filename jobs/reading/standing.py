@@ -1,0 +1,151 @@
+"""The standing of tenants and queues: what they hold, what waits, and a state that tells at once why. Pure."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from jobs.allocation.gates import Gate
+from jobs.reading import waits
+from jobs.reading.looking import Lane, Queue, Tenant
+from jobs.reading.shares import Share, is_short, percent
+from jobs.reading.waits import PROCESS, Cut
+
+STARVED_AFTER = timedelta(seconds=60)  # for which a job of a starved tenant has waited
+
+
+class State(StrEnum):
+    """In the order in which they need attention. A queue has no slots of its own, and is never starved."""
+
+    PAUSED = "paused"
+    NO_SLOTS = "no slots"
+    STARVED = "starved"  # may take slots, waits, and gets too little of its share: the operators' fault
+    FULL = "full"  # holds all its slots, or all that its limit allows, and more jobs wait
+    LIMITED = "limited"  # out of tokens of its rate limit
+    WAITING = "waiting"  # for another limit or for a process
+    BUSY = "busy"
+    IDLE = "idle"
+
+
+OF_TENANT = {Gate.SLOTS_FULL: State.FULL, Gate.TENANT_RATE: State.LIMITED}
+OF_QUEUE = {Gate.QUEUE_FULL: State.FULL, Gate.QUEUE_RATE: State.LIMITED}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """first_since: since when the first in line of the longest waiting lane has waited. about: waiting is not exact."""
+
+    state: State
+    in_use: int
+    waiting: int
+    about: bool
+    first_since: datetime | None
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """For a JSON document."""
+        return {"in_use": self.in_use, "waiting": self.waiting, "waiting_about": self.about, "state": self.state}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TenantStanding(Standing):
+    tenant: Tenant
+
+    @property
+    def share(self) -> str:
+        """The part that it got of its fair share in the last hour, about; a dash if it was entitled to nothing."""
+        return percent(self.tenant.got_hour, self.tenant.entitled_hour)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueStanding(Standing):
+    """gates: the jobs at each, most first."""
+
+    queue: Queue
+    gates: Sequence[tuple[Gate, int]]
+
+
+def of_tenants(
+    tenants: Iterable[Tenant],
+    lanes: Iterable[Lane],
+    queues: Mapping[int, Queue],
+    now: datetime,
+    found: Iterable[Cut] | None = None,
+) -> list[TenantStanding]:
+    """The standing of these tenants; lanes: at least theirs. found: where the jobs of these lanes wait."""
+    lanes = list(lanes)
+    cuts: dict[int | None, list[Cut]] = defaultdict(list)
+    for cut in waits.cuts(lanes, queues) if found is None else found:
+        cuts[cut.tenant_id].append(cut)
+    own: dict[int | None, list[Lane]] = defaultdict(list)
+    for lane in lanes:
+        own[lane.tenant_id].append(lane)
+    return [
+        TenantStanding(
+            tenant=one,
+            state=state_of(
+                paused=one.paused,
+                slots=one.num_slots,
+                in_use=one.in_use,
+                gates={cut.gate for cut in cuts[one.id]},
+                starved=starved(one, own[one.id], cuts[one.id], now),
+            ),
+            in_use=one.in_use,
+            **_waiting(own[one.id]),
+        )
+        for one in tenants
+    ]
+
+
+def of_queues(lanes: Iterable[Lane], queues: Mapping[int, Queue]) -> dict[int, QueueStanding]:
+    """The standing of all queues, by id in the order of their names."""
+    own: dict[int, list[Lane]] = defaultdict(list)
+    for lane in lanes:
+        own[lane.queue_id].append(lane)
+    standings = {}
+    for pk, queue in queues.items():
+        gates = waits.by_gate(waits.cuts(own[pk], queues))
+        standings[pk] = QueueStanding(
+            queue=queue,
+            state=State.PAUSED if queue.paused else _held({gate for gate, _ in gates}, OF_QUEUE, queue.in_use),
+            in_use=queue.in_use,
+            gates=gates,
+            **_waiting(own[pk]),
+        )
+    return standings
+
+
+def _waiting(lanes: Collection[Lane]) -> dict[str, Any]:
+    return {
+        "waiting": sum(lane.waiting for lane in lanes),
+        "about": any(lane.about for lane in lanes),
+        "first_since": min((lane.first_since for lane in lanes if lane.first_since), default=None),
+    }
+
+
+def state_of(*, paused: bool, slots: int | None, in_use: int, gates: Collection[Gate], starved: bool = False) -> State:
+    """The state of a tenant, by the gates at which its jobs wait. slots: None if it was never given any."""
+    if paused or not slots:
+        return State.PAUSED if paused else State.NO_SLOTS
+    return State.STARVED if starved else _held(gates, OF_TENANT, in_use)
+
+
+def _held(gates: Collection[Gate], own: Mapping[Gate, State], in_use: int) -> State:
+    """own: the gates that it can open itself."""
+    if gates:
+        return next((state for gate, state in own.items() if gate in gates), State.WAITING)
+    return State.BUSY if in_use else State.IDLE
+
+
+def starved(share: Share | None, lanes: Iterable[Lane], found: Iterable[Cut], now: datetime) -> bool:
+    """Whether a tenant got too little of its share although a job of it has waited long, and lacks only a process.
+
+    lanes, found: its own.
+    """
+    open_queues = {cut.queue_id for cut in found if cut.gate in PROCESS}
+    return is_short(share) and any(
+        lane.first_since is not None and now - lane.first_since > STARVED_AFTER and lane.queue_id in open_queues
+        for lane in lanes
+    )
