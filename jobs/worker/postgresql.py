@@ -6,6 +6,7 @@ that nobody heard is sent again, as with every broker.
 """
 
 import os
+import re
 import uuid
 from collections import deque
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from jobs.store.messages import Messages
 from tenants.names import named
 
 NAME = "jobs.run_attempt"  # of the task, as message.py has it
+ATTEMPT = re.compile(r"[1-9][0-9]{0,17}-[1-9][0-9]{0,8}")  # its job and number, as in their columns
 MAX_WAITING = 1000  # messages that a busy worker remembers; most of them have long been taken by others
 
 
@@ -99,11 +101,11 @@ class Transport(virtual.Transport):
             self.messages.close()
 
     def _sort(self) -> None:
-        """Keep what is for the pool of this worker."""
+        """Keep what is for the pool of this worker. Any role of the database may send: drop what names no attempt."""
         pools = {named(queue) for queue in self._callbacks}
         for text in self.messages.heard():
             pool, _, name = text.partition(" ")
-            if pool in pools:
+            if pool in pools and ATTEMPT.fullmatch(name):
                 self.waiting.append(name)
 
     def _deliver_all(self) -> None:

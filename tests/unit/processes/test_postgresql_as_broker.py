@@ -65,8 +65,16 @@ def wire(monkeypatch):
     return SimpleNamespace(messages=connection.transport.messages, loop=loop, got=got, connection=connection, pool=pool)
 
 
-def test_it_takes_the_messages_of_its_pool_that_nobody_has(wire) -> None:
-    wire.messages.coming = ["default 7-2", "heavy 8-1", "default 9-1"]
+def test_it_takes_the_messages_of_its_pool_that_nobody_has_and_no_strangers_words(wire) -> None:
+    wire.messages.coming = [
+        "default",
+        "default x",
+        "default 7-",
+        "default 0-1",
+        f"default {2**63}-1",
+        f"default 7-{2**31}",
+    ]
+    wire.messages.coming += ["default 7-2", "heavy 8-1", "default 9-1"]
     wire.messages.others = {"default 9-1"}
     wire.loop.readers[3]()
     assert wire.got == [[7, 2]]
