@@ -39,7 +39,7 @@ def record_sample(now: datetime | None = None) -> None:
     fair = fair_seconds(queues, work, {(tenant, queue): seconds for tenant, queue, seconds in worked})
     of_each = {pk: (got[pk], fair.get(pk, 0.0)) for pk in got.keys() | fair.keys()}
     shares = statements.record_shares(of_each, SHORT, LONG)
-    hungry = {share.tenant_id for share in starving(queues, now)}
+    hungry = {tenant.id for tenant in starving(queues, now)}
     found = waits.cuts([lane.in_line for lane in work], queues)
     tenants, standing = _tenants(work, fair), states(work, found, hungry)
     full = [pk for pk, one in tenants.items() if standing[pk] is State.FULL and one["in_use"] >= one["slots"]]

@@ -28,12 +28,12 @@ from jobs.models import AnyFailedAttempt, AnyJob
 from jobs.pages import cached
 from jobs.pages.attempts_chart import WIDTH, pieces
 from jobs.reading import listing
-from jobs.reading.looking import SlotsInUse, Tenant, Worker
+from jobs.reading.looking import SlotsInUse, Worker
 from jobs.reading.masked import masked
 from jobs.reading.standing import State
 from jobs.reading.statistics import BUCKETS, Ended
 from tenants.models import Tenant as Owner
-from tests.unit.test_waits import lane, queue
+from tests.unit.test_waits import lane, queue, tenant
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
@@ -47,14 +47,6 @@ VENDORED = {  # npm, idiomorph 0.8.0, 0BSD: dist/idiomorph.min.js and LICENSE, u
     "idiomorph-0.8.0.min.js": "4cbd535caf7663a51eda9bce6595371c384fc430d54b8d414e29a61167f19f96",
     "idiomorph-LICENSE.txt": "d3d2456f76414f2456104660ebd65aff1c04cd7966b942bdabd63f3cdb316a38",
 }
-
-
-def tenant(
-    pk: int = 1, slots: int | None = 5, *, in_use: int = 0, paused: bool = False, tokens: float | None = None
-) -> Tenant:
-    limits = {"num_slots": slots, "burst_slots": None, "user_slots": None, "weight": 1, "paused": paused}
-    rate = {"rate_limit": None, "rate_window": None, "tokens": tokens, "next_at": None}
-    return Tenant(id=pk, name=f"Tenant {pk}", slug=f"t{pk}", in_use=in_use, **limits, **rate)
 
 
 def snapshot(tenants, queues, lanes, **more) -> Snapshot:

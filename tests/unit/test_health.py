@@ -9,9 +9,9 @@ import pytest
 from jobs.allocation.gates import Gate
 from jobs.models import Repair, Sample
 from jobs.reading.health import RULES, Facts, conditions
-from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook, ShareLook
+from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook
 from jobs.reading.looking import Worker
-from tests.unit.test_waits import NOW, lane, queue
+from tests.unit.test_waits import NOW, lane, queue, tenant
 
 
 def worker(
@@ -31,9 +31,7 @@ def worker(
 WAITING = lane(gate=Gate.SLOTS_FULL, waiting=9, since=NOW - timedelta(hours=9))
 SERVER = ServerLook(NOW, True, 3.0, 0.5, 80, 100, 0, 5000)
 PREDICTIONS = PredictionsLook(300, 9, 280, 141, 270, 244, 200, 160, 0.9, 1.2, 2.3, 3.0, 2.5, 3.3)
-PUGET = ShareLook(
-    tenant_id=1, name="Puget", slug="puget", got=41.0, entitled=100.0, got_hour=300.0, entitled_hour=900.0
-)
+PUGET = replace(tenant(), name="Puget", got=41.0, entitled=100.0, got_hour=300.0, entitled_hour=900.0)
 GOOD = Facts(
     queues={1: queue(processes=4, used=3)},
     lanes=[WAITING],

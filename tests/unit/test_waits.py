@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jobs.allocation.gates import Gate
 from jobs.console.ops.tags import GATES
 from jobs.reading import waits
-from jobs.reading.looking import Lane, Queue
+from jobs.reading.looking import Lane, Queue, Tenant
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
@@ -44,6 +44,14 @@ def queue(
     tokens: float | None = None,
 ) -> Queue:
     return Queue(pk, f"q{pk}", pool, 1, concurrency, paused, None, None, used, used, processes, tokens, None)
+
+
+def tenant(
+    pk: int = 1, slots: int | None = 5, *, in_use: int = 0, paused: bool = False, tokens: float | None = None
+) -> Tenant:
+    limits = {"num_slots": slots, "burst_slots": None, "user_slots": None, "weight": 1, "paused": paused}
+    rate = {"rate_limit": None, "rate_window": None, "tokens": tokens, "next_at": None}
+    return Tenant(id=pk, name=f"Tenant {pk}", slug=f"t{pk}", in_use=in_use, **limits, **rate)
 
 
 def found(lanes: list[Lane], *queues: Queue) -> list[waits.Cut]:

@@ -82,8 +82,8 @@ def _pool_short(facts: Facts) -> Iterator[str]:
 
 
 def _tenant_starved(facts: Facts) -> Iterator[str]:
-    for share in facts.starved:
-        yield f"Tenant {printable(share.name)} got {percent(share.got, share.entitled)} of its share, and waits."
+    for one in facts.starved:
+        yield f"Tenant {printable(one.name)} got {percent(one.got, one.entitled)} of its share, and waits."
 
 
 def _messages_lost(facts: Facts) -> Iterator[str]:

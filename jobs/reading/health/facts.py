@@ -12,10 +12,9 @@ from jobs.conf import settings
 from jobs.models import Repair, Sample
 from jobs.reading import looking, waits
 from jobs.reading.health import looks
-from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook, ShareLook
-from jobs.reading.looking import Lane, Queue, Worker
-from jobs.reading.shares import JUDGED, STARVED
-from jobs.reading.standing import QueueStanding, of_queues, starved
+from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook
+from jobs.reading.looking import Lane, Queue, Tenant, Worker
+from jobs.reading.standing import QueueStanding, State, of_queues, of_tenants
 from jobs.reading.waits import Pool
 from jobs.reading.worker_state import state_of
 
@@ -34,7 +33,7 @@ class Facts:
     ended: EndedLook
     repairs: Sequence[Repair]
     sample: Sample
-    starved: Sequence[ShareLook]
+    starved: Sequence[Tenant]
     cache: bool
     predictions: PredictionsLook
 
@@ -88,18 +87,14 @@ def look(now: datetime | None = None) -> Facts:
         )
 
 
-def starving(queues: Mapping[int, Queue], now: datetime) -> list[ShareLook]:
+def starving(queues: Mapping[int, Queue], now: datetime) -> list[Tenant]:
     """The tenants that are starved now, at most some; those that lack most first."""
-    short = {share.tenant_id: share for share in looks.look_short_of_share(STARVED, JUDGED)}
+    short = looks.look_short_of_share()
     if not short:
         return []
-    lanes = looking.look_lanes(now, tenants=short.keys())
-    found = []
-    for pk, share in short.items():
-        own = [lane for lane in lanes if lane.tenant_id == pk]
-        if starved(share, own, waits.cuts(own, queues), now):
-            found.append(share)
-    return found
+    tenants, lanes = looking.look_tenants(short, now), looking.look_lanes(now, tenants=short)
+    found = of_tenants([tenants[pk] for pk in short if pk in tenants], lanes, queues, now)
+    return [one.tenant for one in found if one.state is State.STARVED]
 
 
 def _cache_answers() -> bool:

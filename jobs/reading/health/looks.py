@@ -9,7 +9,7 @@ from django.db.models import Q, Sum
 
 from jobs.conf import settings
 from jobs.models import JobMinute, Sample
-from jobs.reading.shares import Share
+from jobs.reading.shares import JUDGED, STARVED
 from jobs.reading.statistics import Ended
 from jobs.store.rows import objects, rows
 
@@ -45,15 +45,6 @@ class EndedLook:
     attempts: int
     failed: int
     died: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShareLook(Share):
-    """The share of a tenant."""
-
-    tenant_id: int
-    name: str
-    slug: str
 
 
 @dataclass(frozen=True)
@@ -139,9 +130,6 @@ def look_forecasts(now: datetime | None = None) -> ForecastLook:
     return ForecastLook(json.loads(reasons), json.loads(ages), seconds)
 
 
-def look_short_of_share(share: float, judged: float) -> list[ShareLook]:
-    """The tenants that got less than this part of their share, about in the last 5 minutes and in the last hour.
-
-    judged: seconds; who was entitled to no more in the last minutes is left out.
-    """
-    return objects(ShareLook, "health_shares", share=share, judged=judged, most=MOST_SHORT)
+def look_short_of_share() -> list[int]:
+    """The tenants that got too little of their shares (`is_short`), at most MOST_SHORT, who lack most first."""
+    return [tenant_id for (tenant_id,) in rows("health_shares", share=STARVED, judged=JUDGED, most=MOST_SHORT)]
