@@ -14,7 +14,9 @@ from django.utils.safestring import SafeString, mark_safe
 
 from tenants.rendering import rendered
 
-INDENT = re.compile(r"\n\s+(?=[<>])|(?<=>)\n\s+")  # beside a tag; what a template shows is escaped, and so has none
+# Beside a tag; what a template shows is escaped, and so has none. Each run of spaces is looked at once, from its begin:
+# a tenant may have typed a million of them.
+INDENT = re.compile(r"(?<!\s)[^\S\n]*+\n\s++(?=[<>])|(?<=>)\n\s++")
 PLACE = "\x00csrf\x00"  # put in after the version is computed: Django masks the token anew at each request
 
 

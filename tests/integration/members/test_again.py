@@ -43,7 +43,9 @@ def test_a_new_job_of_the_member_is_submitted_with_the_arguments(mate, tenant, d
         ("{", "args: must be a JSON object"),
         ('{"nothing": 1}', "args: do not fit execute"),
         ('{"parameters": {"token": "•••"}}', "type that value again"),
+        ("\n" * 1_000_000 + "{", "args: must be a JSON object"),  # in a moment, and not in hours
     ],
+    ids=["no JSON", "not its arguments", "masked", "very long"],
 )
 def test_what_is_wrong_is_told_beside_what_was_typed(mate, done, args, told):
     answer = mate.post(path(done), {"args": args})
