@@ -63,7 +63,15 @@ def test_json_in_another_encoding_is_refused(owner):
     assert post(owner, json.dumps({"a": 1}).encode("utf-16")).status_code == 400
 
 
-@pytest.mark.parametrize("text", ['{"source_type": "a", "source_type": "b"}', '{"args": {"x": 1, "x": 2}}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"source_type": "a", "source_type": "b"}',
+        '{"args": {"x": 1, "x": 2}}',
+        "{" + ", ".join(f'"{n}": 1' for n in (*range(150_000), 149_999)) + "}",  # in a moment, and not in minutes
+    ],
+    ids=["", "within", "the last of very many"],
+)
 def test_a_name_that_stands_twice_is_refused(owner, text):
     response = post(owner, text)
     assert response.status_code == 400
