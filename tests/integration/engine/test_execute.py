@@ -278,25 +278,24 @@ class TestTheFence:
 
 
 class TestALostDatabase:
-    @pytest.mark.parametrize(
-        ("end", "outcome"),
-        [(lambda: "value", ("success", "")), (lambda: 1 / 0, ("error", "ZeroDivisionError: division by zero"))],
-        ids=["success", "error"],
-    )
-    def test_an_outcome_outlives_the_connection(self, end, outcome, thing, run, body):
+    def test_an_outcome_outlives_the_connection(self, thing, run, body):
         lost = []
 
-        def cut(self) -> object:
+        def cut(self) -> None:
             lost.append(connection.connection.info.backend_pid)
             with psycopg.connect(**connection.get_connection_params()) as other:
-                assert other.execute("SELECT pg_terminate_backend(%s, 10000)", lost).fetchone() == (True,)
-            return end()
+                assert other.execute("SELECT pg_terminate_backend(%s, 10000)", lost[-1:]).fetchone() == (True,)
 
-        body(cut)
-        ended = run(thing.async_.echo())
-        assert (ended.status, ended.last_error) == outcome
-        assert ended.attempt == 1
-        assert connection.connection.info.backend_pid not in lost
+        def cut_and_fail(self) -> None:
+            cut(self)
+            raise ZeroDivisionError("no")
+
+        for one, outcome in [(cut, ("success", "")), (cut_and_fail, ("error", "ZeroDivisionError: no"))]:
+            body(one)
+            ended = run(thing.async_.echo())
+            assert (ended.status, ended.last_error) == outcome
+            assert ended.attempt == 1
+            assert connection.connection.info.backend_pid not in lost
 
     def test_a_body_that_misses_the_database_has_failed(self, thing, run, body):
         def cut(self) -> None:
