@@ -75,6 +75,7 @@ VERBS = {
     "start by start_kept": start_kept,
     "follow": follow,
     "succeed": lambda job, attempt: store.succeed(job.pk, attempt, {"rows": 3}, 60),
+    "succeed by follow": lambda job, attempt: store.succeed_and_follow(job.pk, attempt, {}, 60)[0],
     "fail": lambda job, attempt: store.fail(job.pk, attempt, REFUSED),
     "bury": lambda job, attempt: store.fail(job.pk, attempt, REFUSED, dead=True),
     "retry": lambda job, attempt: store.retry(job.pk, attempt, REFUSED, delay=10),
