@@ -10,6 +10,7 @@ from typing import Any
 from jobs.calls.refusals import InvalidRequest, TooLarge
 from jobs.conf import settings
 
+LONGEST_PLACE = 200  # characters of a name: it is written anew for each value within, and may be a million long
 MAX_DEPTH = 50  # levels of nesting; deeper values overflow the parsers on the way
 MAX_INTEGER_BITS = 10_000  # about 3,000 digits; Python refuses to read or write 4,300 or more
 
@@ -57,7 +58,7 @@ def as_json(value: Any, field: str = "args", depth: int = 0) -> Any:
         return [item if _is_plain(item) else as_json(item, f"{field}[{n}]", depth + 1) for n, item in enumerate(value)]
     if isinstance(value, dict):
         return {
-            as_key(key, field): item if _is_plain(item) else as_json(item, f"{field}.{key}", depth + 1)
+            as_key(key, field): item if _is_plain(item) else as_json(item, f"{field}.{key}"[:LONGEST_PLACE], depth + 1)
             for key, item in value.items()
         }
     raise InvalidRequest(

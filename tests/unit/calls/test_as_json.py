@@ -91,3 +91,9 @@ def test_different_parts_have_different_digests(one, other):
 
 def test_a_boundary_that_moves_between_two_parts_changes_the_digest():
     assert len({digest("ab", "c"), digest("a", "bc"), digest("abc"), digest(["ab", "c"])}) == 4
+
+
+def test_a_very_long_name_is_not_written_anew_for_each_value_within():
+    with pytest.raises(InvalidRequest) as refused:
+        as_json({"k" * 1_000_000: [[], [float("nan")]]})
+    assert len(refused.value.field) < 300
