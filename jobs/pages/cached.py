@@ -1,7 +1,8 @@
-"""What is read for all viewers of a web process, and kept for a while: the present (2 s), conditions (10 s), the past.
+"""What is read for all who ask a web process, and kept for a while: the present (2 s), conditions (10 s), the past.
 
 One rule for all: a value is read again when it is too old and somebody asks. One thread reads; meanwhile the others get
-the last value, and wait only if there is none. A value that cannot be read stays, and gets old.
+the last value, and wait only if there is none. A value that cannot be read stays, and gets old. Who must not be told
+anything old waits instead.
 """
 
 import time
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from django.db import DatabaseError
+from django.db import Error
 
 PAST_SECONDS = 30.0  # for which what the recorder counted is kept
 MAX_VALUES = 200  # of one function
@@ -36,19 +37,21 @@ class Cached(Generic[Key, Value]):
     """A function whose values are kept by its arguments, each for `seconds`.
 
     before: the value if the first read fails. rest: a value is kept for at least so many times as long as it took to
-    read it, at most MAX_REST.
+    read it, at most MAX_REST. waits: nobody gets an older value: all wait for who reads; if that fails, it is `before`.
     """
 
-    def __init__(self, read: Callable[Key, Value], *, before: Value, seconds: float, rest: float = 0.0) -> None:
+    def __init__(
+        self, read: Callable[Key, Value], *, before: Value, seconds: float, rest: float = 0.0, waits: bool = False
+    ) -> None:
         self.read: Callable[..., Value] = read
-        self.before, self.seconds, self.rest = before, seconds, rest
+        self.before, self.seconds, self.rest, self.waits = before, seconds, rest, waits
         self.lock = Lock()
         self._kept: OrderedDict[Any, _Kept[Value]] = OrderedDict()
 
     def __call__(self, *key: Key.args, **_: Key.kwargs) -> Value:
-        """The value, at most so old; or the last one. Other errors than Django's DatabaseError go to the caller."""
+        """The value, at most so old; or the last one. Other errors than those of the database go to the caller."""
         kept = self._kept.get(key)
-        if self._is_fresh(kept) or not self.lock.acquire(blocking=kept is None):
+        if self._is_fresh(kept) or not self.lock.acquire(blocking=kept is None or self.waits):
             assert kept is not None  # noqa: S101 - for the type checker
             return kept.value
         try:
@@ -84,13 +87,13 @@ class Cached(Generic[Key, Value]):
         begin = time.monotonic()
         try:
             value = self.read(*key)
-        except DatabaseError:
-            value, read_at = (self.before, begin) if kept is None else (kept.value, kept.read_at)
+        except Error:
+            value, read_at = (self.before, begin) if kept is None or self.waits else (kept.value, kept.read_at)
             return _Kept(value, time.monotonic(), read_at, failed=True)
         end = time.monotonic()
         return _Kept(value, end, end, rest=min(self.rest * (end - begin), MAX_REST))
 
 
-def cached(seconds: float, *, before: Any) -> Callable[[Callable[Key, Value]], Cached[Key, Value]]:
-    """Keep the values of a function for so many seconds. before: as of Cached."""
-    return lambda read: Cached(read, before=before, seconds=seconds)
+def cached(seconds: float, *, before: Any, waits: bool = False) -> Callable[[Callable[Key, Value]], Cached[Key, Value]]:
+    """Keep the values of a function for so many seconds. before, waits: as of Cached."""
+    return lambda read: Cached(read, before=before, seconds=seconds, waits=waits)

@@ -6,12 +6,13 @@ What waits and what is in use is told by the books; no look reads all waiting jo
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
 
 from jobs.reading.shares import Share
+from jobs.store import LIVE_BEATS
 from jobs.store.rows import objects, prepared_objects, rows
 from jobs.store.session import session
 
@@ -119,6 +120,14 @@ class Worker:
     gone_at: datetime | None
     lost: bool
     leads: bool
+
+    def state(self, now: datetime) -> str:
+        """live, draining (it takes no jobs), silent (it missed its beats), lost (declared gone) or stopped."""
+        if self.gone_at is not None:
+            return "lost" if self.lost else "stopped"
+        if now - self.beat_at > timedelta(seconds=LIVE_BEATS * self.beat_interval):
+            return "silent"
+        return "live" if self.concurrency else "draining"
 
 
 @contextmanager

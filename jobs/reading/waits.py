@@ -11,7 +11,7 @@ from datetime import datetime
 
 from jobs.allocation import gates
 from jobs.allocation.gates import Gate
-from jobs.reading.looking import Lane, Queue
+from jobs.reading.looking import Lane, Queue, Worker
 
 PROCESS = frozenset({Gate.NO_WORKER, Gate.POOL_FULL, Gate.NEXT})  # the gates that more processes would open
 
@@ -102,9 +102,13 @@ def by_gate(found: Iterable[Cut]) -> list[tuple[Gate, int]]:
     return counted.most_common()
 
 
-def pools(lanes: Sequence[Lane], queues: Mapping[int, Queue], others: Mapping[str, int] | None = None) -> list[Pool]:
-    """The pools of all queues by name; and `others`, the processes of pools that perhaps no queue has."""
-    processes = {**(others or {}), **{queue.pool: queue.pool_processes for queue in queues.values()}}
+def pools(lanes: Sequence[Lane], queues: Mapping[int, Queue], workers: Iterable[Worker] = ()) -> list[Pool]:
+    """The pools of all queues by name, and those of `workers` that no queue has."""
+    others: Counter[str] = Counter()
+    for worker in workers:
+        if worker.gone_at is None:
+            others[worker.pool] += worker.concurrency
+    processes = {**others, **{queue.pool: queue.pool_processes for queue in queues.values()}}
     in_use = {queue.pool: queue.pool_in_use for queue in queues.values()}
     jobs = may_run(lanes, queues)
     late: Counter[int] = Counter()

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -356,6 +356,35 @@ def test_while_one_reads_what_is_kept_the_others_get_the_last_value_and_the_firs
         assert one("a") == 2
         go_on.set()
         assert third.result(30) == 3
+
+
+def test_who_must_not_be_told_anything_old_waits_for_who_reads_and_is_told_of_a_failure():
+    begun, go_on = threading.Event(), threading.Event()
+    values = iter((1, 2))
+
+    def slow() -> int:
+        begun.set()
+        assert go_on.wait(30)
+        if (value := next(values, None)) is None:
+            raise InterfaceError
+        return value
+
+    one = cached.Cached(slow, before=None, seconds=30.0, waits=True)
+    with ThreadPoolExecutor(2) as pool:
+        go_on.set()
+        assert one() == 1
+        one.forget()
+        begun.clear()
+        go_on.clear()
+        first = pool.submit(one)
+        assert begun.wait(30)
+        second = pool.submit(one)
+        with pytest.raises(TimeoutError):
+            second.result(0.1)
+        go_on.set()
+        assert (first.result(30), second.result(30)) == (2, 2)
+    one.forget()
+    assert one() is None
 
 
 def test_what_is_kept_does_not_grow_for_ever(monkeypatch):

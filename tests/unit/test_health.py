@@ -142,6 +142,11 @@ def test_a_pool_has_had_no_worker_for_long_or_never_one(workers, unseen):
     assert found.code == "no_worker"
 
 
+def test_a_pool_without_a_queue_is_told_too():
+    found = replace(GOOD, workers=[worker(), worker("idle", 2)]).pools
+    assert [(pool.name, pool.processes, pool.may_run) for pool in found] == [("default", 4, 0), ("idle", 2, 0)]
+
+
 def test_workers_are_counted_by_pool_and_state():
     workers = [worker(), worker(concurrency=0), worker("other"), worker(), worker(gone_ago=1.0)]
     states = replace(GOOD, workers=workers).worker_states

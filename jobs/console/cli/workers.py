@@ -9,7 +9,6 @@ from jobs.console.operations.named import workers_named
 from jobs.engine import drain
 from jobs.reading import present
 from jobs.reading.looking import Worker
-from jobs.reading.worker_state import state_of
 
 COLUMNS = [
     Column("WORKER", "name", flexible=True),
@@ -39,7 +38,7 @@ def _show(workers: Iterable[tuple[Worker, int]], screen: Screen) -> None:
     found = [
         {
             **{name: getattr(one, name) for name in ("name", "pool", "pid", "started_at", "beat_at", "gone_at")},
-            "state": state_of(one, now),
+            "state": one.state(now),
             "runs": runs,
             "processes": one.concurrency,
         }

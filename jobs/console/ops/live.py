@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 
 from jobs.console.ops import looks, snapshot
@@ -63,11 +62,8 @@ class Alarms:
     conditions: Sequence[Condition]
 
 
-@cached(CONDITIONS_SECONDS, before=None)
+@cached(CONDITIONS_SECONDS, before=None, waits=True)
 def alarms() -> Alarms | None:
     """What is wrong. None if the database has not answered in time: nobody knows whether all is well."""
-    try:
-        facts = look()  # not the snapshot: what rests there is old, and its parts are of different moments
-    except DatabaseError:
-        return None
+    facts = look()  # not the snapshot: what rests there is old, and its parts are of different moments
     return Alarms(facts, conditions(facts))

@@ -80,9 +80,8 @@ class Snapshot:
 
     @cached_property
     def pools(self) -> list[Pool]:
-        """The pools of all queues and of all live workers, by name."""
-        processes = _sum((one.pool, one.concurrency) for one in self.workers if one.gone_at is None)
-        return waits.pools(self.lanes, self.queues, processes)
+        """The pools of all queues and of all workers, by name."""
+        return waits.pools(self.lanes, self.queues, self.workers)
 
 
 def _sum(pairs: Any) -> Mapping[Any, int]:

@@ -16,7 +16,6 @@ from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook
 from jobs.reading.looking import Lane, Queue, Tenant, Worker
 from jobs.reading.standing import QueueStanding, State, of_queues, of_tenants
 from jobs.reading.waits import Pool
-from jobs.reading.worker_state import state_of
 
 MINUTES = 10  # of ended attempts
 LATELY = timedelta(hours=1)  # in which a lost worker is told of
@@ -39,8 +38,8 @@ class Facts:
 
     @cached_property
     def pools(self) -> list[Pool]:
-        """The pools of all queues, by name."""
-        return waits.pools(self.lanes, self.queues)
+        """The pools of all queues and of all workers, by name."""
+        return waits.pools(self.lanes, self.queues, self.workers)
 
     @cached_property
     def standings(self) -> list[QueueStanding]:
@@ -52,7 +51,7 @@ class Facts:
         """(pool, state, workers) of those that are there, and of those that were lost in the last hour."""
         now = self.server.now
         told = [one for one in self.workers if one.gone_at is None or (one.lost and one.gone_at > now - LATELY)]
-        counted = Counter((one.pool, state_of(one, now)) for one in told)
+        counted = Counter((one.pool, one.state(now)) for one in told)
         return [(*of, workers) for of, workers in sorted(counted.items())]
 
     def last_beat(self, pool: str) -> datetime | None:

@@ -2,6 +2,7 @@
 
 import re
 import threading
+from collections import OrderedDict
 from contextlib import nullcontext
 from datetime import timedelta
 from random import Random
@@ -28,8 +29,8 @@ BEARER = {"Authorization": f"Bearer {TOKEN}"}
 
 @pytest.fixture(autouse=True)
 def not_yet_looked(monkeypatch, settings):
-    monkeypatch.setattr(views, "watch", views.Watch(views.look_at_everything))
-    monkeypatch.setattr(views, "tenants_watch", views.Watch(views.tenants_watch._look))
+    for kept in (views.everything, views.of_tenants):
+        monkeypatch.setattr(kept, "_kept", OrderedDict())
     settings.ALLOWED_HOSTS = ["scheduler.example.com"]
 
 
@@ -112,11 +113,10 @@ def test_however_many_ask_one_looks(token, monkeypatch):
     for name in ("look_totals", "look_forecasts"):
         monkeypatch.setattr(views, name, list)
     monkeypatch.setattr(views, "looking", lambda seconds: nullcontext())
-    watch = views.Watch(views.look_at_everything)
 
     def asks():
         asked.wait(30)
-        watch.look()
+        views.everything()
 
     threads = [threading.Thread(target=asks) for _ in range(3)]
     for thread in threads:
@@ -126,8 +126,8 @@ def test_however_many_ask_one_looks(token, monkeypatch):
     for thread in threads:
         thread.join(30)
     assert looks == [True]
-    monkeypatch.setattr(views, "SECONDS_BETWEEN_LOOKS", 0.0)
-    watch.look()
+    views.everything.forget()
+    views.everything()
     assert looks == [True, True]
 
 
@@ -144,7 +144,7 @@ def test_a_forecast_tells_what_it_cost_and_how_old_it_is_by_pool(token, tenant):
     for queue in (QueueFactory(), QueueFactory(name="large", pool="big")):
         make_job(tenant, queue=queue)
     Forecasting(Random(1)).run()
-    views.watch = views.Watch(views.look_at_everything)
+    views.everything.forget()
     lines = ask(**BEARER).content.decode()
     assert 0.0 < float(re.search(r"^scheduler_forecast_seconds (\S+)$", lines, re.M)[1]) < 60.0
     ages = dict(re.findall(r'^scheduler_forecast_age_seconds\{pool="(\w+)"\} (\S+)$', lines, re.M))
@@ -157,7 +157,7 @@ def test_the_number_of_predictions_by_what_they_said_does_not_fall_when_old_ones
     )
 
     def told() -> list[tuple[str, str]]:
-        views.watch = views.Watch(views.look_at_everything)
+        views.everything.forget()
         return re.findall(r'^scheduler_predictions_total\{said="(\w+)"\} (\S+)$', ask(**BEARER).content.decode(), re.M)
 
     assert told() == [("yes", "0.0")]

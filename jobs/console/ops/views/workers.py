@@ -17,7 +17,6 @@ from jobs.engine import drain
 from jobs.models import Job, Recorded, Worker
 from jobs.pages.answers import existing
 from jobs.reading.migrations import open_migrations
-from jobs.reading.worker_state import state_of
 from tenants.names import named
 
 MAX_RUNNING = 500  # jobs that are listed
@@ -33,7 +32,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "workers": [
             (
                 worker,
-                state_of(worker, seen.now),
+                worker.state(seen.now),
                 seen.in_use_by_worker.get(worker.id, 0),
                 worked.get(worker.id, Worked()),
                 runs.get(worker.id, []),
