@@ -13,7 +13,8 @@ class NewBatch(inputs.Body):
     """Jobs that belong together, and what runs when they have ended."""
 
     name: inputs.Text = Field(min_length=1, examples=["nightly"])
-    jobs: list[inputs.Submission] = Field([], max_length=inputs.MOST_AT_ONCE)
+    # fail_fast: to tell all that is wrong with a thousand takes half a minute
+    jobs: list[inputs.Submission] = Field([], max_length=inputs.MOST_AT_ONCE, fail_fast=True)
     on_success: inputs.Submission | None = Field(
         None, description="A job that runs once, when all have ended well; also after a revival."
     )

@@ -31,8 +31,9 @@ def post(caller, body, path="/api/v1/jobs", **more):
         ("/api/v1/jobs/bulk", {"jobs": [{str(n): 1 for n in range(200)}] * 1000}),
         ("/api/v1/jobs/bulk", {"jobs": [5] * 1000}),
         ("/api/v1/jobs/bulk", {str(n): 1 for n in range(100_000)}),
+        ("/api/v1/batches", {"name": "x", "jobs": [{"after": ["x"] * 300}] * 1000}),
     ],
-    ids=["fields", "name", "type", "id", "bulk of fields", "bulk of numbers", "fields of the bulk"],
+    ids=["fields", "name", "type", "id", "bulk of fields", "bulk of numbers", "fields of the bulk", "batch of ids"],
 )
 def test_a_mistake_however_often_made_is_answered_shortly_and_soon(owner, path, body):
     began = time.process_time()
