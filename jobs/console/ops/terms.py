@@ -8,6 +8,7 @@ from jobs.console.operations.filters import NAMES, Filter
 from jobs.reading.queries import LARGEST_ID
 
 DIGITS = 19
+MOST_WORDS = 50  # of a search: each gets a link to the search without it
 
 
 def job_id(typed: str) -> int | None:
@@ -22,8 +23,10 @@ def job_id(typed: str) -> int | None:
 
 def read(typed: str, now: datetime) -> Filter:
     """The meaning of a search. Raises InvalidRequest, naming the word and what is allowed."""
-    found = Filter()
-    for word in storable(typed).split():
+    found, words = Filter(), storable(typed).split()
+    if len(words) > MOST_WORDS:
+        raise InvalidRequest("q", f"has {len(words):,} words; at most {MOST_WORDS} are allowed")
+    for word in words:
         name, colon, value = word.partition(":")
         if _is_call(name):
             name, colon, value = "type", ":", word

@@ -137,6 +137,13 @@ def test_what_a_dead_letter_shows_adds_a_filter_and_a_chip_removes_it(client):
     assert '<datalist id="types"><option value="reports.datareport.execute">' in page
 
 
+def test_a_search_of_very_many_words_is_refused_shortly(client):
+    """A link to the search without it for each word made a page of 80 MB."""
+    page = client.get("/ops/jobs/", {"q": "user:x " * 3000}).content.decode()
+    assert "at most 50 are allowed" in page
+    assert len(page) < 2_000_000
+
+
 def test_a_wrong_tenant_is_refused_among_the_dead_in_the_words_of_the_jobs(client):
     TenantFactory(slug="acme")
     of_jobs, of_dead = client.get("/ops/jobs/?q=tenant:acne"), client.get("/ops/dead/?tenant=acne")
