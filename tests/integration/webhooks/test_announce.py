@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from jobs import batch, store
+from jobs.calls.refusals import InvalidRequest
 from jobs.engine.cancel import cancel
 from jobs.engine.webhooks import deliver as delivering
 from jobs.engine.webhooks import endpoints, posting, signing
@@ -309,3 +310,18 @@ def test_no_log_and_no_audit_entry_has_a_secret(owner, caplog):
     for text in (caplog.text, json.dumps(list(Change.objects.values("values", "subject")))):
         assert secret not in text
         assert salt not in text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_tenant_has_ten_at_most_also_if_two_come_at_once_and_a_stranger_its_own(tenant, elsewhere, blocked):
+    for _ in range(endpoints.MOST - 1):
+        endpoints.add(tenant, URL)
+    with transaction.atomic():
+        endpoints.add(tenant, URL)
+        another = elsewhere(endpoints.add, tenant, URL)
+        while not blocked():
+            assert not another.done()
+        endpoints.add(TenantFactory(), URL)
+    with pytest.raises(InvalidRequest, match="there are 10 endpoints already"):
+        another.result()
+    assert WebhookEndpoint.objects.filter(tenant=tenant).count() == endpoints.MOST
