@@ -27,7 +27,7 @@ from benchmarks import cpu, installation
 from benchmarks.bars import Bar, Figures
 from jobs.console.ops import live, past, snapshot
 from jobs.contrib.metrics.views import everything
-from jobs.recording import record, sample, statements
+from jobs.recording import may_run, record, sample
 
 SCALE = float(os.environ.get("BENCH_SCALE", "1"))
 TIMES, SNAPSHOTS, VIEWERS, WATCHED = 40, 20, 50, 6.0  # requests of a page; looks; viewers, for so many seconds
@@ -120,7 +120,7 @@ def _recorder() -> dict[str, float]:
     record.record_hours()
     spent, used = {}, {}
     duties = {"minutes": record.record_minutes, "hours": record.record_hours, "sample": sample.record_sample}
-    for name, duty in (duties | {"look": statements.note_may_run}).items():
+    for name, duty in (duties | {"look": may_run.MayRun().look}).items():
         begins, meter = time.perf_counter(), cpu.Meter(os.getpid())
         duty()
         spent[name], used[name] = time.perf_counter() - begins, _both(meter, 1) / 1000

@@ -16,7 +16,6 @@ from jobs.models.statistics import (
     Attempt,
     FullHour,
     JobMinute,
-    MayRun,
     Recorded,
     Sample,
     TenantHour,

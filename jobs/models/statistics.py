@@ -136,17 +136,6 @@ class FullHour(Table):
         db_table = named("full_hours")
 
 
-class MayRun(Table):
-    """A job that lacked only a process when the recorder looked, and still did at each look since then."""
-
-    job_id = models.BigIntegerField(primary_key=True)
-    since = models.DateTimeField()
-    idle_looks = models.PositiveIntegerField(db_default=0)  # the last so many of them found an idle process in its pool
-
-    class Meta:
-        db_table = named("may_run")
-
-
 class Recorded(Table):
     """How far the recorder is with one of its tasks. A recorder that records holds the row's lock.
 
@@ -157,6 +146,7 @@ class Recorded(Table):
     upto = models.DateTimeField()
     at = models.DateTimeField()  # when it last looked
     seconds = models.FloatField(null=True)  # that a forecast took
+    late = models.JSONField(null=True)  # of the task "may run": by pool; see jobs/recording/may_run.py
 
     class Meta:
         db_table = named("recorded")

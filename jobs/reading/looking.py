@@ -20,7 +20,6 @@ STATEMENT_TIMEOUT = 1.0  # seconds that a look may take
 MAX_LANES = 100  # that are looked at: those with the most waiting jobs, and as many whose turn is next
 MAX_COUNTED = 20  # waiting jobs of a lane
 MAX_GONE = 500  # workers
-LATE_SECONDS = 5.0  # seconds between the two looks that find the same job waiting for a process
 # Lanes and tenants are joined as sets, whatever the statistics say of their number.
 PLANNER = (
     "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_nestloop = off;"
@@ -40,7 +39,10 @@ class SlotsInUse:
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue. in_use, pool_in_use: its slots, and the processes of its pool. None: no limit."""
+    """A queue. in_use, pool_in_use: its slots, and the processes of its pool. None: no limit.
+
+    late, late_seconds, idle_looks: of its pool, as the recorder has found them (jobs/recording/may_run.py).
+    """
 
     id: int
     name: str
@@ -55,6 +57,9 @@ class Queue:
     pool_processes: int
     tokens: float | None
     next_at: datetime | None
+    late: int = 0
+    late_seconds: float = 0.0
+    idle_looks: int = 0
 
 
 @dataclass(frozen=True)
@@ -62,26 +67,21 @@ class Lane:
     """The jobs in line of a tenant in a queue; or those of `lanes` further lanes of the queue (tenant_id None).
 
     gate: of the slots of the tenant, if it lets none of them go now; no_tokens: whether its rate limit lets none go.
-    of_full_users: jobs of users who have all slots that they may have, as far as they were counted. passing: jobs that
-    the tenant's limits would let go at once. about: the number of those that wait is not exact. first_since: the
-    earliest moment at which one of the first became ready; None: not read. late: jobs that may run, and could at an
-    earlier look; late_since: since when; idle_looks: how many looks of the recorder in a row found one of them, and an
-    idle process in its pool.
+    passing: jobs that the tenant's limits would let go at once. about: the number of those that wait is not exact.
+    first_since: the earliest moment at which one of the first became ready; None: not read. of_full_users: jobs of
+    users who have all slots that they may have, as far as they were counted.
     """
 
     tenant_id: int | None
     queue_id: int
     gate: str | None
     no_tokens: bool
-    lanes: int
     waiting: int
-    about: bool
-    first_since: datetime | None
-    of_full_users: int
     passing: int
-    late: int
-    late_since: datetime | None
-    idle_looks: int = 0
+    lanes: int = 1
+    about: bool = True
+    first_since: datetime | None = None
+    of_full_users: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +169,7 @@ def look_lanes(now: datetime | None = None, *, tenants: Collection[int] | None =
     """The lanes with jobs in line; of these tenants alone, each of them, if some are given."""
     asked, most = (None, MAX_LANES) if tenants is None else (sorted(tenants), None)
     with reading_as_sets():
-        return objects(Lane, "look_lanes", tenants=asked, now=now, most=most, exact=MAX_COUNTED, apart=LATE_SECONDS)
+        return objects(Lane, "look_lanes", tenants=asked, now=now, most=most, exact=MAX_COUNTED)
 
 
 def look_tenants(ids: Collection[int], now: datetime | None = None) -> dict[int, Tenant]:

@@ -4,7 +4,7 @@ A job waits at the first gate that is closed for it now, whatever its place in i
 Apart from that, `pools` tells how many jobs more processes would run at once: those that all limits would let go.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,20 +30,19 @@ class Cut:
 class Pool:
     """A pool: the processes of its live workers; the jobs that run there or are on their way.
 
-    may_run: the jobs that more processes would run. late: those of them that could run at a look before, as far as it
-    noted them. first_since: the earliest moment at which one of the first that may run became ready; late_since: since
-    when a late one could run, at least; idle_looks: how many looks of the recorder in a row found it beside an idle
-    process.
+    may_run: the jobs that more processes would run; first_since: the earliest moment at which one of the first of them
+    became ready. late: those that could run at a look of the recorder before, at most so many seconds ago; idle_looks:
+    how many of its looks in a row found one of them beside an idle process.
     """
 
     name: str
     processes: int
     in_use: int
     may_run: int
-    late: int
     first_since: datetime | None
-    late_since: datetime | None
-    idle_looks: int
+    late: int = 0
+    late_seconds: float = 0.0
+    idle_looks: int = 0
 
     @property
     def demand(self) -> int:
@@ -108,28 +107,17 @@ def pools(lanes: Sequence[Lane], queues: Mapping[int, Queue], workers: Iterable[
     for worker in workers:
         if worker.gone_at is None:
             others[worker.pool] += worker.concurrency
-    processes = {**others, **{queue.pool: queue.pool_processes for queue in queues.values()}}
-    in_use = {queue.pool: queue.pool_in_use for queue in queues.values()}
+    told = {queue.pool: queue for queue in queues.values()}  # each tells of its pool
+    processes = {**others, **{name: queue.pool_processes for name, queue in told.items()}}
     jobs = may_run(lanes, queues)
-    late: Counter[int] = Counter()
-    of_pool: dict[str, list[Lane]] = defaultdict(list)
-    for lane in lanes:
-        if jobs[lane.queue_id] and lane.passing:
-            late[lane.queue_id] += lane.late
-            of_pool[queues[lane.queue_id].pool].append(lane)
-    return [
-        Pool(
-            name,
-            processes[name],
-            in_use.get(name, 0),
-            sum(jobs[pk] for pk, queue in queues.items() if queue.pool == name),
-            sum(min(late[pk], jobs[pk]) for pk, queue in queues.items() if queue.pool == name),
-            min((lane.first_since for lane in of_pool[name] if lane.first_since), default=None),
-            min((lane.late_since for lane in of_pool[name] if lane.late_since), default=None),
-            max((lane.idle_looks for lane in of_pool[name]), default=0),
-        )
-        for name in sorted(processes)
-    ]
+    first = [(queues[lane.queue_id].pool, lane.first_since) for lane in lanes if lane.passing and jobs[lane.queue_id]]
+    found = []
+    for name in sorted(processes):
+        n, queue = sum(jobs[pk] for pk, queue in queues.items() if queue.pool == name), told.get(name)
+        since = min((moment for pool, moment in first if pool == name and moment), default=None)
+        late = (min(queue.late, n), queue.late_seconds, queue.idle_looks) if queue and n else ()
+        found.append(Pool(name, processes[name], queue.pool_in_use if queue else 0, n, since, *late))
+    return found
 
 
 def may_run(lanes: Iterable[Lane], queues: Mapping[int, Queue]) -> Counter[int]:

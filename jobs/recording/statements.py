@@ -1,14 +1,15 @@
 """The tasks of the recorder, and what it reads and notes of what is under way."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any
 
 from jobs.models import Recorded
-from jobs.reading.looking import Lane, as_sets, reading_as_sets
+from jobs.reading.looking import Lane, reading_as_sets
 from jobs.store.rows import rows
 
-NOTED, NOTED_OF_A_LANE = 200, 10  # jobs that may run
+LANES, OF_A_LANE = 200, 10  # whose first jobs are looked at
 
 
 def begin_task(
@@ -22,9 +23,9 @@ def begin_task(
     return upto, now
 
 
-def end_task(task: str, upto: datetime, seconds: float | None = None) -> None:
-    """Note the moment that the task has recorded up to, and what it took."""
-    Recorded.objects.filter(task=task).update(upto=upto, seconds=seconds)
+def end_task(task: str, upto: datetime, **found: Any) -> None:
+    """Note the moment that the task has recorded up to, and what else it found, by the columns of `recorded`."""
+    Recorded.objects.filter(task=task).update(upto=upto, **found)
 
 
 def record_peaks(day: date, slots: Mapping[int, int]) -> None:
@@ -50,13 +51,7 @@ def work(now: datetime | None = None) -> list[LaneWork]:
     with reading_as_sets():
         found = rows("work", now=now, tenants=None)
     return [
-        LaneWork(
-            tenant,
-            queue,
-            in_use,
-            Lane(tenant, queue, gate, no_tokens, 1, waiting, True, None, 0, passing, 0, None),
-            *of_tenant,
-        )
+        LaneWork(tenant, queue, in_use, Lane(tenant, queue, gate, no_tokens, waiting, passing), *of_tenant)
         for tenant, queue, in_use, waiting, gate, no_tokens, passing, *of_tenant in found
     ]
 
@@ -75,10 +70,10 @@ def record_shares(minute: Mapping[int, tuple[float, float]], short: float, long:
     return rows("record_shares", tenants=list(minute), got=got, entitled=entitled, short=short, long=long)
 
 
-def note_may_run(now: datetime | None = None) -> None:
-    """Note some of the jobs that may run, for those who look some seconds later."""
-    with as_sets():
-        rows("note_may_run", most=NOTED, each=NOTED_OF_A_LANE, now=now, tenants=None)
+def may_run(seen: Sequence[int], now: datetime | None = None) -> list[tuple[int, datetime, str, bool]]:
+    """Some jobs that may run, those of `seen` among them: since when each is ready, its pool, whether that is idle."""
+    with reading_as_sets():
+        return rows("may_run", seen=seen, most=LANES, each=OF_A_LANE, now=now, tenants=None)
 
 
 def note_pools(now: datetime | None = None) -> None:

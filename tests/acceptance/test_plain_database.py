@@ -68,7 +68,7 @@ def run_three(web) -> None:
 # What runs in the session of a caller, or says only then that the rest is not to be compiled.
 OF_CALLERS = {"submit", "worth", "deaths", "knock"}
 OF_JOBS = {"submit", "knock", "fold", "claim", "start", "succeed", "follow", "promote"}
-OF_ALL = OF_JOBS | {"beat", "note_may_run", "recount_waiting"}
+OF_ALL = OF_JOBS | {"beat", "may_run", "recount_waiting"}
 
 
 @pytest.mark.parametrize(

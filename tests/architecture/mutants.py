@@ -110,7 +110,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     **dict.fromkeys(("gone_tenants", "without_queue"), ("tests/concurrency/test_locks_of_strangers.py",)),
     "places": ("tests/integration/engine/test_explain.py",),
     **dict.fromkeys(("look_workers", "health_server"), ("tests/integration/engine/test_health.py",)),
-    **dict.fromkeys(("in_line", "look_lanes", "note_may_run"), LOOKING),
+    **dict.fromkeys(("in_line", "look_lanes", "may_run"), LOOKING),
     "worked": ("tests/integration/engine/test_sample.py",),
     "reserve": ("tests/integration/api/test_idempotency.py",),
 }

@@ -28,8 +28,8 @@ ALERTS = yaml.safe_load((REPOSITORY / "deploy/prometheus/rules.yml").read_text()
 BOARD = json.loads((REPOSITORY / "deploy/grafana/scheduler.json").read_text())
 SCALER = yaml.safe_load((REPOSITORY / "deploy/kubernetes/keda/worker-default.yaml").read_text())
 FACTS = Facts(
-    queues={1: queue(processes=4, used=3)},
-    lanes=[lane(passing=2, late=1, late_since=NOW)],
+    queues={1: queue(processes=4, used=3, late=1)},
+    lanes=[lane(passing=2)],
     workers=[worker()],
     server=ServerLook(NOW, True, 3.0, 0.5, 10, 100, 0, 1),
     ended=EndedLook(100, 1, 0),

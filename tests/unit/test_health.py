@@ -49,17 +49,11 @@ GOOD = Facts(
 def pool(
     processes: int, used: int, *, late_for: float | None = None, first_for: float = 9999.0, idle_looks: int = 0
 ) -> Facts:
-    """Two jobs may run, and have been ready for so long; late_for: seconds since which they were noted to."""
-    late_since = None if late_for is None else NOW - timedelta(seconds=late_for)
-    may = lane(
-        passing=2,
-        since=NOW - timedelta(seconds=first_for),
-        late=0 if late_since is None else 2,
-        late_since=late_since,
-        idle_looks=idle_looks,
-    )
+    """Two jobs may run, and have been ready for so long; late_for: seconds since which they could."""
+    may = lane(passing=2, since=NOW - timedelta(seconds=first_for))
+    late = {} if late_for is None else {"late": 2, "late_seconds": late_for, "idle_looks": idle_looks}
     workers = [worker()] if processes else []
-    return replace(GOOD, queues={1: queue(processes=processes, used=used)}, lanes=[may], workers=workers)
+    return replace(GOOD, queues={1: queue(processes=processes, used=used, **late)}, lanes=[may], workers=workers)
 
 
 def server(**changed) -> Facts:

@@ -1,6 +1,6 @@
 """Where waiting jobs wait, and what pools could use: over counts of lanes and queues."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -25,12 +25,9 @@ def lane(
     passing: int = 0,
     lanes: int = 1,
     since: datetime | None = NOW,
-    late: int = 0,
-    late_since: datetime | None = None,
-    idle_looks: int = 0,
 ) -> Lane:
-    line = (lanes, passing if waiting is None else waiting, False, since)
-    return Lane(tenant_id, queue_id, gate, no_tokens, *line, of_full_users, passing, late, late_since, idle_looks)
+    waiting = passing if waiting is None else waiting
+    return Lane(tenant_id, queue_id, gate, no_tokens, waiting, passing, lanes, False, since, of_full_users)
 
 
 def queue(
@@ -42,8 +39,10 @@ def queue(
     concurrency: int | None = None,
     paused: bool = False,
     tokens: float | None = None,
+    **late: float,
 ) -> Queue:
-    return Queue(pk, f"q{pk}", pool, 1, concurrency, paused, None, None, used, used, processes, tokens, None)
+    limits = (1, concurrency, paused, None, None)
+    return Queue(pk, f"q{pk}", pool, *limits, used, used, processes, tokens, None, **late)
 
 
 def tenant(
@@ -119,24 +118,17 @@ class TestPools:
         assert (pool.demand, pool.missing) == (2, 0)
 
     def test_what_could_run_before_and_still_can_is_late(self):
-        some, more = (
-            lane(n, passing=3, late=late, late_since=NOW - timedelta(seconds=late)) for n, late in ((1, 2), (2, 1))
-        )
-        [pool] = self.pools([some, more], queue())
-        assert (pool.late, pool.late_since, pool.first_since) == (3, NOW - timedelta(seconds=2), NOW)
-
-    def test_the_most_looks_that_found_it_beside_an_idle_process_count(self):
-        lanes = [lane(n, passing=1, late=1, late_since=NOW, idle_looks=looks) for n, looks in ((1, 1), (2, 3))]
-        [pool] = self.pools([*lanes, lane(3, idle_looks=9)], queue())
-        assert pool.idle_looks == 3
+        both = {"late": 3, "late_seconds": 9.0, "idle_looks": 2}
+        [pool] = self.pools([lane(n, 2, passing=3) for n in (1, 2)], queue(1, **both), queue(2, **both))
+        assert (pool.late, pool.late_seconds, pool.idle_looks, pool.first_since) == (3, 9.0, 2, NOW)
 
     def test_no_more_is_late_than_may_run(self):
-        [pool] = self.pools([lane(passing=3, late=3, late_since=NOW)], queue(concurrency=1))
+        [pool] = self.pools([lane(passing=3)], queue(concurrency=1, late=3))
         assert (pool.may_run, pool.late) == (1, 1)
 
     @pytest.mark.parametrize("closed", [{"paused": True}, {"concurrency": 1, "used": 1}, {"tokens": 0.0}])
     def test_nothing_is_late_in_a_queue_that_is_closed(self, closed):
-        [pool] = self.pools([lane(passing=3, late=3, late_since=NOW)], queue(**closed))
-        assert (pool.may_run, pool.late, pool.late_since, pool.first_since) == (0, 0, None, None)
+        [pool] = self.pools([lane(passing=3)], queue(late=3, late_seconds=9.0, **closed))
+        assert (pool.may_run, pool.late, pool.late_seconds, pool.first_since) == (0, 0, 0.0, None)
         assert waits.closed(queue(**closed))
         assert not waits.closed(queue())

@@ -55,7 +55,7 @@ def _pools(facts: Facts) -> Iterator[Metric]:
     yield _gauge("pool_held", "Jobs that hold a slot.", ["pool"], [([p.name], p.in_use) for p in of])
     late = [([p.name], p.late) for p in of]
     yield _gauge("may_run_jobs", "Jobs that only lacked a process in both of two looks, of up to 200.", ["pool"], late)
-    waits = [([p.name], facts.seconds(p.late_since)) for p in of]
+    waits = [([p.name], p.late_seconds) for p in of]
     yield _gauge("may_run_seconds", "Longest time that one of them has only lacked a process.", ["pool"], waits)
     yield _gauge("pool_demand", "Processes that could be busy now.", ["pool"], [([p.name], p.demand) for p in of])
     workers = [([pool, state], count) for pool, state, count in facts.worker_states]

@@ -76,7 +76,7 @@ def _stalled(facts: Facts) -> Iterator[str]:
 
 def _pool_short(facts: Facts) -> Iterator[str]:
     for pool in facts.pools:
-        if 0 < pool.processes <= pool.in_use and pool.late and facts.seconds(pool.late_since) > SHORT:
+        if 0 < pool.processes <= pool.in_use and pool.late and pool.late_seconds > SHORT:
             more = f"{pool.missing} more would be busy."
             yield f"Pool {pool.name}: {count_of_jobs(pool.may_run)} may run and find no process; {more}"
 

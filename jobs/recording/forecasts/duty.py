@@ -73,7 +73,7 @@ class Forecasting:
             begin_task(TASK, DAY.total_seconds(), now)
             statements.replace_forecasts(moment, [_row(key, line) for key, line in found.items()])
             statements.keep_predictions(moment, sampled(places, foresight, self._ended, since, self._a_minute))
-            end_task(TASK, moment, monotonic() - begins)
+            end_task(TASK, moment, seconds=monotonic() - begins)
         self._made_at = moment
 
     def _remember(self, moment: datetime) -> None:

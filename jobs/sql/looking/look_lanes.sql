@@ -3,8 +3,6 @@
 --         a queue at a gate. Of a lane that is looked at, up to `exact` jobs are counted; of the others, and beyond, the
 --         number that the lane keeps tells about how many. of_full_users: of those that were counted, the jobs of users who
 --         have all slots that they may have. tenants: only their lanes; null: all. most: null: each lane is looked at.
---         late: jobs that may run, and could already at a look of the recorder at least `apart` seconds ago. A job that
---         became ready anew since then (it ran, and waits for a retry) was noted for an earlier wait.
 -- Who:    health, metrics and the operators' pages, every few seconds. Locks: none.
 -- Index:  primary keys of lanes, arrivals and tenant_queues; all of the books; jobs_claim for the lanes that are looked at.
 WITH
@@ -45,29 +43,12 @@ line AS MATERIALIZED (
     WHERE c.jobs IS DISTINCT FROM 0  -- guard
 ),
 -- include shared/lane_cuts
-late AS MATERIALIZED (
-    SELECT j.tenant_id, j.queue_id, count(*)::int AS jobs, min(m.since) AS since, max(m.idle_looks) AS idle_looks
-    FROM may_run m
-    CROSS JOIN clock
-    CROSS JOIN LATERAL (
-        SELECT tenant_id, queue_id FROM jobs
-        WHERE id BETWEEN m.job_id AND m.job_id
-          AND ready_at <= m.since  -- guard
-        ORDER BY id LIMIT 1
-    ) j
-    WHERE m.since <= clock.now - %(apart)s * interval '1 second'  -- guard
-    GROUP BY j.tenant_id, j.queue_id
-)
+told AS (SELECT * FROM lane_cut LEFT JOIN (SELECT tenant_id, queue_id, of_full_users FROM counted) c USING (tenant_id, queue_id))
 SELECT
-    CASE WHEN l.since IS NOT NULL THEN l.tenant_id END AS tenant_id,
-    l.queue_id, l.gate, l.no_tokens, count(*)::int AS lanes, sum(l.waiting)::int AS waiting,
-    bool_or(l.since IS NULL OR l.waiting > %(exact)s) AS about, min(l.since) AS first_since,
-    sum(coalesce(c.of_full_users, 0))::int AS of_full_users, sum(l.passing)::int AS passing,
-    sum(least(coalesce(late.jobs, 0), l.passing))::int AS late,
-    min(late.since) FILTER (WHERE l.passing > 0) AS late_since,
-    coalesce(max(late.idle_looks) FILTER (WHERE l.passing > 0), 0) AS idle_looks
-FROM lane_cut l
-LEFT JOIN counted c ON c.tenant_id = l.tenant_id AND c.queue_id = l.queue_id
-LEFT JOIN late ON late.tenant_id = l.tenant_id AND late.queue_id = l.queue_id
-GROUP BY 1, l.queue_id, l.gate, l.no_tokens
-ORDER BY l.queue_id, waiting DESC, 1
+    CASE WHEN since IS NOT NULL THEN tenant_id END AS tenant_id,
+    queue_id, gate, no_tokens, count(*)::int AS lanes, sum(waiting)::int AS waiting,
+    bool_or(since IS NULL OR waiting > %(exact)s) AS about, min(since) AS first_since,
+    sum(coalesce(of_full_users, 0))::int AS of_full_users, sum(passing)::int AS passing
+FROM told
+GROUP BY 1, queue_id, gate, no_tokens
+ORDER BY queue_id, waiting DESC, 1

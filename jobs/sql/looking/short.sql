@@ -10,7 +10,8 @@ SELECT
     set_config('jit', 'off', true)
 
 -- name: look_queues
--- Reads:  every queue with its limits, and what is in use and free of it and of its pool, as the claim counts them.
+-- Reads:  every queue with its limits, and what is in use and free of it and of its pool, as the claim counts them; and what the
+--         recorder found late in its pool.
 -- Who:    health, metrics and the operators' pages. Locks: none. Index: the newest turn of each queue.
 WITH
 -- include shared/clock
@@ -21,8 +22,11 @@ listed AS (
     SELECT
         id, name, pool, weight, concurrency, paused, rate_limit, rate_window,
         in_use, pool_in_use, pool_capacity AS pool_processes,
-        tokens, rate_next_at(rate_limit, rate_window, full_at) AS next_at
+        tokens, rate_next_at(rate_limit, rate_window, full_at) AS next_at,
+        coalesce((late ->> 'jobs')::int, 0) AS late, coalesce((late ->> 'seconds')::float8, 0) AS late_seconds,
+        coalesce((late ->> 'idle_looks')::int, 0) AS idle_looks
     FROM queue_state
+    LEFT JOIN LATERAL (SELECT recorded.late -> pool AS late FROM recorded WHERE task = 'may run') r ON true
 )
 SELECT * FROM listed ORDER BY name
 

@@ -12,7 +12,7 @@ from jobs.conf import settings
 from jobs.engine import history, pause, prune, recover, repairs, unblock, whole_batch
 from jobs.engine.deaths import notify
 from jobs.engine.webhooks.announce import announce
-from jobs.recording import close, inspection, record, sample, statements
+from jobs.recording import close, inspection, may_run, record, sample, statements
 from jobs.recording.forecasts import duty
 
 REST_FACTOR = 50.0  # looks, samples, and the counts of hours, take at most a fiftieth of the time each
@@ -88,7 +88,7 @@ def recording_duties() -> list[Duty]:
     """The duties that count what happened."""
     return [
         Duty(3600.0, record.keep_partitions),
-        Duty(5.0, statements.note_may_run, rest=REST_FACTOR),
+        Duty(5.0, may_run.MayRun().look, rest=REST_FACTOR),
         Duty(5.0, statements.note_pools, rest=REST_FACTOR),
         Duty(20.0, sample.record_sample, rest=REST_FACTOR),
         Duty(20.0, record.record_minutes),

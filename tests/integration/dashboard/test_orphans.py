@@ -12,7 +12,7 @@ from jobs.engine.promote import promote
 from jobs.lifecycle import Status
 from jobs.models import Job, JobMemory, KeptAnswer, Schedule
 from jobs.reading.explain.explanation import explain
-from jobs.recording import inspection, sample, statements
+from jobs.recording import inspection, may_run, sample
 from jobs.store import EVERY_TENANT
 from tenants.names import named
 from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job, operator_key
@@ -80,7 +80,7 @@ def test_the_duties(orphans, register):
     repairs.recount_waiting()
     recover.take_back_orphans()
     recover.hand_over_again()
-    statements.note_may_run()
+    may_run.MayRun().look()
     inspection.Inspection().run()
     for orphan in orphans:
         explain(orphan.pk, tenant_id=EVERY_TENANT)

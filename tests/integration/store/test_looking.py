@@ -8,10 +8,11 @@ from django.utils import timezone
 
 from jobs import store
 from jobs.lifecycle import Status
-from jobs.models import Job, Lane, MayRun, Queue, TenantBook, Worker
+from jobs.models import Job, Lane, Queue, TenantBook, Worker
 from jobs.reading import looking, waits
 from jobs.reading.looking import look_lanes, look_queues, look_tenants
-from jobs.recording import statements
+from jobs.recording import may_run, statements
+from jobs.recording.may_run import MayRun
 from jobs.sql import statement
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
@@ -192,57 +193,73 @@ class TestTwoLooks:
     @pytest.fixture(autouse=True)
     def now(self):
         self.now = timezone.now() + timedelta(minutes=1)  # what the tests make is ready before
+        self.recorder = MayRun()
 
-    def note(self, seconds: float) -> None:
-        statements.note_may_run(self.now + timedelta(seconds=seconds))
-
-    def late(self, seconds: float) -> list[tuple[int, float]]:
-        lanes = look_lanes(self.now + timedelta(seconds=seconds))
-        return [(lane.late, (lane.late_since - self.now).total_seconds()) for lane in lanes if lane.late]
-
-    def test_a_job_that_could_run_at_both_is_late_since_the_first(self, tenant):
-        jobs(tenant, 2)
-        self.note(0)
-        jobs(tenant, 1)
-        assert self.late(4.9) == []
-        assert self.late(5) == [(2, 0.0)]
-        self.note(5)
-        assert self.late(7) == [(2, 0.0)]
-        assert self.late(12) == [(3, 0.0)]
-
-    def idle_looks(self, *seconds: float) -> int:
-        """After the recorder has looked then; as the next look sees it."""
+    def look(self, *seconds: float) -> waits.Pool:
+        """What is told of the pool after the recorder has looked then."""
         for second in seconds:
-            self.note(second)
-        [lane] = [lane for lane in look_lanes(self.now + timedelta(seconds=seconds[-1] + 5)) if lane.late]
-        return lane.idle_looks
+            self.recorder.look(self.now + timedelta(seconds=second))
+        [pool] = waits.pools(look_lanes(self.now), look_queues(self.now))
+        return pool
 
-    def test_looks_that_find_it_beside_an_idle_process_count_in_a_row(self, tenant, register):
+    def late(self, *seconds: float) -> tuple[int, float]:
+        pool = self.look(*seconds)
+        return pool.late, pool.late_seconds
+
+    def idle_process(self, register) -> None:
         worker = register(concurrency=2)
         Worker.objects.update(beat_at=self.now, beat_interval=86_400.0)
         make_job(TenantFactory(), Status.RUNNING, worker=worker)
+
+    def test_a_job_that_could_run_at_both_is_late_since_the_first(self, tenant):
+        jobs(tenant, 2)
+        assert self.late(0) == (0, 0.0)
         jobs(tenant, 1)
-        assert self.idle_looks(0) == 1
-        assert self.idle_looks(5, 10) == 3
+        assert self.late(4.9) == (0, 0.0)
+        assert self.late(5) == (2, 5.0)
+        assert self.late(12) == (3, 12.0)
+
+    def test_looks_that_find_it_beside_an_idle_process_count_in_a_row(self, tenant, register):
+        self.idle_process(register)
+        jobs(tenant, 1)
+        assert self.look(0, 5, 10).idle_looks == 3
         Worker.objects.update(concurrency=1)  # all processes are busy
-        assert self.idle_looks(15) == 0
+        assert self.look(15).idle_looks == 0
         Worker.objects.update(concurrency=2)  # one is idle, for a moment
-        assert self.idle_looks(20) == 1
+        assert self.look(20).idle_looks == 1
+
+    def test_in_a_busy_pool_with_always_another_job_just_being_claimed_none_is_late(self, tenant, register):
+        self.idle_process(register)
+        for second in range(0, 30, 5):
+            [job] = jobs(tenant, 1)
+            pool = self.look(second)
+            assert (pool.may_run, pool.late) == (1, 0)
+            Job.objects.filter(pk=job.pk).update(status=Status.CANCELLED, ready_at=None, end_time=self.now)
+
+    def test_a_recorder_that_begins_takes_back_what_another_one_found(self, tenant):
+        jobs(tenant, 1)
+        assert self.late(0, 5) == (1, 5.0)
+        self.recorder = MayRun()
+        assert self.late(10) == (0, 0.0)
 
     def test_what_was_claimed_in_between_is_not(self, tenant):
         first, *_ = jobs(tenant, 4)
-        self.note(0)
+        self.look(0)
         Job.objects.filter(pk=first.pk).update(status=Status.CANCELLED, ready_at=None, end_time=self.now)
-        assert self.late(9) == [(2, 0.0)]
-        self.note(9)
-        assert not MayRun.objects.filter(job_id=first.pk).exists()
+        assert self.late(9) == (2, 9.0)
 
-    def ran_and_is_ready_again(self, register) -> Job:
-        """A job that was noted, and then ran: it asked for another try."""
+    def test_a_job_that_others_overtake_is_late_all_the_same(self, tenant, monkeypatch):
+        monkeypatch.setattr(statements, "OF_A_LANE", 1)
+        jobs(tenant, 1)
+        self.look(0)
+        jobs(tenant, 2, priority=0)
+        assert self.late(5) == (1, 5.0)
+
+    def test_what_ran_in_between_and_is_ready_again_begins_anew(self, register):
         tenant = TenantFactory(queue__num_slots=3)
         self.now = timezone.now()
         [job] = jobs(tenant, 1, ready_at=self.now - timedelta(seconds=30))
-        self.note(-20)
+        self.look(-20)
         worker = register()
         [claimed] = store.claim()
         store.start(job.pk, claimed.attempt, worker)
@@ -250,62 +267,49 @@ class TestTwoLooks:
         store.promote()
         store.leave(worker)
         store.claim()  # folds
-        return job
-
-    def test_what_ran_in_between_and_is_ready_again_is_not(self, register):
-        self.ran_and_is_ready_again(register)
         assert [lane.waiting for lane in look_lanes()] == [1]
-        assert self.late(0) == []
+        assert self.late(0) == (0, 0.0)
+        assert self.late(6) == (1, 6.0)
 
-    def test_what_ran_in_between_is_noted_anew(self, register):
-        job = self.ran_and_is_ready_again(register)
-        for seconds in (0, 5):  # the first one forgets it
-            self.note(seconds)
-        assert MayRun.objects.get().job_id == job.pk
-        assert self.late(12) == [(1, 5.0)]
-
-    def test_what_waits_for_its_tenant_is_not_noted_and_begins_anew_when_it_may_run_again(self, tenant):
+    def test_what_waits_for_its_tenant_begins_anew_when_it_may_run_again(self, tenant):
         jobs(tenant, 2)
-        self.note(0)
+        self.look(0)
         TenantQueue.objects.update(num_slots=0)
-        assert self.late(9) == []
-        self.note(9)
-        assert not MayRun.objects.exists()
+        assert self.late(9) == (0, 0.0)
         TenantQueue.objects.update(num_slots=1)
-        self.note(20)
-        assert self.late(30) == [(1, 20.0)]
+        assert self.late(20, 30) == (1, 10.0)
 
     @pytest.mark.parametrize("closed", [{"paused": True}, {"concurrency": 0}])
-    def test_what_waits_for_its_queue_is_not_noted(self, tenant, closed):
+    def test_what_waits_for_its_queue_begins_anew_when_that_opens(self, tenant, closed):
         jobs(tenant, 2)
         Queue.objects.update(**closed)
-        self.note(0)
-        assert not MayRun.objects.exists()
+        self.look(0)
+        Queue.objects.update(paused=False, concurrency=None)
+        assert self.late(9) == (0, 0.0)
 
-    def test_what_waits_for_its_user_is_not_noted(self, tenant):
+    def test_what_waits_for_its_user_is_not_late(self, tenant):
         TenantQueue.objects.update(num_slots=4, user_slots=1)
         make_job(tenant, Status.RUNNING, user_key="ines")
         make_job(tenant, user_key="ines")
-        free = [make_job(tenant, user_key=name) for name in ("otto", "")]
-        self.note(0)
-        assert set(MayRun.objects.values_list("job_id", flat=True)) == {job.pk for job in free}
+        for name in ("otto", ""):
+            make_job(tenant, user_key=name)
+        assert self.late(0, 9) == (2, 9.0)
 
-    def test_no_more_than_a_bounded_number_is_noted(self, monkeypatch):
-        monkeypatch.setattr(statements, "NOTED", 3)
-        monkeypatch.setattr(statements, "NOTED_OF_A_LANE", 1)
+    def test_no_more_than_a_bounded_number_is_remembered_and_those_that_are_stay(self, monkeypatch):
+        monkeypatch.setattr(may_run, "MOST", 3)
+        monkeypatch.setattr(statements, "OF_A_LANE", 1)
         for _ in range(2):
             jobs(TenantFactory(), 2)
-        self.note(0)
-        assert MayRun.objects.count() == 2
+        self.look(0)
         for _ in range(3):
             jobs(TenantFactory(), 2)
-        self.note(5)
-        assert MayRun.objects.count() == 3
+        assert self.late(5) == (2, 5.0)
+        assert self.late(10) == (3, 10.0)
 
 
 PARAMETERS = {
-    "look_lanes": {"most": 100, "exact": 20, "apart": 5.0},
-    "note_may_run": {"most": 200, "each": 10},
+    "look_lanes": {"most": 100, "exact": 20},
+    "may_run": {"most": 200, "each": 10, "seen": []},
     "work": {},
 }
 
