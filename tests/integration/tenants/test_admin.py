@@ -8,9 +8,11 @@ from django.contrib.auth.models import Group, Permission, User
 from django.contrib.messages import get_messages
 
 from jobs.engine import dispatch
+from jobs.lifecycle import Status
+from jobs.reading import looking
 from tenants import auth
 from tenants.models import ApiKey, Change, OperatorKey, Tenant, TenantQueue
-from tests.factories import MemberFactory, TenantFactory, UserFactory, operator_key
+from tests.factories import MemberFactory, TenantFactory, UserFactory, make_job, operator_key
 
 pytestmark = pytest.mark.django_db
 TOKEN = re.compile(r"[0-9a-f]{12}\.[\w-]{43}")
@@ -88,6 +90,27 @@ def test_slots_are_edited_in_the_list_and_work_at_once(admin_client, django_capt
     queue.refresh_from_db()
     assert (queue.num_slots, queue.user_slots, queue.paused) == (7, None, True)
     assert passes
+
+
+def test_the_list_tells_what_each_tenant_holds_and_has_waiting_and_not_a_strangers(admin_client, monkeypatch):
+    monkeypatch.setattr(looking, "MAX_COUNTED", 2)
+    owner, stranger = TenantFactory(name="Acme"), TenantFactory(name="Stranger")
+    TenantFactory(name="With nothing")
+    make_job(owner, Status.RUNNING), make_job(stranger, Status.QUEUED), make_job(stranger, Status.RUNNING)
+    for tenant, jobs in ((owner, 2), (stranger, 3)):
+        for _ in range(jobs):
+            make_job(tenant)
+    assert cells(admin_client, "/admin/tenants/tenantqueue/") == [("1", "2"), ("2", "about 3"), ("0", "0")]
+    assert cells(admin_client, "/admin/jobs/queue/?q=default") == [("3", "about 5")]
+
+
+def cells(client, path):
+    """What is in use and what waits, of each row."""
+    page = client.get(path).content.decode()
+    found = [
+        re.findall(rf'<td class="[^"]*field-{name}[^"]*"[^>]*>(.*?)</td>', page, re.S) for name in ("in_use", "waiting")
+    ]
+    return [tuple(re.sub("<[^>]*>", "", cell).strip() for cell in row) for row in zip(*found, strict=True)]
 
 
 @pytest.mark.parametrize(
