@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import inf
 from statistics import fmean
 
+from jobs.allocation.state import LaneId
 from jobs.allocation.world import Pauses
 from jobs.forecasting.quantiles import quantile
 from jobs.forecasting.replay.record import Hypothesis, Record
@@ -13,8 +14,6 @@ from jobs.forecasting.replay.replay import Replay, counts
 
 LEAST_WAIT = 0.5  # seconds that an error is relative to, at least
 MOST_ERROR = 0.2  # of the mean wait, beyond which a replay does not know what a change would do
-
-Lane = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def answer(record: Record, pauses: Pauses, hypothesis: Hypothesis) -> Answer:
 
 
 def _answer(record: Record, replayed: Sequence[float | None], changed: Sequence[float | None] | None) -> Answer:
-    of_lane: dict[Lane, list[int]] = defaultdict(list)
+    of_lane: dict[LaneId, list[int]] = defaultdict(list)
     unreplayed = 0
     for n, one in enumerate(record.past):
         if counts(record, one):
@@ -98,7 +97,7 @@ def _answer(record: Record, replayed: Sequence[float | None], changed: Sequence[
 
 def _line(
     record: Record,
-    lane: Lane,
+    lane: LaneId,
     found: Sequence[int],
     replayed: Sequence[float | None],
     changed: Sequence[float | None] | None,

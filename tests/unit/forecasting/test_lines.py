@@ -113,6 +113,13 @@ def test_more_urgent_jobs_without_an_end_are_no_moment():
 HELD = Holding(7, 1, place(0), "", TYPE, -1.0, -1.0, leaves=False)
 
 
+def test_a_job_on_a_worker_that_leaves_takes_no_process_of_the_others():
+    two = [TENANT | {"num_slots": 2}]
+    for leaves, gate, at in ((False, Gate.POOL_FULL, 9.0), (True, Gate.NEXT, 0.0)):
+        [first, *_] = only(scene(1, pools={"default": 1}, tenants=two, holding=[replace(HELD, leaves=leaves)]))
+        assert (first.gate, first.raw_50) == (gate, pytest.approx(at, abs=0.1))
+
+
 def test_what_is_due_stands_in_line_then():
     due = [Comer(5.0, 7, 1, 0, "", TYPE, place=place(50, 0))]
     assert [one.raw_50 for one in only(scene(2, due=due))][1] == pytest.approx(20.0, abs=0.1)
