@@ -8,6 +8,7 @@ from django.contrib.messages import get_messages
 from django.http import HttpRequest, HttpResponse
 from django.template import TemplateDoesNotExist, engines
 from django.template.backends.django import DjangoTemplates
+from django.template.context import make_context
 
 from tenants import addresses
 
@@ -19,6 +20,7 @@ def page(request: HttpRequest, template: str, context: Mapping[str, Any], status
 def rendered(request: HttpRequest, template: str, context: Mapping[str, Any]) -> str:
     """The HTML of a template. Jinja, which another engine may speak, would refuse ours.
 
+    Whatever the project has set, names are escaped, and a job's number has no separators: it goes into addresses.
     Raises TemplateDoesNotExist.
     """
     around = {"request": request, "messages": get_messages(request), "logout": addresses.logout}
@@ -27,7 +29,9 @@ def rendered(request: HttpRequest, template: str, context: Mapping[str, Any]) ->
             found = engine.get_template(template)
         except TemplateDoesNotExist:
             continue
-        return found.render({**around, **context}, request)
+        bound = make_context({**around, **context}, request, autoescape=True)
+        bound.use_l10n = False
+        return found.template.render(bound)
     raise TemplateDoesNotExist(template)
 
 

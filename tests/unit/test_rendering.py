@@ -1,4 +1,4 @@
-"""Which engine renders our templates."""
+"""How our templates are rendered: by which engine, and by what of the project."""
 
 from django.test import RequestFactory
 
@@ -9,9 +9,9 @@ JINJA = {"BACKEND": "tests.friction.jinja.Jinja", "APP_DIRS": True}
 FRAME = "THEIRS {% block content %}{% endblock %}"
 
 
-def html(settings, *engines: dict[str, object]) -> str:
+def html(settings, *engines: dict[str, object], wait: object = 7) -> str:
     settings.TEMPLATES = list(engines)
-    return rendered(RequestFactory().get("/"), "tenants/429.html", {"wait": 7})
+    return rendered(RequestFactory().get("/"), "tenants/429.html", {"wait": wait})
 
 
 def test_jinja_before_djangos_templates_is_passed_over_and_the_projects_frame_is_used(settings, tmp_path):
@@ -27,3 +27,11 @@ def test_an_engine_that_does_not_look_into_apps_leaves_it_to_ours(settings):
 
 def test_a_project_without_djangos_templates_has_ours(settings):
     assert "in 7 seconds" in html(settings, JINJA)
+
+
+def test_what_a_project_has_for_numbers_and_for_escaping_does_not_reach_ours(settings):
+    """A job's number goes into addresses and forms, and a tenant chooses names."""
+    settings.LANGUAGE_CODE, settings.USE_THOUSAND_SEPARATOR = "de", True
+    unescaped = DJANGO | {"APP_DIRS": True, "OPTIONS": {"autoescape": False}}
+    assert "in 1234567 seconds" in html(settings, unescaped, wait=1_234_567)
+    assert "in &lt;b&gt; seconds" in html(settings, unescaped, wait="<b>")
