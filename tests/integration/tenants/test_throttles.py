@@ -61,6 +61,8 @@ def test_many_machines_cannot_try_one_name_for_ever_however_they_write_it(settin
     written = itertools.cycle(("anna", " anna", "anna\t", "Anna", "\uff41nna"))  # which Django's form takes for one
     answers = [log_in(LOGIN, next(written), "wrong", f"192.0.2.{n}").status_code for n in range(25)]
     assert answers == [200] * 20 + [429] * 5
+    accents = "a" + "\u0301" * 150_000 + "\u0327" * 150_000  # in a moment: to sort all of them takes minutes
+    assert log_in(LOGIN, accents, "wrong", "192.0.2.99").status_code == 200
 
 
 def test_logging_in_well_uses_nothing_up(anna, settings):
