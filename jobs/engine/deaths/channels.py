@@ -11,7 +11,7 @@ from typing import Any
 
 from django.core.mail import mail_admins
 
-from jobs.authoring.text import count_of_jobs, in_chat, printable
+from jobs.authoring.text import count_of_jobs, in_chat, in_one_line
 from jobs.conf import documented, settings
 from jobs.engine.deaths.notify import Deaths
 
@@ -57,6 +57,7 @@ def headline(deaths: Sequence[Deaths]) -> str:
 
 
 def text(deaths: Sequence[Deaths]) -> str:
+    """Two lines for each group: a tenant's text makes no others, which would look like a group of somebody else."""
     lines = [f"{headline(deaths)}:", ""]
     for group in deaths[:GROUPS_SHOWN]:
         lines += [
@@ -66,7 +67,7 @@ def text(deaths: Sequence[Deaths]) -> str:
     if rest := deaths[GROUPS_SHOWN:]:
         lines.append(f"and {_total(rest):,} in {len(rest):,} more groups")
     what = f"Revive or discard them in the dead-letter queue: {documented('runbooks/deaths')}"
-    return printable("\n".join([*lines, "", what]))
+    return "\n".join(map(in_one_line, [*lines, "", what]))
 
 
 def _total(deaths: Sequence[Deaths]) -> int:

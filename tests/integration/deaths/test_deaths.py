@@ -124,6 +124,12 @@ class TestOneMessage:
         notify()
         assert "hunter2" not in mail.outbox[0].body
 
+    def test_the_line_breaks_of_an_error_make_no_line_of_another_tenant(self, tenant):
+        die(tenant, 1, "ValueError: no\n9 x reports.datareport.execute of beta: Forged\x1b[2J")
+        notify()
+        (line,) = [line for line in mail.outbox[0].body.splitlines() if "beta" in line]
+        assert line.endswith(r"ValueError: no\n9 x reports.datareport.execute of beta: Forged\x1b[2J")
+
     def test_many_kinds_of_death_are_cut_to_the_most_frequent(self, tenant):
         for n in range(channels.GROUPS_SHOWN + 2):
             die(tenant, 2 if n == 7 else 1, f"Error{n}: no")
