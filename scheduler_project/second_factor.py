@@ -14,6 +14,7 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.core.exceptions import MiddlewareNotUsed
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -60,8 +61,7 @@ def demanded(get_response: View) -> View:
 def second_factor(request: HttpRequest) -> HttpResponse:
     """Ask for a code; show the secret of a new app first, if there is none."""
     user: Any = request.user
-    known = TOTPDevice.objects.devices_for_user(user, confirmed=True).exists()
-    new = None if known else TOTPDevice.objects.get_or_create(user=user, confirmed=False)[0]
+    new = _new_device(user)
     form = Code(request.POST or None)
     if request.method == "POST" and form.is_valid():
         if device := _matching(user, new, form.cleaned_data["code"].replace(" ", "")):
@@ -79,6 +79,15 @@ def reset(user: Any) -> bool:
     forgotten, _ = TOTPDevice.objects.filter(user=user).delete()
     audit.note("second factor reset", User, [(user.pk, user.get_username())], tenant_id=None)
     return bool(forgotten)
+
+
+@transaction.atomic
+def _new_device(user: Any) -> TOTPDevice | None:
+    """The one to set up; None if the user has one that counts. Of two pages opened at once, both show the same."""
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    if TOTPDevice.objects.devices_for_user(user, confirmed=True).exists():
+        return None
+    return TOTPDevice.objects.get_or_create(user=user, confirmed=False)[0]
 
 
 def _matching(user: Any, new: TOTPDevice | None, code: str) -> TOTPDevice | None:
