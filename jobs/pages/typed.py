@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jobs.authoring.text import storable
+from jobs.calls.arguments import as_json
 from jobs.calls.refusals import InvalidRequest
 from jobs.models import JobRow
 from jobs.reading.masked import DOTS, masked
@@ -29,7 +30,7 @@ def arguments(text: str) -> dict[str, Any]:
         raise InvalidRequest("args", f'must be a JSON object like {{"region": "EU"}}: {error}') from None
     if not isinstance(found, dict):
         raise InvalidRequest("args", 'must be a JSON object like {"region": "EU"}')
-    if _has_dots(found):
+    if _has_dots(as_json(found)):
         raise InvalidRequest("args", f"{DOTS} stands for a value that nobody is shown: type that value again")
     return found
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db.models import Q
 
+from jobs.calls.arguments import as_json
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations.named import queue_named, tenant_named
 from jobs.lifecycle import Status
@@ -98,7 +99,7 @@ def _filter(name: str, value: Any) -> Q:
     if name.lower() in MEANINGS:
         return MEANINGS[name.lower()](value)
     if name.startswith("args.") and name != "args.":
-        return _of_arguments({name.removeprefix("args."): _value(value)})
+        return _of_arguments({name.removeprefix("args."): as_json(_value(value), name)})
     raise InvalidRequest("q", f"{name!r} is unknown; names: {', '.join(NAMES)}")
 
 
@@ -134,7 +135,7 @@ def _value(value: str) -> Any:
     """JSON, or a text."""
     try:
         return json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return value
 
 

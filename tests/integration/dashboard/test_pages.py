@@ -159,6 +159,7 @@ class TestSearch:
             ("since:999999999d", "at most ten years"),
             ("9" * 30, "no job has an id above"),
             ("status:", "is not of the form"),
+            ("args.a:" + "[" * 700 + "]" * 700, "are nested more than 50 levels deep"),
         ],
     )
     def test_a_wrong_word_is_told_with_what_is_allowed(self, client, jobs, typed, told):

@@ -43,9 +43,10 @@ def test_a_new_job_of_the_member_is_submitted_with_the_arguments(mate, tenant, d
         ("{", "args: must be a JSON object"),
         ('{"nothing": 1}', "args: do not fit execute"),
         ('{"parameters": {"token": "•••"}}', "type that value again"),
+        ('{"a": ' + "[" * 700 + "]" * 700 + "}", "args: are nested more than 50 levels deep"),
         ("\n" * 1_000_000 + "{", "args: must be a JSON object"),  # in a moment, and not in hours
     ],
-    ids=["no JSON", "not its arguments", "masked", "very long"],
+    ids=["no JSON", "not its arguments", "masked", "very deep", "very long"],
 )
 def test_what_is_wrong_is_told_beside_what_was_typed(mate, done, args, told):
     answer = mate.post(path(done), {"args": args})
