@@ -1,9 +1,12 @@
 """The app `tenants`: at its start, checks, receivers and the audit log register themselves."""
 
 from django.apps import AppConfig
+from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import request_started
+from django.db.migrations.loader import MigrationLoader
+from django.db.models.signals import pre_migrate
 
-from tenants.names import named
+from tenants.names import OURS, named
 
 
 class TenantsConfig(AppConfig):
@@ -24,6 +27,7 @@ class TenantsConfig(AppConfig):
         if model := mirrored_model():
             watch(model)
         request_started.connect(drop_cut_connections)
+        pre_migrate.connect(refuse_tables_without_migrations)
         for model in (
             get_tenant_model(),
             models.TenantQueue,
@@ -34,3 +38,15 @@ class TenantsConfig(AppConfig):
             Group,
         ):
             audit.watch(model)
+
+
+def refuse_tables_without_migrations(sender: AppConfig, **_: object) -> None:
+    """Before migrate. Models say nothing of functions, triggers and partitions.
+
+    Raises ImproperlyConfigured if a project, or `pytest --nomigrations`, has switched our migrations off.
+    """
+    if sender.name in OURS and MigrationLoader.migrations_module(sender.label)[0] is None:
+        raise ImproperlyConfigured(
+            f"MIGRATION_MODULES switches the migrations of {sender.label!r} off, as pytest's --nomigrations does, and "
+            "no model says what they make. Instead name your own apps alone: MIGRATION_MODULES = {'shop': None}."
+        )

@@ -2,6 +2,8 @@
 
 import pytest
 from django.core.checks import run_checks
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
@@ -35,3 +37,16 @@ def test_another_prefix_than_before_is_refused() -> None:
     [refused] = [one for one in run_checks(tags=["database"], databases=["default"]) if one.id == "jobs.E014"]
     assert "'scheduler_'" in refused.msg
     assert "'scheduler_'" in refused.hint
+
+
+@pytest.mark.parametrize("apps", [["jobs"], ["jobs", "tenants", "sample"]], ids="+".join)
+def test_without_our_migrations_migrate_says_what_to_set_instead(settings, apps) -> None:
+    """PostgreSQL would miss a function, in the middle of it."""
+    settings.MIGRATION_MODULES = dict.fromkeys(apps)
+    with pytest.raises(ImproperlyConfigured, match=r"'(jobs|tenants)' off.* {'shop': None}"):
+        call_command("migrate", run_syncdb=True, verbosity=0)
+
+
+def test_a_project_may_leave_its_own_migrations_out(settings) -> None:
+    settings.MIGRATION_MODULES = {"sample": None}
+    call_command("migrate", run_syncdb=True, verbosity=0)
