@@ -1,7 +1,7 @@
 """What a tenant used, for its bill: attempts, worker-seconds and the most slots at once. See jobs/reading/usage.py."""
 
 from datetime import date, datetime
-from typing import Any
+from typing import Annotated, Any
 
 from django.utils import timezone
 from ninja import Query, Router, Schema
@@ -15,11 +15,14 @@ from tenants.tenant_model import slugs_of
 router = Router(tags=["jobs"])
 
 
+Day = Annotated[Text, Field(json_schema_extra={"format": "date"})]
+
+
 class Period(Schema):
     """Days in UTC, such as 2030-01-31."""
 
-    starts: Text | None = Field(None, alias="from", description="The first day. Default: the first of this month.")
-    ends: Text | None = Field(None, alias="to", description="The day after the last one. Default: tomorrow.")
+    starts: Day | None = Field(None, alias="from", description="The first day. Default: the first of this month.")
+    ends: Day | None = Field(None, alias="to", description="The day after the last one. Default: tomorrow.")
     by: Text | None = Field(
         None, description="What to tell apart, with commas: of day, queue, type, outcome. Default: day."
     )
