@@ -54,8 +54,8 @@ def set_for_all(settings: dict[str, str]) -> None:
     connection.close()
 
 
-def run_three(web) -> None:
-    """Jobs by HTTP, dispatched by the web process or a worker, from the submit to the end."""
+def run_four(web) -> None:
+    """Jobs by HTTP, and a long one, dispatched by who submits or by a worker, from the submit to the end."""
     thing = ThingFactory(tenant=TenantFactory(queue__num_slots=5))
     _, token = auth.issue(thing.tenant, "test")
     call = {"source_type": "sample.thing", "source_id": str(thing.pk), "source_method": "tell"}
@@ -63,6 +63,8 @@ def run_three(web) -> None:
         status, said = ask(f"{web.url}/api/v1/jobs", token, call)
         assert status // 100 == 2, said
         wait_until(lambda: not Job.objects.exclude(status="success").exists(), "the job ends")
+    thing.async_.hold_row(0.3)  # beyond its slice
+    wait_until(lambda: not Job.objects.exclude(status="success").exists(), "the last one ends")
 
 
 # What runs in the session of a caller, or says only then that the rest is not to be compiled.
@@ -83,7 +85,7 @@ def test_no_statement_of_the_engine_is_compiled(dear, may_be, environ, request, 
             pytest.skip("this PostgreSQL has no LLVM: make test-15 has")
     start_worker, web = request.getfixturevalue("start_worker"), request.getfixturevalue("web")
     start_worker()
-    run_three(web)
+    run_four(web)
     told = tmp_path / "log" / "postgresql.log"
     wait_until(lambda: set(TEXT.findall(told.read_text())) >= OF_ALL, "each has run")
     log = told.read_text()
@@ -104,4 +106,4 @@ ODD = {
 def test_jobs_run_whatever_the_database_says_of_plans(environ, request):
     set_for_all(ODD)
     request.getfixturevalue("start_worker")()
-    run_three(request.getfixturevalue("web"))
+    run_four(request.getfixturevalue("web"))
