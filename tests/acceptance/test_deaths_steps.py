@@ -121,7 +121,7 @@ def test_killed_after_the_body_and_before_the_settling(
         arrived("its body", "wait_event = 'advisory'")
         with Held(ROW, job_id):
             body.release()
-            backend = arrived("its settling", "query ~ '^-- succeed\n'")
+            backend = arrived("its settling", "query ~ '^-- (succeed|follow)\n'")
             end_victim(victim, worker, backend, statement)
             if victim == "process":
                 wait_until(lambda: not backends("pid = %s", backend), "its parent ends its session")
