@@ -163,10 +163,13 @@ def borrows(picture: Picture, used: Counter[Level], tenant: int, more: int = 0) 
 def lent(before: Picture, after: Picture, tokens: Tokens) -> Iterator[str]:
     """The jobs within their tenant's own slots that wait though a dispatch has lent a process of their pool."""
     used, had = uses(after), uses(before)
+    there = {job.id for job in before.held}  # perhaps in another pool than the one that lends
     lending = {
         after.queues[job.queue_id].pool
         for job in after.held
-        if borrows(after, used, job.tenant_id) and used["tenant", job.tenant_id] > had["tenant", job.tenant_id]
+        if job.id not in there
+        and borrows(after, used, job.tenant_id)
+        and used["tenant", job.tenant_id] > had["tenant", job.tenant_id]
     }
     for job in after.ready:
         queue = after.queues[job.queue_id]
