@@ -65,7 +65,6 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "submit": (*SUBMIT, WEBHOOKS),
     "claim": CLAIM,
     "follow": (*SLICES, EXPIRES),
-    "succeed": (*VERBS, *SLICES),
     **dict.fromkeys(("running_in", "start_kept"), (*SLICES, EXPIRES)),
     **dict.fromkeys(("fenced", "retry", "stop"), (*VERBS, *SLICES, NEWEST)),
     **dict.fromkeys(("left_behind", "end_sessions"), RECOVER),

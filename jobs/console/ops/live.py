@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import Error
 from django.http import HttpRequest, HttpResponse
 
 from jobs.console.ops import looks, snapshot
@@ -62,8 +63,11 @@ class Alarms:
     conditions: Sequence[Condition]
 
 
-@cached(CONDITIONS_SECONDS, before=None, waits=True)
+@cached(CONDITIONS_SECONDS, before=None)
 def alarms() -> Alarms | None:
     """What is wrong. None if the database has not answered in time: nobody knows whether all is well."""
-    facts = look()  # not the snapshot: what rests there is old, and its parts are of different moments
+    try:
+        facts = look()  # not the snapshot: what rests there is old, and its parts are of different moments
+    except Error:  # and not `waits`: the requests of tenants share the threads that viewers would wait in
+        return None
     return Alarms(facts, conditions(facts))

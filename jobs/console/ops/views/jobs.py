@@ -68,7 +68,9 @@ def show(request: HttpRequest) -> HttpResponseBase:
 
 def _chips(request: HttpRequest, typed: str) -> list[tuple[str, str]]:
     """(word, the address of the search without it); none of a search that is too long"""
-    words = typed.split() if len(typed.split()) <= terms.MOST_WORDS else []
+    words = typed.split()
+    if len(words) > terms.MOST_WORDS:
+        return []
     searches = [(word, " ".join(words[:n] + words[n + 1 :])) for n, word in enumerate(words)]
     return [(word, query_with(request.GET, q=without, before=None, upto=None)) for word, without in searches]
 
