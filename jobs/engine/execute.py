@@ -7,6 +7,7 @@
 4. Dispatch: fill the free slots. The process keeps one of the jobs claimed for its own pool and goes on with 2, until
    SLACK seconds after the message came. Then it takes the next message, which may have waited for it. One pipeline
    settles a success, makes the pass, and starts what the process keeps.
+   If this process has to end, its parent dispatches.
 """
 
 import time
@@ -65,7 +66,8 @@ def execute(job_id: int, attempt: int, host: Host) -> bool:
                 job = None
                 _settle(last, host)
                 host.let_go()
-                _dispatch()
+                if last.clean:  # otherwise it ends, and messages that it has not sent in time would be lost with it
+                    _dispatch()
     return last is None or last.clean
 
 

@@ -70,15 +70,17 @@ def take_back_orphans() -> None:
 
 
 def process_ended(worker: uuid.UUID, death: Death) -> bool:
-    """A process has ended: fail or take back its attempts. Return False if a lock or a session delays that."""
+    """A process has ended: fail or take back its attempts, and dispatch: it may have settled, and not dispatched.
+
+    Return False if a lock or a session delays that.
+    """
     # A session that is left may still start an attempt, which no process would run: then it is too early to look.
     if death.pid and not store.end_sessions(worker, death.pid, patience=SESSION_PATIENCE):
         return False
     process = Process(worker, death.pid)
     left = store.left_behind(process, death.job_id, death.attempt)
     settled = [one for one in left if one.free and _settle(one.id, one.attempt, process, death)]
-    if settled:
-        dispatch.request()
+    dispatch.request()
     return len(settled) == len(left)
 
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import urllib.request
 from asyncio import AbstractEventLoop, _set_running_loop, get_running_loop
 from collections.abc import Callable, Iterator
@@ -39,6 +40,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+LAST_LINES = 60  # of a process's log that are shown if its test fails
 
 
 @pytest.fixture(autouse=True)
@@ -70,9 +72,12 @@ def environ(transactional_db) -> dict[str, str]:
 
 
 @pytest.fixture
-def processes() -> Iterator[Processes]:
+def processes(tmp_path: Path) -> Iterator[Processes]:
     with WarmProcesses() as processes:
         yield processes
+        for log in sorted(tmp_path.glob("*.log")):
+            last = log.read_text(errors="replace").splitlines(keepends=True)[-LAST_LINES:]
+            sys.stdout.write("".join([f"--- {log.name}\n", *last]))
         for process in processes:  # the test is over: nobody need wait for a stop in good order
             process.signal_group(signal.SIGKILL)
     # The server goes on with what they had asked, for as long as that takes; and nobody could drop the database.

@@ -10,6 +10,7 @@ from django.utils import timezone, translation
 
 from jobs import current_job, job
 from jobs.engine import session_reset
+from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
 from jobs.engine.host import Host
 from jobs.models import FailedAttempt, Job, Lane
@@ -135,6 +136,8 @@ class TestATransaction:
         thing = ThingFactory()
         first, _ = thing.async_.echo(), thing.async_.echo()
         assert not execute(first, 1, host)
+        assert [message.id for message in sent] == [first], "it may not be able to send what it claims"
+        dispatch()  # as its parent does
         assert [message.id for message in sent] == list(Job.objects.order_by("id").values_list("id", flat=True))
         assert Lane.objects.get(tenant_id=thing.tenant_id).virtual_time > 1, "its tenant pays for another process"
 
