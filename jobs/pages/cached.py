@@ -37,7 +37,8 @@ class Cached(Generic[Key, Value]):
     """A function whose values are kept by its arguments, each for `seconds`.
 
     before: the value if the first read fails. rest: a value is kept for at least so many times as long as it took to
-    read it, at most MAX_REST. waits: nobody gets an older value: all wait for who reads; if that fails, it is `before`.
+    read it, at most MAX_REST. waits: nobody gets an older value: all wait for who reads; if that fails, it is `before`,
+    and who asks later reads again.
     """
 
     def __init__(
@@ -50,13 +51,13 @@ class Cached(Generic[Key, Value]):
 
     def __call__(self, *key: Key.args, **_: Key.kwargs) -> Value:
         """The value, at most so old; or the last one. Other errors than those of the database go to the caller."""
-        kept = self._kept.get(key)
-        if self._is_fresh(kept) or not self.lock.acquire(blocking=kept is None or self.waits):
+        asked_at, kept = time.monotonic(), self._kept.get(key)
+        if self._is_fresh(kept, asked_at) or not self.lock.acquire(blocking=kept is None or self.waits):
             assert kept is not None  # noqa: S101 - for the type checker
             return kept.value
         try:
             kept = self._kept.get(key)
-            if not self._is_fresh(kept):
+            if not self._is_fresh(kept, asked_at):
                 kept = self._kept[key] = self._read(key, kept)
                 self._kept.move_to_end(key)
                 if len(self._kept) > MAX_VALUES:
@@ -80,8 +81,12 @@ class Cached(Generic[Key, Value]):
         kept = self._kept.get(key)
         return time.monotonic() - kept.read_at if kept is not None and kept.failed else None
 
-    def _is_fresh(self, kept: _Kept[Value] | None) -> bool:
-        return kept is not None and time.monotonic() - kept.tried_at < max(self.seconds, kept.rest)
+    def _is_fresh(self, kept: _Kept[Value] | None, asked_at: float) -> bool:
+        if kept is None:
+            return False
+        if self.waits and kept.failed:  # of those who waited for that read, none tries it again after the other
+            return kept.tried_at >= asked_at
+        return time.monotonic() - kept.tried_at < max(self.seconds, kept.rest)
 
     def _read(self, key: Any, kept: _Kept[Value] | None) -> _Kept[Value]:
         begin = time.monotonic()

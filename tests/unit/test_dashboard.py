@@ -387,6 +387,30 @@ def test_who_must_not_be_told_anything_old_waits_for_who_reads_and_is_told_of_a_
     assert one() is None
 
 
+def test_a_failure_is_told_to_those_who_waited_for_it_and_who_asks_later_reads_again():
+    begun, go_on = threading.Event(), threading.Event()
+    asked: list[None] = []
+
+    def fails_once() -> int:
+        asked.append(None)
+        begun.set()
+        assert go_on.wait(30)
+        if len(asked) == 1:
+            raise InterfaceError
+        return len(asked)
+
+    one = cached.Cached(fails_once, before=None, seconds=30.0, waits=True)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(one)
+        assert begun.wait(30)
+        second = pool.submit(one)
+        with pytest.raises(TimeoutError):
+            second.result(0.1)
+        go_on.set()
+        assert (first.result(30), second.result(30)) == (None, None)
+    assert (one(), one()) == (2, 2)
+
+
 def test_what_is_kept_does_not_grow_for_ever(monkeypatch):
     monkeypatch.setattr(cached, "MAX_VALUES", 2)
     read: list[int] = []
