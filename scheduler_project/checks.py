@@ -113,6 +113,15 @@ def known_log_format() -> Iterator[Fault]:
         yield f"LOG_FORMAT is {settings.LOG_FORMAT!r}.", hint
 
 
+@check("scheduler.E013", TAG)
+def known_path() -> Iterator[Fault]:
+    """Links and cookies start with it as it is."""
+    path = settings.FORCE_SCRIPT_NAME
+    if path is not None and (not path.startswith("/") or path.endswith("/")):
+        hint = "Set FORCE_SCRIPT_NAME to a path that starts with a slash and ends without one, /scheduler, or unset it."
+        yield f"FORCE_SCRIPT_NAME is {path!r}.", hint
+
+
 @check("scheduler.E008", TAG)
 def numbers() -> Iterator[Fault]:
     """Refuse senseless numbers before any process starts."""

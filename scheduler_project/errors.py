@@ -20,19 +20,19 @@ def is_api(path: str) -> bool:
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer a bad request, for example with a foreign Host."""
-    if is_api(request.path):
+    if is_api(request.path_info):
         return respond(ProblemError(400, "The request is malformed, or its Host is not one of this site's."))
     return defaults.bad_request(request, exception)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if is_api(request.path):
+    if is_api(request.path_info):
         return respond(ProblemError(403, "This is not allowed."))
     return defaults.permission_denied(request, exception)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if is_api(request.path):
+    if is_api(request.path_info):
         return respond(ProblemError(404, "This address does not exist; see the API's docs page."))
     return defaults.page_not_found(request, exception)
 
@@ -40,10 +40,10 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def failed(request: HttpRequest) -> HttpResponse:
     """503 if a second try may succeed, since the database is away, read-only, slow or locked; else 500. Logs both."""
     if may_pass(sys.exc_info()[1]):
-        if is_api(request.path):
+        if is_api(request.path_info):
             return respond(ProblemError(503, AWAY, headers=RETRY_AFTER))
         return HttpResponse(render_to_string("503.html"), status=503, headers=RETRY_AFTER)
-    if is_api(request.path):
+    if is_api(request.path_info):
         return respond(ProblemError(500, "Something went wrong on our side; it has been logged."))
     return defaults.server_error(request)
 

@@ -34,7 +34,10 @@ class ThreadedHandler(ASGIHandler):
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         if scope["type"] != "http":  # tells the server that "lifespan" is not supported
             raise ValueError(f"This handler serves only HTTP, not {scope['type']}.")
-        if scope["path"] == health.ALIVE:  # answered even if every thread is busy
+        prefix = get_script_prefix(scope)
+        path = scope["path"].removeprefix(prefix)
+        scope = scope | {"path": prefix + path}  # whether or not the proxy has removed the prefix
+        if path == health.ALIVE:  # answered even if every thread is busy
             await self.send_response(health.alive(), send)
             return
         try:
@@ -42,10 +45,10 @@ class ThreadedHandler(ASGIHandler):
         except RequestAborted:
             return
         except RequestDataTooBig:
-            await self.send_response(errors.too_large(scope["path"]), send)
+            await self.send_response(errors.too_large(path), send)
             return
         in_thread = asyncio.get_running_loop().run_in_executor
-        response = await in_thread(self._threads, self._view, scope, body)
+        response = await in_thread(self._threads, self._view, scope, body, path)
         if not isinstance(response, StreamingHttpResponse):
             await self.send_response(response, send)
             return
@@ -74,13 +77,13 @@ class ThreadedHandler(ASGIHandler):
                 raise RequestDataTooBig from None
             raise
 
-    def _view(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
+    def _view(self, scope: Scope, body: IO[bytes], path: str) -> HttpResponseBase:
         """The complete response, or its head and an asynchronous iterator of its body."""
         with body:
             set_script_prefix(get_script_prefix(scope))
             request_started.send(sender=self.__class__, scope=scope)
             request, _ = self.create_request(scope, body)
-            response = self.get_response(request) if request else errors.unreadable(scope["path"])
+            response = self.get_response(request) if request else errors.unreadable(path)
         if not isinstance(response, StreamingHttpResponse):
             response.close()  # in this thread, whose connections it closes; the content stays
         elif not response.is_async:

@@ -26,13 +26,13 @@ def answered(get_response: View) -> View:
     """The first middleware: it answers before the checks of host, scheme and user."""
 
     def answered_view(request: HttpRequest) -> HttpResponseBase:
-        if request.path == ALIVE:
+        if request.path_info == ALIVE:
             return alive()
-        if request.path == READY:
+        if request.path_info == READY:
             return ready()
-        if request.path in MONITORED:
+        if request.path_info in MONITORED:
             with suppress(Http404):  # a stranger's request goes on, and finds no such address
-                return MONITORED[request.path](request)
+                return MONITORED[request.path_info](request)
         return get_response(request)
 
     return answered_view

@@ -71,9 +71,9 @@ def secured(get_response: View) -> View:
 
     def secured_view(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
-        response.headers.setdefault("Content-Security-Policy", _policy(request.path))
+        response.headers.setdefault("Content-Security-Policy", _policy(request.path_info))
         response.headers.setdefault("Permissions-Policy", NOTHING_OF_THE_DEVICE)
-        if request.path not in PUBLIC:
+        if request.path_info not in PUBLIC:
             response.headers.setdefault("Cache-Control", "no-store")
         return response
 
@@ -98,7 +98,7 @@ def readable(get_response: View) -> View:
             return _refused(request, 431, f"The cookies must have at most {LONGEST_COOKIES} bytes together.")
         if any("\x00" in value for value in request.COOKIES.values()):  # quoted, it may be written as \000
             return _refused(request, 400, "A cookie contains the character U+0000.")
-        if not is_api(request.path) and "%00" in request.META.get("QUERY_STRING", ""):
+        if not is_api(request.path_info) and "%00" in request.META.get("QUERY_STRING", ""):
             return _refused(request, 400, "The address contains the character U+0000.")
         return get_response(request)
 
@@ -106,6 +106,6 @@ def readable(get_response: View) -> View:
 
 
 def _refused(request: HttpRequest, status: int, told: str) -> HttpResponse:
-    if is_api(request.path):
+    if is_api(request.path_info):
         return respond(ProblemError(status, told))
     return HttpResponse(told, status=status, content_type="text/plain")

@@ -50,7 +50,7 @@ def demanded(get_response: View) -> View:
             return get_response(request)
         if request.path in map(reverse, OPEN):
             return get_response(request)
-        if request.method == "GET" and not request.path.startswith("/api/"):
+        if request.method == "GET" and not request.path_info.startswith("/api/"):
             return HttpResponseRedirect(f"{reverse('second_factor')}?{urlencode({'next': request.get_full_path()})}")
         return HttpResponse("Your second factor is missing: log in anew.\n", status=403, content_type="text/plain")
 

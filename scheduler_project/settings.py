@@ -88,7 +88,11 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = "UTC"
 USE_TZ = True
-STATIC_URL = "static/"
+FORCE_SCRIPT_NAME = env.str("FORCE_SCRIPT_NAME", "") or None  # the path at which a proxy shows the site
+STATIC_URL = (
+    f"{FORCE_SCRIPT_NAME or ''}/static/"  # in full: Django would complete it with the path of the first request
+)
+SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = f"{FORCE_SCRIPT_NAME or ''}/"
 STATICFILES_DIRS = [NINJA / "static"]
 STATIC_ROOT = BASE_DIR / "staticfiles"
 STORAGES = {
@@ -180,6 +184,7 @@ if is_redis(CELERY_BROKER_URL):
 UNFOLD = {
     "SITE_TITLE": "Scheduler",
     "SITE_HEADER": "Scheduler",
+    "SITE_URL": f"{FORCE_SCRIPT_NAME or ''}/",
     "STYLES": [lambda request: static("jobs/admin.css")],
     "COLORS": {  # the accent of the live pages, in steps
         "primary": {

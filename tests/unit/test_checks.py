@@ -106,6 +106,16 @@ def test_the_metrics_name_few_tenants(production) -> None:
     assert "at most 200" in hint
 
 
+@pytest.mark.parametrize("path", ["scheduler", "/scheduler/", "/"])
+def test_a_path_of_the_site_starts_with_a_slash_and_ends_without_one(production, path) -> None:
+    production.FORCE_SCRIPT_NAME = path
+    [(identity, hint)] = found()
+    assert identity == "scheduler.E013"
+    assert "FORCE_SCRIPT_NAME" in hint
+    production.FORCE_SCRIPT_NAME = "/tools/scheduler"
+    assert found() == []
+
+
 @pytest.mark.parametrize("url", ["https://host/{id}", "javascript:{trace_id}", "host/{trace_id}"])
 def test_an_address_of_traces_needs_the_place_of_the_id(production, url) -> None:
     production.JOBS_TRACE_URL = url
