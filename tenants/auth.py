@@ -12,7 +12,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
@@ -21,6 +21,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 
 from tenants import audit, members
 from tenants.conf import TENANT_NAME, TENANT_SLUG, membership
@@ -76,17 +77,19 @@ def tenant_of(token: str) -> Tenant | None:
 class Way(NamedTuple):
     """A way into a tenant: the prefix of one of its keys, or the user of a member.
 
+    session_hash: Django's, of the member's session: a change of the password changes the user's. "": there is none.
     request: of a member whom JOBS_MEMBERSHIP knows, to ask it again.
     """
 
     tenant_id: int
     key: str = ""
     user_id: int | None = None
+    session_hash: str = ""
     request: HttpRequest | None = None
 
 
 def open_ways(asked: Collection[Way]) -> dict[Way, bool]:
-    """Those of the ways that are still open: keys that are good now, users who are active members now."""
+    """Those of the ways that are still open: good keys, and good sessions of active members."""
     if membership():
         return _open_by_table([way for way in asked if way.request is None]) | _open_by_request(asked)
     return _open_by_table(asked)
@@ -94,19 +97,25 @@ def open_ways(asked: Collection[Way]) -> dict[Way, bool]:
 
 def _open_by_request(asked: Collection[Way]) -> dict[Way, bool]:
     users = get_user_model()._default_manager.in_bulk([way.user_id for way in asked if way.request])
-    active = [way for way in asked if way.request and getattr(users.get(way.user_id), "is_active", False)]
+    active = [way for way in asked if way.request and _is_logged_in(users.get(way.user_id), way)]
     now = {way: members.tenant_of_request(way.request) for way in active if way.request}
     return {way: True for way, tenant in now.items() if tenant is not None and tenant.pk == way.tenant_id}
 
 
 def _open_by_table(asked: Collection[Way]) -> dict[Way, bool]:
     keys = ApiKey.objects.filter(_good(), prefix__in=[way.key for way in asked if way.key])
-    users = [way.user_id for way in asked if way.user_id is not None]
-    # To Django's contract for users `is_active` is an attribute, and need not be a column.
-    active = [one for one in Member.objects.filter(user__in=users).select_related("user") if one.user.is_active]
     still = {Way(tenant_id, key=prefix) for tenant_id, prefix in keys.values_list("tenant_id", "prefix")}
-    still |= {Way(one.tenant_id, user_id=one.user_id) for one in active}
-    return {way: True for way in asked if way in still}
+    users = [way.user_id for way in asked if way.user_id is not None]
+    found = Member.objects.filter(user__in=users).select_related("user")
+    user_of: dict[tuple[int, int | None], Any] = {(one.tenant_id, one.user_id): one.user for one in found}
+    return {way: True for way in asked if way in still or _is_logged_in(user_of.get((way.tenant_id, way.user_id)), way)}
+
+
+def _is_logged_in(user: Any, way: Way) -> bool:
+    # To Django's contract for users `is_active` is an attribute, and need not be a column.
+    if user is None or not user.is_active:
+        return False
+    return not way.session_hash or constant_time_compare(way.session_hash, user.get_session_auth_hash())
 
 
 def _good() -> Q:

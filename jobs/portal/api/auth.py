@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.auth import HASH_SESSION_KEY
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 from ninja.security import HttpBearer, SessionAuth
@@ -71,7 +72,8 @@ class MemberSession(SessionAuth):
         throttle.admit(f"tenant {tenant.pk}")
         audit.identify(request.user.get_username(), tenant_id=tenant.pk)
         telemetry.learn(tenant=tenant.pk)
-        way = Way(tenant.pk, user_id=request.user.pk, request=request if membership() else None)
+        session_hash = getattr(request, "session", {}).get(HASH_SESSION_KEY, "")
+        way = Way(tenant.pk, "", request.user.pk, session_hash, request if membership() else None)
         return Caller(tenant, way, user_key=str(request.user.pk))
 
 

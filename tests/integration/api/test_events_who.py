@@ -94,21 +94,33 @@ def deactivate(member):
     member.user.save()
 
 
-@pytest.mark.parametrize("leave", [leave_the_tenant, change_the_tenant, deactivate])
-def test_a_member_who_leaves_is_told_nothing_more(listen, running, monkeypatch, leave):
+def change_the_password(member):
+    member.user.set_password("correct horse battery")
+    member.user.save()
+
+
+@pytest.mark.parametrize("leave", [leave_the_tenant, change_the_tenant, deactivate, change_the_password])
+def test_a_member_who_leaves_is_told_nothing_more_and_a_team_mate_is(listen, running, monkeypatch, leave):
     monkeypatch.setattr(following, "CHECK", 0.0)
-    member = MemberFactory(tenant=running.tenant)
-    browser = Browser()
-    browser.force_login(member.user)
-    cookie = f"sessionid={browser.cookies['sessionid'].value}"
+    member, mate = MemberFactory(tenant=running.tenant), MemberFactory(tenant=running.tenant)
+    cookies = []
+    for user in (member.user, mate.user):
+        browser = Browser()
+        browser.force_login(user)
+        cookies.append(f"sessionid={browser.cookies['sessionid'].value}")
 
     async def conversation():
-        client = listen(path_of(running), Cookie=cookie)
+        client, stays = [listen(path_of(running), Cookie=cookie) for cookie in cookies]
         await client.told("event: status")
+        await stays.told("event: status")
         await do(leave, member)
-        return await client.answer()
+        told = await client.answer()
+        await do(store.succeed, running.pk, 1, {}, None)
+        return told, await stays.answer()
 
-    assert [name for name, _, _ in events(run(conversation))] == ["status"]
+    ended, stayed = run(conversation)
+    assert [name for name, _, _ in events(ended)] == ["status"]
+    assert [name for name, _, _ in events(stayed)] == ["status", "end"]
 
 
 def test_whoever_listens_holds_no_thread(listen, running):

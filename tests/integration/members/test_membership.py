@@ -76,8 +76,11 @@ def test_an_open_stream_asks_again(acme, rf):
     requests = [rf.get("/"), rf.get("/")]
     for one, email in zip(requests, ("o@acme", "g@acme"), strict=True):
         one.session, one.user = {}, UserFactory(email=email)
-    ways = [Way(acme.pk, user_id=one.user.pk, request=one) for one in requests]
+    hashes = [one.user.get_session_auth_hash() for one in requests]
+    ways = [Way(acme.pk, "", one.user.pk, known, one) for one, known in zip(requests, hashes, strict=True)]
     assert open_ways(ways) == dict.fromkeys(ways, True)
+    changed = ways[0]._replace(session_hash="of the password before")
+    assert open_ways([changed, ways[1]]) == {ways[1]: True}
     type(requests[1].user).objects.filter(pk=requests[1].user.pk).update(is_active=False)
     assert open_ways(ways) == {ways[0]: True}
     requests[0].user.email = "o@umbrella"
