@@ -23,7 +23,7 @@ urlpatterns = [
     path("accounts/login/", Login.as_view(), name="login"),
     path("accounts/logout/", auth_views.LogoutView.as_view(), name="logout"),
     path("accounts/second-factor/", second_factor, name="second_factor"),
-    path("accounts/password/", auth_views.PasswordChangeView.as_view(**PASSWORD), name="password"),
+    path("accounts/password/", auth_views.PasswordChangeView.as_view(**PASSWORD), name="password_change"),
     path("favicon.ico", lambda request: HttpResponse(status=204)),  # requested unless a page names another icon
     path("", include("reports.urls")),
 ]

@@ -1,4 +1,4 @@
-"""Slow down repeated failed logins: guessing a password must take years.
+"""Slow down repeated wrong passwords, at a login and where one's own is changed: guessing one must take years.
 
 Failures are counted in three ways: by name and address together (so a mistyped password locks out nobody else), by
 address (one machine tries many names), and by name (many machines try one). The last limit is the highest, so that a
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 from unicodedata import normalize
 
+from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.signals import user_login_failed
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
@@ -22,6 +23,7 @@ from tenants.rendering import rendered
 from tenants.throttle import Throttle
 
 REFILL = 1 / 60  # tries per second after the burst
+PATHS = ("/login/", "/password/", "/password_change/")  # how those of the pages end
 LONGEST_NAME = 150  # characters; the form refuses a longer one without a look at the password
 WIDER = {"both": 1, "address": 5, "name": 20}  # factors of LOGIN_FAILURES
 
@@ -30,23 +32,34 @@ failures = Throttle()
 
 
 def throttled(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware: answer 429 during the wait, without checking the password."""
+    """Middleware: answer 429 during the wait, without checking the password. After AuthenticationMiddleware."""
 
     def throttled_view(request: HttpRequest) -> HttpResponseBase:
-        if request.method != "POST" or not request.path.endswith("/login/"):  # quickly: most requests are not logins
+        if request.method != "POST" or not request.path.endswith(PATHS):  # quickly: most requests have no password
             return get_response(request)
-        if request.path not in (address("login"), in_admin("login")):
+        if request.path in (address("login"), in_admin("login")):
+            name = request.POST.get("username", "")
+        elif request.path in (address("password_change"), in_admin("password_change")):
+            name = request.user.get_username()
+        else:
             return get_response(request)
-        wait = max(
-            failures.wait(key, REFILL, most) for key, most in _buckets(request, request.POST.get("username", ""))
-        )
+        wait = max(failures.wait(key, REFILL, most) for key, most in _buckets(request, name))
         if not wait:
-            return get_response(request)
+            response = get_response(request)
+            if _has_refused_the_old_one(response):
+                note({"username": name}, request)
+            return response
         seconds = math.ceil(wait)
         html = rendered(request, "tenants/429.html", {"wait": seconds})
         return HttpResponse(html, status=429, headers={"Retry-After": str(seconds)})
 
     return throttled_view
+
+
+def _has_refused_the_old_one(response: HttpResponseBase) -> bool:
+    """Of which Django sends no signal."""
+    form = (getattr(response, "context_data", None) or {}).get("form")
+    return isinstance(form, PasswordChangeForm) and form.has_error("old_password", "password_incorrect")
 
 
 @receiver(user_login_failed)

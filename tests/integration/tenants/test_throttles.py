@@ -133,5 +133,20 @@ def test_a_member_changes_the_own_password(anna):
     assert log_in(LOGIN, anna, "staple of twelve").status_code == 302
 
 
+@pytest.mark.parametrize("page", ["/accounts/password/", "/admin/password_change/"])
+def test_whoever_has_a_session_cannot_try_many_old_passwords_either_and_others_can_change_theirs(page, anna, settings):
+    """A session that was left open, or stolen, must not tell its user's password."""
+    settings.LOGIN_FAILURES = 3
+    changed = dict.fromkeys(("new_password1", "new_password2"), "staple of twelve")
+    client = Client(REMOTE_ADDR="192.0.2.1")
+    client.post(LOGIN, {"username": anna, "password": PASSWORD})
+    tried = [client.post(page, changed | {"old_password": old}).status_code for old in ("a", "", "b", "c", PASSWORD)]
+    assert tried == [200, 200, 200, 200, 429]
+    assert log_in(LOGIN, anna, PASSWORD).status_code == 429
+    other = Client(REMOTE_ADDR="192.0.2.1")
+    other.force_login(MemberFactory(user__is_staff=True).user)
+    assert other.post(page, changed | {"old_password": "a"}).status_code == 200
+
+
 def test_nobody_else_sees_that_page():
     assert Client().get("/accounts/password/").status_code == 302
