@@ -1,9 +1,10 @@
-"""The forms of the pages: what each needs to be obeyed, and to lead back to its page."""
+"""The forms of the pages: what each needs to be obeyed, and to lead back to its page; and the addresses of a page."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.forms import Select
+from django.http import QueryDict
 from django.shortcuts import resolve_url
 from django.template import Context
 from django.utils.html import format_html, format_html_join
@@ -42,3 +43,14 @@ def select(name: str, options: Iterable[Any], chosen: Any = "") -> SafeString:
     """A field to choose one of these: `{% select "sort" sorts sort %}`. options: values, or Django's choices."""
     choices = [one if isinstance(one, tuple) else (one, one) for one in options]
     return Select(choices=choices).render(name, chosen)
+
+
+def query_with(given: QueryDict, **changes: Any) -> str:
+    """A query string with some parameters changed, or removed by None."""
+    query = given.copy()
+    for name, value in changes.items():
+        if value is None:
+            query.pop(name, None)
+        else:
+            query[name] = value
+    return f"?{query.urlencode()}"

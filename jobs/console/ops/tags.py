@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from django import template
-from django.http import QueryDict
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -20,7 +19,7 @@ from jobs.console.operations.audited import told
 from jobs.console.ops import words
 from jobs.console.ops.looks import MAX_COUNT
 from jobs.console.ops.terms import with_word
-from jobs.pages.forms import post, select
+from jobs.pages.forms import post, query_with, select
 from jobs.pages.tables import column, fact, table
 from jobs.reading.listing import call, job_type, ran, state, waited
 from jobs.reading.masked import masked
@@ -222,14 +221,3 @@ def linked(context: Any, text: Any, permission: str, view: str, *args: Any) -> S
 def with_query(context: Any, **changes: Any) -> str:
     """The query string of this page with some parameters changed, or removed by None."""
     return query_with(context["request"].GET, **changes)
-
-
-def query_with(given: QueryDict, **changes: Any) -> str:
-    """A query string with some parameters changed, or removed by None."""
-    query = given.copy()
-    for name, value in changes.items():
-        if value is None:
-            query.pop(name, None)
-        else:
-            query[name] = value
-    return f"?{query.urlencode()}"

@@ -13,7 +13,6 @@ from jobs.pages import regions
 from jobs.pages.answers import SeeOther, back, cancelled, existing
 from jobs.pages.typed import number
 from jobs.portal.members import shown
-from jobs.portal.members.asked import Asked
 from jobs.portal.members.views import A_PAGE, REFRESH_SECONDS
 from jobs.reading import listing
 from jobs.reading.listing import Page
@@ -41,7 +40,6 @@ def batch_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
         "page": Page(jobs, None),
         "standing": shown.standing(jobs, tenant),
         "newer": (0, False),
-        "asked": Asked(None, False, None, pk),
         "here": request.path,
     }
     frame = {"every": 0 if batch.is_complete else REFRESH_SECONDS}

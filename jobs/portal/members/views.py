@@ -2,6 +2,7 @@
 
 from django.contrib import messages
 from django.db import transaction
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -17,10 +18,11 @@ from jobs.models import AnyJob
 from jobs.pages import regions, typed
 from jobs.pages.answers import SeeOther, back, existing
 from jobs.pages.as_said import keep
+from jobs.pages.forms import query_with
 from jobs.portal.members import shown
-from jobs.portal.members.asked import Asked
 from jobs.reading import listing, queries
-from jobs.reading.status_words import TABLE
+from jobs.reading.listing import Sought
+from jobs.reading.status_words import TABLE, WORDS
 from tenants.members import for_members
 from tenants.models import Tenant
 
@@ -33,11 +35,11 @@ JOB_REGIONS = ("jobs/members/job/head", "jobs/members/job/why", "jobs/members/jo
 @require_safe
 @for_members
 def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
-    """`status`: only these; `mine`: only those of this member; `before`: only those with lower ids."""
-    asked = Asked.of(request)
-    sought = asked.sought(tenant, str(request.user.pk))
-    page = listing.page(sought, A_PAGE, before=asked.before)
-    top = page.jobs[0].pk + 1 if page.jobs else asked.before
+    """`status`: only these; `mine`: only those of this member; `batch`: only its jobs; `before`: only lower ids."""
+    sought, before = _sought(request, tenant), typed.number(request.GET.get("before", ""))
+    page = listing.page(sought, A_PAGE, before=before)
+    top = page.jobs[0].pk + 1 if page.jobs else before
+    stays = query_with(request.GET, before=top)
     context = shown.common(page.jobs, tenant, request) | {
         "page": page,
         "standing": shown.standing(page.jobs, tenant),
@@ -45,13 +47,19 @@ def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
         "slots": shown.slots(tenant),
         "schedules": shown.schedules(tenant),
         "newer": (0, False) if top is None else listing.newer(sought, upto=top - 1),
-        "asked": asked,
-        "older": asked.address(before=page.before),
-        "here": request.path + asked.address(before=top),
+        "sought": sought,
+        "here": request.path + stays,
     }
     # The refreshing asks for the jobs that are shown: no row moves while somebody is about to press its button.
-    frame = {"tabs": asked.tabs(), "states": TABLE, "every": REFRESH_SECONDS, "ask": asked.address(before=top)}
+    frame = {"tabs": [(None, "All"), *WORDS.items()], "states": TABLE, "every": REFRESH_SECONDS, "ask": stays}
     return regions.page(request, "jobs/members/jobs", LIST_REGIONS, context, frame)
+
+
+def _sought(request: HttpRequest, tenant: Tenant) -> Sought:
+    """What the address asks for; what cannot be is left out."""
+    status, batch = request.GET.get("status", ""), typed.number(request.GET.get("batch", ""))
+    mine = Q(user_key=str(request.user.pk)) if request.GET.get("mine") == "1" else Q()
+    return Sought(tenant, Status(status) if status in set(Status) else None, batch, mine)
 
 
 @require_safe

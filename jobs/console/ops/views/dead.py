@@ -7,8 +7,8 @@ from jobs.console.ops import live, snapshot
 from jobs.console.ops.access import page_for
 from jobs.console.ops.answers import sentence
 from jobs.console.ops.dead_letters import SINCE, filters_of, groups, matching
-from jobs.console.ops.tags import query_with
 from jobs.models import DeadLetter
+from jobs.pages.forms import query_with
 
 A_PAGE = 50
 

@@ -12,8 +12,8 @@ from jobs.console.ops import live, looks, snapshot, terms
 from jobs.console.ops.access import page_for
 from jobs.console.ops.answers import sentence
 from jobs.console.ops.snapshot import Snapshot
-from jobs.console.ops.tags import query_with
 from jobs.lifecycle import Status
+from jobs.pages.forms import query_with
 from jobs.pages.typed import number
 from jobs.reading import listing, queries, status_words
 from jobs.reading.listing import MAX_LOOKED_AT, Page
