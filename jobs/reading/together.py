@@ -1,6 +1,7 @@
 """Read for all who wait in this process, with one statement at a time."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Generic, TypeVar
@@ -12,8 +13,10 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-class Together(Generic[Key, Value]):
+class Together(threading.local, Generic[Key, Value]):
     """A read that many coroutines share: what is asked for while one read runs, the next one reads in one go.
+
+    Those of one thread, since no event loop can answer in another: a WSGI server has one in each thread that waits.
 
     read: takes the keys, and returns the values that it found; it runs in the one thread that all such reads share, and
     so on one connection. every: the least seconds from the start of one read to the next.

@@ -1,6 +1,8 @@
 """Reads that many share: few at a time, none of them older than the question, and each error to those who asked."""
 
 import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -91,3 +93,26 @@ def test_another_event_loop_finds_nothing_of_one_that_has_ended():
 
     asyncio.run(leave())
     assert asyncio.run(ask()) == 9
+
+
+def test_the_event_loops_of_two_threads_each_answer_their_own():
+    reading, asked_beside = threading.Event(), threading.Event()
+
+    def read(keys):
+        reading.set()
+        assert asked_beside.wait(30)
+        return Reads()(keys)
+
+    shared = Together(read, every=0)
+
+    async def ask_beside():
+        answer = asyncio.create_task(shared.ask(2))
+        await asyncio.sleep(0)
+        asked_beside.set()
+        return await asyncio.wait_for(answer, 5)
+
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(asyncio.run, shared.ask(1))
+        assert reading.wait(30)
+        beside = threads.submit(asyncio.run, ask_beside())
+        assert (first.result(), beside.result()) == (1, 4)

@@ -1,9 +1,11 @@
 """The changes of a job or a batch as they happen: server-sent events, beside the long poll."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from typing import Any
 
+from django.core.handlers.asgi import ASGIRequest
 from django.http import StreamingHttpResponse
 from ninja import Router
 
@@ -66,12 +68,23 @@ def _answer(
     # nginx would keep small parts back; other proxies know the media type.
     headers = {"X-Accel-Buffering": "no"}
     stream = _stream(request.auth.way, tenant_id, first, look)
-    return StreamingHttpResponse(stream, content_type=MEDIA_TYPE, headers=headers)
+    parts = stream if isinstance(request, ASGIRequest) else _in_this_thread(stream)
+    return StreamingHttpResponse(parts, content_type=MEDIA_TYPE, headers=headers)
+
+
+def _in_this_thread(stream: AsyncGenerator[str, None]) -> Iterator[str]:
+    """The parts as they come, for a WSGI server: Django would send it all of them at the end."""
+    with asyncio.Runner() as runner:
+        try:
+            while part := runner.run(anext(stream, "")):
+                yield part
+        finally:
+            runner.run(stream.aclose())
 
 
 async def _stream(
     way: Way, tenant_id: int, first: Event | None, look: Callable[[], Awaitable[Event | None]]
-) -> AsyncIterator[str]:
+) -> AsyncGenerator[str, None]:
     """The text of the stream. It runs in the event loop, and holds no thread and no connection."""
     events = follow(first, look, lambda: ways.ask(way))
     async with throttle.waiting(tenant_id), aclosing(events):

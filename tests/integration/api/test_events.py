@@ -1,8 +1,11 @@
 """GET /api/v1/jobs/{id}/events: each change as it happens, for its tenant alone, and nothing is held meanwhile."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
+from django.db import connections
+from django.test import Client
 from django.utils import timezone
 
 from jobs import store
@@ -10,6 +13,7 @@ from jobs.engine.cancel import cancel
 from jobs.engine.history import Archive
 from jobs.lifecycle import FINAL, Status
 from jobs.models import Forecast, Job
+from jobs.portal.api import throttle
 from jobs.portal.api.following import Watch
 from jobs.reading import queries
 from jobs.store import Process
@@ -39,6 +43,22 @@ def test_each_change_is_told_until_the_end(listen, running):
     assert (data[0]["id"], data[0]["status"], data[0]["args"]) == (running.pk, "running", {})
     assert data[1] == {"progress": 0.5, "progress_note": "half\nway"}
     assert (data[2]["status"], data[2]["rows"]) == ("success", 3)
+
+
+def test_a_wsgi_server_sends_each_event_as_it_comes(listen, running):
+    stream = Client().get(path_of(running), headers={"Authorization": f"Bearer {listen.key(running.tenant)}"})
+    assert not stream.is_async
+    try:
+        assert next(stream.streaming_content).startswith(b"retry: ")
+        assert next(stream.streaming_content).startswith(b"event: status")
+        holder = Process(running.worker, running.worker_pid)
+        store.progress(running.pk, 1, holder, 0.5, "half way")
+        assert next(stream.streaming_content).startswith(b"event: progress")
+        assert throttle.waits[running.tenant_id] == 1
+    finally:
+        stream.close()
+        asyncio.run(do(connections.close_all))
+    assert not throttle.waits
 
 
 def test_a_request_to_stop_is_a_change(listen, running):
