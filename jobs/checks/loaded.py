@@ -1,9 +1,13 @@
-"""Checks that need the models: of JOBS_QUEUES, and of what the bodies of jobs need."""
+"""Checks that need the models: of JOBS_QUEUES, of what the bodies of jobs need, and of what our pages do."""
 
 from collections.abc import Iterator
 from typing import Any
 
+from django.conf import settings as project
+from django.contrib.messages.middleware import MessageMiddleware
+from django.core.checks import Tags
 from django.core.exceptions import ValidationError
+from django.utils.module_loading import import_string
 
 from jobs.calls import registry
 from jobs.calls.owners import path_of
@@ -11,6 +15,7 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.checks import Fault, check
 from jobs.conf import settings
 from jobs.models import Queue
+from tenants.addresses import address
 from tenants.checks import is_function_or_unset
 
 FIELDS = {field.name for field in Queue._meta.concrete_fields} - {"id", "name"}
@@ -45,6 +50,23 @@ def queues_can_be_made() -> Iterator[Fault]:
         for field, why in _faults(name, values):
             where = f'JOBS_QUEUES["{name}"]' + (f'["{field}"]' if field else "")
             yield f"{where}: {why}", f"A queue has the fields {', '.join(sorted(FIELDS))}."
+
+
+@check("jobs.E026", Tags.urls)
+def messages_are_kept() -> Iterator[Fault]:
+    """Our pages say by messages what an action did; without, it would be done, and answered with 500."""
+    has_pages = getattr(project, "ROOT_URLCONF", None) and (address("ops:overview") or address("members:jobs"))
+    if has_pages and not any(map(_keeps_messages, project.MIDDLEWARE)):
+        hint = 'Add "django.contrib.messages.middleware.MessageMiddleware" to MIDDLEWARE, after SessionMiddleware.'
+        yield "The pages of operators and members cannot say what an action did.", hint
+
+
+def _keeps_messages(path: str) -> bool:
+    try:
+        middleware = import_string(path)
+    except ImportError:  # a web process would say so
+        return False
+    return isinstance(middleware, type) and issubclass(middleware, MessageMiddleware)
 
 
 def _faults(name: str, values: Any) -> list[tuple[str, str]]:

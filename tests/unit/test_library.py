@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pytest
 from celery import Celery, signals
-from django.core.checks import run_checks
+from django.contrib.messages.middleware import MessageMiddleware
+from django.core.checks import Tags, run_checks
+from django.urls import include, path
 
 from embedded import REPOSITORY
 from jobs import celery, checks, conf
@@ -93,6 +95,30 @@ def test_each_fault_has_one_check_with_its_remedy(project, identity, name, value
     [(its_id, hint)] = found().items()
     assert its_id == identity
     assert remedy in hint
+
+
+class TheirMessages(MessageMiddleware):
+    """A project's own."""
+
+
+def test_our_pages_need_messages_and_a_project_without_pages_needs_none(project) -> None:
+    def told() -> list[str]:
+        return [message.hint for message in run_checks(tags=[Tags.urls]) if message.id == "jobs.E026"]
+
+    assert told() == []
+    project.MIDDLEWARE = ["tenants.middleware.audited", "nowhere.at.all"]
+    [hint] = told()
+    assert "django.contrib.messages.middleware.MessageMiddleware" in hint
+    project.ROOT_URLCONF = "jobs.contrib.metrics.urls"
+    assert told() == []
+    del project.ROOT_URLCONF
+    assert told() == []
+    for pages in ("jobs.console.ops.urls", "jobs.portal.members.urls"):
+        project.ROOT_URLCONF = ModuleType("their_addresses")
+        project.ROOT_URLCONF.urlpatterns = [path("", include(pages))]
+        assert told() == [hint]
+    project.MIDDLEWARE = [f"{__name__}.TheirMessages"]
+    assert told() == []
 
 
 @pytest.mark.parametrize("others", [{"BACKEND": SHARED["BACKEND"]}, LOCAL])

@@ -26,6 +26,7 @@ POSTGRESQL = """DATABASES["default"] = {
 LINES = {
     "jobs.E024": 'INSTALLED_APPS = [*INSTALLED_APPS, "tenants"]',
     "jobs.W007": 'MIDDLEWARE = [*MIDDLEWARE, "tenants.middleware.audited"]',
+    "jobs.E026": 'MIDDLEWARE = [*MIDDLEWARE, "django.contrib.messages.middleware.MessageMiddleware"]',
     "jobs.E008": "USE_TZ = True",
     "jobs.E001": POSTGRESQL,
     "jobs.E007": 'DATABASES["default"]["OPTIONS"].pop("pool")',
@@ -69,7 +70,7 @@ def wanted(*, server: bool) -> list[Wanted]:
 
 
 def _messages(server: bool) -> Iterator[CheckMessage]:
-    for tag in (TAG, "tenants", "models", *(["database"] if server else [])):
+    for tag in (TAG, "tenants", "models", "urls", *(["database"] if server else [])):
         try:
             found = run_checks(tags=[tag], databases=[DEFAULT_DB_ALIAS] if server else None)
         except Exception as error:  # of any check, also of a stranger's
