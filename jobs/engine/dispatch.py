@@ -19,9 +19,9 @@ A dispatch makes one pass after the other. A pass is one transaction (steps 1 to
 process says who sends the messages, and who makes the dispatches that are requested.
 """
 
+import threading
 from collections.abc import Iterator, Sequence
 
-from asgiref.local import Local
 from django.db import IntegrityError, transaction
 
 from jobs import store
@@ -32,7 +32,7 @@ from jobs.store import Claimed, Ending, Keeper, Pass, Started
 
 MAX_PASSES = 200  # of one dispatch; the next dispatch does the rest
 
-_asked = Local()
+_asked = threading.local()  # as transactions are: tasks of asyncio whose statements are in one have a context each
 
 
 def request() -> None:

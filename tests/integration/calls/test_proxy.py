@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
+from django.db import transaction
 from django.utils import timezone
 
 from jobs import InvalidRequest, asubmit_many, async_, current_job, queries, results, store, submit_many
@@ -221,6 +222,17 @@ class TestFromAsyncCode:
         job, other, third, status, result = async_to_sync(view)()
         assert (job.args, stored(other).args, status, result) == ({"value": "x"}, {"value": "y"}, "created", None)
         assert stored(third).args == {"value": "z"}
+
+    def test_several_at_once_in_a_transaction_are_dispatched_when_it_commits(self, thing, register):
+        """Each is a task of asyncio, with a context of its own that the commit does not see."""
+        register()
+
+        async def view():
+            return await asyncio.gather(*(async_(thing.echo).asubmit(n) for n in (1, 2)))
+
+        with transaction.atomic():
+            ids = async_to_sync(view)()
+        assert {stored(job).status for job in ids} == {"queued"}
 
     def test_the_end_is_awaited_or_the_time(self, thing, register):
         worker, job_id = register(), async_(thing.echo)("x")
