@@ -2,6 +2,7 @@
 
 import gc
 import os
+import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -9,7 +10,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from asgiref.local import Local
 from django.conf import settings
 from django.db import connection
 from django.test import TransactionTestCase
@@ -97,7 +97,7 @@ def sent() -> Iterator[list[Claimed]]:
 @pytest.fixture(autouse=True)
 def nothing_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
     """No dispatch of an earlier test in this process was in vain, or found a crowd at the door."""
-    monkeypatch.setattr(dispatch, "_asked", Local())
+    monkeypatch.setattr(dispatch, "_asked", threading.local())
 
 
 @pytest.fixture(autouse=True)
