@@ -16,16 +16,20 @@ from jobs.models import Schedule
 from jobs.store import Run
 from tenants import audit
 from tenants.models import Tenant
+from tenants.tenant_model import stand_in_line
 
 
+@transaction.atomic
 def add(tenant: Tenant, *, by_tenant: bool = False, **fields: Any) -> Schedule:
     """Add a schedule, which is due from now on. fields: those of the model, with every, or with cron and tz.
 
     by_tenant: its tenant asks, so the tenant's permissions apply. Raises InvalidRequest, naming the field.
     """
-    most = settings.JOBS_MAX_SCHEDULES
-    if by_tenant and Schedule.objects.filter(tenant=tenant, declared=False).count() >= most:
-        raise InvalidRequest("name", f"the tenant has {most:,} schedules, which is the limit; delete one first")
+    if by_tenant:
+        most = settings.JOBS_MAX_SCHEDULES
+        stand_in_line(tenant)
+        if Schedule.objects.filter(tenant=tenant, declared=False).count() >= most:
+            raise InvalidRequest("name", f"the tenant has {most:,} schedules, which is the limit; delete one first")
     given = {"starts_at": store.database_now()} | _given(fields)
     return _store(Schedule(tenant=tenant, by_tenant=by_tenant, **given))
 

@@ -267,6 +267,27 @@ class TestAPerson:
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_tenant_has_no_more_than_it_may_also_if_two_come_at_once_and_a_stranger_its_own(
+    report, foreign_report, settings, elsewhere, blocked
+):
+    settings.JOBS_MAX_SCHEDULES = 1
+
+    def add(its, name):
+        call = {"source_type": "reports.datareport", "source_id": str(its.pk), "source_method": "execute"}
+        change.add(its.tenant, by_tenant=True, name=name, every=60.0, **call)
+
+    with transaction.atomic():
+        add(report, "one")
+        another = elsewhere(add, report, "other")
+        while not blocked():
+            assert not another.done()
+        add(foreign_report, "one")
+    with pytest.raises(InvalidRequest, match="name: the tenant has 1 schedules"):
+        another.result()
+    assert Schedule.objects.filter(tenant=report.tenant).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
 class TestTwoLeaders:
     def test_at_once_submit_each_due_time_once(self, elsewhere):
         things = [ThingFactory() for _ in range(30)]
