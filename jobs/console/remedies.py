@@ -1,7 +1,14 @@
-"""The commands with which an operator opens a gate."""
+"""What opens the gate that holds a job: a command, and on the pages a button or a link."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from jobs.allocation.gates import Gate
 from jobs.models import JobRow
-from jobs.reading.explain.explanation import Gate
+from tenants.names import named
 
 TENANT = "manage.py tenants slots {tenant}"
 QUEUE = "manage.py queues"
@@ -20,6 +27,9 @@ REMEDIES = {
     Gate.POOL_FULL: f"start more workers: {WORKER}",
 }
 
+OF_TENANT = frozenset({Gate.NO_SLOTS, Gate.SLOTS_FULL, Gate.TENANT_RATE, Gate.USER_FULL})
+OF_QUEUE = frozenset({Gate.QUEUE_FULL, Gate.QUEUE_RATE})
+
 
 def remedy(gate: Gate, job: JobRow) -> str | None:
     """The command with the job's own names filled in; None if no command opens the gate. Capitals are for its user."""
@@ -27,3 +37,40 @@ def remedy(gate: Gate, job: JobRow) -> str | None:
         return None
     named = {"tenant": job.tenant.jobs_slug, "queue": job.queue.name, "pool": job.queue.pool}
     return REMEDIES[gate].format(**named, source_type=job.source_type, source_method=job.source_method)
+
+
+@dataclass(frozen=True)
+class Switch:
+    """values: what a button sends to the address; without any it is a link."""
+
+    label: str
+    address: str
+    permission: str
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+def switch_for(request: HttpRequest, gate: Gate, job: JobRow) -> Switch | None:
+    """The switch of this gate; None if there is none, or not for this user."""
+    found = _switch(gate, job)
+    return found if found is not None and request.user.has_perm(named(found.permission)) else None
+
+
+def _switch(gate: Gate, job: JobRow) -> Switch | None:
+    tenant, queue, job_type = job.tenant, job.queue.name, f"{job.source_type}.{job.source_method}"
+    resume = {"paused": "0"}
+    match gate:
+        case Gate.HELD:
+            address = reverse("ops:resume-type")
+            return Switch(f"Resume {job_type}", address, "jobs.delete_pausedjobtype", {"type": job_type})
+        case Gate.TENANT_PAUSED:
+            address = reverse("ops:change-tenant", args=[tenant.jobs_slug])
+            return Switch(f"Resume {tenant.jobs_name}", address, "tenants.change_tenantqueue", resume)
+        case Gate.QUEUE_PAUSED:
+            address = reverse("ops:change-queue", args=[queue])
+            return Switch(f"Resume queue {queue}", address, "jobs.change_queue", resume)
+        case _ if gate in OF_TENANT:
+            address = f"{reverse('ops:tenant', args=[tenant.jobs_slug])}#limits"
+            return Switch(f"Limits of {tenant.jobs_name}", address, "tenants.change_tenantqueue")
+        case _ if gate in OF_QUEUE:
+            return Switch("Limits of the queues", reverse("ops:queues"), "jobs.change_queue")
+    return None

@@ -14,7 +14,6 @@ from jobs.lifecycle import Status
 from jobs.models import JobRow
 from jobs.pages.cached import cached
 from jobs.reading.health.looks import TIMEOUT, look_predictions
-from jobs.reading.health.predictions import how_often
 from jobs.reading.looking import looking
 from jobs.reading.starts import Starts
 
@@ -31,7 +30,7 @@ def how_often_held(said: Starts | None) -> str:
 @cached(OFTEN_SECONDS, before="")
 def sentence() -> str:
     with looking(TIMEOUT):
-        return how_often(look_predictions())
+        return look_predictions().how_often
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,32 @@
-"""`{% load members %}`: Django looks for tags here."""
+"""`{% load members %}`: filters of the members' templates, beside those of `jobs/console/ops/tags.py`."""
 
-from jobs.portal.members.tags import register
+from collections.abc import Mapping
 
-__all__ = ["register"]
+from django import template
+
+from jobs.lifecycle import Status
+from jobs.models import JobRow
+from jobs.portal import words
+from jobs.reading.public_error import told
+
+register = template.Library()
+register.filter("word", words.word)
+
+
+@register.filter
+def about(job: JobRow, names: Mapping[tuple[str, str | None], str]) -> str:
+    """The name of the object that the job is about, or the title of the function that it calls."""
+    unnamed = job.source_type if job.source_id is None else f"{job.source_type} {job.source_id}"
+    title = names.get((job.source_type, job.source_method), unnamed)
+    return names.get((job.source_type, job.source_id), title)
+
+
+@register.filter
+def whose(job: JobRow, users: Mapping[str, str]) -> str:
+    return users.get(job.user_key, job.user_key)
+
+
+@register.filter
+def error(job: JobRow) -> str:
+    """What the tenant may know of the error of a job that ended badly."""
+    return told(job.last_error) if job.status in (Status.ERROR, Status.DEAD) else ""

@@ -1,6 +1,6 @@
 """The page of schedules: what recurs, in words and next times, and what came of it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -10,8 +10,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
 
-from jobs.calls.refusals import InvalidRequest
-from jobs.console.admin import schedule_actions
+from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
 from jobs.console.admin.base import cut
 from jobs.console.admin.schedule_form import PREVIEW, ScheduleForm
 from jobs.engine.schedules import change
@@ -22,7 +21,7 @@ from tenants.admin_style import WITH_UNFOLD, ModelAdmin, Searched, display
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.names import named
 
-MAX_NAME = 60  # characters of a name in the list
+MAX_NAME = 60  # characters of a name in the list, and in a message
 RUNS = 10
 SHOWN = ["rule", "next_times", "state", "because", "runs"]
 COLOURS = {"on": "success", "late": "warning", "paused itself": "danger", "paused": "info", "ended": ""}
@@ -41,6 +40,34 @@ LOOKED_AT = [
 HISTORY = ("What came of it", {"fields": SHOWN[2:]})
 
 
+def _action(verb: Callable[[Schedule], Any], description: str, did: str) -> Callable[..., None]:
+    @admin.action(description=description, permissions=["operate"])
+    def action(page: "admin.ModelAdmin[Any]", request: HttpRequest, schedules: QuerySet[Schedule]) -> None:
+        done = 0
+        for schedule in schedules:
+            try:
+                verb(schedule)
+            except (InvalidRequest, TooManyWaiting, Undecided) as refused:
+                page.message_user(request, f"{schedule.name[:MAX_NAME]}: {refused}.", messages.WARNING)
+            except Schedule.DoesNotExist:
+                continue  # somebody else was faster
+            else:
+                done += 1
+        if done:
+            count = "1 schedule" if done == 1 else f"{done} schedules"
+            page.message_user(request, f"{did} {count}.", messages.SUCCESS)
+
+    action.__name__ = verb.__name__
+    return action
+
+
+ACTIONS = [
+    _action(change.pause, "Pause: no due times until it is resumed", "Paused"),
+    _action(change.resume, "Resume: due again from now on", "Resumed"),
+    _action(change.run_now, "Run now: submit one extra job", "Ran"),
+]
+
+
 @admin.register(Schedule)
 class ScheduleAdmin(Searched, ModelAdmin):
     """The engine stores schedules. Those that the code declares can only be viewed, paused, resumed and run."""
@@ -52,7 +79,7 @@ class ScheduleAdmin(Searched, ModelAdmin):
     list_select_related = ["tenant"]
     search_fields = ["name", f"tenant__{TENANT_SLUG}", f"tenant__{TENANT_NAME}"]
     ordering = ["tenant_id", "name"]  # as the index has them
-    actions = schedule_actions.ACTIONS
+    actions = ACTIONS
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Schedule]:
         last = ScheduleRun.objects.filter(schedule=OuterRef("pk"), job_id__isnull=False).order_by("-due")

@@ -1,4 +1,4 @@
-"""What tenants used, for their bills."""
+"""What tenants used, for their bills; and what ended in the last 24 hours, of all queues and of each tenant."""
 
 from typing import Any
 
@@ -7,12 +7,15 @@ from ninja import Query, Router
 from pydantic import Field
 
 from jobs.console.api.auth import OperatorRequest, may
+from jobs.console.api.changes import tenant_at
 from jobs.console.operations.named import tenant_named
 from jobs.portal.api.inputs import Text
+from jobs.portal.api.last_day import LastDay, QueuesLastDay
 from jobs.portal.api.usage import Period, Usage
-from jobs.reading import usage
+from jobs.reading import last_day, usage
 from tenants.tenant_model import slugs_of
 
+VIEW_JOBS = may("jobs.view_job")
 router = Router(tags=["operators"], auth=may("tenants.view_tenantqueue"))
 
 
@@ -31,3 +34,15 @@ def read_usage_of_tenants(request: OperatorRequest, period: Query[AnyPeriod]) ->
     tenant = None if period.tenant is None else tenant_named(period.tenant).pk
     found = usage.read(asked, tenant, now)
     return usage.document(found, slugs_of({line.tenant_id for line in found.lines}))
+
+
+@router.get("stats", auth=VIEW_JOBS, response=QueuesLastDay)
+def read_queue_stats(request: OperatorRequest) -> QueuesLastDay:
+    """Read what ended in the last 24 hours, by queue and by job type, of all tenants."""
+    return QueuesLastDay.of(last_day.of_queues(timezone.now()))
+
+
+@router.get("tenants/{slug}/stats", auth=VIEW_JOBS, response=LastDay)
+def read_tenant_stats(request: OperatorRequest, slug: str) -> LastDay:
+    """Read what ended in the last 24 hours of a tenant, as the tenant sees it."""
+    return LastDay.of(last_day.of_tenant(tenant_at(slug).pk, timezone.now()))

@@ -1,21 +1,23 @@
 """What the members' pages show, as their templates read it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import F
 from django.http import HttpRequest
 from django.utils import timezone
 
+from jobs.allocation.gates import Gate
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, Job, JobRow
 from jobs.pages import job as job_page
 from jobs.pages.answers import existing
 from jobs.portal import words
 from jobs.portal.members import names
-from jobs.portal.members.waits import Wait, waits
 from jobs.reading import queries
 from jobs.reading.explain.explanation import explain
+from jobs.reading.explain.reads import MAX_LISTED_PLACE, places
 from jobs.reading.public_error import told
 from jobs.reading.schedule_view import in_words, state_of
 from jobs.reading.starts import Starts, last_of, starts
@@ -23,6 +25,7 @@ from jobs.store import results
 from tenants.models import Tenant, TenantQueue
 
 MOST_SCHEDULES = 20
+GROUPS = 5  # that are explained on one page: jobs of one queue and one user wait for the same
 MOMENTS = (
     ("Submitted", "created_at"),
     ("Due", "due_at"),
@@ -41,6 +44,41 @@ def common(jobs: Sequence[JobRow], tenant: Tenant, request: HttpRequest) -> dict
         "names": names.sources(jobs, tenant.pk),
         "users": names.users(jobs, tenant.pk),
     }
+
+
+@dataclass(frozen=True)
+class Wait:
+    """place: in its line, from 1; None if it is beyond `MAX_LISTED_PLACE`. why: "" if it is not known."""
+
+    place: int | None
+    why: str
+
+    @property
+    def few(self) -> int:
+        return MAX_LISTED_PLACE
+
+
+def waits(jobs: Iterable[JobRow], tenant_id: int) -> dict[int, Wait]:
+    """Why the ready jobs of a page wait, with few statements: of those of the tenant's jobs that are ready, by id."""
+    ready = {job.pk: job for job in jobs if job.status == Status.CREATED}
+    at = places(list(ready), tenant_id=tenant_id)
+    reasons: dict[tuple[int, str], str] = {}  # of the first of each group
+    found = {}
+    for job_id, place in sorted(at.items(), key=lambda job: job[1]):
+        group = ready[job_id].queue_id, ready[job_id].user_key
+        if group not in reasons and len(reasons) < GROUPS:
+            reasons[group] = _reason(job_id, tenant_id)
+        why = reasons.get(group, "")
+        why = words.BEHIND if why == words.FIRST and place > 1 else why
+        found[job_id] = Wait(place if place <= MAX_LISTED_PLACE else None, why)
+    return found
+
+
+def _reason(job_id: int, tenant_id: int) -> str:
+    why = explain(job_id, tenant_id=tenant_id)
+    if why is None or why.status != Status.CREATED:  # it has just started
+        return ""
+    return words.FIRST if why.gate == Gate.NEXT else words.reason(why)
 
 
 def standing(jobs: Sequence[JobRow], tenant: Tenant) -> list[tuple[JobRow, Wait | None, Starts | None]]:

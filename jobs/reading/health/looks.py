@@ -9,7 +9,7 @@ from django.db.models import Q, Sum
 
 from jobs.conf import settings
 from jobs.models import JobMinute, Sample
-from jobs.reading.shares import JUDGED, STARVED
+from jobs.reading.shares import JUDGED, STARVED, percent
 from jobs.reading.statistics import Ended
 from jobs.store.rows import objects, rows
 
@@ -75,6 +75,29 @@ class PredictionsLook:
         if self.known_lately < MIN_OUTCOMES:
             return False
         return not LEAST_HELD <= self.held_lately / self.known_lately <= MOST_HELD
+
+    @property
+    def in_words(self) -> str:
+        """Coverage, loss and baselines of the last day, in a sentence; empty if no outcome is known."""
+        if not self.known_90 or not self.known_50:
+            return ""
+        held = f"50 → {percent(self.held_50, self.known_50)}, 90 → {percent(self.held_90, self.known_90)}"
+        loss = f"loss {_seconds(self.loss_50, self.loss_90)} (jobs ahead {_seconds(self.ahead_50, self.ahead_90)}, "
+        loss += f"last waits {_seconds(self.past_50, self.past_90)})"
+        unsaid = percent(self.unsaid, self.predictions)
+        return f"Predictions 24 h ({self.predictions:,}): {held}, {loss}, {unsaid} unsaid"
+
+    @property
+    def how_often(self) -> str:
+        """The coverage, for who reads one such statement; empty if no outcome is known."""
+        if not self.known_90 or not self.known_50:
+            return ""
+        first, second = percent(self.held_50, self.known_50), percent(self.held_90, self.known_90)
+        return f"Of {self.known_90:,} such statements in 24 h {first} held by the first moment, {second} by the second."
+
+
+def _seconds(*losses: float | None) -> str:
+    return " and ".join("–" if loss is None else f"{loss:.1f}" for loss in losses) + " s"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from jobs.lifecycle import Status
 from jobs.models import Schedule
-from jobs.portal.members import waits
+from jobs.portal.members import shown
 from jobs.reading import listing
 from jobs.reading.status_words import TABLE
 from tenants.models import TenantQueue
@@ -71,6 +71,16 @@ def test_a_status_and_only_mine_can_be_chosen(mate, tenant, job):
     assert f"{mate.user.username} (you)" in row(mate, mine)
 
 
+def test_a_choice_keeps_the_other_one_and_goes_to_the_first_page(mate, job):
+    text = page(mate, f"/jobs/?status=success&mine=1&before={job.pk}")
+    current = re.findall(r'<a href="([^"]+)" aria-current="page">\s*(\w+)', text)
+    assert current == [("?status=success&amp;mine=1", "Done")]
+    assert '<a href="?mine=1">' in text, "all of hers"
+    assert '<a class="mine" href="?status=success">Everybody’s jobs</a>' in text
+    everybodys = page(mate, "/jobs/?status=success")
+    assert '<a class="mine" href="?status=success&amp;mine=1">Only mine</a>' in everybodys
+
+
 @pytest.mark.parametrize("odd", ["status=nonsense", "before=x", "before=-1", "before=²", "mine=2", "status=%00"])
 def test_what_cannot_be_asked_for_is_left_out(mate, job, odd):
     response = mate.get(f"{LIST}?{odd}")
@@ -123,7 +133,7 @@ def test_the_first_starts_next_and_the_others_after_it(mate, tenant, register):
 
 def test_far_behind_the_place_is_not_counted(mate, tenant, monkeypatch):
     monkeypatch.setattr("jobs.reading.explain.reads.MAX_LISTED_PLACE", 2)
-    monkeypatch.setattr(waits, "MAX_LISTED_PLACE", 2)
+    monkeypatch.setattr(shown, "MAX_LISTED_PLACE", 2)
     jobs = [make_job(tenant) for _ in range(4)]
     assert "Number 2 in line." in row(mate, jobs[1])
     assert "More than 2 before it." in row(mate, jobs[3])
@@ -144,7 +154,7 @@ def test_however_many_jobs_wait_for_the_same_it_is_explained_once(mate, tenant):
 
 
 def test_only_so_many_waits_are_explained(mate, tenant):
-    jobs = [make_job(tenant, user_key=f"user {number}") for number in range(waits.GROUPS + 1)]
+    jobs = [make_job(tenant, user_key=f"user {number}") for number in range(shown.GROUPS + 1)]
     explained = [job for job in jobs if "No worker is ready" in row(mate, job)]
     assert explained == jobs[:-1]
     assert f"Number {len(jobs)} in line." in row(mate, jobs[-1])

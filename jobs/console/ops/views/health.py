@@ -11,7 +11,6 @@ from jobs.console.ops.access import page_for
 from jobs.models import PausedJobType
 from jobs.pages.cached import PAST_SECONDS, cached
 from jobs.reading.health import RULES
-from jobs.reading.health.predictions import in_words
 from jobs.recording.inspection import BOUND
 from tenants.models import Change
 from tenants.names import named
@@ -32,7 +31,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "on_site": bool(settings.JOBS_DOCS_URL),
         "fine": None if found is None else len(RULES) - len({condition.code for condition in found}),
         "fairness": known and known.facts.sample.fairness,
-        "predictions": known and in_words(known.facts.predictions),
+        "predictions": known and known.facts.predictions.in_words,
         "odd": odd,
         "over": over,
         "paused_tenants": [tenant for tenant in seen.tenants.values() if tenant.paused],

@@ -6,8 +6,7 @@ from jobs.authoring.text import duration
 from jobs.conf import settings
 from jobs.console.ops import live
 from jobs.console.ops.access import page_for
-from jobs.console.ops.switches import switch_for
-from jobs.console.remedies import remedy
+from jobs.console.remedies import remedy, switch_for
 from jobs.lifecycle import FINAL, Status
 from jobs.models import AnyJob, JobRow, Worker
 from jobs.pages import job as job_page
