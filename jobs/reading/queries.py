@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from asgiref.sync import sync_to_async
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import Q, QuerySet
 
 from jobs.lifecycle import Status
 from jobs.models import (
@@ -18,7 +18,6 @@ from jobs.models import (
     AnyFailedAttempt,
     AnyJob,
     DeadLetter,
-    FailedAttempt,
     JobLog,
     JobMemory,
     JobRow,
@@ -145,14 +144,8 @@ def memories(tenant_id: int) -> QuerySet[JobMemory]:
 
 
 def dead_letters() -> QuerySet[DeadLetter]:
-    """The dead jobs of all tenants, latest death first (the index jobs_dead), each with its last `error_class`."""
-    last = FailedAttempt.objects.filter(job=OuterRef("pk"), attempt=OuterRef("attempt"))
-    return (
-        DeadLetter.objects.filter(died_at__isnull=False)
-        .annotate(error_class=Subquery(last.values("error_class")[:1]))
-        .prefetch_related(*RELATED)
-        .order_by("-died_at", "-pk")
-    )
+    """The dead jobs of all tenants, latest death first: the index jobs_dead."""
+    return DeadLetter.objects.filter(died_at__isnull=False).prefetch_related(*RELATED).order_by("-died_at", "-pk")
 
 
 def ended(tenant_id: int, since: datetime) -> list[Ended]:

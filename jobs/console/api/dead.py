@@ -9,7 +9,8 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.api.letters import MAX_CHANGED, Filters, Letter, Letters, Listing, Position, Selection
+from jobs.console.api.letters import MAX_CHANGED, Filters, Letter, Letters, Listing, Selection
+from jobs.console.operations.filters import Position
 from jobs.console.operations.verbs import DISCARD, REVIVE, Verb
 from jobs.portal.api.problems import ProblemError
 from jobs.reading import queries
@@ -35,13 +36,13 @@ class Discarded(Schema):
 def list_dead(request: OperatorRequest, wanted: Query[Listing]) -> Letters:
     """List the dead letters of all tenants, latest death first, in pages. Each looks at 10,000."""
     after = Q() if wanted.after is None else wanted.after.earlier()
-    last = queries.dead_letters().filter(after).only("died_at")[MAX_LOOKED_AT - 1 : MAX_LOOKED_AT].first()
-    end = None if last is None else Position.of(last)
+    last = queries.dead_letters().filter(after).values_list("died_at", "pk")[MAX_LOOKED_AT - 1 : MAX_LOOKED_AT].first()
+    end = None if last is None else Position._make(last)
     found = wanted.matching().filter(after, end.not_earlier() if end else Q())
     letters = list(found.prefetch_related(*queries.RELATED).defer("args", "stats")[: wanted.limit + 1])
     if len(letters) > wanted.limit:  # one extra letter shows that there is another page
         del letters[-1]
-        end = Position.of(letters[-1])
+        end = Position._make((letters[-1].died_at, letters[-1].pk))
     earlier = None
     if end is not None:
         said = {name: value for name, value in request.GET.items() if name != "after"}

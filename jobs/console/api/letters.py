@@ -1,14 +1,14 @@
 """The schemas of dead letters: filters, selections, pages."""
 
 from datetime import datetime
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, Self
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 from ninja import Schema
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field, StrictInt
 
-from jobs.console.operations.filters import Filter
+from jobs.console.operations.filters import Filter, Position
 from jobs.models import DeadLetter
 from jobs.portal.api.inputs import AS_INTEGER, Body, Name, Text, Whole, as_moment
 from jobs.reading import queries
@@ -43,7 +43,8 @@ class Letter(Schema):
     def of(cls, letter: Any) -> Self:
         same = {name: getattr(letter, name) for name in cls.model_fields if hasattr(letter, name)}
         own = {"tenant": letter.tenant.jobs_slug, "queue": letter.queue.name, "user": letter.user_key}
-        return cls(**same | own | {"error_class": letter.error_class or ""})
+        own["error_class"] = letter.last_error.partition(":")[0]
+        return cls(**same | own)
 
 
 class Letters(Schema):
@@ -82,39 +83,8 @@ class Filters(BaseModel):
         return self.model_dump(mode="json", include=set(Filters.model_fields), exclude_none=True)
 
 
-class Position(NamedTuple):
-    """The start of a page: after this death."""
-
-    died_at: datetime
-    id: int
-
-    def earlier(self) -> Q:
-        return Q(died_at__lte=self.died_at) & (Q(died_at__lt=self.died_at) | Q(pk__lt=self.id))
-
-    def not_earlier(self) -> Q:
-        return Q(died_at__gte=self.died_at) & (Q(died_at__gt=self.died_at) | Q(pk__gte=self.id))
-
-    @classmethod
-    def of(cls, letter: DeadLetter) -> Self:
-        assert letter.died_at is not None  # noqa: S101 - for the type checker: it is dead
-        return cls(letter.died_at, letter.pk)
-
-    def __str__(self) -> str:
-        return f"{self.died_at.isoformat()}_{self.id}"
-
-
-def _position(written: Any) -> Any:
-    if not isinstance(written, str):
-        return written
-    moment, _, job_id = written.partition("_")
-    died_at = as_moment(moment)
-    if died_at.tzinfo is None or not job_id.isdecimal() or int(job_id) > LARGEST_ID:
-        raise ValueError("must be copied from `next` of the previous page")
-    return Position(died_at, int(job_id))
-
-
 class Listing(Filters):
-    after: Annotated[Position, BeforeValidator(_position, json_schema_input_type=str)] | None = Field(
+    after: Annotated[Position, BeforeValidator(Position.read, json_schema_input_type=str)] | None = Field(
         None, description="Copied from `next` of the previous page."
     )
     limit: Whole = Field(20, ge=1, le=100)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from django.db.models import Q
 
@@ -17,6 +17,7 @@ from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Worker
 from jobs.reading.listing import Sought
 from jobs.reading.masked import masked
+from jobs.reading.queries import LARGEST_ID
 from tenants.models import Tenant
 
 NAMES = (  # that people type
@@ -88,6 +89,32 @@ def moment(name: str, text: str, now: datetime) -> datetime:
             at = datetime.fromisoformat(text)
             return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
     raise InvalidRequest(name, f"must be like {MOMENTS}")
+
+
+class Position(NamedTuple):
+    """Of a dead letter, in the order of deaths: where a part of them begins or ends."""
+
+    died_at: datetime
+    id: int
+
+    @classmethod
+    def read(cls, written: str) -> Self:
+        """What `str` has written. Raises ValueError."""
+        at, _, job_id = written.partition("_")
+        with suppress(ValueError, OverflowError):
+            died_at = datetime.fromisoformat(at)
+            if died_at.tzinfo is not None and int(job_id) <= LARGEST_ID:
+                return cls(died_at.astimezone(UTC), int(job_id))
+        raise ValueError("must be copied from `next` of the previous page")
+
+    def __str__(self) -> str:
+        return f"{self.died_at.isoformat()}_{self.id}"
+
+    def earlier(self) -> Q:
+        return Q(died_at__lte=self.died_at) & (Q(died_at__lt=self.died_at) | Q(pk__lt=self.id))
+
+    def not_earlier(self) -> Q:
+        return Q(died_at__gte=self.died_at) & (Q(died_at__gt=self.died_at) | Q(pk__gte=self.id))
 
 
 def of_class(error: str) -> Q:

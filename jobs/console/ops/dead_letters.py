@@ -14,6 +14,7 @@ from jobs.console.operations.filters import Filter
 from jobs.console.ops.charts import curve
 from jobs.models import DeadLetter
 from jobs.pages.typed import texts
+from jobs.reading import queries
 
 FILTERS = ("tenant", "queue", "type", "source", "error", "like", "since", "until")
 HOUR, HOURS = timedelta(hours=1), 24
@@ -63,8 +64,8 @@ def matching(filters: Mapping[str, str], now: datetime, upto: datetime | None = 
             found.others &= Q(error_key=None if value == UNGROUPED else key_of(value))
         else:
             found.add(name, value, now)
-    dead = Q(died_at__isnull=False) if upto is None else Q(died_at__isnull=False, died_at__lte=upto)
-    return DeadLetter.objects.filter(dead, found.owned, found.others).order_by("-died_at", "-pk")
+    shown = Q() if upto is None else Q(died_at__lte=upto)
+    return queries.dead_letters().filter(shown, found.owned, found.others)
 
 
 def groups(letters: QuerySet[DeadLetter], now: datetime) -> tuple[list[Group], bool]:

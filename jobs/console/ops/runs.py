@@ -12,16 +12,16 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.core import signing
-from django.db.models import Q
 
 from jobs.calls.refusals import InvalidRequest
+from jobs.console.operations.filters import Position
 from jobs.console.operations.verbs import Verb
 from jobs.console.ops import terms
 from jobs.console.ops.dead_letters import filters_of, matching
 from jobs.pages.typed import number
 from jobs.reading.queries import LARGEST_ID
 
-SALT, MAX_AGE = "ops.run", 3600  # seconds for which a run may continue
+SALT, MAX_AGE = "ops.run.2", 3600  # with the number of its form; seconds for which a run may continue
 
 
 @dataclass(frozen=True)
@@ -104,16 +104,10 @@ class Letters:
             return Step(list(matching({}, at).filter(pk__in=run.chosen).values_list("pk", flat=True)), None)
         found = matching(run.filters, at, datetime.fromisoformat(run.upto))
         if run.position is not None:
-            at_last, _, pk = run.position.partition(" ")
-            died_at = datetime.fromisoformat(at_last)
-            found = found.filter(Q(died_at__gt=died_at) | Q(died_at=died_at, pk__gt=int(pk)))
+            found = found.filter(Position.read(run.position).not_earlier())
         rows = list(found.order_by("died_at", "pk").values_list("died_at", "pk")[: most + 1])
-        fitting = [pk for _, pk in rows[:most]]
-        if len(rows) <= most:
-            return Step(fitting, None)
-        last_death, pk_of_last = rows[most - 1]
-        assert last_death is not None  # noqa: S101 - for the type checker: it is dead
-        return Step(fitting, f"{last_death.isoformat()} {pk_of_last}")
+        following = str(Position._make(rows[most])) if len(rows) > most else None
+        return Step([pk for _, pk in rows[:most]], following)
 
 
 class Found:

@@ -9,6 +9,7 @@ from jobs.console.ops.answers import sentence
 from jobs.console.ops.dead_letters import SINCE, filters_of, groups, matching
 from jobs.models import DeadLetter
 from jobs.pages.forms import query_with
+from jobs.reading import queries
 
 A_PAGE = 50
 
@@ -23,9 +24,8 @@ def show(request: HttpRequest) -> HttpResponse:
         found = matching(filters, seen.now)
     except InvalidRequest as refused:
         wrong = sentence(refused)
-    latest = list(found.values_list("pk", flat=True)[: A_PAGE + 1])
-    whole = DeadLetter.objects.select_related("tenant", "queue").defer("args", "stats").in_bulk(latest[:A_PAGE])
-    letters = [whole[pk] for pk in latest[:A_PAGE] if pk in whole]
+    latest = list(found.defer("args", "stats")[: A_PAGE + 1])
+    letters = [letter for letter in latest[:A_PAGE] if queries.is_whole(letter)]
     by_error, other_groups = groups(found, seen.now)
     shown = {
         "snapshot": seen,
