@@ -18,6 +18,7 @@ from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from scheduler_project import second_factor
+from tenants.admin_style import OnlyChanged
 
 RIGHTS = ("is_staff", "is_superuser", "groups", "user_permissions")
 
@@ -27,7 +28,7 @@ admin.site.unregister(Group)
 
 
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
+class UserAdmin(OnlyChanged, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm

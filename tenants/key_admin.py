@@ -10,13 +10,13 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 
 from tenants import auth
-from tenants.admin_style import Kept, Searched, display
+from tenants.admin_style import Kept, OnlyChanged, Searched, display
 from tenants.conf import TENANT_NAME
 from tenants.models import ApiKey, Key, OperatorKey
 
 
-class KeyAdmin(Kept):
-    """Issue and revoke keys; a key is never changed."""
+class KeyAdmin(OnlyChanged, Kept):
+    """Issue and revoke keys."""
 
     owner: str
     actions = ["revoke"]

@@ -47,6 +47,14 @@ class Kept(ModelAdmin):
         return False
 
 
+class OnlyChanged(ModelAdmin):
+    """A form writes what it changed: what else of the row changes meanwhile stays, as a revocation or a password."""
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        columns = {field.name for field in obj._meta.concrete_fields}
+        obj.save(update_fields=columns.intersection(form.changed_data) if change else None)
+
+
 class Labelled(ModelAdmin):
     """A list with fields in it: each says what it is, since the heading of its column is no label."""
 

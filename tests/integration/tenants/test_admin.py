@@ -1,11 +1,14 @@
 """The admin of tenants: slots that work at once, and keys that are shown once."""
 
 import re
+from contextlib import contextmanager
 
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, Permission, User
 from django.contrib.messages import get_messages
+from django.db.models.functions import Now
+from django.db.models.signals import pre_save
 
 from jobs.engine import dispatch
 from jobs.lifecycle import Status
@@ -40,6 +43,14 @@ def slots_form(queue, **fields):
 def issue(admin_client, tenant, name="nightly export"):
     form = {"tenant": tenant.pk, "name": name, "expires_at_0": "", "expires_at_1": ""}
     return admin_client.post("/admin/tenants/apikey/add/", form, follow=True)
+
+
+@contextmanager
+def at_each_save(model, act):
+    """Somebody else does this between the look at a row and its save."""
+    pre_save.connect(act, sender=model)
+    yield
+    pre_save.disconnect(act, sender=model)
 
 
 def test_a_new_tenant_gets_the_slots_of_the_untouched_form(admin_client):
@@ -167,6 +178,30 @@ def test_changing_a_key_keeps_its_secret_and_its_tenant(admin_client):
     assert (key.name, key.tenant) == ("renamed", tenant)
     assert auth.tenant_of(token) == tenant
     assert not TOKEN.search(page)
+
+
+def test_what_changes_while_a_form_is_saved_stays(admin_client):
+    """A key that is revoked then would live again, and a user's new password would be the old one."""
+    key, _ = auth.issue(TenantFactory(), "loader")
+    user = UserFactory()
+
+    def revoke(**_):
+        ApiKey.objects.filter(pk=key.pk).update(revoked_at=Now())
+
+    def set_password(**_):
+        User.objects.filter(pk=user.pk).update(password="new")
+
+    form = {"tenant": key.tenant_id, "name": "renamed", "expires_at_0": "", "expires_at_1": ""}
+    with at_each_save(ApiKey, revoke):
+        assert admin_client.post(f"/admin/tenants/apikey/{key.pk}/change/", form).status_code == 302
+    key.refresh_from_db()
+    assert (key.name, key.state) == ("renamed", "revoked")
+    form = {"username": user.username, "first_name": "Ada", "is_active": "on"}
+    form |= {"date_joined_0": "2030-01-01", "date_joined_1": "09:00:00"}
+    with at_each_save(User, set_password):
+        assert admin_client.post(f"/admin/auth/user/{user.pk}/change/", form).status_code == 302
+    user.refresh_from_db()
+    assert (user.first_name, user.password) == ("Ada", "new")
 
 
 def test_the_action_revokes_the_chosen_keys(admin_client):
