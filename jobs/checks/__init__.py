@@ -179,6 +179,13 @@ def sessions_of_their_own() -> Iterator[Fault]:
         yield "The database connections come from a pool in the process.", hint
 
 
+@check("jobs.E027")
+def statements_commit() -> Iterator[Fault]:
+    """Otherwise nobody knows when a transaction ends: Django refuses what is to happen then, such as a dispatch."""
+    if not project.DATABASES["default"].get("AUTOCOMMIT", True):
+        yield "AUTOCOMMIT of the database is off.", 'Remove "AUTOCOMMIT" from DATABASES["default"].'
+
+
 @check("jobs.E008")
 def times_have_zones() -> Iterator[Fault]:
     """A moment without a time zone cannot be compared with the database's clock."""

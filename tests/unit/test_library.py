@@ -146,6 +146,7 @@ def test_the_remedies_name_the_cache_that_is_used(project) -> None:
     ("identity", "changed"),
     [
         ("jobs.E007", {"OPTIONS": OPTIONS | {"pool": True}}),
+        ("jobs.E027", {"AUTOCOMMIT": False}),
         ("jobs.W002", {"CONN_MAX_AGE": 0}),
         ("jobs.W003", {"OPTIONS": {}}),
     ],
