@@ -5,7 +5,7 @@ from typing import Any
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
-from ninja import Query, Router, Schema
+from ninja import Query, Router
 from ninja import Status as Answer
 from pydantic import Field
 
@@ -14,9 +14,8 @@ from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.operations.filters import Filter
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.revive import revive, why_not
-from jobs.lifecycle import Status
-from jobs.portal.api import pages, schemas
-from jobs.portal.api.inputs import Name, PathId, RowId, Text, Whole
+from jobs.portal.api import inputs, pages, schemas
+from jobs.portal.api.inputs import PathId
 from jobs.portal.api.problems import ProblemError, existing
 from jobs.reading import listing, queries
 from jobs.store import EVERY_TENANT
@@ -39,26 +38,17 @@ class WholeJob(AnyJob):
     stats: dict[str, Any]
 
 
-class AnyJobs(Schema):
-    jobs: list[AnyJob] = Field(description="Newest first.")
-    next: str | None = Field(
-        description="The address of the next page, with older jobs; it may have none that fits. Null: the last page."
-    )
+class AnyJobs(schemas.JobPage):
+    jobs: list[AnyJob] = Field(description="Newest first.")  # type: ignore[assignment]
 
 
-class SoughtJobs(Schema):
+class SoughtJobs(inputs.Wanted):
     """Filters; a job must match all that are given."""
 
-    tenant: Text | None = Field(None, description="Its slug.")
-    queue: Name | None = None
-    status: Status | None = None
-    source_type: Text | None = None
-    source_method: Name | None = None
-    source_id: Name | None = None
-    user: Name | None = None
-    batch: RowId | None = None
-    before: RowId | None = Field(None, description="Only jobs with a lower id.")
-    limit: Whole = Field(20, ge=1, le=100)
+    tenant: inputs.Text | None = Field(None, description="Its slug.")
+    queue: inputs.Name | None = None
+    user: inputs.Name | None = None
+    batch: inputs.RowId | None = None
 
 
 @router.get("jobs", url_name="operator_jobs", response=AnyJobs)

@@ -4,7 +4,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from django.db.models import Model, QuerySet
-from ninja import Schema
+from pydantic import BaseModel
 
 Row = TypeVar("Row", bound=Model)
 
@@ -26,6 +26,6 @@ def page(found: QuerySet[Row], address: str, wanted: Any, by: str = "pk") -> tup
     return rows, onward(address, wanted, **{edge: getattr(rows[-1], by)})
 
 
-def onward(address: str, wanted: Schema, **position: Any) -> str:
+def onward(address: str, wanted: BaseModel, **position: Any) -> str:
     """The address of a page with the same filters, from another position."""
     return f"{address}?{urlencode(wanted.model_dump(exclude_none=True) | position)}"
