@@ -1,7 +1,8 @@
 """What was counted of the past, mostly by the recorder (ADR 0019), kept for half a minute for all viewers."""
 
+import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
@@ -9,9 +10,10 @@ from uuid import UUID
 
 from django.urls import reverse
 
-from jobs.console.ops import looks, snapshot
+from jobs.console.ops import snapshot
 from jobs.console.ops.charts import KINDS, Chart, chart, curve, strip
-from jobs.console.ops.looks import Sample, Worked
+from jobs.console.ops.charts import Ended as EndedInStep
+from jobs.console.ops.looks import look, look_objects
 from jobs.console.ops.standings import standings
 from jobs.pages.cached import PAST_SECONDS, cached
 from jobs.reading import queries
@@ -29,6 +31,7 @@ QUARTER, QUARTERS = 15, 96  # minutes of a step, and the steps of a day
 STRIPS = 100  # tenants: those that need attention first
 MANY_FAILED = 0.05  # of its attempts, for a tenant's failures to stand out
 FAILING = 5  # job types that are listed
+MAX_WORKED = 20_000  # jobs of all workers
 
 
 @cached(PAST_SECONDS, before=None)
@@ -37,7 +40,8 @@ def drawn(length: str, until: datetime | None = None) -> Chart | None:
     step, count = RANGES[length]
     until = until or minute()
     since = until - count * step
-    return chart(looks.minutes(since, until, step), since, step, count, f"{reverse('ops:jobs')}?q=")
+    ended = look_objects(EndedInStep, "look_minutes", since=since, until=until, step=step)
+    return chart(ended, since, step, count, f"{reverse('ops:jobs')}?q=")
 
 
 @cached(PAST_SECONDS, before={})
@@ -67,7 +71,7 @@ def failing(ended: Iterable[Ended]) -> list[tuple[str, int, int]]:
 
 
 def _is_failure(outcome: str) -> bool:
-    return KINDS.get(outcome) == "bad" or outcome == "retry"
+    return KINDS.get(outcome, outcome) in ("bad", "retry")
 
 
 @dataclass(frozen=True)
@@ -83,8 +87,9 @@ def past_of(tenant_id: int, slug: str, length: str) -> Ago | None:
     """What ended of this tenant; length: one of OF_TENANT."""
     step, count = OF_TENANT[length]
     since = minute().replace(minute=0) + HOUR - count * step
+    ended = look_objects(EndedInStep, "look_hours", tenant_id=tenant_id, since=since)
     return Ago(
-        chart(looks.hours(tenant_id, since), since, step, count, f"{reverse('ops:jobs')}?q=tenant:{quote(slug)}+"),
+        chart(ended, since, step, count, f"{reverse('ops:jobs')}?q=tenant:{quote(slug)}+"),
         summaries(queries.ended(tenant_id, since), (), "source_type", "source_method"),
     )
 
@@ -107,8 +112,8 @@ class InADay:
 def days_of(ids: frozenset[int]) -> Mapping[int, InADay]:
     """The last 24 hours of each of these tenants that had any attempts, or no free slot."""
     rows: dict[int, list[tuple[str, int, Sequence[int]]]] = defaultdict(list)
-    for tenant_id, outcome, attempts, buckets in looks.day(ids, minute().replace(minute=0) - (HOURS - 1) * HOUR):
-        rows[tenant_id].append((outcome, attempts, buckets))
+    for tenant_id, *ended in look("look_day", ids=list(ids), since=_day_ago()):
+        rows[tenant_id].append((*ended,))
     whole = full()
     return {
         pk: InADay(
@@ -125,8 +130,12 @@ def days_of(ids: frozenset[int]) -> Mapping[int, InADay]:
 @cached(PAST_SECONDS, before={})
 def full() -> Mapping[int, int]:
     """The seconds of the last 24 hours in which all slots of a tenant were in use while jobs waited."""
-    found = looks.full(minute().replace(minute=0) - (HOURS - 1) * HOUR)
-    return {pk: minutes * MINUTES for pk, minutes in found.items()}
+    return {pk: minutes * MINUTES for pk, minutes in look("look_full", since=_day_ago())}
+
+
+def _day_ago() -> datetime:
+    """The begin of the first of the last HOURS hours by the clock."""
+    return minute().replace(minute=0) - (HOURS - 1) * HOUR
 
 
 def minute() -> datetime:
@@ -140,10 +149,33 @@ def fairness() -> float | None:
     return look_sample().fairness
 
 
+@dataclass(frozen=True)
+class Worked:
+    """ended: jobs in the last minute. crashes: attempts in the last day whose process died with them."""
+
+    ended: int = 0
+    crashes: int = 0
+
+
 @cached(PAST_SECONDS, before={})
 def worked() -> Mapping[UUID, Worked]:
-    """What each worker did lately."""
-    return looks.worked()
+    """What each worker did lately; without those that did nothing."""
+    return {worker: Worked(*counted) for worker, *counted in look("look_worked", most=MAX_WORKED)}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A moment: objects by the id of a tenant or queue, or by the name of a pool, as the recorder wrote them."""
+
+    tenants: Mapping[str, Mapping[str, int]]
+    queues: Mapping[str, Mapping[str, int]]
+    pools: Mapping[str, Mapping[str, int]]
+
+
+def _samples(since: datetime, tenant_ids: Collection[int], *, step: int) -> Mapping[datetime, Sample]:
+    """What was under way, once in `step` minutes; of these tenants."""
+    found = look("look_samples", since=since, ids=[str(pk) for pk in tenant_ids], step=step)
+    return {at: Sample(*map(json.loads, texts)) for at, *texts in found}  # Django leaves JSON as a text
 
 
 @dataclass(frozen=True)
@@ -161,7 +193,7 @@ def use_of_last_hour() -> Use:
     seen = snapshot.current()
     tenant_ids = {one.tenant.id for one in standings(seen)[:STRIPS]}
     first = minute() - (MINUTES - 1) * MINUTE
-    at = {sample.at: sample for sample in looks.samples(first, tenant_ids, step=1)}
+    at = _samples(first, tenant_ids, step=1)
     samples = [at.get(first + minute * MINUTE) for minute in range(MINUTES)]
     known = [sample for sample in samples if sample is not None]
     pools, queues = {name for one in known for name in one.pools}, {pk for one in known for pk in one.queues}
@@ -189,6 +221,6 @@ def use_of_day(tenant_id: int) -> str:
     """The slots of a tenant, by quarters of an hour, as a strip."""
     first = minute() - (QUARTERS - 1) * QUARTER * MINUTE
     first = first.replace(minute=first.minute // QUARTER * QUARTER)
-    at = {sample.at: sample for sample in looks.samples(first, {tenant_id}, step=QUARTER)}
+    at = _samples(first, {tenant_id}, step=QUARTER)
     samples = [at.get(first + place * QUARTER * MINUTE) for place in range(QUARTERS)]
     return strip([_share(one, "tenants", str(tenant_id), "slots") for one in samples])

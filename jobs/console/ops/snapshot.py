@@ -44,7 +44,10 @@ class Snapshot:
 
     @cached_property
     def in_use_by_worker(self) -> Mapping[Any, int]:
-        return _sum((one.worker, one.slots) for one in self.in_use)
+        counted: Counter[Any] = Counter()
+        for one in self.in_use:
+            counted[one.worker] += one.slots
+        return counted
 
     @cached_property
     def waiting(self) -> int:
@@ -82,13 +85,6 @@ class Snapshot:
     def pools(self) -> list[Pool]:
         """The pools of all queues and of all workers, by name."""
         return waits.pools(self.lanes, self.queues, self.workers)
-
-
-def _sum(pairs: Any) -> Mapping[Any, int]:
-    counted: Counter[Any] = Counter()
-    for key, number in pairs:
-        counted[key] += number
-    return counted
 
 
 def _part(look: Callable[[], Any]) -> Cached[[], Any]:
