@@ -3,8 +3,9 @@
 The types, the list of the plans that the server keeps, and the waiting are psycopg's.
 """
 
-from collections.abc import Sequence
-from functools import cache
+import re
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import psycopg
@@ -14,6 +15,9 @@ from psycopg.adapt import PyFormat, Transformer
 from psycopg.generators import execute
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
+
+PLACE = re.compile(r"%\((\w+)\)s")
+MOST_TEXTS = 1000  # kept: who traces may write the number of each request into the texts
 
 
 class Query(NamedTuple):
@@ -56,18 +60,19 @@ class Answer:
 
 
 class Request:
-    """A statement that is to be sent, with `$1` for its first parameter."""
+    """A statement that is to be sent, with places like `%(name)s` for its parameters."""
 
     def __init__(
         self,
         raw: psycopg.Connection[Any],
         types: abc.Transformer,
-        text: str,
-        values: Sequence[Any],
+        statement: str,
+        parameters: Mapping[str, Any],
         *,
         keep: bool | None = None,
     ) -> None:
         """keep: whether the server keeps its plan from now on; None: from its `prepare_threshold`th time on."""
+        text, values = numbered(statement, parameters)
         self.answer = Answer(types)
         self._raw, self._libpq = raw, raw.pgconn
         self._kept: Any = raw._prepared
@@ -118,18 +123,18 @@ class Cursor:
         self._query: Query | None = None  # for Django's log
         self.answer: Answer
 
-    def execute(self, text: str, values: Sequence[Any] = ()) -> None:
-        """Run one statement. Raises psycopg's errors."""
+    def execute(self, statement: str, parameters: Mapping[str, Any]) -> None:
+        """Run one statement, with the places that Django's debug mode knows. Raises psycopg's errors."""
         with self._raw.lock:
-            self._raw.wait(self._executing(text, values))
+            self._raw.wait(self._executing(statement, parameters))
 
     def close(self) -> None:
         """There is nothing to close."""
 
-    def _executing(self, text: str, values: Sequence[Any]) -> abc.PQGen[None]:
+    def _executing(self, statement: str, parameters: Mapping[str, Any]) -> abc.PQGen[None]:
         raw = self._raw
         yield from raw._start_query()
-        request = Request(raw, Transformer(raw), text, values)
+        request = Request(raw, Transformer(raw), statement, parameters)
         self._query, self.answer = request.query, request.answer
         if request.send_plan():
             for planned in (yield from execute(raw.pgconn)):
@@ -139,6 +144,22 @@ class Cursor:
         yield from raw._prepared.maintain_gen(raw)
 
 
-@cache
+def numbered(statement: str, parameters: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """A statement with places like `%(name)s`, as the server wants it: with `$1`; and its parameters in that order.
+
+    psycopg would do the same at every execution of a text of more than 4,096 bytes: 0.1 ms for a claim.
+    """
+    text, names = with_numbers(statement)
+    return text, [parameters[name] for name in names]
+
+
+@lru_cache(MOST_TEXTS)
+def with_numbers(statement: str) -> tuple[str, list[str]]:
+    """The text with `$1`, and the name of each parameter."""
+    names = list(dict.fromkeys(PLACE.findall(statement)))
+    return PLACE.sub(lambda place: f"${names.index(place[1]) + 1}", statement).replace("%%", "%"), names
+
+
+@lru_cache(MOST_TEXTS)
 def _encoded(text: str) -> bytes:
     return text.encode()

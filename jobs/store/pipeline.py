@@ -15,7 +15,6 @@ from psycopg.adapt import Transformer
 from psycopg.generators import fetch_many, send
 
 from jobs.store.session import session
-from tenants.prepared import numbered
 from tenants.wire import Answer, Request, refused
 
 
@@ -52,7 +51,7 @@ class Pipeline:
 
     def add(self, text: str, /, **parameters: Any) -> Answer:
         """Add a statement. The server keeps the plan."""
-        request = Request(self._raw, self._types, *numbered(text, parameters), keep=self._keeps)
+        request = Request(self._raw, self._types, text, parameters, keep=self._keeps)
         if request.send_plan():
             self._awaited.append(None)
         request.send()

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
-from django.db import IntegrityError, NotSupportedError, connection, transaction
+from django.db import IntegrityError, NotSupportedError, connection, connections, transaction
 
 from tenants import auth
 from tenants.models import Tenant
-from tenants.prepared import prepared
+from tenants.prepared import prepared, prepared_on
 from tests.factories import TenantFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -49,3 +49,16 @@ def test_a_statement_whose_commit_fails_is_refused_as_django_says():
     for _ in range(OFTEN):
         with pytest.raises(IntegrityError):
             prepared("INSERT INTO singles SELECT 1 FROM generate_series(1, %(times)s) RETURNING once", times=2)
+
+
+@pytest.mark.parametrize("options", [{}, {"server_side_binding": True}], ids=["as Django binds", "as the server binds"])
+def test_djangos_log_of_queries_has_it(options):
+    """DEBUG = True turns it on."""
+    database = connections.create_connection("default")
+    database.settings_dict = {**connection.settings_dict, "OPTIONS": connection.settings_dict["OPTIONS"] | options}
+    database.force_debug_cursor = True
+    try:
+        assert prepared_on(database, "SELECT 10 %% %(n)s::int", n=4) == [(2,)]
+        assert database.queries_log[-1]["sql"].startswith("SELECT 10 %")
+    finally:
+        database.close()
