@@ -14,6 +14,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from jobs.calls.refusals import InvalidRequest, TooLarge, TooManyWaiting, Undecided
+from jobs.models import Schedule
 from jobs.portal.api.schemas import FieldError
 
 MEDIA_TYPE = "application/problem+json"
@@ -65,8 +66,12 @@ def respond(problem: ProblemError) -> HttpResponse:
 def existing(found: Found | None, what: str) -> Found:
     """What was found. Raises a problem if nothing was: it is the same for another tenant's, byte for byte."""
     if found is None:
-        raise ProblemError(404, f"There is no such {what}.")
+        raise _missing(what)
     return found
+
+
+def _missing(what: str) -> ProblemError:
+    return ProblemError(404, f"There is no such {what}.")
 
 
 @csrf_exempt  # otherwise a POST would get an error about its token, not about the address
@@ -84,6 +89,7 @@ def add_to(api: NinjaAPI) -> None:
         TooManyWaiting: lambda request, error: _later(HTTPStatus.TOO_MANY_REQUESTS, error),
         Undecided: lambda request, error: _later(HTTPStatus.SERVICE_UNAVAILABLE, error),
         RequestDataTooBig: _too_big,
+        Schedule.DoesNotExist: lambda request, error: _missing("schedule"),  # somebody else was faster
         AuthenticationError: _unknown_caller,
         HttpError: _not_json,
     }

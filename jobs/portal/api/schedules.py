@@ -1,8 +1,6 @@
 """Schedules of the caller's tenant; another tenant's is like none at all."""
 
-from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any
 
 from django.http import HttpResponse
 from django.urls import reverse
@@ -18,7 +16,6 @@ from jobs.portal.api.auth import CallerRequest
 from jobs.portal.api.problems import ProblemError, existing
 from jobs.reading import queries, schedule_view
 
-Result = TypeVar("Result")
 router = Router(tags=["schedules"])
 
 
@@ -58,46 +55,36 @@ def change_schedule(request: CallerRequest, schedule_id: inputs.PathId, wanted: 
     schedule = _own_schedule_of(request, schedule_id)
     values = change.replacing(wanted.model_dump(exclude_unset=True))
     if values:  # by_tenant: what an operator made may call more, until its tenant changes it
-        schedule = _unless_gone(lambda: change.change(schedule, by_tenant=True, **values))
+        schedule = change.change(schedule, by_tenant=True, **values)
     return told.whole(schedule)
 
 
 @router.delete("schedules/{schedule_id}", response={204: None, 409: schemas.Problem})
 def delete_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> Answer[None]:
     """Delete a schedule and the list of its runs; their jobs stay. 409: it is declared by the code."""
-    schedule = _own_schedule_of(request, schedule_id)
-    _unless_gone(lambda: change.delete(schedule))
+    change.delete(_own_schedule_of(request, schedule_id))
     return Answer(204, None)
 
 
 @router.post("schedules/{schedule_id}/pause", response=told.Schedule)
 def pause_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> dict[str, Any]:
     """Nothing is due until it is resumed."""
-    schedule = _schedule_of(request, schedule_id)
-    return told.whole(_unless_gone(lambda: change.pause(schedule)))
+    return told.whole(change.pause(_schedule_of(request, schedule_id)))
 
 
 @router.post("schedules/{schedule_id}/resume", response=told.Schedule)
 def resume_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> dict[str, Any]:
     """Due again from now on; what was missed is not made good. 422: its call is not possible."""
-    schedule = _schedule_of(request, schedule_id)
-    return told.whole(_unless_gone(lambda: change.resume(schedule)))
+    return told.whole(change.resume(_schedule_of(request, schedule_id)))
 
 
 @router.post("schedules/{schedule_id}/run-now", response={202: told.StartedRun}, openapi_extra=idempotency.PARAMETER)
 @idempotency.repeatable
 def run_schedule_now(request: CallerRequest, schedule_id: inputs.PathId) -> HttpResponse:
     """One job beside the plan, also of a paused schedule. 429: too many of yours wait."""
-    schedule = _schedule_of(request, schedule_id)
-    job_id = _unless_gone(lambda: change.run_now(schedule))
+    job_id = change.run_now(_schedule_of(request, schedule_id))
     url = reverse("api:job", kwargs={"job_id": job_id})
     return schemas.answer(202, {"job_id": job_id, "url": url}, url)
-
-
-def _unless_gone(verb: Callable[[], Result]) -> Result:
-    with suppress(models.Schedule.DoesNotExist):
-        return verb()
-    return existing(None, "schedule")  # somebody else was faster
 
 
 def _schedule_of(request: CallerRequest, schedule_id: int) -> models.Schedule:

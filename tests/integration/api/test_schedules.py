@@ -4,10 +4,12 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from jobs.engine.schedules import change
 from jobs.models import Job, Schedule, ScheduleRun
+from jobs.portal.api import schedules
 from tenants.models import Change, Tenant, TenantQueue
 from tests.factories import QueueFactory, ThingFactory
 
@@ -38,6 +40,11 @@ def declared(tenant, report):
 
 def patch(caller, schedule, **said):
     return caller.patch(f"{URL}/{schedule.pk}", json.dumps(said), content_type="application/json")
+
+
+def _and_deleted(schedule):
+    Schedule.objects.filter(pk=schedule.pk).delete()
+    return schedule
 
 
 def refused(response, field, *words):
@@ -264,6 +271,20 @@ class TestASchedule:
         race.begin("DELETE FROM schedules WHERE id = %s", schedule.pk)
         response = race.run(owner.delete, f"{URL}/{schedule.pk}").result()
         assert response.status_code == (404 if race.lost else 204)
+
+    def test_that_is_deleted_after_it_was_found_is_as_none_whatever_is_asked(
+        self, owner, schedule, monkeypatch, subtests
+    ):
+        never = owner.post(f"{URL}/{schedule.pk + 1}/pause").content
+        found = schedules.existing
+        monkeypatch.setattr(schedules, "existing", lambda *what: _and_deleted(found(*what)))
+        asked = dict.fromkeys(("/pause", "/resume", "/run-now"), owner.post)
+        asked |= {"": owner.delete, " ": lambda to: owner.patch(to, {"every": 60}, content_type="application/json")}
+        for path, ask in asked.items():
+            with subtests.test(path), transaction.atomic():
+                response = ask(f"{URL}/{schedule.pk}{path.strip()}")
+                assert (response.status_code, response.content) == (404, never)
+                transaction.set_rollback(True)
 
     def test_is_deleted_and_its_jobs_stay(self, owner, schedule):
         owner.post(f"{URL}/{schedule.pk}/run-now")
