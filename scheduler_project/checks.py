@@ -24,10 +24,15 @@ NOT_NEGATIVE = ("WEB_THREADS", "DB_STATEMENT_TIMEOUT", "DB_LOCK_TIMEOUT", "SECUR
 
 
 def refuse_unsafe_start() -> None:
-    """End this process if any of these checks fails, or of the scheduler's, or that of logins: see jobs/checks."""
+    """End this process if any of these checks fails, or of the scheduler's, or that of logins: see jobs/checks.
+
+    Or if its dispatches would be in sessions that a pooler lends to others, too.
+    """
     from tenants import checks as tenants  # late: it reads the settings
 
     checks.refuse_unsafe_start(TAG, tenants.TAG)
+    if "direct" not in settings.DATABASES:
+        checks.refuse_shared_sessions()
 
 
 def _in_production(faults: Check) -> Check:

@@ -8,14 +8,16 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from ipaddress import ip_network
 from typing import Any, NoReturn
 
+import psycopg
 from django.apps import AppConfig, apps
 from django.conf import settings as project
 from django.core.checks import CheckMessage, Error, Tags, Warning, register, run_checks
-from django.db import DEFAULT_DB_ALIAS
+from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.utils import load_backend
 
 from jobs.celery import celery_app, is_configured
@@ -67,6 +69,26 @@ def check(identity: str, tag: str = TAG) -> Callable[[Check], Check]:
         return faults
 
     return with_tag
+
+
+def refuse_shared_sessions() -> None:
+    """Refuse to start behind a pooler that lends a session to whoever has a transaction.
+
+    What a body sets there would reach the next tenant's, and a lock of the clock whoever comes next.
+    """
+    parameters = connection.get_connection_params()
+    with (
+        suppress(psycopg.Error),  # out of reach: whoever starts tries again
+        psycopg.connect(**parameters, autocommit=True) as one,
+        psycopg.connect(**parameters) as other,
+    ):
+        backends = {session.execute("SELECT pg_backend_pid()").fetchone() for session in (one, other)}
+        if len(backends) == 1:
+            refuse_to_start(
+                "A pooler in transaction mode stands before the database: two sessions are one of PostgreSQL's. Let "
+                "DATABASE_URL lead to the server itself, or to a pooler in session mode; a web process may keep it, "
+                "with the server's own address beside it, DATABASE_DIRECT_URL"
+            )
 
 
 def on_postgresql() -> bool:

@@ -1,15 +1,13 @@
 """Checks of the ways to the database, and of what it holds, once the models are loaded."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 
-import psycopg
 from django.apps import apps
 from django.core.checks import Tags
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections, router, transaction
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, router, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
-from jobs.checks import Fault, check, on_postgresql, refuse_to_start
+from jobs.checks import Fault, check, on_postgresql
 from jobs.engine import numbers as engine_numbers
 from jobs.engine.numbers import Numbers
 from jobs.store.routing import is_ours
@@ -99,22 +97,3 @@ def no_other_prefix() -> Iterator[Fault]:
         before = " or ".join(map(repr, sorted(former)))
         hint = f"Set it to {before}: it cannot be changed after the first migrate."
         yield f"JOBS_PREFIX is {PREFIX!r}, but the jobs of this database were made under {before}.", hint
-
-
-def refuse_shared_sessions() -> None:
-    """Refuse to start behind a pooler that lends a session to whoever has a transaction.
-
-    What a body sets there would reach the next tenant's, and a lock of the clock whoever comes next.
-    """
-    parameters = connection.get_connection_params()
-    with (
-        suppress(psycopg.Error),  # out of reach: whoever starts tries again
-        psycopg.connect(**parameters, autocommit=True) as one,
-        psycopg.connect(**parameters) as other,
-    ):
-        backends = {session.execute("SELECT pg_backend_pid()").fetchone() for session in (one, other)}
-        if len(backends) == 1:
-            refuse_to_start(
-                "A pooler in transaction mode stands before the database: two sessions are one of PostgreSQL's. Let "
-                "DATABASE_URL of workers and clocks lead to the server itself, or to a pooler in session mode"
-            )

@@ -13,8 +13,7 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import telemetry
 from jobs.celery import celery_app, checks_of_workers
-from jobs.checks import refuse_to_start, refuse_unsafe_start
-from jobs.checks.databases import refuse_shared_sessions
+from jobs.checks import refuse_shared_sessions, refuse_to_start, refuse_unsafe_start
 from jobs.conf import settings
 from jobs.engine import runtime
 from jobs.engine.dispatcher import Dispatcher

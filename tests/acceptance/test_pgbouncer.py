@@ -38,8 +38,8 @@ def environ(environ):
 
 
 @pytest.fixture
-def pooled(processes, tmp_path) -> str:
-    """The URL of the test database by way of a PgBouncer that is set up as deploy/README.md says."""
+def pooled(request, processes, tmp_path) -> str:
+    """The URL of the test database by way of a PgBouncer that is set up as deploy/README.md says, and the parameter."""
     runs_as = account.choose(Path(PGBOUNCER))  # it refuses root
     if runs_as.ids is not None:
         pytest.skip("pgbouncer refuses root, and there is no namespace for another user")
@@ -53,6 +53,7 @@ def pooled(processes, tmp_path) -> str:
     config.write_text(
         f"[databases]\npooled = {target} {query}\n[pgbouncer]\n{mode}\ndefault_pool_size = {CONNECTIONS}\n"
         f"auth_type = any\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
+        f"{getattr(request, 'param', '')}\n"
     )
     log = tmp_path / "pgbouncer.log"
     argv = [*runs_as.prefix, PGBOUNCER, str(config)]
@@ -85,6 +86,14 @@ def test_nothing_whose_sessions_others_would_get_starts_behind_it(command, envir
     process = processes.start("refused", command.argv, settings, log=log)
     assert process.wait(60) == os.EX_CONFIG
     assert "A pooler in transaction mode stands before the database" in log.read_text()
+
+
+@pytest.mark.parametrize("pooled", ["ignore_startup_parameters = options"], indirect=True)
+def test_no_web_process_starts_behind_it_without_the_servers_own_address(environ, pooled, processes, tmp_path):
+    log = tmp_path / "refused.log"
+    command = fleet.web(fleet.free_port(), environ | {"DATABASE_URL": pooled})
+    assert processes.start("refused", *command, log=log).wait(60) == os.EX_CONFIG
+    assert "DATABASE_DIRECT_URL" in log.read_text()
 
 
 def backends(condition: str) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from jobs.checks.databases import refuse_shared_sessions
+from jobs.checks import refuse_shared_sessions
 from jobs.engine import runtime
 from jobs.engine.runtime import Runtime
 from jobs.worker.clock import Clock, Schedules, recorder, upkeep
