@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterable
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four: of full width
 
 
 def line(cells: Iterable[object]) -> str:

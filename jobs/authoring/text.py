@@ -4,9 +4,12 @@ A terminal or a chat shows the control sequences in it, and does not obey them.
 """
 
 import re
+from functools import cache
+from unicodedata import category
 
 # Control characters except tab and line feed, and characters that change the writing direction.
-_COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_MOST_MARKS = 6  # on one letter; no living language needs as many, and a hundred cover the lines of others
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "@\u200b"}
 _UNITS = (("d", "d", 86_400), ("h", "h", 3_600), ("min", "m", 60))
 _SHORT = 10  # seconds, below which a tenth matters
@@ -33,8 +36,20 @@ def about(number: int, is_about: bool) -> str:
 
 
 def printable(text: str) -> str:
-    """Escape the sequences that a terminal would obey: \\x1b[2J."""
-    return _COMMANDS.sub(lambda found: ascii(found[0])[1:-1], text)
+    """Escape the sequences that a terminal would obey: \\x1b[2J; and marks that pile up over the lines around."""
+    shown = _COMMANDS.sub(_escaped, text)
+    return shown if shown.isascii() else _piled().sub(_escaped, shown)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return ascii(found[0])[1:-1]
+
+
+@cache
+def _piled() -> re.Pattern[str]:
+    """What is beyond the most marks on one letter. Made at the first text that is not ASCII: it takes some 10 ms."""
+    marks = "".join(letter for letter in map(chr, range(0x300, 0x10000)) if category(letter) in ("Mn", "Me"))
+    return re.compile(f"[{marks}](?<=[{marks}]{{{_MOST_MARKS + 1}}})[{marks}]*")
 
 
 def in_one_line(text: str) -> str:
