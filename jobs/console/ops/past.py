@@ -74,24 +74,14 @@ def _is_failure(outcome: str) -> bool:
     return KINDS.get(outcome, outcome) in ("bad", "retry")
 
 
-@dataclass(frozen=True)
-class Ago:
-    """The last hours or days of a tenant: a chart, and its job types."""
-
-    chart: Chart
-    types: Mapping[tuple[str, ...], Summary]
-
-
-@cached(PAST_SECONDS, before=None)
-def past_of(tenant_id: int, slug: str, length: str) -> Ago | None:
-    """What ended of this tenant; length: one of OF_TENANT."""
+@cached(PAST_SECONDS, before=(None, {}))
+def past_of(tenant_id: int, slug: str, length: str) -> tuple[Chart | None, Mapping[tuple[str, ...], Summary]]:
+    """What ended of this tenant, and its job types; length: one of OF_TENANT."""
     step, count = OF_TENANT[length]
     since = minute().replace(minute=0) + HOUR - count * step
     ended = look_objects(EndedInStep, "look_hours", tenant_id=tenant_id, since=since)
-    return Ago(
-        chart(ended, since, step, count, f"{reverse('ops:jobs')}?q=tenant:{quote(slug)}+"),
-        summaries(queries.ended(tenant_id, since), (), "source_type", "source_method"),
-    )
+    types = summaries(queries.ended(tenant_id, since), (), "source_type", "source_method")
+    return chart(ended, since, step, count, f"{reverse('ops:jobs')}?q=tenant:{quote(slug)}+"), types
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ def common(jobs: Sequence[JobRow], tenant: Tenant, request: HttpRequest) -> dict
         "tenant": tenant,
         "now": timezone.now(),
         "me": str(request.user.pk),
+        "few": MAX_LISTED_PLACE,
         "names": names.sources(jobs, tenant.pk),
         "users": names.users(jobs, tenant.pk),
     }
@@ -52,10 +53,6 @@ class Wait:
 
     place: int | None
     why: str
-
-    @property
-    def few(self) -> int:
-        return MAX_LISTED_PLACE
 
 
 def waits(jobs: Iterable[JobRow], tenant_id: int) -> dict[int, Wait]:

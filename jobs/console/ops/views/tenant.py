@@ -34,7 +34,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     limits = TenantQueue.of(tenant)
     length = request.GET.get("range", "")
     length = length if length in past.OF_TENANT else next(iter(past.OF_TENANT))
-    ago = past.past_of(tenant.pk, tenant.jobs_slug, length)
+    chart, types = past.past_of(tenant.pk, tenant.jobs_slug, length)
     slots = _slots(request, tenant)
     shown = {
         "snapshot": seen,
@@ -57,8 +57,8 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
         "length": length,
         "lengths": past.OF_TENANT,
         "bar": past.OF_TENANT[length][0].total_seconds(),
-        "chart": ago and ago.chart,
-        "types": [(".".join(name), summary) for name, summary in ago.types.items()] if ago else [],
+        "chart": chart,
+        "types": [(".".join(name), summary) for name, summary in types.items()],
         "used": past.use_of_day(tenant.pk),
         "changes": _changes(request, limits),
     }
