@@ -7,11 +7,13 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
+from jobs.authoring.text import in_one_line
 from tenants.admin_style import ChangeList, ModelAdmin, UncountedPaginator
 
 
 def cut(text: str, length: int) -> str:
     """Cut a tenant's text to the width of a list; the whole text appears as a tooltip."""
+    text = in_one_line(text)
     return text if len(text) <= length else format_html('<span title="{}">{}…</span>', text, text[: length - 1])
 
 

@@ -1,6 +1,7 @@
 """The page of schedules: an operator makes them after a preview, and pauses and runs them; each takes its right."""
 
 import json
+import re
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -9,6 +10,7 @@ from django.contrib.auth.models import Permission
 from jobs.console.admin.schedules import ScheduleAdmin
 from jobs.engine.schedules import change
 from jobs.models import Job, Schedule
+from tenants import audit
 from tenants.models import Change
 from tests.factories import TenantFactory, ThingFactory, UserFactory
 
@@ -156,6 +158,18 @@ class TestTheList:
         assert "Run by hand." in page
         assert "source_id: gone" in page
         assert f"job {Job.objects.get().pk}" in page
+
+    def test_shows_what_would_be_drawn_over_the_lines_of_others(self, admin_client, schedule):
+        name = "user\u202egnp.exe" + "\u0301" * 30
+        Schedule.objects.update(name=name)
+        with audit.acting("olga", "192.0.2.1"):
+            audit.note("run by hand", Schedule, [(schedule.pk, name)], tenant_id=schedule.tenant_id)
+        for address in (PAGE, "/admin/tenants/change/"):
+            page = admin_client.get(address).content.decode()
+            cells = re.sub("<input[^>]*>", "", page)  # a box to choose it has the name as its label
+            assert r"user\u202egnp.exe" in cells, address
+            assert "\u202e" not in cells, address
+            assert "\u0301" * 7 not in cells, address
 
     def test_has_the_verbs(self, admin_client, schedule):
         assert "Paused 1 schedule." in act(admin_client, "pause", schedule)
