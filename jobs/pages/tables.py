@@ -6,7 +6,7 @@
     {% endtable %}
 
 What is between the columns is rendered once for the head, where there is no row yet, and again for each row. On a
-narrow screen a row is a card, in which each cell says its label.
+narrow screen a row is a card, in which each cell says its label. A cell without a value shows a dash.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from django.utils.html import format_html, strip_tags
 from django.utils.safestring import SafeString
 
 NAMES_ROW, UNSEEN = "head", "unseen"  # of a column's words; the others are classes of its cells
-NOTHING = ("", "–")
+NOTHING = "–"  # of a cell without a value
 Options = Mapping[str, FilterExpression]
 
 
@@ -62,10 +62,10 @@ class Column(Node):
         if context["of_head"]:
             shown = format_html('<span class="unseen">{}</span>', title) if self.unseen else title
             return format_html('<th scope="col"{}>{}</th>', _attribute("class", self.classes), shown)
-        cell = self.nodelist.render(context).strip()
+        cell = self.nodelist.render(context).strip() or ("" if self.unseen else NOTHING)
         label = "" if self.unseen or self.names_row else _option(self, context, "label") or title
         hint = _attribute("title", _option(self, context, "hint"))
-        opened = _opened(label, self.classes, self.names_row, cell in NOTHING)
+        opened = _opened(label, self.classes, self.names_row, cell in ("", NOTHING))
         return SafeString(f"{opened}{hint}>{cell}</{'th' if self.names_row else 'td'}>")
 
 
@@ -77,7 +77,7 @@ def _opened(label: str, classes: str, names_row: bool, is_empty: bool) -> str:
 
 def fact(content: str, name: str, kind: str = "", bad: object = False) -> SafeString:
     """An entry of a `<dl>`: `{% fact "Ran" %}{{ seconds|span }}{% endfact %}`; nothing where there is no value."""
-    if (value := SafeString(content.strip())) in NOTHING:
+    if (value := SafeString(content.strip())) in ("", NOTHING):
         return SafeString()
     shape = "<div{}><dt>{}</dt><dd{}>{}</dd></div>"
     return format_html(shape, _attribute("class", "bad" if bad else ""), name, _attribute("class", kind), value)

@@ -28,6 +28,12 @@ def test_a_cell_without_a_value_is_marked_so_that_a_card_leaves_it_out():
     assert '<td data-label="Jobs" class="number">3</td>' in table
 
 
+def test_an_empty_cell_shows_a_dash_but_for_one_that_readers_alone_are_told_of():
+    table = rendered('{% column "Note" %} {% if jobs %}x{% endif %} {% endcolumn %}')
+    assert '<td data-label="Note" class="none">–</td>' in table
+    assert '<td class="none"></td>' in rendered('{% column "Do" "unseen" %} {% endcolumn %}')
+
+
 def test_the_cell_that_names_its_row_is_a_heading_and_one_for_readers_alone_has_no_label():
     table = rendered('{% column "Queue" "head" %}{{ name }}{% endcolumn %}{% column "Do" "unseen" %}x{% endcolumn %}')
     assert '<tr><th scope="row">mail</th><td>x</td></tr>' in table
