@@ -252,7 +252,9 @@ def test_a_strip_draws_every_step_that_was_in_use_once(shares):
 
 
 def test_a_curve_reaches_its_top_at_the_most_and_is_nothing_without_any():
-    assert charts.curve([0, None, 4, 2]) == "M0 20V20h1V20h1V0h1V10h1V20z"
+    assert '<path d="M0 20V20h1V20h1V0h1V10h1V20z"/>' in charts.curve([0, None, 4, 2])
+    assert 'viewBox="0 0 4 20" preserveAspectRatio="none" aria-hidden="true"' in charts.curve([0, None, 4, 2])
+    assert 'role="img" aria-label="6 &lt;dead&gt;"' in charts.curve([6], "6 <dead>")
     assert charts.curve([0, None]) == charts.curve([]) == ""
 
 

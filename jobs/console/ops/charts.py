@@ -217,11 +217,18 @@ def _runs(levels: Sequence[str | None], level: str) -> str:
     return "".join(parts)
 
 
-def curve(values: Sequence[float | None]) -> str:
-    """The area below these values, over a step for each and CURVE_HEIGHT; "" if they are all nothing."""
+def curve(values: Sequence[float | None], words: str = "") -> SafeString:
+    """The area below these values, over a step for each; "" if they are all nothing. words: for who does not see it."""
     most = max((value for value in values if value is not None), default=0)
     if not most:
-        return ""
+        return SafeString()
     heights = [CURVE_HEIGHT - round((value or 0) / most * CURVE_HEIGHT, 1) for value in values]
     tops = "".join(f"V{height:g}h1" for height in heights)
-    return f"M0 {CURVE_HEIGHT}{tops}V{CURVE_HEIGHT}z"
+    return format_html(
+        '<svg class="curve" viewBox="0 0 {} {height}" preserveAspectRatio="none" {}>'
+        '<path d="M0 {height}{}V{height}z"/></svg>',
+        len(values),
+        format_html('role="img" aria-label="{}"', words) if words else SafeString('aria-hidden="true"'),
+        tops,
+        height=CURVE_HEIGHT,
+    )

@@ -35,7 +35,7 @@ class Key(NamedTuple):
 class Group:
     """The letters of one shape of error and one job type. example: the last error. tenants: their number.
 
-    hours: an SVG path of the deaths per hour of the last day, over HOURS steps; day: their number.
+    hours: the deaths per hour of the last day, as a curve.
     """
 
     like: str
@@ -45,7 +45,6 @@ class Group:
     count: int
     tenants: int
     hours: str
-    day: int
 
 
 def filters_of(given: Mapping[str, str]) -> dict[str, str]:
@@ -78,7 +77,8 @@ def groups(letters: QuerySet[DeadLetter], now: datetime) -> tuple[list[Group], b
     for key, (*_, count, tenants, last) in zip(keys, rows, strict=False):
         example, job_type = examples.get(key, ""), f"{key.source_type}.{key.source_method}"
         like = UNGROUPED if key.error_key is None else shape(example)
-        found.append(Group(like, job_type, example, last, count, tenants, curve(hours[key]), sum(hours[key])))
+        shown = curve(hours[key], f"{sum(hours[key]):,} in the last 24 hours")
+        found.append(Group(like, job_type, example, last, count, tenants, shown))
     return found, len(rows) > MAX_GROUPS
 
 
