@@ -183,19 +183,19 @@ RANGES |= dict.fromkeys(checks.NOT_NEGATIVE, ("scheduler.E008", True))
 RANGES |= {name: ("jobs.E002", one.zero) for name, one in conf.ALL_SETTINGS.items() if _is_number(one.default)}
 
 
-@pytest.mark.parametrize("name", RANGES)
-def test_numbers_have_a_range_everywhere(production, name) -> None:
+def test_numbers_have_a_range_everywhere(production, subtests) -> None:
     production.ENVIRONMENT = "development"
-    wanted, zero = RANGES[name]
-    for value in (-1, float("nan"), float("inf")):
-        setattr(production, name, value)
-        [(identity, hint)] = found()
-        assert identity == wanted
-        assert name in hint
-    setattr(production, name, 0)
-    assert len(found()) == (not zero)
-    setattr(production, name, 0.5)
-    assert found() == []
+    for name, (wanted, zero) in RANGES.items():
+        with subtests.test(name):
+            for value in (-1, float("nan"), float("inf")):
+                setattr(production, name, value)
+                [(identity, hint)] = found()
+                assert identity == wanted
+                assert name in hint
+            setattr(production, name, 0)
+            assert len(found()) == (not zero)
+            setattr(production, name, 0.5)
+            assert found() == []
 
 
 @pytest.mark.parametrize("start", ["manage.py check", "celery", *OTHER_STARTS])

@@ -24,6 +24,7 @@ from tests.factories import QueueFactory, make_job
 
 pytestmark = pytest.mark.django_db
 TOKEN = "t" * 32
+PATHS = ["/metrics", "/metrics/tenants", "/metrics/health"]
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 
 
@@ -50,26 +51,28 @@ def test_with_the_token_from_anywhere_by_any_name(token):
     assert "scheduler_clock_leads 0.0" in response.content.decode()
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/metrics/tenants", "/metrics/health"])
-@pytest.mark.parametrize(
-    "headers", [{}, {"Authorization": "Bearer x"}, {"Authorization": f"Basic {TOKEN}"}, {"Authorization": "Bearer ü"}]
-)
-def test_without_it_the_address_does_not_exist(token, path, headers):
-    nowhere = ask("/nowhere", **headers)
-    for address in ("10.0.0.7", "127.0.0.1"):
-        response = ask(path, address, **headers)
-        assert (response.status_code, response.content) == (404, nowhere.content.replace(b"/nowhere", path.encode()))
+@pytest.mark.parametrize("path", PATHS)
+def test_without_it_the_address_does_not_exist(token, path, subtests):
+    for said in (None, "Bearer x", f"Basic {TOKEN}", "Bearer ü"):
+        headers = {} if said is None else {"Authorization": said}
+        nowhere = ask("/nowhere", **headers)
+        for address in ("10.0.0.7", "127.0.0.1"):
+            with subtests.test(said=said, address=address):
+                response = ask(path, address, **headers)
+                assert response.status_code == 404
+                assert response.content == nowhere.content.replace(b"/nowhere", path.encode())
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/metrics/tenants", "/metrics/health"])
-def test_another_project_that_includes_the_addresses_refuses_strangers_too(token, path):
-    view = resolve(path, "jobs.contrib.metrics.urls").func
-    with pytest.raises(Http404):
-        view(RequestFactory().get(path))
-    assert view(RequestFactory().get(path, headers=BEARER)).status_code in (200, 503)
+def test_another_project_that_includes_the_addresses_refuses_strangers_too(token, subtests):
+    for path in PATHS:
+        view = resolve(path, "jobs.contrib.metrics.urls").func
+        with subtests.test(path):
+            with pytest.raises(Http404):
+                view(RequestFactory().get(path))
+            assert view(RequestFactory().get(path, headers=BEARER)).status_code in (200, 503)
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/metrics/tenants", "/metrics/health"])
+@pytest.mark.parametrize("path", PATHS)
 def test_where_no_token_is_set_only_this_machine_may_ask(path):
     assert ask(path).status_code == 404
     assert ask(path, "").status_code == 404
@@ -100,7 +103,7 @@ def test_without_the_database_both_say_so_and_no_more(token, monkeypatch):
     monkeypatch.setattr(views, "look", refuse)
     monkeypatch.setattr(views, "look_tenants", lambda slugs: refuse())
     monkeypatch.setattr(views.connection, "close", lambda: None)
-    for path in ("/metrics", "/metrics/tenants", "/metrics/health"):
+    for path in PATHS:
         response = ask(path, **BEARER)
         assert response.status_code == 503
         assert "db-7" not in response.content.decode()
