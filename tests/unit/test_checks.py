@@ -106,12 +106,12 @@ def test_the_metrics_name_few_tenants(production) -> None:
     assert "at most 200" in hint
 
 
-@pytest.mark.parametrize("path", ["scheduler", "/scheduler/", "/"])
-def test_a_path_of_the_site_starts_with_a_slash_and_ends_without_one(production, path) -> None:
-    production.FORCE_SCRIPT_NAME = path
-    [(identity, hint)] = found()
-    assert identity == "scheduler.E013"
-    assert "FORCE_SCRIPT_NAME" in hint
+def test_a_path_of_the_site_starts_with_a_slash_and_ends_without_one(production) -> None:
+    for path in ("scheduler", "/scheduler/", "/"):
+        production.FORCE_SCRIPT_NAME = path
+        [(identity, hint)] = found()
+        assert identity == "scheduler.E013"
+        assert "FORCE_SCRIPT_NAME" in hint
     production.FORCE_SCRIPT_NAME = "/tools/scheduler"
     assert found() == []
 
