@@ -360,57 +360,37 @@ def test_while_one_reads_what_is_kept_the_others_get_the_last_value_and_the_firs
         assert third.result(30) == 3
 
 
-def test_who_must_not_be_told_anything_old_waits_for_who_reads_and_is_told_of_a_failure():
+def test_who_must_not_be_told_anything_old_waits_for_who_reads_and_after_a_failure_reads_again():
     begun, go_on = threading.Event(), threading.Event()
-    values = iter((1, 2))
+    values = iter((1, 2, None, 3))
 
     def slow() -> int:
         begun.set()
         assert go_on.wait(30)
-        if (value := next(values, None)) is None:
+        if (value := next(values)) is None:
             raise InterfaceError
         return value
 
     one = cached.Cached(slow, before=None, seconds=30.0, waits=True)
-    with ThreadPoolExecutor(2) as pool:
-        go_on.set()
-        assert one() == 1
+
+    def told_two_at_once() -> tuple[int | None, int | None]:
         one.forget()
         begun.clear()
         go_on.clear()
-        first = pool.submit(one)
-        assert begun.wait(30)
-        second = pool.submit(one)
-        with pytest.raises(TimeoutError):
-            second.result(0.1)
-        go_on.set()
-        assert (first.result(30), second.result(30)) == (2, 2)
-    one.forget()
-    assert one() is None
+        with ThreadPoolExecutor(2) as pool:
+            first = pool.submit(one)
+            assert begun.wait(30)
+            second = pool.submit(one)
+            with pytest.raises(TimeoutError):
+                second.result(0.1)
+            go_on.set()
+            return first.result(30), second.result(30)
 
-
-def test_a_failure_is_told_to_those_who_waited_for_it_and_who_asks_later_reads_again():
-    begun, go_on = threading.Event(), threading.Event()
-    asked: list[None] = []
-
-    def fails_once() -> int:
-        asked.append(None)
-        begun.set()
-        assert go_on.wait(30)
-        if len(asked) == 1:
-            raise InterfaceError
-        return len(asked)
-
-    one = cached.Cached(fails_once, before=None, seconds=30.0, waits=True)
-    with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(one)
-        assert begun.wait(30)
-        second = pool.submit(one)
-        with pytest.raises(TimeoutError):
-            second.result(0.1)
-        go_on.set()
-        assert (first.result(30), second.result(30)) == (None, None)
-    assert (one(), one()) == (2, 2)
+    go_on.set()
+    assert one() == 1
+    assert told_two_at_once() == (2, 2)
+    assert told_two_at_once() == (None, None), "both are told of the failure of the one read"
+    assert (one(), one()) == (3, 3), "who asks later reads again"
 
 
 def test_what_is_kept_does_not_grow_for_ever(monkeypatch):

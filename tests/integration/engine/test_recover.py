@@ -229,13 +229,18 @@ class TestCrashes:
         recover.take_back(job.pk, 1, Failure("Crashed", "killed"))
         assert woken == [True]
 
-    def test_the_freed_slot_goes_to_the_next_job_at_once(self, register, sent):
+    def test_the_freed_slot_goes_to_the_next_job_at_once_also_of_what_the_process_had_settled(self, register, sent):
         tenant = TenantFactory(queue__num_slots=1)
         process = Process(register(), 4711)
         job = running(tenant, process.worker, worker_pid=4711)
         waiting = make_job(tenant, priority=0)
         assert recover.process_ended(process.worker, Death(process.pid, job.pk, 1, "killed"))
         assert [message.id for message in sent] == [waiting.pk]
+        store.start(waiting.pk, 1, process.worker)
+        assert store.fail(waiting.pk, 1, Failure("Error", "failed"))
+        following = make_job(tenant, priority=0)
+        assert recover.process_ended(process.worker, Death(process.pid, waiting.pk, 1, "killed"))
+        assert [message.id for message in sent] == [waiting.pk, following.pk]
 
 
 class TestAProcessThatIsNoMore:
