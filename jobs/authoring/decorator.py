@@ -1,6 +1,7 @@
 """`@job`: mark a method or function that may run as a job, and set its options."""
 
 import inspect
+import sys
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
@@ -109,7 +110,7 @@ def job(function: Any = None, **options: Any) -> Any:
     spec = Spec(**options)
 
     def mark(function: Function) -> Function:
-        for parameter in inspect.signature(function).parameters.values():
+        for parameter in signature(function).parameters.values():
             if parameter.kind is parameter.VAR_POSITIONAL or (
                 parameter.kind is parameter.POSITIONAL_ONLY and parameter.name not in ("self", "cls")
             ):
@@ -120,3 +121,15 @@ def job(function: Any = None, **options: Any) -> Any:
         return function
 
     return mark(function) if function is not None else mark
+
+
+def signature(function: Callable[..., Any]) -> inspect.Signature:
+    """Of a function whose types may name what only type checkers import, or a class that is not made yet.
+
+    From Python 3.14 on, `inspect` would look for these names.
+    """
+    if sys.version_info >= (3, 14):
+        from annotationlib import Format
+
+        return inspect.signature(function, annotation_format=Format.FORWARDREF)
+    return inspect.signature(function)

@@ -5,12 +5,14 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+from jobs.authoring.decorator import signature
+
 
 class Signature:
     """The arguments of a method by their names, without self or cls; or of a function, which has neither."""
 
     def __init__(self, function: Callable[..., Any], *, method: bool = True) -> None:
-        self._inspected = inspect.signature(function)
+        self._inspected = signature(function)
         self._owner = (None,) if method else ()
         parameters = list(self._inspected.parameters.values())[len(self._owner) :]
         self._rest = next((p.name for p in parameters if p.kind is p.VAR_KEYWORD), None)

@@ -27,7 +27,7 @@ NAMES = (  # that people type
 HELD = "held"  # scheduled, until its job type is resumed
 UNITS = {"m": 60, "h": 3600, "d": 86_400}
 MAX_AGE = 3650 * 86_400  # seconds
-OF_A_DAY = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2})?")
+OF_A_DAY = re.compile(r"([01][0-9]|2[0-3]):[0-9]{2}(:[0-9]{2})?")  # from Python 3.14 on, `time` reads 24:00 as 00:00
 MOMENTS = "30m, 1h, 7d ago (at most ten years), 14:00 of today or else yesterday, or 2030-01-31T02:00 (UTC)"  # as typed
 
 

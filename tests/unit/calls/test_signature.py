@@ -1,11 +1,17 @@
 """Arguments are bound as Python binds them, and `inspect` is asked only where it has to be."""
 
 import inspect
+import sys
 from itertools import product
+from typing import TYPE_CHECKING
 
 import pytest
 
+from jobs import job
 from jobs.calls.signature import Signature
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 
 def plain(self, a, b=2): ...
@@ -70,3 +76,17 @@ def test_defaults_complete_a_call():
 def test_it_is_shown_without_self():
     assert Signature(by_name).shown == "(a, *, c, d=4)"
     assert Signature(nothing).shown == "()"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="before Python 3.14 such names are in quotes")
+def test_a_type_may_name_what_only_type_checkers_import_and_the_class_itself():
+    class Bill:
+        @job
+        def pay(self, amount: Decimal, *, before: Bill | None = None): ...  # noqa: F821 - evaluated late
+
+        @classmethod
+        @job
+        def pay_all(cls, *, like: Bill): ...  # noqa: F821
+
+    assert Signature(Bill.pay).shown == "(amount, *, before=None)"
+    assert Signature(Bill.pay_all.__func__).bind((), {"like": 1}) == {"like": 1}
