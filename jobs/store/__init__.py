@@ -42,7 +42,6 @@ from jobs.store.partitions import ensure as ensure_partition
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Applied, Claimed, Holder, Process, Started
 from jobs.store.schedules import (
     DueSchedule,
-    Run,
     advance_schedules,
     due_schedules,
     give_back_due_times,

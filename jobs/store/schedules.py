@@ -1,21 +1,18 @@
 """Schedules: read the due ones, take due times, set the next ones."""
 
-import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import Min
 from django.db.models.functions import Now
 
-from jobs.models import Job, Recorded, Schedule
+from jobs.models import Job, Recorded, Schedule, ScheduleRun
 from jobs.store.leading import database_now
 from jobs.store.rows import rows
 
 # That a clock may be late, or pause between two looks, until what was due counts as missed.
 ON_TIME = timedelta(seconds=60)
-
-_text = json.JSONEncoder(default=lambda moment: moment.isoformat()).encode
 
 
 @dataclass(frozen=True)
@@ -30,16 +27,6 @@ class DueSchedule:
     under_way: int | None
     now: datetime
     missed_upto: datetime
-
-
-@dataclass(frozen=True)
-class Run:
-    """The outcome of one due time. job_id: None if no job was submitted, for the reason in `note`."""
-
-    schedule_id: int
-    due: datetime
-    job_id: int | None = None
-    note: str = ""
 
 
 def due_schedules(batch: int, now: datetime | None = None) -> list[DueSchedule]:
@@ -74,19 +61,23 @@ def _missed_upto(now: datetime) -> datetime:
     return last.upto if last is not None and abs(now - last.at) <= ON_TIME else now - ON_TIME
 
 
-def take_due_times(runs: Iterable[Run]) -> set[tuple[int, datetime]]:
-    """Take these due times for this transaction: those that nobody had taken before (I10)."""
-    return {(schedule, due) for schedule, due in rows("take", runs=_text([vars(run) for run in runs]))}
+def take_due_times(runs: Collection[ScheduleRun]) -> None:
+    """Store these runs of which nobody has taken the due time before (I10): they get a key."""
+    asked = [(run.schedule_id, run.due, run.note) for run in runs]
+    schedules, dues, notes = map(list, zip(*asked, strict=True)) if asked else ([], [], [])
+    taken = {(schedule, due): pk for pk, schedule, due in rows("take", schedules=schedules, dues=dues, notes=notes)}
+    for run in runs:
+        run.pk = taken.get((run.schedule_id, run.due))
 
 
-def give_back_due_times(runs: Iterable[Run]) -> None:
-    """Free these due times again: they got no job."""
-    rows("give_back", runs=_text([vars(run) for run in runs]))
+def give_back_due_times(runs: Iterable[ScheduleRun]) -> None:
+    """Free the due times that were taken again: they got no job."""
+    ScheduleRun.objects.filter(pk__in=[run.pk for run in runs]).delete()
 
 
-def note_runs(runs: Iterable[Run]) -> None:
-    """Record the outcomes of due times that were taken."""
-    rows("submitted", runs=_text([vars(run) for run in runs]))
+def note_runs(runs: Iterable[ScheduleRun]) -> None:
+    """Store what became of due times that were taken."""
+    ScheduleRun.objects.bulk_create(runs, update_conflicts=True, unique_fields=["pk"], update_fields=["job_id", "note"])
 
 
 def advance_schedules(moved: Iterable[Schedule]) -> None:

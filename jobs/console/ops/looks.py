@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from jobs.models import HELD_UNTIL
+from jobs.models import HELD_UNTIL, ScheduleRun
 from jobs.reading.looking import Lane, Tenant, look_lanes, look_tenants, looking
-from jobs.store import Run
 from jobs.store.rows import objects, rows
 
 Row = TypeVar("Row")
@@ -38,9 +37,9 @@ class Counts:
         return self.failed_now + self.died_now
 
 
-def runs(schedule_ids: Collection[int], *, most: int) -> list[Run]:
+def runs(schedule_ids: Collection[int], *, most: int) -> list[ScheduleRun]:
     """The last runs of each of these schedules, latest first."""
-    return look_objects(Run, "look_runs", ids=list(schedule_ids), most=most)
+    return look_objects(ScheduleRun, "look_runs", ids=list(schedule_ids), most=most)
 
 
 def tenants(ids: Collection[int]) -> dict[int, Tenant]:

@@ -10,10 +10,9 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.conf import settings
 from jobs.engine.schedules.call import CALL, request_of
 from jobs.engine.schedules.check import check, name_taken
-from jobs.engine.schedules.plan import at, first_due
+from jobs.engine.schedules.plan import first_due, move
 from jobs.engine.submit import submit
-from jobs.models import Schedule
-from jobs.store import Run
+from jobs.models import Schedule, ScheduleRun
 from tenants import audit
 from tenants.models import Tenant
 from tenants.tenant_model import stand_in_line
@@ -76,9 +75,9 @@ def run_now(schedule: Schedule) -> int:
     """
     schedule = _locked(schedule)
     now = store.database_now()
-    store.take_due_times([Run(schedule.pk, now)])
     job_id = submit(request_of(schedule)).id
-    store.note_runs([Run(schedule.pk, now, job_id, "Run by hand.")])
+    ran = {"job_id": job_id, "note": "Run by hand."}
+    ScheduleRun.objects.update_or_create(schedule=schedule, due=now, defaults=ran)
     audit.note("run by hand", Schedule, [(schedule.pk, schedule.name)], tenant_id=schedule.tenant_id)
     return job_id
 
@@ -109,7 +108,7 @@ def _store(schedule: Schedule, *, call: bool = True) -> Schedule:
         with transaction.atomic():
             if schedule._state.adding:
                 schedule.save()  # its number decides about its part of the jitter
-            schedule.next_due, schedule.next_at = due, at(schedule.pk, schedule, due)
+            move(schedule, due)
             schedule.save()
     except IntegrityError as error:
         if "schedules_once" not in str(error):

@@ -8,7 +8,7 @@ from jobs import store, telemetry
 from jobs.authoring.decorator import Spec
 from jobs.calls import functions, registry
 from jobs.calls.registry import Target
-from jobs.engine.schedules.plan import at, first_due
+from jobs.engine.schedules.plan import first_due, move
 from jobs.models import Schedule
 from tenants.mirror import ids_of
 
@@ -74,6 +74,5 @@ def _change(spec: Spec, rows: Iterable[Schedule]) -> int:
 def _move(rows: list[Schedule]) -> None:
     now = store.database_now()
     for row in rows:
-        row.next_due = None if row.paused else first_due(row, now)
-        row.next_at = at(row.pk, row, row.next_due)
+        move(row, None if row.paused else first_due(row, now))
     Schedule.objects.bulk_update(rows, [*FIELDS, "next_due", "next_at"], batch_size=1000)

@@ -31,9 +31,9 @@ def first_due(rule: Schedule, now: datetime) -> datetime | None:
     return _next(rule, max(rule.starts_at, now) - MICROSECOND)
 
 
-def at(schedule_id: int, rule: Schedule, due: datetime | None) -> datetime | None:
-    """When that due time runs: with the schedule's own part of the jitter."""
-    return None if due is None else due + offset(schedule_id, rule.jitter)
+def move(schedule: Schedule, due: datetime | None) -> None:
+    """Let that due time be the next one, which runs with the schedule's own part of the jitter; None: there is none."""
+    schedule.next_due, schedule.next_at = due, due and due + offset(schedule.pk, schedule.jitter)
 
 
 def plan(asked: DueSchedule) -> Plan:

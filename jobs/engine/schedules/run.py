@@ -23,10 +23,10 @@ from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
 from jobs.calls.request import JobRequest
 from jobs.engine.cancel import cancel
 from jobs.engine.schedules.call import requests_of
-from jobs.engine.schedules.plan import at, plan
+from jobs.engine.schedules.plan import move, plan
 from jobs.engine.submit import Submitted, submit_all
-from jobs.models import Schedule
-from jobs.store import DueSchedule, Run
+from jobs.models import Schedule, ScheduleRun
+from jobs.store import DueSchedule
 
 BATCH = 100  # schedules in a transaction
 AGAIN = timedelta(seconds=10)  # until one that somebody holds up is looked at again
@@ -35,12 +35,12 @@ LONGEST_NOTE = 300  # characters
 
 @dataclass
 class Turn:
-    """What happens to one schedule in this batch."""
+    """What happens to one schedule in this batch. due: the runs that are to get a job; skipped: those that get none."""
 
     asked: DueSchedule
     request: JobRequest | None = None
-    due: list[datetime] = field(default_factory=list)
-    runs: list[Run] = field(default_factory=list)
+    due: list[ScheduleRun] = field(default_factory=list)
+    skipped: list[ScheduleRun] = field(default_factory=list)
     next_due: datetime | None = None
     why: str = ""  # it is paused
     held_up: bool = False
@@ -58,8 +58,8 @@ class Turn:
             schedule.next_due = schedule.next_at = None
             schedule.paused, schedule.paused_because = True, self.why[:LONGEST_NOTE]
         else:
-            schedule.next_due, schedule.next_at = self.next_due, at(schedule.pk, schedule, self.next_due)
-            jobs = [run.job_id for run in self.runs if run.job_id is not None]
+            move(schedule, self.next_due)
+            jobs = [run.job_id for run in self.due if run.job_id is not None]
             schedule.last_job_id = jobs[-1] if jobs else schedule.last_job_id
         return schedule
 
@@ -84,13 +84,11 @@ def _run_batch(now: datetime | None) -> list[Turn]:
     for turn in turns:
         _plan(turn)
     _ask([turn for turn in turns if turn.due])
-    wanted = [Run(turn.schedule.pk, due) for turn in turns for due in turn.due]
-    wanted += [run for turn in turns for run in turn.runs]
-    taken = store.take_due_times(wanted)
+    store.take_due_times([run for turn in turns for run in (*turn.due, *turn.skipped)])
     for turn in turns:
-        turn.due = [due for due in turn.due if (turn.schedule.pk, due) in taken]
+        turn.due = [run for run in turn.due if run.pk]
     _submit([turn for turn in turns if turn.due])
-    store.note_runs([run for turn in turns for run in turn.runs if run.job_id is not None or run.note])
+    store.note_runs([run for turn in turns for run in turn.due])
     store.advance_schedules([turn.moved() for turn in turns])
     return turns
 
@@ -101,8 +99,9 @@ def _plan(turn: Turn) -> None:
     except InvalidRecurrence as error:
         turn.why = f"{error.field}: {error.message}"
     else:
-        turn.next_due, turn.due = planned.next_due, planned.due
-        turn.runs = [Run(turn.schedule.pk, due, note=planned.why) for due in planned.skipped]
+        turn.next_due = planned.next_due
+        turn.due = [ScheduleRun(schedule=turn.schedule, due=due) for due in planned.due]
+        turn.skipped = [ScheduleRun(schedule=turn.schedule, due=due, note=planned.why) for due in planned.skipped]
 
 
 def _ask(turns: list[Turn]) -> None:
@@ -158,22 +157,23 @@ def _submit(turns: list[Turn]) -> None:
         else:
             _refuse(turns[0], error)
     except (Undecided, OperationalError):  # nobody's own fault: no row that a submit waits for belongs to one tenant
+        store.give_back_due_times([run for turn in turns for run in turn.due])
         for turn in turns:
-            turn.held_up = True
-        store.give_back_due_times([Run(turn.schedule.pk, due) for turn in turns for due in turn.due])
+            turn.due, turn.held_up = [], True
 
 
 def _refuse(turn: Turn, error: InvalidRequest | TooManyWaiting) -> None:
     """Its due times get no job; if its call is not possible, it is paused."""
     if isinstance(error, InvalidRequest):
         turn.why = f"{error.field}: {error.message}"
-    turn.runs += [Run(turn.schedule.pk, due, note=(turn.why or str(error))[:LONGEST_NOTE]) for due in turn.due]
+    for run in turn.due:
+        run.note = (turn.why or str(error))[:LONGEST_NOTE]
 
 
 def _note(asking: list[Turn], submitted: list[Submitted]) -> None:
-    left = iter(submitted)
-    for turn in asking:
-        turn.runs += [Run(turn.schedule.pk, due, next(left).id) for due in turn.due]
+    runs = (run for turn in asking for run in turn.due)
+    for run, job in zip(runs, submitted, strict=True):
+        run.job_id = job.id
 
 
 def _follow_up(turn: Turn) -> None:
@@ -182,7 +182,7 @@ def _follow_up(turn: Turn) -> None:
         telemetry.noticed("schedule paused", schedule=schedule.pk, tenant=schedule.tenant_id, because=turn.why)
     if turn.held_up:
         telemetry.noticed("schedule held up", schedule=schedule.pk, tenant=schedule.tenant_id)
-    if schedule.overlap == "cancel" and last is not None and any(run.job_id for run in turn.runs):
+    if schedule.overlap == "cancel" and last is not None and any(run.job_id for run in turn.due):
         try:
             cancel(last, tenant_id=schedule.tenant_id)
         except OperationalError as error:  # somebody has its row locked: two runs at once, and the others' go on

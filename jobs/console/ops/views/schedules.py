@@ -13,12 +13,11 @@ from jobs.console.ops import live, looks
 from jobs.console.ops.access import action_for, page_for
 from jobs.console.ops.answers import done, refused
 from jobs.engine.schedules import change
-from jobs.models import Schedule
+from jobs.models import Schedule, ScheduleRun
 from jobs.pages.answers import existing
 from jobs.pages.typed import number
 from jobs.reading import schedule_view
 from jobs.reading.schedule_view import state_of
-from jobs.store import Run
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 
 MAX_PAGE = 99_999
@@ -62,7 +61,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
 
 def _with_runs(schedules: list[Schedule]) -> list[tuple[Any, ...]]:
-    runs: dict[int, list[Run]] = defaultdict(list)  # the latest first
+    runs: dict[int, list[ScheduleRun]] = defaultdict(list)  # the latest first
     for run in looks.runs([one.pk for one in schedules], most=MAX_RUNS):
         runs[run.schedule_id].append(run)
     return [
