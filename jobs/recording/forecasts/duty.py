@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from random import Random
 from time import monotonic
-from typing import Any
 
 from django.db import transaction
 
@@ -15,7 +14,7 @@ from jobs.forecasting.lines import Foresight, Key, Place
 from jobs.forecasting.rehearsal import Odds
 from jobs.forecasting.replay.pauses import pauses
 from jobs.forecasting.statements import Reason
-from jobs.models import Prediction
+from jobs.models import Forecast, Prediction
 from jobs.reading.health.looks import look_predictions
 from jobs.recording.forecasts import statements
 from jobs.recording.forecasts.outcomes import learn
@@ -50,9 +49,9 @@ class Forecasting:
             self._said_nothing = False
         elif not self._said_nothing:
             with transaction.atomic():
-                _, moment = begin_task(TASK, DAY.total_seconds(), now)
+                begin_task(TASK, DAY.total_seconds(), now)
                 learn(statements.read_factors(), now)
-                statements.replace_forecasts(moment, [])
+                Forecast.objects.all().delete()
             self._said_nothing = True
 
     def _forecast(self, now: datetime | None) -> None:
@@ -71,7 +70,7 @@ class Forecasting:
         since = 60.0 if self._made_at is None else (moment - self._made_at).total_seconds()
         with transaction.atomic():
             begin_task(TASK, DAY.total_seconds(), now)
-            statements.replace_forecasts(moment, [_row(key, line) for key, line in found.items()])
+            statements.replace_forecasts([_forecast(moment, *one) for one in found.items()], moment)
             statements.keep_predictions(moment, sampled(places, foresight, self._ended, since, self._a_minute))
             end_task(TASK, moment, seconds=monotonic() - begins)
         self._made_at = moment
@@ -93,10 +92,10 @@ def forget_old(now: datetime | None = None) -> None:
     Prediction.objects.filter(made_at__lt=(now or store.database_now()) - KEPT).delete()
 
 
-def _row(key: Key, places: list[Place] | Reason) -> dict[str, Any]:
+def _forecast(made_at: datetime, key: Key, places: list[Place] | Reason) -> Forecast:
     tenant, queue, user = key
     reason, found = (places.value, []) if isinstance(places, Reason) else ("", _places(places))
-    return {"tenant_id": tenant, "queue_id": queue, "user_key": user, "reason": reason, "places": found}
+    return Forecast(tenant_id=tenant, queue_id=queue, user_key=user, made_at=made_at, reason=reason, places=found)
 
 
 def _places(places: Iterable[Place]) -> list[list[float | str | None]]:

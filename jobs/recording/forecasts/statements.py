@@ -7,15 +7,14 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from django.db import transaction
 from django.db.models import F
 
 from jobs.forecasting.calibration import Factor
 from jobs.forecasting.runs import Attempt
 from jobs.forecasting.scene import Comer, Holding, InLine, Scene
-from jobs.models import Calibration, Prediction, PredictionTotal
+from jobs.models import Calibration, Forecast, Prediction, PredictionTotal
+from jobs.reading.looking import reading_as_sets
 from jobs.store.rows import objects, rows
-from jobs.store.session import session
 
 READ_JOBS = 4_000  # in line, of all lanes
 READ_OF_A_LANE = 400
@@ -65,11 +64,8 @@ def look_ahead(now: datetime | None = None) -> tuple[datetime, Scene]:
     """The moment of the look, and what there was."""
     bounds: dict[str, Any] = {"jobs": READ_JOBS, "near": READ_OF_A_LANE, "walked": WALKED, "deep": FARTHEST_PLACE}
     bounds |= {"marks": [*FIRST_MARKS, *MARKS], "arrivals": ARRIVALS, "window": WINDOW, "horizon": HORIZON}
-    with transaction.atomic():
-        with session().cursor() as cursor:
-            cursor.execute(PLANNER)
+    with reading_as_sets(PLANNER):
         ((moment, window, pools, *parts),) = rows("look_ahead", tenants=None, now=now, **bounds)
-        transaction.set_rollback(True)  # it has only read; this restores the settings of the caller's transaction
     queues, tenants, lines, in_line, holding, due, arrived = parts
     lanes = [((line["tenant_id"], line["queue_id"]), line) for line in json.loads(lines)]
     return moment, Scene(
@@ -95,9 +91,15 @@ def ended_since(moment: datetime, most: int) -> list[EndedAttempt]:
     return objects(EndedAttempt, "ended_since", moment=moment, most=most)
 
 
-def replace_forecasts(made_at: datetime, found: Sequence[Mapping[str, Any]]) -> None:
-    """Say this of all lanes, and nothing else. found: the columns of jobs.models.Forecast."""
-    rows("replace_forecasts", made_at=made_at, rows=json.dumps(found))
+def replace_forecasts(found: Sequence[Forecast], made_at: datetime) -> None:
+    """Say this of all lanes, all made at that moment, and nothing else."""
+    Forecast.objects.bulk_create(
+        found,
+        update_conflicts=True,
+        unique_fields=["tenant_id", "queue_id", "user_key"],
+        update_fields=["made_at", "reason", "places"],
+    )
+    Forecast.objects.exclude(made_at=made_at).delete()
 
 
 def read_factors() -> dict[tuple[str, float], Factor]:

@@ -18,25 +18,6 @@ WITH
 always AS (SELECT)
 SELECT EXISTS (SELECT FROM in_line)
 
--- name: replace_forecasts
--- Change: the forecasts, all anew. Who: the recorder, under the lock of its row in `recorded`. Locks: the rows.
--- Index:  the primary key.
-WITH new AS MATERIALIZED (
-    SELECT * FROM jsonb_to_recordset(%(rows)s::jsonb) AS n (
-        tenant_id bigint, queue_id bigint, user_key varchar, reason varchar, places jsonb
-    )
-),
-gone AS (
-    DELETE FROM forecasts f
-    WHERE NOT EXISTS (
-        SELECT FROM new n WHERE n.tenant_id = f.tenant_id AND n.queue_id = f.queue_id AND n.user_key = f.user_key
-    )
-)
-INSERT INTO forecasts AS f (tenant_id, queue_id, user_key, made_at, reason, places)
-SELECT tenant_id, queue_id, user_key, %(made_at)s::timestamptz, reason, places FROM new
-ON CONFLICT (tenant_id, queue_id, user_key) DO UPDATE
-SET made_at = excluded.made_at, reason = excluded.reason, places = excluded.places
-
 -- name: open_predictions
 -- Reads:  the predictions whose jobs had not started, and what has come of them: the seconds after which it started (null: not
 --         yet), and whether nobody can tell, since a person or a pause came between. Oldest first, at most `most`.
