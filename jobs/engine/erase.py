@@ -4,8 +4,7 @@ from dataclasses import asdict, dataclass
 
 from django.db.models import Exists, OuterRef
 
-from jobs import store
-from jobs.models import Attempt, Batch, Job, JobLog, KeptAnswer, LeftLine
+from jobs.models import Attempt, Batch, Job, JobLog, JobMemory, KeptAnswer, LeftLine
 from jobs.store import erasing, results
 from tenants import audit
 from tenants.tenant_model import all_tenants, get_tenant_model
@@ -41,7 +40,7 @@ def erase(tenant_id: int) -> Report:
     erase_users(tenant_id)
     under_way = Job.objects.filter(pk=OuterRef("job_id"), end_time=None)
     JobLog.objects.filter(~Exists(under_way), tenant_id=tenant_id).delete()
-    report.memories = store.forget(tenant_id)
+    report.memories, _ = JobMemory.objects.filter(tenant_id=tenant_id).delete()
     report.answers = forget_answers(tenant_id)
     audit.complete(entries, asdict(report))
     return report

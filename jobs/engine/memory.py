@@ -9,7 +9,6 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from jobs import store
 from jobs.authoring.exceptions import StaleAttempt
 from jobs.authoring.memory import MISSING, Memory
 from jobs.calls.arguments import as_json, as_key
@@ -115,16 +114,18 @@ def _in_transaction() -> bool:
 @transaction.atomic
 def clear(memory: JobMemory) -> bool:
     """Delete a memory; False if it is gone already. This waits for a job that is just writing it."""
-    cleared = store.forget(memory.tenant_id, memory_id=memory.pk) > 0
+    cleared, _ = JobMemory.objects.filter(pk=memory.pk).delete()
     if cleared:
         audit.note("cleared", JobMemory, [(memory.pk, str(memory))], tenant_id=memory.tenant_id)
-    return cleared
+    return cleared > 0
 
 
 @transaction.atomic
 def clear_all(tenant: Tenant, source_type: str | None = None, source_method: str | None = None) -> int:
     """Delete the tenant's memories, perhaps only those of a type or of one of its methods; return their number."""
-    count = store.forget(tenant.pk, source_type=source_type, source_method=source_method)
+    which = {"source_type": source_type, "source_method": source_method}
+    narrowed = {name: value for name, value in which.items() if value is not None}
+    count, _ = JobMemory.objects.filter(tenant=tenant, **narrowed).delete()
     if count:
         of = " ".join([f"{tenant.jobs_slug}:", *filter(None, (source_type, source_method))])
         audit.note("cleared", JobMemory, [(tenant.jobs_slug, of)], {"memories": [count, 0]}, tenant_id=tenant.pk)

@@ -6,6 +6,7 @@ from importlib import import_module
 
 from django.apps import apps
 from django.conf import settings as project
+from django.db import transaction
 from django.db.models import Exists, Model, OuterRef
 
 from jobs import store, telemetry
@@ -66,9 +67,19 @@ def expire_dead() -> int:
     return _all(lambda: len(store.expire_dead(settings.JOBS_DEAD_TTL)))
 
 
-def expire_memories() -> int:
-    """Delete memories that were not written for JOBS_MEMORY_TTL seconds; return their number."""
-    return _all(lambda: store.expire_memories(settings.JOBS_MEMORY_TTL))
+def expire_memories(now: datetime | None = None) -> int:
+    """Delete memories that were not written for JOBS_MEMORY_TTL seconds, but none that a body is writing.
+
+    Return their number. `now` is the clock of a test.
+    """
+    written = (now or store.database_now()) - timedelta(seconds=settings.JOBS_MEMORY_TTL)
+    old = JobMemory.objects.filter(touched_at__lt=written).order_by("touched_at").select_for_update(skip_locked=True)
+
+    @transaction.atomic
+    def delete() -> int:
+        return JobMemory.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:BATCH])).delete()[0]
+
+    return _all(delete)
 
 
 def forget_orphans() -> None:

@@ -1,16 +1,18 @@
 """Move jobs that ended a while ago into the history, and back."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from jobs.models import ERASED
+from jobs.models import ERASED, Job
+from jobs.store.leading import database_now
 from jobs.store.owner import TenantId, tenant_or_any
 from jobs.store.rows import moved, rows
 
 
 def next_to_archive(status: str, after: float, since: datetime, now: datetime | None = None) -> datetime | None:
     """The end of the first job of this status that ended `after` seconds ago or earlier, but not before `since`."""
-    found = rows("next_to_archive", status=status, after=after, since=since, now=now)
-    return found[0][0] if found else None
+    until = (now or database_now()) - timedelta(seconds=after)
+    ended = Job.objects.filter(status=status, died_at=None, end_time__gte=since, end_time__lt=until)
+    return ended.order_by("end_time").values_list("end_time", flat=True).first()
 
 
 def archive(

@@ -88,11 +88,8 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "orphans": RECOVER,
     "revive": (*VERBS, "tests/integration/engine/test_revive_bounds.py", ERASED),
     "take": ("tests/integration/engine/test_schedules.py",),
-    **dict.fromkeys(
-        ("remembering", "increment", "compare_and_set", "expire_memories"),
-        ("tests/integration/store/test_memory.py",),
-    ),
-    **dict.fromkeys(("archive", "forget_old", "next_to_archive"), HISTORY),
+    **dict.fromkeys(("remembering", "increment", "compare_and_set"), ("tests/integration/store/test_memory.py",)),
+    **dict.fromkeys(("archive", "forget_old"), HISTORY),
     "restore": (*HISTORY, ERASED, WEBHOOKS),
     **dict.fromkeys(("usage", "unbilled", "close_day", "record_hours"), USAGE),
     **dict.fromkeys(("ended_since", "open_predictions"), FORECASTS),

@@ -9,7 +9,9 @@ from django.db import IntegrityError, connection, transaction
 
 from jobs import MISSING, StaleAttempt, store
 from jobs.calls.refusals import InvalidRequest, TooLarge
-from jobs.engine.memory import Remembering, StoredMemory
+from jobs.engine import prune
+from jobs.engine.memory import Remembering, StoredMemory, clear, clear_all
+from jobs.engine.prune import expire_memories
 from jobs.lifecycle import Status
 from jobs.models import MAX_BYTES, JobMemory
 from tests.factories import NO_PID, TenantFactory, make_job
@@ -330,21 +332,20 @@ class TestForgetting:
         return [bool(content(run)) for run in runs]
 
     def test_a_tenant_forgets_all_and_no_other_does(self, tenant, remembered):
-        assert store.forget(tenant.pk) == 4
-        assert store.forget(tenant.pk) == 0
+        assert clear_all(tenant) == 4
+        assert clear_all(tenant) == 0
         assert self.left(remembered) == [False] * 4
 
     def test_a_source_type_or_a_job_type(self, tenant, remembered):
-        assert store.forget(tenant.pk, source_type="reports.datareport", source_method="refresh") == 1
+        assert clear_all(tenant, "reports.datareport", "refresh") == 1
         assert self.left(remembered) == [True, False, True, True]
-        assert store.forget(tenant.pk, source_type="reports.datareport") == 2
+        assert clear_all(tenant, "reports.datareport") == 2
         assert self.left(remembered) == [False, False, True, False]
 
-    def test_one_memory_of_the_tenant_and_none_of_another(self, tenant, remembered):
+    def test_one_memory_once(self, tenant, remembered):
         mine = JobMemory.objects.get(tenant=tenant, source_type="sample.thing")
-        foreign = JobMemory.objects.exclude(tenant=tenant).get()
-        assert store.forget(tenant.pk, memory_id=foreign.pk) == 0
-        assert store.forget(tenant.pk, memory_id=mine.pk) == 1
+        assert clear(mine)
+        assert not clear(mine)
         assert self.left(remembered) == [True, True, False, True]
 
     def test_a_deleted_tenant_leaves_none(self, tenant, remembered):
@@ -355,9 +356,13 @@ class TestForgetting:
 class TestExpiry:
     TTL = 60.0
 
-    def expire(self, after: float, **options) -> int:
+    @pytest.fixture(autouse=True)
+    def ttl(self, settings):
+        settings.JOBS_MEMORY_TTL = self.TTL
+
+    def expire(self, after: float) -> int:
         last = JobMemory.objects.order_by("touched_at").last().touched_at
-        return store.expire_memories(self.TTL, now=last + timedelta(seconds=after), **options)
+        return expire_memories(last + timedelta(seconds=after))
 
     def test_is_after_so_long_without_a_write(self, one):
         StoredMemory(one).merge({"a": 1})
@@ -366,13 +371,13 @@ class TestExpiry:
         assert self.expire(self.TTL + 0.001) == 1
         assert content(one) == {}
 
-    def test_goes_in_batches_the_longest_untouched_first(self, one, tenant):
+    def test_goes_in_batches_to_the_last(self, one, tenant, monkeypatch):
+        monkeypatch.setattr(prune, "BATCH", 2)
         others = [running(tenant, source_method=f"method_{n}") for n in range(2)]
         for of in (*others, one):
             StoredMemory(of).merge({"a": 1})
-        assert self.expire(self.TTL + 1, batch=2) == 2
-        assert [bool(content(of)) for of in (*others, one)] == [False, False, True]
-        assert self.expire(self.TTL + 1, batch=2) == 1
+        assert self.expire(self.TTL + 1) == 3
+        assert [content(of) for of in (*others, one)] == [{}, {}, {}]
 
     def test_waits_for_nobody_who_is_writing(self, one, other, tenant, elsewhere):
         StoredMemory(replace(one, of_object=True)).merge({"a": 1})
