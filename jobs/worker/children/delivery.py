@@ -20,7 +20,7 @@ class AttemptRequest(Request):
         pid = int(self.worker_pid or 0)  # text in Celery's stubs; None before a child has taken the message
         if pid:
             kills.end(pid)  # with its subprocesses; the slot must not become free while the code still runs
-        kills.report(pid, message.job_id, message.attempt, in_words(str(error)))
+        kills.report(pid, message.job_id, message.attempt, in_words(str(error) or type(error).__name__))
         super().on_failure(exc_info, send_failed_event, return_ok)
 
 

@@ -174,13 +174,13 @@ class TestTheMessage:
 
         monkeypatch.setattr(Request, "on_failure", lambda self, *_, **__: None)
 
-        def lost(job_id: int, pid: int | None, error: Exception) -> Death:
+        def lost(job_id: int, pid: int | None, error: BaseException) -> Death:
             request = object.__new__(AttemptRequest)
             request._args = (job_id, 3, 5.0, None)
             request.worker_pid = pid
             try:
                 raise error
-            except Exception:
+            except BaseException:
                 request.on_failure(ExceptionInfo())
             return kills.deaths.get_nowait()
 
@@ -195,6 +195,7 @@ class TestTheMessage:
         assert told.kill.reason.error_class == "MemoryExceeded"
         told = lost(2, other, WorkerLostError("signal 9 (SIGKILL)"))
         assert (told.kill, told.error) == (None, "signal 9 (SIGKILL)")
+        assert lost(3, start(), KeyboardInterrupt()).error == "KeyboardInterrupt"  # an error without a text
 
     def test_a_process_that_could_not_settle_is_ended_before_anybody_is_told(self, lost, start):
         """It may be at the next job already; what it is running is given to others."""
