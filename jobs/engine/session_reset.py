@@ -32,6 +32,16 @@ def clean() -> bool:
     return sum(_clean(connection) for connection in opened) == len(opened)
 
 
+def forget() -> None:
+    """Forget every session, in a process that a body has forked: they are its parent's, and go on there.
+
+    If they were closed here, the server would end them there, too; if they were used in both, either would read the
+    other's answers.
+    """
+    for connection in connections.all(initialized_only=True):
+        del connections[connection.alias]
+
+
 def _clean(connection: BaseDatabaseWrapper) -> bool:
     if connection.in_atomic_block:
         if connection.connection is not None:

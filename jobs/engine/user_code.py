@@ -5,6 +5,7 @@ process if that does not help. In the parent, where a policy is asked about a pr
 thread of its own; one that hangs there is left behind.
 """
 
+import os
 import threading
 import traceback
 from collections.abc import Callable
@@ -75,11 +76,30 @@ def _too_late(text: str, seconds: float, instead: BaseException | None = None) -
 
 
 def _to_the_end(question: Question) -> Any:
+    process = os.getpid()
     try:
-        return question()
+        value = question()
     except BaseException as error:
         traceback.clear_frames(error.__traceback__)  # ends generators, and the transactions in them
+        _end_copy_of(process, error)
         raise
+    _end_copy_of(process)
+    return value
+
+
+def _end_copy_of(process: int, error: BaseException | None = None) -> None:
+    """End this process if user code has forked it and it comes out of that, with the status that a script would have.
+
+    It has copies of the sessions and pipes of `process`: it would settle the job, and take the next message.
+    """
+    if os.getpid() == process:
+        return
+    status = 0 if error is None else 1
+    if isinstance(error, SystemExit):
+        status = error.code if isinstance(error.code, int) else bool(error.code)
+    elif error is not None:
+        traceback.print_exception(error)
+    os._exit(status & 0xFF)
 
 
 def in_a_thread(question: Question) -> Answer:

@@ -8,6 +8,7 @@ a session that leads to the server itself (`DATABASE_DIRECT_URL`), since the wai
 session.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -80,7 +81,10 @@ def of_the_engine(options: Mapping[str, Any], *, writes: bool = True) -> dict[st
 
 
 class OwnSession:
-    """A session beside Django's. Threads of a body may use it, too: psycopg serialises them."""
+    """A session beside Django's. Threads of a body may use it, too: psycopg serialises them.
+
+    A process that a body forks gets one of its own: two that speak into one socket would read each other's answers.
+    """
 
     def __init__(self, alias: str = DEFAULT_DB_ALIAS) -> None:
         """alias: of the database, in Django's settings."""
@@ -92,6 +96,7 @@ class OwnSession:
             options["prepare_threshold"] = 0  # each statement comes again with the next job: plan it once, not thrice
         self._connection.settings_dict = {**settings, "OPTIONS": options}
         self._connection.inc_thread_sharing()
+        self._process = os.getpid()
 
     @contextmanager
     def speaking(self) -> Iterator[None]:
@@ -100,6 +105,8 @@ class OwnSession:
         One to a database that only the engine uses is Django's there: what looks for types at its first connection, as
         `django.contrib.postgres` does, would else open another one, and keep it.
         """
+        if self._process != os.getpid():
+            self._process, self._connection.connection = os.getpid(), None  # not closed: that would end the parent's
         if self._connection.alias != DEFAULT_DB_ALIAS:
             connections[self._connection.alias] = self._connection
         token = _spoken_in.set(self._connection)

@@ -15,7 +15,7 @@ from django.db import DatabaseError, InterfaceError, connections
 
 from jobs import store
 from jobs.celery import celery_app
-from jobs.engine import runtime
+from jobs.engine import runtime, session_reset
 from jobs.engine.host import Host
 from jobs.engine.runtime import Runtime
 from jobs.worker.children.cores import waited_for_core
@@ -92,5 +92,6 @@ def run_jobs_here(**_: Any) -> None:
     running_table.take_entry(current_process().index)  # type: ignore[attr-defined]  # not in its stubs
     store.name_sessions(WORKER_ID, os.getpid())
     child = Child(WORKER_ID, next(iter(celery_app().amqp.queues.consume_from), None))
+    os.register_at_fork(after_in_child=session_reset.forget)
     runtime.start(Runtime(carrier=child.sender.hand_over, relay=wakeup.request, host=child))
     signals.worker_process_shutdown.connect(lambda **_: child.send_messages(), weak=False)

@@ -1,14 +1,16 @@
 """What a body leaves behind in its process reaches neither its own settling nor the next body, another tenant's."""
 
 import asyncio
+import os
 import signal
+import sys
 
 import psycopg
 import pytest
 from django.db import connection, connections, transaction
 from django.utils import timezone, translation
 
-from jobs import current_job, job
+from jobs import current_job, job, store
 from jobs.engine import session_reset
 from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
@@ -242,6 +244,47 @@ class TestASession:
         serve(leave)
         serve(lambda: seen.append((translation.get_language(), timezone.get_current_timezone_name())))
         assert seen == [("en-gb", "UTC")]
+
+
+class TestTheProcess:
+    @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+    def test_that_it_forks_ends_where_it_comes_out_of_the_body(self, serve):
+        ours, seen = os.getpid(), []
+
+        def fork(leave) -> None:
+            if not (copy := os.fork()):
+                leave()
+                return  # not here: out of the body
+            seen.append(os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]))
+
+        def fail() -> None:
+            raise ValueError("in the copy")
+
+        for leave in (lambda: "an answer", sys.exit, lambda: sys.exit(3), lambda: sys.exit("a text"), fail):
+            _, ended = serve(lambda leave=leave: fork(leave))
+            if os.getpid() != ours:  # it went on, and has settled the job
+                os._exit(99)
+            assert ended.status == "success", ended.last_error
+        assert seen == [0, 0, 3, 1, 1]
+
+    @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+    def test_that_it_forks_has_sessions_of_its_own_and_ends_none_of_the_others(self, serve, host):
+        def backends() -> list[int]:
+            with host.own_session(), store.session().cursor() as cursor:
+                cursor.execute("SELECT pg_backend_pid()")
+                return [cursor.fetchone()[0], sql("SELECT pg_backend_pid()")[0]]
+
+        def fork() -> None:
+            before = backends()
+            if not (copy := os.fork()):
+                session_reset.forget()  # as a worker's process does (worker/children/child.py)
+                current_job().progress(0.5, "of the copy")
+                os._exit(len(set(before) & set(backends())))
+            assert os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]) == 0
+            assert backends() == before
+
+        _, ended = serve(fork)
+        assert (ended.status, ended.progress_note) == ("success", "of the copy"), ended.last_error
 
 
 def test_a_statement_that_a_time_limit_has_cut_off_does_not_go_on_in_the_server(host, sent, monkeypatch):
