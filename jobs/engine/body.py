@@ -1,5 +1,6 @@
 """Run the body of one attempt: find the method or function, call it on the tenant's object, and record the outcome."""
 
+import decimal
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
@@ -19,7 +20,7 @@ from jobs.calls import registry, sources
 from jobs.calls.arguments import stats_as_json
 from jobs.calls.registry import Target
 from jobs.conf import settings
-from jobs.engine import user_code
+from jobs.engine import process_state, user_code
 from jobs.engine.batches import batch_of
 from jobs.engine.host import Host
 from jobs.engine.listening import Tail, listening
@@ -94,8 +95,9 @@ def run(job: Started, host: Host) -> Outcome:
     if isinstance(found.error, StillAway):
         raise found.error
     outcome.error = found.error
-    if outcome.error is None:
-        outcome.error = ask.within(job.timeout, partial(inside, _call, job, outcome, *found.value)).error
+    if outcome.error is None:  # what the look has imported may have changed the process, for good
+        with process_state.as_it_was():
+            outcome.error = ask.within(job.timeout, partial(inside, _call, job, outcome, *found.value)).error
     if outcome.error is not None:  # stats that are no JSON do not hide it
         outcome.stats = ask(partial(stats_as_json, outcome.stats)).value or {}
     outcome.peak_memory = host.peak_memory()
@@ -105,6 +107,7 @@ def run(job: Started, host: Host) -> Outcome:
 def _find(job: Started, outcome: Outcome, host: Host) -> tuple[current.CurrentJob, Target, Model | None]:
     """The job, its code and its object. If PostgreSQL is away, it waits, as with an outcome: no body has begun."""
     store.speak_as_the_caller()
+    decimal.setcontext(decimal.getcontext().copy())  # a context variable, but its value can be changed in place
     drop_cut_connections()  # a restart may have cut them since the last body: nothing else would notice it
     target = registry.resolve(job.source_type, job.source_method)
     running = _enter(job, target, outcome, host)

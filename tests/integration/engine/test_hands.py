@@ -1,9 +1,18 @@
 """What a body leaves behind in its process reaches neither its own settling nor the next body, another tenant's."""
 
 import asyncio
+import decimal
+import gc
+import locale
+import logging
 import os
 import signal
+import socket
+import subprocess
 import sys
+import time
+from contextlib import closing
+from functools import partial
 
 import psycopg
 import pytest
@@ -245,8 +254,74 @@ class TestASession:
         serve(lambda: seen.append((translation.get_language(), timezone.get_current_timezone_name())))
         assert seen == [("en-gb", "UTC")]
 
+    def test_the_precision_of_decimals_ends_with_the_body_although_it_is_changed_in_place(self, serve):
+        before = decimal.getcontext().prec  # this context has one from now on, which a copy of it shares
+
+        def leave() -> None:
+            decimal.getcontext().prec = 2
+
+        seen = []
+        serve(leave)
+        serve(lambda: seen.append(decimal.getcontext().prec))
+        assert seen == [before]
+
 
 class TestTheProcess:
+    @pytest.fixture
+    def loop(self):
+        with closing(asyncio.new_event_loop()) as loop:
+            yield loop
+
+    def test_is_for_the_next_body_as_it_was_for_the_last(self, serve, loop, tmp_path, subtests):
+        def mask() -> int:
+            before = os.umask(0o22)
+            os.umask(before)
+            return before
+
+        def set_time_zone() -> None:
+            os.environ["TZ"] = "Asia/Tokyo"
+            time.tzset()
+
+        leave = {
+            "a loop, beside which Django refuses queries": partial(asyncio._set_running_loop, loop),
+            "a variable": lambda: os.environ.update(TOKEN="a tenant's"),
+            "a variable less": lambda: os.environ.pop("PATH"),
+            "the time zone": set_time_zone,
+            "a directory": lambda: os.chdir(tmp_path),
+            "a mask of files": lambda: os.umask(0o777),
+            "a locale": lambda: locale.setlocale(locale.LC_NUMERIC, "C.UTF-8"),
+            "an impatient network": lambda: socket.setdefaulttimeout(0.001),
+            "a depth": lambda: sys.setrecursionlimit(5000),
+            "no collection of garbage": gc.disable,
+            "silence": lambda: logging.disable(logging.CRITICAL),
+            "a stream": lambda: setattr(sys, "stdout", None),
+            "blocked signals": lambda: signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]),
+            "subprocesses whose status nobody hears": lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
+            "a signal that ends it": lambda: signal.signal(signal.SIGPIPE, signal.SIG_DFL),
+        }
+        look = {
+            "loop": lambda: sql("SELECT 1"),
+            "environment": lambda: dict(os.environ),
+            "time zone": lambda: time.tzname,
+            "directory": os.getcwd,
+            "mask of files": mask,
+            "locale": lambda: locale.setlocale(locale.LC_ALL),
+            "network": socket.getdefaulttimeout,
+            "depth": sys.getrecursionlimit,
+            "garbage": gc.isenabled,
+            "silence": lambda: logging.getLogger().isEnabledFor(logging.CRITICAL),
+            "stream": lambda: sys.stdout is not None,
+            "signals": lambda: signal.pthread_sigmask(signal.SIG_BLOCK, []),
+            "subprocess": lambda: subprocess.run(["false"], check=False).returncode,
+            "pipe": lambda: signal.getsignal(signal.SIGPIPE),
+        }
+        before = {name: ask() for name, ask in look.items()}
+        for name, body in leave.items():
+            with subtests.test(name):
+                goes_on, ended = serve(lambda body=body: (body(), None)[1])
+                assert (goes_on, ended.status) == (True, "success"), ended.last_error
+                assert {name: ask() for name, ask in look.items()} == before
+
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
     def test_that_it_forks_ends_where_it_comes_out_of_the_body(self, serve):
         ours, seen = os.getpid(), []
