@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from django.conf import settings
 
 from jobs import checks
-from jobs.checks import Check, Fault, caches, check, extras
+from jobs.checks import caches, extras
+from tenants.faults import Check, Fault, check
 
 TAG = "scheduler"
 ENVIRONMENTS = ("development", "production")
@@ -43,7 +44,7 @@ def _in_production(faults: Check) -> Check:
     return only_there
 
 
-@check("scheduler.E001", TAG)
+@check("scheduler.E001")
 def known_environment() -> Iterator[Fault]:
     """A misspelt "production" would disable all other checks."""
     if settings.ENVIRONMENT not in ENVIRONMENTS:
@@ -51,7 +52,7 @@ def known_environment() -> Iterator[Fault]:
         yield f"ENVIRONMENT is {settings.ENVIRONMENT!r}.", hint
 
 
-@check("scheduler.E002", TAG)
+@check("scheduler.E002")
 @_in_production
 def no_embedded_engines() -> Iterator[Fault]:
     """Embedded engines end with the command that started them, and have one disk, no replica and no backup."""
@@ -62,7 +63,7 @@ def no_embedded_engines() -> Iterator[Fault]:
         yield f"ENVIRONMENT is production, but it would use the embedded {engines}.", hint
 
 
-@check("scheduler.E003", TAG)
+@check("scheduler.E003")
 @_in_production
 def secret_key() -> Iterator[Fault]:
     """The key signs sessions: everybody knows the default, and a short key can be guessed."""
@@ -72,7 +73,7 @@ def secret_key() -> Iterator[Fault]:
         yield f"SECRET_KEY is the default, or shorter than {SECRET_KEY_LENGTH} characters.", hint
 
 
-@check("scheduler.E004", TAG)
+@check("scheduler.E004")
 @_in_production
 def no_debug() -> Iterator[Fault]:
     """Debug mode shows settings and source on its error pages, and keeps every query in memory."""
@@ -80,7 +81,7 @@ def no_debug() -> Iterator[Fault]:
         yield "DEBUG is on.", "Unset DEBUG, or set it to false."
 
 
-@check("scheduler.E005", TAG)
+@check("scheduler.E005")
 @_in_production
 def allowed_hosts() -> Iterator[Fault]:
     """With "*", links may contain a forged Host header; with the default, no user has access."""
@@ -90,7 +91,7 @@ def allowed_hosts() -> Iterator[Fault]:
         yield f"ALLOWED_HOSTS is {','.join(settings.ALLOWED_HOSTS)!r}.", hint
 
 
-@check("scheduler.E006", TAG)
+@check("scheduler.E006")
 @_in_production
 def shared_cache() -> Iterator[Fault]:
     """The web process cannot read results in the memory of a worker."""
@@ -99,7 +100,7 @@ def shared_cache() -> Iterator[Fault]:
         yield "The cache is not shared between processes, so the web could not read any result.", hint
 
 
-@check("scheduler.E012", TAG)
+@check("scheduler.E012")
 def traces_can_be_sent() -> Iterator[Fault]:
     """A worker's processes would end as soon as they start, again and again."""
     needed = {"otlp": "opentelemetry.exporter.otlp.proto.http", "console": "opentelemetry.sdk"}.get(settings.TRACES)
@@ -110,7 +111,7 @@ def traces_can_be_sent() -> Iterator[Fault]:
         yield f"TRACES is {settings.TRACES!r}, but {needed} is not installed.", hint
 
 
-@check("scheduler.E010", TAG)
+@check("scheduler.E010")
 def known_log_format() -> Iterator[Fault]:
     """With a misspelt format, whatever reads the log would get lines that it cannot parse."""
     if settings.LOG_FORMAT not in LOG_FORMATS:
@@ -118,7 +119,7 @@ def known_log_format() -> Iterator[Fault]:
         yield f"LOG_FORMAT is {settings.LOG_FORMAT!r}.", hint
 
 
-@check("scheduler.E013", TAG)
+@check("scheduler.E013")
 def known_path() -> Iterator[Fault]:
     """Links and cookies start with it as it is."""
     path = settings.FORCE_SCRIPT_NAME
@@ -127,7 +128,7 @@ def known_path() -> Iterator[Fault]:
         yield f"FORCE_SCRIPT_NAME is {path!r}.", hint
 
 
-@check("scheduler.E008", TAG)
+@check("scheduler.E008")
 def numbers() -> Iterator[Fault]:
     """Refuse senseless numbers before any process starts."""
     for name in NOT_NEGATIVE:

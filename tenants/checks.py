@@ -1,11 +1,10 @@
 """System checks of the tenant model, whose table statements join and tables of ours point to, and of logins."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from django.apps import AppConfig
-from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.checks import Tags
 from django.core.exceptions import FieldDoesNotExist
 from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.migrations.executor import MigrationExecutor
@@ -24,50 +23,46 @@ from tenants.conf import (
     membership,
     model_named,
 )
+from tenants.faults import Fault, check
 from tenants.names import named
 
 TAG = "tenants"
 TEXTS = {TENANT_NAME: "JOBS_TENANT_NAME", TENANT_SLUG: "JOBS_TENANT_SLUG"}
 MIRROR = "or leave JOBS_TENANT_MODEL out, and let JOBS_TENANT_MIRROR name the model: docs/own-project.md"
-Fault = tuple[str, str]  # what is wrong, and its remedy
 
 
-@register(Tags.models)
-def tenant_model(*, app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
-    return _told("JOBS_TENANT_MODEL", TENANT_MODEL, _faults)
+@check("tenants.E002", Tags.models)
+def tenants_fit() -> Iterator[Fault]:
+    """Statements join the table of tenants, and a mirror writes them."""
+    for setting, name, faults_of in (
+        ("JOBS_TENANT_MODEL", TENANT_MODEL, _faults),
+        ("JOBS_TENANT_MIRROR", MIRRORED, _faults_of_mirrored),
+    ):
+        if name:
+            model = model_named(setting, name)
+            for fault, hint in faults_of(model):
+                yield f"{setting} is {name}, which does not fit: {fault}.", hint, model
 
 
-@register(Tags.models)
-def tenant_mirror(*, app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
-    if not MIRRORED:
-        return []
-    if named("tenants.Tenant") != TENANT_MODEL:
+@check("tenants.E005", Tags.models)
+def model_or_mirror() -> Iterator[Fault]:
+    """With a mirror the tenants are ours."""
+    if MIRRORED and named("tenants.Tenant") != TENANT_MODEL:
         hint = "Unset JOBS_TENANT_MODEL: the tenants are rows of tenants.Tenant then."
-        return [Error("JOBS_TENANT_MODEL and JOBS_TENANT_MIRROR are both set.", hint=hint, id="tenants.E005")]
-    return _told("JOBS_TENANT_MIRROR", MIRRORED, _faults_of_mirrored)
+        yield "JOBS_TENANT_MODEL and JOBS_TENANT_MIRROR are both set.", hint
 
 
-def _told(setting: str, name: str, faults_of: Callable[[type[models.Model]], Iterator[Fault]]) -> list[CheckMessage]:
-    model = model_named(setting, name)
-    return [
-        Error(f"{setting} is {name}, which does not fit: {fault}.", hint=hint, obj=model, id="tenants.E002")
-        for fault, hint in faults_of(model)
-    ]
-
-
-@register(Tags.database)
-def tenant_model_is_made_first(
-    *, app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **_: Any
-) -> list[CheckMessage]:
+@check("tenants.E004", Tags.database)
+def tenant_model_is_made_first() -> Iterator[Fault]:
     """Otherwise the first `migrate` ends in a ValueError: "Related model cannot be resolved"."""
     app, _dot, name = TENANT_MODEL.partition(".")
-    if DEFAULT_DB_ALIAS not in (databases or ()) or app == named("tenants"):
-        return []
+    if app == named("tenants"):
+        return
     executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
     applied = executor.loader.applied_migrations
     ours = (named("tenants"), "0001_initial")
     if ours in applied or app in executor.loader.unmigrated_apps:
-        return []
+        return
     order = [one for one, _ in executor.migration_plan(executor.loader.graph.leaf_nodes(), clean_start=True)]
     order.sort(key=lambda one: (one.app_label, one.name) not in applied)
     state, ours_was = ProjectState(), False
@@ -75,18 +70,19 @@ def tenant_model_is_made_first(
         ours_was |= (migration.app_label, migration.name) == ours
         migration.mutate_state(state, preserve=False)
         if (app, name.lower()) in state.models:
-            hint = f"Write in that migration: run_before = [{ours}]"
-            message = f"{migration} makes the tenant model, but runs after {'.'.join(ours)}."
-            return [Error(message, hint=hint, id="tenants.E004")] if ours_was else []
-    hint = f"Run: manage.py makemigrations {app}"
-    return [Error(f"No migration makes the tenant model {TENANT_MODEL}.", hint=hint, id="tenants.E004")]
+            if ours_was:
+                hint = f"Write in that migration: run_before = [{ours}]"
+                yield f"{migration} makes the tenant model, but runs after {'.'.join(ours)}.", hint
+            return
+    yield f"No migration makes the tenant model {TENANT_MODEL}.", f"Run: manage.py makemigrations {app}"
 
 
-@register(Tags.models)
-def memberships(*, app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
-    hint = 'Set JOBS_MEMBERSHIP to "module.function": of a request, it returns a tenant or None. Or unset it.'
-    known = is_function_or_unset(membership())
-    return [] if known else [Error(f"JOBS_MEMBERSHIP is {membership()!r}: no function.", hint=hint, id="tenants.E006")]
+@check("tenants.E006", Tags.models)
+def memberships() -> Iterator[Fault]:
+    """Otherwise the first page of a member would say so."""
+    if not is_function_or_unset(membership()):
+        hint = 'Set JOBS_MEMBERSHIP to "module.function": of a request, it returns a tenant or None. Or unset it.'
+        yield f"JOBS_MEMBERSHIP is {membership()!r}: no function.", hint
 
 
 def is_function_or_unset(path: str) -> bool:
@@ -96,17 +92,15 @@ def is_function_or_unset(path: str) -> bool:
         return False
 
 
-@register(TAG)
-def logins(*, app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+@check("tenants.E003")
+def logins() -> Iterator[Fault]:
     """With 0 nobody could log in; with NaN or infinity any number of passwords could be tried."""
     number: Any = login_failures()
-    if isinstance(number, int | float) and math.isfinite(number) and number > 0:
-        return []
-    hint = "Set LOGIN_FAILURES to a number greater than 0, or unset it."
-    return [Error(f"LOGIN_FAILURES is {number!r}.", hint=hint, id="tenants.E003")]
+    if not (isinstance(number, int | float) and math.isfinite(number) and number > 0):
+        yield f"LOGIN_FAILURES is {number!r}.", "Set LOGIN_FAILURES to a number greater than 0, or unset it."
 
 
-def _faults(model: type[models.Model]) -> Iterator[Fault]:
+def _faults(model: type[models.Model]) -> Iterator[tuple[str, str]]:
     """What statements cannot use of the model, and why; each with its remedy."""
     key = model._meta.pk
     if not isinstance(key, models.IntegerField):
@@ -133,7 +127,7 @@ def _is_unique(model: type[models.Model], field: Any) -> bool:
     return field.unique or any([field.name] == list(one.fields) for one in model._meta.total_unique_constraints)
 
 
-def _faults_of_mirrored(model: type[models.Model]) -> Iterator[Fault]:
+def _faults_of_mirrored(model: type[models.Model]) -> Iterator[tuple[str, str]]:
     """A name is any attribute. A slug is a field of any kind: two rows with the same could not be mirrored."""
     if not hasattr(model, HOST_NAME):
         yield f"it has no {HOST_NAME!r}", "Set JOBS_TENANT_NAME to an attribute that it has."

@@ -7,30 +7,27 @@
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from difflib import get_close_matches
 from ipaddress import ip_network
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import psycopg
-from django.apps import AppConfig, apps
+from django.apps import apps
 from django.conf import settings as project
-from django.core.checks import CheckMessage, Error, Tags, Warning, register, run_checks
-from django.db import DEFAULT_DB_ALIAS, connection
-from django.db.utils import load_backend
+from django.core.checks import run_checks
+from django.db import connection
 
 from jobs.celery import celery_app, is_configured
 from jobs.conf import ALL_SETTINGS, settings
+from tenants.faults import Fault, check, on_postgresql
 
 TAG = "jobs"
 OTHERS = {"JOBS_PREFIX", "JOBS_MEMBERSHIP"}  # settings of the app `tenants`
 OTHERS |= {f"JOBS_TENANT_{name}" for name in ("MODEL", "MIRROR", "NAME", "SLUG")}
 TOKEN_LENGTH = 32  # characters
 METRICS_TENANTS = 200  # at most, at /metrics/tenants
-
-Fault = tuple[str, str] | tuple[str, str, object]  # what is wrong, and its remedy; and of which model
-Check = Callable[[], Iterator[Fault]]
 
 
 def refuse_unsafe_start(*tags: str) -> None:
@@ -48,27 +45,6 @@ def refuse_to_start(why: str) -> NoReturn:
     """End this process with that text on stderr and status 78 (EX_CONFIG): a restart would not help."""
     sys.stderr.write(f"{why}\n")
     raise SystemExit(os.EX_CONFIG)
-
-
-def check(identity: str, tag: str = TAG) -> Callable[[Check], Check]:
-    """Let Django run a generator of faults as a check with this tag; those of an id with a W only warn.
-
-    One of the tag `database` runs when Django is asked for the checks of the default database.
-    """
-    kind = Warning if ".W" in identity else Error
-
-    def with_tag(faults: Check) -> Check:
-        def messages(
-            *, app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **_: Any
-        ) -> list[CheckMessage]:
-            if tag == Tags.database and (DEFAULT_DB_ALIAS not in (databases or ()) or not on_postgresql()):
-                return []
-            return [kind(text, hint, next(iter(of), None), identity) for text, hint, *of in faults()]
-
-        register(messages, tag)
-        return faults
-
-    return with_tag
 
 
 def refuse_shared_sessions() -> None:
@@ -89,12 +65,6 @@ def refuse_shared_sessions() -> None:
                 "DATABASE_URL lead to the server itself, or to a pooler in session mode; a web process may keep it, "
                 "with the server's own address beside it, DATABASE_DIRECT_URL"
             )
-
-
-def on_postgresql() -> bool:
-    """Whether the default database is one, as the backends of django-tenants and PostGIS say, too."""
-    backend = load_backend(project.DATABASES["default"]["ENGINE"])
-    return bool(backend.DatabaseWrapper.vendor == "postgresql")
 
 
 @check("jobs.E024")

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.conf import settings as project
 
-from jobs.checks import Fault, check
 from jobs.conf import settings
+from tenants.faults import Fault, check
 
 OF_ONE_PROCESS = ("LocMemCache", "DummyCache")  # cache backends that no other process can read
 

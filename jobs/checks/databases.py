@@ -7,10 +7,10 @@ from django.core.checks import Tags
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, router, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
-from jobs.checks import Fault, check, on_postgresql
 from jobs.engine import numbers as engine_numbers
 from jobs.engine.numbers import Numbers
 from jobs.store.routing import is_ours
+from tenants.faults import Fault, check, on_postgresql
 from tenants.names import OURS, PREFIX, named
 
 OURS_ALONE = "freed_slots"  # a table that no other app has

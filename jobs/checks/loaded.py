@@ -12,11 +12,11 @@ from django.utils.module_loading import import_string
 from jobs.calls import registry
 from jobs.calls.owners import path_of
 from jobs.calls.refusals import InvalidRequest
-from jobs.checks import Fault, check
 from jobs.conf import settings
 from jobs.models import Queue
 from tenants.addresses import address
 from tenants.checks import is_function_or_unset
+from tenants.faults import Fault, check
 
 FIELDS = {field.name for field in Queue._meta.concrete_fields} - {"id", "name"}
 

@@ -1,0 +1,41 @@
+"""How we write a system check of Django: a generator of faults, under its id."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.db import DEFAULT_DB_ALIAS
+from django.db.utils import load_backend
+
+Fault = tuple[str, str] | tuple[str, str, object]  # what is wrong, and its remedy; and of which model
+Check = Callable[[], Iterator[Fault]]
+
+
+def check(identity: str, tag: str = "") -> Callable[[Check], Check]:
+    """Let Django run a generator of faults as a check with this tag; those of an id with a W only warn.
+
+    tag: without one, what stands before the dot of the id. One of the tag `database` runs when Django is asked for the
+    checks of the default database.
+    """
+    kind = Warning if ".W" in identity else Error
+
+    def with_tag(faults: Check) -> Check:
+        def messages(
+            *, app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **_: Any
+        ) -> list[CheckMessage]:
+            if tag == Tags.database and (DEFAULT_DB_ALIAS not in (databases or ()) or not on_postgresql()):
+                return []
+            return [kind(text, hint, next(iter(of), None), identity) for text, hint, *of in faults()]
+
+        register(messages, tag or identity.partition(".")[0])
+        return faults
+
+    return with_tag
+
+
+def on_postgresql() -> bool:
+    """Whether the default database is one, as the backends of django-tenants and PostGIS say, too."""
+    backend = load_backend(settings.DATABASES["default"]["ENGINE"])
+    return bool(backend.DatabaseWrapper.vendor == "postgresql")
