@@ -21,11 +21,6 @@ def prepared(statement: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
     return prepared_on(connection, statement, **parameters)
 
 
-def prepared_objects(kind: type[Row], statement: str, /, **parameters: Any) -> list[Row]:
-    """Like `prepared`, as objects: each column is the field of its name."""
-    return objects_on(connection, kind, statement, **parameters)
-
-
 def prepared_on(database: BaseDatabaseWrapper, statement: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
     """Run it on that connection; return its rows. Raises Django's errors."""
     return _answer(database, statement, parameters).rows()

@@ -26,7 +26,7 @@ from jobs.models import (
 )
 from jobs.reading.statistics import Ended, UnderWay
 from jobs.sql import statement
-from tenants.prepared import prepared, prepared_objects
+from jobs.store.rows import prepared, prepared_objects
 
 LARGEST_ID = 2**63 - 1
 SHOWN = frozenset(re.findall(r"\bj\.(\w+)", statement("read_job").partition("\nFROM")[0]))  # its columns
@@ -78,7 +78,7 @@ def job(tenant_id: int, job_id: int) -> AnyJob | None:
         return None
     owned = {"id": job_id, "tenant_id": tenant_id}
     # The second statement reads both tables: the job may just be moving from one to the other.
-    rows = prepared(statement("read_job"), **owned) or prepared(statement("read_any_job"), **owned)
+    rows = prepared("read_job", **owned) or prepared("read_any_job", **owned)
     if not rows:
         return None
     queue_name, *values = rows[0]
@@ -97,7 +97,7 @@ def states(asked: Collection[tuple[int, int]]) -> dict[tuple[int, int], State]:
     """Read the states of jobs, asked for by tenant and id. Those of other tenants, and of the history, are missing."""
     known = [(tenant_id, job_id) for tenant_id, job_id in asked if job_id <= LARGEST_ID]
     tenants, ids = [tenant_id for tenant_id, _ in known], [job_id for _, job_id in known]
-    rows = prepared(statement("read_states"), tenants=tenants, ids=ids) if known else []
+    rows = prepared("read_states", tenants=tenants, ids=ids) if known else []
     return {(tenant_id, job_id): State(*values) for tenant_id, job_id, *values in rows}
 
 
@@ -150,14 +150,14 @@ def dead_letters() -> QuerySet[DeadLetter]:
 
 def ended(tenant_id: int, since: datetime) -> list[Ended]:
     """The tenant's attempts that ended since this hour, by queue, job type and outcome."""
-    return prepared_objects(Ended, statement("tenant_statistics"), tenant_id=tenant_id, since=since)
+    return prepared_objects(Ended, "tenant_statistics", tenant_id=tenant_id, since=since)
 
 
 def ended_in_queues(since: datetime, until: datetime | None = None) -> list[Ended]:
     """The attempts of all tenants that ended since this minute, and before `until`, by queue, type and outcome."""
-    return prepared_objects(Ended, statement("queue_statistics"), since=since, until=until)
+    return prepared_objects(Ended, "queue_statistics", since=since, until=until)
 
 
 def under_way(tenant_id: int, most: int) -> list[UnderWay]:
     """The tenant's jobs that wait or hold a slot, by queue and job type; at most so many of each queue are counted."""
-    return prepared_objects(UnderWay, statement("tenant_under_way"), tenant_id=tenant_id, most=most)
+    return prepared_objects(UnderWay, "tenant_under_way", tenant_id=tenant_id, most=most)

@@ -12,8 +12,7 @@ from jobs.forecasting.rehearsal import LATER
 from jobs.forecasting.statements import Reason, Row, Said, at
 from jobs.lifecycle import Status
 from jobs.models import Job, JobRow
-from jobs.sql import statement
-from tenants.prepared import prepared
+from jobs.store.rows import prepared
 
 LATE = timedelta(minutes=3)  # a forecast of much work rests for two
 WORDS = {  # for what no page says beside it
@@ -73,7 +72,7 @@ def starts_of(asked: Collection[tuple[int, int]]) -> dict[tuple[int, int], Start
 
 def last_of(tenant_id: int) -> dict[str, Starts]:
     """By queue, when the tenant's last job in line there starts; if it limits its users, the last of no user."""
-    found = prepared(statement("starts_of_tenant"), tenant_id=tenant_id)
+    found = prepared("starts_of_tenant", tenant_id=tenant_id)
     lines = {queue: (now, made_at, reason, json.loads(places)) for queue, now, made_at, reason, places in found}
     return {queue: _starts(_last(said[-1]), *said) for queue, said in lines.items()}
 
@@ -95,7 +94,7 @@ def _last(places: Sequence[Row]) -> int:
 
 def _forecasts(keys: set[Key]) -> dict[Key, Any]:
     tenants, queues, users = ([key[part] for key in sorted(keys)] for part in range(3))
-    rows = prepared(statement("starts_of"), tenants=tenants, queues=queues, users=users) if keys else []
+    rows = prepared("starts_of", tenants=tenants, queues=queues, users=users) if keys else []
     return {
         (tenant, queue, user): (now, made_at, reason, places and json.loads(places))
         for tenant, queue, user, now, made_at, reason, places in rows

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 
-from opentelemetry import context, trace
+from opentelemetry import trace
 from opentelemetry.trace import SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
@@ -47,7 +47,10 @@ def serving(method: str, headers: Mapping[str, str]) -> Iterator[trace.Span]:
         yield present
         return
     given = _w3c.extract({HEADER: headers.get(HEADER, "")})
-    with _continuing(given), _tracer.start_as_current_span(f"HTTP {method}", kind=SpanKind.SERVER) as span:
+    with (
+        trace.use_span(trace.get_current_span(given)),
+        _tracer.start_as_current_span(f"HTTP {method}", kind=SpanKind.SERVER) as span,
+    ):
         yield span
 
 
@@ -59,8 +62,7 @@ def attempting(
     if trace_parent is None and isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         yield trace.INVALID_SPAN  # no SDK, no trace: OpenTelemetry would do its nothing at length, at every job
         return
-    given = _w3c.extract({HEADER: trace_parent or ""})
-    with _continuing(given):
+    with trace.use_span(trace.get_current_span(_w3c.extract({HEADER: trace_parent or ""}))):
         if waited_since is not None:
             # PostgreSQL's clock may be ahead of ours; no wait ends before it began.
             begins = min(int(waited_since.timestamp() * 1e9), time.time_ns())
@@ -74,12 +76,3 @@ def failed(span: trace.Span, error: BaseException) -> None:
     """Note the class of an error; its text may quote what the tenant owns."""
     span.set_status(Status(StatusCode.ERROR, type(error).__name__))
     span.set_attribute("error.type", type(error).__name__)
-
-
-@contextmanager
-def _continuing(given: context.Context) -> Iterator[None]:
-    token = context.attach(given)
-    try:
-        yield
-    finally:
-        context.detach(token)
