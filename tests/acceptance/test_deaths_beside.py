@@ -15,7 +15,7 @@ from jobs.engine import runtime
 from jobs.engine.cancel import cancel
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Worker
-from jobs.store import EVERY_TENANT, Claimed
+from jobs.store import EVERY_TENANT, Claimed, results
 from jobs.worker import message
 from tests.acceptance.following import SOON, bystanders_go_through, ended, held_lock, release_lock, running
 from tests.chaos.freezing import NUMBER, ROW, Held, backends, children, has_ended, kill
@@ -251,6 +251,14 @@ class TestWhatABodyLeavesBehind:
         assert ended(job_id).status == "cancelled"
         wait_until(lambda: has_ended(below.pid), "its subprocess ends")
         bystanders_go_through()
+
+    def test_it_has_processes_of_its_own_of_any_kind(self, start_worker, thing):
+        start_worker(concurrency=1)
+        done = ended(thing.async_.share_out())
+        pools = {"fork": [1, 2], "spawn": [1, 2], "forkserver": [1, 2], "rows": [1, 1]}
+        assert done.status == "success", done.last_error
+        assert results.load(done).value == {"terminated": [-signal.SIGTERM], **pools}
+        assert done.progress_note == "shared out"
 
     def test_its_open_transaction_ends_its_process_which_loses_no_message_and_is_replaced_at_once(
         self, start_worker, environ, tmp_path: Path

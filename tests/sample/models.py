@@ -2,6 +2,7 @@
 
 import gc
 import logging
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -37,6 +38,12 @@ def note_run() -> int:
     current = current_job()
     Run.objects.create(job_id=current.id or 0, attempt=current.attempt, pid=os.getpid())
     return current.attempt
+
+
+def count_rows(_: int) -> int:
+    """In a process of a body's."""
+    current_job().progress(0.5, "shared out")
+    return Thing.objects.count()
 
 
 def spin(*, stubborn: bool) -> None:
@@ -301,6 +308,22 @@ class Thing(Asynchronous, models.Model):
         below = subprocess.Popen(["sleep", "3600"])
         Path(path).write_text(str(below.pid))
         below.wait()
+
+    @job
+    def share_out(self) -> dict[str, list[int]]:
+        """Its work, to processes of each kind; and ends one."""
+        Thing.objects.count()  # its session is open
+        one = multiprocessing.get_context("fork").Process(target=time.sleep, args=(3600,))
+        one.start()
+        one.terminate()
+        one.join()
+        answers = {"terminated": [one.exitcode or 0]}
+        for kind in ("fork", "spawn", "forkserver"):
+            with multiprocessing.get_context(kind).Pool(2) as pool:
+                answers[kind] = pool.map(abs, [-1, -2])
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            answers["rows"] = pool.map(count_rows, [1, 2])
+        return answers
 
     @job(retry=Retry.custom(think, max_retries=1))
     def spin_slowly_again(self) -> None:

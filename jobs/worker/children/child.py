@@ -1,5 +1,6 @@
 """A process of a worker's pool, and its preparation before its first job."""
 
+import multiprocessing.process
 import os
 import signal
 import threading
@@ -27,6 +28,7 @@ from jobs.worker.threads.sender import Sender
 from jobs.worker.threads.wakeup import wakeup
 from jobs.worker.threads.watchdog import Progress
 
+MAIN = multiprocessing.current_process()  # of the parent, which imports this; Celery puts its own in its place
 FLUSH_SECONDS = 2.0  # to send the remaining messages when the process ends
 
 
@@ -81,6 +83,19 @@ class Child(Host):
         self._sending.join(FLUSH_SECONDS)
 
 
+def _let_bodies_have_processes() -> None:
+    """Of multiprocessing, to which Celery's are daemons that may have none. Who ends this process ends its group."""
+    MAIN.name = current_process().name  # in the lines of the log
+    multiprocessing.process._current_process = MAIN  # type: ignore[attr-defined]
+    os.register_at_fork(after_in_child=_become_a_bodys_process)
+
+
+def _become_a_bodys_process() -> None:
+    """In a process that a body has forked: its sessions are its parent's, and SIGTERM ends it as any other process."""
+    session_reset.forget()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 @signals.worker_process_init.connect
 def run_jobs_here(**_: Any) -> None:
     """Prepare the process: it dies with its parent, ends what its bodies start, has an entry in the running table.
@@ -92,6 +107,6 @@ def run_jobs_here(**_: Any) -> None:
     running_table.take_entry(current_process().index)  # type: ignore[attr-defined]  # not in its stubs
     store.name_sessions(WORKER_ID, os.getpid())
     child = Child(WORKER_ID, next(iter(celery_app().amqp.queues.consume_from), None))
-    os.register_at_fork(after_in_child=session_reset.forget)
+    _let_bodies_have_processes()
     runtime.start(Runtime(carrier=child.sender.hand_over, relay=wakeup.request, host=child))
     signals.worker_process_shutdown.connect(lambda **_: child.send_messages(), weak=False)
