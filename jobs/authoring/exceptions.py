@@ -1,6 +1,6 @@
 """Exceptions with which a running method decides how its attempt ends."""
 
-from tenants.bounds import MAX_SECONDS
+from tenants.bounds import MAX_SECONDS, is_number
 
 
 class TenantError(Exception):
@@ -31,8 +31,7 @@ def delay_of(error: RetryLater) -> float:
 
 
 def _checked(seconds: float) -> float:
-    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-    if not number or not 0 <= seconds <= MAX_SECONDS:  # nan fails every comparison
+    if not is_number(seconds, 0, MAX_SECONDS):
         raise ValueError(f"RetryLater takes a number of seconds from 0 to {MAX_SECONDS:.0f}, not {seconds!r}")
     return seconds
 

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from cron_descriptor import FormatError, Options, get_description
 from cronsim import CronSim, CronSimError
 
-from tenants.bounds import MAX_SECONDS
+from tenants.bounds import MAX_SECONDS, is_number
 
 MACROS = {
     "@hourly": "0 * * * *",
@@ -59,8 +59,7 @@ class Recurrence:
         if (self.every is None) == (not self.cron):
             raise InvalidRecurrence("every", "give either every or cron")
         if self.every is not None:
-            number = isinstance(self.every, (int, float)) and not isinstance(self.every, bool)
-            if not number or not MIN_INTERVAL <= self.every <= MAX_SECONDS:  # not a number (nan) lies nowhere
+            if not is_number(self.every, MIN_INTERVAL, MAX_SECONDS):
                 raise InvalidRecurrence(
                     "every",
                     f"must be a number of seconds from {MIN_INTERVAL:g} to {MAX_SECONDS:.0f}, not {self.every!r}",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from tenants.bounds import MAX_SECONDS
+from tenants.bounds import MAX_SECONDS, is_number, is_whole
 
 Answer = float | Literal["exponential", False]
 Decide = Callable[[BaseException, int], Answer]
@@ -40,11 +40,11 @@ class Retry:
     def __post_init__(self) -> None:
         if not callable(self.decide):
             raise ValueError(f"decide: must be a callable (error, n), not {self.decide!r}")
-        if not isinstance(self.max_retries, int) or isinstance(self.max_retries, bool) or self.max_retries < 0:
+        if not is_whole(self.max_retries, 0):
             raise ValueError(f"max_retries: must be a whole number, 0 or more, not {self.max_retries!r}")
         if self.queue is not None and not (isinstance(self.queue, str) and self.queue):
             raise ValueError(f"queue: must be a queue's name or None, not {self.queue!r}")
-        if not (_is_number(self.jitter) and 0 <= self.jitter <= 1):
+        if not is_number(self.jitter, 0, 1):
             raise ValueError(f"jitter: must be from 0 to 1, not {self.jitter!r}")
         _check_seconds("base", self.base, most=sys.float_info.max)
         _check_seconds("cap", self.cap, most=MAX_SECONDS)
@@ -107,7 +107,7 @@ class Retry:
         if answer is False:
             return None
         seconds = self._exponential(retries) if answer == "exponential" else answer
-        if not (_is_number(seconds) and 0 <= seconds < math.inf):
+        if not is_number(seconds, 0) or seconds == math.inf:
             raise ValueError(f'a retry policy must return seconds, "exponential" or False, not {answer!r}')
         # apply the cap first: a whole number like 3 ** 1000 is too large for a float
         return float(min(seconds, self.cap)) * (1 - self.jitter * draw())
@@ -117,10 +117,6 @@ class Retry:
         return min(self.base * 2.0 ** min(retries, 1000), self.cap)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def _check_seconds(name: str, value: float, *, most: float) -> None:
-    if not (_is_number(value) and 0 <= value <= most):  # nan fails every comparison
+    if not is_number(value, 0, most):
         raise ValueError(f"{name}: must be a number of seconds from 0 to {most:g}, not {value!r}")

@@ -14,6 +14,7 @@ from jobs.calls.owners import path_of
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import Target
 from jobs.calls.request import JOIN, JobRequest
+from tenants.bounds import LARGEST_ID, is_whole
 from tenants.mirror import NotMirrored, tenant_of
 from tenants.models import Tenant
 
@@ -24,7 +25,6 @@ class Numbered(Protocol):
 
 
 JobIds = int | Numbered | Iterable[int | Numbered]
-LARGEST_ID = 2**63 - 1
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -144,7 +144,7 @@ def _seconds(time: float | timedelta | None) -> float | None:
 def _ids(field: str, jobs: JobIds) -> tuple[int, ...]:
     several = jobs if isinstance(jobs, Iterable) else (jobs,)
     ids: tuple[Any, ...] = tuple(getattr(one, "id", one) for one in several)
-    if not all(isinstance(one, int) and not isinstance(one, bool) and 0 < one <= LARGEST_ID for one in ids):
+    if not all(is_whole(one, 1, LARGEST_ID) for one in ids):
         raise InvalidRequest(field, "must be the id of a job, a batch, or several")
     return ids
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from jobs.authoring.decorator import IDENTICAL
 from jobs.calls.arguments import as_text, check_text
 from jobs.calls.refusals import InvalidRequest
-from tenants.bounds import MAX_SECONDS
+from tenants.bounds import MAX_SECONDS, is_number, is_whole
 
 LAST_PRIORITY = 10
 MOST_PREDECESSORS = 1000
@@ -63,11 +63,7 @@ class JobRequest:
     )
 
     def __post_init__(self) -> None:
-        if (
-            not isinstance(self.priority, int)
-            or isinstance(self.priority, bool)
-            or not 0 <= self.priority <= LAST_PRIORITY
-        ):
+        if not is_whole(self.priority, 0, LAST_PRIORITY):
             raise InvalidRequest(
                 "priority", f"must be a whole number from 0 (first) to 10 (last), not {self.priority!r}"
             )
@@ -143,17 +139,12 @@ def _check_identical(identical: str, delay: float | None) -> None:
 
 
 def _check_seconds(field: str, value: float | None, *, least: float) -> None:
-    if value is None:
-        return
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not least <= value <= MAX_SECONDS:  # nan fails every comparison
+    if value is not None and not is_number(value, least, MAX_SECONDS):
         raise InvalidRequest(field, f"must be a number of seconds from {least} to {MAX_SECONDS:.0f}, not {value!r}")
 
 
 def _check_whole(field: str, value: int | None, *, least: int) -> None:
-    if value is None:
-        return
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MAX_WHOLE:
+    if value is not None and not is_whole(value, least, MAX_WHOLE):
         raise InvalidRequest(field, f"must be a whole number from {least} to {MAX_WHOLE}, not {value!r}")
 
 

@@ -17,6 +17,7 @@ from jobs.models import MAX_BYTES, JobMemory
 from jobs.store.rows import rows
 from jobs.store.session import session
 from tenants import audit
+from tenants.bounds import is_number
 from tenants.models import Tenant
 
 
@@ -65,7 +66,7 @@ class StoredMemory(Memory):
         self._change("remove", keys=[as_key(key, self._field) for key in keys])
 
     def increment(self, key: str, by: float = 1) -> float:
-        if isinstance(by, bool) or not isinstance(by, (int, float)):
+        if not is_number(by):
             raise InvalidRequest("by", f"must be a number, not {by!r}")
         found = self._change("increment", key=as_key(key, self._field), by=self._json(by, "by"))
         if found is None:

@@ -10,7 +10,7 @@ from jobs.calls.arguments import as_json
 from jobs.calls.refusals import InvalidRequest
 from jobs.models import JobRow
 from jobs.reading.masked import DOTS, masked
-from jobs.reading.queries import LARGEST_ID
+from tenants.bounds import LARGEST_ID
 
 
 def texts(given: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:

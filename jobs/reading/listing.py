@@ -10,6 +10,7 @@ from jobs.lifecycle import FINAL, Status
 from jobs.models import AnyFailedAttempt, Job, JobRow, Queue, Schedule
 from jobs.reading import queries
 from jobs.store import Progress, TenantId
+from tenants.bounds import LARGEST_ID
 from tenants.models import Tenant
 
 MAX_LOOKED_AT = 10_000  # jobs that one page reads at most
@@ -92,7 +93,7 @@ def ids(sought: Sought, limit: int, *, before: int | None = None, looks: int) ->
 
 def batches(limit: int, *, tenant_id: TenantId, before: int | None = None) -> tuple[list[Progress], int | None]:
     """The newest batches below that number, and `before` of the next ones."""
-    found = store.read_batches(tenant_id=tenant_id, before=before or queries.LARGEST_ID, most=limit)
+    found = store.read_batches(tenant_id=tenant_id, before=before or LARGEST_ID, most=limit)
     return found, found[-1].id if len(found) == limit else None
 
 
@@ -118,7 +119,7 @@ def newer(sought: Sought, *, upto: int) -> tuple[int, bool]:
     """The number of jobs that fit with higher ids than `upto`; and whether there are more to look at."""
     came = queries.all_jobs().filter(sought.owned, pk__gt=upto)
     last = came.order_by("pk").values_list("pk", flat=True)[MAX_LOOKED_AT - 1 : MAX_LOOKED_AT].first()
-    return came.filter(sought.fitting, pk__lte=last or queries.LARGEST_ID).count(), last is not None
+    return came.filter(sought.fitting, pk__lte=last or LARGEST_ID).count(), last is not None
 
 
 def waited(job: JobRow, now: datetime) -> float | None:

@@ -27,8 +27,8 @@ from jobs.models import (
 from jobs.reading.statistics import Ended, UnderWay
 from jobs.sql import statement
 from jobs.store.rows import prepared, prepared_objects
+from tenants.bounds import LARGEST_ID
 
-LARGEST_ID = 2**63 - 1
 SHOWN = frozenset(re.findall(r"\bj\.(\w+)", statement("read_job").partition("\nFROM")[0]))  # its columns
 
 

@@ -10,8 +10,7 @@ from django.db.models import Exists, OuterRef
 from jobs.models import Job, JobEdge
 from jobs.store.owner import TenantId, owned, tenant_or_any
 from jobs.store.rows import objects, rows
-
-LARGEST_ID = 2**63 - 1
+from tenants.bounds import LARGEST_ID
 
 
 @dataclass(frozen=True)

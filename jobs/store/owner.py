@@ -3,6 +3,8 @@
 from enum import Enum
 from typing import Literal
 
+from tenants.bounds import is_whole
+
 
 class _Operator(Enum):
     EVERY_TENANT = "every tenant"
@@ -16,7 +18,7 @@ def tenant_or_any(tenant_id: TenantId) -> int | None:
     """The parameter of the statements: null for every tenant. Raises TypeError for any other value, such as None."""
     if tenant_id is EVERY_TENANT:
         return None
-    if not isinstance(tenant_id, int) or isinstance(tenant_id, bool):
+    if not is_whole(tenant_id):
         raise TypeError(f"tenant_id: must be the id of a tenant, or EVERY_TENANT for an operator, not {tenant_id!r}")
     return tenant_id
 

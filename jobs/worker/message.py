@@ -13,8 +13,9 @@ from jobs.celery import celery_app
 from jobs.engine import runtime
 from jobs.engine.execute import execute
 from jobs.store import Claimed
+from tenants.bounds import LARGEST_ID, is_whole
 
-MAX_JOB, MAX_ATTEMPT = 2**63 - 1, 2**31 - 1  # the ranges of the columns
+LARGEST_ATTEMPT = 2**31 - 1  # of its column
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,8 @@ class Message:
     def decode(cls, args: Sequence[object]) -> Self:
         """Decode a message; ignore the further fields of older releases. Raises ValueError."""
         match args:
-            case [int(job_id), int(attempt), *_] if 1 <= job_id <= MAX_JOB and 1 <= attempt <= MAX_ATTEMPT:
-                if not isinstance(job_id, bool) and not isinstance(attempt, bool):
-                    return cls(job_id, attempt)
+            case [job_id, attempt, *_] if is_whole(job_id, 1, LARGEST_ID) and is_whole(attempt, 1, LARGEST_ATTEMPT):
+                return cls(job_id, attempt)
         raise ValueError("other arguments")
 
     @property

@@ -17,7 +17,7 @@ from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Worker
 from jobs.reading.listing import Sought
 from jobs.reading.masked import masked
-from jobs.reading.queries import LARGEST_ID
+from tenants.bounds import LARGEST_ID
 from tenants.models import Tenant
 
 NAMES = (  # that people type

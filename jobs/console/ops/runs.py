@@ -19,7 +19,7 @@ from jobs.console.operations.verbs import Verb
 from jobs.console.ops import terms
 from jobs.console.ops.dead_letters import filters_of, matching
 from jobs.pages.typed import number
-from jobs.reading.queries import LARGEST_ID
+from tenants.bounds import LARGEST_ID
 
 SALT, MAX_AGE = "ops.run.2", 3600  # with the number of its form; seconds for which a run may continue
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from jobs.authoring.text import storable
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations.filters import NAMES, Filter
-from jobs.reading.queries import LARGEST_ID
+from tenants.bounds import LARGEST_ID
 
 DIGITS = 19
 MOST_WORDS = 50  # of a search: each gets a link to the search without it

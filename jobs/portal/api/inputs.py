@@ -22,6 +22,7 @@ from pydantic_core.core_schema import CoreSchema, no_info_after_validator_functi
 from jobs.calls.request import LAST_PRIORITY, MAX_WHOLE, MOST_PREDECESSORS
 from jobs.lifecycle import Status
 from jobs.portal.api.problems import MOST_ERRORS
+from tenants.bounds import is_whole
 
 
 class Storable:
@@ -60,7 +61,7 @@ def _whole(number: Any) -> Any:
 
 def _key(source_id: Any) -> Any:
     source_id = _whole(source_id)
-    return str(source_id) if isinstance(source_id, int) and not isinstance(source_id, bool) else source_id
+    return str(source_id) if is_whole(source_id) else source_id
 
 
 def _in_digits(written: Any) -> Any:

@@ -12,7 +12,7 @@ from jobs.portal.api.inputs import PathId
 from jobs.portal.api.problems import existing
 from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
-from jobs.reading.queries import LARGEST_ID
+from tenants.bounds import LARGEST_ID
 
 router = Router(tags=["jobs"])
 

@@ -19,6 +19,7 @@ from jobs.lifecycle import Status
 from jobs.reading.listing import ran, waited
 from jobs.reading.public_error import told
 from jobs.reading.starts import starts
+from tenants.bounds import is_whole
 
 
 class ListedJob(Schema):
@@ -160,7 +161,7 @@ def read(job: models.JobRow) -> dict[str, Any]:
 def shown(job: models.JobRow, **more: Any) -> dict[str, Any]:
     """The same with what no row of the job tells in `more`, without any statement."""
     rows = job.stats.get("rows")
-    counted = rows if isinstance(rows, int) and not isinstance(rows, bool) else None
+    counted = rows if is_whole(rows) else None
     return listed(job) | {"args": job.args, "stats": job.stats, "starts": None, "rows": counted} | more
 
 

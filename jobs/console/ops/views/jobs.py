@@ -17,7 +17,7 @@ from jobs.pages.forms import query_with
 from jobs.pages.typed import number
 from jobs.reading import listing, queries, status_words
 from jobs.reading.listing import MAX_LOOKED_AT, Page
-from jobs.reading.queries import LARGEST_ID
+from tenants.bounds import LARGEST_ID
 
 A_PAGE = 50
 MAX_OFFERED = 50  # queues
