@@ -45,15 +45,10 @@ def skip_on_a_new_server() -> None:
     """Skip numbers if this server was promoted or restored since a clock last led. For a clock that takes the lead."""
     try:
         with transaction.atomic():
-            if _is_new():
+            found = rows("notice_server")  # whether another one was noted before, if it is new
+            if found and found[0][0]:
                 skip()
     except OperationalError:  # the database is away: the next leader asks
         raise
     except DatabaseError as error:  # a provider may keep from us which server it is
         telemetry.noticed("a promotion cannot be noticed here", error=type(error).__name__)
-
-
-def _is_new() -> bool:
-    """Note the server; whether it is new, and not the first. Raises as `numbers` does."""
-    found = rows("notice_server")
-    return bool(found and found[0][0])

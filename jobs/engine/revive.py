@@ -23,7 +23,9 @@ def revive(job_id: int, *, tenant_id: TenantId) -> bool:
         if not (store.revive(job_id, tenant_id=tenant_id) or store.restore(job_id, tenant_id=tenant_id)):
             return False
         if tenant_id is not EVERY_TENANT:
-            _refuse_if_full(tenant_id)
+            waiting, bound = store.backlog(tenant_id)
+            if waiting > bound:
+                raise TooManyWaiting(bound)
         note_job("revived", job_id, tenant_id)
         dispatch.on_commit()
     return True
@@ -36,12 +38,6 @@ def why_not(job: JobRow, *, tenant_id: TenantId) -> str:
     if job.barred and tenant_id is not EVERY_TENANT:
         return "An operator ended this job; only an operator can revive it."
     return f"The job is {job.status}. Only jobs that ended as error, dead or cancelled can be revived."
-
-
-def _refuse_if_full(tenant_id: int) -> None:
-    waiting, bound = store.backlog(tenant_id)
-    if waiting > bound:
-        raise TooManyWaiting(bound)
 
 
 def discard(job_id: int) -> bool:

@@ -15,6 +15,7 @@ from jobs.reading.health.looks import COUNTS_OF_A_MINUTE, LATE
 from jobs.reading.statistics import BOUNDS
 from jobs.reading.usage import first_open, midnight
 from jobs.recording import statements
+from jobs.store import partitions
 from jobs.store.rows import rows
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -86,8 +87,8 @@ def keep_partitions(now: datetime | None = None) -> None:
     today = datetime.combine(now.astimezone(UTC), time(), UTC)
     for table, kept in (KEPT_FOR | {"attempts": log_kept()}).items():
         for day in range(-1, AHEAD + 1):
-            store.ensure_partition(table, today + day * DAY, today + (day + 1) * DAY)
-        store.drop_partitions(table, min(now - kept, _billed(table, now)))
+            partitions.ensure(table, today + day * DAY, today + (day + 1) * DAY)
+        partitions.drop_before(table, min(now - kept, _billed(table, now)))
     forget_old(now)
 
 

@@ -36,8 +36,6 @@ from jobs.store.due import hold, next_moment, promote, release
 from jobs.store.history import archive, forget_old, next_to_archive, restore
 from jobs.store.leading import database_now, database_time, depose, lead, wake_clock
 from jobs.store.owner import EVERY_TENANT, TenantId
-from jobs.store.partitions import drop_before as drop_partitions
-from jobs.store.partitions import ensure as ensure_partition
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Applied, Claimed, Holder, Process, Started
 from jobs.store.schedules import (
     DueSchedule,

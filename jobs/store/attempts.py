@@ -41,7 +41,7 @@ def holder(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> Started
 
 def running_in(process: Process, after: datetime) -> Started | None:
     """The attempt that the process is running according to PostgreSQL, if it started after that moment."""
-    found = rows("running_in", default_timeout=default_timeout(), worker=process.worker, pid=process.pid, after=after)
+    found = rows("running_in", default_timeout=default_timeout(), after=after, **vars(process))
     return started(found, process)
 
 
@@ -82,11 +82,10 @@ def turn_away(job_id: int, attempt: int, now: datetime | None = None) -> bool:
 
 def progress(job_id: int, attempt: int, process: Process, fraction: float, note: str) -> bool:
     """Note how far an attempt is (0..1) that runs in this process."""
-    of = {"id": job_id, "attempt": attempt, "worker": process.worker, "pid": process.pid}
-    return bool(rows("progress", **of, fraction=fraction, note=note))
+    return bool(rows("progress", id=job_id, attempt=attempt, fraction=fraction, note=note, **vars(process)))
 
 
 def cancel_requested(job_id: int, attempt: int, process: Process) -> bool:
     """Whether an attempt that runs in this process is asked to stop."""
-    found = rows("cancel_requested", id=job_id, attempt=attempt, worker=process.worker, pid=process.pid)
+    found = rows("cancel_requested", id=job_id, attempt=attempt, **vars(process))
     return bool(found and found[0][0])

@@ -189,19 +189,8 @@ def take_back(
     process: the process that died; attempts in other processes are left alone. Return the new status; None if the
     statement did not apply, or if the row is locked.
     """
-    found = rows(
-        "take_back",
-        id=job_id,
-        attempt=attempt,
-        error_class=failure.error_class,
-        error=failure.error,
-        error_key=failure.key,
-        traceback="",
-        max_crashes=max_crashes,
-        worker=process.worker,
-        pid=process.pid,
-        now=now,
-    )
+    facts = failure.parameters() | {"traceback": "", "error_key": failure.key, "max_crashes": max_crashes}
+    found = rows("take_back", id=job_id, attempt=attempt, now=now, **facts, **vars(process))
     if not found:
         return None
     _, _, tenant_id, said = found[0]

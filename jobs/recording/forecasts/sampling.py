@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite, sqrt
-from random import Random
 
 from jobs.forecasting.calibration import QUANTILES, Factor, class_of
 from jobs.forecasting.far import TENTH
@@ -38,7 +37,8 @@ def sampled(
     wanted = min(since, AT_ONCE) * a_minute / 60.0
     number = int(wanted) + (random.random() < wanted % 1)
     for n in range(number if standing else 0):
-        (one,) = _chosen(random, new if n % 2 and new else standing)
+        among = new if n % 2 and new else standing
+        (one,) = random.choices(among, [job.weight for job in among])
         yield _spoken(one.place, one.job, foresight, ended)
 
 
@@ -48,10 +48,6 @@ def _standing(line: Sequence[Place]) -> Iterator[_Stands]:
         if place.job is not None:
             yield _Stands(place, place.job, float(max(place.job.nth - last, 1)))
             last = place.job.nth
-
-
-def _chosen(random: Random, among: Sequence[_Stands]) -> list[_Stands]:
-    return random.choices(among, [one.weight for one in among])
 
 
 def _spoken(place: Place, job: InLine, foresight: Foresight, ended: Sequence[EndedAttempt]) -> Prediction:

@@ -69,7 +69,7 @@ class Clock:
         looked = self._time.look()
         moment = store.next_moment()  # read it before the work, so that a moment that passes meanwhile is not missed
         moved = [given_up_in_time(step) for step in (lapse, promote)]  # what is due too late is not promoted
-        given_up_in_time(_net)
+        given_up_in_time(lambda: dispatch(in_line=False))  # what others missed, and what has a token again
         given_up_in_time(lambda: recover.declare_gone(self._time.watched, looked))
         for duty in self._duties:
             duty.run_if_due()
@@ -83,8 +83,3 @@ class Clock:
             with connection.wrap_database_errors:  # psycopg's own error would end the clock
                 for _ in connection.connection.notifies(timeout=seconds, stop_after=1):
                     pass
-
-
-def _net() -> None:
-    """Dispatch jobs that other dispatches missed, and those that a rate limit has a token for again."""
-    dispatch(in_line=False)

@@ -17,6 +17,7 @@ from jobs.reading import waits
 from jobs.reading.health import look, looks
 from jobs.reading.health.conditions import RULES
 from jobs.reading.statistics import BUCKETS
+from jobs.store import partitions
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
 
@@ -200,7 +201,7 @@ def test_the_oldest_transaction_is_that_of_others(tenant, onlooker):
 def test_what_ended_in_the_last_minutes_is_counted_by_outcome(tenant):
     now = timezone.now().replace(second=0, microsecond=0)
     today = now.replace(hour=0, minute=0)
-    store.ensure_partition("job_minutes", today, today + timedelta(days=1))  # as the recorder makes it
+    partitions.ensure("job_minutes", today, today + timedelta(days=1))  # as the recorder makes it
     some = {"queue_id": 1, "source_type": "a", "run_seconds": 0, "wait_seconds": 0}
     some |= {"run_buckets": [0] * BUCKETS, "wait_buckets": [0] * BUCKETS}
     counts = {"success": 10, "error": 1, "dead": 2, "retry": 4, "crash": 8, "snooze": 16, "cancelled": 32}

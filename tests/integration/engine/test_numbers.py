@@ -71,18 +71,18 @@ class TestTheClock:
         assert next_number() > before + SKIPPED
 
     def test_leads_also_where_a_provider_keeps_from_it_which_server_it_is(self, promoted, monkeypatch, caplog):
-        def refused() -> bool:
+        def refused(*_) -> list:
             raise ProgrammingError("permission denied for function pg_control_system")
 
-        monkeypatch.setattr(numbers, "_is_new", refused)
+        monkeypatch.setattr(numbers, "rows", refused)
         self.lead()
         assert "a promotion cannot be noticed here" in caplog.text
 
     def test_waits_for_a_server_that_is_away(self, monkeypatch):
-        def away() -> bool:
+        def away(*_) -> list:
             raise OperationalError
 
-        monkeypatch.setattr(numbers, "_is_new", away)
+        monkeypatch.setattr(numbers, "rows", away)
         with pytest.raises(OperationalError):
             numbers.skip_on_a_new_server()
 

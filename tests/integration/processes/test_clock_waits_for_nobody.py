@@ -268,13 +268,13 @@ class TestTime:
         stop, worker = threading.Event(), Worker.objects.filter(pk=register())
         one = Clock(stop)
 
-        def takes_long() -> None:
+        def takes_long(**_) -> None:
             worker.update(beat_at=Now())
             if one._time.watched > 0.3:
                 stop.set()
                 with connection.cursor() as cursor:
                     cursor.execute("SELECT pg_sleep(0.4)")
 
-        monkeypatch.setattr(clock, "_net", takes_long)
+        monkeypatch.setattr(clock, "dispatch", takes_long)
         elsewhere(one.run).result()
         assert worker.get().gone_at is None
