@@ -45,7 +45,10 @@ class Path:
 
 @cache
 def path_of(model: type[models.Model]) -> Path:
-    """Raises InvalidRequest if it ends at no tenant."""
+    """Raises InvalidRequest if it ends at no tenant, or if no text can name the model's objects."""
+    if isinstance(model._meta.pk, models.CompositePrimaryKey):
+        several = "has a key of several columns, which names no object of a job"
+        raise InvalidRequest("source_id", f"{model._meta.label} {several}: pass them to a method of the class")
     said: str = getattr(model, "jobs_tenant", "tenant")
     names = tuple(name for name in said.split("__") if name != "pk")
     end = model

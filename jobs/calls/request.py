@@ -81,6 +81,8 @@ class JobRequest:
             object.__setattr__(self, "expires_at", _in_utc("expires", self.expires_at))
         if len(self.user_key) > 100:  # noqa: PLR2004
             raise InvalidRequest("user", "must be text of at most 100 characters")
+        if len(self.source_id or "") > 100:  # noqa: PLR2004
+            raise InvalidRequest("source_id", "must be text of at most 100 characters: the key of the object")
         check_text(self.user_key, "user")
         check_text(self.queue, "queue")
         if self.after or self.after_end or self.after_patience is not None:

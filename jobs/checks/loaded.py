@@ -30,9 +30,12 @@ def paths_to_the_tenant() -> Iterator[Fault]:
         try:
             path_of(model)
         except InvalidRequest as error:
-            hint = 'Set jobs_tenant of the model to the path of foreign keys that leads to it: jobs_tenant = "shop", '
-            hint += '"order__shop", or "pk" if the model itself is the tenant.'
-            yield f"The jobs of {model._meta.label} find no tenant: {error.message}.", hint, model
+            if error.field == "tenant":
+                missing, hint = "tenant", "Set jobs_tenant of the model to the path of foreign keys that leads to it: "
+                hint += 'jobs_tenant = "shop", "order__shop", or "pk" if the model itself is the tenant.'
+            else:
+                missing, hint = "object", "Mark methods of the class @job, and let them take the columns as arguments."
+            yield f"The jobs of {model._meta.label} find no {missing}: {error.message}.", hint, model
 
 
 @check("jobs.E021")

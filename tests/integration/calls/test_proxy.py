@@ -5,14 +5,29 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
-from django.db import transaction
+from django.db import models, transaction
+from django.test.utils import isolate_apps
 from django.utils import timezone
 
-from jobs import InvalidRequest, asubmit_many, async_, current_job, queries, results, store, submit_many
+from jobs import (
+    Asynchronous,
+    InvalidRequest,
+    asubmit_many,
+    async_,
+    current_job,
+    job,
+    queries,
+    results,
+    store,
+    submit_many,
+)
 from jobs.authoring import current
 from jobs.authoring.current import CurrentJob
+from jobs.calls import registry
+from jobs.checks.loaded import paths_to_the_tenant
 from jobs.models import Job
 from jobs.reading.waiting import afinished
+from tenants.models import Tenant
 from tests.factories import MemberFactory, QueueFactory, TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing
 
@@ -153,6 +168,28 @@ class TestWhatCannotBeCalled:
     def test_an_unsaved_object_has_no_jobs_yet(self, thing):
         with pytest.raises(InvalidRequest, match=r"^source_id: echo runs on one object, which must be saved first"):
             Thing(tenant=thing.tenant).async_.echo()
+
+    def test_an_object_whose_key_has_several_columns_has_none(self, thing):
+        with isolate_apps("tests.sample"):
+
+            class Seat(Asynchronous, models.Model):
+                pk = models.CompositePrimaryKey("tenant", "number")
+                tenant = models.ForeignKey(Tenant, models.CASCADE)
+                number = models.IntegerField()
+
+                class Meta:
+                    app_label = "sample"
+
+                @job
+                def book(self) -> None: ...
+
+        refused = "sample.Seat has a key of several columns, which names no object of a job"
+        with pytest.raises(InvalidRequest, match=rf"^source_id: {refused}"):
+            Seat(tenant=thing.tenant, number=1).async_.book()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(registry, "source_types", lambda: {"sample.seat": Seat})
+            [fault] = paths_to_the_tenant()
+        assert refused in fault[0]
 
     def test_a_job_of_one_object_is_not_called_on_the_class(self, thing):
         with pytest.raises(InvalidRequest, match=r"^source_id: "):

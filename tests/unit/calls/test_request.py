@@ -44,6 +44,7 @@ def tomorrow(**shift) -> datetime:
         ("at", {"at": datetime(2999, 1, 1)}, "time zone"),  # noqa: DTZ001 - that is the point
         ("at", {"at": "2999-01-01"}, "'2999-01-01'"),
         ("user", {"user_key": "u" * 101}, "at most 100"),
+        ("source_id", {"source_id": "a" * 101}, "at most 100"),
         ("user", {"user_key": "a\x00"}, "NUL"),
         ("user", {"user_key": "\ud800"}, "surrogate"),
         ("queue", {"queue": "a\x00"}, "NUL"),
@@ -71,7 +72,7 @@ def test_a_value_out_of_range_is_refused_and_its_field_named(field, said, allowe
         {"timeout": 3600},
         {"at": tomorrow()},
         {"at": datetime.now(timezone(timedelta(hours=-5))) + timedelta(hours=1)},
-        {"user_key": "ü" * 100},
+        {"user_key": "ü" * 100, "source_id": "ü" * 100},
         {"args": {"text": "x" * (256 * 1024 - 12)}},
     ],
     ids=lambda said: next(iter(said)),
