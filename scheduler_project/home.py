@@ -1,12 +1,19 @@
-"""Logging in: one page for all. Operators land on their live pages, members on their reports."""
+"""Logging in: one page for all. Operators land on their live pages, members on their reports.
 
+Sessions of operators end OPERATOR_SESSION seconds after the login, whatever is done in them.
+"""
+
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.signals import user_logged_in
 from django.contrib.auth.views import LoginView, redirect_to_login
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponseRedirect
 from django.shortcuts import resolve_url
 from django.urls import reverse
+from django.utils import timezone
 
 from tenants.operators import is_operator
 
@@ -27,3 +34,10 @@ def home_of(user: Any) -> str:
     if not is_operator(user):
         return resolve_url(settings.LOGIN_REDIRECT_URL)
     return reverse("ops:overview" if user.has_perm("jobs.view_job") else "admin:index")
+
+
+@receiver(user_logged_in)
+def bound(user: Any, request: HttpRequest, **_: Any) -> None:
+    if is_operator(user):
+        # A moment, not a length: one would begin anew with every change of the session.
+        request.session.set_expiry(timezone.now() + timedelta(seconds=settings.OPERATOR_SESSION))

@@ -28,7 +28,7 @@ from jobs.engine.memory import Remembering, StoredMemory
 from jobs.engine.patience import DATABASE_PATIENCE, patiently
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, Job
-from jobs.store import Ending, Started, logs, results
+from jobs.store import Ending, Started, results
 from tenants.connections import drop_cut_connections
 from tenants.tenant_model import all_tenants
 
@@ -59,7 +59,7 @@ class Outcome:
         text = "" if self.log is None else self.log.text()
         if text:
             try:
-                logs.keep(job, text)
+                store.keep_log(job, text)
             except Error as error:
                 telemetry.noticed("log not kept", job=job.id, error=type(error).__name__)
 

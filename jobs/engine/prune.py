@@ -7,7 +7,7 @@ from importlib import import_module
 from django.apps import apps
 from django.conf import settings as project
 from django.db import transaction
-from django.db.models import Exists, Model, OuterRef
+from django.db.models import DurationField, Exists, ExpressionWrapper, F, Model, OuterRef, Q
 
 from jobs import store, telemetry
 from jobs.conf import settings
@@ -26,7 +26,7 @@ from jobs.models import (
     WhatIf,
     Worker,
 )
-from jobs.store import EVERY_TENANT, logs
+from jobs.store import EVERY_TENANT
 from jobs.store.rows import rows
 from tenants.models import Change
 from tenants.tenant_model import all_tenants
@@ -52,7 +52,9 @@ def prune(now: datetime | None = None) -> None:
     while forgotten := store.close_forgotten(settings.JOBS_DEAD_TTL, BATCH, now):
         telemetry.noticed("batches closed that nobody closed", batches=len(forgotten), first=forgotten[0])
     _all(lambda: store.forget_batches(kept, BATCH, now))
-    _all(lambda: logs.forget_old(kept, BATCH, now))
+    days = ExpressionWrapper(F("tenant__jobs_queue__history_days") * timedelta(days=1), DurationField())
+    logs = JobLog.objects.filter(Q(at__lt=old) | Q(at__lt=now - days)).values("pk")[:BATCH]  # few job types have any
+    _all(lambda: JobLog.objects.filter(pk__in=logs).delete()[0])
     moment = now - timedelta(days=settings.JOBS_LOGS_KEEP)
     _forget_log(Change, "at", moment)
     _forget_log(WhatIf, "asked_at", now - timedelta(days=1))

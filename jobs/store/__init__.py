@@ -5,7 +5,17 @@ here is for all of `jobs`: `store.claim(...)`.
 """
 
 from jobs.store import clock
-from jobs.store.attempts import SLICE, cancel_requested, holder, progress, put_off, running_in, start, turn_away
+from jobs.store.attempts import (
+    SLICE,
+    cancel_requested,
+    holder,
+    keep_log,
+    progress,
+    put_off,
+    running_in,
+    start,
+    turn_away,
+)
 from jobs.store.awaiting import Edge, is_news, note_edges, read_ends, unknown
 from jobs.store.away import may_pass
 from jobs.store.batches import (

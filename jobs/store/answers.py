@@ -2,7 +2,6 @@
 
 from datetime import datetime
 
-from jobs.models import KeptAnswer
 from jobs.store.rows import rows
 
 TTL = 24 * 3600.0  # seconds
@@ -12,11 +11,3 @@ def reserve(tenant_id: int, key: str, digest: str, now: datetime | None = None) 
     """Reserve an answer and return its id; None if it exists. Waits while another request with the key is answered."""
     found = rows("reserve", tenant_id=tenant_id, key=key, digest=digest, ttl=TTL, now=now)
     return found[0][0] if found else None
-
-
-def keep(answer_id: int, status: int, location: str, body: str) -> None:
-    KeptAnswer.objects.filter(pk=answer_id).update(status=status, location=location, body=body)
-
-
-def kept(tenant_id: int, key: str) -> KeptAnswer:
-    return KeptAnswer.objects.get(tenant=tenant_id, key=key)

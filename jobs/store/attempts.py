@@ -85,6 +85,11 @@ def progress(job_id: int, attempt: int, process: Process, fraction: float, note:
     return bool(rows("progress", id=job_id, attempt=attempt, fraction=fraction, note=note, **vars(process)))
 
 
+def keep_log(job: Started, text: str) -> None:
+    """Keep what an attempt logged and printed, until the history forgets the job, or somebody erases it."""
+    rows("keep_log", tenant_id=job.tenant_id, job_id=job.id, attempt=job.attempt, text=text)
+
+
 def cancel_requested(job_id: int, attempt: int, process: Process) -> bool:
     """Whether an attempt that runs in this process is asked to stop."""
     found = rows("cancel_requested", id=job_id, attempt=attempt, **vars(process))

@@ -9,6 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.http import HttpResponse
 
+from jobs.models import KeptAnswer
 from jobs.portal.api import schemas
 from jobs.portal.api.auth import CallerRequest
 from jobs.portal.api.problems import ProblemError
@@ -45,15 +46,16 @@ def _once(request: CallerRequest, key: str, answer: Callable[[], HttpResponse]) 
     if not re.fullmatch(KEY, key):
         raise ProblemError.unfit({HEADER: "must be 1 to 255 ASCII characters without spaces"})
     tenant_id = request.auth.tenant.pk
-    said = f"{request.path}\n{request.auth.user_key}\n".encode() + request.body
-    digest = hashlib.sha256(said).hexdigest()
+    asked = f"{request.path}\n{request.auth.user_key}\n".encode() + request.body
+    digest = hashlib.sha256(asked).hexdigest()
     with transaction.atomic():
         answer_id = answers.reserve(tenant_id, key, digest)
         if answer_id is not None:
             response = answer()
-            answers.keep(answer_id, response.status_code, response.get("Location", ""), response.content.decode())
+            said = {"location": response.get("Location", ""), "body": response.content.decode()}
+            KeptAnswer.objects.filter(pk=answer_id).update(status=response.status_code, **said)
             return response
-    before = answers.kept(tenant_id, key)
+    before = KeptAnswer.objects.get(tenant=tenant_id, key=key)
     if before.digest != digest:
         raise ProblemError.unfit({HEADER: "was already used for another request; use a new key"})
     headers = {"Location": before.location} if before.location else None

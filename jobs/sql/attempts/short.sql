@@ -17,6 +17,12 @@ WHERE j.id = %(id)s
   AND j.status = 'running'
   AND (%(pid)s::int IS NULL OR (j.worker = %(worker)s AND j.worker_pid = %(pid)s))  -- guard I3
 
+-- name: keep_log
+-- Change: keep what an attempt logged and printed. Who: the process that ran it, before it settles, and only if there is
+--         something. Locks: its row. Index: job_logs_once.
+INSERT INTO job_logs (tenant_id, job_id, attempt, text) VALUES (%(tenant_id)s, %(job_id)s, %(attempt)s, %(text)s)
+ON CONFLICT (job_id, attempt) DO UPDATE SET tenant_id = excluded.tenant_id, text = excluded.text, at = clock_timestamp()
+
 -- name: progress
 -- Change: the progress of a running job. Who: its holder, fenced. Locks: the row. Index: primary key (HOT).
 UPDATE jobs

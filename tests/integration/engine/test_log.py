@@ -11,13 +11,13 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
+from jobs import store
 from jobs.engine import prune
 from jobs.engine.erase import erase
 from jobs.engine.listening import CUT, Tail
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, Job, JobLog
 from jobs.reading import queries
-from jobs.store import logs
 from tenants.models import TenantQueue
 from tests import attempts
 from tests.factories import TenantFactory, make_job
@@ -50,13 +50,13 @@ class TestListening:
         assert "printed 1" in capsys.readouterr().out  # and is printed all the same
 
     def test_of_a_job_type_that_does_not_ask_nothing_is_heard(self, thing, run, body, monkeypatch):
-        monkeypatch.setattr(logs, "keep", lambda *_: pytest.fail("a statement"))
+        monkeypatch.setattr(store, "keep_log", lambda *_: pytest.fail("a statement"))
         body(talk)
         job = run(thing.async_.echo())
         assert (job.status, said(job)) == ("success", "")
 
     def test_one_that_asks_and_says_nothing_takes_no_statement(self, thing, run, body, monkeypatch):
-        monkeypatch.setattr(logs, "keep", lambda *_: pytest.fail("a statement"))
+        monkeypatch.setattr(store, "keep_log", lambda *_: pytest.fail("a statement"))
         body(lambda self: None, log=True)
         assert run(thing.async_.echo()).status == "success"
 
@@ -99,7 +99,7 @@ class TestListening:
         def away(*_):
             raise OperationalError("away")
 
-        monkeypatch.setattr(logs, "keep", away)
+        monkeypatch.setattr(store, "keep_log", away)
         body(talk, log=True)
         assert run(thing.async_.echo()).status == "success"
 
@@ -139,7 +139,7 @@ class TestKept:
         job = make_job(thing.tenant, Status.RUNNING)
         started = type("Started", (), {"id": job.pk, "attempt": 1, "tenant_id": job.tenant_id})
         for text in ("one", "two"):
-            logs.keep(started, text)
+            store.keep_log(started, text)
         assert queries.logs(job, 5) == [(1, "two")]
 
     def test_a_strangers_job_of_the_same_number_shows_none_of_it(self, thing):
