@@ -7,7 +7,7 @@ from django.contrib.auth import get_user_model
 from django.http import HttpRequest
 
 from tenants import key_admin  # noqa: F401 - registers itself
-from tenants.admin_style import ModelAdmin, Searched, TabularInline
+from tenants.admin_style import ModelAdmin, Searched, TabularInline, Untitled
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.models import ApiKey, Member
 from tenants.tenant_model import get_tenant_model
@@ -15,10 +15,9 @@ from tenants.tenant_model import get_tenant_model
 get_tenant_model()  # forms of a model that does not exist end in an error that names no setting
 
 
-class MembersInline(Searched, TabularInline):
+class MembersInline(Untitled, Searched, TabularInline):
     model = Member
     searched = ("user",)
-    hide_title = True
     extra = 0
 
 

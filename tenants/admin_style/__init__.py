@@ -15,6 +15,7 @@ _style = import_module(f"tenants.admin_style.{'unfold' if WITH_UNFOLD else 'plai
 ModelAdmin: Any = _style.ModelAdmin
 StackedInline: Any = _style.StackedInline
 TabularInline: Any = _style.TabularInline
+Untitled: Any = _style.Untitled
 ChangeList: Any = _style.ChangeList
 UncountedPaginator: Any = _style.UncountedPaginator
 Select: Any = _style.Select

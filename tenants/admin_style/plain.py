@@ -24,6 +24,10 @@ class ModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for the
             self.actions_selection_counter = False  # type: ignore[misc]
 
 
+class Untitled:
+    """An inline without the title of each row, if the style can leave it out."""
+
+
 class UncountedPaginator(Paginator):  # type: ignore[type-arg]
     """Counts no further than MOST_COUNTED rows, which are all that it has pages for."""
 

@@ -13,7 +13,7 @@ from jobs.engine import limits
 from jobs.reading import present
 from jobs.reading.standing import Standing
 from tenants.admin import ApiKeysInline, MembersInline
-from tenants.admin_style import Kept, Searched, StackedInline, display
+from tenants.admin_style import Kept, Searched, StackedInline, Untitled, display
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.models import Tenant, TenantQueue
 
@@ -24,7 +24,7 @@ class SlotsForm(ModelForm):  # type: ignore[type-arg]
         return self.instance.pk is None or super().has_changed()
 
 
-class SlotsInline(StackedInline):
+class SlotsInline(Untitled, StackedInline):
     """Its fields lead to the question of what other limits would have done."""
 
     model = TenantQueue
@@ -38,7 +38,6 @@ class SlotsInline(StackedInline):
     ]
     min_num = max_num = 1
     can_delete = False
-    hide_title = True
     verbose_name = verbose_name_plural = "slots"
 
     def get_formset(self, request: HttpRequest, obj: Tenant | None = None, **kwargs: Any) -> Any:

@@ -5,6 +5,7 @@ Messages name tenants, job types, ids and errors, never arguments or results.
 """
 
 import json
+import urllib.error
 import urllib.request
 from collections.abc import Sequence
 from typing import Any
@@ -41,7 +42,11 @@ def webhook(deaths: Sequence[Deaths]) -> None:
     request = urllib.request.Request(  # noqa: S310 - an operator's URL; jobs/checks/ allows only http(s)
         settings.JOBS_DEATH_WEBHOOK, json.dumps(body).encode(), {"Content-Type": "application/json"}
     )
-    urllib.request.build_opener(_NoRedirect).open(request, timeout=WEBHOOK_TIMEOUT).close()
+    try:
+        urllib.request.build_opener(_NoRedirect).open(request, timeout=WEBHOOK_TIMEOUT).close()
+    except urllib.error.HTTPError as refused:
+        refused.close()  # it has the connection
+        raise
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -134,8 +134,8 @@ def broken_object(schedule: Schedule, monkeypatch) -> None:
     """Its model's own code fails for it, whoever loads it."""
     load = Thing.from_db.__func__
 
-    def from_db(cls, db, names, values):
-        found = load(cls, db, names, values)
+    def from_db(cls, *args, **options):
+        found = load(cls, *args, **options)
         if str(found.pk) == schedule.source_id:
             raise ZeroDivisionError
         return found
@@ -147,8 +147,8 @@ def broken_query(schedule: Schedule, monkeypatch) -> None:
     """And this code leaves its transaction broken."""
     load = Thing.from_db.__func__
 
-    def from_db(cls, db, names, values):
-        found = load(cls, db, names, values)
+    def from_db(cls, *args, **options):
+        found = load(cls, *args, **options)
         if str(found.pk) == schedule.source_id:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT 1 / 0")
